@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every target of this tree is built with.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
+find_program(KYMO_CCACHE ccache)
+if(KYMO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${KYMO_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${KYMO_CCACHE})
+endif()
+
+add_library(kymo_warnings INTERFACE)
+target_compile_options(kymo_warnings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror)
+
+# kymo_room(NAME SOURCES ... LINKS ... PRIVATE_LINKS ...): a folder of the house as one static library.
+# Its headers are included by their path below core/ or host/; whoever does not link it cannot link its code.
+function(kymo_room name)
+  cmake_parse_arguments(room "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(${name} STATIC ${room_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/host)
+  target_link_libraries(${name} PUBLIC ${room_LINKS} PRIVATE kymo_warnings ${room_PRIVATE_LINKS})
+endfunction()

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# kymo_test(NAME LABEL label SOURCES ... LINKS ...): one GoogleTest program whose cases CTest sees one by one.
+function(kymo_test name)
+  cmake_parse_arguments(test "" "LABEL;TIMEOUT" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${test_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE KYMO_SOURCE_DIR="${PROJECT_SOURCE_DIR}" KYMO_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(${name} PRIVATE kymo_warnings ${test_LINKS} GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
+endfunction()

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.hpp"
+
+#include <fcntl.h>
+#include <sha2.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo {
+namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void fail(const char* what, const fs::path& file) {
+  throw Error(std::string("cannot ") + what + " " + quote(file.string()) + ": " + std::strerror(errno));
+}
+
+/// Closes a descriptor at the end of its scope.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+std::string hexadecimal(const std::uint8_t* bytes, std::size_t count) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += kDigits[bytes[i] >> 4];
+    text += kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& file) {
+  const Descriptor in{open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (in.fd < 0) fail("read", file);
+  std::string content;
+  std::array<char, 1 << 16> block{};
+  for (;;) {
+    const ssize_t got = read(in.fd, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", file);
+    if (got == 0) return content;
+    content.append(block.data(), static_cast<std::size_t>(got));
+  }
+}
+
+void write_file(const fs::path& file, std::string_view content) {
+  std::string sibling = file.string() + ".XXXXXX";
+  const Descriptor out{mkostemp(sibling.data(), O_CLOEXEC)};
+  if (out.fd < 0) fail("write", file);
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t put = ::write(out.fd, content.data() + done, content.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) {
+      const int reason = errno;
+      unlink(sibling.c_str());
+      errno = reason;
+      fail("write", file);
+    }
+    done += static_cast<std::size_t>(put);
+  }
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(out.fd, 0666 & ~mask);
+  if (rename(sibling.c_str(), file.c_str()) != 0) {
+    const int reason = errno;
+    unlink(sibling.c_str());
+    errno = reason;
+    fail("write", file);
+  }
+}
+
+std::string sha256(std::string_view bytes) {
+  SHA2_CTX state;
+  SHA256Init(&state);
+  SHA256Update(&state, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
+  SHA256Final(digest.data(), &state);
+  return hexadecimal(digest.data(), digest.size());
+}
+
+std::string sha256_of_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) fail("read", file);
+  SHA2_CTX state;
+  SHA256Init(&state);
+  std::vector<char> block(1 << 20);
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
+    SHA256Update(&state, reinterpret_cast<const std::uint8_t*>(block.data()), static_cast<std::size_t>(in.gcount()));
+  }
+  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
+  SHA256Final(digest.data(), &state);
+  return hexadecimal(digest.data(), digest.size());
+}
+
+bool is_world_writable(const fs::path& file) {
+  struct stat facts {};
+  if (stat(file.c_str(), &facts) != 0) fail("look at", file);
+  if (facts.st_mode & S_IWOTH) return true;
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (stat(folder.c_str(), &facts) != 0) fail("look at", folder);
+  return (facts.st_mode & S_IWOTH) != 0;
+}
+
+fs::path make_private_folder(std::string_view prefix) {
+  const char* base = std::getenv("TMPDIR");
+  std::string pattern = (fs::path(base && *base ? base : "/tmp") / (std::string(prefix) + ".XXXXXX")).string();
+  if (!mkdtemp(pattern.data())) fail("make a folder like", pattern);
+  return pattern;
+}
+
+fs::path cache_folder() {
+  fs::path folder;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/') {
+    folder = fs::path(cache) / "kymo";
+  } else if (const char* home = std::getenv("HOME"); home && *home) {
+    folder = fs::path(home) / ".cache" / "kymo";
+  } else {
+    throw Error("no place for the cache: set HOME or XDG_CACHE_HOME");
+  }
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw Error("cannot make the cache folder " + quote(folder.string()) + ": " + failed.message());
+  return folder;
+}
+
+}  // namespace kymo

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+extern char** environ;
+
+namespace kymo {
+namespace {
+
+/// A pipe whose ends are closed unless they were given away.
+struct Pipe {
+  std::array<int, 2> ends{-1, -1};
+  Pipe() {
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  }
+  ~Pipe() {
+    for (const int end : ends)
+      if (end >= 0) close(end);
+  }
+  int take(int which) { return std::exchange(ends[static_cast<std::size_t>(which)], -1); }
+};
+
+std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& changes) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text(*entry);
+    const std::string_view name = text.substr(0, text.find('='));
+    bool replaced = false;
+    for (const auto& change : changes) replaced = replaced || change.first == name;
+    if (!replaced) result.emplace_back(text);
+  }
+  for (const auto& [name, value] : changes) result.push_back(name + "=" + value);
+  return result;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (auto& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Between fork and exec: only calls that are safe there. Writes errno to `report` if exec fails.
+[[noreturn]] void become(char* const* arguments, char* const* environment, pid_t parent, bool die_with_parent, int out, int err, int report) {
+  setpgid(0, 0);
+  if (die_with_parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);  // the parent died before the signal was armed
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGHUP}) signal(number, SIG_DFL);
+  const int nothing = open("/dev/null", O_RDONLY);
+  dup2(nothing, STDIN_FILENO);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  execvpe(arguments[0], arguments, environment);
+  const int reason = errno;
+  [[maybe_unused]] const ssize_t written = ::write(report, &reason, sizeof reason);
+  _exit(127);
+}
+
+void set_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+/// Appends what is there to `text` up to a bound and drops the rest; false at the end of the stream.
+bool drain(int fd, std::string& text, std::size_t bound) {
+  std::array<char, 1 << 16> block{};
+  for (;;) {
+    const ssize_t got = read(fd, block.data(), block.size());
+    if (got > 0) {
+      const auto room = text.size() < bound ? bound - text.size() : 0;
+      text.append(block.data(), std::min<std::size_t>(static_cast<std::size_t>(got), room));
+      continue;
+    }
+    if (got < 0 && errno == EINTR) continue;
+    return got < 0 && errno == EAGAIN;
+  }
+}
+
+ProcessEnd end_from(int status) {
+  ProcessEnd end;
+  if (WIFSIGNALED(status)) {
+    end.signal = WTERMSIG(status);
+  } else {
+    end.exit_code = WEXITSTATUS(status);
+  }
+  return end;
+}
+
+ProcessEnd reap(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return end_from(status);
+}
+
+}  // namespace
+
+std::string ProcessEnd::describe() const {
+  if (signal) return "signal " + std::to_string(*signal) + " (" + strsignal(*signal) + ")";
+  return "exit code " + std::to_string(exit_code.value_or(-1));
+}
+
+Child spawn(const SpawnOptions& options) {
+  if (options.command.empty()) throw Error("nothing to start: the command is empty");
+  auto arguments = options.command;
+  auto environment = merged_environment(options.environment);
+  const auto argument_pointers = pointers(arguments);
+  const auto environment_pointers = pointers(environment);
+  Pipe out, err, report;
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid == 0) {
+    become(argument_pointers.data(), environment_pointers.data(), parent, options.die_with_parent, out.ends[1], err.ends[1], report.ends[1]);
+  }
+  setpgid(pid, pid);  // in both processes, so that neither can be ahead of the group
+  close(report.take(1));
+  int reason = 0;
+  ssize_t got = 0;
+  while ((got = read(report.ends[0], &reason, sizeof reason)) < 0 && errno == EINTR) {
+  }
+  if (got > 0) {
+    reap(pid);
+    throw Error("cannot start " + quote(options.command.front()) + ": " + std::strerror(reason));
+  }
+  Child child;
+  child.pid = pid;
+  child.stdout_fd = out.take(0);
+  child.stderr_fd = err.take(0);
+  set_nonblocking(child.stdout_fd);
+  set_nonblocking(child.stderr_fd);
+  return child;
+}
+
+bool signal_group(pid_t group, int signal) { return group > 0 && kill(-group, signal) == 0; }
+
+std::optional<ProcessEnd> try_reap(pid_t pid) {
+  int status = 0;
+  const pid_t got = waitpid(pid, &status, WNOHANG);
+  if (got == pid) return end_from(status);
+  if (got < 0 && errno == ECHILD) return ProcessEnd{-1, std::nullopt};
+  return std::nullopt;
+}
+
+CommandResult run_command(const SpawnOptions& options, double deadline_s) {
+  const Child child = spawn(options);
+  CommandResult result;
+  const std::int64_t deadline_ns = now_ns() + static_cast<std::int64_t>(deadline_s * 1e9);
+  std::array<pollfd, 2> streams{pollfd{child.stdout_fd, POLLIN, 0}, pollfd{child.stderr_fd, POLLIN, 0}};
+  std::optional<ProcessEnd> end;
+  while (!end || streams[0].fd >= 0 || streams[1].fd >= 0) {
+    const std::int64_t left_ns = deadline_ns - now_ns();
+    if (left_ns <= 0) {
+      result.timed_out = !end;
+      break;
+    }
+    poll(streams.data(), streams.size(), static_cast<int>(std::min<std::int64_t>(left_ns / 1'000'000 + 1, 20)));
+    if (streams[0].fd >= 0 && !drain(child.stdout_fd, result.stdout_text, 8u << 20)) streams[0].fd = -1;
+    if (streams[1].fd >= 0 && !drain(child.stderr_fd, result.stderr_text, 1u << 20)) streams[1].fd = -1;
+    if (!end) end = try_reap(child.pid);
+    if (end) signal_group(child.pid, SIGKILL);  // whoever it left behind holds the pipes open
+  }
+  signal_group(child.pid, SIGKILL);
+  result.end = end ? *end : reap(child.pid);
+  drain(child.stdout_fd, result.stdout_text, 8u << 20);
+  drain(child.stderr_fd, result.stderr_text, 1u << 20);
+  close(child.stdout_fd);
+  close(child.stderr_fd);
+  return result;
+}
+
+std::filesystem::path own_executable() {
+  std::error_code failed;
+  auto path = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) throw Error("cannot find the running program: " + failed.message());
+  return path;
+}
+
+std::optional<std::int64_t> resident_bytes(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/statm");
+  std::int64_t pages = 0;
+  if (!(in >> pages >> pages)) return std::nullopt;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace kymo

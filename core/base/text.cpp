@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <utility>
+
+namespace kymo {
+namespace {
+
+/// Edit distance with transposition of neighbours (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    now[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = std::min(now[j], before[j - 2] + 1);
+    }
+    before = std::exchange(last, now);
+  }
+  return last[b.size()];
+}
+
+std::string with_digits(double value, const char* unit) {
+  std::array<char, 64> text{};
+  const int digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  std::snprintf(text.data(), text.size(), "%.*f %s", digits, value, unit);
+  return text.data();
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t start = 0;
+  for (;;) {
+    const std::size_t end = text.find(separator, start);
+    parts.emplace_back(text.substr(start, end - start));
+    if (end == std::string_view::npos) return parts;
+    start = end + 1;
+  }
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += separator;
+    text += parts[i];
+  }
+  return text;
+}
+
+std::string trim(std::string_view text) {
+  static constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
+}
+
+std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& candidates) {
+  static constexpr std::size_t kLongestName = 200;  // the distance costs length × length
+  if (name.size() > kLongestName) return std::nullopt;
+  const std::size_t admitted = std::max<std::size_t>(1, name.size() / 3);
+  std::optional<std::string> best;
+  std::size_t best_distance = admitted + 1;
+  for (const auto& candidate : candidates) {
+    if (candidate.size() > kLongestName) continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
+  if (auto near = nearest(name, candidates)) return "; did you mean " + quote(*near) + "?";
+  if (candidates.empty()) return {};
+  return "; known: " + join(candidates, ", ");
+}
+
+std::string quote(std::string_view text) {
+  static constexpr std::size_t kMost = 300;
+  std::string safe = "'";
+  for (const char c : text.substr(0, kMost)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      std::array<char, 8> code{};
+      std::snprintf(code.data(), code.size(), "\\x%02x", byte);
+      safe += code.data();
+    } else {
+      safe += c;
+    }
+  }
+  return safe + (text.size() > kMost ? "...'" : "'");
+}
+
+std::string format_bytes(std::int64_t bytes) {
+  static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  double value = std::abs(static_cast<double>(bytes));
+  std::size_t unit = 0;
+  while (value >= 1023.5 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  const std::string sign = bytes < 0 ? "-" : "";
+  if (unit == 0) return sign + std::to_string(static_cast<std::int64_t>(value)) + " B";
+  return sign + with_digits(value, kUnits[unit]);
+}
+
+std::string format_duration(double nanoseconds) {
+  static constexpr std::array<const char*, 4> kUnits = {"ns", "µs", "ms", "s"};
+  double value = std::abs(nanoseconds);
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return (nanoseconds < 0 ? "-" : "") + with_digits(value, kUnits[unit]);
+}
+
+}  // namespace kymo

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/json.hpp"
+
+namespace kymo {
+
+/// Reads a TOML file as JSON (tables keep no order); throws UsageError with file, line and column of the mistake.
+Json read_toml(const std::filesystem::path& file);
+Json parse_toml(std::string_view text, const std::string& origin);
+
+}  // namespace kymo

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/plan.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace kymo::measure {
+namespace {
+
+template <typename Enum>
+using Words = std::vector<std::pair<Enum, const char*>>;
+
+const Words<DeviceKind> kDeviceKinds = {{DeviceKind::kCpu, "cpu"}, {DeviceKind::kCuda, "cuda"}};
+const Words<Pass> kPasses = {{Pass::kTime, "time"}, {Pass::kVerify, "verify"}, {Pass::kMemory, "memory"}, {Pass::kTrace, "trace"}, {Pass::kOps, "ops"}};
+const Words<Sync> kSyncs = {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}};
+
+template <typename Enum>
+const char* word_of(const Words<Enum>& words, Enum wanted) {
+  for (const auto& [value, word] : words)
+    if (value == wanted) return word;
+  throw Error("a value outside its enumeration");
+}
+
+template <typename Enum>
+Enum value_of(const Words<Enum>& words, const std::string& word, const char* what) {
+  std::vector<std::string> known;
+  for (const auto& [value, name] : words) {
+    if (word == name) return value;
+    known.emplace_back(name);
+  }
+  throw UsageError("unknown " + std::string(what) + " " + quote(word) + suggestion(word, known));
+}
+
+std::string key_of(const Json& content) { return sha256(content.dump()).substr(0, 16); }
+
+Json identity(const Case& what) {
+  Json parameters = Json::object();
+  for (const auto& [name, value] : what.parameters) parameters[name] = to_json(value);
+  return {{"workload", what.workload}, {"parameters", parameters}, {"ranks", what.ranks}, {"device", to_string(what.device)}};
+}
+
+template <typename T>
+T field(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end()) throw Error("a plan lacks its field '" + std::string(name) + "'");
+  try {
+    return found->get<T>();
+  } catch (const Json::exception&) {
+    throw Error("a plan has a field '" + std::string(name) + "' of the wrong type");
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Value& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  if (const auto* real = std::get_if<double>(&value)) {
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), *real).ptr;
+    return {text.data(), end};
+  }
+  return std::get<std::string>(value);
+}
+
+const char* to_string(DeviceKind kind) { return word_of(kDeviceKinds, kind); }
+const char* to_string(Pass pass) { return word_of(kPasses, pass); }
+const char* to_string(Sync sync) { return word_of(kSyncs, sync); }
+DeviceKind device_kind_from(const std::string& word) { return value_of(kDeviceKinds, word, "device"); }
+Pass pass_from(const std::string& word) { return value_of(kPasses, word, "pass"); }
+Sync sync_from(const std::string& word) { return value_of(kSyncs, word, "synchronisation"); }
+
+std::string case_key(const Case& what) { return key_of(identity(what)); }
+
+std::string plan_key(const Case& what, const Method& how) {
+  Json method = to_json(how);
+  method.erase("timeout_s");  // bounds on a run do not change what it measures
+  method.erase("host_memory_bytes");
+  return key_of({{"case", identity(what)}, {"method", method}, {"plugin", what.plugin_sha256}});
+}
+
+Json to_json(const Value& value) {
+  return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
+Value value_from_json(const Json& json) {
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number()) return json.get<double>();
+  if (json.is_string()) return json.get<std::string>();
+  throw Error("a parameter's value is neither bool, number nor text");
+}
+
+Json to_json(const Case& what) {
+  Json json = identity(what);
+  json["plugin_file"] = what.plugin_file;
+  json["plugin_sha256"] = what.plugin_sha256;
+  return json;
+}
+
+Case case_from_json(const Json& json) {
+  Case what;
+  what.plugin_file = field<std::string>(json, "plugin_file");
+  what.plugin_sha256 = field<std::string>(json, "plugin_sha256");
+  what.workload = field<std::string>(json, "workload");
+  const auto parameters = field<Json>(json, "parameters");
+  for (const auto& [name, value] : parameters.items()) what.parameters[name] = value_from_json(value);
+  what.ranks = field<int>(json, "ranks");
+  what.device = device_kind_from(field<std::string>(json, "device"));
+  return what;
+}
+
+Json to_json(const Method& how) {
+  Json passes = Json::array();
+  for (const Pass pass : how.passes) passes.push_back(to_string(pass));
+  Json json = {{"warmup", how.warmup}, {"steps", how.steps}, {"sync", to_string(how.sync)}, {"mode", how.mode}, {"passes", passes}, {"seed", how.seed},
+               {"timeout_s", how.timeout_s}, {"host_memory_bytes", how.host_memory_bytes}, {"fresh", how.fresh}, {"wrap", how.wrap}};
+  if (how.until) {
+    json["until"] = {{"relative_standard_error", how.until->relative_standard_error},
+                     {"min_samples", how.until->min_samples},
+                     {"max_samples", how.until->max_samples},
+                     {"max_seconds", how.until->max_seconds}};
+  }
+  return json;
+}
+
+Method method_from_json(const Json& json) {
+  Method how;
+  how.warmup = field<std::int64_t>(json, "warmup");
+  how.steps = field<std::int64_t>(json, "steps");
+  how.sync = sync_from(field<std::string>(json, "sync"));
+  how.mode = field<std::string>(json, "mode");
+  how.passes.clear();
+  const auto passes = field<std::vector<std::string>>(json, "passes");
+  for (const auto& word : passes) how.passes.push_back(pass_from(word));
+  how.seed = field<std::uint64_t>(json, "seed");
+  how.timeout_s = field<double>(json, "timeout_s");
+  how.host_memory_bytes = field<std::int64_t>(json, "host_memory_bytes");
+  how.fresh = field<bool>(json, "fresh");
+  how.wrap = field<std::string>(json, "wrap");
+  if (json.contains("until")) {
+    const Json& until = json.at("until");
+    how.until = StoppingRule{field<double>(until, "relative_standard_error"), field<std::int64_t>(until, "min_samples"),
+                             field<std::int64_t>(until, "max_samples"), field<double>(until, "max_seconds")};
+  }
+  return how;
+}
+
+}  // namespace kymo::measure

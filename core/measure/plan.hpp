@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace kymo::measure {
+
+/// A parameter's value; choices are text.
+using Value = std::variant<bool, std::int64_t, double, std::string>;
+using Parameters = std::map<std::string, Value>;
+
+std::string to_text(const Value& value);
+
+enum class DeviceKind { kCpu, kCuda };
+enum class Pass { kTime, kVerify, kMemory, kTrace, kOps };
+enum class Sync { kStep, kPhase };
+
+const char* to_string(DeviceKind kind);
+const char* to_string(Pass pass);
+const char* to_string(Sync sync);
+/// Throw UsageError naming the admitted words.
+DeviceKind device_kind_from(const std::string& word);
+Pass pass_from(const std::string& word);
+Sync sync_from(const std::string& word);
+
+/// A workload with all its parameters fixed.
+struct Case {
+  std::string plugin_file;    ///< absolute path
+  std::string plugin_sha256;
+  std::string workload;
+  Parameters parameters;      ///< every declared parameter, defaults included
+  int ranks = 1;
+  DeviceKind device = DeviceKind::kCpu;
+};
+
+/// End the steps once the mean of the whole step is known well enough.
+struct StoppingRule {
+  double relative_standard_error = 0.01;
+  std::int64_t min_samples = 10;
+  std::int64_t max_samples = 10'000;
+  double max_seconds = 60;
+};
+
+/// How a case is measured.
+struct Method {
+  std::int64_t warmup = 5;
+  std::int64_t steps = 10;
+  std::optional<StoppingRule> until;  ///< instead of `steps`
+  Sync sync = Sync::kStep;
+  std::string mode = "sync";
+  std::vector<Pass> passes{Pass::kVerify, Pass::kTime};
+  std::uint64_t seed = 0;
+  double timeout_s = 600;           ///< a worker without progress for this long is ended as `timeout`
+  std::int64_t host_memory_bytes = 0;  ///< bound on a worker's resident size; 0 = none
+  bool fresh = false;               ///< never reuse a time worker
+  std::string wrap;                 ///< program put before the worker, split at spaces
+};
+
+/// What is compared: workload, parameters, ranks and device kind. 16 hexadecimal digits.
+std::string case_key(const Case& what);
+
+/// What makes two runs repetitions of each other: the case key, the method and the plugin's hash. 16 hexadecimal digits.
+std::string plan_key(const Case& what, const Method& how);
+
+Json to_json(const Case& what);
+Json to_json(const Method& how);
+Case case_from_json(const Json& json);
+Method method_from_json(const Json& json);
+Json to_json(const Value& value);
+Value value_from_json(const Json& json);
+
+}  // namespace kymo::measure

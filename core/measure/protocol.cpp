@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/protocol.hpp"
+
+#include "base/error.hpp"
+
+namespace kymo::measure::protocol {
+namespace {
+
+template <typename T>
+T field(const Json& frame, const char* name) {
+  const auto found = frame.find(name);
+  if (found == frame.end()) throw Error("a frame lacks its field '" + std::string(name) + "'");
+  try {
+    return found->get<T>();
+  } catch (const Json::exception&) {
+    throw Error("a frame has a field '" + std::string(name) + "' of the wrong type");
+  }
+}
+
+}  // namespace
+
+std::string type_of(const Json& frame) {
+  if (!frame.is_object()) throw Error("a frame is not a JSON object");
+  return field<std::string>(frame, "type");
+}
+
+Json to_json(const Hello& m) { return {{"type", "hello"}, {"protocol", m.protocol}, {"token", m.token}, {"rank", m.rank}, {"pid", m.pid}}; }
+
+Hello hello_from(const Json& f) {
+  return {field<int>(f, "protocol"), field<std::string>(f, "token"), field<int>(f, "rank"), field<std::int64_t>(f, "pid")};
+}
+
+Json to_json(const Assignment& m) {
+  return {{"type", "assignment"},
+          {"run_id", m.run_id},
+          {"case", measure::to_json(m.what)},
+          {"method", measure::to_json(m.how)},
+          {"pass", to_string(m.pass)},
+          {"rank", m.rank},
+          {"local_rank", m.local_rank},
+          {"rendezvous_host", m.rendezvous_host},
+          {"rendezvous_port", m.rendezvous_port},
+          {"rank_file", m.rank_file}};
+}
+
+Assignment assignment_from(const Json& f) {
+  Assignment m;
+  m.run_id = field<std::int64_t>(f, "run_id");
+  m.what = case_from_json(field<Json>(f, "case"));
+  m.how = method_from_json(field<Json>(f, "method"));
+  m.pass = pass_from(field<std::string>(f, "pass"));
+  m.rank = field<int>(f, "rank");
+  m.local_rank = field<int>(f, "local_rank");
+  m.rendezvous_host = field<std::string>(f, "rendezvous_host");
+  m.rendezvous_port = field<std::uint16_t>(f, "rendezvous_port");
+  m.rank_file = field<std::string>(f, "rank_file");
+  return m;
+}
+
+Json to_json(const Progress& m) { return {{"type", "progress"}, {"stage", m.stage}, {"step", m.step}, {"steps", m.steps}}; }
+
+Progress progress_from(const Json& f) { return {field<std::string>(f, "stage"), field<std::int64_t>(f, "step"), field<std::int64_t>(f, "steps")}; }
+
+Json to_json(const Barrier& m) { return {{"type", "barrier"}, {"sequence", m.sequence}, {"stop", m.stop}}; }
+Barrier barrier_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), field<bool>(f, "stop")}; }
+
+Json to_json(const Released& m) { return {{"type", "released"}, {"sequence", m.sequence}, {"stop", m.stop}}; }
+Released released_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), field<bool>(f, "stop")}; }
+
+Json to_json(const Gather& m) { return {{"type", "gather"}, {"sequence", m.sequence}, {"payload", m.payload}}; }
+Gather gather_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), field<std::string>(f, "payload")}; }
+
+Json to_json(const Gathered& m) { return {{"type", "gathered"}, {"sequence", m.sequence}, {"payloads", m.payloads}}; }
+Gathered gathered_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), field<std::vector<std::string>>(f, "payloads")}; }
+
+Json to_json(const Outcome& m) {
+  return {{"type", "outcome"}, {"status", m.status}, {"detail", m.detail}, {"stage", m.stage},
+          {"phase", m.phase},  {"step", m.step},     {"verification", m.verification}};
+}
+
+Outcome outcome_from(const Json& f) {
+  return {field<std::string>(f, "status"), field<std::string>(f, "detail"), field<std::string>(f, "stage"),
+          field<std::string>(f, "phase"),  field<std::int64_t>(f, "step"),  field<std::string>(f, "verification")};
+}
+
+Json to_json(const Cancel&) { return {{"type", "cancel"}}; }
+Json to_json(const Exit&) { return {{"type", "exit"}}; }
+
+}  // namespace kymo::measure::protocol

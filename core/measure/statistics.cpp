@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/statistics/univariate_statistics.hpp>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+
+namespace kymo::measure {
+namespace {
+
+constexpr std::int64_t kSamplesForP95 = 100;
+
+/// Linear interpolation between order statistics (Hyndman and Fan's type 7, numpy's default). `sorted` is not empty.
+double quantile(const std::vector<double>& sorted, double q) {
+  const double place = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+Statistics summarize(std::vector<double> samples) {
+  if (samples.empty()) throw Error("no samples to summarise");
+  std::sort(samples.begin(), samples.end());
+  Statistics s;
+  s.count = static_cast<std::int64_t>(samples.size());
+  s.min = samples.front();
+  s.max = samples.back();
+  s.mean = std::clamp(boost::math::statistics::mean(samples), s.min, s.max);  // rounding may leave the range by an ulp
+  s.median = quantile(samples, 0.5);
+  if (s.count >= 2) {
+    s.std = std::sqrt(boost::math::statistics::sample_variance(samples));
+    const boost::math::students_t t(static_cast<double>(s.count - 1));
+    const double half = boost::math::quantile(t, 0.975) * *s.std / std::sqrt(static_cast<double>(s.count));
+    s.ci_low = s.mean - half;
+    s.ci_high = s.mean + half;
+  }
+  if (s.count >= kSamplesForP95) s.p95 = quantile(samples, 0.95);
+  return s;
+}
+
+double relative_standard_error(const std::vector<double>& samples) {
+  if (samples.size() < 2) return std::numeric_limits<double>::infinity();
+  const double mean = boost::math::statistics::mean(samples);
+  if (mean == 0) return std::numeric_limits<double>::infinity();
+  const double std = std::sqrt(boost::math::statistics::sample_variance(samples));
+  return std / std::sqrt(static_cast<double>(samples.size())) / std::abs(mean);
+}
+
+}  // namespace kymo::measure

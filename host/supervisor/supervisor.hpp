@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure/plan.hpp"
+#include "store/results.hpp"
+
+namespace kymo::supervisor {
+
+/// One run to make.
+struct PlannedRun {
+  measure::Case what;
+  measure::Method how;
+  store::PluginRow plugin;
+  std::string suite;       ///< empty outside a suite
+  std::string suite_case;  ///< name of the case within the suite
+  std::string label;
+  int repetition = 0;
+  std::string skip_reason;  ///< not empty: store a `skipped` row and start nothing
+};
+
+/// What the caller may show while runs go on. Called from the supervisor's thread.
+struct ProgressView {
+  std::size_t run_index = 0;
+  std::size_t run_count = 0;
+  std::string title;       ///< workload and what differs
+  std::string stage;       ///< as in protocol::Progress
+  std::int64_t step = -1;
+  std::int64_t steps = 0;
+  double seconds_left = -1;  ///< estimate for everything; -1 = unknown
+};
+
+struct Options {
+  std::function<void(const ProgressView&)> on_progress;
+  std::string keep = "all";
+};
+
+struct RunResult {
+  std::int64_t run_id = 0;
+  std::string status;
+  std::string detail;
+};
+
+/// How the invocation ended.
+struct Summary {
+  std::vector<RunResult> runs;
+  bool interrupted = false;  ///< by SIGINT or SIGTERM
+  int signal = 0;
+};
+
+/// Makes the runs in order and stores each one; a failing run never ends the others.
+/// Takes over SIGINT and SIGTERM while it works: the first ends after the current step, the second at once.
+/// Throws Error only if the tool itself cannot go on (database, no worker can be started).
+Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs, const Options& options);
+
+}  // namespace kymo::supervisor

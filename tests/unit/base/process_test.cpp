@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/process.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo {
+namespace {
+
+TEST(Process, RunsToItsEndAndKeepsBothStreams) {
+  const auto result = run_command({{"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, {}}, 10);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.end.exit_code, 3);
+  EXPECT_EQ(result.stdout_text, "out\n");
+  EXPECT_EQ(result.stderr_text, "err\n");
+}
+
+TEST(Process, EnvironmentIsAddedAndReplaced) {
+  setenv("KYMO_TEST_A", "old", 1);
+  const auto result = run_command({{"/bin/sh", "-c", "echo $KYMO_TEST_A $KYMO_TEST_B"}, {{"KYMO_TEST_A", "new"}, {"KYMO_TEST_B", "more"}}}, 10);
+  EXPECT_EQ(result.stdout_text, "new more\n");
+}
+
+TEST(Process, DeadlineKillsTheWholeGroup) {
+  const auto start = now_ns();
+  const auto result = run_command({{"/bin/sh", "-c", "sleep 100 & echo $!; sleep 100"}, {}}, 0.3);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.end.signal, SIGKILL);
+  EXPECT_LT(now_ns() - start, 20'000'000'000);
+  const pid_t grandchild = std::stoi(result.stdout_text);
+  for (int i = 0; i < 100 && kill(grandchild, 0) == 0 && resident_bytes(grandchild).value_or(0) > 0; ++i) usleep(20'000);
+  EXPECT_EQ(resident_bytes(grandchild).value_or(0), 0);
+}
+
+TEST(Process, SignalIsReported) {
+  const auto result = run_command({{"/bin/sh", "-c", "kill -SEGV $$"}, {}}, 10);
+  EXPECT_EQ(result.end.signal, SIGSEGV);
+  EXPECT_NE(result.end.describe().find("signal 11"), std::string::npos);
+}
+
+TEST(Process, AProgramThatIsNotThereIsNamed) {
+  try {
+    run_command({{"/no/such/program"}, {}}, 1);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("/no/such/program"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Process, AFloodIsBounded) {
+  const auto result = run_command({{"/bin/sh", "-c", "head -c 30000000 /dev/zero | tr '\\0' x"}, {}}, 20);
+  EXPECT_EQ(result.stdout_text.size(), 8u << 20);
+  EXPECT_EQ(result.end.exit_code, 0);
+}
+
+TEST(Process, ResidentSizeOfThisProcess) {
+  EXPECT_GT(resident_bytes(getpid()).value_or(0), 100'000);
+  EXPECT_EQ(resident_bytes(-5), std::nullopt);
+}
+
+}  // namespace
+}  // namespace kymo

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "measure/protocol.hpp"
+
+namespace kymo::measure {
+namespace {
+
+Case example() {
+  Case what;
+  what.plugin_file = "/p/x.so";
+  what.plugin_sha256 = "ab";
+  what.workload = "saxpy";
+  what.parameters = {{"n", std::int64_t{4}}, {"a", 2.5}, {"on", true}, {"dtype", std::string("fp32")}};
+  what.ranks = 2;
+  return what;
+}
+
+TEST(Plan, CaseKeyComparesWhatIsRunOnly) {
+  Case other = example();
+  other.plugin_file = "/elsewhere.so";
+  other.plugin_sha256 = "cd";
+  EXPECT_EQ(case_key(example()), case_key(other));
+  EXPECT_EQ(case_key(example()).size(), 16u);
+  other.parameters["n"] = std::int64_t{5};
+  EXPECT_NE(case_key(example()), case_key(other));
+  other = example();
+  other.ranks = 3;
+  EXPECT_NE(case_key(example()), case_key(other));
+}
+
+TEST(Plan, PlanKeyAlsoComparesHowAndWithWhichPlugin) {
+  const Method how;
+  Method other = how;
+  other.timeout_s = 1;
+  other.host_memory_bytes = 5;
+  EXPECT_EQ(plan_key(example(), how), plan_key(example(), other)) << "bounds do not change what is measured";
+  other.warmup = 0;
+  EXPECT_NE(plan_key(example(), how), plan_key(example(), other));
+  Case rebuilt = example();
+  rebuilt.plugin_sha256 = "cd";
+  EXPECT_NE(plan_key(example(), how), plan_key(rebuilt, how));
+}
+
+TEST(Plan, TextAndTypesSurviveTheWayThroughJson) {
+  Method how;
+  how.until = StoppingRule{0.02, 5, 100, 3};
+  how.passes = {Pass::kTime};
+  how.sync = Sync::kPhase;
+  how.seed = ~0ull;
+  const Method back = method_from_json(parse_json(to_json(how).dump(), "test"));
+  EXPECT_EQ(to_json(back), to_json(how));
+  EXPECT_EQ(back.seed, how.seed);
+  const Case what = case_from_json(parse_json(to_json(example()).dump(), "test"));
+  EXPECT_EQ(what.parameters, example().parameters);
+  EXPECT_TRUE(std::holds_alternative<double>(value_from_json(parse_json(to_json(Value(2.0)).dump(), "test"))));
+}
+
+TEST(Plan, WordsAreCheckedWithTheNearest) {
+  EXPECT_EQ(pass_from("verify"), Pass::kVerify);
+  try {
+    pass_from("tiem");
+    FAIL();
+  } catch (const UsageError& e) {
+    EXPECT_EQ(std::string(e.what()), "unknown pass 'tiem'; did you mean 'time'?");
+  }
+}
+
+TEST(Plan, ValuesAsText) {
+  EXPECT_EQ(to_text(Value(true)), "true");
+  EXPECT_EQ(to_text(Value(std::int64_t{-3})), "-3");
+  EXPECT_EQ(to_text(Value(0.0016)), "0.0016");
+  EXPECT_EQ(to_text(Value(std::string("x"))), "x");
+}
+
+TEST(Protocol, FramesSurviveTheWayThroughJson) {
+  using namespace protocol;
+  Assignment a;
+  a.run_id = 7;
+  a.what = example();
+  a.pass = Pass::kVerify;
+  a.rank = 1;
+  a.rank_file = "/r";
+  const Json frame = parse_json(to_json(a).dump(), "test");
+  EXPECT_EQ(type_of(frame), "assignment");
+  EXPECT_EQ(to_json(assignment_from(frame)), to_json(a));
+  const Outcome o{"failed", "why", "step", "forward", 3, ""};
+  EXPECT_EQ(to_json(outcome_from(to_json(o))), to_json(o));
+}
+
+TEST(Protocol, BadFramesAreErrorsNotCrashes) {
+  using namespace protocol;
+  EXPECT_THROW(type_of(Json::array()), Error);
+  EXPECT_THROW(type_of(Json::object()), Error);
+  EXPECT_THROW(hello_from(parse_json(R"({"type":"hello","protocol":"one"})", "test")), Error);
+  EXPECT_THROW(assignment_from(parse_json(R"({"type":"assignment","case":3})", "test")), Error);
+  EXPECT_THROW(outcome_from(parse_json(R"({"type":"outcome","status":1})", "test")), Error);
+}
+
+}  // namespace
+}  // namespace kymo::measure
