@@ -22,7 +22,7 @@ if(KYMO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(kymo_warnings INTERFACE)
-target_compile_options(kymo_warnings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror)
+target_compile_options(kymo_warnings INTERFACE -Wall -Wextra -Wshadow -Werror $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 
 # kymo_room(NAME SOURCES ... LINKS ... PRIVATE_LINKS ...): a folder of the house as one static library.
 # Its headers are included by their path below core/ or host/; whoever does not link it cannot link its code.

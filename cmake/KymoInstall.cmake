@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is installed, and the same parts under the build tree, so that both can be used alike.
+# Component `development` holds headers, CMake package and template; modules and reports are installed by their own folders.
+include(CMakePackageConfigHelpers)
+
+# Headers are linked one by one: include/kymo/ joins folders of the source tree.
+function(kymo_mirror_headers source destination)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${source} ${source}/*.h ${source}/*.hpp)
+  foreach(header IN LISTS headers)
+    get_filename_component(folder ${PROJECT_BINARY_DIR}/${destination}/${header} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    file(CREATE_LINK ${source}/${header} ${PROJECT_BINARY_DIR}/${destination}/${header} SYMBOLIC)
+  endforeach()
+  install(DIRECTORY ${source}/ DESTINATION ${destination} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+endfunction()
+
+kymo_mirror_headers(${PROJECT_SOURCE_DIR}/core/abi include/kymo/abi)
+kymo_mirror_headers(${PROJECT_SOURCE_DIR}/core/sdk/include include)
+if(EXISTS ${PROJECT_SOURCE_DIR}/core/sdk/torch/include)
+  kymo_mirror_headers(${PROJECT_SOURCE_DIR}/core/sdk/torch/include include)
+endif()
+
+set(kymo_package_files kymoConfig.cmake KymoPlugin.cmake KymoTorch.cmake kymo_plugin.version)
+list(TRANSFORM kymo_package_files PREPEND ${PROJECT_SOURCE_DIR}/cmake/)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/lib/cmake/kymo/kymoConfigVersion.cmake COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+foreach(file IN LISTS kymo_package_files)
+  configure_file(${file} ${PROJECT_BINARY_DIR}/lib/cmake/kymo COPYONLY)
+endforeach()
+install(FILES ${kymo_package_files} ${PROJECT_BINARY_DIR}/lib/cmake/kymo/kymoConfigVersion.cmake
+  DESTINATION lib/cmake/kymo COMPONENT development)
+
+# `kymo new` copies these.
+foreach(file CMakeLists.txt saxpy.cpp)
+  configure_file(${PROJECT_SOURCE_DIR}/plugins/_template/${file} ${PROJECT_BINARY_DIR}/share/kymo/template/${file} COPYONLY)
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/share/kymo/template DESTINATION share/kymo COMPONENT development)
+
+if(TARGET kymo)
+  install(TARGETS kymo RUNTIME DESTINATION bin COMPONENT runtime)
+endif()
+get_property(kymo_plugins GLOBAL PROPERTY KYMO_PLUGINS)
+foreach(plugin IN LISTS kymo_plugins)
+  get_target_property(folder ${plugin} LIBRARY_OUTPUT_DIRECTORY)
+  if(folder STREQUAL "${PROJECT_BINARY_DIR}/lib/kymo/plugins")  # the plugins of tests go elsewhere
+    install(TARGETS ${plugin} LIBRARY DESTINATION lib/kymo/plugins COMPONENT runtime)
+  endif()
+endforeach()

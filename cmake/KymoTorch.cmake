@@ -29,6 +29,10 @@ add_library(kymo_torch INTERFACE)
 add_library(kymo::torch ALIAS kymo_torch)
 target_include_directories(kymo_torch SYSTEM INTERFACE ${KYMO_TORCH}/include ${KYMO_TORCH}/include/torch/csrc/api/include)
 target_compile_definitions(kymo_torch INTERFACE _GLIBCXX_USE_CXX11_ABI=1)
+# In kymo's own tree kymo/torch.hpp lies apart from the façade; installed, both are in one folder.
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/../core/sdk/torch/include)
+  target_include_directories(kymo_torch INTERFACE ${CMAKE_CURRENT_LIST_DIR}/../core/sdk/torch/include)
+endif()
 # libtorch.so pulls in the CUDA kernels: it must stay needed although no symbol of it is used.
 target_link_libraries(kymo_torch INTERFACE
   -Wl,--push-state,--no-as-needed ${KYMO_TORCH}/lib/libtorch.so -Wl,--pop-state

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that every #include goes along the arrows between the rooms of the house: base <- event <- {measure, analysis, collect, store} <- host,
+abi <- sdk <- plugins, and that each outside library is included only where it belongs."""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Room (folder below core/ or host/) -> the other rooms that it may include.
+MAY_INCLUDE = {
+    "base": set(),
+    "abi": set(),
+    "sdk": {"abi"},
+    "event": {"base"},
+    "measure": {"base", "event"},
+    "analysis": {"base", "event", "measure"},
+    "collect": {"base", "event", "measure", "abi"},
+    "store": {"base", "event", "measure", "schemas"},
+    "catalog": {"base", "event", "measure", "abi"},
+    "worker": {"base", "event", "measure", "collect", "store", "catalog", "abi"},
+    "supervisor": {"base", "event", "measure", "store", "catalog"},
+    "report": {"base", "event", "measure", "store"},
+    "cli": {"base", "event", "measure", "store", "catalog", "worker", "supervisor", "report"},
+}
+
+# Start of an outside header -> the folders that may include it.
+OUTSIDE = {
+    "CLI/": ["host/cli"],
+    "sqlite3.h": ["core/store"],
+    "SQLiteCpp/": ["core/store"],
+    "boost/dll": ["host/catalog", "host/worker", "core/collect"],
+    "boost/asio": ["host/supervisor", "host/worker"],
+    "toml++/": ["core/base"],
+    "spdlog/": ["core/base"],
+    "torch/": ["core/sdk/torch", "core/collect/torch", "plugins"],
+    "ATen/": ["core/sdk/torch", "core/collect/torch", "plugins"],
+    "c10/": ["core/sdk/torch", "core/collect/torch", "plugins"],
+    "cuda": ["core/collect/cuda", "core/collect/torch_cuda", "core/sdk/torch", "plugins"],
+    "cupti": ["core/collect/cuda"],
+    "nvml": ["core/collect/cuda"],
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
+
+
+def problems_of(path):
+    """The wrong includes of one file, each as one line."""
+    relative = path.relative_to(ROOT).as_posix()
+    parts = relative.split("/")
+    is_plugin = parts[0] == "plugins"
+    room = parts[1]
+    for bracket, header in INCLUDE.findall(path.read_text(encoding="utf-8")):
+        for start, homes in OUTSIDE.items():
+            if bracket == "<" and header.startswith(start) and not any(relative.startswith(home) for home in homes):
+                yield f"{relative}: <{header}> may be included only in {', '.join(homes)}"
+        first = header.split("/")[0]
+        if bracket == '"' and (path.parent / header).exists():
+            continue
+        if is_plugin and first in MAY_INCLUDE:
+            yield f"{relative}: a plugin may include <kymo/...> alone, not \"{header}\""
+        if not is_plugin and "/" in header and first in MAY_INCLUDE and first != room and first not in MAY_INCLUDE[room]:
+            yield f"{relative}: room {room} may not include \"{header}\"; it may include {', '.join(sorted(MAY_INCLUDE[room])) or 'no other room'}"
+
+
+def main():
+    problems = []
+    for top in ("core", "host", "plugins"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix in SOURCES:
+                problems.extend(problems_of(path))
+    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what the compiler and clang-format do not: licence lines, lengths, names that say nothing, and notes to self."""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("cmake", "core", "host", "plugins", "reports", "schemas", "tests")
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+LICENSED = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".cmake", ".toml", ".sh"}
+LENGTH = {".cpp": 400, ".cu": 400, ".py": 400, ".hpp": 200, ".h": 200, ".cuh": 200}
+EMPTY_WORDS = {"util", "utils", "helper", "helpers", "manager", "misc", "data", "info"}
+NOTE_TO_SELF = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
+DECLARED = re.compile(r"^\s*(?:class|struct|namespace|enum class|enum)\s+([A-Za-z_]\w*)", re.MULTILINE)
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+
+
+def files():
+    yield from (ROOT / name for name in ("CMakeLists.txt", "dev", ".ci/run"))
+    for folder in FOLDERS:
+        yield from sorted(path for path in (ROOT / folder).rglob("*") if path.is_file())
+
+
+def empty_words(name):
+    return EMPTY_WORDS & {word.lower() for word in WORD.findall(name)}
+
+
+def problems_of(path):
+    """What is wrong with one file, each as one line."""
+    relative = path.relative_to(ROOT).as_posix()
+    if empty_words(path.stem):
+        yield f"{relative}: a name with '{empty_words(path.stem).pop()}' does not say what the file holds"
+    licensed = path.suffix in LICENSED or path.name == "CMakeLists.txt" or relative in ("dev", ".ci/run")
+    if not licensed:
+        return
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    if not any(LICENCE in line for line in lines[:2] if not line.startswith("#!")):
+        yield f"{relative}:1: the first line must hold '{LICENCE}'"
+    limit = LENGTH.get(path.suffix)
+    if limit and len(lines) > limit:
+        yield f"{relative}: {len(lines)} lines, more than {limit}"
+    for note in NOTE_TO_SELF.finditer(text):
+        yield f"{relative}:{text.count(chr(10), 0, note.start()) + 1}: unfinished: {note.group()}"
+    if path.suffix in {".cpp", ".hpp", ".h", ".cu", ".cuh"}:
+        for name in DECLARED.findall(text):
+            if empty_words(name):
+                yield f"{relative}: the name {name} does not say what it is"
+
+
+def main():
+    problems = [problem for path in files() for problem in problems_of(path)]
+    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kymo_plugin.h>
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// What a workload is called, which parameters it takes and where it runs: the one source that `kymo list`, `--help` and validation read.
+namespace kymo {
+
+enum class Framework { LibTorch };
+enum class Device { Cpu = KYMO_CPU, Cuda = KYMO_CUDA };
+
+/// A parameter as Descriptor stores it. Authors write Int, Real, Bool, Text or Choice.
+struct Parameter {
+  std::uint32_t type = KYMO_TEXT;
+  std::string name;
+  std::string unit;
+  std::string documentation;
+  bool boolean = false;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string text;
+  std::optional<double> minimum;
+  std::optional<double> maximum;
+  std::vector<std::string> choices;
+  std::vector<std::string> axis;
+};
+
+namespace detail {
+
+/// What all types of parameters share; each call returns the parameter itself, so that calls chain.
+template <typename Self>
+class Typed {
+ public:
+  /// The unit of the value, as in "elements" or "bytes": for people.
+  Self& unit(std::string text) {
+    parameter_.unit = std::move(text);
+    return self();
+  }
+  const Parameter& parameter() const { return parameter_; }
+
+ protected:
+  Self& self() { return static_cast<Self&>(*this); }
+  Parameter parameter_;
+};
+
+/// A number with inclusive bounds and values worth sweeping over.
+template <typename Self, typename Number>
+class Numeric : public Typed<Self> {
+ public:
+  Self& at_least(Number bound) {
+    this->parameter_.minimum = static_cast<double>(bound);
+    return this->self();
+  }
+  Self& at_most(Number bound) {
+    this->parameter_.maximum = static_cast<double>(bound);
+    return this->self();
+  }
+  Self& axis(const std::vector<Number>& values) {
+    this->parameter_.axis.clear();
+    for (Number value : values) {
+      char text[32];
+      this->parameter_.axis.emplace_back(text, std::to_chars(text, text + sizeof text, value).ptr);
+    }
+    return this->self();
+  }
+};
+
+/// A text with values worth sweeping over.
+template <typename Self>
+class Textual : public Typed<Self> {
+ public:
+  Self& axis(std::vector<std::string> values) {
+    this->parameter_.axis = std::move(values);
+    return this->self();
+  }
+};
+
+}  // namespace detail
+
+/// A whole number: kymo::Int{1024}.at_least(1).
+class Int : public detail::Numeric<Int, std::int64_t> {
+ public:
+  explicit Int(std::int64_t default_value) {
+    parameter_.type = KYMO_INT;
+    parameter_.integer = default_value;
+  }
+};
+
+/// A real number: kymo::Real{0.5}.at_least(0).at_most(1).
+class Real : public detail::Numeric<Real, double> {
+ public:
+  explicit Real(double default_value) {
+    parameter_.type = KYMO_REAL;
+    parameter_.real = default_value;
+  }
+};
+
+class Bool : public detail::Typed<Bool> {
+ public:
+  explicit Bool(bool default_value) {
+    parameter_.type = KYMO_BOOL;
+    parameter_.boolean = default_value;
+  }
+};
+
+class Text : public detail::Textual<Text> {
+ public:
+  explicit Text(std::string default_value) {
+    parameter_.type = KYMO_TEXT;
+    parameter_.text = std::move(default_value);
+  }
+};
+
+/// One of a few words: kymo::Choice{"fp32", {"fp32", "bf16"}}.
+class Choice : public detail::Textual<Choice> {
+ public:
+  Choice(std::string default_value, std::vector<std::string> choices) {
+    parameter_.type = KYMO_CHOICE;
+    parameter_.text = std::move(default_value);
+    parameter_.choices = std::move(choices);
+  }
+};
+
+/// What describe() of a workload returns. Names are [a-z][a-z0-9_]*; the host refuses others.
+class Descriptor {
+ public:
+  Descriptor(std::string name, std::string documentation) : name_(std::move(name)), documentation_(std::move(documentation)) {}
+
+  /// Declares a parameter; `type` is an Int, Real, Bool, Text or Choice with its default.
+  template <typename Type>
+  Descriptor& param(std::string name, const Type& type, std::string documentation) {
+    Parameter parameter = type.parameter();
+    parameter.name = std::move(name);
+    parameter.documentation = std::move(documentation);
+    parameters_.push_back(std::move(parameter));
+    return *this;
+  }
+  /// The named parts that tile a step, in order. What they leave out is reported as "other"; "step" and "other" are reserved.
+  Descriptor& phases(std::vector<std::string> names) {
+    phases_ = std::move(names);
+    return *this;
+  }
+  /// Where the workload runs. Without this call: on CPU, and on CUDA too if it uses LibTorch.
+  Descriptor& devices(const std::vector<Device>& kinds) {
+    devices_ = 0;
+    for (Device kind : kinds) devices_ |= static_cast<std::uint32_t>(kind);
+    return *this;
+  }
+  /// How many ranks it takes; a maximum of 0 is no bound.
+  Descriptor& ranks(std::uint32_t minimum, std::uint32_t maximum = 0) {
+    min_ranks_ = minimum;
+    max_ranks_ = maximum;
+    return *this;
+  }
+  /// States the framework. What the file was linked with is in its note, and the note decides.
+  Descriptor& uses(Framework framework) {
+    framework_ = framework;
+    return *this;
+  }
+  /// States that step() only queues work on the device and never waits for it; modes hot and cold need this.
+  Descriptor& asynchronous() {
+    asynchronous_ = true;
+    return *this;
+  }
+
+  const std::string& name() const { return name_; }
+  const std::string& documentation() const { return documentation_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const std::vector<std::string>& phases() const { return phases_; }
+  std::uint32_t devices() const { return devices_ ? devices_ : framework_ ? std::uint32_t{KYMO_CPU | KYMO_CUDA} : std::uint32_t{KYMO_CPU}; }
+  std::uint32_t min_ranks() const { return min_ranks_; }
+  std::uint32_t max_ranks() const { return max_ranks_; }
+  std::optional<Framework> framework() const { return framework_; }
+  bool is_asynchronous() const { return asynchronous_; }
+
+ private:
+  std::string name_;
+  std::string documentation_;
+  std::vector<Parameter> parameters_;
+  std::vector<std::string> phases_;
+  std::uint32_t devices_ = 0;
+  std::uint32_t min_ranks_ = 1;
+  std::uint32_t max_ranks_ = 0;
+  std::optional<Framework> framework_;
+  bool asynchronous_ = false;
+};
+
+}  // namespace kymo

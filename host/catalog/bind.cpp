@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "catalog/catalog.hpp"
+#include "catalog/parameter_text.hpp"
+
+namespace kymo::catalog {
+namespace {
+
+std::string admitted(const Parameter& parameter) {
+  std::string what;
+  switch (parameter.type) {
+    case ParameterType::kInt:
+      what = "a whole number";
+      break;
+    case ParameterType::kReal:
+      what = "a number";
+      break;
+    case ParameterType::kBool:
+      return "true or false";
+    case ParameterType::kText:
+      return "a text";
+    case ParameterType::kChoice:
+      return "one of " + join(parameter.choices, ", ");
+  }
+  if (parameter.minimum && parameter.maximum) return what + fmt::format(" from {} to {}", *parameter.minimum, *parameter.maximum);
+  if (parameter.minimum) return what + fmt::format(" of at least {}", *parameter.minimum);
+  if (parameter.maximum) return what + fmt::format(" of at most {}", *parameter.maximum);
+  return what;
+}
+
+[[noreturn]] void reject(const Parameter& parameter, const std::string& text, const std::string& more = "") {
+  throw UsageError("parameter " + quote(parameter.name) + " cannot be " + quote(text) + ": it takes " + admitted(parameter) + more);
+}
+
+template <typename Number>
+Number parse_number(const Parameter& parameter, const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto [stopped, problem] = std::from_chars(begin, end, number);
+  if (problem != std::errc() || stopped != end) reject(parameter, text);
+  return number;
+}
+
+bool parse_boolean(const Parameter& parameter, const std::string& text) {
+  for (const char* word : {"true", "1", "yes", "on"})
+    if (text == word) return true;
+  for (const char* word : {"false", "0", "no", "off"})
+    if (text == word) return false;
+  reject(parameter, text);
+}
+
+}  // namespace
+
+measure::Value parse_value(const Parameter& parameter, const std::string& text) {
+  measure::Value value;
+  switch (parameter.type) {
+    case ParameterType::kInt:
+      value = parse_number<std::int64_t>(parameter, text);
+      break;
+    case ParameterType::kReal:
+      value = parse_number<double>(parameter, text);
+      break;
+    case ParameterType::kBool:
+      value = parse_boolean(parameter, text);
+      break;
+    case ParameterType::kText:
+    case ParameterType::kChoice:
+      value = text;
+      break;
+  }
+  check_value(parameter, value);
+  return value;
+}
+
+void check_value(const Parameter& parameter, const measure::Value& value) {
+  if (parameter.type == ParameterType::kChoice) {
+    const auto& text = std::get<std::string>(value);
+    if (std::find(parameter.choices.begin(), parameter.choices.end(), text) != parameter.choices.end()) return;
+    const auto near = nearest(text, parameter.choices);
+    reject(parameter, text, near ? "; did you mean " + quote(*near) + "?" : "");
+  }
+  double number = 0;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    number = static_cast<double>(*integer);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    number = *real;
+  } else {
+    return;
+  }
+  const bool low = parameter.minimum && number < *parameter.minimum;
+  const bool high = parameter.maximum && number > *parameter.maximum;
+  if (!std::isfinite(number) || low || high) reject(parameter, measure::to_text(value));
+}
+
+measure::Parameters bind_parameters(const Workload& workload, const std::vector<std::pair<std::string, std::string>>& texts) {
+  measure::Parameters bound;
+  for (const Parameter& parameter : workload.parameters) bound[parameter.name] = parameter.default_value;
+  for (const auto& [name, text] : texts) {
+    const auto at =
+        std::find_if(workload.parameters.begin(), workload.parameters.end(), [&](const Parameter& p) { return p.name == name; });
+    if (at != workload.parameters.end()) {
+      bound[name] = parse_value(*at, text);
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const Parameter& parameter : workload.parameters) names.push_back(parameter.name);
+    const std::string hint = names.empty() ? "; it takes none" : suggestion(name, names);
+    throw UsageError("workload " + quote(workload.name) + " has no parameter " + quote(name) + hint);
+  }
+  return bound;
+}
+
+}  // namespace kymo::catalog

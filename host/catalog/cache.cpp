@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/cache.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/installation.hpp"
+#include "base/log.hpp"
+#include "catalog/refused.hpp"
+
+namespace kymo::catalog {
+namespace {
+
+constexpr int kFormat = 1;
+
+/// One entry per path, so that a plugin under development does not fill the folder.
+std::filesystem::path entry_for(const std::filesystem::path& file) {
+  return cache_folder() / "plugins" / (sha256(file.string()).substr(0, 32) + ".json");
+}
+
+}  // namespace
+
+Json cache_stamp(const std::filesystem::path& file) {
+  struct stat facts {};
+  if (stat(file.c_str(), &facts) != 0) throw Refused(file, std::string("it cannot be looked at: ") + std::strerror(errno));
+  const auto nanoseconds = [](const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; };
+  // The change time sees a file that was replaced with its modification time kept.
+  return {{"format", kFormat},
+          {"kymo", version()},
+          {"file", file.string()},
+          {"size_bytes", facts.st_size},
+          {"modified_ns", nanoseconds(facts.st_mtim)},
+          {"changed_ns", nanoseconds(facts.st_ctim)}};
+}
+
+std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json& stamp) {
+  try {
+    const auto entry = entry_for(file);
+    if (!std::filesystem::exists(entry)) return std::nullopt;
+    const Json json = parse_json(read_file(entry), entry.string());
+    if (!json.is_object() || !json.contains("stamp") || json["stamp"] != stamp || !json.contains("plugin")) return std::nullopt;
+    Plugin plugin = plugin_from_json(json["plugin"]);
+    if (plugin.workloads.empty() || plugin.file.sha256.size() != 64) return std::nullopt;
+    return plugin;
+  } catch (const std::exception& problem) {
+    log::debug(std::string("a cached description is ignored: ") + problem.what());
+    return std::nullopt;
+  }
+}
+
+void write_cached(const Plugin& plugin, const Json& stamp) {
+  try {
+    const auto entry = entry_for(plugin.file.file);
+    std::filesystem::create_directories(entry.parent_path());
+    write_file(entry, Json{{"stamp", stamp}, {"plugin", to_json(plugin)}}.dump());
+  } catch (const std::exception& problem) {
+    log::debug(std::string("a description was not cached: ") + problem.what());
+  }
+}
+
+}  // namespace kymo::catalog

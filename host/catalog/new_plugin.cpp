@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/new_plugin.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/installation.hpp"
+#include "base/text.hpp"
+#include "catalog/name.hpp"
+
+namespace kymo::catalog {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPlaceholder = "saxpy";
+constexpr std::string_view kClassPlaceholder = "Saxpy";
+constexpr std::string_view kFolderPlaceholder = "@KYMO_FOLDER@";
+
+void check_name(const std::string& name) {
+  if (!is_name(name)) throw UsageError("a plugin cannot be called " + quote(name) + ": " + kNameRule);
+  // CMake keeps these target names for itself.
+  for (const char* taken : {"all", "clean", "depend", "edit_cache", "help", "install", "package", "rebuild_cache", "test"}) {
+    if (name == taken)
+      throw UsageError("a plugin cannot be called " + quote(name) + ": CMake uses that name; try " + quote(name + "_workload"));
+  }
+  if (name.starts_with("lib"))
+    throw UsageError("a plugin cannot be called " + quote(name) + ": files lib*.so are taken for shared libraries, not plugins");
+}
+
+/// flash_attention → FlashAttention.
+std::string class_name(const std::string& name) {
+  std::string result;
+  bool begins = true;
+  for (const char c : name) {
+    if (c == '_') {
+      begins = true;
+      continue;
+    }
+    result += begins && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    begins = false;
+  }
+  return result;
+}
+
+/// For use inside a quoted argument of CMake.
+std::string cmake_escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\' || c == '"' || c == '$' || c == ';') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  return text;
+}
+
+}  // namespace
+
+fs::path new_plugin(const std::string& name, const fs::path& parent) {
+  check_name(name);
+  const fs::path source = installation().share / "template";
+  if (!fs::is_regular_file(source / "CMakeLists.txt"))
+    throw Error("the template is missing: no " + quote((source / "CMakeLists.txt").string()));
+  const fs::path folder = fs::absolute(parent) / name;
+  if (fs::exists(fs::symlink_status(folder))) throw UsageError(quote(folder.string()) + " exists already: choose another name or folder");
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw Error("cannot make the folder " + quote(folder.string()) + ": " + failed.message());
+  for (const auto& entry : fs::directory_iterator(source)) {
+    std::string text = read_file(entry.path());
+    text = replaced(std::move(text), kPlaceholder, name);
+    text = replaced(std::move(text), kClassPlaceholder, class_name(name));
+    text = replaced(std::move(text), kFolderPlaceholder, cmake_escaped(installation().root.string()));
+    write_file(folder / replaced(entry.path().filename().string(), kPlaceholder, name), text);
+  }
+  return folder;
+}
+
+}  // namespace kymo::catalog

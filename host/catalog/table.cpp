@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/table.hpp"
+
+#include <cstring>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "catalog/name.hpp"
+#include "catalog/parameter_text.hpp"
+
+namespace kymo::catalog {
+namespace {
+
+// Beyond these a table is taken for damaged. They are far above what anybody writes.
+constexpr std::uint32_t kMaxWorkloads = 256;
+constexpr std::uint32_t kMaxItems = 1024;
+constexpr std::size_t kMaxTextBytes = 64 << 10;
+
+std::string text_of(const char* text, const std::string& what) {
+  if (!text) throw Error(what + " is missing (NULL)");
+  if (strnlen(text, kMaxTextBytes + 1) > kMaxTextBytes) throw Error(what + " is longer than " + std::to_string(kMaxTextBytes) + " bytes");
+  return text;
+}
+
+std::string name_of(const char* text, const std::string& what) {
+  std::string name = text_of(text, what);
+  if (!is_name(name)) throw Error(what + " is " + quote(name) + "; " + kNameRule);
+  return name;
+}
+
+void check_size(std::uint32_t stated, std::size_t needed, const std::string& what) {
+  if (stated < needed) {
+    throw Error(what + " states " + std::to_string(stated) + " bytes, " + std::to_string(needed) +
+                " are needed: its author must set `size`");
+  }
+}
+
+std::vector<std::string> texts_of(const char* const* texts, std::uint32_t count, const std::string& what) {
+  if (count > kMaxItems)
+    throw Error(what + " has " + std::to_string(count) + " entries, at most " + std::to_string(kMaxItems) + " are admitted");
+  if (count > 0 && !texts) throw Error(what + " is missing (NULL)");
+  std::vector<std::string> result;
+  for (std::uint32_t i = 0; i < count; ++i) result.push_back(text_of(texts[i], what));
+  return result;
+}
+
+measure::Value default_of(const kymo_parameter& from, const std::string& what) {
+  if (from.default_value.type != from.type) throw Error(what + " has a default of another type");
+  switch (from.type) {
+    case KYMO_INT:
+      return from.default_value.integer;
+    case KYMO_REAL:
+      return from.default_value.real;
+    case KYMO_BOOL:
+      return from.default_value.boolean != 0;
+    default:
+      return text_of(from.default_value.text, "the default of " + what);
+  }
+}
+
+ParameterType type_of(std::uint32_t type, const std::string& what) {
+  switch (type) {
+    case KYMO_INT:
+      return ParameterType::kInt;
+    case KYMO_REAL:
+      return ParameterType::kReal;
+    case KYMO_BOOL:
+      return ParameterType::kBool;
+    case KYMO_TEXT:
+      return ParameterType::kText;
+    case KYMO_CHOICE:
+      return ParameterType::kChoice;
+    default:
+      throw Error(what + " has the unknown type " + std::to_string(type));
+  }
+}
+
+/// Defaults and axes go through the checks that a user's values go through.
+void check_own_values(const Parameter& parameter, const std::string& what) {
+  if (parameter.type == ParameterType::kChoice && parameter.choices.empty()) throw Error(what + " is a choice of nothing");
+  try {
+    check_value(parameter, parameter.default_value);
+  } catch (const UsageError& problem) {
+    throw Error(std::string("a default is not admitted: ") + problem.what());
+  }
+  try {
+    for (const std::string& value : parameter.axis) parse_value(parameter, value);
+  } catch (const UsageError& problem) {
+    throw Error(std::string("a value of an axis is not admitted: ") + problem.what());
+  }
+}
+
+Parameter parameter_from(const kymo_parameter& from, const std::string& workload) {
+  check_size(from.size, sizeof(kymo_parameter), "a parameter of workload " + quote(workload));
+  Parameter to;
+  to.name = name_of(from.name, "the name of a parameter of workload " + quote(workload));
+  const std::string what = "parameter " + quote(to.name) + " of workload " + quote(workload);
+  to.type = type_of(from.type, what);
+  to.unit = text_of(from.unit, "the unit of " + what);
+  to.documentation = text_of(from.documentation, "the documentation of " + what);
+  to.default_value = default_of(from, what);
+  if (from.has_minimum) to.minimum = from.minimum;
+  if (from.has_maximum) to.maximum = from.maximum;
+  to.choices = texts_of(from.choices, from.choice_count, "the choices of " + what);
+  to.axis = texts_of(from.axis, from.axis_count, "the axis of " + what);
+  check_own_values(to, what);
+  return to;
+}
+
+std::vector<Parameter> parameters_from(const kymo_workload& from, const std::string& workload) {
+  if (from.parameter_count > kMaxItems || (from.parameter_count > 0 && !from.parameters)) {
+    throw Error("workload " + quote(workload) + " has a damaged list of parameters");
+  }
+  std::vector<Parameter> result;
+  std::set<std::string> names;
+  const auto* at = reinterpret_cast<const char*>(from.parameters);
+  for (std::uint32_t i = 0; i < from.parameter_count; ++i) {
+    const auto& parameter = *reinterpret_cast<const kymo_parameter*>(at);
+    result.push_back(parameter_from(parameter, workload));
+    if (!names.insert(result.back().name).second) {
+      throw Error("workload " + quote(workload) + " declares parameter " + quote(result.back().name) + " twice");
+    }
+    at += parameter.size;  // a later minor version may have longer entries
+  }
+  return result;
+}
+
+std::vector<std::string> phases_from(const kymo_workload& from, const std::string& workload) {
+  std::vector<std::string> phases = texts_of(from.phases, from.phase_count, "the phases of workload " + quote(workload));
+  std::set<std::string> names{"step", "other"};
+  for (const std::string& phase : phases) {
+    name_of(phase.c_str(), "a phase of workload " + quote(workload));
+    if (!names.insert(phase).second) {
+      throw Error("workload " + quote(workload) + " declares the phase " + quote(phase) + " twice, or its name is reserved");
+    }
+  }
+  return phases;
+}
+
+Workload workload_from(const kymo_workload* from, std::uint32_t index) {
+  const std::string number = "workload " + std::to_string(index);
+  if (!from) throw Error(number + " is missing (NULL)");
+  check_size(from->size, sizeof(kymo_workload), number);
+  Workload to;
+  to.name = name_of(from->name, "the name of " + number);
+  const std::string what = "workload " + quote(to.name);
+  to.documentation = text_of(from->documentation, "the documentation of " + what);
+  to.parameters = parameters_from(*from, to.name);
+  to.phases = phases_from(*from, to.name);
+  to.runs_on_cpu = (from->devices & KYMO_CPU) != 0;
+  to.runs_on_cuda = (from->devices & KYMO_CUDA) != 0;
+  if (!to.runs_on_cpu && !to.runs_on_cuda) throw Error(what + " runs on no device that is known");
+  constexpr std::uint32_t kMostRanks = 1u << 20;
+  if (from->min_ranks < 1 || from->min_ranks > kMostRanks || from->max_ranks > kMostRanks ||
+      (from->max_ranks != 0 && from->max_ranks < from->min_ranks)) {
+    throw Error(what + " has wrong bounds for its ranks: " + std::to_string(from->min_ranks) + " to " + std::to_string(from->max_ranks));
+  }
+  to.min_ranks = static_cast<int>(from->min_ranks);
+  to.max_ranks = static_cast<int>(from->max_ranks);
+  to.asynchronous_step = (from->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0;
+  if (!from->create || !from->prepare || !from->before_step || !from->step || !from->verify || !from->destroy) {
+    throw Error(what + " lacks one of its functions (NULL)");
+  }
+  return to;
+}
+
+}  // namespace
+
+void check_table(const kymo_plugin* table, const kymo_note& note) {
+  if (!table) throw Error("it has no table: its describe() threw, or kymo_plugin_v1 returned NULL");
+  check_size(table->size, sizeof(kymo_plugin), "its table");
+  if (table->abi_major != note.abi_major || table->abi_minor != note.abi_minor) {
+    throw Error("its table and its note name different plugin interfaces");
+  }
+  if (!table->workload_count || !table->workload || !table->get_extension) throw Error("its table lacks a function (NULL)");
+  const std::string framework = text_of(table->framework, "the framework of its table");
+  if (framework != note.framework) {
+    throw Error("its workloads use " + (framework.empty() ? "no framework" : quote(framework)) + ", but it was built with " +
+                (*note.framework ? quote(note.framework) : "none") + ": say TORCH in kymo_add_plugin if it uses LibTorch");
+  }
+}
+
+Plugin plugin_from_table(const kymo_plugin& table) {
+  Plugin plugin;
+  plugin.name = name_of(table.name, "the name of the plugin");
+  plugin.version = text_of(table.version, "the version of the plugin");
+  const std::uint32_t count = table.workload_count();
+  if (count == 0 || count > kMaxWorkloads) throw Error("it holds " + std::to_string(count) + " workloads; 1 to 256 are admitted");
+  std::set<std::string> names;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    plugin.workloads.push_back(workload_from(table.workload(i), i));
+    if (!names.insert(plugin.workloads.back().name).second) {
+      throw Error("it holds two workloads called " + quote(plugin.workloads.back().name));
+    }
+  }
+  return plugin;
+}
+
+}  // namespace kymo::catalog

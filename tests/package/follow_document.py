@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does what a document tells its reader to do: writes its ```cpp FILE blocks, runs its ```sh blocks in order, in one empty folder.
+
+  follow_document.py DOCUMENT KYMO_BINARY
+
+A reader's machine has `kymo` on PATH; here a folder with a link to it takes that place. Fails with the first command that fails.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+BLOCK = re.compile(r"^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def main():
+    document, kymo = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+    with tempfile.TemporaryDirectory(prefix="kymo-document") as folder:
+        work = pathlib.Path(folder) / "work"
+        work.mkdir()
+        environment = dict(os.environ, PATH=f"{kymo.parent}:{os.environ['PATH']}", XDG_CACHE_HOME=f"{folder}/cache")
+        followed = 0
+        for language, name, content in BLOCK.findall(document.read_text()):
+            if language == "cpp" and name:
+                (work / name).write_text(content)
+            elif language == "sh":
+                followed += 1
+                print(f"--- {content.strip()}", flush=True)
+                result = subprocess.run(["bash", "-euo", "pipefail", "-c", content], cwd=work, env=environment, stdin=subprocess.DEVNULL)
+                if result.returncode != 0:
+                    print(f"{document.name}: the reader is told to run this, and it fails with exit code {result.returncode}:\n{content}")
+                    return 1
+        if followed == 0:
+            print(f"{document.name}: no commands to follow")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <torch/types.h>
+
+#include <kymo/workload.hpp>
+
+namespace {
+
+struct Ones final : kymo::Workload {
+  static kymo::Descriptor describe() { return kymo::Descriptor{KYMO_PLUGIN_NAME, "sums ones"}.uses(kymo::Framework::LibTorch); }
+  void prepare(kymo::Context&) override { ones_ = torch::ones({8}); }
+  void step(kymo::Context&) override { ones_.sum(); }
+  torch::Tensor ones_;
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(Ones)

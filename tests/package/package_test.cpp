@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <kymo_plugin.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.hpp"
+#include "base/process.hpp"
+#include "catalog/catalog.hpp"
+#include "catalog/new_plugin.hpp"
+
+namespace kymo::catalog {
+namespace {
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+/// Installs what plugin authors need into a folder with a space in its name; each test builds a project against it.
+class Package : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    top_ = new fs::path(make_private_folder("kymo-package-test"));
+    setenv("XDG_CACHE_HOME", (*top_ / "cache").c_str(), 1);
+    cmake({"--install", KYMO_BINARY_DIR, "--prefix", prefix().string(), "--component", "development"});
+  }
+  static void TearDownTestSuite() {
+    std::error_code ignored;
+    fs::remove_all(*top_, ignored);
+    delete top_;
+  }
+  static fs::path prefix() { return *top_ / "moved here"; }
+
+  static void cmake(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), KYMO_CMAKE);
+    SpawnOptions options;
+    options.command = std::move(arguments);
+    const CommandResult result = run_command(options, 800);
+    ASSERT_EQ(result.end.exit_code, 0) << result.stdout_text << result.stderr_text;
+  }
+  /// The two commands that a stranger types.
+  static void build(const fs::path& source, const fs::path& binary, std::vector<std::string> more = {}) {
+    std::vector<std::string> configure{"-S", source.string(), "-B", binary.string()};
+    configure.insert(configure.end(), more.begin(), more.end());
+    ASSERT_NO_FATAL_FAILURE(cmake(configure));
+    cmake({"--build", binary.string()});
+  }
+  static Plugin describe(const fs::path& file) {
+    Options options;
+    options.describe_deadline_s = 120;
+    return describe_file(file, options);
+  }
+  static fs::path* top_;
+};
+fs::path* Package::top_ = nullptr;
+
+TEST_F(Package, HoldsWhatAuthorsNeed) {
+  for (const char* part :
+       {"include/kymo/workload.hpp", "include/kymo/detail/export.hpp", "include/kymo/abi/kymo_plugin.h", "lib/cmake/kymo/kymoConfig.cmake",
+        "lib/cmake/kymo/kymoConfigVersion.cmake", "lib/cmake/kymo/KymoPlugin.cmake", "lib/cmake/kymo/KymoTorch.cmake",
+        "lib/cmake/kymo/kymo_plugin.version", "share/kymo/template/CMakeLists.txt", "share/kymo/template/saxpy.cpp"}) {
+    EXPECT_TRUE(fs::is_regular_file(prefix() / part)) << part;
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(prefix())) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_THAT(read_file(entry.path()), ::testing::Not(HasSubstr(KYMO_SOURCE_DIR))) << entry.path() << " names the folder it was built in";
+  }
+}
+
+TEST_F(Package, BuildsAnOutsideProject) {
+  const fs::path built = *top_ / "outside";
+  build(fs::path(KYMO_SOURCE_DIR) / "tests" / "package" / "outside", built, {"-DCMAKE_PREFIX_PATH=" + prefix().string()});
+  const Plugin found = describe(built / "outside.so");
+  EXPECT_EQ(found.name, "outside");
+  EXPECT_EQ(found.version, "3.2.1");
+  EXPECT_EQ(found.file.framework, "");
+  ASSERT_EQ(found.workloads.size(), 2u);
+  EXPECT_EQ(found.workloads[1].name, "second");
+  SpawnOptions names;
+  names.command = {"nm", "--dynamic", "--defined-only", "--format=just-symbols", (built / "outside.so").string()};
+  EXPECT_EQ(run_command(names, 20).stdout_text, "kymo_plugin_v1\n") << "one symbol is visible, and no other";
+}
+
+// What `kymo new` makes builds with the two commands in its head, with no hint but its own.
+TEST_F(Package, BuildsACopyOfTheTemplate) {
+  const fs::path made = new_plugin("my_kernel", *top_);
+  build(made, made / "build");
+  const Plugin found = describe(made / "build" / "my_kernel.so");
+  EXPECT_EQ(found.name, "my_kernel");
+  EXPECT_EQ(found.workloads.at(0).name, "my_kernel");
+  EXPECT_EQ(found.workloads.at(0).parameters.size(), 3u);
+}
+
+TEST_F(Package, BuildsAnOutsideProjectWithLibTorch) {
+  const std::string torch = KYMO_TORCH_FOLDER;
+  if (torch.empty()) GTEST_SKIP() << "this build is without LibTorch";
+  const fs::path built = *top_ / "outside_torch";
+  build(fs::path(KYMO_SOURCE_DIR) / "tests" / "package" / "outside", built,
+        {"-DCMAKE_PREFIX_PATH=" + prefix().string(), "-DWITH_TORCH=ON", "-DKYMO_TORCH=" + torch});
+  for (const char* name : {"outside_torch", "outside_torch_again"}) {
+    const Plugin found = describe(built / (std::string(name) + ".so"));
+    EXPECT_EQ(found.file.framework, "libtorch");
+    EXPECT_FALSE(found.file.framework_version.empty());
+  }
+  EXPECT_TRUE(describe(built / "outside_torch.so").workloads.at(0).runs_on_cuda);
+}
+
+}  // namespace
+}  // namespace kymo::catalog
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "describe-plugin") return kymo::catalog::describe_in_this_process(argv[2]);
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends its process by a signal.
+#include <csignal>
+
+#include "place.hpp"
+
+namespace {
+
+class Crashes final : public kymo::test::Misbehaving {
+ public:
+  static kymo::Descriptor describe() {
+    return kymo::test::describe("crashes").param("signal", kymo::Choice{"segv", {"segv", "abort", "kill"}}, "the signal that ends it");
+  }
+  explicit Crashes(kymo::Context& ctx) : Misbehaving(ctx), signal_(ctx.text("signal")) {
+    if (is("create")) misbehave();
+  }
+  ~Crashes() noexcept(false) override {
+    if (is("destroy")) misbehave();
+  }
+
+ protected:
+  void misbehave() override { std::raise(signal_ == "segv" ? SIGSEGV : signal_ == "abort" ? SIGABRT : SIGKILL); }
+
+ private:
+  std::string signal_;
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(Crashes)

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "fixture.hpp"
+
+namespace kymo::catalog::test {
+namespace {
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Describe : public InFolder {
+ protected:
+  std::string refusal(const std::string& name) {
+    return message_of([&] { describe_file(copy(name), options_); });
+  }
+};
+
+TEST_F(Describe, ReadsEverythingThatAPluginSays) {
+  const fs::path file = copy("probe");
+  const Plugin found = describe_file(file, options_);
+  EXPECT_EQ(found.name, "probe");
+  EXPECT_EQ(found.file.file, fs::canonical(file));
+  EXPECT_EQ(found.file.sha256, sha256_of_file(file));
+  ASSERT_EQ(found.workloads.size(), 1u);
+  const Workload& workload = found.workloads[0];
+  EXPECT_EQ(workload.name, "probe");
+  EXPECT_THAT(workload.phases, ElementsAre("first", "second"));
+  EXPECT_TRUE(workload.runs_on_cpu);
+  EXPECT_FALSE(workload.runs_on_cuda);
+  EXPECT_EQ(workload.min_ranks, 1);
+  EXPECT_EQ(workload.max_ranks, 0);
+  ASSERT_GE(workload.parameters.size(), 6u);
+  const Parameter& sleep = workload.parameters[0];
+  EXPECT_EQ(sleep.name, "sleep");
+  EXPECT_EQ(sleep.type, ParameterType::kInt);
+  EXPECT_EQ(sleep.unit, "us");
+  EXPECT_EQ(std::get<std::int64_t>(sleep.default_value), 100);
+  EXPECT_EQ(sleep.minimum, 0.0);
+  EXPECT_THAT(sleep.axis, ElementsAre("100", "1000"));
+}
+
+TEST_F(Describe, TakesAPluginInPlainC) {
+  const Plugin found = describe_file(copy("raw_valid"), options_);
+  EXPECT_EQ(found.workloads.at(0).parameters.at(0).name, "n");
+}
+
+TEST_F(Describe, KeepsHostileTextsAsTheyAre) {
+  EXPECT_EQ(describe_file(copy("hostile_text"), options_).workloads.at(0).documentation,
+            "<script>alert(1)</script> \\input{x} =cmd 'quote'\n\"second line\"");
+}
+
+TEST_F(Describe, HearsTheAnswerPastWhatThePluginPrints) {
+  EXPECT_EQ(describe_file(copy("describe_prints"), options_).name, "describe_prints");
+  EXPECT_EQ(describe_file(copy("describe_floods"), options_).name, "describe_floods");
+}
+
+TEST_F(Describe, NamesTheReasonForDamagedTables) {
+  EXPECT_THAT(refusal("no_symbol"), HasSubstr("exports no kymo_plugin_v1"));
+  EXPECT_THAT(refusal("null_table"), HasSubstr("no table"));
+  EXPECT_THAT(refusal("short_struct"), AllOf(HasSubstr("workload 0 states 16 bytes"), HasSubstr("112 are needed")));
+  EXPECT_THAT(refusal("minor_differs_in_table"), HasSubstr("different plugin interfaces"));
+  EXPECT_THAT(refusal("framework_differs_in_table"), AllOf(HasSubstr("use 'libtorch'"), HasSubstr("TORCH in kymo_add_plugin")));
+  EXPECT_THAT(refusal("hostile_name"), AllOf(HasSubstr("DROP TABLE"), HasSubstr("lower-case")));
+  EXPECT_THAT(refusal("not_utf8"), HasSubstr("not UTF-8"));
+  EXPECT_THAT(refusal("default_out_of_bounds"), AllOf(HasSubstr("default"), HasSubstr("'n' cannot be '-1'"), HasSubstr("at least 0")));
+  EXPECT_THAT(refusal("reserved_phase"), AllOf(HasSubstr("'other'"), HasSubstr("reserved")));
+  EXPECT_THAT(refusal("no_function"), HasSubstr("lacks one of its functions"));
+}
+
+TEST_F(Describe, SurvivesPluginsThatMisbehave) {
+  EXPECT_THAT(refusal("describe_crashes"), HasSubstr("signal 11"));
+  EXPECT_THAT(refusal("describe_exits"), HasSubstr("exit code 0"));
+  EXPECT_THAT(refusal("describe_throws"), AllOf(HasSubstr("no table"), HasSubstr("no description today")));
+}
+
+TEST_F(Describe, EndsAPluginThatHangs) {
+  options_.describe_deadline_s = 0.5;
+  EXPECT_THAT(refusal("describe_hangs"), HasSubstr("did not describe itself within 0.5 s"));
+}
+
+// The cached description is told from a fresh one by a documentation that no plugin has.
+class Cached : public Describe {
+ protected:
+  void mark_cache() {
+    std::string text = read_file(cache_entry());
+    const std::string documented = "sleeps, and reports through every service";
+    const std::size_t at = text.find(documented);
+    ASSERT_NE(at, std::string::npos);
+    write_file(cache_entry(), text.replace(at, documented.size(), "from the cache"));
+  }
+  std::string documentation(const fs::path& file) { return describe_file(file, options_).workloads.at(0).documentation; }
+};
+
+TEST_F(Cached, IsReadWhileTheFileStaysTheSame) {
+  const fs::path file = copy("probe");
+  const std::string hash = describe_file(file, options_).file.sha256;
+  mark_cache();
+  EXPECT_EQ(documentation(file), "from the cache");
+  EXPECT_EQ(describe_file(file, options_).file.sha256, hash);
+}
+
+TEST_F(Cached, IsPassedOverWhenTheFileChanges) {
+  const fs::path file = copy("probe");
+  describe_file(file, options_);
+  mark_cache();
+  const auto time = fs::last_write_time(file);
+  copy("raw_valid", "probe");
+  fs::last_write_time(file, time);  // as a careless copy would keep it
+  EXPECT_EQ(describe_file(file, options_).name, "raw_valid");
+}
+
+TEST_F(Cached, IgnoresDamage) {
+  const fs::path file = copy("probe");
+  describe_file(file, options_);
+  const std::string good = read_file(cache_entry());
+  for (const std::string& damage :
+       {std::string(), std::string("{"), std::string("[]"), std::string("{\"stamp\": 1}"), good.substr(0, good.size() / 2),
+        std::string(good).replace(good.find("\"workloads\""), 11, "\"wurkloads\"")}) {
+    write_file(cache_entry(), damage);
+    EXPECT_EQ(documentation(file), "sleeps, and reports through every service") << damage;
+  }
+}
+
+TEST_F(Cached, IsNotNeeded) {
+  write_file(folder_ / "cache", "a file where the folder should be");
+  EXPECT_EQ(describe_file(copy("probe"), options_).name, "probe");
+}
+
+TEST_F(Cached, DoesNotOverruleTheChecks) {
+  const fs::path file = copy("probe");
+  describe_file(file, options_);
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(message_of([&] { describe_file(file, options_); }), HasSubstr("others may write"));
+}
+
+}  // namespace
+}  // namespace kymo::catalog::test

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "fixture.hpp"
+
+namespace kymo::catalog::test {
+namespace {
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Discover : public InFolder {
+ protected:
+  const Plugin* in(const Catalog& catalog, const std::string& name) {
+    const auto at = std::find_if(catalog.plugins.begin(), catalog.plugins.end(), [&](const Plugin& p) { return p.name == name; });
+    return at == catalog.plugins.end() ? nullptr : &*at;
+  }
+};
+
+TEST_F(Discover, LooksInFoldersAndFilesOfThePath) {
+  copy("probe", "folder/probe");
+  copy("throws", "folder/libshared");
+  write_file(folder_ / "folder" / "notes.txt", "not a plugin");
+  const fs::path file = copy("raw_valid");
+  const ScopedEnvironment path("KYMO_PLUGIN_PATH", (folder_ / "folder").string() + "::" + file.string() + ":/no/such/place");
+  const Catalog catalog = discover(options_);
+  EXPECT_NE(in(catalog, "probe"), nullptr);
+  EXPECT_NE(in(catalog, "raw_valid"), nullptr);
+  EXPECT_EQ(in(catalog, "throws"), nullptr) << "lib*.so are libraries that plugins share";
+  ASSERT_EQ(catalog.rejected.size(), 1u);
+  EXPECT_EQ(catalog.rejected[0].file, "/no/such/place");
+  EXPECT_THAT(catalog.rejected[0].reason, HasSubstr("no such file"));
+}
+
+TEST_F(Discover, EarlierPluginsHideLaterOnes) {
+  const fs::path first = copy("probe", "a/probe");
+  const fs::path second = copy("probe", "b/probe");
+  const ScopedEnvironment path("KYMO_PLUGIN_PATH", second.string());
+  options_.extra_files = {first};
+  const Catalog catalog = discover(options_);
+  EXPECT_EQ(std::count_if(catalog.plugins.begin(), catalog.plugins.end(), [](const Plugin& p) { return p.name == "probe"; }), 1);
+  EXPECT_EQ(find_workload(catalog, "probe").plugin->file.file, fs::canonical(first));
+}
+
+TEST_F(Discover, DescribesAFileOnceThoughNamedTwice) {
+  const fs::path file = copy("probe");
+  fs::create_symlink(file, folder_ / "again.so");
+  options_.extra_files = {file, folder_ / "again.so", file};
+  EXPECT_EQ(discover(options_).rejected.size(), 0u);
+}
+
+TEST_F(Discover, KeepsGoingPastBadFiles) {
+  options_.extra_files = {copy("wrong_major"), copy("describe_crashes"), copy("probe"), folder_ / "absent.so"};
+  const Catalog catalog = discover(options_);
+  EXPECT_NE(in(catalog, "probe"), nullptr);
+  ASSERT_EQ(catalog.rejected.size(), 3u);
+  EXPECT_THAT(catalog.rejected[0].reason, HasSubstr("interface 2.0"));
+  EXPECT_THAT(catalog.rejected[0].reason, Not(HasSubstr("wrong_major.so"))) << "the file is a field of its own";
+}
+
+TEST_F(Discover, FindsWorkloadsOrSaysWhatIsNear) {
+  options_.extra_files = {copy("probe"), copy("wrong_major")};
+  const Catalog catalog = discover(options_);
+  const Found found = find_workload(catalog, "probe");
+  EXPECT_EQ(found.plugin->name, "probe");
+  EXPECT_EQ(found.workload->name, "probe");
+  EXPECT_THAT(message_of([&] { find_workload(catalog, "prode"); }), AllOf(HasSubstr("'prode'"), HasSubstr("did you mean 'probe'")));
+  EXPECT_THAT(message_of([&] { find_workload(catalog, "wrong_major"); }), AllOf(HasSubstr("wrong_major.so"), HasSubstr("interface 2.0")));
+  EXPECT_THAT(message_of([&] { find_workload(catalog, "entirely_different"); }), HasSubstr("1 plugin file(s) could not be used"));
+  EXPECT_THROW(find_workload(catalog, "x"), UsageError);
+  EXPECT_THAT(message_of([] { find_workload({}, "x"); }), HasSubstr("no plugins were found"));
+  EXPECT_THAT(message_of([&] { find_workload(catalog, "a\nb"); }), HasSubstr("a\\x0ab"));
+}
+
+}  // namespace
+}  // namespace kymo::catalog::test

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+#include "fixture.hpp"
+
+namespace kymo::catalog::test {
+namespace {
+
+Plugin sample() {
+  Plugin plugin;
+  plugin.name = "p";
+  plugin.version = "1.2";
+  plugin.file = {"/x/p.so", std::string(64, 'a'), 1, 0, "libtorch", "2.11.0", "13.0", "gcc 12.2.0", "cxx11"};
+  Workload workload;
+  workload.name = "w";
+  workload.documentation = "<script> \"quoted\"\n";
+  workload.phases = {"forward", "backward"};
+  workload.runs_on_cpu = false;
+  workload.runs_on_cuda = true;
+  workload.min_ranks = 2;
+  workload.max_ranks = 8;
+  workload.asynchronous_step = true;
+  workload.parameters = {
+      {"n", ParameterType::kInt, "rows", "count", std::int64_t{1} << 60, 1.0, std::nullopt, {}, {"8", "16"}},
+      {"r", ParameterType::kReal, "", "rate", 2.0, std::nullopt, 4.0, {}, {}},
+      {"b", ParameterType::kBool, "", "", false, std::nullopt, std::nullopt, {}, {}},
+      {"c", ParameterType::kChoice, "", "", std::string("x"), std::nullopt, std::nullopt, {"x", "y"}, {}},
+  };
+  plugin.workloads = {workload};
+  return plugin;
+}
+
+TEST(CatalogJson, GoesThereAndBack) {
+  const Json json = to_json(sample());
+  const Plugin back = plugin_from_json(parse_json(json.dump(), "test"));
+  EXPECT_EQ(to_json(back), json);
+  const Workload& workload = back.workloads.at(0);
+  EXPECT_FALSE(workload.runs_on_cpu);
+  EXPECT_TRUE(workload.runs_on_cuda);
+  EXPECT_EQ(std::get<std::int64_t>(workload.parameters[0].default_value), std::int64_t{1} << 60);
+  EXPECT_EQ(std::get<double>(workload.parameters[1].default_value), 2.0) << "a whole real stays a real";
+  EXPECT_FALSE(workload.parameters[1].minimum.has_value());
+}
+
+TEST(CatalogJson, RefusesWrongFields) {
+  const Json good = to_json(sample());
+  for (const char* field : {"name", "version", "sha256", "workloads", "abi_major"}) {
+    Json bad = good;
+    bad.erase(field);
+    EXPECT_THROW(plugin_from_json(bad), Error) << field;
+    bad = good;
+    bad[field] = Json{{"a", 1}};
+    EXPECT_THROW(plugin_from_json(bad), Error) << field;
+  }
+  Json bad = good;
+  bad["workloads"][0]["parameters"][0]["type"] = "tensor";
+  EXPECT_THROW(plugin_from_json(bad), Error);
+  EXPECT_THROW(plugin_from_json(Json::array()), Error);
+  EXPECT_THROW(plugin_from_json(Json()), Error);
+}
+
+}  // namespace
+}  // namespace kymo::catalog::test

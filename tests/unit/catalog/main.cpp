@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalog describes plugins in a child that runs the same program; in this test that program is the test itself.
+#include <gmock/gmock.h>
+
+#include <string_view>
+
+#include "catalog/catalog.hpp"
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "describe-plugin") return kymo::catalog::describe_in_this_process(argv[2]);
+  ::testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
