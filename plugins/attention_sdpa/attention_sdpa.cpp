@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// LibTorch's own fused attention, with a choice of its kernels: what a new kernel is held against.
+#include <kymo/workload.hpp>
+#include <optional>
+
+#include "backend.hpp"
+#include "transformer/attention_workload.hpp"
+
+namespace {
+
+class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
+ public:
+  static kymo::Descriptor describe() {
+    return describe_as("attention_sdpa",
+                       "LibTorch's scaled_dot_product_attention. "
+                       "FLOPs count half if causal and 2.5 times forward for backward; bytes are the inputs and outputs, each once")
+        .param("backend", kymo::Choice{"auto", SdpaBackend::names()}.axis({"cudnn", "flash", "efficient", "math"}),
+               "kernel that must be used; the run is skipped where LibTorch has none for the device, type and shape");
+  }
+
+ private:
+  std::unique_ptr<kymo::transformer::Attention> make(kymo::Context& ctx, bool causal) override {
+    backend_.emplace(ctx.text("backend"));
+    return kymo::transformer::make_attention("sdpa", causal);
+  }
+
+  void check(kymo::Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal) override {
+    const std::string wanted = ctx.text("backend");
+    const std::string chosen = SdpaBackend::chosen_for(query, key, value, causal);
+    if (chosen.empty() || (wanted != "auto" && wanted != chosen))
+      ctx.skip("LibTorch has no " + (wanted == "auto" ? std::string("fused") : wanted) + " attention for " + ctx.text("dtype") +
+               ", head_dim " + std::to_string(query.size(-1)) + " on " + (ctx.is_cuda() ? "cuda" : "cpu"));
+    ctx.metric("backend", chosen);
+  }
+
+  int score_passes(bool, bool) const override { return 0; }
+
+  std::optional<SdpaBackend> backend_;
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(AttentionSdpa)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/fused_adamw.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/serialize/archive.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace kymo::training {
+namespace {
+
+using torch::optim::OptimizerParamGroup;
+
+void require(bool holds, const char* name, double value, const char* range) {
+  if (!holds) throw std::invalid_argument(std::string("AdamW's ") + name + " is " + std::to_string(value) + ": it must be " + range);
+}
+
+const AdamWSetting& checked(const AdamWSetting& setting) {
+  require(setting.learning_rate >= 0, "learning_rate", setting.learning_rate, "at least 0");
+  require(setting.beta1 >= 0 && setting.beta1 < 1, "beta1", setting.beta1, "in [0, 1)");
+  require(setting.beta2 >= 0 && setting.beta2 < 1, "beta2", setting.beta2, "in [0, 1)");
+  require(setting.epsilon >= 0, "epsilon", setting.epsilon, "at least 0");
+  require(setting.weight_decay >= 0, "weight_decay", setting.weight_decay, "at least 0");
+  return setting;
+}
+
+const AdamWSetting& setting_of(const OptimizerParamGroup& group) { return dynamic_cast<const AdamWSetting&>(group.options()); }
+
+std::string key_of(std::size_t group, std::size_t position) { return "state_" + std::to_string(group) + "_" + std::to_string(position); }
+
+c10::IValue settings_to_save(const AdamWSetting& setting) {
+  return c10::IValue(std::vector<double>{setting.learning_rate, setting.beta1, setting.beta2, setting.epsilon, setting.weight_decay});
+}
+
+}  // namespace
+
+FusedAdamW::FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& setting)
+    : Optimizer(std::move(parameters), std::make_unique<AdamWSetting>(checked(setting))) {}
+
+FusedAdamW::FusedAdamW(const std::vector<OptimizerParamGroup>& groups, const AdamWSetting& defaults)
+    : Optimizer(groups, std::make_unique<AdamWSetting>(checked(defaults))) {}
+
+void FusedAdamW::add_group(std::vector<at::Tensor> parameters) { add_param_group(OptimizerParamGroup(std::move(parameters))); }
+
+void FusedAdamW::add_group(std::vector<at::Tensor> parameters, const AdamWSetting& setting) {
+  add_param_group(OptimizerParamGroup(std::move(parameters), std::make_unique<AdamWSetting>(checked(setting))));
+}
+
+void FusedAdamW::make_state() {
+  for (const OptimizerParamGroup& group : param_groups_)
+    for (const at::Tensor& parameter : group.params()) state_for(parameter);
+}
+
+at::Tensor FusedAdamW::step(LossClosure closure) {
+  const c10::NoGradGuard no_gradients;
+  at::Tensor loss;
+  if (closure) {
+    const c10::AutoGradMode with_gradients(true);
+    loss = closure();
+  }
+  for (const OptimizerParamGroup& group : param_groups_) update(group);
+  return loss;
+}
+
+void FusedAdamW::update(const OptimizerParamGroup& group) {
+  std::vector<at::Tensor> parameters, gradients, means, square_means, steps;
+  for (auto* list : {&parameters, &gradients, &means, &square_means, &steps}) list->reserve(group.params().size());
+  for (const at::Tensor& parameter : group.params()) {
+    const at::Tensor& gradient = parameter.grad();
+    if (!gradient.defined()) continue;
+    const AdamWState& state = state_for(parameter);
+    parameters.push_back(parameter);
+    gradients.push_back(gradient);
+    means.push_back(state.mean);
+    square_means.push_back(state.square_mean);
+    steps.push_back(state.step);
+  }
+  if (parameters.empty()) return;
+  const AdamWSetting& setting = setting_of(group);
+  at::_foreach_add_(steps, 1);
+  at::_fused_adamw_(parameters, gradients, means, square_means, {}, steps, setting.learning_rate, setting.beta1, setting.beta2,
+                    setting.weight_decay, setting.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+}
+
+AdamWState& FusedAdamW::state_for(const at::Tensor& parameter) {
+  auto& slot = state_[parameter.unsafeGetTensorImpl()];
+  if (!slot) {
+    auto made = std::make_unique<AdamWState>();
+    made->step = at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false));
+    made->mean = at::zeros_like(parameter);
+    made->square_mean = at::zeros_like(parameter);
+    slot = std::move(made);
+  }
+  return static_cast<AdamWState&>(*slot);
+}
+
+const AdamWState* FusedAdamW::state_of(const at::Tensor& parameter) const {
+  const auto found = state_.find(parameter.unsafeGetTensorImpl());
+  return found == state_.end() ? nullptr : static_cast<const AdamWState*>(found->second.get());
+}
+
+void FusedAdamW::save(torch::serialize::OutputArchive& archive) const {
+  for (std::size_t g = 0; g < param_groups_.size(); ++g) {
+    const OptimizerParamGroup& group = param_groups_[g];
+    archive.write("setting_" + std::to_string(g), settings_to_save(setting_of(group)));
+    archive.write("count_" + std::to_string(g), c10::IValue(static_cast<std::int64_t>(group.params().size())));
+    for (std::size_t i = 0; i < group.params().size(); ++i) {
+      const AdamWState* state = state_of(group.params()[i]);
+      if (!state) continue;
+      archive.write(key_of(g, i) + "_step", state->step);
+      archive.write(key_of(g, i) + "_mean", state->mean);
+      archive.write(key_of(g, i) + "_square_mean", state->square_mean);
+    }
+  }
+}
+
+void FusedAdamW::load(torch::serialize::InputArchive& archive) {
+  const c10::NoGradGuard no_gradients;
+  for (std::size_t g = 0; g < param_groups_.size(); ++g) {
+    OptimizerParamGroup& group = param_groups_[g];
+    c10::IValue setting, count;
+    const std::string number = std::to_string(g);
+    if (!archive.try_read("setting_" + number, setting) || !archive.try_read("count_" + number, count) ||
+        count.toInt() != static_cast<std::int64_t>(group.params().size()))
+      throw std::invalid_argument("saved AdamW state does not fit group " + number + ": load it into the groups it was saved from");
+    const std::vector<double> values = setting.toDoubleVector();
+    auto& to = dynamic_cast<AdamWSetting&>(group.options());
+    to.learning_rate = values.at(0), to.beta1 = values.at(1), to.beta2 = values.at(2);
+    to.epsilon = values.at(3), to.weight_decay = values.at(4);
+    for (std::size_t i = 0; i < group.params().size(); ++i) {
+      at::Tensor step, mean, square_mean;
+      if (!archive.try_read(key_of(g, i) + "_step", step)) continue;
+      archive.read(key_of(g, i) + "_mean", mean);
+      archive.read(key_of(g, i) + "_square_mean", square_mean);
+      AdamWState& state = state_for(group.params()[i]);
+      state.step.copy_(step), state.mean.copy_(mean), state.square_mean.copy_(square_mean);
+    }
+  }
+}
+
+}  // namespace kymo::training

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <kymo/context.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kymo::transformer {
+
+/// How query, key and value lie in memory; their shape is [batch, heads, sequence, head_dim] either way.
+enum class Layout {
+  kHeadsFirst,   ///< contiguous as shaped, for batched matrix products
+  kTokensFirst,  ///< the heads of a token side by side, as a projection leaves them
+};
+
+/// Softmax attention: one implementation of softmax(q·kᵀ/√head_dim)·v, with a gradient. Not for use by several threads.
+class Attention {
+ public:
+  virtual ~Attention() = default;
+  /// The layout that apply() takes without a copy.
+  virtual Layout layout() const = 0;
+  /// Query, key, value and the result are [batch, heads, sequence, head_dim]. Scopes name the parts where there are any.
+  virtual at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) = 0;
+};
+
+/// The names that make_attention() knows: naive, sdpa.
+const std::vector<std::string>& attention_names();
+
+/// naive: matrix products and a softmax, with all scores in memory. sdpa: LibTorch's scaled_dot_product_attention, which chooses its
+/// kernel. `causal` hides the tokens that come after. Throws std::invalid_argument for an unknown name.
+std::unique_ptr<Attention> make_attention(std::string_view name, bool causal);
+
+}  // namespace kymo::transformer

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <kymo/descriptor.hpp>
+#include <kymo/workload_class.hpp>
+#include <memory>
+#include <string>
+
+#include "transformer/attention.hpp"
+
+namespace kymo::transformer {
+
+/// The shape of one attention call.
+struct AttentionShape {
+  std::int64_t batch = 1, heads = 1, sequence = 1, head_dim = 1;
+  at::ScalarType dtype = at::kFloat;
+  bool causal = true;
+
+  /// b·h·t·d.
+  double elements() const;
+  /// 4·b·h·t²·d of the two products of the forward pass, half of it if causal; as published benchmarks count, for every implementation.
+  double forward_flops() const;
+  /// 2.5 times the forward pass: five products, with the scores computed again, also where an implementation keeps them.
+  double backward_flops() const { return 2.5 * forward_flops(); }
+};
+
+/// Times one attention call and its gradient on random tensors: what the attention plugins share. Phases: forward, backward.
+class AttentionWorkload : public Workload {
+ public:
+  void prepare(Context& ctx) override;
+  void step(Context& ctx) override;
+  Verification verify(Context& ctx) override;
+
+ protected:
+  /// Declares the parameters batch, heads, seq, head_dim, dtype, causal, mode, and the phases.
+  static Descriptor describe_as(const std::string& name, const std::string& documentation);
+
+  virtual std::unique_ptr<Attention> make(Context& ctx, bool causal) = 0;
+  /// Called with the inputs before they are used: the place to skip a case that cannot run.
+  virtual void check(Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal);
+  /// How often an implementation reads or writes a matrix of all scores; 0 if it holds none.
+  virtual int score_passes(bool backward, bool causal) const = 0;
+
+ private:
+  void declare(Context& ctx) const;
+
+  AttentionShape shape_;
+  bool with_backward_ = false;
+  std::unique_ptr<Attention> attention_;
+  at::Tensor query_, key_, value_, output_gradient_;  // [batch, heads, seq, head_dim]
+};
+
+}  // namespace kymo::transformer

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transformer/config.hpp"
+
+#include <array>
+#include <stdexcept>
+
+namespace kymo::transformer {
+namespace {
+
+struct Size {
+  std::string_view name;
+  std::int64_t d_model, d_ff, layers, heads;
+};
+
+constexpr std::array<Size, 6> kSizes{{{"tiny", 64, 256, 2, 2},
+                                      {"small", 768, 3072, 12, 12},
+                                      {"medium", 1024, 4096, 24, 16},
+                                      {"large", 1280, 5120, 36, 20},
+                                      {"xl", 1600, 6400, 48, 25},
+                                      {"2.7B", 2560, 10240, 32, 32}}};
+
+void require_positive(std::int64_t value, std::string_view name) {
+  if (value >= 1) return;
+  throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) + ": it must be at least 1");
+}
+
+}  // namespace
+
+const std::vector<std::string>& size_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Size& size : kSizes) all.emplace_back(size.name);
+    return all;
+  }();
+  return names;
+}
+
+void set_size(Config& config, std::string_view name) {
+  for (const Size& size : kSizes) {
+    if (size.name != name) continue;
+    config.d_model = size.d_model;
+    config.d_ff = size.d_ff;
+    config.layers = size.layers;
+    config.heads = size.heads;
+    return;
+  }
+  std::string known;
+  for (const Size& size : kSizes) known += (known.empty() ? "" : ", ") + std::string(size.name);
+  throw std::invalid_argument("there is no model size '" + std::string(name) + "': it is one of " + known);
+}
+
+void validate(const Config& config) {
+  require_positive(config.vocab_size, "vocab_size");
+  require_positive(config.context, "context");
+  require_positive(config.d_model, "d_model");
+  require_positive(config.d_ff, "d_ff");
+  require_positive(config.layers, "layers");
+  require_positive(config.heads, "heads");
+  if (config.d_model % config.heads != 0)
+    throw std::invalid_argument("d_model " + std::to_string(config.d_model) + " is not divisible by heads " + std::to_string(config.heads) +
+                                ": each head takes an equal part of it");
+  if (config.head_dim() % 2 != 0)
+    throw std::invalid_argument("d_model / heads is " + std::to_string(config.head_dim()) +
+                                ": rotary embedding turns pairs, so it must be even");
+}
+
+std::int64_t parameter_count(const Config& config) {
+  const std::int64_t d = config.d_model;
+  const std::int64_t per_layer = 4 * d * d + 3 * d * config.d_ff + 2 * d;
+  return 2 * config.vocab_size * d + config.layers * per_layer + d;
+}
+
+ForwardFlops forward_flops(const Config& config, std::int64_t batch, std::int64_t sequence) {
+  const double tokens = static_cast<double>(batch) * static_cast<double>(sequence);
+  const auto d = static_cast<double>(config.d_model);
+  const auto layers = static_cast<double>(config.layers);
+  return {.projections = layers * 2 * tokens * d * 4 * d,
+          .attention = layers * 4 * tokens * static_cast<double>(sequence) * d,
+          .feed_forward = layers * 2 * tokens * d * 3 * static_cast<double>(config.d_ff),
+          .head = 2 * tokens * d * static_cast<double>(config.vocab_size)};
+}
+
+}  // namespace kymo::transformer

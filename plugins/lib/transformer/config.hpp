@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kymo::transformer {
+
+/// The dimensions of a decoder-only Transformer language model.
+struct Config {
+  std::int64_t vocab_size = 10000;
+  std::int64_t context = 256;  ///< the longest sequence
+  std::int64_t d_model = 64;
+  std::int64_t d_ff = 256;
+  std::int64_t layers = 2;
+  std::int64_t heads = 2;
+  double rope_theta = 10000.0;
+  double norm_epsilon = 1e-5;
+
+  std::int64_t head_dim() const { return d_model / heads; }
+};
+
+/// The names of the known sizes, smallest first.
+const std::vector<std::string>& size_names();
+
+/// Sets d_model, d_ff, layers and heads to those of a named size. Throws std::invalid_argument for any other name.
+void set_size(Config& config, std::string_view size);
+
+/// Throws std::invalid_argument, saying which dimension is wrong and what would be right.
+void validate(const Config& config);
+
+/// Elements in all parameters: V·d (embedding) + L·(4d² + 3·d·f + 2d) + d (final norm) + V·d (head).
+std::int64_t parameter_count(const Config& config);
+
+/// Floating-point operations of the matrix products of one forward pass, a multiply-add counting two. With n = batch × sequence tokens:
+///   projections  L · 2n·d·4d       (query, key, value, output)
+///   attention    L · 4n·t·d        (scores and weighted values over the full t×t square, as the naive form computes and as is usual in
+///   MFU,
+///                                   also where a fused kernel skips the masked half)
+///   feed-forward L · 2n·d·3f       (gate, up, down)
+///   head         2n·d·V
+/// The embedding is a look-up and counts nothing. Normalisation, rotation, softmax and the loss are left out.
+struct ForwardFlops {
+  double projections = 0;
+  double attention = 0;
+  double feed_forward = 0;
+  double head = 0;
+
+  double total() const { return projections + attention + feed_forward + head; }
+  /// Each product C = A·B needs two of its size on the way back: dA = dC·Bᵀ and dB = Aᵀ·dC.
+  double backward() const { return 2 * total(); }
+};
+ForwardFlops forward_flops(const Config& config, std::int64_t batch, std::int64_t sequence);
+
+}  // namespace kymo::transformer

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings.hpp"
+
+#include <kymo/torch.hpp>
+#include <stdexcept>
+
+#include "transformer/attention.hpp"
+
+namespace {
+
+namespace transformer = kymo::transformer;
+
+std::vector<std::string> size_choices() {
+  std::vector<std::string> names = transformer::size_names();
+  names.push_back("custom");
+  return names;
+}
+
+/// A dimension given by itself wins over that of the size.
+void override_dimension(kymo::Context& ctx, const char* name, bool custom, std::int64_t& dimension) {
+  const std::int64_t given = ctx.integer(name);
+  if (given > 0) dimension = given;
+  if (given == 0 && custom) throw std::invalid_argument(std::string(name) + " is 0: size=custom needs d_model, d_ff, layers and heads");
+}
+
+transformer::Config read_config(kymo::Context& ctx) {
+  transformer::Config config;
+  const std::string size = ctx.text("size");
+  const bool custom = size == "custom";
+  if (!custom) transformer::set_size(config, size);
+  config.vocab_size = ctx.integer("vocab_size");
+  config.context = ctx.integer("context");
+  override_dimension(ctx, "d_model", custom, config.d_model);
+  override_dimension(ctx, "d_ff", custom, config.d_ff);
+  override_dimension(ctx, "layers", custom, config.layers);
+  override_dimension(ctx, "heads", custom, config.heads);
+  transformer::validate(config);
+  return config;
+}
+
+}  // namespace
+
+kymo::Descriptor describe_settings() {
+  using kymo::Bool, kymo::Choice, kymo::Int;
+  return kymo::Descriptor{"transformer_lm",
+                          "one training step of a decoder-only Transformer language model (RMSNorm, rotary positions, SwiGLU) with AdamW, "
+                          "on random weights and tokens"}
+      .param("size", Choice{"tiny", size_choices()}.axis({"small", "medium", "large", "xl", "2.7B"}),
+             "sets d_model, d_ff, layers and heads; custom takes them one by one")
+      .param("vocab_size", Int{10000}.at_least(1), "different tokens")
+      .param("context", Int{256}.at_least(1).unit("tokens").axis({128, 256, 512, 1024}), "length of each sequence")
+      .param("d_model", Int{0}.at_least(0), "width of the residual stream; 0 takes the size's")
+      .param("d_ff", Int{0}.at_least(0), "width of the feed-forward layer; 0 takes the size's")
+      .param("layers", Int{0}.at_least(0), "number of blocks; 0 takes the size's")
+      .param("heads", Int{0}.at_least(0), "attention heads, which share d_model evenly; 0 takes the size's")
+      .param("batch", Int{4}.at_least(1).unit("sequences").axis({1, 2, 4, 8, 16}), "sequences in a batch")
+      .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()}, "element type of weights, gradients and optimizer state")
+      .param("autocast", Bool{false}, "run the forward pass in mixed precision: bf16 products, fp32 weights")
+      .param("mode", Choice{"train", kymo::training::mode_names()}.axis(kymo::training::mode_names()),
+             "how far a step goes; forward records nothing for gradients")
+      .param("attention", Choice{"naive", transformer::attention_names()}.axis(transformer::attention_names()),
+             "naive holds all scores in memory; sdpa is LibTorch's fused kernel")
+      .phases({"forward", "backward", "optimizer"})
+      .uses(kymo::Framework::LibTorch)
+      .ranks(1, 1)
+      .asynchronous();
+}
+
+Settings read_settings(kymo::Context& ctx) {
+  Settings settings;
+  settings.model = read_config(ctx);
+  settings.batch = ctx.integer("batch");
+  settings.dtype = kymo::libtorch::dtype(ctx.text("dtype"));
+  settings.mode = kymo::training::mode_of(ctx.text("mode"));
+  settings.attention = ctx.text("attention");
+  if (!ctx.boolean("autocast")) return settings;
+  if (settings.dtype != at::kFloat) ctx.skip("autocast is for fp32 weights: dtype=" + ctx.text("dtype") + " leaves it nothing to do");
+  settings.autocast = at::kBFloat16;
+  return settings;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <kymo/context.hpp>
+#include <kymo/descriptor.hpp>
+#include <optional>
+#include <string>
+
+#include "training/step.hpp"
+#include "transformer/config.hpp"
+
+/// The parameters of the workload, read and checked.
+struct Settings {
+  kymo::transformer::Config model;
+  std::int64_t batch = 4;
+  at::ScalarType dtype = at::kFloat;
+  std::optional<at::ScalarType> autocast;
+  kymo::training::Mode mode = kymo::training::Mode::kTrain;
+  std::string attention;
+};
+
+kymo::Descriptor describe_settings();
+
+/// Throws std::invalid_argument for an impossible model; skips the run where autocast would have nothing to do.
+Settings read_settings(kymo::Context& ctx);

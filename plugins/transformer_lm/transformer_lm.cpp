@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole training step of a language model: forward with loss, backward, AdamW.
+#include <ATen/ops/empty.h>
+
+#include <kymo/torch.hpp>
+#include <kymo/workload.hpp>
+#include <memory>
+#include <optional>
+
+#include "settings.hpp"
+#include "training/fused_adamw.hpp"
+#include "training/step.hpp"
+#include "transformer/model.hpp"
+#include "verification.hpp"
+
+namespace {
+
+using kymo::Block;
+using kymo::Context;
+
+class TransformerLm final : public kymo::Workload {
+ public:
+  static kymo::Descriptor describe() { return describe_settings(); }
+
+  ~TransformerLm() noexcept(false) override {
+    if (steps_ == 1) report_loss(*ctx_, "loss_first", loss_);
+    if (steps_ > 0) report_loss(*ctx_, "loss_last", loss_);
+  }
+
+  void prepare(Context& ctx) override {
+    ctx_ = ctx;
+    settings_ = read_settings(ctx);
+    device_ = kymo::libtorch::select_device(ctx);
+    generator_ = kymo::libtorch::make_generator(device_, ctx.seed());
+    make_model(ctx);
+    if (settings_.mode == kymo::training::Mode::kTrain) make_optimizer(ctx);
+    make_batch(ctx);
+    declare(ctx);
+  }
+
+  void before_step(Context& ctx) override {
+    if (steps_ == 1) report_loss(ctx, "loss_first", loss_);
+    drawn_.random_(0, settings_.model.vocab_size, generator_);
+    tokens_.copy_(drawn_.narrow(1, 0, settings_.model.context));
+    targets_.copy_(drawn_.narrow(1, 1, settings_.model.context));
+  }
+
+  void step(Context& ctx) override {
+    loss_ = kymo::training::run_step(ctx, parts_);  // stays on the device: reading it would wait
+    ++steps_;
+    if (!ctx.host()->tag) return;
+    for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter.grad(), Block::Gradient);
+  }
+
+  kymo::Verification verify(Context& ctx) override { return verify_transformer(ctx, settings_, device_); }
+
+ private:
+  void make_model(Context& ctx) {
+    const auto options = at::TensorOptions().dtype(settings_.dtype).device(device_);
+    model_ = std::make_unique<kymo::transformer::LanguageModel>(
+        settings_.model, kymo::transformer::make_weights(settings_.model, options, generator_), settings_.attention);
+    parts_.mode = settings_.mode;
+    parts_.autocast = settings_.autocast;
+    parts_.parameters = kymo::transformer::parameters(model_->weights());
+    parts_.loss = [this, &ctx = *ctx_] { return model_->loss(ctx, tokens_, targets_); };
+    for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter, Block::Parameter);
+    ctx.mark("model_ready");
+  }
+
+  void make_optimizer(Context& ctx) {
+    kymo::training::AdamWSetting setting;
+    setting.learning_rate = 1e-4;
+    optimizer_ = std::make_unique<kymo::training::FusedAdamW>(parts_.parameters, setting);
+    optimizer_->make_state();
+    parts_.optimizer = optimizer_.get();
+    for (const at::Tensor& parameter : parts_.parameters) {
+      const kymo::training::AdamWState* state = optimizer_->state_of(parameter);
+      for (const at::Tensor& part : {state->mean, state->square_mean, state->step}) kymo::libtorch::tag(ctx, part, Block::OptimizerState);
+    }
+    ctx.mark("optimizer_ready");
+  }
+
+  void make_batch(Context& ctx) {
+    const auto options = at::TensorOptions().dtype(at::kLong).device(device_);
+    drawn_ = at::empty({settings_.batch, settings_.model.context + 1}, options);
+    tokens_ = at::empty({settings_.batch, settings_.model.context}, options);
+    targets_ = at::empty({settings_.batch, settings_.model.context}, options);
+    for (const at::Tensor& tensor : {drawn_, tokens_, targets_}) kymo::libtorch::tag(ctx, tensor, Block::Input);
+  }
+
+  void declare(Context& ctx) const {
+    const auto flops = kymo::transformer::forward_flops(settings_.model, settings_.batch, settings_.model.context);
+    const auto elements = static_cast<double>(kymo::transformer::parameter_count(settings_.model));
+    const auto tokens = static_cast<double>(settings_.batch * settings_.model.context);
+    const auto element_bytes = static_cast<double>(c10::elementSize(settings_.dtype));
+    ctx.work("forward", flops.total(), 0);
+    if (settings_.mode != kymo::training::Mode::kForward) ctx.work("backward", flops.backward(), 0);
+    if (settings_.mode == kymo::training::Mode::kTrain)
+      ctx.work("optimizer", elements * kymo::training::kAdamWFlopsPerElement,
+               elements * element_bytes * kymo::training::kAdamWTransfersPerElement);
+    ctx.metric("parameters", elements);
+    ctx.metric("tokens_per_step", tokens, "tokens");
+    ctx.metric("attention_flops_share", flops.attention / flops.total());
+    ctx.metric("residual_stream_bytes", tokens * static_cast<double>(settings_.model.d_model) * element_bytes, "B");
+  }
+
+  static void report_loss(const Context& ctx, const char* name, const at::Tensor& loss) { ctx.metric(name, loss.item<double>(), "nat"); }
+
+  std::optional<Context> ctx_;
+  Settings settings_;
+  at::Device device_{at::kCPU};
+  at::Generator generator_;
+  std::unique_ptr<kymo::transformer::LanguageModel> model_;
+  std::unique_ptr<kymo::training::FusedAdamW> optimizer_;
+  kymo::training::StepParts parts_;
+  at::Tensor drawn_, tokens_, targets_;  // [batch, context + 1], and its first and last `context` columns
+  at::Tensor loss_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(TransformerLm)

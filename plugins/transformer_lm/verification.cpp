@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verification.hpp"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+
+#include <cmath>
+#include <kymo/torch.hpp>
+
+#include "training/fused_adamw.hpp"
+#include "training/step.hpp"
+#include "transformer/model.hpp"
+#include "transformer/reference.hpp"
+
+namespace {
+
+namespace training = kymo::training;
+namespace transformer = kymo::transformer;
+
+/// Deviation allowed as a part of the largest expected value: a few times what rounding gives in this small model. A wrong mask, rotation
+/// or gradient changes whole digits.
+double tolerance_of(const Settings& settings) {
+  if (settings.autocast || settings.dtype == at::kBFloat16) return 6e-2;
+  return settings.dtype == at::kHalf ? 1e-2 : 2e-5;
+}
+
+Settings small_settings(const Settings& settings) {
+  Settings small = settings;
+  small.model = {.vocab_size = 61, .context = 24, .d_model = 64, .d_ff = 96, .layers = 2, .heads = 4};
+  small.batch = 2;
+  return small;
+}
+
+void check_model(kymo::Context& ctx, const Settings& run, const at::Device& device, kymo::Verification& result) {
+  const Settings settings = small_settings(run);
+  at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 1);
+  const auto options = at::TensorOptions().dtype(settings.dtype).device(device);
+  transformer::LanguageModel model(settings.model, transformer::make_weights(settings.model, options, generator), settings.attention);
+  const auto draw = [&] {
+    return at::empty({settings.batch, settings.model.context}, options.dtype(at::kLong)).random_(0, settings.model.vocab_size, generator);
+  };
+  const at::Tensor tokens = draw(), targets = draw();
+
+  training::StepParts parts;
+  parts.mode = training::Mode::kForward;
+  parts.autocast = settings.autocast;
+  parts.loss = [&] { return model.logits(ctx, tokens); };
+  const at::Tensor logits = training::run_step(ctx, parts);
+  parts.mode = training::Mode::kForwardBackward;
+  parts.parameters = transformer::parameters(model.weights());
+  parts.loss = [&] { return model.loss(ctx, tokens, targets); };
+  const at::Tensor loss = training::run_step(ctx, parts);
+
+  const transformer::ModelReference expected = transformer::reference_model(settings.model, model.weights(), tokens, targets);
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& parameter : parts.parameters) gradients.push_back(parameter.grad());
+  const std::string reference = "float64 model of 2 blocks, head by head";
+  const auto held = [&](const char* name, const transformer::Distance& far) {
+    transformer::hold(result, name, reference, far, tolerance_of(settings));
+  };
+  held("logits", transformer::distance(logits, expected.logits));
+  held("loss", transformer::distance(loss, expected.loss));
+  held("gradients", transformer::worst_distance(gradients, expected.gradients));
+}
+
+/// One textbook AdamW step in float64, in place.
+void adamw(at::Tensor& parameter, at::Tensor& mean, at::Tensor& square_mean, const at::Tensor& gradient, int step,
+           const training::AdamWSetting& setting) {
+  mean = mean * setting.beta1 + gradient * (1 - setting.beta1);
+  square_mean = square_mean * setting.beta2 + gradient * gradient * (1 - setting.beta2);
+  const at::Tensor unbiased_mean = mean / (1 - std::pow(setting.beta1, step));
+  const at::Tensor unbiased_square = square_mean / (1 - std::pow(setting.beta2, step));
+  parameter = parameter - parameter * (setting.learning_rate * setting.weight_decay);
+  parameter = parameter - unbiased_mean / (unbiased_square.sqrt() + setting.epsilon) * setting.learning_rate;
+}
+
+void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Device& device, kymo::Verification& result) {
+  const c10::NoGradGuard no_gradients;
+  at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 2);
+  const auto draw = [&] { return at::empty({37, 5}, at::TensorOptions().dtype(settings.dtype).device(device)).normal_(0, 1, generator); };
+  const auto exact = [](const at::Tensor& tensor) { return tensor.to(at::kCPU, at::kDouble).clone(); };
+  training::AdamWSetting setting;
+  setting.learning_rate = 1e-2;
+  setting.weight_decay = 0.1;
+  setting.epsilon = 1e-6;  // representable in fp16
+  const at::Tensor parameter = draw();
+  at::Tensor expected = exact(parameter), mean = expected * 0, square_mean = expected * 0;
+  training::FusedAdamW optimizer({parameter}, setting);
+  for (int step = 1; step <= 4; ++step) {
+    const at::Tensor gradient = draw();
+    parameter.mutable_grad() = gradient;
+    optimizer.step();
+    adamw(expected, mean, square_mean, exact(gradient), step, setting);
+  }
+  const double tolerance = settings.dtype == at::kFloat ? 1e-5 : settings.dtype == at::kHalf ? 5e-3 : 3e-2;
+  transformer::hold(result, "AdamW", "textbook formula in float64, 4 steps", transformer::distance(parameter, expected), tolerance);
+}
+
+}  // namespace
+
+kymo::Verification verify_transformer(kymo::Context& ctx, const Settings& settings, const at::Device& device) {
+  kymo::Verification result;
+  check_model(ctx, settings, device, result);
+  if (settings.mode == training::Mode::kTrain) check_optimizer(ctx, settings, device, result);
+  return result;
+}
