@@ -19,7 +19,7 @@ int print_devices();
 struct Devices {
   event::Device cpu;
   std::vector<event::Device> gpus;
-  std::string no_gpu_reason;  ///< set if gpus is empty
+  std::string no_gpu_reason;   ///< set if gpus is empty
   std::string driver_version;  ///< empty without a driver
 };
 Devices probe_devices();

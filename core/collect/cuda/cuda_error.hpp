@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace kymo::collect {
+
+/// Text of a CUDA error, and the error taken out of the runtime's slot: whoever asks next must not see it.
+inline std::string take_cuda_error(cudaError_t error) {
+  cudaGetLastError();
+  return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
+}
+
+/// Throws std::runtime_error naming what failed.
+inline void check_cuda(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA error, ") + what + ": " + take_cuda_error(error));
+}
+
+}  // namespace kymo::collect

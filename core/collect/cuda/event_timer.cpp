@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/cuda/event_timer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collect/cuda/cuda_error.hpp"
+
+namespace kymo::collect {
+namespace {
+
+constexpr std::size_t kFirstEntries = 128;
+constexpr double kNsPerMs = 1e6;
+
+}  // namespace
+
+EventTimer::~EventTimer() {
+  for (const Entry& entry : entries_) {
+    if (entry.begin) cudaEventDestroy(entry.begin);
+    if (entry.end) cudaEventDestroy(entry.end);
+  }
+  for (cudaEvent_t event : given_) cudaEventDestroy(event);
+}
+
+EventTimer::Entry EventTimer::make_entry() {
+  Entry entry;
+  check_cuda(cudaEventCreate(&entry.begin), "making an event");
+  check_cuda(cudaEventCreate(&entry.end), "making an event");
+  return entry;
+}
+
+void EventTimer::prepare() {
+  used_ = 0;
+  untimed_ = 0;
+  last_reason_.clear();
+  entries_.reserve(kFirstEntries);
+  while (entries_.size() < kFirstEntries) entries_.push_back(make_entry());
+}
+
+void EventTimer::begin_phase(std::size_t phase, void* stream) {
+  // A step with more entries than any before it makes the missing events here, once.
+  if (used_ == entries_.size()) entries_.push_back(make_entry());
+  Entry& entry = entries_[used_++];
+  entry.phase = phase;
+  entry.stream = static_cast<cudaStream_t>(stream);
+  entry.captured = false;
+  entry.error = record(entry.begin, entry);
+}
+
+void EventTimer::end_phase() {
+  if (used_ == 0) return;
+  Entry& entry = entries_[used_ - 1];
+  const cudaError_t error = record(entry.end, entry);
+  if (entry.error == cudaSuccess) entry.error = error;
+}
+
+cudaError_t EventTimer::record(cudaEvent_t event, Entry& entry) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cudaError_t error = cudaStreamIsCapturing(entry.stream, &capture);
+  if (error == cudaSuccess) {
+    const bool capturing = capture == cudaStreamCaptureStatusActive;
+    entry.captured = entry.captured || capturing;
+    // In a graph only an external record is a timestamp that the host can read after a replay.
+    error = capturing ? cudaEventRecordWithFlags(event, entry.stream, cudaEventRecordExternal) : cudaEventRecord(event, entry.stream);
+  }
+  if (error != cudaSuccess) cudaGetLastError();
+  return error;
+}
+
+void EventTimer::synchronize() { check_cuda(cudaDeviceSynchronize(), "waiting for the device"); }
+
+void EventTimer::count_untimed(cudaError_t error) {
+  ++untimed_;
+  last_reason_ = take_cuda_error(error);
+}
+
+bool EventTimer::elapsed(cudaEvent_t from, cudaEvent_t to, std::int64_t& ns) {
+  float ms = 0;
+  const cudaError_t error = cudaEventElapsedTime(&ms, from, to);
+  if (error != cudaSuccess) {
+    count_untimed(error);
+    return false;
+  }
+  ns = std::llround(static_cast<double>(ms) * kNsPerMs);
+  return true;
+}
+
+void EventTimer::take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) {
+  std::fill(phase_ns.begin(), phase_ns.end(), std::int64_t{-1});
+  whole_step_ns = -1;
+  cudaEvent_t origin = nullptr;  // the first phase's begin
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;
+  bool complete = used_ > 0;
+  std::vector<std::size_t> untimed_phases;
+  for (std::size_t i = 0; i < used_; ++i) {
+    Entry& entry = entries_[i];
+    std::int64_t ns = 0;
+    std::int64_t begin_ns = 0;
+    if (!origin) origin = entry.begin;
+    bool timed = entry.error == cudaSuccess;
+    if (!timed) count_untimed(entry.error);
+    timed = timed && elapsed(entry.begin, entry.end, ns);
+    timed = timed && (entry.begin == origin || elapsed(origin, entry.begin, begin_ns));
+    if (!timed || entry.phase >= phase_ns.size()) {
+      untimed_phases.push_back(entry.phase);
+      complete = false;
+      continue;
+    }
+    first_ns = std::min(first_ns, begin_ns);
+    last_ns = std::max(last_ns, begin_ns + ns);
+    phase_ns[entry.phase] = std::max<std::int64_t>(phase_ns[entry.phase], 0) + ns;
+  }
+  // A part of a phase's entries is not its time.
+  for (const std::size_t phase : untimed_phases) {
+    if (phase < phase_ns.size()) phase_ns[phase] = -1;
+  }
+  if (complete) whole_step_ns = last_ns - first_ns;
+  replace_captured();
+  used_ = 0;
+}
+
+void EventTimer::replace_captured() {
+  for (std::size_t i = 0; i < used_; ++i) {
+    Entry& entry = entries_[i];
+    if (!entry.captured) continue;
+    given_.push_back(entry.begin);
+    given_.push_back(entry.end);
+    entry = make_entry();
+  }
+}
+
+}  // namespace kymo::collect

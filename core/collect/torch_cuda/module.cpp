@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// kymo_torch_cuda: peaks of LibTorch's caching allocator on the GPU, and what it knew when a request failed.
+#include <ATen/Context.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "collect/collector.hpp"
+
+namespace kymo::collect {
+namespace {
+
+namespace allocator = c10::cuda::CUDACachingAllocator;
+
+constexpr const char* kName = "kymo_torch_cuda";
+// Index of the statistics over the small and the large pool together.
+constexpr std::size_t kAllPools = 0;
+
+/// What the allocator says when it gives up. The allocator keeps its observers for good, so the slot is shared with the observer.
+class FailedRequest {
+ public:
+  struct Sizes {
+    std::int64_t requested_bytes = 0;
+    std::int64_t free_bytes = 0;
+  };
+
+  void set(std::int64_t device, std::int64_t requested_bytes, std::int64_t free_bytes) {
+    const std::lock_guard lock(mutex_);
+    if (device == device_) sizes_ = Sizes{requested_bytes, free_bytes};
+  }
+  void clear(std::int64_t device) {
+    const std::lock_guard lock(mutex_);
+    device_ = device;
+    sizes_.reset();
+  }
+  std::optional<Sizes> get() const {
+    const std::lock_guard lock(mutex_);
+    return sizes_;
+  }
+
+ private:
+  mutable std::mutex mutex_;  // any thread may run out of memory
+  std::int64_t device_ = 0;
+  std::optional<Sizes> sizes_;
+};
+
+/// First line of a LibTorch error, without its stack.
+std::string first_line(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+class TorchCudaCollector final : public Collector {
+ public:
+  std::string name() const override { return kName; }
+
+  void arm(const PassSetting& setting) override {
+    if (setting.device != measure::DeviceKind::kCuda || !setting.uses_torch) throw Unavailable("the pass does not use LibTorch on a GPU");
+    device_ = static_cast<c10::DeviceIndex>(setting.device_index);
+    try {
+      if (device_ < 0 || device_ >= c10::cuda::device_count_ensure_non_zero()) throw Unavailable("LibTorch sees no GPU of this index");
+      // The allocator has no state until LibTorch's lazy start-up; that is due in any workload that touches the GPU, and is made here
+      // through the same once-only path, so that peaks can be reset before the first allocation.
+      at::globalContext().lazyInitDevice(c10::kCUDA);
+      failed_->clear(device_);
+      attach();
+      allocator::resetPeakStats(device_);
+    } catch (const c10::Error& error) {
+      throw Unavailable(first_line(error));
+    }
+    armed_ = true;
+  }
+
+  void reset() override {
+    if (!armed_) return;
+    try {
+      allocator::emptyCache();
+      allocator::resetPeakStats(device_);
+    } catch (const c10::Error&) {
+      // The device is lost; the next arm says so.
+    }
+  }
+
+  void disarm(event::PassRecord& record) override {
+    try {
+      const auto stats = allocator::getDeviceStats(device_);
+      record.memory.allocated_bytes = stats.allocated_bytes[kAllPools].peak;
+      record.memory.reserved_bytes = stats.reserved_bytes[kAllPools].peak;
+    } catch (const c10::Error& error) {
+      record.losses.push_back({kName, -1, "no allocator statistics: " + first_line(error)});
+    }
+    if (!record.out_of_memory || record.out_of_memory->where != "device") return;
+    record.out_of_memory->peak_bytes = record.memory.allocated_bytes;
+    if (const auto sizes = failed_->get()) {
+      record.out_of_memory->requested_bytes = sizes->requested_bytes;
+      record.out_of_memory->free_bytes = sizes->free_bytes;
+    }
+  }
+
+ private:
+  /// The allocator cannot detach an observer: one for the life of the process. It works only when a request has failed.
+  void attach() {
+    if (attached_) return;
+    // The second argument is the size of the block that the allocator asked the device for: the request, rounded up (2 MiB for large ones).
+    allocator::attachOutOfMemoryObserver(
+        [slot = failed_](std::int64_t device, std::size_t block_bytes, std::size_t, std::size_t free_bytes) {
+          slot->set(device, static_cast<std::int64_t>(block_bytes), static_cast<std::int64_t>(free_bytes));
+        });
+    attached_ = true;
+  }
+
+  std::shared_ptr<FailedRequest> failed_ = std::make_shared<FailedRequest>();
+  c10::DeviceIndex device_ = 0;
+  bool armed_ = false;
+  bool attached_ = false;
+};
+
+std::unique_ptr<Collector> make_collector() { return std::make_unique<TorchCudaCollector>(); }
+
+const Module kModule{KYMO_BUILD_ID, make_collector, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace kymo::collect
+
+extern "C" __attribute__((visibility("default"))) const kymo::collect::Module* kymo_module() { return &kymo::collect::kModule; }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/installation.hpp"
+#include "base/json.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "collect/module.hpp"
+#include "worker/cpu_device.hpp"
+#include "worker/device_probe.hpp"
+#include "worker/failure.hpp"
+#include "worker/worker.hpp"
+
+namespace kymo::worker {
+namespace {
+
+constexpr double kNsPerS = 1e9;
+constexpr double kProbeDeadlineS = 60;  // the first contact with several GPUs takes seconds
+
+Json optional_json(const std::optional<std::int64_t>& value) { return value ? Json(*value) : Json(nullptr); }
+
+std::optional<std::int64_t> optional_from(const Json& json, const char* name) {
+  const Json& value = json.at(name);
+  return value.is_null() ? std::nullopt : std::optional<std::int64_t>(value.get<std::int64_t>());
+}
+
+Json to_json(const event::Device& device) {
+  return {{"uuid", device.uuid},
+          {"kind", device.kind},
+          {"name", device.name},
+          {"memory_bytes", device.memory_bytes},
+          {"multiprocessors", optional_json(device.multiprocessors)},
+          {"max_sm_clock_mhz", optional_json(device.max_sm_clock_mhz)},
+          {"max_memory_clock_mhz", optional_json(device.max_memory_clock_mhz)},
+          {"index", device.index}};
+}
+
+event::Device device_from(const Json& json) {
+  event::Device device;
+  device.uuid = json.at("uuid").get<std::string>();
+  device.kind = json.at("kind").get<std::string>();
+  device.name = json.at("name").get<std::string>();
+  device.memory_bytes = json.at("memory_bytes").get<std::int64_t>();
+  device.multiprocessors = optional_from(json, "multiprocessors");
+  device.max_sm_clock_mhz = optional_from(json, "max_sm_clock_mhz");
+  device.max_memory_clock_mhz = optional_from(json, "max_memory_clock_mhz");
+  device.index = json.at("index").get<std::int64_t>();
+  return device;
+}
+
+/// GPUs as this process sees them: loads CUDA.
+Devices devices_in_this_process() {
+  Devices devices;
+  devices.cpu = cpu_device();
+  try {
+    const collect::Module& module = collect::load_installed_module("kymo_cuda");
+    if (module.driver_version) devices.driver_version = module.driver_version();
+    devices.gpus = module.devices();
+  } catch (const collect::Unavailable& reason) {
+    devices.no_gpu_reason = one_line(reason.what());
+  }
+  return devices;
+}
+
+SpawnOptions probe_command() {
+  SpawnOptions options;
+  options.command = {own_executable().string(), "devices"};
+  try {
+    std::vector<std::string> folders;
+    for (const auto& folder : find_torch().library_folders) folders.push_back(folder.string());
+    if (const char* present = std::getenv("LD_LIBRARY_PATH"); present && *present) folders.emplace_back(present);
+    options.environment.emplace_back("LD_LIBRARY_PATH", join(folders, ":"));
+  } catch (const Error&) {
+    // Without LibTorch the CUDA runtime may still lie in the usual places; if not, the child says so.
+  }
+  return options;
+}
+
+void read_answer(const Json& answer, Devices& devices) {
+  for (const Json& gpu : answer.at("gpus")) devices.gpus.push_back(device_from(gpu));
+  devices.no_gpu_reason = answer.at("no_gpu_reason").get<std::string>();
+  devices.driver_version = answer.at("driver_version").get<std::string>();
+}
+
+}  // namespace
+
+int print_devices() {
+  const Devices devices = devices_in_this_process();
+  Json gpus = Json::array();
+  for (const auto& gpu : devices.gpus) gpus.push_back(to_json(gpu));
+  const Json answer = {
+      {"cpu", to_json(devices.cpu)}, {"gpus", gpus}, {"no_gpu_reason", devices.no_gpu_reason}, {"driver_version", devices.driver_version}};
+  std::cout << answer.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
+  return static_cast<int>(ExitCode::kOk);
+}
+
+Devices ask_for_devices(const SpawnOptions& command, double deadline_s) {
+  Devices devices;
+  devices.cpu = cpu_device();
+  try {
+    const CommandResult result = run_command(command, deadline_s);
+    if (result.timed_out) {
+      devices.no_gpu_reason = "the probe for GPUs did not end in " + format_duration(deadline_s * kNsPerS);
+    } else if (result.end.exit_code != 0) {
+      devices.no_gpu_reason = "the probe for GPUs ended with " + result.end.describe() + ": " + one_line(result.stderr_text);
+    } else {
+      read_answer(parse_json(result.stdout_text, "the probe for GPUs"), devices);
+    }
+  } catch (const std::exception& error) {
+    devices.gpus.clear();
+    devices.no_gpu_reason = "the probe for GPUs failed: " + one_line(error.what());
+  }
+  return devices;
+}
+
+Devices probe_devices() { return ask_for_devices(probe_command(), kProbeDeadlineS); }
+
+}  // namespace kymo::worker

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/engine.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
+#include "measure/throttle.hpp"
+#include "worker/pass_run.hpp"
+#include "worker/process_memory.hpp"
+#include "worker/services.hpp"
+#include "worker/step_loop.hpp"
+#include "worker/verification.hpp"
+
+namespace kymo::worker {
+namespace {
+
+using measure::Pass;
+using measure::protocol::Assignment;
+
+PassResult refused(const std::string& detail) {
+  PassResult result;
+  result.outcome.status = "failed";
+  result.outcome.stage = "load";
+  result.outcome.detail = one_line(detail);
+  return result;
+}
+
+const kymo_workload* find_workload(const kymo_plugin& plugin, const std::string& name) {
+  const std::uint32_t count = plugin.workload_count();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const kymo_workload* workload = plugin.workload(i);
+    if (workload && workload->name && workload->name == name) return workload;
+  }
+  return nullptr;
+}
+
+/// Why this assignment cannot be carried out; empty if it can.
+std::string objection(const Assignment& assignment, const kymo_workload* workload) {
+  if (!workload) return "the plugin has no workload " + quote(assignment.what.workload);
+  if (!workload->create || !workload->prepare || !workload->step || !workload->destroy)
+    return "the workload lacks one of create, prepare, step and destroy";
+  const bool known_pass = assignment.pass == Pass::kTime || assignment.pass == Pass::kVerify;
+  if (!known_pass)
+    return std::string("this version has no collector for pass ") + measure::to_string(assignment.pass) + "; it makes: time, verify";
+  if (assignment.how.mode != "sync") return "this version does not time in mode " + quote(assignment.how.mode) + "; it knows: sync";
+  for (std::uint32_t i = 0; i < workload->phase_count; ++i) {
+    const std::string_view phase = workload->phases[i];
+    const auto end = workload->phases + i;
+    if (phase == event::kWholeStep || phase == event::kOtherPhase)
+      return "the workload declares a phase " + quote(phase) + "; that name is reserved";
+    if (std::find(workload->phases, end, phase) != end) return "the workload declares the phase " + quote(phase) + " twice";
+  }
+  return "";
+}
+
+class Engine {
+ public:
+  Engine(const Assignment& assignment, const kymo_plugin& plugin, const kymo_workload& workload, const Observers& observers,
+         ControlClient& control)
+      : plugin_(plugin), observers_(observers), pass_(assignment, workload, control, now_ns()), steps_(std::nullopt) {}
+
+  PassResult run() {
+    try {
+      make_stages();
+    } catch (const ConnectionLost&) {
+      throw;
+    } catch (const std::exception& error) {
+      // The device's own error between two calls, or the tool's: the pass ends, and what was measured is kept.
+      pass_.end("failed", error.what());
+    }
+    finish();
+    return {pass_.outcome, std::move(record_)};
+  }
+
+ private:
+  bool make_stages() {
+    if (!arm() || !create() || !prepare()) return false;
+    if (pass_.assignment.pass == Pass::kVerify) return verify();
+    steps_.emplace(pass_);
+    return steps_->run();
+  }
+
+  bool arm() {
+    const collect::PassSetting setting{pass_.assignment.pass, pass_.assignment.what.device, pass_.context.placement().device_index,
+                                       pass_.run_start_ns, plugin_.framework && std::string_view(plugin_.framework) == "libtorch"};
+    record_.losses = observers_.losses;
+    for (const Observer& observer : observers_.all) {
+      try {
+        observer.collector->arm(setting);
+      } catch (const collect::Unavailable& reason) {
+        record_.losses.push_back({observer.collector->name(), -1, one_line(reason.what())});
+        continue;
+      }
+      pass_.armed.push_back(observer.collector);
+      if (observer.timer) pass_.timer = observer.timer;
+    }
+    // Without a timer nothing waits for the GPU: host times would be those of the launches alone.
+    if (setting.device == measure::DeviceKind::kCuda && setting.pass == Pass::kTime && !pass_.timer) {
+      const std::string reason = record_.losses.empty() ? "no collector provides a device timer" : record_.losses.front().detail;
+      return pass_.end("failed", "steps on a GPU cannot be timed: " + reason);
+    }
+    return true;
+  }
+
+  bool create() {
+    pass_.announce("create");
+    const kymo_host& services = services_for(pass_.assignment.pass);
+    const kymo_status status = pass_.call([&] { return pass_.workload.create(&services, pass_.context.handle(), &pass_.instance); });
+    return pass_.judge_call(status);
+  }
+
+  bool prepare() {
+    pass_.announce("prepare");
+    const kymo_status status = pass_.call([&] { return pass_.workload.prepare(pass_.instance, pass_.context.handle()); });
+    return pass_.judge_call(status) && pass_.go_on();
+  }
+
+  bool verify() {
+    pass_.announce("verify");
+    if (!pass_.workload.verify) return unverified("the workload has no reference to compare with");
+    kymo_verification said{};
+    said.size = sizeof(said);
+    const kymo_status status = pass_.call([&] { return pass_.workload.verify(pass_.instance, pass_.context.handle(), &said); });
+    if (!pass_.judge_call(status)) {
+      // A reference that does not fit proves nothing about the workload itself: not verified, and said so.
+      return pass_.outcome.status == "oom" ? unverified("the reference does not fit in memory: " + pass_.outcome.detail) : false;
+    }
+    record_.checks = checks_of(said);
+    const Judgement judgement = judge_checks(record_.checks);
+    pass_.outcome.verification = judgement.verification;
+    pass_.outcome.detail = judgement.detail;
+    return judgement.verification == "failed" ? pass_.end("failed", judgement.detail) : true;
+  }
+
+  bool unverified(const std::string& reason) {
+    pass_.outcome = {};
+    pass_.outcome.status = "ok";
+    pass_.outcome.verification = "unavailable";
+    pass_.outcome.detail = one_line(reason);
+    pass_.out_of_memory.reset();
+    event::Check check;
+    check.name = "reference";
+    check.detail = pass_.outcome.detail;
+    record_.checks = {check};
+    return true;
+  }
+
+  void finish() {
+    if (steps_) record_.samples = steps_->log().samples();
+    record_.out_of_memory = pass_.out_of_memory;
+    for (auto collector = pass_.armed.rbegin(); collector != pass_.armed.rend(); ++collector) disarm(**collector);
+    destroy();
+    pass_.context.collect(record_);
+    record_.memory.resident_bytes = peak_resident_bytes();
+    measure::mark_throttled(record_.samples, record_.gpu_samples);
+  }
+
+  void disarm(collect::Collector& collector) {
+    try {
+      collector.disarm(record_);
+    } catch (const std::exception& error) {
+      record_.losses.push_back({collector.name(), -1, one_line(error.what())});
+    }
+  }
+
+  void destroy() {
+    if (!pass_.instance) return;
+    const kymo_status status = pass_.call([&] {
+      pass_.workload.destroy(pass_.instance);
+      return static_cast<kymo_status>(KYMO_OK);
+    });
+    pass_.instance = nullptr;
+    if (status != KYMO_OK && pass_.outcome.status == "ok") pass_.judge_call(status);
+  }
+
+  const kymo_plugin& plugin_;
+  const Observers& observers_;
+  PassRun pass_;
+  std::optional<StepLoop> steps_;
+  event::PassRecord record_;
+};
+
+}  // namespace
+
+PassResult make_pass(const Assignment& assignment, const kymo_plugin& plugin, const Observers& observers, ControlClient& control) {
+  const kymo_workload* workload = find_workload(plugin, assignment.what.workload);
+  const std::string problem = objection(assignment, workload);
+  if (!problem.empty()) return refused(problem);
+  return Engine(assignment, plugin, *workload, observers, control).run();
+}
+
+}  // namespace kymo::worker

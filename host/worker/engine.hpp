@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kymo_plugin.h>
+
+#include "event/records.hpp"
+#include "measure/protocol.hpp"
+#include "worker/control_client.hpp"
+#include "worker/observers.hpp"
+
+namespace kymo::worker {
+
+/// What one pass of one rank came to. The record holds what was measured, also after a failure.
+struct PassResult {
+  measure::protocol::Outcome outcome;
+  event::PassRecord record;
+};
+
+/// Makes one pass: arms the collectors, creates the workload, prepares it, verifies it or makes its steps, disarms, destroys.
+/// Whatever the workload does short of ending the process becomes the outcome. Throws ConnectionLost, and Error of the tool's own.
+PassResult make_pass(const measure::protocol::Assignment& assignment, const kymo_plugin& plugin, const Observers& observers,
+                     ControlClient& control);
+
+}  // namespace kymo::worker

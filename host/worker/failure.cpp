@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/failure.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <typeinfo>
+
+#include "worker/process_memory.hpp"
+
+namespace kymo::worker {
+namespace {
+
+constexpr std::size_t kMostDetailBytes = 600;
+
+/// How LibTorch's allocator of host memory says that it got none; it throws no type of its own for that.
+constexpr std::string_view kTorchHostAllocator = "DefaultCPUAllocator";
+constexpr std::string_view kTorchHostRequest = "you tried to allocate ";
+constexpr std::string_view kStandardAllocator = "std::bad_alloc";
+
+bool is_host_allocation_failure(std::string_view message) {
+  const bool torch = message.find(kTorchHostAllocator) != message.npos && message.find(kTorchHostRequest) != message.npos;
+  return torch || message.find(kStandardAllocator) != message.npos;
+}
+
+std::optional<std::int64_t> requested_bytes(std::string_view message) {
+  const std::size_t place = message.find(kTorchHostRequest);
+  if (place == message.npos) return std::nullopt;
+  std::int64_t bytes = 0;
+  const char* end = message.data() + message.size();
+  const auto [stop, error] = std::from_chars(message.data() + place + kTorchHostRequest.size(), end, bytes);
+  return error == std::errc() ? std::optional<std::int64_t>(bytes) : std::nullopt;
+}
+
+event::OutOfMemory shortage(const std::string& message, measure::DeviceKind device) {
+  event::OutOfMemory oom;
+  if (device == measure::DeviceKind::kCuda && !is_host_allocation_failure(message)) {
+    oom.where = "device";  // the sizes come from the collectors
+    return oom;
+  }
+  oom.where = "host";
+  oom.requested_bytes = requested_bytes(message);
+  oom.free_bytes = available_host_bytes();
+  oom.peak_bytes = peak_resident_bytes();
+  return oom;
+}
+
+}  // namespace
+
+std::string one_line(const std::string& message) {
+  std::string line = message.substr(0, message.find_first_of("\r\n"));
+  if (line.size() > kMostDetailBytes) {
+    std::size_t end = kMostDetailBytes;
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;  // not inside a character of UTF-8
+    line = line.substr(0, end) + "…";
+  }
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return line;
+}
+
+kymo_status status_of(const std::exception& error) {
+  // By name: LibTorch's type is not known here, and may be another copy.
+  const bool device = std::strstr(typeid(error).name(), "OutOfMemoryError") != nullptr;
+  return device || dynamic_cast<const std::bad_alloc*>(&error) ? KYMO_OUT_OF_MEMORY : KYMO_FAILED;
+}
+
+Verdict judge(kymo_status returned, const Said& said, measure::DeviceKind device) {
+  Verdict verdict;
+  const std::string message = one_line(said.message);
+  if (returned == KYMO_OK) return verdict;
+  if (returned == KYMO_SKIPPED) {
+    verdict.status = "skipped";
+    verdict.detail = said.skip_reason.empty() ? "the workload gave no reason" : one_line(said.skip_reason);
+    return verdict;
+  }
+  if (returned == KYMO_OUT_OF_MEMORY || (returned == KYMO_FAILED && is_host_allocation_failure(said.message))) {
+    verdict.status = "oom";
+    verdict.detail = message.empty() ? "out of memory" : message;
+    verdict.out_of_memory = shortage(said.message, device);
+    return verdict;
+  }
+  verdict.status = "failed";
+  verdict.detail = message.empty() ? "the workload failed and gave no reason" : message;
+  if (returned != KYMO_FAILED) verdict.detail = "the workload returned the unknown status " + std::to_string(returned);
+  return verdict;
+}
+
+}  // namespace kymo::worker

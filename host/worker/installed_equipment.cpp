@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/installed_equipment.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "catalog/catalog.hpp"
+#include "collect/module.hpp"
+#include "store/rank_file.hpp"
+#include "worker/cpu_device.hpp"
+#include "worker/failure.hpp"
+
+namespace kymo::worker {
+namespace {
+
+constexpr const char* kCudaModule = "kymo_cuda";
+constexpr const char* kTorchCudaModule = "kymo_torch_cuda";
+
+}  // namespace
+
+const kymo_plugin& InstalledEquipment::plugin(const std::string& file) {
+  if (plugin_ && file != plugin_file_) {
+    throw Error("this worker holds the plugin " + quote(plugin_file_) + " and cannot take " + quote(file) + "; start another worker");
+  }
+  if (!plugin_) {
+    plugin_ = static_cast<const kymo_plugin*>(catalog::load_plugin(file));
+    plugin_file_ = file;
+  }
+  return *plugin_;
+}
+
+InstalledEquipment::Loaded& InstalledEquipment::load(const std::string& module) {
+  Loaded& loaded = loaded_[module];
+  if (!loaded.collector) {
+    loaded.module = &collect::load_installed_module(module);
+    loaded.collector = loaded.module->make();
+  }
+  return loaded;
+}
+
+void InstalledEquipment::add(const std::string& module, Observers& observers) {
+  try {
+    Loaded& loaded = load(module);
+    collect::DeviceTimer* timer = loaded.module->timer ? loaded.module->timer(*loaded.collector) : nullptr;
+    observers.all.push_back({loaded.collector.get(), timer});
+  } catch (const collect::Unavailable& reason) {
+    observers.losses.push_back({module, -1, one_line(reason.what())});
+  }
+}
+
+Observers InstalledEquipment::observers(measure::DeviceKind device, bool uses_torch) {
+  Observers observers;
+  if (device != measure::DeviceKind::kCuda) return observers;
+  add(kCudaModule, observers);
+  if (uses_torch) add(kTorchCudaModule, observers);
+  return observers;
+}
+
+event::Device InstalledEquipment::device(measure::DeviceKind kind, int index) {
+  if (kind == measure::DeviceKind::kCpu) return cpu_device();
+  for (const event::Device& device : load(kCudaModule).module->devices()) {
+    if (device.index == index) return device;
+  }
+  throw collect::Unavailable("there is no GPU " + std::to_string(index));
+}
+
+void InstalledEquipment::store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) {
+  store::write_rank_file(assignment.rank_file, assignment.run_id, assignment.rank, assignment.pass, record);
+}
+
+}  // namespace kymo::worker

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/pass_run.hpp"
+
+#include <cstring>
+
+#include "base/clock.hpp"
+
+namespace kymo::worker {
+namespace {
+
+constexpr std::int64_t kBeatIntervalNs = 50'000'000;
+
+}  // namespace
+
+PassRun::PassRun(const measure::protocol::Assignment& the_assignment, const kymo_workload& the_workload, ControlClient& the_control,
+                 std::int64_t start_ns)
+    : assignment(the_assignment),
+      workload(the_workload),
+      control(the_control),
+      run_start_ns(start_ns),
+      phases(workload.phases, workload.phase_count),
+      context(assignment, workload, phases, control, run_start_ns) {
+  outcome.status = "ok";
+}
+
+void PassRun::announce(const char* stage, std::int64_t step, std::int64_t steps) {
+  const std::int64_t now = now_ns();
+  const bool same = std::strcmp(stage, stage_) == 0;
+  stage_ = stage;
+  step_ = step;
+  if (same && now < next_beat_ns_) return;
+  next_beat_ns_ = now + kBeatIntervalNs;
+  control.send(measure::protocol::Progress{stage, step, steps});
+}
+
+kymo_status PassRun::caught(kymo_status status, const char* what) {
+  context.fail((std::string("an exception crossed the plugin boundary: ") + what).c_str());
+  return status;
+}
+
+bool PassRun::judge_call(kymo_status status) {
+  if (context.interrupted()) return end("interrupted", "the run was cancelled");
+  const std::string violation = context.violation();
+  if (!violation.empty()) return end("failed", violation);
+  if (status == KYMO_OK) return true;
+  const Verdict verdict = judge(status, context.said(), assignment.what.device);
+  out_of_memory = verdict.out_of_memory;
+  return end(verdict.status, verdict.detail);
+}
+
+bool PassRun::end(const std::string& status, const std::string& detail) {
+  outcome.status = status;
+  outcome.detail = one_line(detail);
+  outcome.stage = stage_;
+  outcome.step = step_;
+  outcome.phase = phases.current();
+  return false;
+}
+
+bool PassRun::go_on() { return control.cancelled() ? end("interrupted", "the run was cancelled") : true; }
+
+}  // namespace kymo::worker

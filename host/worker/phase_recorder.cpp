@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/phase_recorder.hpp"
+
+#include <exception>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
+
+namespace kymo::worker {
+
+PhaseRecorder::PhaseRecorder(const char* const* names, std::size_t count) : names_(names, names + count), times_(count) {}
+
+void PhaseRecorder::observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary) {
+  observers_ = std::move(observers);
+  boundary_ = boundary;
+}
+
+void PhaseRecorder::begin_step() {
+  for (PhaseTime& time : times_) time = PhaseTime{};
+  open_.store(kNone, std::memory_order_relaxed);
+  unwound_ = kNone;
+  next_ = 0;
+  in_step_ = true;
+}
+
+int PhaseRecorder::find(const char* name) const {
+  // Compared by content: a plugin may hand over different names at the same address.
+  const int count = static_cast<int>(names_.size());
+  for (int i = 0; i < count; ++i) {
+    const int index = next_ + i < count ? next_ + i : next_ + i - count;
+    if (names_[static_cast<std::size_t>(index)] == name) return index;
+  }
+  return kNone;
+}
+
+kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
+  try {
+    const int index = name && in_step_ && open() == kNone ? find(name) : kNone;
+    if (index == kNone) return refuse_begin(name ? name : "");
+    if (boundary_) boundary_->synchronize();
+    for (collect::Collector* observer : observers_) observer->phase_begin(static_cast<std::size_t>(index), stream);
+    PhaseTime& time = times_[static_cast<std::size_t>(index)];
+    open_.store(index, std::memory_order_relaxed);
+    unwound_ = kNone;
+    next_ = index + 1 < static_cast<int>(names_.size()) ? index + 1 : 0;
+    begun_ns_ = now_ns();
+    if (time.calls++ == 0) time.start_ns = begun_ns_;
+    return KYMO_OK;
+  } catch (const std::exception& error) {
+    return refuse(error.what());
+  }
+}
+
+kymo_status PhaseRecorder::end() noexcept {
+  try {
+    const int index = open();
+    if (index == kNone) return refuse("a phase ends although none has begun");
+    if (!boundary_) times_[static_cast<std::size_t>(index)].host_ns += now_ns() - begun_ns_;
+    for (collect::Collector* observer : observers_) observer->phase_end();
+    if (boundary_) {
+      boundary_->synchronize();
+      times_[static_cast<std::size_t>(index)].host_ns += now_ns() - begun_ns_;
+    }
+    if (std::uncaught_exceptions() > 0) unwound_ = index;
+    open_.store(kNone, std::memory_order_relaxed);
+    return KYMO_OK;
+  } catch (const std::exception& error) {
+    return refuse(error.what());
+  }
+}
+
+void PhaseRecorder::end_step(bool went_well) {
+  in_step_ = false;
+  if (went_well && open() != kNone)
+    refuse("phase " + quote(current()) + " is still open at the end of the step; end it before step() returns");
+}
+
+std::string PhaseRecorder::current() const {
+  const int index = open() != kNone ? open() : unwound_;
+  return index == kNone ? "" : names_[static_cast<std::size_t>(index)];
+}
+
+kymo_status PhaseRecorder::refuse(std::string violation) {
+  if (violation_.empty()) violation_ = std::move(violation);
+  return KYMO_FAILED;
+}
+
+kymo_status PhaseRecorder::refuse_begin(const char* name) {
+  if (!in_step_) return refuse("phase " + quote(name) + " begins outside of a step; phases belong into step()");
+  if (open() != kNone) return refuse("phase " + quote(name) + " begins inside phase " + quote(current()) + "; phases do not nest");
+  return refuse("phase " + quote(name) + " was not declared" + suggestion(name, names_));
+}
+
+}  // namespace kymo::worker

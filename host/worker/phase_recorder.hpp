@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kymo_plugin.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collect/collector.hpp"
+
+namespace kymo::worker {
+
+/// One phase of one step; times in ns, start_ns on the host clock.
+struct PhaseTime {
+  std::int64_t calls = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t host_ns = 0;
+  std::int64_t device_ns = -1;  ///< -1 where nothing was recorded
+};
+
+/// Takes the times of the phases of one step after the other, inside the timed stretch: begin() and end() neither allocate nor lock.
+/// What a lying workload does (an unknown phase, nested ones, one outside of a step, one left open) becomes the violation.
+class PhaseRecorder {
+ public:
+  PhaseRecorder(const char* const* names, std::size_t count);
+
+  /// Who is told of phases, and the device to wait for at their boundaries (nullptr: do not wait).
+  void observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary);
+
+  void begin_step();
+  kymo_status begin(const char* name, void* stream) noexcept;
+  kymo_status end() noexcept;
+  /// Closes the step; a phase left open is a violation if the step says that it went well.
+  void end_step(bool went_well);
+
+  const std::vector<std::string>& names() const { return names_; }
+  /// Of the step that ended last, by phase.
+  std::vector<PhaseTime>& times() { return times_; }
+
+  /// The first thing the workload did wrong, in one line; empty if nothing.
+  const std::string& violation() const { return violation_; }
+  /// The phase the workload is in, or was in when it failed; empty outside of phases. Main thread.
+  std::string current() const;
+  /// Index of the open phase or -1. Any thread.
+  int open() const { return open_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr int kNone = -1;
+  int find(const char* name) const;
+  kymo_status refuse(std::string violation);
+  kymo_status refuse_begin(const char* name);
+
+  std::vector<std::string> names_;
+  std::vector<PhaseTime> times_;
+  std::vector<collect::Collector*> observers_;
+  collect::DeviceTimer* boundary_ = nullptr;
+  std::atomic<int> open_{kNone};
+  std::int64_t begun_ns_ = 0;
+  int next_ = 0;         // phases mostly come in their declared order
+  int unwound_ = kNone;  // phase that an exception left
+  bool in_step_ = false;
+  std::string violation_;
+};
+
+}  // namespace kymo::worker

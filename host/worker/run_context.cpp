@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/run_context.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
+
+namespace kymo::worker {
+namespace {
+
+// Bounds on what a workload may report in one pass; what goes beyond is counted as a loss.
+constexpr std::size_t kMostMetrics = 200'000;
+constexpr std::size_t kMostMarks = 100'000;
+// cancelled() may be asked in a tight loop: the connection is looked at no oftener than this.
+constexpr std::int64_t kPollIntervalNs = 10'000'000;
+// Base64 and JSON make a payload a third longer; the frame that carries all ranks' parts must stay below the protocol's bound.
+constexpr std::uint64_t kMostGatheredBytes = measure::protocol::kMaxFrameBytes / 4 * 3 - (1u << 20);
+
+kymo_value to_value(const measure::Value& value, std::uint32_t declared_type, const std::string& text) {
+  kymo_value out{};
+  if (const bool* flag = std::get_if<bool>(&value)) {
+    out.type = KYMO_BOOL;
+    out.boolean = *flag ? 1 : 0;
+  } else if (const std::int64_t* whole = std::get_if<std::int64_t>(&value)) {
+    out.type = KYMO_INT;
+    out.integer = *whole;
+  } else if (const double* real = std::get_if<double>(&value)) {
+    out.type = KYMO_REAL;
+    out.real = *real;
+  } else {
+    out.type = declared_type == KYMO_CHOICE ? KYMO_CHOICE : KYMO_TEXT;
+    out.text = text.c_str();
+  }
+  if (declared_type == KYMO_REAL && out.type == KYMO_INT) {
+    out.type = KYMO_REAL;
+    out.real = static_cast<double>(out.integer);
+  }
+  return out;
+}
+
+/// The i-th of an array of structs that carry their own size.
+const kymo_parameter& parameter_at(const kymo_workload& workload, std::uint32_t i) {
+  const auto* first = reinterpret_cast<const char*>(workload.parameters);
+  return *reinterpret_cast<const kymo_parameter*>(first + std::size_t{i} * workload.parameters->size);
+}
+
+}  // namespace
+
+RunContext::RunContext(const measure::protocol::Assignment& assignment, const kymo_workload& workload, PhaseRecorder& phases,
+                       ControlClient& control, std::int64_t run_start_ns)
+    : rendezvous_host_(assignment.rendezvous_host),
+      seed_(assignment.how.seed),
+      phases_(phases),
+      control_(control),
+      run_start_ns_(run_start_ns),
+      main_thread_(std::this_thread::get_id()) {
+  const bool cuda = assignment.what.device == measure::DeviceKind::kCuda;
+  placement_.size = sizeof(placement_);
+  placement_.rank = assignment.rank;
+  placement_.world_size = assignment.what.ranks;
+  placement_.local_rank = assignment.local_rank;
+  placement_.device = cuda ? KYMO_CUDA : KYMO_CPU;
+  placement_.device_index = cuda ? assignment.local_rank : 0;
+  placement_.rendezvous_host = rendezvous_host_.c_str();
+  placement_.rendezvous_port = assignment.rendezvous_port;
+  bind_parameters(assignment, workload);
+}
+
+void RunContext::bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload) {
+  for (std::uint32_t i = 0; i < workload.parameter_count; ++i) {
+    const kymo_parameter& declared = parameter_at(workload, i);
+    const auto given = assignment.what.parameters.find(declared.name);
+    if (given == assignment.what.parameters.end()) {
+      values_[declared.name] = declared.default_value;
+      continue;
+    }
+    std::string& text = texts_[declared.name];
+    if (const std::string* held = std::get_if<std::string>(&given->second)) text = *held;
+    values_[declared.name] = to_value(given->second, declared.type, text);
+  }
+}
+
+kymo_status RunContext::parameter(const char* name, kymo_value* out) const {
+  const auto found = values_.find(std::string_view(name ? name : ""));
+  if (found == values_.end()) return KYMO_FAILED;
+  *out = found->second;
+  return KYMO_OK;
+}
+
+void RunContext::work(const char* phase, double flops, double bytes) {
+  const auto& declared = phases_.names();
+  const bool known = phase == std::string_view(event::kWholeStep) || std::find(declared.begin(), declared.end(), phase) != declared.end();
+  if (!known) {
+    if (violation_.empty())
+      violation_ = "work is declared for phase " + quote(phase) + ", which was not declared" + suggestion(phase, declared);
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(work_.begin(), work_.end(), [&](const event::Work& each) { return each.phase == phase; });
+  event::Work& entry = found != work_.end() ? *found : work_.emplace_back(event::Work{phase, 0, 0});
+  entry.flops += flops;
+  entry.bytes += bytes;
+}
+
+void RunContext::metric(std::uint32_t level, event::Metric metric) {
+  const int open = phases_.open();
+  const std::int64_t step = step_.load(std::memory_order_relaxed);
+  metric.level = level == KYMO_PER_STEP    ? event::MetricLevel::kStep
+                 : level == KYMO_PER_PHASE ? event::MetricLevel::kPhase
+                                           : event::MetricLevel::kRun;
+  if (metric.level != event::MetricLevel::kRun) metric.step = step;
+  if (metric.level == event::MetricLevel::kPhase)
+    metric.phase = open < 0 ? event::kOtherPhase : phases_.names()[static_cast<std::size_t>(open)];
+  const std::lock_guard lock(mutex_);
+  if (metrics_.size() >= kMostMetrics) {
+    ++metrics_lost_;
+    return;
+  }
+  metrics_.push_back(std::move(metric));
+}
+
+void RunContext::mark(const char* name) {
+  const std::int64_t time_ns = now_ns() - run_start_ns_;
+  const std::lock_guard lock(mutex_);
+  if (marks_.size() >= kMostMarks) {
+    ++marks_lost_;
+    return;
+  }
+  marks_.push_back({name, time_ns, step_.load(std::memory_order_relaxed)});
+}
+
+kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, void* receive) {
+  const auto ranks = static_cast<std::uint64_t>(placement_.world_size);
+  if (ranks <= 1) {
+    std::memcpy(receive, send, bytes);
+    return KYMO_OK;
+  }
+  if (bytes > kMostGatheredBytes / ranks) {
+    fail(("all_gather of " + format_bytes(static_cast<std::int64_t>(bytes)) + " on each of " + std::to_string(ranks) +
+          " ranks is too large for the control connection; it carries " + format_bytes(static_cast<std::int64_t>(kMostGatheredBytes)) +
+          " in all")
+             .c_str());
+    return KYMO_FAILED;
+  }
+  const auto parts = control_.gather(std::string(static_cast<const char*>(send), bytes));
+  if (!parts) {
+    interrupted_ = true;
+    cancelled_ = true;
+    return KYMO_FAILED;
+  }
+  for (std::size_t rank = 0; rank < parts->size(); ++rank) {
+    const std::string& part = (*parts)[rank];
+    if (part.size() != bytes || parts->size() != ranks) {
+      fail(("all_gather: rank " + std::to_string(rank) + " of " + std::to_string(parts->size()) + " gave " + std::to_string(part.size()) +
+            " bytes where this rank gave " + std::to_string(bytes))
+               .c_str());
+      return KYMO_FAILED;
+    }
+    std::memcpy(static_cast<char*>(receive) + rank * bytes, part.data(), bytes);
+  }
+  return KYMO_OK;
+}
+
+void RunContext::fail(const char* message) {
+  // The first message is nearest to the cause: glue that sees a service fail may add its own afterwards.
+  if (said_.message.empty() && message) said_.message = message;
+}
+
+bool RunContext::cancelled() {
+  if (cancelled_.load(std::memory_order_relaxed)) return true;
+  if (std::this_thread::get_id() != main_thread_) return false;
+  const std::int64_t now = now_ns();
+  if (now < next_poll_ns_) return false;
+  next_poll_ns_ = now + kPollIntervalNs;
+  if (control_.cancelled()) cancelled_ = true;
+  return cancelled_;
+}
+
+std::string RunContext::violation() const { return violation_.empty() ? phases_.violation() : violation_; }
+
+void RunContext::keep_exception() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!kept_) kept_ = std::current_exception();
+}
+
+void RunContext::rethrow_kept() {
+  const std::lock_guard lock(mutex_);
+  if (kept_) std::rethrow_exception(std::exchange(kept_, nullptr));
+}
+
+void RunContext::collect(event::PassRecord& record) {
+  const std::lock_guard lock(mutex_);
+  record.metrics = std::move(metrics_);
+  record.marks = std::move(marks_);
+  record.work = std::move(work_);
+  if (metrics_lost_ > 0)
+    record.losses.push_back({"metric", metrics_lost_, "more than " + std::to_string(kMostMetrics) + " metrics in one pass"});
+  if (marks_lost_ > 0) record.losses.push_back({"mark", marks_lost_, "more than " + std::to_string(kMostMarks) + " marks in one pass"});
+}
+
+}  // namespace kymo::worker

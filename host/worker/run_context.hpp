@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kymo_plugin.h>
+
+#include <atomic>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "event/records.hpp"
+#include "measure/protocol.hpp"
+#include "worker/control_client.hpp"
+#include "worker/failure.hpp"
+#include "worker/phase_recorder.hpp"
+
+namespace kymo::worker {
+class RunContext;
+}
+
+/// What a plugin holds as its context.
+struct kymo_context {
+  kymo::worker::RunContext* run;
+};
+
+namespace kymo::worker {
+
+/// What the services of the host work on: one pass of one run. Lives from before create to after destroy.
+class RunContext {
+ public:
+  RunContext(const measure::protocol::Assignment& assignment, const kymo_workload& workload, PhaseRecorder& phases, ControlClient& control,
+             std::int64_t run_start_ns);
+  RunContext(const RunContext&) = delete;
+  RunContext& operator=(const RunContext&) = delete;
+
+  kymo_context* handle() { return &handle_; }
+
+  // Services of kymo_host, by their names there.
+  kymo_status parameter(const char* name, kymo_value* out) const;
+  const kymo_placement& placement() const { return placement_; }
+  std::uint64_t seed() const { return seed_; }
+  PhaseRecorder& phases() { return phases_; }
+  void work(const char* phase, double flops, double bytes);
+  void metric(std::uint32_t level, event::Metric metric);
+  void mark(const char* name);
+  kymo_status all_gather_bytes(const void* send, std::uint64_t bytes, void* receive);
+  void skip(const char* reason) { said_.skip_reason = reason; }
+  void fail(const char* message);
+  bool cancelled();
+
+  // For the engine.
+  void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
+  const Said& said() const { return said_; }
+  /// What the workload did against the rules, the first thing; empty if nothing.
+  std::string violation() const;
+  /// A gather ended because the run is cancelled.
+  bool interrupted() const { return interrupted_; }
+  /// Keeps an exception of the tool's own that must not pass through the plugin.
+  void keep_exception() noexcept;
+  /// Throws it again, if there is one.
+  void rethrow_kept();
+  /// Moves metrics, marks, work and what did not fit into the record.
+  void collect(event::PassRecord& record);
+
+ private:
+  void bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload);
+
+  kymo_context handle_{this};
+  kymo_placement placement_{};
+  std::string rendezvous_host_;
+  std::uint64_t seed_;
+  std::map<std::string, std::string> texts_;  // owns what values point to
+  std::map<std::string, kymo_value, std::less<>> values_;
+  PhaseRecorder& phases_;
+  ControlClient& control_;
+  std::int64_t run_start_ns_;
+  std::thread::id main_thread_;
+  std::atomic<std::int64_t> step_{-1};
+  std::atomic<bool> cancelled_{false};
+  std::int64_t next_poll_ns_ = 0;  // main thread
+  bool interrupted_ = false;
+  Said said_;
+  std::string violation_;
+
+  std::mutex mutex_;  // what any thread may write, below
+  std::exception_ptr kept_;
+  std::vector<event::Metric> metrics_;
+  std::vector<event::Mark> marks_;
+  std::vector<event::Work> work_;
+  std::int64_t metrics_lost_ = 0;
+  std::int64_t marks_lost_ = 0;
+};
+
+}  // namespace kymo::worker

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/services.hpp"
+
+#include "base/log.hpp"
+#include "worker/run_context.hpp"
+
+namespace kymo::worker {
+namespace {
+
+/// No exception crosses the boundary: the tool's own is kept for the engine.
+template <typename Body>
+void guarded(kymo_context* context, Body&& body) noexcept {
+  try {
+    body(*context->run);
+  } catch (...) {
+    context->run->keep_exception();
+  }
+}
+
+const char* or_empty(const char* text) { return text ? text : ""; }
+
+kymo_status parameter(kymo_context* context, const char* name, kymo_value* out) { return context->run->parameter(name, out); }
+const kymo_placement* placement(kymo_context* context) { return &context->run->placement(); }
+std::uint64_t seed(kymo_context* context) { return context->run->seed(); }
+kymo_status phase_begin(kymo_context* context, const char* name, void* stream) { return context->run->phases().begin(name, stream); }
+kymo_status phase_end(kymo_context* context) { return context->run->phases().end(); }
+
+void work(kymo_context* context, const char* phase, double flops, double bytes) {
+  guarded(context, [&](RunContext& run) { run.work(or_empty(phase), flops, bytes); });
+}
+
+void metric_number(kymo_context* context, std::uint32_t level, const char* name, double value, const char* unit) {
+  guarded(context, [&](RunContext& run) {
+    event::Metric metric;
+    metric.name = or_empty(name);
+    metric.number = value;
+    metric.unit = or_empty(unit);
+    run.metric(level, std::move(metric));
+  });
+}
+
+void metric_text(kymo_context* context, std::uint32_t level, const char* name, const char* value) {
+  guarded(context, [&](RunContext& run) {
+    event::Metric metric;
+    metric.name = or_empty(name);
+    metric.text = or_empty(value);
+    run.metric(level, std::move(metric));
+  });
+}
+
+void mark(kymo_context* context, const char* name) {
+  guarded(context, [&](RunContext& run) { run.mark(or_empty(name)); });
+}
+
+kymo_status all_gather_bytes(kymo_context* context, const void* send, std::uint64_t bytes, void* receive) {
+  kymo_status status = KYMO_FAILED;
+  guarded(context, [&](RunContext& run) { status = run.all_gather_bytes(send, bytes, receive); });
+  return status;
+}
+
+void log_message(kymo_context* context, std::uint32_t level, const char* message) {
+  guarded(context, [&](RunContext&) {
+    const log::Level as = level == KYMO_LOG_DEBUG     ? log::Level::kDebug
+                          : level == KYMO_LOG_INFO    ? log::Level::kInfo
+                          : level == KYMO_LOG_WARNING ? log::Level::kWarning
+                                                      : log::Level::kError;
+    log::write(as, or_empty(message));
+  });
+}
+
+void skip(kymo_context* context, const char* reason) {
+  guarded(context, [&](RunContext& run) { run.skip(or_empty(reason)); });
+}
+
+void fail(kymo_context* context, kymo_status, const char* message) {
+  guarded(context, [&](RunContext& run) { run.fail(message); });
+}
+
+std::int32_t cancelled(kymo_context* context) {
+  bool result = true;  // if the tool itself fails here, the run is to end
+  guarded(context, [&](RunContext& run) { result = run.cancelled(); });
+  return result ? 1 : 0;
+}
+
+kymo_host common_services() {
+  kymo_host host{};
+  host.size = sizeof(host);
+  host.abi_major = KYMO_ABI_MAJOR;
+  host.abi_minor = KYMO_ABI_MINOR;
+  host.parameter = parameter;
+  host.placement = placement;
+  host.seed = seed;
+  host.metric_number = metric_number;
+  host.metric_text = metric_text;
+  host.mark = mark;
+  host.all_gather_bytes = all_gather_bytes;
+  host.log = log_message;
+  host.skip = skip;
+  host.fail = fail;
+  host.cancelled = cancelled;
+  return host;
+}
+
+kymo_host timing_services() {
+  kymo_host host = common_services();
+  host.phase_begin = phase_begin;
+  host.phase_end = phase_end;
+  host.work = work;
+  return host;
+}
+
+}  // namespace
+
+const kymo_host& services_for(measure::Pass pass) {
+  static const kymo_host timing = timing_services();
+  static const kymo_host untimed = common_services();
+  return pass == measure::Pass::kVerify ? untimed : timing;
+}
+
+}  // namespace kymo::worker

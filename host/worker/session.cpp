@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/session.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <string_view>
+
+#include "worker/engine.hpp"
+#include "worker/failure.hpp"
+#include "worker/process_memory.hpp"
+
+namespace kymo::worker {
+namespace {
+
+using measure::protocol::Assignment;
+using measure::protocol::Outcome;
+using measure::protocol::Progress;
+
+/// What the workload printed belongs to this assignment, so it leaves the process before the outcome does.
+void flush_output() {
+  std::cout.flush();
+  std::fflush(nullptr);
+}
+
+}  // namespace
+
+void Session::serve() {
+  while (const auto assignment = control_.next_assignment()) {
+    Outcome outcome;
+    try {
+      outcome = carry_out(*assignment);
+    } catch (const ConnectionLost&) {
+      throw;
+    } catch (const std::exception& error) {
+      outcome = {};
+      outcome.status = "failed";
+      outcome.stage = "load";
+      outcome.detail = one_line(error.what());
+    }
+    flush_output();
+    control_.send(outcome);
+  }
+}
+
+Outcome Session::carry_out(const Assignment& assignment) {
+  control_.send(Progress{"load"});
+  for (const Observer& observer : used_.all) observer.collector->reset();
+  reset_peak_resident();
+  const kymo_plugin& plugin = equipment_.plugin(assignment.what.plugin_file);
+  const bool uses_torch = plugin.framework && std::string_view(plugin.framework) == "libtorch";
+  used_ = equipment_.observers(assignment.what.device, uses_torch);
+  PassResult result = make_pass(assignment, plugin, used_, control_);
+  add_device(assignment, result.record);
+  control_.send(Progress{"write"});
+  try {
+    equipment_.store(assignment, result.record);
+  } catch (const std::exception& error) {
+    if (result.outcome.status == "ok") result.outcome = {"failed", one_line(error.what()), "write", "", -1, result.outcome.verification};
+  }
+  return result.outcome;
+}
+
+void Session::add_device(const Assignment& assignment, event::PassRecord& record) {
+  const bool cuda = assignment.what.device == measure::DeviceKind::kCuda;
+  try {
+    record.device = equipment_.device(assignment.what.device, cuda ? assignment.local_rank : 0);
+  } catch (const collect::Unavailable& reason) {
+    record.losses.push_back({"device", -1, one_line(reason.what())});
+  }
+}
+
+}  // namespace kymo::worker

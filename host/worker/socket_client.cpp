@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/socket_client.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/error.hpp"
+#include "worker/base64.hpp"
+
+namespace kymo::worker {
+namespace {
+
+namespace protocol = measure::protocol;
+
+constexpr std::size_t kLengthBytes = 4;
+
+int connect_to(const std::string& host, std::uint16_t port) {
+  const std::string where = host + ":" + std::to_string(port);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0) {
+    throw Error("cannot reach the control server at " + where + ": " + gai_strerror(error));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
+  int last_error = 0;
+  for (const addrinfo* address = found; address; address = address->ai_next) {
+    const int candidate = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (candidate >= 0 && connect(candidate, address->ai_addr, address->ai_addrlen) == 0) return candidate;
+    last_error = errno;
+    if (candidate >= 0) close(candidate);
+  }
+  throw Error("cannot reach the control server at " + where + ": " + std::strerror(last_error));
+}
+
+std::string frame_bytes(const Json& frame) {
+  // Texts of plugins may be no UTF-8: what is not is replaced, never a reason to fail.
+  const std::string body = frame.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (body.size() > protocol::kMaxFrameBytes)
+    throw Error("a frame of " + std::to_string(body.size()) + " bytes is longer than the protocol admits");
+  std::string bytes;
+  bytes.reserve(kLengthBytes + body.size());
+  for (std::size_t i = 0; i < kLengthBytes; ++i) bytes += static_cast<char>(body.size() >> (8 * i) & 255);
+  return bytes + body;
+}
+
+}  // namespace
+
+SocketClient::SocketClient(const std::string& host, std::uint16_t port, int rank, const std::string& token)
+    : socket_(connect_to(host, port)) {
+  // Frames are small and each is waited for.
+  const int on = 1;
+  setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  protocol::Hello hello;
+  hello.token = token;
+  hello.rank = rank;
+  hello.pid = getpid();
+  send_frame(protocol::to_json(hello));
+}
+
+SocketClient::~SocketClient() { close(socket_); }
+
+void SocketClient::send_frame(const Json& frame) {
+  const std::string bytes = frame_bytes(frame);
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const ssize_t count = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) throw ConnectionLost(std::string("the supervisor is gone: ") + std::strerror(errno));
+    sent += static_cast<std::size_t>(count);
+  }
+}
+
+void SocketClient::receive(bool wait) {
+  std::array<char, 65536> part;
+  for (;;) {
+    const ssize_t count = recv(socket_, part.data(), part.size(), wait ? 0 : MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (count < 0) throw ConnectionLost(std::string("the supervisor is gone: ") + std::strerror(errno));
+    if (count == 0) throw ConnectionLost("the supervisor has closed the connection");
+    buffer_.append(part.data(), static_cast<std::size_t>(count));
+    wait = false;
+    if (static_cast<std::size_t>(count) < part.size()) break;
+  }
+  take_frames_out_of_buffer();
+}
+
+void SocketClient::take_frames_out_of_buffer() {
+  std::size_t place = 0;
+  while (buffer_.size() - place >= kLengthBytes) {
+    std::uint32_t length = 0;
+    for (std::size_t i = 0; i < kLengthBytes; ++i) length |= std::uint32_t{static_cast<unsigned char>(buffer_[place + i])} << (8 * i);
+    if (length > protocol::kMaxFrameBytes)
+      throw Error("the control server sent a frame of " + std::to_string(length) + " bytes; is it another program?");
+    if (buffer_.size() - place - kLengthBytes < length) break;
+    inbox_.push_back(parse_json(std::string_view(buffer_).substr(place + kLengthBytes, length), "a frame of the control server"));
+    place += kLengthBytes + length;
+  }
+  buffer_.erase(0, place);
+}
+
+Json SocketClient::next_frame() {
+  while (inbox_.empty()) receive(true);
+  Json frame = std::move(inbox_.front());
+  inbox_.pop_front();
+  return frame;
+}
+
+std::optional<protocol::Assignment> SocketClient::next_assignment() {
+  cancelled_ = false;
+  barriers_ = 0;
+  gathers_ = 0;
+  for (;;) {
+    const Json frame = next_frame();
+    const std::string type = protocol::type_of(frame);
+    if (type == "exit") return std::nullopt;
+    if (type == "assignment") return protocol::assignment_from(frame);
+    // What else comes here answers a pass that has ended already, such as a cancel that crossed its outcome.
+  }
+}
+
+void SocketClient::send(const protocol::Progress& progress) { send_frame(protocol::to_json(progress)); }
+void SocketClient::send(const protocol::Outcome& outcome) { send_frame(protocol::to_json(outcome)); }
+
+std::optional<Json> SocketClient::await(const std::string& type, std::int64_t sequence) {
+  while (!cancelled_) {
+    Json frame = next_frame();
+    const std::string its_type = protocol::type_of(frame);
+    if (its_type == "cancel") cancelled_ = true;
+    if (its_type == "exit") throw ConnectionLost("the supervisor ends this worker in the middle of a pass");
+    if (its_type == type && frame.value("sequence", std::int64_t{-1}) == sequence) return frame;
+  }
+  return std::nullopt;
+}
+
+Release SocketClient::barrier(bool stop) {
+  const std::int64_t sequence = barriers_++;
+  send_frame(protocol::to_json(protocol::Barrier{sequence, stop}));
+  const auto frame = await("released", sequence);
+  if (!frame) return Release::kCancelled;
+  return protocol::released_from(*frame).stop ? Release::kStop : Release::kGo;
+}
+
+std::optional<std::vector<std::string>> SocketClient::gather(const std::string& bytes) {
+  const std::int64_t sequence = gathers_++;
+  send_frame(protocol::to_json(protocol::Gather{sequence, to_base64(bytes)}));
+  const auto frame = await("gathered", sequence);
+  if (!frame) return std::nullopt;
+  std::vector<std::string> parts;
+  for (const std::string& payload : protocol::gathered_from(*frame).payloads) parts.push_back(from_base64(payload));
+  return parts;
+}
+
+bool SocketClient::cancelled() {
+  receive(false);
+  const auto is_cancel = [](const Json& frame) { return protocol::type_of(frame) == "cancel"; };
+  if (std::erase_if(inbox_, is_cancel) > 0) cancelled_ = true;
+  return cancelled_;
+}
+
+}  // namespace kymo::worker

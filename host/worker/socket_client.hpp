@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "base/json.hpp"
+#include "worker/control_client.hpp"
+
+namespace kymo::worker {
+
+/// The control server over one TCP connection.
+class SocketClient final : public ControlClient {
+ public:
+  /// Connects and says hello; throws Error if nobody listens there.
+  SocketClient(const std::string& host, std::uint16_t port, int rank, const std::string& token);
+  ~SocketClient() override;
+  SocketClient(const SocketClient&) = delete;
+  SocketClient& operator=(const SocketClient&) = delete;
+
+  std::optional<measure::protocol::Assignment> next_assignment() override;
+  void send(const measure::protocol::Progress& progress) override;
+  void send(const measure::protocol::Outcome& outcome) override;
+  Release barrier(bool stop) override;
+  std::optional<std::vector<std::string>> gather(const std::string& bytes) override;
+  bool cancelled() override;
+
+ private:
+  void send_frame(const Json& frame);
+  /// Reads what has come into the inbox; waits for something to come if asked to.
+  void receive(bool wait);
+  Json next_frame();
+  /// Waits for a frame of that type and sequence, dropping older ones; nullopt if the run is cancelled meanwhile.
+  std::optional<Json> await(const std::string& type, std::int64_t sequence);
+  void take_frames_out_of_buffer();
+
+  int socket_ = -1;
+  std::string buffer_;  // bytes of frames that are not complete yet
+  std::deque<Json> inbox_;
+  bool cancelled_ = false;
+  std::int64_t barriers_ = 0;
+  std::int64_t gathers_ = 0;
+};
+
+}  // namespace kymo::worker

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/step_log.hpp"
+
+#include <algorithm>
+
+namespace kymo::worker {
+namespace {
+
+// A stopping rule may admit far more steps than it needs: beyond this the log grows as it goes.
+constexpr std::int64_t kMostReserved = 65536;
+
+std::optional<std::int64_t> present(std::int64_t device_ns) {
+  return device_ns < 0 ? std::nullopt : std::optional<std::int64_t>(device_ns);
+}
+
+}  // namespace
+
+StepLog::StepLog(std::vector<std::string> phases, std::int64_t run_start_ns) : phases_(std::move(phases)), run_start_ns_(run_start_ns) {}
+
+void StepLog::reserve(std::int64_t steps) {
+  const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(steps, 0, kMostReserved));
+  steps_.reserve(count);
+  times_.reserve(count * phases_.size());
+}
+
+void StepLog::add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns, const std::vector<PhaseTime>& phases,
+                  std::int64_t whole_device_ns) {
+  steps_.push_back({step, begin_ns, end_ns, whole_device_ns, warmup});
+  times_.insert(times_.end(), phases.begin(), phases.end());
+}
+
+std::vector<event::Sample> StepLog::samples() const {
+  std::vector<event::Sample> samples;
+  samples.reserve(steps_.size() * (phases_.size() + 2));
+  const PhaseTime* phases = times_.data();
+  for (const Step& step : steps_) {
+    event::Sample whole;
+    whole.step = step.step;
+    whole.phase = event::kWholeStep;
+    whole.warmup = step.warmup;
+    whole.start_ns = step.begin_ns - run_start_ns_;
+    whole.host_ns = step.end_ns - step.begin_ns;
+    whole.device_ns = present(step.device_ns);
+    samples.push_back(whole);
+    if (!phases_.empty()) append_phases(step, phases, samples);
+    phases += phases_.size();
+  }
+  return samples;
+}
+
+void StepLog::append_phases(const Step& step, const PhaseTime* phases, std::vector<event::Sample>& samples) const {
+  event::Sample other;
+  other.step = step.step;
+  other.phase = event::kOtherPhase;
+  other.warmup = step.warmup;
+  other.start_ns = step.begin_ns - run_start_ns_;
+  std::int64_t host_ns = step.end_ns - step.begin_ns;
+  std::int64_t device_ns = step.device_ns;
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    const PhaseTime& time = phases[i];
+    if (time.calls == 0) continue;
+    event::Sample sample = other;
+    sample.phase = phases_[i];
+    sample.calls = time.calls;
+    sample.start_ns = time.start_ns - run_start_ns_;
+    sample.host_ns = time.host_ns;
+    sample.device_ns = present(time.device_ns);
+    samples.push_back(std::move(sample));
+    host_ns -= time.host_ns;
+    device_ns -= std::max<std::int64_t>(time.device_ns, 0);
+  }
+  other.host_ns = std::max<std::int64_t>(host_ns, 0);
+  // Phases on several streams may overlap on the device and so exceed the step: then nothing is left for `other`.
+  if (step.device_ns >= 0) other.device_ns = std::max<std::int64_t>(device_ns, 0);
+  samples.push_back(std::move(other));
+}
+
+}  // namespace kymo::worker

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/verification.hpp"
+
+#include <cmath>
+#include <optional>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "worker/failure.hpp"
+
+namespace kymo::worker {
+namespace {
+
+const char* or_empty(const char* text) { return text ? text : ""; }
+
+std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional<double>(value) : std::nullopt; }
+
+std::string describe(const event::Check& check) {
+  std::ostringstream text;
+  text << "check " << quote(check.name) << (check.outcome == event::CheckOutcome::kFailed ? " failed" : " could not be made");
+  if (!check.reference.empty()) text << " against " << check.reference;
+  if (check.outcome == event::CheckOutcome::kFailed) {
+    text << ": largest absolute error ";
+    check.max_abs_error ? text << *check.max_abs_error : text << "not finite";
+    if (check.tolerance) text << ", tolerance " << *check.tolerance;
+  }
+  if (!check.detail.empty()) text << ": " << check.detail;
+  return one_line(text.str());
+}
+
+}  // namespace
+
+std::vector<event::Check> checks_of(const kymo_verification& verification) {
+  std::vector<event::Check> checks;
+  const auto* place = reinterpret_cast<const char*>(verification.checks);
+  for (std::uint32_t i = 0; i < verification.check_count && place; ++i) {
+    const auto& from = *reinterpret_cast<const kymo_check*>(place);
+    event::Check check;
+    check.name = or_empty(from.name);
+    check.reference = or_empty(from.reference);
+    check.detail = or_empty(from.detail);
+    // An outcome that is none of the three proves nothing: it must not count as passed.
+    check.outcome = from.outcome == KYMO_CHECK_PASSED        ? event::CheckOutcome::kPassed
+                    : from.outcome == KYMO_CHECK_UNAVAILABLE ? event::CheckOutcome::kUnavailable
+                                                             : event::CheckOutcome::kFailed;
+    if (check.outcome != event::CheckOutcome::kUnavailable) {
+      check.max_abs_error = finite(from.max_abs_error);
+      check.max_rel_error = finite(from.max_rel_error);
+      check.tolerance = finite(from.tolerance);
+    }
+    checks.push_back(std::move(check));
+    place += from.size;
+  }
+  return checks;
+}
+
+Judgement judge_checks(const std::vector<event::Check>& checks) {
+  if (checks.empty()) return {"unavailable", "the workload made no check"};
+  const event::Check* unavailable = nullptr;
+  for (const auto& check : checks) {
+    if (check.outcome == event::CheckOutcome::kFailed) return {"failed", describe(check)};
+    if (check.outcome == event::CheckOutcome::kUnavailable && !unavailable) unavailable = &check;
+  }
+  if (unavailable) return {"unavailable", describe(*unavailable)};
+  return {"passed", ""};
+}
+
+}  // namespace kymo::worker

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kymo_plugin.h>
+
+#include <string>
+#include <vector>
+
+#include "event/records.hpp"
+
+namespace kymo::worker {
+
+/// A plugin's checks as records.
+std::vector<event::Check> checks_of(const kymo_verification& verification);
+
+/// What all checks together say.
+struct Judgement {
+  std::string verification;  ///< "failed" if any failed, "passed" if all passed, else "unavailable"
+  std::string detail;        ///< the first check that is not passed, in one line
+};
+Judgement judge_checks(const std::vector<event::Check>& checks);
+
+}  // namespace kymo::worker

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/worker.hpp"
+
+#include <cstdlib>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "worker/installed_equipment.hpp"
+#include "worker/session.hpp"
+#include "worker/socket_client.hpp"
+
+namespace kymo::worker {
+
+int run_worker(const std::string& host, std::uint16_t port, int rank, const std::string& token) {
+  try {
+    InstalledEquipment equipment;
+    SocketClient control(host, port, rank, token);
+    Session(control, equipment).serve();
+    return static_cast<int>(ExitCode::kOk);
+  } catch (const ConnectionLost&) {
+    // Nobody waits for a result, and an orphan must not hold the GPU while libraries wind down.
+    std::_Exit(static_cast<int>(ExitCode::kToolError));
+  } catch (const std::exception& error) {
+    log::error(error.what());
+    return static_cast<int>(ExitCode::kToolError);
+  }
+}
+
+}  // namespace kymo::worker

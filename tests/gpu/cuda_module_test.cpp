@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <cmath>
+
+#include "gpu/gpu_test.hpp"
+
+namespace kymo::collect {
+namespace {
+
+constexpr std::size_t kPhases = 3;
+
+class CudaModuleTest : public GpuTest {
+ protected:
+  CudaModuleTest() : GpuTest("kymo_cuda") {}
+
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    timer_ = module_->timer(*collector_);
+    matrix_ = at::rand({4096, 4096}, at::device(at::kCUDA));
+    product_ = at::empty_like(matrix_);
+    multiply(3);
+    timer_->synchronize();
+  }
+
+  void multiply(int times) {
+    for (int i = 0; i < times; ++i) at::mm_out(product_, matrix_, matrix_);
+  }
+  void phase(std::size_t index, int times) {
+    collector_->phase_begin(index, c10::cuda::getCurrentCUDAStream().stream());
+    multiply(times);
+    collector_->phase_end();
+  }
+  /// One step; returns its time on the host clock.
+  template <typename Body>
+  std::int64_t step(Body&& body) {
+    timer_->synchronize();
+    const std::int64_t begin_ns = now_ns();
+    collector_->step_begin(0);
+    body();
+    timer_->synchronize();
+    const std::int64_t host_ns = now_ns() - begin_ns;
+    collector_->step_end(0);
+    timer_->take_step(phase_ns_, whole_ns_);
+    return host_ns;
+  }
+
+  DeviceTimer* timer_ = nullptr;
+  at::Tensor matrix_;
+  at::Tensor product_;
+  std::vector<std::int64_t> phase_ns_ = std::vector<std::int64_t>(kPhases, 0);
+  std::int64_t whole_ns_ = 0;
+};
+
+TEST_F(CudaModuleTest, EventsAgreeWithTheHostClock) {
+  double best = 1;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const std::int64_t host_ns = step([&] { phase(1, 50); });
+    ASSERT_GT(phase_ns_[1], 0);
+    EXPECT_LE(phase_ns_[1], host_ns) << "device time lies within the step";
+    best = std::min(best, 1 - static_cast<double>(phase_ns_[1]) / static_cast<double>(host_ns));
+  }
+  EXPECT_LT(best, 0.05);
+}
+
+TEST_F(CudaModuleTest, PhasesAddUpToTheStep) {
+  step([&] {
+    phase(0, 20);
+    phase(2, 40);
+  });
+  EXPECT_EQ(phase_ns_[1], -1) << "did not occur";
+  const double sum = static_cast<double>(phase_ns_[0] + phase_ns_[2]);
+  EXPECT_NEAR(sum / static_cast<double>(whole_ns_), 1, 0.05);
+  EXPECT_NEAR(static_cast<double>(phase_ns_[2]) / static_cast<double>(phase_ns_[0]), 2, 0.4);
+}
+
+TEST_F(CudaModuleTest, SeveralEntriesOfAPhaseAreSummed) {
+  step([&] { phase(0, 40); });
+  const double at_once = static_cast<double>(phase_ns_[0]);
+  step([&] {
+    for (int i = 0; i < 4; ++i) phase(0, 10);
+  });
+  EXPECT_NEAR(static_cast<double>(phase_ns_[0]) / at_once, 1, 0.2);
+}
+
+TEST_F(CudaModuleTest, MoreEntriesThanEverBeforeAreTimedToo) {
+  step([&] {
+    for (int i = 0; i < 1000; ++i) phase(static_cast<std::size_t>(i) % kPhases, 1);
+  });
+  for (const std::int64_t ns : phase_ns_) EXPECT_GT(ns, 0);
+  EXPECT_TRUE(disarm().losses.empty());
+}
+
+TEST_F(CudaModuleTest, AStepWithoutPhasesHasNoDeviceTime) {
+  step([&] { multiply(1); });
+  EXPECT_EQ(whole_ns_, -1);
+}
+
+TEST_F(CudaModuleTest, PhasesWhileAGraphIsCapturedBreakNeitherIt) {
+  at::cuda::CUDAGraph graph;
+  {
+    const c10::cuda::CUDAStreamGuard side(c10::cuda::getStreamFromPool());
+    multiply(1);  // libraries set themselves up outside of the capture
+    timer_->synchronize();
+    collector_->step_begin(0);
+    graph.capture_begin();
+    phase(0, 20);
+    graph.capture_end();
+    collector_->step_end(0);
+  }
+  timer_->take_step(phase_ns_, whole_ns_);
+  EXPECT_EQ(phase_ns_[0], -1) << "captured, not run";
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "no error is left behind";
+  for (int i = 0; i < 3; ++i) {
+    step([&] {
+      collector_->phase_begin(1, c10::cuda::getCurrentCUDAStream().stream());
+      graph.replay();
+      collector_->phase_end();
+    });
+    EXPECT_GT(phase_ns_[1], 0);
+    EXPECT_EQ(phase_ns_[0], -1);
+  }
+}
+
+TEST_F(CudaModuleTest, ReadsTheGpuBesideTheSteps) {
+  step([&] { phase(0, 20); });
+  collector_->between_steps(5);
+  const event::PassRecord record = disarm();
+  if (!record.losses.empty()) GTEST_SKIP() << record.losses[0].detail;
+  ASSERT_EQ(record.gpu_samples.size(), 1u);
+  const event::GpuSample& reading = record.gpu_samples[0];
+  EXPECT_EQ(reading.step, 5);
+  EXPECT_GT(reading.sm_clock_mhz.value_or(0), 100);
+  EXPECT_GT(reading.temperature_c.value_or(0), 5);
+  EXPECT_LT(reading.temperature_c.value_or(999), 120);
+}
+
+TEST_F(CudaModuleTest, DescribesTheGpu) {
+  const std::vector<event::Device> devices = module_->devices();
+  ASSERT_FALSE(devices.empty());
+  EXPECT_EQ(devices[0].uuid.size(), 40u);
+  EXPECT_FALSE(devices[0].name.empty());
+  EXPECT_GT(devices[0].multiprocessors.value_or(0), 0);
+  EXPECT_GT(devices[0].max_sm_clock_mhz.value_or(0), 100);
+  EXPECT_FALSE(module_->driver_version().empty());
+}
+
+}  // namespace
+}  // namespace kymo::collect

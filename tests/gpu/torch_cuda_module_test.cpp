@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <cuda_runtime_api.h>
+
+#include "gpu/gpu_test.hpp"
+
+namespace kymo::collect {
+namespace {
+
+constexpr std::int64_t kMib = 1 << 20;
+
+class TorchCudaModuleTest : public GpuTest {
+ protected:
+  TorchCudaModuleTest() : GpuTest("kymo_torch_cuda") {}
+  static at::Tensor bytes_on_gpu(std::int64_t bytes) { return at::empty({bytes}, at::device(at::kCUDA).dtype(at::kByte)); }
+};
+
+TEST_F(TorchCudaModuleTest, PeaksAreThoseOfThePass) {
+  { const at::Tensor block = bytes_on_gpu(64 * kMib); }
+  { const at::Tensor block = bytes_on_gpu(32 * kMib); }
+  EXPECT_EQ(disarm().memory.allocated_bytes, 64 * kMib);
+  collector_->reset();
+  collector_->arm(setting_);
+  { const at::Tensor block = bytes_on_gpu(16 * kMib); }
+  const event::PassRecord second = disarm();
+  EXPECT_EQ(second.memory.allocated_bytes, 16 * kMib);
+  EXPECT_GE(second.memory.reserved_bytes.value_or(0), 16 * kMib);
+  EXPECT_LT(second.memory.reserved_bytes.value_or(0), 64 * kMib) << "the cache was given back";
+}
+
+TEST_F(TorchCudaModuleTest, OutOfMemoryHasItsSizes) {
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  ASSERT_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), cudaSuccess);
+  const at::Tensor held = bytes_on_gpu(64 * kMib);
+  // A multiple of the allocator's granularity, so that nothing is rounded.
+  const std::int64_t requested = static_cast<std::int64_t>(total_bytes) / (2 * kMib) * (2 * kMib) * 2;
+  EXPECT_THROW(bytes_on_gpu(requested), c10::OutOfMemoryError);
+  event::PassRecord record;
+  record.out_of_memory = event::OutOfMemory{"device", {}, {}, {}};
+  collector_->disarm(record);
+  EXPECT_EQ(record.out_of_memory->requested_bytes, requested);
+  EXPECT_EQ(record.out_of_memory->peak_bytes, 64 * kMib);
+  EXPECT_GT(record.out_of_memory->free_bytes.value_or(0), 0);
+  EXPECT_LE(record.out_of_memory->free_bytes.value_or(0), static_cast<std::int64_t>(total_bytes));
+}
+
+TEST_F(TorchCudaModuleTest, AFailureThatWasOvercomeIsNotReported) {
+  EXPECT_THROW(bytes_on_gpu(std::int64_t{1} << 46), c10::OutOfMemoryError);
+  EXPECT_FALSE(disarm().out_of_memory);
+}
+
+TEST_F(TorchCudaModuleTest, AnEarlierPassesFailureIsForgotten) {
+  EXPECT_THROW(bytes_on_gpu(std::int64_t{1} << 46), c10::OutOfMemoryError);
+  disarm();
+  collector_->arm(setting_);
+  event::PassRecord record;
+  record.out_of_memory = event::OutOfMemory{"device", {}, {}, {}};
+  collector_->disarm(record);
+  EXPECT_FALSE(record.out_of_memory->requested_bytes);
+}
+
+}  // namespace
+}  // namespace kymo::collect

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "unit/worker/fake_collector.hpp"
+#include "unit/worker/fake_control.hpp"
+#include "unit/worker/fake_workload.hpp"
+#include "worker/engine.hpp"
+
+namespace kymo::worker {
+
+/// Makes passes of a fake workload for a supervisor that is played.
+class EngineTest : public testing::Test {
+ protected:
+  PassResult run(FakeWorkload& workload) { return make_pass(assignment, workload.plugin(), observers, control); }
+
+  measure::protocol::Assignment assignment = fake_assignment();
+  Observers observers;
+  FakeControl control;
+};
+
+}  // namespace kymo::worker

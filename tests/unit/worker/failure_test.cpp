@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/failure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+
+namespace kymo::worker {
+namespace {
+
+using measure::DeviceKind;
+
+TEST(Judge, GoodIsGood) { EXPECT_EQ(judge(KYMO_OK, {}, DeviceKind::kCpu).status, "ok"); }
+
+TEST(Judge, SkippedCarriesItsReason) {
+  const Verdict verdict = judge(KYMO_SKIPPED, {"", "needs\nbf16"}, DeviceKind::kCpu);
+  EXPECT_EQ(verdict.status, "skipped");
+  EXPECT_EQ(verdict.detail, "needs");
+  EXPECT_NE(judge(KYMO_SKIPPED, {}, DeviceKind::kCpu).detail, "");
+}
+
+TEST(Judge, FailedCarriesItsMessage) {
+  const Verdict verdict = judge(KYMO_FAILED, {"no such kernel\n  at frame 1", ""}, DeviceKind::kCuda);
+  EXPECT_EQ(verdict.status, "failed");
+  EXPECT_EQ(verdict.detail, "no such kernel");
+  EXPECT_FALSE(verdict.out_of_memory);
+}
+
+TEST(Judge, AnUnknownStatusIsNamed) {
+  const Verdict verdict = judge(77, {}, DeviceKind::kCpu);
+  EXPECT_EQ(verdict.status, "failed");
+  EXPECT_NE(verdict.detail.find("77"), std::string::npos);
+}
+
+TEST(Judge, LibTorchsHostAllocatorCountsAsOutOfMemory) {
+  const std::string message =
+      "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 4000000000000 "
+      "bytes. "
+      "Error code 12 (Cannot allocate memory)";
+  for (const kymo_status returned : {KYMO_FAILED, KYMO_OUT_OF_MEMORY}) {
+    const Verdict verdict = judge(returned, {message, ""}, DeviceKind::kCuda);
+    EXPECT_EQ(verdict.status, "oom");
+    ASSERT_TRUE(verdict.out_of_memory);
+    EXPECT_EQ(verdict.out_of_memory->where, "host");
+    EXPECT_EQ(verdict.out_of_memory->requested_bytes, 4000000000000);
+    EXPECT_GT(verdict.out_of_memory->free_bytes.value_or(0), 0);
+    EXPECT_GT(verdict.out_of_memory->peak_bytes.value_or(0), 0);
+  }
+}
+
+TEST(Judge, AnUnreadableSizeStaysUnknown) {
+  const Verdict verdict =
+      judge(KYMO_FAILED, {"DefaultCPUAllocator: you tried to allocate 99999999999999999999999 bytes", ""}, DeviceKind::kCpu);
+  EXPECT_EQ(verdict.status, "oom");
+  EXPECT_FALSE(verdict.out_of_memory->requested_bytes);
+}
+
+TEST(Judge, OutOfMemoryOnAGpuIsTheDevicesUnlessTheHostsAllocatorSaysSo) {
+  EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {"CUDA out of memory. Tried to allocate 2.00 GiB.", ""}, DeviceKind::kCuda).out_of_memory->where,
+            "device");
+  EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {"std::bad_alloc", ""}, DeviceKind::kCuda).out_of_memory->where, "host");
+  EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {}, DeviceKind::kCpu).out_of_memory->where, "host");
+}
+
+struct FakeOutOfMemoryError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+TEST(StatusOf, KnowsMemoryErrorsByTypeAndName) {
+  EXPECT_EQ(status_of(std::bad_alloc()), KYMO_OUT_OF_MEMORY);
+  EXPECT_EQ(status_of(FakeOutOfMemoryError("x")), KYMO_OUT_OF_MEMORY);
+  EXPECT_EQ(status_of(std::runtime_error("x")), KYMO_FAILED);
+}
+
+TEST(OneLine, CutsAtTheFirstBreakAndCleansControlCharacters) {
+  EXPECT_EQ(one_line("a\tb\x1b[31m\r\nc"), "a b [31m");
+  EXPECT_EQ(one_line(""), "");
+}
+
+TEST(OneLine, IsBoundedWithoutSplittingACharacter) {
+  std::string text(599, 'x');
+  text += "äöü";
+  const std::string line = one_line(text);
+  EXPECT_LT(line.size(), 610u);
+  EXPECT_EQ(line.substr(599), "…");
+}
+
+}  // namespace
+}  // namespace kymo::worker

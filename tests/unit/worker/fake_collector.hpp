@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "collect/collector.hpp"
+
+namespace kymo::worker {
+
+/// A collector and device timer that writes down what it is told. Each phase entry takes 100 ns on its device, the whole step 1000.
+class FakeCollector final : public collect::Collector, public collect::DeviceTimer {
+ public:
+  explicit FakeCollector(std::vector<std::string>* log = nullptr) : log_(log) {}
+
+  std::string name() const override { return "fake"; }
+  void arm(const collect::PassSetting& setting) override {
+    note("arm");
+    setting_ = setting;
+    if (!unavailable.empty()) throw collect::Unavailable(unavailable);
+  }
+  void step_begin(std::int64_t) override {
+    note("step_begin");
+    entries_.clear();
+  }
+  void step_end(std::int64_t) override { note("step_end"); }
+  void phase_begin(std::size_t phase, void*) override {
+    note("phase_begin");
+    entries_.push_back(phase);
+  }
+  void phase_end() override { note("phase_end"); }
+  void between_steps(std::int64_t) override { note("between_steps"); }
+  void reset() override { note("reset"); }
+  void disarm(event::PassRecord& record) override {
+    note("disarm");
+    record.gpu_samples = readings;
+    if (record.out_of_memory) record.out_of_memory->requested_bytes = 4096;
+    if (!disarm_error.empty()) throw std::runtime_error(disarm_error);
+  }
+
+  void synchronize() override {
+    note("synchronize");
+    if (++synchronisations_ == fail_at_synchronisation) throw std::runtime_error("CUDA error: illegal address");
+  }
+  void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) override {
+    std::fill(phase_ns.begin(), phase_ns.end(), -1);
+    for (const std::size_t phase : entries_) phase_ns[phase] = std::max<std::int64_t>(phase_ns[phase], 0) + 100;
+    whole_step_ns = 1000;
+  }
+
+  const collect::PassSetting& setting() const { return setting_; }
+
+  std::string unavailable;
+  std::string disarm_error;
+  std::vector<event::GpuSample> readings;
+  std::int64_t fail_at_synchronisation = -1;
+
+ private:
+  void note(const char* what) {
+    if (log_) log_->emplace_back(what);
+  }
+
+  std::vector<std::string>* log_;
+  collect::PassSetting setting_;
+  std::vector<std::size_t> entries_;
+  std::int64_t synchronisations_ = 0;
+};
+
+}  // namespace kymo::worker

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectors that fail, devices that fail, and the rule that ends the steps.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/worker/fake_collector.hpp"
+#include "unit/worker/fake_control.hpp"
+#include "unit/worker/fake_workload.hpp"
+#include "worker/engine.hpp"
+
+namespace kymo::worker {
+namespace {
+
+using testing::HasSubstr;
+
+class ObservationTest : public testing::Test {
+ protected:
+  PassResult run() { return make_pass(assignment, workload.plugin(), observers, control); }
+
+  measure::protocol::Assignment assignment = fake_assignment();
+  Observers observers;
+  FakeControl control;
+  FakeWorkload workload;
+};
+
+TEST_F(ObservationTest, AnUnavailableCollectorIsALoss) {
+  FakeCollector collector;
+  collector.unavailable = "no driver\nat all";
+  observers.all.push_back({&collector, nullptr});
+  observers.losses.push_back({"kymo_other", -1, "no such file"});
+  const PassResult result = run();
+  EXPECT_EQ(result.outcome.status, "ok");
+  ASSERT_EQ(result.record.losses.size(), 2u);
+  EXPECT_EQ(result.record.losses[1].source, "fake");
+  EXPECT_EQ(result.record.losses[1].detail, "no driver");
+}
+
+TEST_F(ObservationTest, WithoutADeviceTimerAGpuIsNotTimed) {
+  assignment.what.device = measure::DeviceKind::kCuda;
+  observers.losses.push_back({"kymo_cuda", -1, "cannot load the module"});
+  const PassResult result = run();
+  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_THAT(result.outcome.detail, HasSubstr("cannot load the module"));
+  EXPECT_EQ(workload.count("create"), 0);
+}
+
+TEST_F(ObservationTest, VerifyingOnAGpuNeedsNoTimer) {
+  assignment.what.device = measure::DeviceKind::kCuda;
+  assignment.pass = measure::Pass::kVerify;
+  EXPECT_EQ(run().outcome.status, "ok");
+}
+
+TEST_F(ObservationTest, CollectorsLearnTheSetting) {
+  FakeCollector collector;
+  observers.all.push_back({&collector, &collector});
+  assignment.what.device = measure::DeviceKind::kCuda;
+  assignment.what.ranks = 2;
+  assignment.local_rank = 1;
+  run();
+  EXPECT_EQ(collector.setting().device, measure::DeviceKind::kCuda);
+  EXPECT_EQ(collector.setting().device_index, 1);
+  EXPECT_FALSE(collector.setting().uses_torch);
+  EXPECT_GT(collector.setting().run_start_ns, 0);
+}
+
+TEST_F(ObservationTest, ADeviceErrorFailsTheStepAndKeepsTheOthers) {
+  FakeCollector collector;
+  collector.fail_at_synchronisation = 6;  // two in each step
+  observers.all.push_back({&collector, &collector});
+  const PassResult result = run();
+  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_THAT(result.outcome.detail, HasSubstr("illegal address"));
+  EXPECT_EQ(result.outcome.step, 2);
+  EXPECT_EQ(result.record.samples.size(), 2u);
+  EXPECT_EQ(workload.calls.back(), "destroy");
+}
+
+TEST_F(ObservationTest, CollectorsCompleteWhatIsKnownOfMissingMemory) {
+  FakeCollector collector;
+  observers.all.push_back({&collector, nullptr});
+  workload.on_prepare = [](const FakeHost& host) { return host.fail(KYMO_OUT_OF_MEMORY, ""); };
+  const PassResult result = run();
+  ASSERT_TRUE(result.record.out_of_memory);
+  EXPECT_EQ(result.record.out_of_memory->requested_bytes, 4096);
+}
+
+TEST_F(ObservationTest, ACollectorThatFailsToDisarmIsALoss) {
+  FakeCollector collector;
+  collector.disarm_error = "device lost";
+  observers.all.push_back({&collector, nullptr});
+  const PassResult result = run();
+  EXPECT_EQ(result.outcome.status, "ok");
+  ASSERT_EQ(result.record.losses.size(), 1u);
+  EXPECT_EQ(result.record.losses[0].detail, "device lost");
+}
+
+TEST_F(ObservationTest, SlowedStepsAreMarked) {
+  FakeCollector collector;
+  event::GpuSample hot;
+  hot.step = 3;
+  hot.throttle_reasons = 0x40;
+  event::GpuSample cool;
+  cool.step = 2;
+  collector.readings = {cool, hot};
+  observers.all.push_back({&collector, nullptr});
+  for (const auto& sample : run().record.samples) EXPECT_EQ(sample.throttled, sample.step >= 3) << sample.step;
+}
+
+TEST_F(ObservationTest, TheStoppingRuleEndsTheSteps) {
+  assignment.how.until = measure::StoppingRule{1e9, 4, 100, 60};
+  const PassResult result = run();
+  EXPECT_EQ(result.outcome.status, "ok");
+  EXPECT_EQ(workload.count("step"), 2 + 4);
+  EXPECT_EQ(control.progress.back().steps, 0) << "nobody knows how many";
+}
+
+TEST_F(ObservationTest, TheStoppingRuleHasACap) {
+  assignment.how.until = measure::StoppingRule{-1, 2, 7, 60};
+  run();
+  EXPECT_EQ(workload.count("step"), 2 + 7);
+}
+
+TEST_F(ObservationTest, RankZeroDecidesForAll) {
+  assignment.how.until = measure::StoppingRule{1e9, 2, 100, 60};
+  assignment.what.ranks = 2;
+  control.on_barrier = [&](bool) { return control.stops.size() == 8 ? Release::kStop : Release::kGo; };
+  const PassResult result = run();
+  EXPECT_EQ(result.outcome.status, "ok");
+  EXPECT_EQ(workload.count("step"), 7) << "this rank's own wish does not count";
+  EXPECT_FALSE(control.stops[3]);
+  EXPECT_TRUE(control.stops[4]);
+}
+
+TEST_F(ObservationTest, WarmupDoesNotCountForTheStoppingRule) {
+  assignment.how.warmup = 50;
+  assignment.how.until = measure::StoppingRule{1e9, 3, 10, 60};
+  run();
+  EXPECT_EQ(workload.count("step"), 53);
+}
+
+}  // namespace
+}  // namespace kymo::worker

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads that lie about their phases, and the samples of those that do not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+
+#include "unit/worker/fake_collector.hpp"
+#include "unit/worker/fake_control.hpp"
+#include "unit/worker/fake_workload.hpp"
+#include "worker/engine.hpp"
+
+namespace kymo::worker {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class PhasesTest : public testing::Test {
+ protected:
+  PassResult run(std::function<kymo_status(const FakeHost&)> step) {
+    workload.on_step = std::move(step);
+    return make_pass(assignment, workload.plugin(), observers, control);
+  }
+  void expect_violation(std::function<kymo_status(const FakeHost&)> step, const std::string& phase, const std::string& what) {
+    const PassResult result = run(std::move(step));
+    EXPECT_EQ(result.outcome.status, "failed");
+    EXPECT_THAT(result.outcome.detail, AllOf(HasSubstr(phase), HasSubstr(what)));
+  }
+
+  measure::protocol::Assignment assignment = fake_assignment();
+  Observers observers;
+  FakeControl control;
+  FakeWorkload workload{{"forward", "backward"}};
+};
+
+TEST_F(PhasesTest, NestedPhasesFail) {
+  expect_violation(
+      [](const FakeHost& host) {
+        host.begin("forward");
+        host.begin("backward");
+        host.end();
+        return KYMO_OK;
+      },
+      "'backward' begins inside phase 'forward'", "nest");
+}
+
+TEST_F(PhasesTest, AnUndeclaredPhaseFailsAndNamesTheNearest) {
+  expect_violation([](const FakeHost& host) { return host.phase("forwards"); }, "'forwards'", "forward");
+}
+
+TEST_F(PhasesTest, APhaseLeftOpenFails) {
+  expect_violation([](const FakeHost& host) { return host.begin("backward"); }, "'backward'", "still open");
+}
+
+TEST_F(PhasesTest, AnEndWithoutABeginFails) {
+  expect_violation([](const FakeHost& host) { return host.end(), KYMO_OK; }, "phase", "none has begun");
+}
+
+TEST_F(PhasesTest, ANullNameFails) {
+  expect_violation([](const FakeHost& host) { return host.begin(nullptr), KYMO_OK; }, "''", "not declared");
+}
+
+TEST_F(PhasesTest, TheViolationOutweighsWhatTheWorkloadSaysOfIt) {
+  expect_violation(
+      [](const FakeHost& host) {
+        host.begin("sideways");
+        return host.fail(KYMO_FAILED, "phase was refused");
+      },
+      "'sideways'", "not declared");
+}
+
+TEST_F(PhasesTest, APhaseOutsideOfAStepFails) {
+  workload.on_prepare = [](const FakeHost& host) { return host.phase("forward"), KYMO_OK; };
+  expect_violation(nullptr, "'forward'", "outside of a step");
+}
+
+TEST_F(PhasesTest, APhaseInBeforeStepFails) {
+  workload.on_before_step = [](const FakeHost& host) { return host.phase("forward"), KYMO_OK; };
+  expect_violation(nullptr, "'forward'", "outside of a step");
+}
+
+TEST_F(PhasesTest, WorkOfAnUndeclaredPhaseFails) {
+  workload.on_prepare = [](const FakeHost& host) {
+    host.host->work(host.context, "optimizer", 1, 1);
+    return KYMO_OK;
+  };
+  expect_violation(nullptr, "'optimizer'", "work");
+}
+
+TEST_F(PhasesTest, SamplesHoldCallsAndOther) {
+  const PassResult result = run([](const FakeHost& host) {
+    for (int i = 0; i < 3; ++i) host.phase("backward");
+    return KYMO_OK;
+  });
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  std::map<std::string, std::vector<event::Sample>> by_phase;
+  for (const auto& sample : result.record.samples) by_phase[sample.phase].push_back(sample);
+  EXPECT_EQ(by_phase.size(), 3u) << "step, backward, other; forward did not occur";
+  ASSERT_EQ(by_phase["backward"].size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const event::Sample& step = by_phase["step"][i];
+    const event::Sample& backward = by_phase["backward"][i];
+    EXPECT_EQ(backward.calls, 3);
+    EXPECT_EQ(backward.warmup, i < 2);
+    EXPECT_GE(backward.start_ns, step.start_ns);
+    EXPECT_EQ(backward.host_ns + by_phase["other"][i].host_ns, step.host_ns);
+    EXPECT_FALSE(backward.device_ns);
+  }
+}
+
+TEST_F(PhasesTest, NamesAreComparedByContent) {
+  const PassResult result = run([](const FakeHost& host) {
+    char name[16];
+    for (const char* phase : {"forward", "backward", "backward"}) {
+      std::snprintf(name, sizeof(name), "%s", phase);  // the same address each time
+      host.phase(name);
+    }
+    return KYMO_OK;
+  });
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  std::map<std::string, std::int64_t> calls;
+  for (const auto& sample : result.record.samples) calls[sample.phase] += sample.calls;
+  EXPECT_EQ(calls["forward"], 5);
+  EXPECT_EQ(calls["backward"], 10);
+}
+
+TEST_F(PhasesTest, CollectorsAreToldInOrder) {
+  assignment.how.warmup = 0;
+  assignment.how.steps = 1;
+  std::vector<std::string> log;
+  FakeCollector collector(&log);
+  observers.all.push_back({&collector, &collector});
+  run([](const FakeHost& host) { return host.phase("forward"); });
+  EXPECT_THAT(log, ElementsAre("arm", "synchronize", "step_begin", "phase_begin", "phase_end", "synchronize", "step_end", "between_steps",
+                               "disarm"));
+}
+
+TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
+  assignment.how.warmup = 0;
+  assignment.how.steps = 1;
+  assignment.how.sync = measure::Sync::kPhase;
+  std::vector<std::string> log;
+  FakeCollector collector(&log);
+  observers.all.push_back({&collector, &collector});
+  run([](const FakeHost& host) { return host.phase("forward"); });
+  EXPECT_THAT(log, ElementsAre("arm", "synchronize", "step_begin", "synchronize", "phase_begin", "phase_end", "synchronize", "synchronize",
+                               "step_end", "between_steps", "disarm"));
+}
+
+TEST_F(PhasesTest, DeviceTimesComeFromTheTimer) {
+  FakeCollector collector;
+  observers.all.push_back({&collector, &collector});
+  const PassResult result = run([](const FakeHost& host) {
+    host.phase("forward");
+    host.phase("backward");
+    return host.phase("backward");
+  });
+  std::map<std::string, std::int64_t> device_ns;
+  for (const auto& sample : result.record.samples) device_ns[sample.phase] = sample.device_ns.value_or(-1);
+  EXPECT_EQ(device_ns["forward"], 100);
+  EXPECT_EQ(device_ns["backward"], 200);
+  EXPECT_EQ(device_ns["step"], 1000);
+  EXPECT_EQ(device_ns["other"], 700);
+}
+
+}  // namespace
+}  // namespace kymo::worker

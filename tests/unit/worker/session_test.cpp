@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/session.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "unit/worker/fake_collector.hpp"
+#include "unit/worker/fake_control.hpp"
+#include "unit/worker/fake_workload.hpp"
+
+namespace kymo::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class FakeEquipment final : public Equipment {
+ public:
+  const kymo_plugin& plugin(const std::string& file) override {
+    if (file != "/fake.so") throw Error("no plugin " + file);
+    return workload.plugin();
+  }
+  Observers observers(measure::DeviceKind, bool) override { return {{{&collector, nullptr}}, {}}; }
+  event::Device device(measure::DeviceKind, int) override {
+    if (!device_reason.empty()) throw collect::Unavailable(device_reason);
+    event::Device device;
+    device.uuid = "CPU-1";
+    return device;
+  }
+  void store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) override {
+    if (!store_error.empty()) throw Error(store_error);
+    stored.push_back(record);
+    runs.push_back(assignment.run_id);
+  }
+
+  FakeWorkload workload;
+  std::vector<std::string> log;
+  FakeCollector collector{&log};
+  std::string device_reason;
+  std::string store_error;
+  std::vector<event::PassRecord> stored;
+  std::vector<std::int64_t> runs;
+};
+
+class SessionTest : public testing::Test {
+ protected:
+  void serve() { Session(control, equipment).serve(); }
+  FakeControl control;
+  FakeEquipment equipment;
+};
+
+TEST_F(SessionTest, ExitsWithoutWork) {
+  serve();
+  EXPECT_TRUE(control.outcomes.empty());
+}
+
+TEST_F(SessionTest, StoresAndThenReports) {
+  control.assignments = {fake_assignment()};
+  serve();
+  ASSERT_EQ(control.outcomes.size(), 1u);
+  EXPECT_EQ(control.outcomes[0].status, "ok");
+  ASSERT_EQ(equipment.stored.size(), 1u);
+  EXPECT_EQ(equipment.stored[0].device.uuid, "CPU-1");
+  EXPECT_EQ(control.progress.front().stage, "load");
+  EXPECT_EQ(control.progress.back().stage, "write");
+}
+
+TEST_F(SessionTest, IsUsedAgainAndResetInBetween) {
+  auto second = fake_assignment();
+  second.run_id = 8;
+  second.how.warmup = 0;
+  second.how.steps = 1;
+  control.assignments = {fake_assignment(), second};
+  serve();
+  EXPECT_THAT(equipment.runs, ElementsAre(7, 8));
+  EXPECT_EQ(equipment.stored[1].samples.size(), 1u) << "nothing of the first run";
+  EXPECT_EQ(equipment.workload.count("create"), 2);
+  EXPECT_EQ(equipment.workload.count("destroy"), 2);
+  const auto reset = std::find(equipment.log.begin(), equipment.log.end(), "reset");
+  ASSERT_NE(reset, equipment.log.end());
+  EXPECT_EQ(*(reset - 1), "disarm");
+  EXPECT_EQ(*(reset + 1), "arm");
+}
+
+TEST_F(SessionTest, AFailureIsStoredAndDoesNotEndTheWorker) {
+  equipment.workload.on_step = [&](const FakeHost& host) {
+    return equipment.workload.count("step") == 2 ? host.fail(KYMO_FAILED, "once") : static_cast<kymo_status>(KYMO_OK);
+  };
+  control.assignments = {fake_assignment(), fake_assignment()};
+  serve();
+  ASSERT_EQ(control.outcomes.size(), 2u);
+  EXPECT_EQ(control.outcomes[0].status, "failed");
+  EXPECT_EQ(control.outcomes[1].status, "ok");
+  EXPECT_EQ(equipment.stored[0].samples.size(), 1u);
+}
+
+TEST_F(SessionTest, AMissingPluginIsAnOutcome) {
+  auto assignment = fake_assignment();
+  assignment.what.plugin_file = "/gone.so";
+  control.assignments = {assignment};
+  serve();
+  EXPECT_EQ(control.outcomes[0].status, "failed");
+  EXPECT_EQ(control.outcomes[0].stage, "load");
+  EXPECT_THAT(control.outcomes[0].detail, HasSubstr("/gone.so"));
+}
+
+TEST_F(SessionTest, AFullDiskIsAnOutcome) {
+  equipment.store_error = "no space left on device";
+  control.assignments = {fake_assignment()};
+  serve();
+  EXPECT_EQ(control.outcomes[0].status, "failed");
+  EXPECT_EQ(control.outcomes[0].stage, "write");
+  EXPECT_THAT(control.outcomes[0].detail, HasSubstr("no space"));
+}
+
+TEST_F(SessionTest, TheFirstFailureIsTheOneReported) {
+  equipment.store_error = "no space left on device";
+  equipment.workload.on_prepare = [](const FakeHost& host) { return host.fail(KYMO_FAILED, "the cause"); };
+  control.assignments = {fake_assignment()};
+  serve();
+  EXPECT_EQ(control.outcomes[0].detail, "the cause");
+}
+
+TEST_F(SessionTest, AnUnknownDeviceIsALoss) {
+  equipment.device_reason = "no GPU 3";
+  control.assignments = {fake_assignment()};
+  serve();
+  EXPECT_EQ(control.outcomes[0].status, "ok");
+  ASSERT_EQ(equipment.stored[0].losses.size(), 1u);
+  EXPECT_EQ(equipment.stored[0].losses[0].source, "device");
+}
+
+TEST_F(SessionTest, EndsWithItsSupervisor) {
+  control.lost_at_stage = "prepare";
+  control.assignments = {fake_assignment()};
+  EXPECT_THROW(serve(), ConnectionLost);
+  EXPECT_TRUE(equipment.stored.empty());
+}
+
+}  // namespace
+}  // namespace kymo::worker

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/socket_client.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <future>
+#include <thread>
+
+#include "base/error.hpp"
+#include "unit/worker/fake_control.hpp"
+#include "worker/base64.hpp"
+#include "worker/worker.hpp"
+
+namespace kymo::worker {
+namespace {
+
+namespace protocol = measure::protocol;
+using testing::ElementsAre;
+
+/// One end of the control connection, with blocking calls: the test plays the supervisor.
+class TestServer {
+ public:
+  TestServer() {
+    listener_ = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 1) != 0) throw Error("cannot listen");
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  ~TestServer() {
+    hang_up();
+    close(listener_);
+  }
+  std::uint16_t port() const { return port_; }
+
+  void accept_one() { connection_ = accept(listener_, nullptr, nullptr); }
+  void hang_up() {
+    if (connection_ >= 0) close(connection_);
+    connection_ = -1;
+  }
+  void send_bytes(const std::string& bytes) {
+    ASSERT_EQ(::send(connection_, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  }
+  static std::string frame(const Json& json) {
+    const std::string body = json.dump();
+    std::string bytes;
+    for (int i = 0; i < 4; ++i) bytes += static_cast<char>(body.size() >> (8 * i) & 255);
+    return bytes + body;
+  }
+  template <typename Message>
+  void send(const Message& message) {
+    send_bytes(frame(protocol::to_json(message)));
+  }
+  Json receive() {
+    const std::string header = read(4);
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i) length |= std::size_t{static_cast<unsigned char>(header[i])} << (8 * i);
+    return parse_json(read(length), "the worker");
+  }
+
+ private:
+  std::string read(std::size_t count) {
+    std::string bytes(count, '\0');
+    if (recv(connection_, bytes.data(), count, MSG_WAITALL) != static_cast<ssize_t>(count)) throw Error("the worker hung up");
+    return bytes;
+  }
+  int listener_ = -1;
+  int connection_ = -1;
+  std::uint16_t port_ = 0;
+};
+
+class SocketClientTest : public testing::Test {
+ protected:
+  SocketClientTest() : client("127.0.0.1", server.port(), 3, "secret") { server.accept_one(); }
+  void SetUp() override { hello = protocol::hello_from(server.receive()); }
+
+  TestServer server;
+  SocketClient client;
+  protocol::Hello hello;
+};
+
+TEST_F(SocketClientTest, SaysHello) {
+  EXPECT_EQ(hello.protocol, protocol::kVersion);
+  EXPECT_EQ(hello.token, "secret");
+  EXPECT_EQ(hello.rank, 3);
+  EXPECT_EQ(hello.pid, getpid());
+}
+
+TEST_F(SocketClientTest, ReceivesWorkAndExit) {
+  server.send(protocol::Cancel{});  // of a pass that is over
+  server.send(fake_assignment());
+  server.send(protocol::Exit{});
+  const auto assignment = client.next_assignment();
+  ASSERT_TRUE(assignment);
+  EXPECT_EQ(assignment->what.workload, "fake");
+  EXPECT_FALSE(client.cancelled());
+  EXPECT_FALSE(client.next_assignment());
+}
+
+TEST_F(SocketClientTest, PutsFramesTogetherFromPieces) {
+  const std::string bytes = TestServer::frame(protocol::to_json(fake_assignment()));
+  auto sender = std::async(std::launch::async, [&] {
+    for (const char byte : bytes) server.send_bytes(std::string(1, byte));
+  });
+  EXPECT_TRUE(client.next_assignment());
+  sender.get();
+}
+
+TEST_F(SocketClientTest, BarriersCountPerAssignment) {
+  for (int round = 0; round < 2; ++round) {
+    server.send(fake_assignment());
+    client.next_assignment();
+    server.send(protocol::Released{0, false});
+    server.send(protocol::Released{1, true});
+    EXPECT_EQ(client.barrier(false), Release::kGo);
+    EXPECT_EQ(client.barrier(true), Release::kStop);
+    const auto first = protocol::barrier_from(server.receive());
+    const auto second = protocol::barrier_from(server.receive());
+    EXPECT_EQ(first.sequence, 0);
+    EXPECT_FALSE(first.stop);
+    EXPECT_EQ(second.sequence, 1);
+    EXPECT_TRUE(second.stop);
+  }
+}
+
+TEST_F(SocketClientTest, CancelReleasesABarrier) {
+  server.send(protocol::Cancel{});
+  EXPECT_EQ(client.barrier(false), Release::kCancelled);
+  EXPECT_TRUE(client.cancelled());
+  EXPECT_FALSE(client.gather("x"));
+}
+
+TEST_F(SocketClientTest, PollsForCancelWithoutWaiting) {
+  EXPECT_FALSE(client.cancelled());
+  server.send(protocol::Cancel{});
+  while (!client.cancelled()) std::this_thread::yield();
+  SUCCEED();
+}
+
+TEST_F(SocketClientTest, GathersAnyBytes) {
+  const std::string mine("\0\xff\n\"", 4);
+  auto answer = std::async(std::launch::async, [&] {
+    const auto gather = protocol::gather_from(server.receive());
+    server.send(protocol::Gathered{gather.sequence, {to_base64("zero"), gather.payload}});
+  });
+  const auto parts = client.gather(mine);
+  answer.get();
+  ASSERT_TRUE(parts);
+  EXPECT_THAT(*parts, ElementsAre("zero", mine));
+}
+
+TEST_F(SocketClientTest, TextsThatAreNoUtf8AreReplaced) {
+  protocol::Outcome outcome;
+  outcome.status = "failed";
+  outcome.detail = "bad \xff byte";
+  client.send(outcome);
+  const auto received = protocol::outcome_from(server.receive());
+  EXPECT_EQ(received.detail, "bad \xef\xbf\xbd byte");
+}
+
+TEST_F(SocketClientTest, ASupervisorThatIsGoneIsNoticed) {
+  server.hang_up();
+  EXPECT_THROW(client.cancelled(), ConnectionLost);
+  EXPECT_THROW(client.next_assignment(), ConnectionLost);
+}
+
+TEST_F(SocketClientTest, SendingToNobodyIsNoticed) {
+  server.hang_up();
+  const auto send_much = [&] {
+    for (int i = 0; i < 10000; ++i) client.send(protocol::Progress{"step", i, 0});
+  };
+  EXPECT_THROW(send_much(), ConnectionLost);
+}
+
+TEST_F(SocketClientTest, ExitInTheMiddleOfAPassEndsIt) {
+  server.send(protocol::Exit{});
+  EXPECT_THROW(client.barrier(false), ConnectionLost);
+}
+
+TEST_F(SocketClientTest, AnotherProgramAtTheOtherEndIsRecognised) {
+  server.send_bytes("HTTP/1.1 400 Bad Request\r\n");
+  EXPECT_THROW(client.next_assignment(), Error);
+}
+
+TEST(SocketClient, NobodyListening) {
+  std::uint16_t port = 0;
+  {
+    const TestServer closed;
+    port = closed.port();
+  }
+  EXPECT_THROW(SocketClient("127.0.0.1", port, 0, ""), Error);
+}
+
+TEST(RunWorker, ExitsInOrderWhenTold) {
+  TestServer server;
+  auto supervisor = std::async(std::launch::async, [&] {
+    server.accept_one();
+    server.receive();
+    auto assignment = fake_assignment();
+    assignment.what.plugin_file = "/no/such/plugin.so";
+    server.send(assignment);
+    for (;;) {
+      const Json frame = server.receive();
+      if (protocol::type_of(frame) != "outcome") continue;
+      server.send(protocol::Exit{});
+      return protocol::outcome_from(frame);
+    }
+  });
+  EXPECT_EQ(run_worker("127.0.0.1", server.port(), 0, "token"), 0);
+  const auto outcome = supervisor.get();
+  EXPECT_EQ(outcome.status, "failed");
+  EXPECT_EQ(outcome.stage, "load");
+  EXPECT_THAT(outcome.detail, testing::HasSubstr("/no/such/plugin.so"));
+}
+
+TEST(RunWorkerDeathTest, EndsAtOnceWithoutItsSupervisor) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        TestServer server;
+        std::thread supervisor([&] {
+          server.accept_one();
+          server.receive();
+          server.hang_up();
+        });
+        supervisor.detach();
+        run_worker("127.0.0.1", server.port(), 0, "token");
+      },
+      testing::ExitedWithCode(1), "");
+}
+
+}  // namespace
+}  // namespace kymo::worker
