@@ -40,8 +40,8 @@ struct RunRow {
 
 /// How a run ended.
 struct RunEnd {
-  std::string status;  ///< ok, oom, failed, crashed, timeout, interrupted, skipped
-  std::string detail;  ///< one line; empty when ok
+  std::string status;        ///< ok, oom, failed, crashed, timeout, interrupted, skipped
+  std::string detail;        ///< one line; empty when ok
   std::string verification;  ///< passed, failed, unavailable, or empty if not asked for
   std::optional<int> exit_code;
   std::optional<int> signal;
@@ -91,16 +91,33 @@ class ResultsDatabase {
   std::int64_t begin_run(const RunRow& run);
 
   /// Merges the rank files, derives statistics and totals, and closes the run, in one transaction.
-  /// A rank file that is missing or damaged is stored as a loss, not an error.
-  void finish_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers, const std::vector<std::filesystem::path>& rank_files);
+  /// A rank file that is missing, damaged or of another run is stored as a loss, not an error. Files are named
+  /// RUN-<run>-<rank>-<pass>.kymo. Finishing a run again replaces what it held, so that a supervisor overrules a recovery that took it for
+  /// dead.
+  void finish_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
+                  const std::vector<std::filesystem::path>& rank_files);
 
-  /// Closes what a killed supervisor left `running`: adopts complete rank files below `scratch` (RUN-*.kymo), marks the runs interrupted. Returns how many.
-  int recover(const std::filesystem::path& scratch);
+  /// Closes what a killed supervisor left `running`. `folder` is that supervisor's scratch folder: its file `runs` lists the runs it began,
+  /// one id and a newline each (a last line without newline is ignored), and RUN-<run>-<rank>-<pass>.kymo are rank files, adopted if
+  /// complete. Exactly those runs that are still `running` become `interrupted`; nothing in the folder is deleted. Returns how many were
+  /// closed.
+  int recover(const std::filesystem::path& folder);
 
-  /// Plan keys that have `repetitions` runs with status ok or oom already: what --resume skips.
+  /// A run whose row says `running`: its supervisor works on it, or was killed.
+  struct OpenRun {
+    std::int64_t run_id = 0;
+    std::int64_t invocation_id = 0;
+  };
+  std::vector<OpenRun> running_runs() const;
+  /// Closes those of the runs that are still `running` as `interrupted`, without rank files: for runs that no live supervisor's folder
+  /// lists.
+  int recover_runs(const std::vector<std::int64_t>& run_ids);
+
+  /// How many runs of this plan key have status ok or oom already: what --resume skips.
   int finished_runs(const std::string& plan_key) const;
 
-  /// Adds what another results database holds; runs that are there already (same invocation) are left alone.
+  /// Adds what another results database holds; runs that are there already (same invocation and place in it) and `running` ones are left
+  /// alone.
   MergeReport merge(const std::filesystem::path& other);
 
   /// Which runs a report is about: the newest invocation of each plan key, unless narrowed.
@@ -112,7 +129,7 @@ class ResultsDatabase {
   /// Fills the temporary table selected_run(run_id), which report queries join; returns how many runs it holds.
   std::int64_t select_runs(const Selection& selection);
 
-  /// One row of text cells per result row; NULL is nullopt. Only a single read-only statement is admitted.
+  /// One typed cell of a result. Text is valid UTF-8; a blob comes as text x'...'.
   struct Cell {
     enum class Type { kNull, kInteger, kReal, kText } type = Type::kNull;
     std::int64_t integer = 0;
@@ -123,7 +140,8 @@ class ResultsDatabase {
     std::vector<std::string> columns;
     std::vector<std::vector<Cell>> rows;
   };
-  /// Parameters are bound by name (":name"). Throws UsageError with SQLite's message for a statement that is wrong or would write.
+  /// Parameters are bound as text by name ("name" for ":name" in the statement); those that the statement does not use are ignored.
+  /// Throws UsageError with SQLite's message for a statement that is wrong or would write.
   Table query(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters = {}) const;
 
  private:

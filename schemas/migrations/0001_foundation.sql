@@ -4,7 +4,7 @@
 
 -- Facts about the database itself.
 CREATE TABLE meta (
-  key TEXT NOT NULL PRIMARY KEY,  -- schema_version, compatible_version (oldest schema whose readers can still use the file), kymo_version
+  key TEXT NOT NULL PRIMARY KEY,  -- schema_version, compatible_version (oldest schema whose tools can still use the file), kymo_version, views (names, by commas), views_digest
   value TEXT NOT NULL             -- the fact
 ) WITHOUT ROWID;
 
@@ -55,6 +55,7 @@ CREATE TABLE device (
 CREATE TABLE run (
   run_id INTEGER PRIMARY KEY,                            -- number within this database
   invocation_id INTEGER NOT NULL REFERENCES invocation,  -- the call that made it
+  sequence INTEGER NOT NULL,    -- 0, 1, 2 ... in the order its invocation began them; with the invocation's uuid its identity across databases
   plugin_id INTEGER NOT NULL REFERENCES plugin,          -- the library that holds the workload
   workload TEXT NOT NULL,       -- name of the workload
   case_key TEXT NOT NULL,       -- hash of workload, parameters, ranks and device kind: what is compared
@@ -69,6 +70,7 @@ CREATE TABLE run (
   sync TEXT NOT NULL,           -- where the host waits for the device: step or phase
   warmup INTEGER NOT NULL,      -- warm-up steps
   steps INTEGER NOT NULL,       -- planned steps; 0 if a stopping rule decided
+  until_relative_error REAL,    -- relative standard error at which a stopping rule ends the steps; NULL without one
   passes TEXT NOT NULL,         -- passes that were asked for, by commas
   seed INTEGER NOT NULL,        -- seed of parameters and batches
   status TEXT NOT NULL,         -- running, ok, oom, failed, crashed, timeout, interrupted or skipped
@@ -84,6 +86,7 @@ CREATE TABLE run (
   ended_at TEXT                 -- NULL while running
 );
 CREATE INDEX run_by_plan ON run (plan_key);
+CREATE UNIQUE INDEX run_by_invocation ON run (invocation_id, sequence);
 
 -- One parameter of a run.
 CREATE TABLE param (
@@ -99,9 +102,9 @@ CREATE TABLE rank (
   run_id INTEGER NOT NULL REFERENCES run,  -- whose worker
   rank INTEGER NOT NULL,                   -- 0 ... ranks − 1
   pass TEXT NOT NULL,                      -- time, verify, memory, trace or ops
-  pid INTEGER NOT NULL,                    -- process id on its host
-  host TEXT NOT NULL,                      -- name of the machine
-  status TEXT NOT NULL,                    -- how this worker ended
+  pid INTEGER NOT NULL,                    -- process id on its host; 0 if unknown
+  host TEXT NOT NULL,                      -- name of the machine; empty if unknown
+  status TEXT NOT NULL,                    -- how this worker ended; empty if its supervisor was killed before it knew
   device_id INTEGER REFERENCES device,     -- device it used; NULL if it never got that far
   resident_peak_bytes INTEGER,             -- highest resident size of the process
   allocated_peak_bytes INTEGER,            -- highest size handed out by the caching allocator
@@ -119,7 +122,7 @@ CREATE TABLE sample (
   step INTEGER NOT NULL,                   -- counts from 0, warm-up steps included
   phase TEXT NOT NULL,                     -- name of the phase; `step` is the whole step, `other` what the phases leave out
   warmup INTEGER NOT NULL,                 -- 1 for a warm-up step, which no statistic uses
-  throttled INTEGER NOT NULL,              -- 1 if the GPU was slowed down by heat or hardware, or its clock was below 75 % of the usual
+  throttled INTEGER NOT NULL,              -- 1 if heat or hardware slowed the GPU, or its clock was below 75 % of the median of its pass
   calls INTEGER NOT NULL,                  -- how often the phase was entered
   start_ns INTEGER NOT NULL,               -- host clock, relative to the start of the run
   host_ns INTEGER NOT NULL,                -- elapsed on the host clock
@@ -127,7 +130,20 @@ CREATE TABLE sample (
   PRIMARY KEY (run_id, rank, pass, step, phase)
 ) WITHOUT ROWID;
 
--- Summary of the samples of one phase of a run: of each step the slowest rank counts.
+-- Time of one phase, or of the whole step, in one step of a run's time pass: that of the slowest rank. Derived from sample when the run ends.
+CREATE TABLE step_duration (
+  run_id INTEGER NOT NULL REFERENCES run,  -- whose step
+  phase TEXT NOT NULL,                     -- as in sample
+  step INTEGER NOT NULL,                   -- counts from 0, warm-up steps included
+  warmup INTEGER NOT NULL,                 -- 1 for a warm-up step
+  throttled INTEGER NOT NULL,              -- 1 if some rank was throttled
+  ranks INTEGER NOT NULL,                  -- ranks that measured it
+  host_ns INTEGER NOT NULL,                -- elapsed on the host clock
+  device_ns INTEGER,                       -- elapsed on the device; NULL if some rank has no such time
+  PRIMARY KEY (run_id, phase, step)
+) WITHOUT ROWID;
+
+-- Summary of the step durations of one phase of a run; a step counts once every rank has finished it.
 CREATE TABLE statistic (
   run_id INTEGER NOT NULL REFERENCES run,  -- whose summary
   phase TEXT NOT NULL,                     -- as in sample
@@ -161,7 +177,7 @@ CREATE TABLE metric (
   PRIMARY KEY (run_id, rank, pass, sequence)
 ) WITHOUT ROWID;
 
--- What one step's phase does, by count, as the workload declared it.
+-- What one step's phase does, by count, as the workload declared it; the time pass's word counts, or else that of the first pass that has one.
 CREATE TABLE work (
   run_id INTEGER NOT NULL REFERENCES run,  -- whose work
   rank INTEGER NOT NULL,                   -- rank that does it
@@ -215,7 +231,7 @@ CREATE TABLE mark (
 -- A request for memory that could not be met.
 CREATE TABLE out_of_memory (
   run_id INTEGER NOT NULL REFERENCES run,  -- whose request
-  rank INTEGER NOT NULL,                   -- rank that asked
+  rank INTEGER NOT NULL,                   -- rank that asked; −1 if the supervisor saw it of none in particular
   pass TEXT NOT NULL,                      -- pass it happened in
   place TEXT NOT NULL,                     -- host or device
   requested_bytes INTEGER,                 -- size asked for; NULL if unknown

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "store/impl.hpp"
+
+namespace kymo::store {
+namespace {
+
+/// Pragmas that only tell.
+bool is_harmless_pragma(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> kNames{"table_info",  "table_xinfo",      "table_list",     "index_list",  "index_info",
+                                                          "index_xinfo", "foreign_key_list", "application_id", "user_version"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+/// Admits reading and nothing else. The tables of pragma functions (pragma_table_info ...) are declared in passing, which looks like making
+/// one; that a statement really writes is refused by sqlite3_stmt_readonly.
+int authorize(void*, int action, const char* first, const char* second, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+    case SQLITE_CREATE_TABLE:
+      return SQLITE_OK;
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+      return first != nullptr && std::string_view(first) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_FUNCTION:
+      return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA: {
+      // application_id and user_version take a value to set; the others take the name of a table.
+      const std::string_view name = first != nullptr ? first : "";
+      const bool sets = second != nullptr && (name == "application_id" || name == "user_version");
+      return is_harmless_pragma(name) && !sets ? SQLITE_OK : SQLITE_DENY;
+    }
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+[[noreturn]] void reject(const Connection& connection) {
+  const int code = sqlite3_errcode(connection.handle()) & 0xff;
+  if (code == SQLITE_AUTH) throw UsageError("the statement would do more than read; only SELECT (or WITH ... SELECT) is admitted");
+  if (code != SQLITE_ERROR && code != SQLITE_RANGE && code != SQLITE_TOOBIG && code != SQLITE_MISMATCH) connection.fail();
+  throw UsageError("the statement is wrong: " + one_line(sqlite3_errmsg(connection.handle())));
+}
+
+struct Finalizer {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using OwnedStatement = std::unique_ptr<sqlite3_stmt, Finalizer>;
+
+/// One statement under the authorizer; empty if the text holds none.
+OwnedStatement prepare_one(const Connection& connection, const char*& rest, const char* end) {
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_set_authorizer(connection.handle(), authorize, nullptr);
+  const int code = sqlite3_prepare_v2(connection.handle(), rest, static_cast<int>(end - rest), &statement, &rest);
+  sqlite3_set_authorizer(connection.handle(), nullptr, nullptr);
+  if (code != SQLITE_OK) reject(connection);
+  return OwnedStatement(statement);
+}
+
+OwnedStatement prepare_query(const Connection& connection, const std::string& sql) {
+  const char* rest = sql.c_str();
+  const char* end = rest + sql.size();
+  OwnedStatement statement = prepare_one(connection, rest, end);
+  if (!statement) throw UsageError("the statement is empty; write a SELECT");
+  if (sqlite3_stmt_readonly(statement.get()) == 0) throw UsageError("the statement would write; only SELECT is admitted");
+  while (rest != end) {
+    const char* before = rest;
+    if (prepare_one(connection, rest, end)) throw UsageError("the text holds more than one statement; give one SELECT");
+    if (rest == before) break;
+  }
+  return statement;
+}
+
+void bind_named(sqlite3_stmt* statement, const std::vector<std::pair<std::string, std::string>>& parameters) {
+  std::vector<bool> bound(static_cast<std::size_t>(sqlite3_bind_parameter_count(statement)) + 1, false);
+  for (const auto& [name, value] : parameters) {
+    const int index = sqlite3_bind_parameter_index(statement, (":" + name).c_str());
+    if (index == 0) continue;
+    const std::string clean = clean_text(value);
+    sqlite3_bind_text64(statement, index, clean.data(), clean.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    bound[static_cast<std::size_t>(index)] = true;
+  }
+  for (std::size_t i = 1; i < bound.size(); ++i) {
+    if (bound[i]) continue;
+    const char* name = sqlite3_bind_parameter_name(statement, static_cast<int>(i));
+    throw UsageError("the statement wants a value for " + quote(name != nullptr ? name : "?") + ", and none was given");
+  }
+}
+
+std::string text_of(sqlite3_stmt* statement, int column) {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+  return bytes == nullptr ? std::string() : clean_text({bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))});
+}
+
+std::string hexadecimal(sqlite3_stmt* statement, int column) {
+  const auto* bytes = static_cast<const unsigned char*>(sqlite3_column_blob(statement, column));
+  const int size = sqlite3_column_bytes(statement, column);
+  std::string text = "x'";
+  for (int i = 0; i < size; ++i) {
+    text += "0123456789abcdef"[bytes[i] >> 4];
+    text += "0123456789abcdef"[bytes[i] & 15];
+  }
+  return text + "'";
+}
+
+ResultsDatabase::Cell cell_of(sqlite3_stmt* statement, int column) {
+  using Cell = ResultsDatabase::Cell;
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return {Cell::Type::kInteger, sqlite3_column_int64(statement, column), 0, {}};
+    case SQLITE_FLOAT:
+      return {Cell::Type::kReal, 0, sqlite3_column_double(statement, column), {}};
+    case SQLITE_TEXT:
+      return {Cell::Type::kText, 0, 0, text_of(statement, column)};
+    case SQLITE_BLOB:
+      return {Cell::Type::kText, 0, 0, hexadecimal(statement, column)};
+    default:
+      return {};
+  }
+}
+
+/// The newest invocation of each plan key among the runs that pass the filter.
+constexpr const char* kSelectRuns =
+    "WITH _candidate AS (SELECT r.run_id, r.plan_key, i.started_at || printf(' %019d', i.invocation_id) AS place "
+    "  FROM main.run r JOIN main.invocation i ON i.invocation_id = r.invocation_id "
+    "  WHERE (?1 IS NULL OR r.label = ?1) AND (?2 IS NULL OR r.invocation_id = ?2) AND (?3 IS NULL OR r.suite = ?3)), "
+    "_newest AS (SELECT plan_key, max(place) AS place FROM _candidate GROUP BY plan_key) "
+    "INSERT INTO temp.selected_run (run_id) SELECT c.run_id FROM _candidate c "
+    "JOIN _newest n ON n.plan_key = c.plan_key AND n.place = c.place ORDER BY c.run_id";
+
+}  // namespace
+
+std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
+  const Connection& results = *impl_->connection;
+  results.exec("CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY); DELETE FROM temp.selected_run");
+  Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
+  // Tells the planner how few runs they are, so that it begins with them instead of reading every sample of the database.
+  results.exec("ANALYZE temp.selected_run");
+  return results.integer("SELECT count(*) FROM temp.selected_run");
+}
+
+ResultsDatabase::Table ResultsDatabase::query(const std::string& sql,
+                                              const std::vector<std::pair<std::string, std::string>>& parameters) const {
+  const Connection& connection = *impl_->connection;
+  const OwnedStatement statement = prepare_query(connection, sql);
+  bind_named(statement.get(), parameters);
+  Table table;
+  const int columns = sqlite3_column_count(statement.get());
+  for (int i = 0; i < columns; ++i) table.columns.push_back(clean_text(sqlite3_column_name(statement.get(), i)));
+  int code = sqlite3_step(statement.get());
+  for (; code == SQLITE_ROW; code = sqlite3_step(statement.get())) {
+    std::vector<Cell> row;
+    row.reserve(static_cast<std::size_t>(columns));
+    for (int i = 0; i < columns; ++i) row.push_back(cell_of(statement.get(), i));
+    table.rows.push_back(std::move(row));
+  }
+  if (code != SQLITE_DONE) reject(connection);
+  return table;
+}
+
+}  // namespace kymo::store

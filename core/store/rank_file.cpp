@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/rank_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string>
+#include <system_error>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "store/row_inserter.hpp"
+#include "store/schema_version.hpp"
+#include "store/sqlite.hpp"
+
+namespace kymo::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whose rows are written, and where.
+struct Target {
+  const Connection& connection;
+  std::int64_t run_id;
+  int rank;
+  std::string pass;
+  std::map<std::string, std::int64_t> dropped;  // by table: rows with a key that was there already
+};
+
+const char* word(event::MetricLevel level) {
+  switch (level) {
+    case event::MetricLevel::kRun:
+      return "run";
+    case event::MetricLevel::kStep:
+      return "step";
+    case event::MetricLevel::kPhase:
+      break;
+  }
+  return "phase";
+}
+
+const char* word(event::CheckOutcome outcome) {
+  switch (outcome) {
+    case event::CheckOutcome::kPassed:
+      return "passed";
+    case event::CheckOutcome::kFailed:
+      return "failed";
+    case event::CheckOutcome::kUnavailable:
+      break;
+  }
+  return "unavailable";
+}
+
+/// Work that is no number counts as not declared.
+double declared(double count) { return std::isfinite(count) && count > 0 ? count : 0; }
+
+void write_samples(Target& to, const std::vector<event::Sample>& samples) {
+  RowInserter rows(to.connection, "sample",
+                   {"run_id", "rank", "pass", "step", "phase", "warmup", "throttled", "calls", "start_ns", "host_ns", "device_ns"});
+  for (const auto& s : samples) {
+    rows.add(to.run_id, to.rank, to.pass, s.step, s.phase, s.warmup, s.throttled, s.calls, s.start_ns, s.host_ns, s.device_ns);
+  }
+  to.dropped["sample"] = rows.finish();
+}
+
+void write_metrics(Target& to, const std::vector<event::Metric>& metrics) {
+  RowInserter numbers(to.connection, "metric", {"run_id", "rank", "pass", "sequence", "level", "step", "phase", "name", "value", "unit"});
+  int sequence = 0;
+  for (const auto& m : metrics) {
+    if (m.number && !std::isnan(*m.number)) {
+      numbers.add(to.run_id, to.rank, to.pass, sequence, word(m.level), m.step, m.phase, m.name, *m.number, m.unit);
+    } else {
+      // A figure that is not a number is a finding (a loss that diverged), so it stays visible.
+      const std::string text = m.number ? "nan" : m.text;
+      numbers.add(to.run_id, to.rank, to.pass, sequence, word(m.level), m.step, m.phase, m.name, text, m.unit);
+    }
+    ++sequence;
+  }
+  numbers.finish();
+}
+
+void write_work(Target& to, const std::vector<event::Work>& work) {
+  RowInserter rows(to.connection, "work", {"run_id", "rank", "phase", "flops", "bytes"});
+  for (const auto& w : work) rows.add(to.run_id, to.rank, w.phase, declared(w.flops), declared(w.bytes));
+  to.dropped["work"] = rows.finish();
+}
+
+void write_checks(Target& to, const std::vector<event::Check>& checks) {
+  RowInserter rows(to.connection, "verification",
+                   {"run_id", "rank", "name", "outcome", "max_abs_error", "max_rel_error", "tolerance", "reference", "detail"});
+  std::map<std::string, int> seen;
+  for (const auto& c : checks) {
+    const int count = ++seen[c.name];
+    const std::string name = count == 1 ? c.name : c.name + " #" + std::to_string(count);
+    rows.add(to.run_id, to.rank, name, word(c.outcome), c.max_abs_error, c.max_rel_error, c.tolerance, c.reference, c.detail);
+  }
+  to.dropped["verification"] = rows.finish();
+}
+
+void write_gpu_samples(Target& to, const std::vector<event::GpuSample>& samples) {
+  RowInserter rows(
+      to.connection, "gpu_sample",
+      {"run_id", "rank", "pass", "step", "time_ns", "sm_clock_mhz", "memory_clock_mhz", "power_mw", "temperature_c", "throttle_reasons"});
+  for (const auto& s : samples) {
+    rows.add(to.run_id, to.rank, to.pass, s.step, s.time_ns, s.sm_clock_mhz, s.memory_clock_mhz, s.power_mw, s.temperature_c,
+             s.throttle_reasons);
+  }
+  to.dropped["gpu_sample"] = rows.finish();
+}
+
+void write_marks(Target& to, const std::vector<event::Mark>& marks) {
+  RowInserter rows(to.connection, "mark", {"run_id", "rank", "pass", "sequence", "name", "time_ns", "step"});
+  int sequence = 0;
+  for (const auto& m : marks) rows.add(to.run_id, to.rank, to.pass, sequence++, m.name, m.time_ns, m.step);
+  rows.finish();
+}
+
+void write_losses(Target& to, const std::vector<event::Loss>& losses) {
+  RowInserter rows(to.connection, "loss", {"run_id", "rank", "pass", "sequence", "source", "count", "detail"});
+  int sequence = 0;
+  for (const auto& l : losses) rows.add(to.run_id, to.rank, to.pass, sequence++, l.source, l.count, l.detail);
+  for (const auto& [table, count] : to.dropped) {
+    if (count > 0)
+      rows.add(to.run_id, to.rank, to.pass, sequence++, "store", count, "rows of " + table + " that repeat the key of another");
+  }
+  rows.finish();
+}
+
+void write_rank(Target& to, const event::PassRecord& record) {
+  const event::Device& d = record.device;
+  std::optional<std::int64_t> device_id;
+  if (!d.uuid.empty()) {
+    device_id = 1;
+    Statement(to.connection,
+              "INSERT INTO device (device_id, uuid, kind, name, memory_bytes, multiprocessors, max_sm_clock_mhz, max_memory_clock_mhz) "
+              "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind_all(*device_id, d.uuid, d.kind, d.name, d.memory_bytes, d.multiprocessors, d.max_sm_clock_mhz, d.max_memory_clock_mhz)
+        .run();
+  }
+  Statement(
+      to.connection,
+      "INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, resident_peak_bytes, allocated_peak_bytes, reserved_peak_bytes, "
+      "stdout, stderr) VALUES (?, ?, ?, 0, '', '', ?, ?, ?, ?, '', '')")
+      .bind_all(to.run_id, to.rank, to.pass, device_id, record.memory.resident_bytes, record.memory.allocated_bytes,
+                record.memory.reserved_bytes)
+      .run();
+  if (record.out_of_memory) {
+    const event::OutOfMemory& o = *record.out_of_memory;
+    Statement(to.connection,
+              "INSERT INTO out_of_memory (run_id, rank, pass, place, requested_bytes, free_bytes, peak_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)")
+        .bind_all(to.run_id, to.rank, to.pass, o.where, o.requested_bytes, o.free_bytes, o.peak_bytes)
+        .run();
+  }
+}
+
+void write_database(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass, const event::PassRecord& record) {
+  const Connection connection(file, Connection::Access::kCreate);
+  // The file is nobody's until it is renamed: no journal on disk, no flush per transaction.
+  connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
+  Transaction transaction(connection);
+  connection.exec("PRAGMA application_id = " + std::to_string(kRankFileApplicationId));
+  migrate(connection, own_schema());
+  Target to{connection, run_id, rank, measure::to_string(pass), {}};
+  write_rank(to, record);
+  write_samples(to, record.samples);
+  write_metrics(to, record.metrics);
+  write_work(to, record.work);
+  write_checks(to, record.checks);
+  write_gpu_samples(to, record.gpu_samples);
+  write_marks(to, record.marks);
+  write_losses(to, record.losses);
+  transaction.commit();
+}
+
+void flush_to_disk(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int failed = descriptor < 0 || ::fsync(descriptor) != 0 ? errno : 0;
+  if (descriptor >= 0) ::close(descriptor);
+  if (failed != 0)
+    throw Error("rank file " + quote(file.string()) + " could not be flushed (" + std::strerror(failed) +
+                "); check free space and the disk");
+}
+
+/// Removes an unfinished file however the writing ends.
+struct Unfinished {
+  fs::path file;
+  ~Unfinished() {
+    std::error_code ignored;
+    fs::remove(file, ignored);
+  }
+};
+
+}  // namespace
+
+void write_rank_file(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass, const event::PassRecord& record) {
+  const Unfinished unfinished{file.string() + ".unfinished-" + std::to_string(::getpid())};
+  std::error_code error;
+  fs::remove(unfinished.file, error);
+  write_database(unfinished.file, run_id, rank, pass, record);
+  flush_to_disk(unfinished.file);
+  fs::rename(unfinished.file, file, error);
+  if (error)
+    throw Error("rank file " + quote(file.string()) + " could not be put in place (" + error.message() +
+                "); check the permissions of its folder");
+}
+
+}  // namespace kymo::store

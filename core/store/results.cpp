@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/results.hpp"
+
+#include <array>
+#include <cmath>
+#include <random>
+#include <variant>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "store/impl.hpp"
+#include "store/opening.hpp"
+
+namespace kymo::store {
+namespace {
+
+/// A random (version 4) UUID.
+std::string make_uuid() {
+  std::random_device source;
+  std::string digits;
+  for (int i = 0; i < 32; ++i) digits += "0123456789abcdef"[source() & 0xFu];
+  digits[12] = '4';
+  digits[16] = "89ab"[source() & 0x3u];
+  for (const std::size_t at : {8u, 13u, 18u, 23u}) digits.insert(at, "-");
+  return digits;
+}
+
+std::int64_t store_plugin(const Connection& results, const PluginRow& plugin) {
+  Statement(results,
+            "INSERT OR IGNORE INTO main.plugin (name, version, file, sha256, framework, framework_version, cuda_version, compiler) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind_all(plugin.name, plugin.version, plugin.file, plugin.sha256, plugin.framework, plugin.framework_version, plugin.cuda_version,
+                plugin.compiler)
+      .run();
+  Statement id(results, "SELECT plugin_id FROM main.plugin WHERE sha256 = ?");
+  id.bind(1, plugin.sha256);
+  id.step();
+  return id.integer(0);
+}
+
+const char* type_of(const measure::Value& value) {
+  static constexpr std::array<const char*, 4> kTypes{"bool", "int", "real", "text"};
+  return kTypes[value.index()];
+}
+
+void store_parameters(const Connection& results, std::int64_t run_id, const measure::Parameters& parameters) {
+  Statement insert(results, "INSERT INTO main.param (run_id, name, type, value) VALUES (?, ?, ?, ?)");
+  for (const auto& [name, value] : parameters) {
+    insert.bind_all(run_id, name, type_of(value));
+    std::visit([&](const auto& content) { insert.bind(4, content); }, value);
+    insert.run();
+  }
+}
+
+std::string words_of(const std::vector<measure::Pass>& passes) {
+  std::vector<std::string> words;
+  for (const measure::Pass pass : passes) words.emplace_back(measure::to_string(pass));
+  return join(words, ",");
+}
+
+std::int64_t store_run(const Connection& results, const RunRow& run) {
+  const auto& [invocation_id, plugin, what, how, suite, suite_case, label, repetition] = run;
+  const double error_bound = how.until ? how.until->relative_standard_error : std::nan("");  // NULL without a stopping rule
+  Statement(results,
+            "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, "
+            "ranks, "
+            "device_kind, mode, sync, warmup, steps, until_relative_error, passes, seed, status, detail, verification, failed_pass, "
+            "failed_phase, "
+            "started_at) VALUES (?1, (SELECT coalesce(max(sequence), -1) + 1 FROM main.run WHERE invocation_id = ?1), ?, ?, ?, ?, ?, ?, ?, "
+            "?, ?, ?, "
+            "?, ?, ?, ?, ?, ?, ?, 'running', '', '', '', '', ?)")
+      .bind_all(invocation_id, store_plugin(results, plugin), what.workload, measure::case_key(what), measure::plan_key(what, how), suite,
+                suite_case, label, repetition, what.ranks, measure::to_string(what.device), how.mode, measure::to_string(how.sync),
+                how.warmup, how.until ? 0 : how.steps, error_bound, words_of(how.passes), static_cast<std::int64_t>(how.seed),
+                wall_time_utc())
+      .run();
+  return results.last_insert_id();
+}
+
+}  // namespace
+
+ResultsDatabase::ResultsDatabase(const std::filesystem::path& file, Mode mode) : impl_(std::make_unique<Impl>()) {
+  impl_->file = file;
+  impl_->read_only = mode == Mode::kReadOnly;
+  impl_->connection = open_results(file, mode, own_schema());
+}
+
+ResultsDatabase::~ResultsDatabase() = default;
+
+const std::filesystem::path& ResultsDatabase::file() const { return impl_->file; }
+
+std::int64_t ResultsDatabase::begin_invocation(const std::string& command,
+                                               const std::vector<std::pair<std::string, std::string>>& environment) {
+  const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
+  Transaction transaction(results);
+  Statement(results, "INSERT INTO main.invocation (uuid, command, started_at) VALUES (?, ?, ?)")
+      .bind_all(make_uuid(), command, wall_time_utc())
+      .run();
+  const std::int64_t invocation_id = results.last_insert_id();
+  Statement insert(results, "INSERT OR REPLACE INTO main.environment (invocation_id, name, value) VALUES (?, ?, ?)");
+  for (const auto& [name, value] : environment) insert.bind_all(invocation_id, name, value).run();
+  transaction.commit();
+  return invocation_id;
+}
+
+void ResultsDatabase::end_invocation(std::int64_t invocation_id, int exit_code) {
+  const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
+  Transaction transaction(results);
+  Statement(results, "UPDATE main.invocation SET ended_at = ?, exit_code = ? WHERE invocation_id = ?")
+      .bind_all(wall_time_utc(), exit_code, invocation_id)
+      .run();
+  if (results.changes() != 1)
+    throw Error("database " + quote(impl_->file.string()) + " holds no invocation " + std::to_string(invocation_id));
+  transaction.commit();
+}
+
+std::int64_t ResultsDatabase::begin_run(const RunRow& run) {
+  const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
+  Transaction transaction(results);
+  Statement invocation(results, "SELECT 1 FROM main.invocation WHERE invocation_id = ?");
+  if (!invocation.bind(1, run.invocation_id).step()) {
+    throw Error("database " + quote(impl_->file.string()) + " holds no invocation " + std::to_string(run.invocation_id) +
+                " to begin a run in");
+  }
+  const std::int64_t run_id = store_run(results, run);
+  store_parameters(results, run_id, run.what.parameters);
+  transaction.commit();
+  return run_id;
+}
+
+int ResultsDatabase::finished_runs(const std::string& plan_key) const {
+  Statement count(*impl_->connection, "SELECT count(*) FROM main.run WHERE plan_key = ? AND status IN ('ok', 'oom')");
+  count.bind(1, plan_key);
+  count.step();
+  return static_cast<int>(count.integer(0));
+}
+
+}  // namespace kymo::store

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/schema_version.hpp"
+
+#include <sqlite3.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "base/installation.hpp"
+#include "base/text.hpp"
+
+namespace kymo::store {
+namespace {
+
+/// "0.10.2" as numbers that compare; what is no number counts as 0.
+std::array<long, 3> version_numbers(const std::string& version) {
+  std::array<long, 3> numbers{};
+  const auto parts = split(version, '.');
+  for (std::size_t i = 0; i < numbers.size() && i < parts.size(); ++i) numbers[i] = std::strtol(parts[i].c_str(), nullptr, 10);
+  return numbers;
+}
+
+const std::string kCreateView = "\nCREATE VIEW ";
+
+/// Names of the views that the scripts make.
+std::vector<std::string> view_names(const Schema& schema) {
+  std::vector<std::string> names;
+  for (const auto& script : schema.views) {
+    for (std::size_t at = script.sql.find(kCreateView); at != std::string::npos; at = script.sql.find(kCreateView, at + 1)) {
+      const std::size_t begin = at + kCreateView.size();
+      names.push_back(script.sql.substr(begin, script.sql.find_first_of(" \n", begin) - begin));
+    }
+  }
+  return names;
+}
+
+std::string identifier(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
+  return text + "\"";
+}
+
+/// The script with each CREATE VIEW made temporary.
+std::string as_temporary(std::string sql) {
+  for (std::size_t at = sql.find(kCreateView); at != std::string::npos; at = sql.find(kCreateView, at + 1)) {
+    sql.replace(at, kCreateView.size(), "\nCREATE TEMP VIEW ");
+  }
+  return sql;
+}
+
+/// Views that the user added stay.
+void drop_views(const Connection& connection, const Schema& schema) {
+  for (const std::string& name : split(meta_value(connection, "views"), ',')) {
+    if (!name.empty()) connection.exec("DROP VIEW IF EXISTS main." + identifier(name));
+  }
+  for (const std::string& name : view_names(schema)) connection.exec("DROP VIEW IF EXISTS main." + identifier(name));
+}
+
+}  // namespace
+
+const Schema& own_schema() {
+  static const Schema schema{schemas::migrations(), schemas::views(), schemas::views_digest(), schemas::kCompatibleVersion,
+                             kymo::version()};
+  return schema;
+}
+
+std::string meta_value(const Connection& connection, const std::string& key) {
+  Statement statement(connection, "SELECT value FROM main.meta WHERE key = ?");
+  statement.bind(1, key);
+  return statement.step() ? statement.text(0) : std::string();
+}
+
+void set_meta(const Connection& connection, const std::string& key, const std::string& value) {
+  Statement(connection, "INSERT OR REPLACE INTO main.meta (key, value) VALUES (?, ?)").bind_all(key, value).run();
+}
+
+void migrate(const Connection& connection, const Schema& schema) {
+  const std::int64_t from = connection.integer("PRAGMA user_version");
+  if (from >= schema.version()) return;
+  for (std::int64_t i = from; i < schema.version(); ++i) connection.exec(schema.migrations[static_cast<std::size_t>(i)].sql);
+  connection.exec("PRAGMA user_version = " + std::to_string(schema.version()));
+  set_meta(connection, "schema_version", std::to_string(schema.version()));
+  set_meta(connection, "compatible_version", std::to_string(schema.compatible_version));
+  set_meta(connection, "kymo_version", schema.tool_version);
+}
+
+bool views_are_older(const Connection& connection, const Schema& schema) {
+  if (meta_value(connection, "views_digest") == schema.views_digest) return false;
+  return version_numbers(meta_value(connection, "kymo_version")) <= version_numbers(schema.tool_version);
+}
+
+void replace_views(const Connection& connection, const Schema& schema, bool temporary) {
+  if (!temporary) drop_views(connection, schema);
+  for (const auto& script : schema.views) connection.exec(temporary ? as_temporary(script.sql) : script.sql);
+  if (temporary) return;
+  set_meta(connection, "views", join(view_names(schema), ","));
+  set_meta(connection, "views_digest", schema.views_digest);
+  set_meta(connection, "kymo_version", schema.tool_version);
+}
+
+}  // namespace kymo::store

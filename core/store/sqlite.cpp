@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sqlite.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo::store {
+namespace {
+
+constexpr int kBusyTimeoutMs = 10'000;
+constexpr int kMaxValueBytes = 256 << 20;
+
+/// Length of the well-formed UTF-8 sequence at `text`, or 0.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
+  const unsigned first = byte(0);
+  if (first == 0) return 0;
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
+    const bool surrogate = first == 0xED && byte(1) > 0x9F;
+    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool overlong = first == 0xF0 && byte(1) < 0x90;
+    const bool beyond = first == 0xF4 && byte(1) > 0x8F;
+    return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4 : 0;
+  }
+  return 0;
+}
+
+bool is_plain(std::string_view text) {
+  for (const char c : text) {
+    if (static_cast<signed char>(c) <= 0) return false;
+  }
+  return true;
+}
+
+/// A write beyond the file size limit must come back as an error, not end the process.
+void survive_file_size_limit() {
+  struct sigaction current {};
+  if (sigaction(SIGXFSZ, nullptr, &current) == 0 && (current.sa_flags & SA_SIGINFO) == 0 && current.sa_handler == SIG_DFL) {
+    std::signal(SIGXFSZ, SIG_IGN);
+  }
+}
+
+std::string remedy(int code, int system_error) {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return "the disk is full; free some space and run again (what was stored before is intact)";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return "the file is damaged; go on with a copy or another file (`sqlite3 FILE .recover` may save what is readable)";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "another process held it for more than 10 s; wait for that process, or let each process use its own file and `kymo merge` "
+             "them";
+    case SQLITE_READONLY:
+      return "the file or its folder is not writable; change the permissions or name another file with --db";
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return "it cannot be opened; check that the file and its folder exist and are accessible";
+    case SQLITE_IOERR:
+      return "reading or writing failed" + (system_error ? " (" + std::string(std::strerror(system_error)) + ")" : std::string()) +
+             "; check free space, file size limits and the disk (what was stored before is intact)";
+    case SQLITE_NOMEM:
+      return "out of memory";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string clean_text(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
+  std::string clean;
+  clean.reserve(text.size() + 16);
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    clean += length > 0 ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
+    text.remove_prefix(length > 0 ? length : 1);
+  }
+  return clean;
+}
+
+std::string one_line(std::string_view message) {
+  constexpr std::size_t kLongest = 200;
+  std::string line;
+  for (const char c : clean_text(message)) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool blank = byte < 0x20 || byte == 0x7f;
+    if (!blank || (!line.empty() && line.back() != ' ')) line += blank ? ' ' : c;
+  }
+  if (line.size() <= kLongest) return line;
+  std::size_t cut = kLongest;
+  while ((static_cast<unsigned char>(line[cut]) & 0xC0u) == 0x80u) --cut;
+  return line.substr(0, cut) + " ...";
+}
+
+void Connection::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+void Statement::Finalizer::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Connection::Connection(const std::string& name, const std::filesystem::path& file, int flags) : file_(file) {
+  survive_file_size_limit();
+  sqlite3* database = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  database_.reset(database);
+  if (code != SQLITE_OK) fail();
+  sqlite3_busy_timeout(database, kBusyTimeoutMs);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
+  // Nothing that a prepared file brings along may act: no triggers, no functions with side effects, no writable schema.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+}
+
+namespace {
+
+int open_flags(Connection::Access access) {
+  switch (access) {
+    case Connection::Access::kReadOnly:
+      return SQLITE_OPEN_READONLY;
+    case Connection::Access::kReadWrite:
+      return SQLITE_OPEN_READWRITE;
+    case Connection::Access::kCreate:
+      break;
+  }
+  return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+}
+
+}  // namespace
+
+// An absolute name never looks like a URI or like ":memory:".
+Connection::Connection(const std::filesystem::path& file, Access access)
+    : Connection(std::filesystem::absolute(file).string(), file, open_flags(access)) {}
+
+std::unique_ptr<Connection> Connection::temporary(const std::filesystem::path& name_in_errors) {
+  return std::unique_ptr<Connection>(new Connection("", name_in_errors, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+}
+
+void Connection::exec(const std::string& sql) const {
+  if (sqlite3_exec(handle(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
+}
+
+std::int64_t Connection::integer(std::string_view sql) const {
+  Statement statement(*this, sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+std::string Connection::text(std::string_view sql) const {
+  Statement statement(*this, sql);
+  return statement.step() ? statement.text(0) : std::string();
+}
+
+std::int64_t Connection::last_insert_id() const { return sqlite3_last_insert_rowid(handle()); }
+std::int64_t Connection::changes() const { return sqlite3_changes(handle()); }
+
+namespace {
+
+// Through SQLite's own descriptor: closing a second one would drop the locks that this process holds on the file.
+sqlite3_file* file_of(sqlite3* database) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  return file != nullptr && file->pMethods != nullptr ? file : nullptr;
+}
+
+}  // namespace
+
+std::int64_t Connection::raw_size() const {
+  sqlite3_file* file = file_of(handle());
+  sqlite3_int64 size = 0;
+  return file != nullptr && file->pMethods->xFileSize(file, &size) == SQLITE_OK ? size : 0;
+}
+
+std::string Connection::raw_bytes(std::int64_t offset, int count) const {
+  sqlite3_file* file = file_of(handle());
+  const std::int64_t there = std::max<std::int64_t>(0, std::min<std::int64_t>(count, raw_size() - offset));
+  std::string bytes(static_cast<std::size_t>(there), '\0');
+  if (file == nullptr || there == 0) return bytes;
+  const int code = file->pMethods->xRead(file, bytes.data(), static_cast<int>(there), offset);
+  if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ)
+    throw Error(quote(file_.string()) + " cannot be read: check the disk and the permissions");
+  return bytes;
+}
+
+bool Connection::is_broken() const {
+  switch (sqlite3_errcode(handle()) & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void Connection::fail() const {
+  const int code = sqlite3_extended_errcode(handle());
+  const int system_error = sqlite3_system_errno(handle());
+  const std::string advice = remedy(code, system_error);
+  throw Error("database " + quote(file_.string()) + ": " + (advice.empty() ? std::string() : advice + "; SQLite says: ") +
+              one_line(sqlite3_errmsg(handle())));
+}
+
+Statement::Statement(const Connection& connection, std::string_view sql) : connection_(connection) {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(connection.handle(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK)
+    connection.fail();
+  statement_.reset(statement);
+}
+
+Statement& Statement::bind(int index, std::nullptr_t) {
+  if (sqlite3_bind_null(handle(), index) != SQLITE_OK) connection_.fail();
+  return *this;
+}
+
+Statement& Statement::bind(int index, std::int64_t value) {
+  if (sqlite3_bind_int64(handle(), index, value) != SQLITE_OK) connection_.fail();
+  return *this;
+}
+
+Statement& Statement::bind(int index, double value) {
+  if (sqlite3_bind_double(handle(), index, value) != SQLITE_OK) connection_.fail();
+  return *this;
+}
+
+Statement& Statement::bind(int index, std::string_view value) {
+  const std::string clean = clean_text(value);
+  if (sqlite3_bind_text64(handle(), index, clean.data(), clean.size(), SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK) connection_.fail();
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(handle());
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) connection_.fail();
+  return false;
+}
+
+void Statement::run() {
+  while (step()) {
+  }
+  reset();
+}
+
+void Statement::reset() { sqlite3_reset(handle()); }
+
+bool Statement::is_null(int column) const { return sqlite3_column_type(handle(), column) == SQLITE_NULL; }
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle(), column); }
+double Statement::real(int column) const { return sqlite3_column_double(handle(), column); }
+int Statement::column_count() const { return sqlite3_column_count(handle()); }
+
+std::string Statement::text(int column) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle(), column));
+  return bytes == nullptr ? std::string() : clean_text({bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle(), column))});
+}
+
+Transaction::Transaction(const Connection& connection) : connection_(connection) { connection.exec("BEGIN IMMEDIATE"); }
+
+Transaction::~Transaction() {
+  // After some failures SQLite has rolled back by itself.
+  if (open_ && sqlite3_get_autocommit(connection_.handle()) == 0) sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() {
+  connection_.exec("COMMIT");
+  open_ = false;
+}
+
+}  // namespace kymo::store

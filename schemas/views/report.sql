@@ -1,0 +1,90 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What reports print beside the figures: how runs stand, what tells them apart, and what to beware of.
+
+-- How each run stands, in the words of a report.
+CREATE VIEW run_standing AS
+SELECT r.run_id,                                                        -- the run
+       CASE r.status WHEN 'ok' THEN '' WHEN 'oom' THEN 'OOM' ELSE r.status END AS state,  -- empty if its figures can be read as they are; else why there may be none
+       CASE WHEN r.status = 'ok' THEN 'ok'
+            WHEN r.status = 'oom' THEN 'OOM'
+            ELSE r.status END || CASE WHEN r.detail = '' THEN '' ELSE ': ' || r.detail END AS standing,  -- the state with its reason
+       CASE r.verification
+            WHEN 'passed' THEN 'passed'
+            WHEN 'failed' THEN 'failed'
+            ELSE 'not verified' END AS verified,                         -- what the comparison with a reference gave
+       coalesce((SELECT group_concat(DISTINCT v.detail) FROM verification v WHERE v.run_id = r.run_id AND v.outcome = 'unavailable' AND v.detail <> ''),
+                CASE r.verification WHEN 'unavailable' THEN 'no reference' WHEN '' THEN 'not asked for' ELSE '' END) AS not_verified_because  -- empty if it was verified
+FROM run r;
+
+-- What tells a run from the other runs of its workload in this database: the parameters and settings in which they differ.
+CREATE VIEW run_title AS
+WITH fact AS (
+  SELECT p.run_id, 1 AS position, p.name, CASE WHEN p.type = 'bool' THEN CASE p.value WHEN 0 THEN 'false' ELSE 'true' END ELSE p.value END AS value FROM param p
+  UNION ALL SELECT run_id, 2, 'ranks', ranks FROM run
+  UNION ALL SELECT run_id, 3, 'device', device_kind FROM run
+  UNION ALL SELECT run_id, 4, 'warm-up', warmup FROM run
+  UNION ALL SELECT run_id, 5, 'sync', sync FROM run
+  UNION ALL SELECT run_id, 6, 'label', label FROM run
+  UNION ALL SELECT run_id, 7, 'repetition', repetition + 1 FROM run
+),
+varying AS (
+  SELECT r.workload, f.name FROM fact f JOIN run r ON r.run_id = f.run_id GROUP BY r.workload, f.name HAVING min(f.value) <> max(f.value)
+)
+SELECT r.run_id,                                                        -- the run
+       coalesce((SELECT group_concat(part, ', ')
+                 FROM (SELECT f.name || '=' || f.value AS part
+                       FROM fact f JOIN varying v ON v.workload = r.workload AND v.name = f.name
+                       WHERE f.run_id = r.run_id AND f.value <> ''
+                       ORDER BY f.position, f.name)), 'only case') AS title  -- such as `n=1024, device=cuda`
+FROM run r;
+
+-- Highest memory use of any rank of a run, in its time pass.
+CREATE VIEW run_memory AS
+SELECT r.run_id,                                                        -- the run
+       max(k.resident_peak_bytes) AS resident_peak_bytes,               -- of a worker process on the host
+       max(k.allocated_peak_bytes) AS allocated_peak_bytes,             -- handed out by the caching allocator
+       max(k.reserved_peak_bytes) AS reserved_peak_bytes                -- held by the caching allocator
+FROM run r
+JOIN rank k ON k.run_id = r.run_id AND k.pass = 'time'
+GROUP BY r.run_id;
+
+-- What a reader must know before trusting a run's figures; a run may have several rows, or none.
+CREATE VIEW run_caution AS
+SELECT run_id,                                                          -- the run
+       status AS kind,                                                  -- a status other than ok, `not verified`, `slowed down`, `all slowed down` or `lost records`
+       detail                                                           -- why, in one line
+FROM run WHERE status <> 'ok'
+UNION ALL
+SELECT r.run_id, 'not verified', s.not_verified_because
+FROM run r JOIN run_standing s ON s.run_id = r.run_id
+WHERE r.status = 'ok' AND r.verification NOT IN ('passed', 'failed')
+UNION ALL
+SELECT run_id, 'slowed down', max(excluded) || ' of ' || max(count + excluded) || ' samples of the step were left out'
+FROM statistic WHERE phase = 'step' AND excluded > 0 AND all_throttled = 0 GROUP BY run_id
+UNION ALL
+SELECT run_id, 'all slowed down', 'every sample of the step was taken on a slowed-down GPU, so all of them count'
+FROM statistic WHERE phase = 'step' AND all_throttled = 1 GROUP BY run_id
+UNION ALL
+SELECT run_id, 'lost records', source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': ' ||
+       CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END
+FROM loss;
+
+-- Runs of the Transformer workload with the parameters that its reports sort by.
+CREATE VIEW transformer_run AS
+SELECT p.run_id,                                                        -- the run
+       p.size,                                                          -- name of the size
+       CASE p.size WHEN 'tiny' THEN 0 WHEN 'small' THEN 1 WHEN 'medium' THEN 2 WHEN 'large' THEN 3 WHEN 'xl' THEN 4 WHEN '2.7B' THEN 5 ELSE 6 END AS size_order,  -- place among the sizes
+       p.context,                                                       -- tokens per sequence
+       p.batch,                                                         -- sequences per step
+       p.dtype || CASE WHEN p.autocast = 1 THEN ' autocast' ELSE '' END AS precision,  -- element type, and whether autocast chose it
+       p.mode                                                           -- forward, forward_backward or train
+FROM (SELECT r.run_id,
+             max(CASE WHEN q.name = 'size' THEN q.value END) AS size,
+             max(CASE WHEN q.name = 'context' THEN q.value END) AS context,
+             max(CASE WHEN q.name = 'batch' THEN q.value END) AS batch,
+             max(CASE WHEN q.name = 'dtype' THEN q.value END) AS dtype,
+             max(CASE WHEN q.name = 'autocast' THEN q.value END) AS autocast,
+             max(CASE WHEN q.name = 'mode' THEN q.value END) AS mode
+      FROM run r JOIN param q ON q.run_id = r.run_id
+      WHERE r.workload = 'transformer_lm'
+      GROUP BY r.run_id) p;

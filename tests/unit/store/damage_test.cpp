@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <random>
+
+#include "base/error.hpp"
+#include "store/opening.hpp"
+#include "store/results.hpp"
+#include "unit/store/fixture.hpp"
+
+namespace kymo::store::testing {
+namespace {
+
+using Mode = ResultsDatabase::Mode;
+
+class Damage : public StoreTest {};
+
+constexpr int kFlips = 1000;
+
+/// Reads through every view and table as a report would; false if the file was refused.
+bool read_through(const std::filesystem::path& file) {
+  try {
+    ResultsDatabase database(file, Mode::kReadOnly);
+    database.select_runs({});
+    for (const char* view : {"run_list", "phase_time", "throughput", "warmup_steps", "failures", "worker_memory", "device_clock", "oom"}) {
+      database.query(std::string("SELECT * FROM ") + view + " WHERE run_id IN (SELECT run_id FROM selected_run)");
+    }
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    return false;
+  }
+  return true;
+}
+
+TEST_F(Damage, FlippedBytesAreRefusedOrHarmlessAndNeverWritten) {
+  make_database(path("good.db"), 4);
+  const std::string good = content_of(path("good.db"));
+  std::mt19937 random(20'24);
+  int refused = 0;
+  for (int i = 0; i < kFlips; ++i) {
+    std::string bytes = good;
+    // A quarter of the flips go into the header and the schema, where they do most harm.
+    const std::size_t range = i % 4 == 0 ? 8192 : bytes.size();
+    const std::size_t at = std::uniform_int_distribution<std::size_t>(0, range - 1)(random);
+    bytes[at] = static_cast<char>(bytes[at] ^ std::uniform_int_distribution<int>(1, 255)(random));
+    put_content(path("flipped.db"), bytes);
+    refused += read_through(path("flipped.db")) ? 0 : 1;
+    ASSERT_EQ(content_of(path("flipped.db")), bytes) << "flip at " << at << " was written to";
+    ASSERT_FALSE(std::filesystem::exists(path("flipped.db-journal")));
+    ASSERT_FALSE(std::filesystem::exists(path("flipped.db-wal")));
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, kFlips);
+}
+
+TEST_F(Damage, FlippedRankFilesAreAdoptedOrLost) {
+  ResultsDatabase database(path("a.db"), Mode::kCreate);
+  const std::int64_t invocation = database.begin_invocation("x", {});
+  const std::int64_t run_id = database.begin_run(make_run(invocation));
+  const auto file = rank_file_name(folder(), run_id, 0, measure::Pass::kTime);
+  write_rank_file(file, run_id, 0, measure::Pass::kTime, make_record());
+  const std::string good = content_of(file);
+  std::mt19937 random(7);
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes = good;
+    const std::size_t at = std::uniform_int_distribution<std::size_t>(0, i % 4 == 0 ? 4095 : bytes.size() - 1)(random);
+    bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
+    put_content(file, bytes);
+    database.finish_run(run_id, ended("ok"), {}, {file});
+    const std::string rows = ask(database, "SELECT (SELECT count(*) FROM sample), (SELECT count(*) FROM loss WHERE source = 'store')");
+    EXPECT_TRUE(rows == "24|0" || rows == "0|1" || rows.substr(rows.size() - 2) == "|0") << rows;
+  }
+  EXPECT_EQ(Connection(path("a.db"), Connection::Access::kReadOnly).text("PRAGMA integrity_check"), "ok");
+}
+
+}  // namespace
+}  // namespace kymo::store::testing

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "event/records.hpp"
+#include "store/rank_file.hpp"
+#include "store/results.hpp"
+
+namespace kymo::store::testing {
+
+/// A folder of its own per test, and results to put into it.
+class StoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+  std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// A run of workload "saxpy" with parameter n.
+RunRow make_run(std::int64_t invocation_id, std::int64_t n = 8, int ranks = 1);
+
+/// `steps` steps of 1000 + 10 * step ns, the first two warm-up; the phase "compute" is half of each.
+event::PassRecord make_record(std::int64_t steps = 12);
+
+RunEnd ended(const std::string& status, const std::string& detail = "");
+std::filesystem::path rank_file_name(const std::filesystem::path& folder, std::int64_t run_id, int rank, measure::Pass pass);
+
+/// Begins and finishes one good run by way of a rank file in `scratch`; returns its id.
+std::int64_t store_run(ResultsDatabase& database, std::int64_t invocation_id, const std::filesystem::path& scratch, std::int64_t n = 8);
+
+/// Makes a database with one invocation and `runs` good runs.
+void make_database(const std::filesystem::path& file, int runs = 1);
+
+/// The first cell as text, number or "NULL"; all cells of all rows by '|' and ';'.
+std::string ask(const ResultsDatabase& database, const std::string& sql);
+
+/// Runs statements with the plain C interface, as a stranger's tool would.
+void tamper(const std::filesystem::path& file, const std::string& sql);
+
+std::string content_of(const std::filesystem::path& file);
+void put_content(const std::filesystem::path& file, const std::string& content);
+
+/// The message of the Error that `action` throws; fails the test if it throws none or more than one line.
+std::string error_of(const std::function<void()>& action);
+
+/// Runs `body` in a forked child; returns waitpid's status.
+int in_child(const std::function<int()>& body);
+
+}  // namespace kymo::store::testing

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+#include "store/results.hpp"
+#include "unit/store/fixture.hpp"
+
+namespace kymo::store::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Cell = ResultsDatabase::Cell;
+using Mode = ResultsDatabase::Mode;
+
+class Query : public StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    make_database(path("a.db"));
+  }
+};
+
+TEST_F(Query, CellsKeepTheirTypes) {
+  const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  const auto table =
+      database.query("SELECT NULL AS absent, 9007199254740993 AS whole, 0.1 AS part, 'x' AS word, x'00ff' AS bytes;  -- done\n");
+  EXPECT_THAT(table.columns, ElementsAre("absent", "whole", "part", "word", "bytes"));
+  const auto& row = table.rows.at(0);
+  EXPECT_EQ(row[0].type, Cell::Type::kNull);
+  EXPECT_EQ(row[1].integer, 9007199254740993);
+  EXPECT_EQ(row[1].type, Cell::Type::kInteger);
+  EXPECT_EQ(row[2].real, 0.1);
+  EXPECT_EQ(row[2].type, Cell::Type::kReal);
+  EXPECT_EQ(row[3].text, "x");
+  EXPECT_EQ(row[4].text, "x'00ff'");
+  EXPECT_TRUE(database.query("SELECT * FROM run WHERE 0").rows.empty());
+}
+
+TEST_F(Query, ParametersAreBoundNotPasted) {
+  const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  const auto table = database.query("SELECT :a AS a, (SELECT count(*) FROM run WHERE run_id = :id) AS n",
+                                    {{"a", "'; DROP TABLE run"}, {"id", "1"}, {"b", "unused"}});
+  EXPECT_EQ(table.rows.at(0)[0].text, "'; DROP TABLE run");
+  EXPECT_EQ(table.rows.at(0)[1].integer, 1);
+  EXPECT_THAT(error_of([&] { database.query("SELECT :missing"); }), HasSubstr("':missing'"));
+}
+
+TEST_F(Query, AdmitsReadingOnly) {
+  ResultsDatabase database(path("a.db"), Mode::kReadWrite);
+  database.select_runs({});
+  const std::string before = content_of(path("a.db"));
+  for (const char* sql : {"DELETE FROM run",
+                          "INSERT INTO meta VALUES ('a', 'b')",
+                          "UPDATE run SET label = 'x'",
+                          "DROP TABLE run",
+                          "CREATE TABLE t (x)",
+                          "CREATE TEMP TABLE t (x)",
+                          "DELETE FROM temp.selected_run",
+                          "ATTACH 'x.db' AS x",
+                          "DETACH main",
+                          "PRAGMA user_version = 5",
+                          "PRAGMA application_id = 5",
+                          "PRAGMA journal_mode = OFF",
+                          "PRAGMA writable_schema = ON",
+                          "BEGIN",
+                          "COMMIT",
+                          "VACUUM",
+                          "VACUUM INTO 'x.db'",
+                          "REINDEX",
+                          "ANALYZE",
+                          "SAVEPOINT x",
+                          "SELECT load_extension('x')",
+                          "WITH a AS (SELECT 1) DELETE FROM run"}) {
+    EXPECT_THROW(database.query(sql), UsageError) << sql;
+  }
+  EXPECT_EQ(content_of(path("a.db")), before);
+  EXPECT_FALSE(std::filesystem::exists("x.db"));
+  EXPECT_EQ(ask(database, "SELECT count(*) FROM selected_run"), "1");
+  EXPECT_EQ(ask(database, "SELECT count(*) > 5 FROM pragma_table_info('run')"), "1");
+  EXPECT_FALSE(database.query("PRAGMA table_info(run)").rows.empty());
+  database.begin_invocation("still writes", {});
+}
+
+TEST_F(Query, AdmitsOneStatementOnly) {
+  const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  EXPECT_THAT(error_of([&] { database.query("SELECT 1; SELECT 2"); }), HasSubstr("more than one statement"));
+  EXPECT_THROW(database.query("SELECT 1; DROP TABLE run"), UsageError);
+  EXPECT_THROW(database.query("SELECT 1; nonsense"), UsageError);
+  EXPECT_THAT(error_of([&] { database.query(""); }), HasSubstr("empty"));
+  EXPECT_THAT(error_of([&] { database.query(" -- nothing\n;"); }), HasSubstr("empty"));
+  EXPECT_EQ(ask(database, "SELECT 1;;; /* end */ ;"), "1");
+}
+
+TEST_F(Query, MistakesNameSqlitesReason) {
+  const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  EXPECT_THAT(error_of([&] { database.query("SELECT colour FROM run"); }), HasSubstr("no such column: colour"));
+  EXPECT_THAT(error_of([&] { database.query("SELEC"); }), HasSubstr("syntax error"));
+  EXPECT_THAT(error_of([&] { database.query("SELECT zeroblob(1000000000)"); }), HasSubstr("too big"));
+  EXPECT_THROW(database.query("SELECT abs(-9223372036854775808)"), UsageError);
+}
+
+TEST_F(Query, ViewsAnswer) {
+  const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  EXPECT_EQ(ask(database, "SELECT workload, parameters, device_name, status, verification, clock, count FROM run_list"),
+            "saxpy|causal=true dtype=fp32 n=0 scale=0.5|A processor|ok|not asked|host|10");
+  EXPECT_EQ(ask(database, "SELECT phase, clock, round(mean_ms * 1e6, 1) FROM phase_time ORDER BY phase"),
+            "compute|device|531.5;step|host|1065");
+}
+
+}  // namespace
+}  // namespace kymo::store::testing

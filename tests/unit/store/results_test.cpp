@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/results.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "base/error.hpp"
+#include "measure/statistics.hpp"
+#include "unit/store/fixture.hpp"
+
+namespace kymo::store::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Mode = ResultsDatabase::Mode;
+
+class Results : public StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    database_ = std::make_unique<ResultsDatabase>(path("a.db"), Mode::kCreate);
+    invocation_ = database_->begin_invocation("kymo run 'x'", {{"host", "node1"}, {"host", "node2"}});
+  }
+  void TearDown() override {
+    database_.reset();
+    StoreTest::TearDown();
+  }
+  std::filesystem::path write(std::int64_t run_id, int rank, measure::Pass pass, const event::PassRecord& record) {
+    const auto file = rank_file_name(folder(), run_id, rank, pass);
+    write_rank_file(file, run_id, rank, pass, record);
+    return file;
+  }
+  std::unique_ptr<ResultsDatabase> database_;
+  std::int64_t invocation_ = 0;
+};
+
+TEST_F(Results, RunIsCommittedAsRunningWithItsParameters) {
+  RunRow row = make_run(invocation_);
+  row.label = "before";
+  row.how.until = measure::StoppingRule{};
+  row.how.seed = std::numeric_limits<std::uint64_t>::max();
+  const std::int64_t run_id = database_->begin_run(row);
+  const ResultsDatabase reader(path("a.db"), Mode::kReadOnly);
+  EXPECT_EQ(ask(reader, "SELECT run_id, status, label, steps, until_relative_error, warmup, passes, seed, ended_at FROM run"),
+            std::to_string(run_id) + "|running|before|0|0.01|2|verify,time|-1|NULL");
+  EXPECT_EQ(ask(reader, "SELECT name, type, typeof(value), value FROM param ORDER BY name"),
+            "causal|bool|integer|1;dtype|text|text|fp32;n|int|integer|8;scale|real|real|0.5");
+  EXPECT_EQ(ask(reader, "SELECT name, value FROM environment_fact"), "host|node2");
+  ASSERT_EQ(reader.running_runs().size(), 1u);
+  EXPECT_EQ(reader.running_runs()[0].invocation_id, invocation_);
+}
+
+TEST_F(Results, EverythingAWorkerObservedComesBack) {
+  const std::int64_t run_id = database_->begin_run(make_run(invocation_));
+  event::PassRecord record = make_record();
+  event::Metric text;
+  text.level = event::MetricLevel::kPhase;
+  text.step = 3;
+  text.phase = "compute";
+  text.name = "dtype";
+  text.text = "fp16";
+  event::Metric diverged;
+  diverged.name = "loss";
+  diverged.number = std::numeric_limits<double>::quiet_NaN();
+  record.metrics.insert(record.metrics.end(), {text, diverged});
+  record.gpu_samples.push_back({3, 99, 1980, 2619, 350'000, 61, 4});
+  record.losses.push_back({"cuda", -1, "no driver"});
+  record.out_of_memory = event::OutOfMemory{"device", 5, 3, std::nullopt};
+  const auto time = write(run_id, 0, measure::Pass::kTime, record);
+  event::PassRecord verified = make_record(0);
+  verified.checks.push_back({"y", event::CheckOutcome::kPassed, 1e-6, std::nullopt, 1e-5, "float64", ""});
+  verified.checks.push_back({"y", event::CheckOutcome::kUnavailable, std::nullopt, std::nullopt, std::nullopt, "float64", "too large"});
+  verified.work = {{"compute", 7, 7}};
+  const auto verify = write(run_id, 0, measure::Pass::kVerify, verified);
+  RunEnd end = ended("ok");
+  end.verification = "passed";
+  WorkerRow worker;
+  worker.pid = 12;
+  worker.host = "node1";
+  worker.status = "ok";
+  worker.stdout_text = "out";
+  worker.stderr_text = "err";
+  database_->finish_run(run_id, end, {worker}, {verify, time});
+
+  EXPECT_EQ(ask(*database_, "SELECT count(*), sum(host_ns), sum(device_ns), min(start_ns) FROM sample WHERE pass = 'time'"),
+            "24|18990|6318|0");
+  EXPECT_EQ(ask(*database_, "SELECT sequence, level, step, phase, name, value, unit FROM metric WHERE pass = 'time'"),
+            "0|run|-1||loss|2.5|;1|phase|3|compute|dtype|fp16|;2|run|-1||loss|nan|");
+  EXPECT_EQ(ask(*database_, "SELECT flops, bytes FROM work"), "2e+09|1000000") << "the time pass's word counts";
+  EXPECT_EQ(ask(*database_, "SELECT name, outcome, max_abs_error, tolerance, detail FROM verification"),
+            "y|passed|1e-06|1e-05|;y #2|unavailable|NULL|NULL|too large");
+  EXPECT_EQ(ask(*database_, "SELECT step, time_ns, sm_clock_mhz, power_mw, throttle_reasons FROM gpu_sample"), "3|99|1980|350000|4");
+  EXPECT_EQ(ask(*database_, "SELECT name, time_ns, step FROM mark WHERE pass = 'time'"), "ready|17|-1");
+  EXPECT_EQ(ask(*database_, "SELECT place, requested_bytes, free_bytes, peak_bytes FROM out_of_memory"), "device|5|3|NULL");
+  EXPECT_EQ(ask(*database_, "SELECT source, count, detail FROM loss"), "cuda|-1|no driver");
+  EXPECT_EQ(ask(*database_, "SELECT pass, pid, host, status, stdout, stderr, resident_peak_bytes FROM rank ORDER BY pass"),
+            "time|12|node1|ok|out|err|1048576;verify|0||||" + std::string("|1048576"));
+  EXPECT_EQ(ask(*database_, "SELECT count(*), max(uuid) FROM device"), "1|cpu-1234");
+  EXPECT_EQ(ask(*database_, "SELECT status, verification, ended_at IS NOT NULL FROM run"), "ok|passed|1");
+}
+
+TEST_F(Results, StatisticsLeaveOutWarmUpAndTakeTheSlowestRank) {
+  const std::int64_t run_id = database_->begin_run(make_run(invocation_, 8, 2));
+  event::PassRecord slow = make_record();
+  for (auto& sample : slow.samples) sample.host_ns += sample.step % 2 == 0 ? 100 : -100;
+  const auto first = write(run_id, 0, measure::Pass::kTime, make_record());
+  const auto second = write(run_id, 1, measure::Pass::kTime, slow);
+  database_->finish_run(run_id, ended("ok"), {}, {first, second});
+  std::vector<double> expected;
+  for (int step = 2; step < 12; ++step) expected.push_back(1000 + 10 * step + (step % 2 == 0 ? 100 : 0));
+  const measure::Statistics s = measure::summarize(expected);
+  const auto row = database_
+                       ->query(
+                           "SELECT count, mean_ns, std_ns, median_ns, min_ns, max_ns, ci_low_ns, ci_high_ns, p95_ns FROM statistic "
+                           "WHERE phase = 'step' AND clock = 'host'")
+                       .rows.at(0);
+  EXPECT_EQ(row[0].integer, 10);
+  EXPECT_DOUBLE_EQ(row[1].real, s.mean);
+  EXPECT_DOUBLE_EQ(row[2].real, *s.std);
+  EXPECT_DOUBLE_EQ(row[3].real, s.median);
+  EXPECT_DOUBLE_EQ(row[4].real, 1030);
+  EXPECT_DOUBLE_EQ(row[5].real, 1200);
+  EXPECT_DOUBLE_EQ(row[6].real, *s.ci_low);
+  EXPECT_DOUBLE_EQ(row[7].real, *s.ci_high);
+  EXPECT_EQ(row[8].type, ResultsDatabase::Cell::Type::kNull);
+  EXPECT_EQ(ask(*database_, "SELECT phase, clock FROM statistic ORDER BY phase, clock"), "compute|device;compute|host;step|host");
+}
+
+TEST_F(Results, StepsThatSomeRankDidNotFinishDoNotCount) {
+  const std::int64_t run_id = database_->begin_run(make_run(invocation_, 8, 2));
+  const auto first = write(run_id, 0, measure::Pass::kTime, make_record(12));
+  const auto second = write(run_id, 1, measure::Pass::kTime, make_record(5));
+  database_->finish_run(run_id, ended("failed"), {}, {first, second});
+  EXPECT_EQ(ask(*database_, "SELECT count, min_ns, max_ns FROM statistic WHERE phase = 'step'"), "3|1020|1040");
+}
+
+TEST_F(Results, ThrottledStepsAreLeftOutUnlessAllAre) {
+  event::PassRecord record = make_record(6);
+  for (auto& sample : record.samples) sample.throttled = sample.step == 4;
+  std::int64_t run_id = database_->begin_run(make_run(invocation_));
+  database_->finish_run(run_id, ended("ok"), {}, {write(run_id, 0, measure::Pass::kTime, record)});
+  EXPECT_EQ(ask(*database_, "SELECT count, excluded, all_throttled, max_ns FROM statistic WHERE phase = 'step'"), "3|1|0|1050");
+  for (auto& sample : record.samples) sample.throttled = true;
+  run_id = database_->begin_run(make_run(invocation_));
+  database_->finish_run(run_id, ended("ok"), {}, {write(run_id, 0, measure::Pass::kTime, record)});
+  EXPECT_EQ(
+      ask(*database_, "SELECT count, excluded, all_throttled FROM statistic WHERE phase = 'step' AND run_id = " + std::to_string(run_id)),
+      "4|0|1");
+}
+
+TEST_F(Results, MissingDamagedAndForeignRankFilesAreLosses) {
+  const std::int64_t run_id = database_->begin_run(make_run(invocation_, 8, 4));
+  const auto good = write(run_id, 0, measure::Pass::kTime, make_record());
+  const auto missing = rank_file_name(folder(), run_id, 1, measure::Pass::kTime);
+  const auto damaged = write(run_id, 2, measure::Pass::kTime, make_record());
+  std::string bytes = content_of(damaged);
+  for (std::size_t i = 4096; i < bytes.size(); i += 7) bytes[i] = static_cast<char>(bytes[i] ^ 0x5a);
+  put_content(damaged, bytes);
+  const auto foreign = rank_file_name(folder(), run_id, 3, measure::Pass::kTime);
+  write_rank_file(foreign, run_id + 1, 3, measure::Pass::kTime, make_record());
+  const auto renamed = path("RUN-x-0-time.kymo");
+  database_->finish_run(run_id, ended("ok"), {}, {good, missing, damaged, foreign, renamed});
+  EXPECT_EQ(ask(*database_, "SELECT rank, pass, source, count FROM loss ORDER BY rank"),
+            "-1||store|-1;1|time|store|-1;2|time|store|-1;3|time|store|-1");
+  EXPECT_THAT(ask(*database_, "SELECT detail FROM loss WHERE rank = 1"), HasSubstr("no such file"));
+  EXPECT_THAT(ask(*database_, "SELECT detail FROM loss WHERE rank = 3"), HasSubstr("another run"));
+  EXPECT_EQ(ask(*database_, "SELECT DISTINCT rank FROM sample"), "0");
+  EXPECT_EQ(ask(*database_, "SELECT status FROM run"), "ok");
+}
+
+TEST_F(Results, FinishingAgainReplacesWhatWasThere) {
+  const std::int64_t run_id = database_->begin_run(make_run(invocation_));
+  const auto file = write(run_id, 0, measure::Pass::kTime, make_record());
+  database_->finish_run(run_id, ended("interrupted", "x"), {}, {file});
+  database_->finish_run(run_id, ended("ok"), {}, {file});
+  EXPECT_EQ(ask(*database_, "SELECT status, detail FROM run"), "ok|");
+  EXPECT_EQ(ask(*database_, "SELECT count(*) FROM sample"), "24");
+  EXPECT_EQ(ask(*database_, "SELECT count(*) FROM param"), "4");
+}
+
+TEST_F(Results, OutOfMemorySeenByTheSupervisorIsStored) {
+  const std::int64_t run_id = database_->begin_run(make_run(invocation_));
+  RunEnd end = ended("oom", "host memory bound");
+  end.signal = 9;
+  end.failed_rank = 1;
+  end.failed_pass = "time";
+  end.failed_phase = "prepare";
+  end.out_of_memory = event::OutOfMemory{"host", std::nullopt, std::nullopt, 77};
+  database_->finish_run(run_id, end, {}, {});
+  EXPECT_EQ(ask(*database_, "SELECT rank, pass, place, requested_bytes, peak_bytes, failed_phase FROM oom"), "1|time|host|NULL|77|prepare");
+  EXPECT_EQ(ask(*database_, "SELECT signal, exit_code, failed_rank FROM failures"), "9|NULL|1");
+  EXPECT_EQ(database_->finished_runs(measure::plan_key(make_run(1).what, make_run(1).how)), 1);
+}
+
+TEST_F(Results, FinishedRunsCountOkAndOomOnly) {
+  const RunRow row = make_run(invocation_);
+  const std::string key = measure::plan_key(row.what, row.how);
+  for (const char* status : {"ok", "oom", "failed", "crashed", "timeout", "interrupted", "skipped"}) {
+    database_->finish_run(database_->begin_run(row), ended(status), {}, {});
+  }
+  database_->begin_run(row);
+  EXPECT_EQ(database_->finished_runs(key), 2);
+  EXPECT_EQ(database_->finished_runs("no such key"), 0);
+}
+
+TEST_F(Results, HostileTextIsStoredAsTextAndAsUtf8) {
+  const std::string hostile = "'; DROP TABLE run; -- <script>\n\\input{x} =cmd \"";
+  RunRow row = make_run(invocation_);
+  row.label = hostile;
+  row.what.parameters = {{hostile, hostile}};
+  const std::int64_t run_id = database_->begin_run(row);
+  event::PassRecord record = make_record();
+  for (auto& sample : record.samples) sample.phase = sample.phase == "compute" ? hostile : sample.phase;
+  WorkerRow worker;
+  worker.stdout_text = std::string("a\0b\xff\xc3\x28 \xe2\x82\xac", 10);
+  database_->finish_run(run_id, ended("ok"), {worker}, {write(run_id, 0, measure::Pass::kTime, record)});
+  EXPECT_EQ(ask(*database_, "SELECT label FROM run"), hostile);
+  EXPECT_EQ(ask(*database_, "SELECT name FROM param"), hostile);
+  EXPECT_EQ(ask(*database_, "SELECT phase FROM phase_time ORDER BY phase <> 'step' DESC LIMIT 1"), hostile);
+  EXPECT_EQ(ask(*database_, "SELECT stdout FROM rank"),
+            "a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD\xEF\xBF\xBD( \xe2\x82\xac");
+}
+
+TEST_F(Results, MistakesOfTheCallerAreErrors) {
+  const std::int64_t run_id = database_->begin_run(make_run(invocation_));
+  EXPECT_THAT(error_of([&] { database_->finish_run(run_id, ended("fine"), {}, {}); }), HasSubstr("cannot end as 'fine'"));
+  EXPECT_THAT(error_of([&] { database_->finish_run(999, ended("ok"), {}, {}); }), HasSubstr("holds no run 999"));
+  EXPECT_THAT(error_of([&] { database_->begin_run(make_run(77)); }), HasSubstr("holds no invocation 77"));
+  EXPECT_THAT(error_of([&] { database_->end_invocation(77, 0); }), HasSubstr("holds no invocation 77"));
+  EXPECT_EQ(ask(*database_, "SELECT status FROM run"), "running");
+  ResultsDatabase reader(path("a.db"), Mode::kReadOnly);
+  EXPECT_THAT(error_of([&] { reader.begin_invocation("x", {}); }), HasSubstr("opened for reading only"));
+}
+
+TEST_F(Results, SelectsTheNewestInvocationOfEachPlan) {
+  const auto select = [&](ResultsDatabase::Selection selection) {
+    const std::int64_t count = database_->select_runs(selection);
+    EXPECT_EQ(ask(*database_, "SELECT count(*) FROM selected_run"), std::to_string(count));
+    return ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM selected_run ORDER BY run_id)");
+  };
+  EXPECT_EQ(select({}), "NULL");
+  RunRow row = make_run(invocation_, 1);
+  row.label = "before";
+  row.suite = "quick";
+  database_->begin_run(row);                       // 1
+  database_->begin_run(make_run(invocation_, 2));  // 2
+  const std::int64_t later = database_->begin_invocation("kymo run again", {});
+  database_->begin_run(make_run(later, 1));  // 3
+  database_->begin_run(make_run(later, 1));  // 4
+  EXPECT_EQ(select({}), "2,3,4");
+  EXPECT_EQ(ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM current_run ORDER BY run_id)"), "2,3,4");
+  ResultsDatabase::Selection narrowed;
+  narrowed.label = "before";
+  EXPECT_EQ(select(narrowed), "1");
+  narrowed = {};
+  narrowed.invocation_id = invocation_;
+  EXPECT_EQ(select(narrowed), "1,2");
+  narrowed = {};
+  narrowed.suite = "quick";
+  EXPECT_EQ(select(narrowed), "1");
+  narrowed.label = "after";
+  EXPECT_EQ(select(narrowed), "NULL");
+}
+
+}  // namespace
+}  // namespace kymo::store::testing
