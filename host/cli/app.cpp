@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/app.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "base/error.hpp"
+#include "base/installation.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/option_text.hpp"
+
+namespace kymo::cli {
+namespace {
+
+/// The innermost command that the command line names, and its words: "kymo suite run".
+const CLI::App* innermost(const CLI::App& app, std::string& words) {
+  const CLI::App* current = &app;
+  words = app.get_name();
+  while (!current->get_subcommands().empty()) {
+    current = current->get_subcommands().front();
+    words += " " + current->get_name();
+  }
+  return current;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+/// What the library's complaint means, in one line.
+[[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
+  std::string words;
+  const CLI::App* command = innermost(app, words);
+  const std::vector<std::string> names = command_names(*command);
+  for (const std::string& rest : app.remaining(true)) {
+    if (rest.size() > 1 && rest[0] == '-') {
+      const std::string name = rest.substr(0, rest.find('='));
+      throw UsageError("unknown option " + quote(name) + " for '" + words + "'" + suggestion(name, option_names(*command)));
+    }
+    if (!names.empty()) throw UsageError("unknown command " + quote(rest) + " for '" + words + "'" + suggestion(rest, names));
+    throw UsageError("'" + words + "' takes no argument " + quote(rest));
+  }
+  if (!names.empty() && error.get_name() == "RequiredError") throw UsageError("'" + words + "' needs a command: " + join(names, ", "));
+  std::string what = error.what();
+  what = what.substr(0, what.find('\n'));
+  throw UsageError(what + "; see '" + words + " --help'");
+}
+
+void add_commands(CLI::App& app, Session& session) {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "kymo " + version());
+  app.get_formatter()->column_width(34);
+  add_list(app, session);
+  add_describe(app, session);
+  add_run(app, session);
+  add_suite(app, session);
+  add_report(app, session);
+  add_sql(app, session);
+  add_merge(app, session);
+  add_verify(app, session);
+  add_doctor(app, session);
+  add_new(app, session);
+  add_build(app, session);
+  add_hidden(app, session);
+}
+
+int run_session(int argc, const char* const* argv) {
+  Session session;
+  for (int index = 0; index < argc; ++index) session.command_line += (index > 0 ? " " : "") + shell_word(argv[index]);
+  CLI::App app("Runs workloads from plugins under repeated, honest measurement, stores what they did in SQLite, and makes reports of it.",
+               "kymo");
+  add_commands(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked, std::cout, std::cerr);
+  } catch (const CLI::ParseError& error) {
+    explain(app, error);
+  }
+  return session.action();
+}
+
+int complain(const char* message, ExitCode code) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "kymo: %s\n", message);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  int code = 0;
+  try {
+    code = run_session(argc, argv);
+  } catch (const Error& error) {
+    return complain(error.what(), error.code());
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory", ExitCode::kToolError);
+  } catch (const std::exception& error) {
+    return complain(error.what(), ExitCode::kToolError);
+  }
+  std::cout.flush();
+  // A full disk behind a redirection must not pass for success.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return complain("cannot write to standard output", ExitCode::kToolError);
+  return code;
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/axis.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo::cli {
+namespace {
+
+constexpr const char* kRangeForm = "lo..hi*factor or lo..hi+step";
+
+/// The texts of a range "lo..hi*by" or "lo..hi+by".
+struct Range {
+  std::string low, high, by;
+  char operation = '+';
+};
+
+[[noreturn]] void fail(const Axis& axis, const std::string& item, const std::string& reason) {
+  throw UsageError("axis " + quote(axis.parameter) + ": " + quote(item) + " " + reason);
+}
+
+Range range_from(const Axis& axis, const std::string& item) {
+  const std::size_t dots = item.find("..");
+  // The search starts after the first character of `hi`, which may be a sign; an exponent's sign is not an operation.
+  std::size_t place = dots + 3;
+  while (place < item.size() && item[place] != '*' && !(item[place] == '+' && item[place - 1] != 'e' && item[place - 1] != 'E')) ++place;
+  if (place >= item.size()) fail(axis, item, std::string("is no range: write ") + kRangeForm);
+  return {trim(item.substr(0, dots)), trim(item.substr(dots + 2, place - dots - 2)), trim(item.substr(place + 1)), item[place]};
+}
+
+template <typename Number>
+Number number_of(const Axis& axis, const std::string& item, const std::string& text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+    fail(axis, item, std::string("holds ") + quote(text) + " where a " + (std::is_integral_v<Number> ? "whole " : "") + "number belongs");
+  }
+  return number;
+}
+
+void check_count(const Axis& axis, const std::string& item, std::size_t count) {
+  if (count >= kMaxCases) fail(axis, item, "has more than " + std::to_string(kMaxCases) + " values");
+}
+
+std::vector<std::string> whole_range(const Axis& axis, const std::string& item, const Range& range) {
+  const auto low = number_of<std::int64_t>(axis, item, range.low);
+  const auto high = number_of<std::int64_t>(axis, item, range.high);
+  const auto by = number_of<std::int64_t>(axis, item, range.by);
+  if (low > high) fail(axis, item, "ends before it begins");
+  if (range.operation == '+' && by < 1) fail(axis, item, "needs a step of at least 1");
+  if (range.operation == '*' && (by < 2 || low < 1)) fail(axis, item, "needs a factor of at least 2 and a beginning of at least 1");
+  std::vector<std::string> texts;
+  for (std::int64_t value = low; value <= high;) {
+    check_count(axis, item, texts.size());
+    texts.push_back(std::to_string(value));
+    const bool overflow = range.operation == '+' ? __builtin_add_overflow(value, by, &value) : __builtin_mul_overflow(value, by, &value);
+    if (overflow) break;
+  }
+  return texts;
+}
+
+std::vector<std::string> real_range(const Axis& axis, const std::string& item, const Range& range) {
+  const auto low = number_of<double>(axis, item, range.low);
+  const auto high = number_of<double>(axis, item, range.high);
+  const auto by = number_of<double>(axis, item, range.by);
+  if (!std::isfinite(low) || !std::isfinite(high) || !std::isfinite(by)) fail(axis, item, "has no finite bounds");
+  if (low > high) fail(axis, item, "ends before it begins");
+  const bool sum = range.operation == '+';
+  if (sum && by <= 0) fail(axis, item, "needs a step above 0");
+  if (!sum && (by <= 1 || low <= 0)) fail(axis, item, "needs a factor above 1 and a beginning above 0");
+  // Counted before it is walked: rounding must neither lose the last value nor add one.
+  const double last = std::floor((sum ? (high - low) / by : std::log(high / low) / std::log(by)) + 1e-9);
+  if (!(last < static_cast<double>(kMaxCases))) check_count(axis, item, kMaxCases);
+  std::vector<std::string> texts;
+  for (double index = 0; index <= last; ++index) {
+    const double value = std::min(high, sum ? low + index * by : low * std::pow(by, index));
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%.12g", value);
+    texts.emplace_back(buffer);
+  }
+  return texts;
+}
+
+const catalog::Parameter* find_parameter(const catalog::Workload& workload, const std::string& name) {
+  const auto place = std::find_if(workload.parameters.begin(), workload.parameters.end(), [&](const auto& p) { return p.name == name; });
+  return place == workload.parameters.end() ? nullptr : &*place;
+}
+
+}  // namespace
+
+Axis axis_from(const std::string& text) {
+  Axis axis;
+  const std::size_t equals = text.find('=');
+  axis.parameter = text.substr(0, equals);
+  if (axis.parameter.empty())
+    throw UsageError("--axis takes parameter=v1,v2,... or parameter=" + std::string(kRangeForm) + ", not " + quote(text));
+  if (equals == std::string::npos) return axis;
+  for (const std::string& item : split(text.substr(equals + 1), ',')) {
+    axis.items.push_back(trim(item));
+    if (axis.items.back().empty()) throw UsageError("--axis " + quote(text) + " has an empty value");
+  }
+  return axis;
+}
+
+std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& workload) {
+  const catalog::Parameter* parameter = find_parameter(workload, axis.parameter);
+  if (parameter == nullptr) catalog::bind_parameters(workload, {{axis.parameter, ""}});  // throws, naming the nearest
+  const bool suggested = axis.items.empty();
+  if (suggested && parameter->axis.empty()) {
+    throw UsageError("axis " + quote(axis.parameter) + ": workload " + quote(workload.name) + " suggests no values; write --axis " +
+                     axis.parameter + "=v1,v2");
+  }
+  const bool whole = parameter->type == catalog::ParameterType::kInt;
+  const bool real = parameter->type == catalog::ParameterType::kReal;
+  std::vector<std::string> texts;
+  for (const std::string& item : suggested ? parameter->axis : axis.items) {
+    if ((whole || real) && item.find("..") != std::string::npos) {
+      const Range range = range_from(axis, item);
+      const auto part = whole ? whole_range(axis, item, range) : real_range(axis, item, range);
+      texts.insert(texts.end(), part.begin(), part.end());
+    } else {
+      texts.push_back(item);
+    }
+  }
+  std::set<measure::Value> seen;
+  for (const std::string& text : texts) {
+    // Bound values are compared, so that 1 and 01 are one value.
+    if (!seen.insert(catalog::bind_parameters(workload, {{axis.parameter, text}}).at(axis.parameter)).second) {
+      fail(axis, text, "comes twice");
+    }
+  }
+  return texts;
+}
+
+}  // namespace kymo::cli

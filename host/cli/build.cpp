@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <regex>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "catalog/build_plugin_file.hpp"
+#include "catalog/catalog.hpp"
+#include "cli/commands.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using Path = std::filesystem::path;
+
+bool includes_torch(const std::string& source) {
+  static const std::regex pattern(R"((^|\n)[ \t]*#[ \t]*include[ \t]*[<"](torch|ATen|c10|kymo/torch)[/.])");
+  return std::regex_search(source, pattern);
+}
+
+int build(const Path& source) {
+  if (source.extension() != ".cpp" && source.extension() != ".cc") {
+    throw UsageError("'kymo build' takes one C++ source (.cpp), not " + quote(source.string()) +
+                     "; for more, use CMake and kymo_add_plugin");
+  }
+  std::error_code ignored;  // what cannot be looked at is no file either
+  if (!std::filesystem::is_regular_file(source, ignored)) throw UsageError("there is no source file " + quote(source.string()));
+  const Path plugin = catalog::build_plugin_file(source, includes_torch(read_file(source)));
+  catalog::Options trusting;
+  trusting.trust = true;                     // it was made a moment ago; a folder that others can write is complained of when it is run
+  catalog::describe_file(plugin, trusting);  // a plugin that cannot be used must not look finished
+  std::printf("%s\n", plugin.c_str());
+  return 0;
+}
+
+}  // namespace
+
+void add_build(CLI::App& app, Session& session) {
+  auto source = std::make_shared<Path>();
+  CLI::App* command =
+      app.add_subcommand("build", "Compiles one C++ source into a plugin, ./NAME.so; links LibTorch if the source includes it");
+  command->add_option("file", *source, "source; its name becomes the plugin's")->required()->type_name("FILE");
+  command->callback([&session, source] { session.action = [source] { return build(*source); }; });
+}
+
+}  // namespace kymo::cli

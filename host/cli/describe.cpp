@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/run_options.hpp"
+#include "cli/targets.hpp"
+#include "cli/text_table.hpp"
+
+namespace kymo::cli {
+namespace {
+
+std::string plain(double number) {
+  char buffer[32];
+  return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
+}
+
+/// What a parameter admits: its choices, or its bounds.
+std::string admitted(const catalog::Parameter& parameter) {
+  if (!parameter.choices.empty()) return join(parameter.choices, "|");
+  if (parameter.minimum && parameter.maximum) return plain(*parameter.minimum) + " to " + plain(*parameter.maximum);
+  if (parameter.minimum) return ">= " + plain(*parameter.minimum);
+  if (parameter.maximum) return "<= " + plain(*parameter.maximum);
+  return "";
+}
+
+std::string ranks(const catalog::Workload& workload) {
+  if (workload.max_ranks == 0) return std::to_string(workload.min_ranks) + " or more";
+  if (workload.max_ranks == workload.min_ranks) return std::to_string(workload.min_ranks);
+  return std::to_string(workload.min_ranks) + " to " + std::to_string(workload.max_ranks);
+}
+
+int print_as_json(const catalog::Found& found) {
+  Json json = catalog::to_json(*found.plugin);
+  Json kept = Json::array();
+  for (const Json& workload : json.at("workloads")) {
+    if (workload.at("name") == found.workload->name) kept.push_back(workload);
+  }
+  json["workloads"] = std::move(kept);
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  return 0;
+}
+
+int describe(const std::string& word, const catalog::Options& options, bool as_json) {
+  Targets targets(options);
+  const catalog::Found found = targets.find(word);
+  if (as_json) return print_as_json(found);
+  const catalog::Workload& workload = *found.workload;
+  std::string text = workload.name + ": " + visible(workload.documentation) + "\n\n";
+  const auto line = [&](const char* name, const std::string& value) { text += std::string(name) + visible(value) + "\n"; };
+  line("plugin   ", found.plugin->name + " " + found.plugin->version + ", " + found.plugin->file.file.string());
+  line("devices  ", workload.runs_on_cpu ? (workload.runs_on_cuda ? "cpu, cuda" : "cpu") : "cuda");
+  line("ranks    ", ranks(workload));
+  line("phases   ", workload.phases.empty() ? "none" : join(workload.phases, ", "));
+  TextTable table{{"parameter", "type", "default", "unit", "admitted", "values to sweep", "meaning"}, {}, {}};
+  for (const catalog::Parameter& parameter : workload.parameters) {
+    table.rows.push_back({parameter.name, catalog::to_string(parameter.type), measure::to_text(parameter.default_value), parameter.unit,
+                          admitted(parameter), join(parameter.axis, ","), parameter.documentation});
+  }
+  if (!table.rows.empty()) text += "\n" + render(table, false);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+struct Arguments {
+  std::string workload;
+  catalog::Options plugins;
+  bool json = false;
+};
+
+}  // namespace
+
+void add_describe(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("describe", "Shows a workload with its parameters, their defaults and bounds");
+  command->add_option("workload", arguments->workload, "name, or FILE.so, or FILE.so:NAME")->required()->type_name("WORKLOAD");
+  command->add_flag("--json", arguments->json, "print JSON");
+  add_plugin_options(*command, arguments->plugins);
+  command->callback([&session, arguments] {
+    session.action = [arguments] { return describe(arguments->workload, arguments->plugins, arguments->json); };
+  });
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "cli/commands.hpp"
+#include "cli/diagnosis.hpp"
+#include "cli/run_options.hpp"
+#include "cli/text_table.hpp"
+
+namespace kymo::cli {
+namespace {
+
+struct Arguments {
+  std::filesystem::path database = "kymo.db";
+  bool json = false;
+};
+
+int doctor(const Arguments& arguments) {
+  const std::vector<Finding> findings = examine(arguments.database);
+  Json json = Json::array();
+  TextTable table{{"subject", "state", "found"}, {}, {}};
+  std::string remedies;
+  for (const Finding& finding : findings) {
+    json.push_back(
+        {{"subject", finding.subject}, {"state", to_string(finding.health)}, {"found", finding.detail}, {"remedy", finding.remedy}});
+    table.rows.push_back({finding.subject, to_string(finding.health), finding.detail});
+    if (!finding.remedy.empty())
+      remedies += std::string(to_string(finding.health)) + ": " + visible(finding.subject + ": " + finding.remedy) + "\n";
+  }
+  const auto is_error = [](const Finding& finding) { return finding.health == Health::kError; };
+  const bool broken = std::any_of(findings.begin(), findings.end(), is_error);
+  if (arguments.json) {
+    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  } else {
+    std::printf("%s\n%s%s\n", render(table, colour_on_stdout()).c_str(), remedies.c_str(),
+                broken ? "kymo cannot work here" : "kymo can work here");
+  }
+  return static_cast<int>(broken ? ExitCode::kToolError : ExitCode::kOk);
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("doctor", "Tells what is missing or wrong on this machine, and what to do about it");
+  command->add_flag("--json", arguments->json, "print JSON");
+  add_database_option(*command, arguments->database);
+  command->callback([&session, arguments] { session.action = [arguments] { return doctor(*arguments); }; });
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/expand.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using Texts = std::vector<std::pair<std::string, std::string>>;
+
+/// The device of a case, or why it cannot be had.
+struct Placement {
+  measure::DeviceKind device = measure::DeviceKind::kCpu;
+  std::string missing;
+};
+
+std::string gpu_shortage(const Gpus& gpus, std::int64_t ranks) {
+  if (gpus.count == 0) return "there is no GPU: " + gpus.reason;
+  if (gpus.count < ranks) return std::to_string(ranks) + " ranks need a GPU each and there are " + std::to_string(gpus.count);
+  return "";
+}
+
+Placement place(const CaseSpec& spec, const catalog::Workload& workload, std::int64_t ranks, const std::function<Gpus()>& gpus) {
+  const auto admit = [&](bool supported, const char* device) {
+    if (!supported) throw UsageError("workload " + quote(workload.name) + " does not run on device " + device);
+  };
+  if (spec.device == DeviceChoice::kCpu) {
+    admit(workload.runs_on_cpu, "cpu");
+    return {measure::DeviceKind::kCpu, ""};
+  }
+  if (spec.device == DeviceChoice::kCuda) {
+    admit(workload.runs_on_cuda, "cuda");
+    return {measure::DeviceKind::kCuda, gpu_shortage(gpus(), ranks)};
+  }
+  if (!workload.runs_on_cuda) return {measure::DeviceKind::kCpu, ""};
+  const std::string shortage = gpu_shortage(gpus(), ranks);
+  if (!shortage.empty() && workload.runs_on_cpu) return {measure::DeviceKind::kCpu, ""};
+  return {measure::DeviceKind::kCuda, shortage};
+}
+
+void check_ranks(const catalog::Workload& workload, std::int64_t ranks) {
+  if (ranks < workload.min_ranks || (workload.max_ranks > 0 && ranks > workload.max_ranks)) {
+    throw UsageError("workload " + quote(workload.name) + " runs on " +
+                     (workload.max_ranks == 0 ? "at least " + std::to_string(workload.min_ranks)
+                      : workload.max_ranks == workload.min_ranks
+                          ? std::to_string(workload.min_ranks)
+                          : std::to_string(workload.min_ranks) + " to " + std::to_string(workload.max_ranks)) +
+                     " ranks, not " + std::to_string(ranks));
+  }
+}
+
+void check_given_once(const CaseSpec& spec, const catalog::Workload& workload) {
+  std::set<std::string> given;
+  const auto add = [&](const std::string& name) {
+    if (!given.insert(name).second)
+      throw UsageError("parameter " + quote(name) + " of workload " + quote(workload.name) + " is given twice");
+  };
+  for (const auto& [name, value] : spec.set) add(name);
+  for (const Axis& axis : spec.axes) add(axis.parameter);
+}
+
+/// Every combination of the axes' values, the last axis varying fastest.
+std::vector<Texts> combine(const CaseSpec& spec, const catalog::Workload& workload) {
+  check_given_once(spec, workload);
+  std::vector<Texts> combinations{spec.set};
+  const std::size_t others = spec.ranks.size() * std::max<std::size_t>(1, spec.warmups.size());
+  for (const Axis& axis : spec.axes) {
+    const std::vector<std::string> values = axis_values(axis, workload);
+    if (combinations.size() * values.size() * others > kMaxCases) {
+      throw UsageError("workload " + quote(workload.name) + " has more than " + std::to_string(kMaxCases) +
+                       " cases; give fewer values to its axes");
+    }
+    std::vector<Texts> longer;
+    longer.reserve(combinations.size() * values.size());
+    for (const Texts& texts : combinations) {
+      for (const std::string& value : values) {
+        longer.push_back(texts);
+        longer.back().emplace_back(axis.parameter, value);
+      }
+    }
+    combinations = std::move(longer);
+  }
+  return combinations;
+}
+
+store::PluginRow plugin_row(const catalog::Plugin& plugin) {
+  return {.name = plugin.name,
+          .version = plugin.version,
+          .file = plugin.file.file.string(),
+          .sha256 = plugin.file.sha256,
+          .framework = plugin.file.framework,
+          .framework_version = plugin.file.framework_version,
+          .cuda_version = plugin.file.cuda_version,
+          .compiler = plugin.file.compiler};
+}
+
+}  // namespace
+
+std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plugin, const catalog::Workload& workload,
+                                const std::function<Gpus()>& gpus, MissingDevice missing) {
+  const std::vector<Texts> combinations = combine(spec, workload);
+  const std::vector<std::int64_t> warmups = spec.warmups.empty() ? std::vector{spec.method.warmup} : spec.warmups;
+  std::vector<PlannedCase> cases;
+  cases.reserve(spec.ranks.size() * combinations.size() * warmups.size());
+  for (const std::int64_t ranks : spec.ranks) {
+    check_ranks(workload, ranks);
+    const Placement placement = place(spec, workload, ranks, gpus);
+    if (!placement.missing.empty() && missing == MissingDevice::kUsageError) {
+      throw UsageError("workload " + quote(workload.name) + " cannot run on device cuda: " + placement.missing);
+    }
+    for (const Texts& texts : combinations) {
+      for (const std::int64_t warmup : warmups) {
+        PlannedCase planned;
+        planned.repeat = spec.repeat;
+        auto& run = planned.run;
+        run.what = {.plugin_file = plugin.file.file.string(),
+                    .plugin_sha256 = plugin.file.sha256,
+                    .workload = workload.name,
+                    .parameters = catalog::bind_parameters(workload, texts),
+                    .ranks = static_cast<int>(ranks),
+                    .device = placement.device};
+        run.how = spec.method;
+        run.how.warmup = warmup;
+        run.plugin = plugin_row(plugin);
+        run.suite = spec.suite;
+        run.suite_case = spec.name;
+        run.skip_reason = placement.missing;
+        cases.push_back(std::move(planned));
+      }
+    }
+  }
+  return cases;
+}
+
+std::string full_title(const supervisor::PlannedRun& run) {
+  std::string title = run.suite_case.empty() ? "" : run.suite_case + " ";
+  title += run.what.workload;
+  for (const auto& [name, value] : run.what.parameters) title += " " + name + "=" + measure::to_text(value);
+  return title;
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "base/json.hpp"
+#include "catalog/catalog.hpp"
+#include "cli/commands.hpp"
+#include "cli/run_options.hpp"
+#include "cli/text_table.hpp"
+
+namespace kymo::cli {
+namespace {
+
+std::string devices(const catalog::Workload& workload) {
+  return workload.runs_on_cpu ? (workload.runs_on_cuda ? "cpu, cuda" : "cpu") : "cuda";
+}
+
+int print_as_json(const catalog::Catalog& found) {
+  Json json{{"plugins", Json::array()}, {"rejected", Json::array()}};
+  for (const catalog::Plugin& plugin : found.plugins) json["plugins"].push_back(catalog::to_json(plugin));
+  for (const catalog::Rejected& rejected : found.rejected)
+    json["rejected"].push_back({{"file", rejected.file.string()}, {"reason", rejected.reason}});
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  return 0;
+}
+
+int list(const catalog::Options& options, bool as_json) {
+  const catalog::Catalog found = catalog::discover(options);
+  if (as_json) return print_as_json(found);
+  TextTable table{{"workload", "plugin", "devices", "what it does"}, {}, {}};
+  for (const catalog::Plugin& plugin : found.plugins) {
+    for (const catalog::Workload& workload : plugin.workloads) {
+      table.rows.push_back({workload.name, plugin.name + " " + plugin.version, devices(workload), workload.documentation});
+    }
+  }
+  std::fputs(render(table, false).c_str(), stdout);
+  for (const catalog::Rejected& rejected : found.rejected) {
+    std::fprintf(stderr, "kymo: not used: %s: %s\n", visible(rejected.file.string()).c_str(), visible(rejected.reason).c_str());
+  }
+  return 0;
+}
+
+struct Arguments {
+  catalog::Options plugins;
+  bool json = false;
+};
+
+}  // namespace
+
+void add_list(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("list", "Lists the workloads of all plugins");
+  command->add_flag("--json", arguments->json, "print everything known about them as JSON");
+  add_plugin_options(*command, arguments->plugins);
+  command->callback([&session, arguments] { session.action = [arguments] { return list(arguments->plugins, arguments->json); }; });
+}
+
+}  // namespace kymo::cli

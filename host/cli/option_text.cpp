@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/option_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo::cli {
+namespace {
+
+template <typename Number>
+bool parse_all(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+std::string plain(double number) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
+  return std::string(buffer, end);
+}
+
+}  // namespace
+
+std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t low, std::int64_t high) {
+  std::int64_t number = 0;
+  if (!parse_all(text, number) || number < low || number > high) {
+    const bool open = high == std::numeric_limits<std::int64_t>::max();
+    throw UsageError(option + " takes a whole number " +
+                     (open ? "of at least " + std::to_string(low) : "from " + std::to_string(low) + " to " + std::to_string(high)) +
+                     ", not " + quote(text));
+  }
+  return number;
+}
+
+double real_number(const std::string& option, const std::string& text, double low, double high) {
+  double number = 0;
+  if (!parse_all(text, number) || !std::isfinite(number) || number < low || number > high) {
+    throw UsageError(option + " takes a number from " + plain(low) + " to " + plain(high) + ", not " + quote(text));
+  }
+  return number;
+}
+
+double relative_error(const std::string& option, const std::string& text) {
+  const bool percent = !text.empty() && text.back() == '%';
+  double number = 0;
+  if (parse_all(std::string_view(text).substr(0, text.size() - (percent ? 1 : 0)), number)) {
+    if (percent) number /= 100;
+    if (number > 0 && number < 1) return number;
+  }
+  throw UsageError(option + " takes a relative error above 0 and below 1, such as 0.01 or 1%, not " + quote(text));
+}
+
+std::int64_t size_bytes(const std::string& option, const std::string& text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  double number = 0;
+  const std::string unit = trim(std::string_view(text).substr(digits));
+  double factor = 0;
+  if (unit.empty() || unit == "B") {
+    factor = 1;
+  } else if (const char* place = std::strchr("KMGT", unit[0]); place != nullptr) {
+    const double exponent = static_cast<double>(place - "KMGT") + 1;
+    const std::string rest = unit.substr(1);
+    if (rest.empty() || rest == "iB") factor = std::pow(1024, exponent);
+    if (rest == "B") factor = std::pow(1000, exponent);
+  }
+  if (factor == 0 || !parse_all(std::string_view(text).substr(0, digits), number) || number * factor < 1 || number * factor > 1e18) {
+    throw UsageError(option + " takes a size such as 512MiB, 8G or 4096 (bytes), not " + quote(text));
+  }
+  return static_cast<std::int64_t>(number * factor);
+}
+
+Shard shard_from(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  Shard shard;
+  if (slash == std::string::npos || !parse_all(std::string_view(text).substr(0, slash), shard.index) ||
+      !parse_all(std::string_view(text).substr(slash + 1), shard.count) || shard.count < 1 || shard.index < 1 ||
+      shard.index > shard.count) {
+    throw UsageError("--shard takes i/n with 1 <= i <= n, such as 2/8, not " + quote(text));
+  }
+  return shard;
+}
+
+std::pair<std::string, std::string> name_and_value(const std::string& option, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw UsageError(option + " takes parameter=value, not " + quote(text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<measure::Pass> passes_from(const std::string& option, const std::string& text) {
+  // Verification comes first, because a case that computes the wrong result is not timed.
+  const std::vector<measure::Pass> made{measure::Pass::kVerify, measure::Pass::kTime};
+  std::vector<std::string> known;
+  for (const auto pass : made) known.emplace_back(measure::to_string(pass));
+  std::vector<std::string> asked;
+  for (const std::string& word : split(text, ',')) {
+    const std::string name = trim(word);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UsageError(option + " takes a list of the passes " + join(known, ", ") + ", not " + quote(text));
+    }
+    asked.push_back(name);
+  }
+  std::vector<measure::Pass> passes;
+  for (const auto pass : made) {
+    if (std::find(asked.begin(), asked.end(), measure::to_string(pass)) != asked.end()) passes.push_back(pass);
+  }
+  return passes;
+}
+
+DeviceChoice device_choice_from(const std::string& option, const std::string& text) {
+  if (text == "auto") return DeviceChoice::kAuto;
+  if (text == "cpu") return DeviceChoice::kCpu;
+  if (text == "cuda") return DeviceChoice::kCuda;
+  throw UsageError(option + " takes auto, cpu or cuda, not " + quote(text));
+}
+
+std::string shell_word(const std::string& text) {
+  const char* const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char letter : text) word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return word + "'";
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/reading.hpp"
+
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "supervisor/supervisor.hpp"
+
+namespace kymo::cli {
+
+using store::ResultsDatabase;
+
+std::unique_ptr<ResultsDatabase> open_results(const std::filesystem::path& file) {
+  std::error_code ignored;  // what cannot be looked at cannot be opened either
+  if (!std::filesystem::exists(file, ignored)) {
+    throw UsageError("there is no database " + quote(file.string()) + "; --db names another one, 'kymo run' makes one");
+  }
+  auto database = std::make_unique<ResultsDatabase>(file, ResultsDatabase::Mode::kReadOnly);
+  if (database->running_runs().empty() || access(file.c_str(), W_OK) != 0) return database;
+  try {
+    ResultsDatabase writable(file, ResultsDatabase::Mode::kReadWrite);
+    supervisor::recover_abandoned(writable);
+  } catch (const Error&) {
+    // Reading must work where writing does not; the runs stay `running` until a later command can close them.
+  }
+  return database;
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <limits>
+#include <memory>
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/reading.hpp"
+#include "cli/run_options.hpp"
+#include "cli/text_table.hpp"
+
+namespace kymo::cli {
+namespace {
+
+struct Arguments {
+  report::Request request;
+  std::filesystem::path database = "kymo.db";
+};
+
+std::vector<std::string> formats_from(const std::string& text) {
+  std::vector<std::string> formats;
+  for (const std::string& word : split(text, ',')) formats.push_back(trim(word));
+  return formats;
+}
+
+int make_report(const Arguments& arguments) {
+  if (arguments.request.name.empty()) {
+    for (const std::string& name : report::list_reports()) std::printf("%s\n", visible(name).c_str());
+    return 0;
+  }
+  const auto database = open_results(arguments.database);
+  for (const auto& file : report::make_report(*database, arguments.request)) std::printf("%s\n", visible(file.string()).c_str());
+  return 0;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  report::Request& request = arguments->request;
+  request.out_folder = "report";
+  request.formats = {"markdown", "html"};
+  CLI::App* command = app.add_subcommand("report", "Makes a report of what a database holds");
+  command->add_option("report", request.name, "name, or a folder that holds report.toml; without it, the names are listed")
+      ->type_name("REPORT");
+  command->add_option("--out", request.out_folder, "folder to write to")->type_name("FOLDER")->capture_default_str();
+  command
+      ->add_option_function<std::string>(
+          "--format", [arguments](const std::string& text) { arguments->request.formats = formats_from(text); },
+          "list of " + join(report::known_formats(), ", ") + " [markdown,html]")
+      ->type_name("LIST");
+  command->add_option("--label", request.selection.label, "only runs with this label")->type_name("TEXT");
+  command
+      ->add_option_function<std::string>(
+          "--invocation",
+          [arguments](const std::string& text) {
+            arguments->request.selection.invocation_id = whole_number("--invocation", text, 1, std::numeric_limits<std::int64_t>::max());
+          },
+          "only the runs of this invocation")
+      ->type_name("N");
+  command->add_option("--suite", request.selection.suite, "only runs of this suite")->type_name("NAME");
+  add_database_option(*command, arguments->database);
+  command->footer("Example: kymo report quick --format markdown,latex,html --out out");
+  command->callback([&session, arguments] { session.action = [arguments] { return make_report(*arguments); }; });
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/reading.hpp"
+#include "cli/run_options.hpp"
+#include "cli/text_table.hpp"
+
+namespace kymo::cli {
+namespace {
+
+struct Arguments {
+  std::string query;
+  std::filesystem::path database = "kymo.db";
+  bool json = false;
+  bool csv = false;
+};
+
+int sql(const Arguments& arguments) {
+  const auto table = open_results(arguments.database)->query(arguments.query);
+  const std::string text = arguments.json ? rows_to_json(table) : arguments.csv ? rows_to_csv(table) : render_rows(table);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void add_sql(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("sql", "Prints what one SELECT finds in a database; nothing can be changed by it");
+  command->add_option("query", arguments->query, "the statement")->required()->type_name("QUERY");
+  CLI::Option* json = command->add_flag("--json", arguments->json, "print an array of objects");
+  command->add_flag("--csv", arguments->csv, "print CSV")->excludes(json);
+  add_database_option(*command, arguments->database);
+  command->footer("Example: kymo sql \"SELECT workload, phase, mean_ms, std_ms FROM phase_time\"");
+  command->callback([&session, arguments] { session.action = [arguments] { return sql(*arguments); }; });
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/suite.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/installation.hpp"
+#include "base/text.hpp"
+#include "base/toml.hpp"
+
+namespace kymo::cli {
+namespace {
+
+const std::vector<std::string> kMethodKeys{"ranks", "device", "warmup", "steps", "until", "repeat", "fresh", "sync", "passes"};
+
+std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
+  keys.insert(keys.end(), kMethodKeys.begin(), kMethodKeys.end());
+  return keys;
+}
+
+/// A table of the file and where it stands, for messages.
+struct Place {
+  const Json& table;
+  std::string where;
+
+  [[noreturn]] void fail(const std::string& reason) const { throw UsageError(where + ": " + reason); }
+  const Json* find(const char* key) const {
+    const auto entry = table.find(key);
+    return entry == table.end() ? nullptr : &*entry;
+  }
+  void check_keys(const std::vector<std::string>& known) const {
+    if (!table.is_object()) fail("must be a table");
+    for (const auto& [key, value] : table.items()) {
+      if (std::find(known.begin(), known.end(), key) == known.end()) fail("unknown key " + quote(key) + suggestion(key, known));
+    }
+  }
+};
+
+/// A scalar as the command line would have it.
+std::string scalar_text(const Place& place, const std::string& key, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_number()) return value.dump();
+  place.fail(quote(key) + " must hold text, a number, or true or false");
+}
+
+std::int64_t whole(const Place& place, const std::string& key, const Json& value, std::int64_t low) {
+  if (!value.is_number_integer()) place.fail(quote(key) + " must hold a whole number of at least " + std::to_string(low));
+  return whole_number(place.where + ": " + quote(key), value.dump(), low, std::numeric_limits<std::int64_t>::max());
+}
+
+/// One number or a list of numbers.
+std::vector<std::int64_t> whole_list(const Place& place, const std::string& key, const Json& value, std::int64_t low) {
+  std::vector<std::int64_t> numbers;
+  if (value.is_array()) {
+    for (const Json& item : value) numbers.push_back(whole(place, key, item, low));
+  } else {
+    numbers.push_back(whole(place, key, value, low));
+  }
+  if (numbers.empty()) place.fail(quote(key) + " must not be empty");
+  return numbers;
+}
+
+std::string word(const Place& place, const std::string& key, const Json& value) {
+  if (!value.is_string()) place.fail(quote(key) + " must hold text");
+  return value.get<std::string>();
+}
+
+bool truth(const Place& place, const std::string& key, const Json& value) {
+  if (!value.is_boolean()) place.fail(quote(key) + " must be true or false");
+  return value.get<bool>();
+}
+
+std::vector<measure::Pass> passes(const Place& place, const Json& value) {
+  std::vector<std::string> words;
+  if (!value.is_array()) place.fail("'passes' must hold a list, such as [\"verify\", \"time\"]");
+  for (const Json& item : value) words.push_back(word(place, "passes", item));
+  return passes_from(place.where + ": 'passes'", join(words, ","));
+}
+
+Axis axis(const Place& place, const std::string& name, const Json& value) {
+  if (value.is_string()) return axis_from(name + "=" + value.get<std::string>());
+  if (!value.is_array() || value.empty()) place.fail("axis " + quote(name) + " must hold a list of values or a range such as \"1..8*2\"");
+  Axis result{name, {}};
+  for (const Json& item : value) result.items.push_back(scalar_text(place, name, item));
+  return result;
+}
+
+/// A parameter is either fixed or an axis: what is given later replaces what was there, of either kind.
+void forget(CaseSpec& spec, const std::string& parameter) {
+  std::erase_if(spec.set, [&](const auto& entry) { return entry.first == parameter; });
+  std::erase_if(spec.axes, [&](const Axis& entry) { return entry.parameter == parameter; });
+}
+
+void apply_parameters(const Place& place, CaseSpec& spec) {
+  if (const Json* set = place.find("set")) {
+    if (!set->is_object()) place.fail("'set' must be a table");
+    for (const auto& [name, value] : set->items()) {
+      forget(spec, name);
+      spec.set.emplace_back(name, scalar_text(place, name, value));
+    }
+  }
+  if (const Json* axes = place.find("axes")) {
+    if (!axes->is_object()) place.fail("'axes' must be a table");
+    for (const auto& [name, value] : axes->items()) {
+      if (place.find("set") != nullptr && place.find("set")->contains(name))
+        place.fail("parameter " + quote(name) + " is in both 'set' and 'axes'");
+      forget(spec, name);
+      spec.axes.push_back(axis(place, name, value));
+    }
+  }
+}
+
+void apply_method(const Place& place, CaseSpec& spec) {
+  measure::Method& how = spec.method;
+  if (place.find("steps") != nullptr && place.find("until") != nullptr) place.fail("'steps' and 'until' exclude each other");
+  if (const Json* value = place.find("ranks")) spec.ranks = whole_list(place, "ranks", *value, 1);
+  if (const Json* value = place.find("device")) spec.device = device_choice_from(place.where + ": 'device'", word(place, "device", *value));
+  if (const Json* value = place.find("warmup")) spec.warmups = whole_list(place, "warmup", *value, 0);
+  if (const Json* value = place.find("repeat")) spec.repeat = whole(place, "repeat", *value, 1);
+  if (const Json* value = place.find("fresh")) how.fresh = truth(place, "fresh", *value);
+  if (const Json* value = place.find("passes")) how.passes = passes(place, *value);
+  if (const Json* value = place.find("steps")) {
+    how.steps = whole(place, "steps", *value, 1);
+    how.until.reset();
+  }
+  if (const Json* value = place.find("until")) {
+    how.until = measure::StoppingRule{};
+    how.until->relative_standard_error = relative_error(place.where + ": 'until'", scalar_text(place, "until", *value));
+  }
+  if (const Json* value = place.find("sync")) {
+    try {
+      how.sync = measure::sync_from(word(place, "sync", *value));
+    } catch (const UsageError& error) {
+      place.fail(error.what());
+    }
+  }
+}
+
+/// Reads every profile of a case, so that the mistakes of each one show, and applies the chosen one.
+void apply_profile(const Place& place, CaseSpec& spec, const std::string& profile, std::set<std::string>& profiles) {
+  const Json* table = place.find("profile");
+  if (table == nullptr) return;
+  if (!table->is_object()) place.fail("'profile' must be a table of tables");
+  const CaseSpec plain = spec;
+  for (const auto& [name, value] : table->items()) {
+    const Place inner{value, place.where + ", profile " + quote(name)};
+    inner.check_keys(with_method_keys({"set", "axes"}));
+    profiles.insert(name);
+    CaseSpec changed = plain;
+    apply_method(inner, changed);
+    apply_parameters(inner, changed);
+    if (name == profile) spec = std::move(changed);
+  }
+}
+
+CaseSpec parse_case(const Place& place, const CaseSpec& defaults, const std::string& profile, std::set<std::string>& profiles) {
+  place.check_keys(with_method_keys({"name", "workload", "set", "axes", "profile"}));
+  CaseSpec spec = defaults;
+  for (const char* key : {"name", "workload"}) {
+    const Json* value = place.find(key);
+    if (value == nullptr || !value->is_string() || value->get<std::string>().empty()) place.fail(quote(key) + " is missing or no text");
+  }
+  spec.name = place.find("name")->get<std::string>();
+  spec.workload = place.find("workload")->get<std::string>();
+  const Place named{place.table, place.where + " " + quote(spec.name)};
+  apply_method(named, spec);
+  apply_parameters(named, spec);
+  apply_profile(named, spec, profile, profiles);
+  return spec;
+}
+
+std::filesystem::path suites_folder() { return installation().share / "reports"; }
+
+}  // namespace
+
+Suite parse_suite(std::string_view toml, const std::string& name, const std::string& origin, const std::string& profile) {
+  const Json json = parse_toml(toml, origin);
+  const Place top{json, origin};
+  top.check_keys({"title", "defaults", "case"});
+  Suite suite{
+      .name = name, .title = top.find("title") == nullptr ? "" : word(top, "title", *top.find("title")), .cases = {}, .profiles = {}};
+  CaseSpec defaults;
+  defaults.suite = name;
+  if (const Json* table = top.find("defaults")) {
+    const Place place{*table, origin + ": [defaults]"};
+    place.check_keys(kMethodKeys);
+    apply_method(place, defaults);
+  }
+  const Json* cases = top.find("case");
+  if (cases == nullptr || !cases->is_array() || cases->empty()) top.fail("holds no [[case]]");
+  std::set<std::string> profiles;
+  std::set<std::string> names;
+  for (const Json& table : *cases) {
+    const Place place{table, origin + ": case " + std::to_string(suite.cases.size() + 1)};
+    suite.cases.push_back(parse_case(place, defaults, profile, profiles));
+    if (!names.insert(suite.cases.back().name).second) place.fail("there is a case " + quote(suite.cases.back().name) + " already");
+  }
+  suite.profiles.assign(profiles.begin(), profiles.end());
+  if (!profile.empty() && !profiles.contains(profile)) {
+    throw UsageError("suite " + quote(name) + " has no profile " + quote(profile) + suggestion(profile, suite.profiles));
+  }
+  return suite;
+}
+
+std::vector<std::string> suite_names() {
+  std::vector<std::string> names;
+  std::error_code ignored;  // a missing folder holds no suites
+  for (const auto& entry : std::filesystem::directory_iterator(suites_folder(), ignored)) {
+    if (std::filesystem::exists(entry.path() / "suite.toml", ignored)) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Suite find_suite(const std::string& name_or_file, const std::string& profile) {
+  if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".toml")) {
+    const std::filesystem::path file(name_or_file);
+    if (!std::filesystem::is_regular_file(file)) throw UsageError("there is no suite file " + quote(name_or_file));
+    const std::string stem =
+        file.stem() == "suite" ? std::filesystem::absolute(file).parent_path().filename().string() : file.stem().string();
+    return parse_suite(read_file(file), stem, name_or_file, profile);
+  }
+  const std::vector<std::string> names = suite_names();
+  if (std::find(names.begin(), names.end(), name_or_file) == names.end()) {
+    throw UsageError("unknown suite " + quote(name_or_file) + suggestion(name_or_file, names));
+  }
+  const std::filesystem::path file = suites_folder() / name_or_file / "suite.toml";
+  return parse_suite(read_file(file), name_or_file, "suite " + quote(name_or_file), profile);
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/execute.hpp"
+#include "cli/suite.hpp"
+#include "cli/text_table.hpp"
+
+namespace kymo::cli {
+namespace {
+
+struct Arguments {
+  std::string suite, profile;
+  RunOptions options;
+  bool json = false;  // of `suite list`
+};
+
+int list_suites(bool as_json) {
+  Json json = Json::array();
+  TextTable table{{"suite", "cases", "profiles", "title"}, {false, true}, {}};
+  for (const std::string& name : suite_names()) {
+    const Suite suite = find_suite(name, "");
+    std::vector<std::string> cases;
+    for (const CaseSpec& spec : suite.cases) cases.push_back(spec.name);
+    json.push_back({{"name", name}, {"title", suite.title}, {"cases", cases}, {"profiles", suite.profiles}});
+    table.rows.push_back({name, std::to_string(cases.size()), join(suite.profiles, ", "), suite.title});
+  }
+  std::fputs((as_json ? json.dump(2) + "\n" : render(table, false)).c_str(), stdout);
+  return 0;
+}
+
+int run_suite(const Arguments& arguments, const std::string& command_line) {
+  Order order{.specs = find_suite(arguments.suite, arguments.profile).cases, .missing = MissingDevice::kSkippedRun};
+  Targets targets(arguments.options.plugins);
+  return execute(order, targets, arguments.options, command_line);
+}
+
+}  // namespace
+
+void add_suite(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("suite", "Measures the cases of a file");
+  command->require_subcommand(1);
+
+  CLI::App* list = command->add_subcommand("list", "Lists the suites of this installation");
+  list->add_flag("--json", arguments->json, "print JSON");
+  list->callback([&session, arguments] { session.action = [arguments] { return list_suites(arguments->json); }; });
+
+  CLI::App* run = command->add_subcommand("run", "Makes the runs of a suite; where the device of a case is missing, stores it as skipped");
+  run->add_option("suite", arguments->suite, "name, or path of a .toml file")->required()->type_name("SUITE");
+  run->add_option("--profile", arguments->profile, "variant of the suite, such as small")->type_name("NAME");
+  add_worker_options(*run, arguments->options);
+  add_method_options(*run, arguments->options);
+  add_selection_options(*run, arguments->options);
+  add_database_option(*run, arguments->options.database);
+  add_plugin_options(*run, arguments->options.plugins);
+  run->footer("Example: kymo suite run quick");
+  run->callback([&session, arguments] { session.action = [&session, arguments] { return run_suite(*arguments, session.command_line); }; });
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/targets.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo::cli {
+
+catalog::Found Targets::find(const std::string& word) {
+  if (word.find('/') != std::string::npos || word.ends_with(".so") || word.find(".so:") != std::string::npos) return find_in_file(word);
+  if (!catalog_) catalog_ = catalog::discover(options_);
+  return catalog::find_workload(*catalog_, word);
+}
+
+catalog::Found Targets::find_in_file(const std::string& word) {
+  std::filesystem::path file = word;
+  std::string name;
+  const std::size_t colon = word.rfind(':');
+  std::error_code ignored;  // a path that cannot be looked at is no file
+  if (!std::filesystem::is_regular_file(file, ignored) && colon != std::string::npos) {
+    file = word.substr(0, colon);
+    name = word.substr(colon + 1);
+  }
+  if (!std::filesystem::is_regular_file(file, ignored)) throw UsageError("there is no plugin file " + quote(file.string()));
+  file = std::filesystem::canonical(file);
+  auto plugin = std::find_if(files_.begin(), files_.end(), [&](const auto& each) { return each.file.file == file; });
+  if (plugin == files_.end()) plugin = files_.insert(files_.end(), catalog::describe_file(file, options_));
+  std::vector<std::string> names;
+  for (const catalog::Workload& workload : plugin->workloads) {
+    if (workload.name == name || (name.empty() && plugin->workloads.size() == 1)) return {&*plugin, &workload};
+    names.push_back(workload.name);
+  }
+  const std::string shown = quote(file.filename().string());
+  if (name.empty()) throw UsageError("plugin " + shown + " holds several workloads; write FILE:NAME with one of " + join(names, ", "));
+  throw UsageError("plugin " + shown + " holds no workload " + quote(name) + suggestion(name, names));
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "store/results.hpp"
+
+namespace kymo::cli {
+
+/// Columns of text, aligned for a terminal.
+struct TextTable {
+  std::vector<std::string> header;
+  std::vector<bool> right;  ///< columns aligned to the right; missing entries mean left
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// The table as lines. Control characters in cells are made visible, so that stored text cannot steer a terminal;
+/// with `colour`, the words that tell how a run ended are coloured.
+std::string render(const TextTable& table, bool colour);
+
+/// Text with control characters made visible, so that it stays on its line: a newline becomes \n.
+std::string visible(const std::string& text);
+
+/// True if standard output is a terminal and NO_COLOR is not set.
+bool colour_on_stdout();
+
+/// A query's result for a terminal, as JSON (an array of objects), and as CSV (RFC 4180; text that a spreadsheet would take for a formula
+/// is prefixed with ').
+std::string render_rows(const store::ResultsDatabase::Table& table);
+std::string rows_to_json(const store::ResultsDatabase::Table& table);
+std::string rows_to_csv(const store::ResultsDatabase::Table& table);
+
+}  // namespace kymo::cli

@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: What limits the trust in single runs.
+-- column suite_case: title="case", format="code"
+-- column title: title="run"
+-- column kind: title="what"
+-- column detail: title="why"
+-- empty: Nothing limits the trust in these runs: each ended well and was verified, no GPU slowed down, and no record was lost.
+SELECT r.suite_case, i.title, CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind, c.detail
+FROM selected_run s
+JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+JOIN run_title i ON i.run_id = r.run_id
+JOIN run_caution c ON c.run_id = r.run_id
+ORDER BY r.run_id, c.kind, c.detail

@@ -1,0 +1,17 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Every run of the suite and how it ended.
+-- column suite_case: title="case", format="code"
+-- column size: title="size"
+-- column context: title="context", unit="tokens", format="plain"
+-- column mode: title="mode", format="code"
+-- column precision: title="precision"
+-- column warmup: title="warm-up"
+-- column standing: title="standing"
+-- column verified: title="verified"
+-- empty: No run of the suite `cs336` is among these.
+SELECT r.suite_case, m.size, m.context, m.mode, m.precision, r.warmup, d.standing, d.verified
+FROM selected_run s
+JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+JOIN run_standing d ON d.run_id = r.run_id
+LEFT JOIN transformer_run m ON m.run_id = r.run_id
+ORDER BY r.run_id

@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Time of the forward pass, the backward pass and the optimizer step.
+-- column size: title="size"
+-- column context: title="context", unit="tokens", format="plain"
+-- column precision: title="precision"
+-- column forward_ms: title="forward", unit="ms", format="measured", plus_minus="forward_std_ms"
+-- column backward_ms: title="backward", unit="ms", format="measured", plus_minus="backward_std_ms"
+-- column optimizer_ms: title="optimizer", unit="ms", format="measured", plus_minus="optimizer_std_ms"
+-- column step_ms: title="whole step", unit="ms", format="measured", plus_minus="step_std_ms"
+-- column ratio: title="backward / forward", digits=2
+-- column verified: title="verified"
+-- note: A state in place of a figure says why there is none; the reasons are in the section on the standing of the runs.
+-- empty: The case `timing` of the suite `cs336` was not run.
+SELECT m.size, m.context, m.precision,
+       CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms, f.std_ms AS forward_std_ms,
+       CASE WHEN d.state <> '' THEN d.state ELSE b.mean_ms END AS backward_ms, b.std_ms AS backward_std_ms,
+       CASE WHEN d.state <> '' THEN d.state ELSE o.mean_ms END AS optimizer_ms, o.std_ms AS optimizer_std_ms,
+       CASE WHEN d.state <> '' THEN d.state ELSE w.mean_ms END AS step_ms, w.std_ms AS step_std_ms,
+       CASE WHEN d.state = '' THEN b.mean_ms / f.mean_ms END AS ratio,
+       CASE WHEN d.state IN ('', 'failed') THEN d.verified END AS verified
+FROM selected_run s
+JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'timing'
+JOIN transformer_run m ON m.run_id = r.run_id
+JOIN run_standing d ON d.run_id = r.run_id
+LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward'
+LEFT JOIN phase_time b ON b.run_id = r.run_id AND b.phase = 'backward'
+LEFT JOIN phase_time o ON o.run_id = r.run_id AND o.phase = 'optimizer'
+LEFT JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'
+ORDER BY m.size_order, m.size, m.context, m.precision, r.run_id

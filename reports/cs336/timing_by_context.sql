@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Time of a whole step against the context length, by model size:
+-- empty: The case `timing` of the suite `cs336` gave no figure to draw.
+SELECT m.precision AS setting, m.size, m.context, avg(t.mean_ms) AS mean_ms, CASE WHEN count(*) = 1 THEN max(t.std_ms) END AS std_ms
+FROM selected_run s
+JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'timing'
+JOIN transformer_run m ON m.run_id = r.run_id
+LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step' AND t.status = 'ok'
+GROUP BY m.precision, m.size_order, m.size, m.context
+ORDER BY m.precision, m.size_order, m.size, m.context

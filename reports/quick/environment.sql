@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: What is known of the machine.
+-- column name: title="fact"
+-- column value: title="value"
+-- empty: Nothing is known of the machine.
+SELECT DISTINCT e.name, e.value
+FROM selected_run s
+JOIN run r ON r.run_id = s.run_id
+JOIN environment e ON e.invocation_id = r.invocation_id
+ORDER BY e.name, e.value

@@ -1,0 +1,20 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Time of each phase of every run that has phases.
+-- column workload: title="workload", format="code"
+-- column title: title="case"
+-- column phase: title="phase", format="code"
+-- column mean_ms: title="mean", unit="ms", format="measured", plus_minus="std_ms"
+-- column median_ms: title="median", unit="ms", format="significant", digits=4
+-- column share: title="share", unit="% of step", digits=1
+-- column gflop_per_s: title="throughput", unit="GFLOP/s", format="significant", digits=4
+-- empty: No workload here divides its step into phases.
+SELECT r.workload, i.title, t.phase, t.mean_ms, t.std_ms, t.median_ms, 100.0 * t.mean_ms / w.mean_ms AS share, g.flops_per_s / 1e9 AS gflop_per_s
+FROM selected_run s
+JOIN run r ON r.run_id = s.run_id
+JOIN run_title i ON i.run_id = r.run_id
+JOIN phase_time t ON t.run_id = r.run_id AND t.phase <> 'step'
+LEFT JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'
+LEFT JOIN throughput g ON g.run_id = r.run_id AND g.phase = t.phase
+WHERE r.status = 'ok'
+ORDER BY r.workload, r.run_id, t.phase = 'other',
+         (SELECT min(x.start_ns) FROM sample x WHERE x.run_id = r.run_id AND x.pass = 'time' AND x.phase = t.phase AND x.warmup = 0)

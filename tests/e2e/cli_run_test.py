@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a command line to rows, tables and JSON, with the template's workload."""
+import csv
+import io
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from kymo_tool import KYMO, SAXPY, TRANSFORMER, KymoTest
+
+SMALL = ["--set", "n=1000", "--warmup", "1", "--steps", "3"]
+
+
+class RunTest(KymoTest):
+    def test_one_case(self):
+        done = self.kymo("run", "saxpy", *SMALL)
+        self.assertRegex(done.stdout, r"\brun +workload +parameters +step +phases +status +verification\n")
+        self.assertRegex(done.stdout, r"\bsaxpy +.*\d (ns|µs|ms) ± .*compute \d.* ok +passed\n")
+        self.assertIn("results: kymo.db, invocation 1\n", done.stdout)
+        self.assertRegex(done.stderr, r"\Arun 1: saxpy .*n=1000.*: ok, step [^\n]+\n\Z")
+        self.assertEqual(self.sql("SELECT status, verification, steps, warmup FROM run"),
+                         [{"status": "ok", "verification": "passed", "steps": 3, "warmup": 1}])
+        self.assertEqual(self.sql("SELECT count(*) AS n FROM sample WHERE pass = 'time' AND phase = 'compute' AND NOT warmup"), [{"n": 3}])
+        facts = {row["name"]: row["value"] for row in self.sql("SELECT name, value FROM environment")}
+        self.assertTrue({"host", "cpu", "cores", "memory_bytes", "kernel", "os", "kymo"} <= facts.keys(), facts)
+        self.assertEqual([file.name for file in self.work.iterdir()], ["kymo.db"])
+
+    def test_json_says_the_same(self):
+        done = self.kymo_json("run", "saxpy", *SMALL, "--axis", "precision=fp32,fp64", "--label", "here")
+        self.assertEqual(done["exit_code"], 0)
+        self.assertEqual([run["parameters"]["precision"] for run in done["runs"]], ["fp32", "fp64"])
+        for run in done["runs"]:
+            self.assertEqual((run["status"], run["verification"], run["label"], run["device"]), ("ok", "passed", "here", "cpu"))
+            self.assertEqual(list(run["phases"])[:2], ["step", "compute"])
+            self.assertEqual(run["phases"]["step"]["count"], 3)
+            self.assertGreaterEqual(run["phases"]["step"]["mean_ns"], run["phases"]["compute"]["min_ns"])
+            self.assertIn("agreement of ranks", [check["name"] for check in run["checks"]])
+
+    def test_table_shows_what_differs(self):
+        done = self.kymo("run", "saxpy", *SMALL, "--axis", "a=1,2", "--no-verify")
+        self.assertRegex(done.stdout, r"saxpy +a=1(\.0)? ")
+        self.assertNotIn("precision=", done.stdout)
+        self.assertNotIn("passed", done.stdout)
+
+    def test_repetitions_are_interleaved(self):
+        done = self.kymo_json("run", "saxpy", *SMALL, "--axis", "a=1,2", "--repeat", "2", "--no-verify")
+        self.assertEqual([(run["parameters"]["a"], run["repetition"]) for run in done["runs"]], [(1, 0), (2, 0), (1, 1), (2, 1)])
+
+    def test_two_ranks(self):
+        done = self.kymo_json("run", "saxpy", *SMALL, "--ranks", "2")
+        self.assertEqual(done["runs"][0]["status"], "ok")
+        self.assertEqual(self.sql("SELECT count(DISTINCT rank) AS n FROM sample WHERE pass = 'time'"), [{"n": 2}])
+
+    def test_smoke(self):
+        self.kymo("run", "saxpy", "--set", "n=10", "--smoke")
+        self.assertEqual(self.sql("SELECT warmup, steps FROM run"), [{"warmup": 0, "steps": 1}])
+
+    def test_plan_writes_nothing(self):
+        plan = self.kymo_json("run", "saxpy", "--axis", "n=1..4*2", "--plan")
+        self.assertEqual([run["case"]["parameters"]["n"] for run in plan], [1, 2, 4])
+        self.assertEqual(self.kymo("run", "saxpy", "--plan", "--axis", "n=1..4*2").stdout.count("saxpy"), 3)
+        self.assertEqual(list(self.work.iterdir()), [])
+
+    def test_resume_and_shards(self):
+        words = ["run", "saxpy", *SMALL, "--no-verify", "--axis", "a=1..5+1"]
+        self.assertEqual(len(self.kymo_json(*words, "--shard", "1/2", "--resume")["runs"]), 3)
+        left = self.kymo_json(*words, "--resume", "--plan")
+        self.assertEqual([run["case"]["parameters"]["a"] for run in left], [2, 4])
+        self.assertEqual(len(self.kymo_json(*words, "--resume")["runs"]), 2)
+        again = self.kymo(*words, "--resume")
+        self.assertIn("nothing left to do", again.stderr)
+        self.assertEqual(len(self.kymo_json(*words, "--resume", "--repeat", "2")["runs"]), 5)
+        self.assertEqual(self.sql("SELECT count(*) AS n FROM run WHERE status = 'ok'"), [{"n": 10}])
+
+    def test_path_of_a_plugin(self):
+        shutil.copy(SAXPY, self.work / "copy.so")
+        self.assertEqual(self.kymo_json("run", "./copy.so", *SMALL)["runs"][0]["status"], "ok")
+        self.assertEqual(self.kymo_json("run", "copy.so:saxpy", *SMALL)["runs"][0]["status"], "ok")
+        self.assertIn("did you mean 'saxpy'", self.kymo("run", "./copy.so:saxpi", code=2).stderr)
+        file = self.sql("SELECT DISTINCT file FROM plugin")[0]["file"]
+        self.assertEqual(os.path.basename(file), "copy.so")
+
+    def test_verify(self):
+        done = self.kymo("verify", "saxpy", "--set", "n=1000")
+        self.assertIn("agreement of ranks", done.stdout)
+        self.assertEqual(self.sql("SELECT passes FROM run"), [{"passes": "verify"}])
+
+    def test_merge(self):
+        self.kymo("run", "saxpy", *SMALL, "--no-verify", "--db", "a.db")
+        self.kymo("run", "saxpy", *SMALL, "--no-verify", "--db", "b.db")
+        self.assertIn("1 runs of 1 invocations added", self.kymo("merge", "all.db", "a.db", "b.db").stdout)
+        self.kymo("merge", "all.db", "a.db")
+        self.assertEqual(self.sql("SELECT count(*) AS n FROM run", "all.db"), [{"n": 2}])
+        self.kymo("merge", "all.db", "all.db", code=2)
+
+    def test_sql_formats(self):
+        self.kymo("run", "saxpy", *SMALL, "--no-verify", "--label", "=1+1,\"x\"")
+        self.assertIn("saxpy", self.kymo("sql", "SELECT workload FROM run").stdout)
+        rows = list(csv.reader(io.StringIO(self.kymo("sql", "SELECT label, steps FROM run", "--csv").stdout)))
+        self.assertEqual(rows, [["label", "steps"], ["'=1+1,\"x\"", "3"]])
+        for statement in ("DELETE FROM run", "SELECT 1; SELECT 2", "SELEC 1", "ATTACH 'x.db' AS x", "PRAGMA user_version = 7"):
+            self.assertRegex(self.kymo("sql", statement, code=2).stderr, r"\Akymo: [^\n]+\n\Z")
+        self.assertEqual(self.sql("SELECT count(*) AS n FROM run"), [{"n": 1}])
+
+    @unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+    @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "this machine has a GPU")
+    def test_suite_skips_what_has_no_device(self):
+        self.kymo("suite", "run", "cs336", "--filter", "timing-warmup")
+        rows = self.sql("SELECT status, detail, count(*) AS n FROM run GROUP BY status, detail")
+        self.assertEqual([(row["status"], row["n"]) for row in rows], [("skipped", 8)])
+        self.assertIn("there is no GPU", rows[0]["detail"])
+        self.assertIn("there is no GPU", self.kymo("run", "transformer_lm", "--device", "cuda", code=2).stderr)
+
+    def test_suite_file(self):
+        (self.work / "mine.toml").write_text('[[case]]\nname = "one"\nworkload = "saxpy"\nset = { n = 10 }\nsteps = 2\nranks = [1, 2]\n')
+        done = self.kymo_json("suite", "run", "./mine.toml")
+        self.assertEqual([(run["suite"], run["suite_case"], run["ranks"], run["status"]) for run in done["runs"]],
+                         [("mine", "one", 1, "ok"), ("mine", "one", 2, "ok")])
+
+    def test_suites_are_listed(self):
+        names = [suite["name"] for suite in self.kymo_json("suite", "list")]
+        self.assertTrue({"quick", "cs336"} <= set(names), names)
+
+    def test_list_and_describe(self):
+        listed = self.kymo_json("list")
+        self.assertIn("saxpy", [workload["name"] for plugin in listed["plugins"] for workload in plugin["workloads"]])
+        self.assertRegex(self.kymo("list").stdout, r"\nsaxpy +saxpy ")
+        described = self.kymo("describe", "saxpy").stdout
+        for word in ("precision", "fp32|fp64", "compute", "elements"):
+            self.assertIn(word, described)
+
+    def test_doctor(self):
+        findings = {finding["subject"]: finding for finding in self.kymo_json("doctor")}
+        self.assertEqual(findings["plugin saxpy"]["state"], "ok")
+        self.assertEqual(findings["database folder"]["state"], "ok")
+        for finding in findings.values():
+            self.assertEqual(finding["remedy"] == "", finding["state"] == "ok", finding)
+
+    def test_new_build_run(self):
+        self.kymo("new", "my_kernel")
+        self.assertIn("exists already", self.kymo("new", "my_kernel", code=2).stderr)
+        self.kymo("build", "my_kernel/my_kernel.cpp", seconds=600)
+        self.assertEqual(self.kymo_json("run", "./my_kernel.so", *SMALL)["runs"][0]["status"], "ok")
+        (self.work / "broken.cpp").write_text("int main( {")
+        self.assertIn("broken.cpp", self.kymo("build", "broken.cpp", code=1).stderr)
+        self.assertFalse((self.work / "broken.so").exists())
+
+    def test_interrupt_keeps_what_was_measured(self):
+        process = subprocess.Popen([str(KYMO), "run", "saxpy", "--set", "n=1000000", "--steps", "1000000000", "--no-verify"], cwd=self.work,
+                                   env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and not (self.work / "kymo.db").exists():
+            time.sleep(0.05)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(self.sql("SELECT status FROM run"), [{"status": "interrupted"}])
+        self.assertEqual(self.sql("SELECT exit_code FROM invocation"), [{"exit_code": 130}])
+
+    def test_terminal_gets_a_bar_and_no_colour_by_wish(self):
+        leader, follower = pty.openpty()
+        process = subprocess.Popen([str(KYMO), "run", "saxpy", *SMALL, "--no-verify"], cwd=self.work, env=self.environment, stdout=follower,
+                                   stderr=follower)
+        os.close(follower)
+        shown = b""
+        try:
+            while block := os.read(leader, 4096):
+                shown += block
+        except OSError:  # the other end is closed
+            pass
+        os.close(leader)
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertIn(b"] 1/1 saxpy", shown)
+        self.assertNotIn(b"\033[3", shown)
+
+
+if __name__ == "__main__":
+    unittest.main()

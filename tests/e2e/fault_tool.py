@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the fault tests share: processes left behind, and a database that must be whole whatever happened."""
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+
+from kymo_tool import BUILD, KYMO, KymoTest
+
+BAD = BUILD / "tests" / "plugins"
+PATIENCE_S = 30
+
+
+def processes_of(mark):
+    """Processes whose environment holds `mark`: whatever a tool that was started with it left, with its children's children."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                environment = file.read()
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                state = file.read().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if mark.encode() in environment and state not in "ZX":
+            found.append(int(name))
+    return found
+
+
+def wait_until(ready, patience_s=PATIENCE_S):
+    """Waits for `ready()` to be true; its last value."""
+    deadline = time.monotonic() + patience_s
+    while not (value := ready()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return value
+
+
+def damage_of(database):
+    """What is wrong with a results database, as texts: broken pages, dangling rows, and runs that say more than they hold."""
+    connection = sqlite3.connect(database)
+    try:
+        wrong = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        wrong += [f"dangling row: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
+        wrong += [f"run {row[0]} is ok and lacks samples" for row in connection.execute(
+            """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND r.passes LIKE '%time%' AND r.steps > 0 AND
+               (SELECT count(*) FROM sample s WHERE s.run_id = r.run_id AND s.pass = 'time' AND s.phase = 'step' AND NOT s.warmup)
+               <> r.steps * r.ranks""")]
+        wrong += [f"run {row[0]} is ok and lacks statistics" for row in connection.execute(
+            """SELECT run_id FROM run WHERE status = 'ok' AND passes LIKE '%time%'
+               AND run_id NOT IN (SELECT run_id FROM statistic WHERE phase = 'step')""")]
+        wrong += [f"run {row[0]} has no end" for row in connection.execute(
+            "SELECT run_id FROM run WHERE status <> 'running' AND ended_at IS NULL")]
+        return wrong
+    finally:
+        connection.close()
+
+
+class FaultTest(KymoTest):
+    """A KymoTest that ends only if nothing is left running and the database is whole."""
+
+    def setUp(self):
+        super().setUp()
+        self.database = self.work / "kymo.db"
+        self.addCleanup(self.check_nothing_is_left)
+
+    def check_nothing_is_left(self):
+        if not wait_until(lambda: not self.left_running()):
+            left = self.left_running()
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+            self.fail(f"processes were left running: {left}")
+        if self.database.exists():
+            self.assertEqual(damage_of(self.database), [])
+
+    def left_running(self):
+        return processes_of(f"XDG_CACHE_HOME={self.folder}/cache")
+
+    def start(self, *words):
+        """Starts the tool with the default reaction to Ctrl-C, which a script in the background lacks."""
+        process = subprocess.Popen([str(KYMO), *map(str, words)], cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.addCleanup(process.wait, timeout=PATIENCE_S)
+        self.addCleanup(process.kill)
+        return process
+
+    def rows(self, query):
+        connection = sqlite3.connect(self.database)
+        try:
+            return connection.execute(query).fetchall()
+        finally:
+            connection.close()
+
+    def scratch_folders(self):
+        root = self.work / "kymo.db.scratch"
+        return [path for path in root.iterdir() if path.is_dir()] if root.exists() else []

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kill -9 of the tool, at a known moment and at twenty random ones."""
+import random
+import signal
+import unittest
+
+import kill_sweep
+from fault_tool import BAD, FaultTest, damage_of, wait_until
+
+LONG = ["--warmup", "0", "--steps", "100000", "--no-verify", "--timeout", "100"]
+SHORT = ["--warmup", "0", "--steps", "2", "--no-verify"]
+
+
+class KillTest(FaultTest):
+    def status_of_first(self):
+        return self.rows("SELECT status, detail FROM run WHERE run_id = 1")[0]
+
+    def start_long_run(self):
+        process = self.start("run", BAD / "probe.so", "--set", "sleep=1000", "--ranks", "2", *LONG)
+        self.assertTrue(wait_until(lambda: self.database.exists() and len(self.left_running()) >= 4), "no workers appeared")
+        return process
+
+    def test_workers_die_with_the_tool_and_the_next_start_says_so(self):
+        process = self.start_long_run()
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=30)
+        self.assertTrue(wait_until(lambda: not self.left_running()), "workers outlived the tool")
+        self.assertEqual(damage_of(self.database), [])
+        self.assertEqual(self.status_of_first()[0], "running")
+        self.kymo("run", BAD / "raw_valid.so", *SHORT)
+        status, detail = self.status_of_first()
+        self.assertEqual(status, "interrupted")
+        self.assertIn("killed", detail)
+        self.assertEqual(self.scratch_folders(), [])
+
+    def test_a_live_tool_is_left_alone(self):
+        process = self.start_long_run()
+        self.kymo("run", BAD / "raw_valid.so", *SHORT)
+        self.assertEqual(self.status_of_first()[0], "running")
+        self.assertEqual(len(self.scratch_folders()), 1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(self.status_of_first()[0], "interrupted")
+        self.assertGreater(self.rows("SELECT count(*) FROM sample WHERE run_id = 1")[0][0], 0)
+
+    def test_random_moments(self):
+        seed = random.randrange(1 << 30)
+        wrong, statuses = kill_sweep.sweep(20, seed)
+        self.assertEqual(wrong, [], f"seed {seed}")
+        self.assertGreater(statuses.get("ok", 0), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C once lets the step end, twice ends at once; SIGTERM is the same with another exit code."""
+import os
+import signal
+import time
+import unittest
+
+from fault_tool import BAD, FaultTest, wait_until
+
+LONG = ["--warmup", "0", "--steps", "100000", "--no-verify", "--timeout", "100"]
+
+
+class SignalTest(FaultTest):
+    def running(self, *words):
+        """Starts a run and waits until a worker is at work."""
+        process = self.start("run", *words)
+        self.assertTrue(wait_until(lambda: len(self.left_running()) >= 3), "no worker appeared beside kymo and its guardian")
+        time.sleep(0.7)
+        self.assertIsNone(process.poll())
+        return process
+
+    def end(self, process, code):
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, code, f"{out}\n{err}")
+        return out, err
+
+    def test_once(self):
+        process = self.running(BAD / "probe.so", "--axis", "sleep=1000,2000", *LONG)
+        process.send_signal(signal.SIGINT)
+        out, err = self.end(process, 130)
+        self.assertIn("interrupted", out)
+        self.assertIn("SIGINT: ending after the step under way", err)
+        self.assertEqual(self.rows("SELECT status, detail FROM run"), [("interrupted", self.rows("SELECT detail FROM run")[0][0])])
+        self.assertGreater(self.rows("SELECT count(*) FROM sample")[0][0], 0)
+        self.assertEqual(self.rows("SELECT exit_code FROM invocation"), [(130,)])
+        self.assertEqual(self.scratch_folders(), [])
+
+    def test_terminated(self):
+        process = self.running(BAD / "probe.so", "--set", "sleep=1000", *LONG)
+        process.send_signal(signal.SIGTERM)
+        self.end(process, 143)
+        self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])
+
+    def test_ranks_end_together(self):
+        process = self.running(BAD / "probe.so", "--set", "sleep=1000", "--ranks", "3", *LONG)
+        process.send_signal(signal.SIGINT)
+        self.end(process, 130)
+        self.assertEqual(self.rows("SELECT status FROM rank ORDER BY rank"), [("interrupted",)] * 3)
+        counts = [count for (count,) in self.rows("SELECT count(*) FROM sample WHERE phase = 'step' GROUP BY rank")]
+        self.assertEqual(len(counts), 3)
+        self.assertLessEqual(max(counts) - min(counts), 1)
+
+    def test_twice(self):
+        process = self.running(BAD / "hangs.so", "--set", "ignore_signals=true", *LONG)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        self.end(process, 130)
+        self.assertLess(time.monotonic() - began, 4, "the second signal did not cut the grace short")
+        self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])
+
+    def test_deaf_worker_gets_a_grace(self):
+        process = self.running(BAD / "hangs.so", *LONG)
+        process.send_signal(signal.SIGINT)
+        self.end(process, 130)
+        self.assertRegex(self.rows("SELECT detail FROM run")[0][0], "interrupted by SIGINT; not at an end after 5 s: rank 0")
+
+    def test_a_stopped_tool_blames_nobody(self):
+        """While the tool is stopped its workers go on unheard; that is no time-out."""
+        process = self.running(BAD / "probe.so", "--set", "sleep=1000", "--warmup", "0", "--steps", "2000", "--no-verify", "--timeout", "2")
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(3.5)
+        process.send_signal(signal.SIGCONT)
+        self.end(process, 0)
+        self.assertEqual(self.rows("SELECT status FROM run"), [("ok",)])
+
+    def test_no_further_runs(self):
+        process = self.running(BAD / "probe.so", "--set", "sleep=1000", "--repeat", "5", *LONG)
+        process.send_signal(signal.SIGINT)
+        self.end(process, 130)
+        self.assertEqual(self.rows("SELECT count(*) FROM run"), [(1,)])
+
+    def test_ctrl_c_in_a_terminal_reaches_the_tool_alone(self):
+        """The terminal signals the tool's whole process group; workers have groups of their own."""
+        process = self.running(BAD / "probe.so", "--set", "sleep=1000", *LONG)
+        os.killpg(process.pid, signal.SIGINT)
+        self.end(process, 130)
+        self.assertEqual(self.rows("SELECT status, signal FROM run"), [("interrupted", None)])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kills the whole tool at random moments, again and again on one database, and checks what is left each time.
+
+    KYMO_BUILD=build tests/e2e/kill_sweep.py --rounds 200 [--seed N]
+
+After each kill: no process is left, the database is whole, a run that says ok holds all its samples. After the next start: what was
+running is interrupted.
+"""
+import argparse
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from fault_tool import BAD, damage_of, processes_of, wait_until
+from kymo_tool import KYMO
+
+WORK = ["run", str(BAD / "probe.so"), "--axis", "sleep=100,200,300", "--ranks", "2", "--warmup", "1", "--steps", "5", "--timeout", "60"]
+FINISH = ["run", str(BAD / "raw_valid.so"), "--warmup", "0", "--steps", "1", "--no-verify"]
+
+
+class Sweep:
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.database = self.folder / "kymo.db"
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), "NO_COLOR": "1"}
+        self.environment.pop("KYMO_PLUGIN_PATH", None)
+        self.mark = f"XDG_CACHE_HOME={self.folder}/cache"
+
+    def start(self, words):
+        return subprocess.Popen([str(KYMO), *words, "--db", str(self.database)], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def whole_run_s(self):
+        """How long the work takes when nobody kills it."""
+        began = time.monotonic()
+        process = self.start(WORK)
+        _, err = process.communicate(timeout=300)
+        if process.returncode != 0:
+            raise SystemExit(f"the work itself failed with exit code {process.returncode}:\n{err}")
+        return time.monotonic() - began
+
+    def statuses(self):
+        connection = sqlite3.connect(self.database)
+        try:
+            return dict(connection.execute("SELECT status, count(*) FROM run GROUP BY status"))
+        finally:
+            connection.close()
+
+    def round(self, delay_s):
+        """Kills the tool after a while; what is wrong afterwards, as texts."""
+        process = self.start(WORK)
+        time.sleep(delay_s)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        wrong = []
+        if not wait_until(lambda: not processes_of(self.mark), 20):
+            left = processes_of(self.mark)
+            wrong.append(f"processes left: {left}")
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+        if self.database.exists() and self.database.stat().st_size > 0:
+            wrong += damage_of(self.database)
+        return wrong
+
+    def next_start(self):
+        """A start after a kill recovers what was running; what is wrong afterwards, as texts."""
+        process = self.start(FINISH)
+        _, err = process.communicate(timeout=120)
+        wrong = [] if process.returncode == 0 else [f"the next start ended with {process.returncode}: {err.strip()}"]
+        statuses = self.statuses()
+        if "running" in statuses:
+            wrong.append(f"still running after the next start: {statuses}")
+        scratch = Path(f"{self.database}.scratch")
+        if scratch.exists():
+            wrong.append(f"left in the scratch folder: {sorted(str(path) for path in scratch.rglob('*'))}")
+        return wrong + damage_of(self.database)
+
+
+def sweep(rounds, seed, say=lambda line: None):
+    """Makes the rounds; all that went wrong, and how runs ended."""
+    chance = random.Random(seed)
+    folder = tempfile.mkdtemp(prefix="kymo-sweep-")
+    wrong = []
+    try:
+        one = Sweep(folder)
+        longest_s = one.whole_run_s() * 1.1
+        for number in range(rounds):
+            delay_s = chance.uniform(0, longest_s)
+            found = one.round(delay_s)
+            if chance.random() < 0.5 or number == rounds - 1:
+                found += one.next_start()
+            wrong += [f"round {number} (killed after {delay_s:.3f} s): {what}" for what in found]
+            say(f"round {number + 1} of {rounds}: killed after {delay_s:.3f} s: {'; '.join(found) or 'sound'}")
+        return wrong, one.statuses()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=None, help="makes the moments the same again")
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else random.randrange(1 << 30)
+    print(f"seed {seed}", flush=True)
+    wrong, statuses = sweep(options.rounds, seed, lambda line: print(line, flush=True))
+    print(f"runs by status: {statuses}")
+    print(f"{len(wrong)} faults" + "".join(f"\n  {what}" for what in wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

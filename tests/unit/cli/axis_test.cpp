@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/axis.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+#include "unit/cli/sample_workload.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> values(const std::string& text) {
+  static const catalog::Plugin plugin = sample_plugin();
+  return axis_values(axis_from(text), plugin.workloads.front());
+}
+
+TEST(Axis, ListsValues) {
+  EXPECT_THAT(values("n=1,2, 5"), ElementsAre("1", "2", "5"));
+  EXPECT_THAT(values("dtype=bf16,fp32"), ElementsAre("bf16", "fp32"));
+  EXPECT_THAT(values("causal=true,false"), ElementsAre("true", "false"));
+}
+
+TEST(Axis, SpellsOutRangesOfWholeNumbers) {
+  EXPECT_THAT(values("n=1..8*2"), ElementsAre("1", "2", "4", "8"));
+  EXPECT_THAT(values("n=1..10*3"), ElementsAre("1", "3", "9"));
+  EXPECT_THAT(values("n=128..512+128"), ElementsAre("128", "256", "384", "512"));
+  EXPECT_THAT(values("n=7..7+1"), ElementsAre("7"));
+  EXPECT_THAT(values("n=1,4..16*4,100"), ElementsAre("1", "4", "16", "100"));
+}
+
+TEST(Axis, SpellsOutRangesOfRealNumbers) {
+  EXPECT_THAT(values("rate=0.1..0.3+0.1"), ElementsAre("0.1", "0.2", "0.3"));
+  EXPECT_THAT(values("rate=0.001..1*10"), ElementsAre("0.001", "0.01", "0.1", "1"));
+  EXPECT_THAT(values("rate=1e-3..3e-3+1e-3"), ElementsAre("0.001", "0.002", "0.003"));
+  EXPECT_THAT(values("rate=-1..1+1"), ElementsAre("-1", "0", "1"));
+}
+
+TEST(Axis, LeavesTextsThatLookLikeRangesAlone) { EXPECT_THAT(values("note=a..b*2"), ElementsAre("a..b*2")); }
+
+TEST(Axis, TakesTheWorkloadsOwnValues) { EXPECT_THAT(values("n"), ElementsAre("16", "32")); }
+
+struct BadAxis {
+  const char* text;
+  const char* message;
+};
+
+class BadAxisTest : public testing::TestWithParam<BadAxis> {};
+
+TEST_P(BadAxisTest, IsRefusedInOneLine) {
+  try {
+    values(GetParam().text);
+    FAIL() << GetParam().text << " was taken";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(GetParam().message));
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, BadAxisTest,
+                         testing::Values(BadAxis{"=1,2", "--axis takes"}, BadAxis{"n=1,,2", "empty value"}, BadAxis{"n=", "empty value"},
+                                         BadAxis{"m=1,2", "no parameter 'm'"}, BadAxis{"rate", "suggests no values"},
+                                         BadAxis{"n=1..8", "is no range"}, BadAxis{"n=1..8-2", "is no range"},
+                                         BadAxis{"n=8..1*2", "ends before it begins"}, BadAxis{"n=1..8*1", "factor of at least 2"},
+                                         BadAxis{"n=0..8*2", "beginning of at least 1"}, BadAxis{"n=1..8+0", "step of at least 1"},
+                                         BadAxis{"n=1..8+x", "whole number"}, BadAxis{"n=a..8+1", "whole number"},
+                                         BadAxis{"n=1..9223372036854775807+1", "more than"},
+                                         BadAxis{"n=1..99999999999999999999*2", "whole number"}, BadAxis{"rate=0..1+1e-9", "more than"},
+                                         BadAxis{"rate=0..1*2", "above 0"}, BadAxis{"rate=0..inf+1", "finite"}, BadAxis{"n=0,1", "'n'"},
+                                         BadAxis{"n=1..4194304*2", "'n'"}, BadAxis{"dtype=fp32,fp16", "'dtype'"},
+                                         BadAxis{"n=1,01", "comes twice"}, BadAxis{"n=4,1..4*2", "comes twice"}));
+
+TEST(Axis, StopsBeforeANumberThatIsTooLarge) {
+  catalog::Plugin plugin = sample_plugin();
+  plugin.workloads[0].parameters[0].maximum.reset();
+  EXPECT_THAT(axis_values(axis_from("n=4611686018427387904..9223372036854775807*2"), plugin.workloads[0]),
+              ElementsAre("4611686018427387904"));
+}
+
+}  // namespace
+}  // namespace kymo::cli

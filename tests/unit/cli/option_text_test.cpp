@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/option_text.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using measure::Pass;
+using testing::ElementsAre;
+using testing::Pair;
+
+TEST(OptionText, WholeNumbers) {
+  EXPECT_EQ(whole_number("--steps", "10", 1, 100), 10);
+  for (const char* text : {"", "0", "101", "ten", "1.5", "1 ", "99999999999999999999", "+1", "0x1"}) {
+    EXPECT_THROW(whole_number("--steps", text, 1, 100), UsageError) << text;
+  }
+}
+
+TEST(OptionText, RealNumbers) {
+  EXPECT_EQ(real_number("--timeout", "2.5", 0, 10), 2.5);
+  for (const char* text : {"", "nan", "inf", "11", "-1", "1s"}) EXPECT_THROW(real_number("--timeout", text, 0, 10), UsageError) << text;
+}
+
+TEST(OptionText, RelativeErrors) {
+  EXPECT_DOUBLE_EQ(relative_error("--until", "0.01"), 0.01);
+  EXPECT_DOUBLE_EQ(relative_error("--until", "5%"), 0.05);
+  for (const char* text : {"", "%", "0", "1", "100%", "-1%", "x", "1%%"}) EXPECT_THROW(relative_error("--until", text), UsageError) << text;
+}
+
+TEST(OptionText, Sizes) {
+  EXPECT_EQ(size_bytes("--host-memory", "4096"), 4096);
+  EXPECT_EQ(size_bytes("--host-memory", "4096 B"), 4096);
+  EXPECT_EQ(size_bytes("--host-memory", "8G"), std::int64_t{8} << 30);
+  EXPECT_EQ(size_bytes("--host-memory", "1.5GiB"), std::int64_t{3} << 29);
+  EXPECT_EQ(size_bytes("--host-memory", "2MB"), 2'000'000);
+  for (const char* text : {"", "0", "G", "8X", "8Gi", "8GiBs", "-1G", "1e9G", "99999999T", "1..2G"}) {
+    EXPECT_THROW(size_bytes("--host-memory", text), UsageError) << text;
+  }
+}
+
+TEST(OptionText, Shards) {
+  EXPECT_EQ(shard_from("2/8").index, 2);
+  EXPECT_EQ(shard_from("2/8").count, 8);
+  for (const char* text : {"", "1", "0/2", "3/2", "1/0", "a/b", "1/2/3", "-1/2", "/2", "1/"})
+    EXPECT_THROW(shard_from(text), UsageError) << text;
+}
+
+TEST(OptionText, SplitsAtTheFirstEqualsSign) {
+  EXPECT_THAT(name_and_value("--set", "p=a=b"), Pair("p", "a=b"));
+  EXPECT_THAT(name_and_value("--set", "p="), Pair("p", ""));
+  EXPECT_THROW(name_and_value("--set", "p"), UsageError);
+  EXPECT_THROW(name_and_value("--set", "=v"), UsageError);
+}
+
+TEST(OptionText, PassesKeepTheirOrder) {
+  EXPECT_THAT(passes_from("--passes", "time,verify"), ElementsAre(Pass::kVerify, Pass::kTime));
+  EXPECT_THAT(passes_from("--passes", "time,time"), ElementsAre(Pass::kTime));
+  for (const char* text : {"", "tim", "time,", "trace"}) EXPECT_THROW(passes_from("--passes", text), UsageError) << text;
+}
+
+TEST(OptionText, QuotesForAShellOnlyWhatNeedsIt) {
+  EXPECT_EQ(shell_word("--set"), "--set");
+  EXPECT_EQ(shell_word("n=1..8*2"), "'n=1..8*2'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+}  // namespace
+}  // namespace kymo::cli

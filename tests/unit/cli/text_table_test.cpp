@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text_table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kymo::cli {
+namespace {
+
+using Cell = store::ResultsDatabase::Cell;
+
+Cell text(const std::string& value) { return {.type = Cell::Type::kText, .integer = 0, .real = 0, .text = value}; }
+Cell integer(std::int64_t value) { return {.type = Cell::Type::kInteger, .integer = value, .real = 0, .text = ""}; }
+Cell real(double value) { return {.type = Cell::Type::kReal, .integer = 0, .real = value, .text = ""}; }
+
+TEST(TextTable, AlignsByCharactersNotBytes) {
+  const TextTable table{{"name", "time"}, {false, true}, {{"a", "1 ± 2"}, {"long", "10"}}};
+  EXPECT_EQ(render(table, false), "name   time\n----  -----\na     1 ± 2\nlong     10\n");
+}
+
+TEST(TextTable, ShowsControlCharacters) {
+  EXPECT_EQ(visible("a\nb\tc\x1b[31m\x7f"), "a\\nb\\tc\\x1b[31m\\x7f");
+  EXPECT_EQ(visible("\xc2\x9b"
+                    "2J \xc2\xb5s"),
+            "\\x9b2J \xc2\xb5s");
+}
+
+TEST(TextTable, ColoursOnlyWhenAsked) {
+  const TextTable table{{"status"}, {}, {{"failed"}}};
+  EXPECT_EQ(render(table, false).find('\033'), std::string::npos);
+  EXPECT_NE(render(table, true).find("\033[31mfailed\033[0m"), std::string::npos);
+}
+
+TEST(TextTable, PrintsRowsOfAQuery) {
+  const store::ResultsDatabase::Table table{{"name", "n", "x"}, {{text("a"), integer(5), real(0.5)}, {text("b"), Cell{}, real(10)}}};
+  EXPECT_EQ(render_rows(table), "name  n    x\n----  -  ---\na     5  0.5\nb         10\n");
+}
+
+TEST(TextTable, WritesJson) {
+  const store::ResultsDatabase::Table table{{"name", "n", "x"}, {{text("a\"<"), integer(5), Cell{}}}};
+  EXPECT_EQ(rows_to_json(table), "[\n  {\n    \"name\": \"a\\\"<\",\n    \"n\": 5,\n    \"x\": null\n  }\n]\n");
+  EXPECT_EQ(rows_to_json({{"name"}, {}}), "[]\n");
+}
+
+TEST(TextTable, WritesCsvThatNoSpreadsheetRuns) {
+  const store::ResultsDatabase::Table table{{"name", "n"}, {{text("a,\"b\""), integer(-5)}, {text("=cmd()"), real(0.1)}}};
+  EXPECT_EQ(rows_to_csv(table), "name,n\r\n\"a,\"\"b\"\"\",-5\r\n'=cmd(),0.1\r\n");
+}
+
+}  // namespace
+}  // namespace kymo::cli
