@@ -28,8 +28,8 @@ struct PlannedRun {
 struct ProgressView {
   std::size_t run_index = 0;
   std::size_t run_count = 0;
-  std::string title;       ///< workload and what differs
-  std::string stage;       ///< as in protocol::Progress
+  std::string title;  ///< workload and what differs
+  std::string stage;  ///< as in protocol::Progress
   std::int64_t step = -1;
   std::int64_t steps = 0;
   double seconds_left = -1;  ///< estimate for everything; -1 = unknown
@@ -56,6 +56,11 @@ struct Summary {
 /// Makes the runs in order and stores each one; a failing run never ends the others.
 /// Takes over SIGINT and SIGTERM while it works: the first ends after the current step, the second at once.
 /// Throws Error only if the tool itself cannot go on (database, no worker can be started).
-Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs, const Options& options);
+Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
+                  const Options& options);
+
+/// Closes the runs that killed supervisors left `running` in this database, and adopts the rank files they had finished.
+/// What a live supervisor works on is left alone. make_runs does this first. Returns how many runs were closed. Throws Error.
+int recover_abandoned(store::ResultsDatabase& database);
 
 }  // namespace kymo::supervisor

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/control_server.hpp"
+
+#include <sys/random.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace kymo::supervisor {
+namespace asio = boost::asio;
+namespace protocol = measure::protocol;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+namespace {
+
+constexpr std::uint32_t kMaxHelloBytes = 4096;  ///< strangers get no more memory than this
+constexpr std::size_t kMostStrangers = 256;
+constexpr std::chrono::seconds kHelloTime{10};
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
+/// Takes as long for a wrong token as for the right one.
+bool same_secret(const std::string& a, const std::string& b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  return difference == 0;
+}
+
+std::string encoded(const Json& frame) {
+  std::string body;
+  try {
+    body = frame.dump();
+  } catch (const Json::exception& e) {
+    throw Error(std::string("cannot send this to a worker: ") + e.what());
+  }
+  if (body.size() > protocol::kMaxFrameBytes)
+    throw Error("cannot send " + format_bytes(static_cast<std::int64_t>(body.size())) + " in one frame");
+  const auto length = static_cast<std::uint32_t>(body.size());
+  std::string bytes;
+  for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>((length >> shift) & 0xFF));
+  return bytes + body;
+}
+
+struct Connection {
+  explicit Connection(tcp::socket accepted) : socket(std::move(accepted)), deadline(socket.get_executor()) {}
+  tcp::socket socket;
+  asio::steady_timer deadline;
+  WorkerId worker = 0;  ///< 0 until it has said who it is
+  std::array<unsigned char, 4> header{};
+  std::string body;
+  std::deque<std::string> outgoing;
+  bool closed = false;
+};
+using ConnectionPtr = std::shared_ptr<Connection>;
+
+struct Expected {
+  std::string token;
+  int rank = 0;
+  ConnectionPtr connection;
+};
+
+}  // namespace
+
+struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
+  Impl(asio::io_context& loop, ControlEvents given) : acceptor(loop), pause(loop), events(std::move(given)) {}
+
+  void listen() {
+    try {
+      const tcp::endpoint anywhere(asio::ip::address_v4::loopback(), 0);
+      acceptor.open(anywhere.protocol());
+      acceptor.bind(anywhere);
+      acceptor.listen();
+    } catch (const boost::system::system_error& e) {
+      throw Error(std::string("cannot listen for workers on 127.0.0.1: ") + e.what());
+    }
+    accept();
+  }
+
+  void accept() {
+    acceptor.async_accept([self = shared_from_this()](const error_code& failed, tcp::socket socket) {
+      if (self->stopped) return;
+      if (!failed) self->welcome(std::move(socket));
+      if (!failed) return self->accept();
+      self->pause.expires_after(kAcceptPause);  // out of descriptors, most likely: trying on at once would spin
+      self->pause.async_wait([self](const error_code& cancelled) {
+        if (!cancelled) self->accept();
+      });
+    });
+  }
+
+  void welcome(tcp::socket socket) {
+    if (strangers.size() >= kMostStrangers) return;
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    auto connection = std::make_shared<Connection>(std::move(socket));
+    strangers.insert(connection);
+    connection->deadline.expires_after(kHelloTime);
+    connection->deadline.async_wait([self = shared_from_this(), connection](const error_code& cancelled) {
+      if (!cancelled && connection->worker == 0) self->drop(connection, "");
+    });
+    read_frame(connection);
+  }
+
+  void read_frame(const ConnectionPtr& connection) {
+    asio::async_read(connection->socket, asio::buffer(connection->header),
+                     [self = shared_from_this(), connection](const error_code& failed, std::size_t) {
+                       if (connection->closed) return;
+                       if (failed) return self->drop(connection, "");
+                       self->read_body(connection);
+                     });
+  }
+
+  void read_body(const ConnectionPtr& connection) {
+    std::uint32_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i) length |= static_cast<std::uint32_t>(connection->header[i]) << (8 * i);
+    const std::uint32_t most = connection->worker == 0 ? kMaxHelloBytes : protocol::kMaxFrameBytes;
+    if (length > most) {
+      return drop(connection, "announced a frame of " + std::to_string(length) + " bytes; " + std::to_string(most) + " are admitted");
+    }
+    connection->body.resize(length);
+    asio::async_read(connection->socket, asio::buffer(connection->body),
+                     [self = shared_from_this(), connection](const error_code& failed, std::size_t) {
+                       if (connection->closed) return;
+                       if (failed) return self->drop(connection, "");
+                       self->take_frame(connection);
+                       if (!connection->closed) self->read_frame(connection);
+                     });
+  }
+
+  void take_frame(const ConnectionPtr& connection) {
+    try {
+      const Json frame = parse_json(connection->body, "a worker's frame");
+      if (connection->worker == 0) return meet(connection, frame);
+      events.frame(connection->worker, frame);
+    } catch (const Error& e) {
+      drop(connection, std::string("sent what is not understood: ") + e.what());
+    }
+  }
+
+  /// The first frame: who is this?
+  void meet(const ConnectionPtr& connection, const Json& frame) {
+    if (protocol::type_of(frame) != "hello") return drop(connection, "");
+    const protocol::Hello hello = protocol::hello_from(frame);
+    WorkerId found = 0;
+    for (const auto& [id, expected] : workers)
+      if (same_secret(expected.token, hello.token)) found = id;
+    if (found == 0 || workers[found].connection) {
+      log::warning("a process that is no worker of this run tried to take part; it was refused");
+      return drop(connection, "");
+    }
+    connection->worker = found;
+    strangers.erase(connection);
+    connection->deadline.cancel();
+    workers[found].connection = connection;
+    if (hello.protocol != protocol::kVersion) {
+      return drop(connection, "speaks version " + std::to_string(hello.protocol) + " of the worker protocol; this kymo speaks version " +
+                                  std::to_string(protocol::kVersion));
+    }
+    if (hello.rank != workers[found].rank) return drop(connection, "says that it is rank " + std::to_string(hello.rank));
+    events.connected(found, hello);
+  }
+
+  void drop(const ConnectionPtr& connection, const std::string& mistake) {
+    if (connection->closed) return;
+    close(*connection);
+    strangers.erase(connection);
+    if (connection->worker != 0 && workers.contains(connection->worker)) events.closed(connection->worker, mistake);
+  }
+
+  static void close(Connection& connection) {
+    error_code ignored;
+    connection.closed = true;
+    connection.deadline.cancel();
+    connection.socket.close(ignored);
+  }
+
+  void write_next(const ConnectionPtr& connection) {
+    asio::async_write(connection->socket, asio::buffer(connection->outgoing.front()),
+                      [self = shared_from_this(), connection](const error_code& failed, std::size_t) {
+                        if (connection->closed) return;
+                        if (failed) return self->drop(connection, "");
+                        connection->outgoing.pop_front();
+                        if (!connection->outgoing.empty()) self->write_next(connection);
+                      });
+  }
+
+  void stop() {
+    error_code ignored;
+    stopped = true;
+    acceptor.close(ignored);
+    pause.cancel();
+    for (const auto& connection : strangers) close(*connection);
+    for (auto& [id, expected] : workers)
+      if (expected.connection) close(*expected.connection);
+    strangers.clear();
+    workers.clear();
+  }
+
+  tcp::acceptor acceptor;
+  asio::steady_timer pause;
+  ControlEvents events;
+  std::map<WorkerId, Expected> workers;
+  std::set<ConnectionPtr> strangers;
+  WorkerId last_id = 0;
+  bool stopped = false;
+};
+
+ControlServer::ControlServer(asio::io_context& loop, ControlEvents events) : impl_(std::make_shared<Impl>(loop, std::move(events))) {
+  impl_->listen();
+}
+
+ControlServer::~ControlServer() { impl_->stop(); }
+
+std::uint16_t ControlServer::port() const { return impl_->acceptor.local_endpoint().port(); }
+
+WorkerId ControlServer::expect(const std::string& token, int rank) {
+  impl_->workers[++impl_->last_id] = Expected{token, rank, nullptr};
+  return impl_->last_id;
+}
+
+void ControlServer::send(WorkerId worker, const Json& frame) {
+  const auto found = impl_->workers.find(worker);
+  if (found == impl_->workers.end() || !found->second.connection || found->second.connection->closed) return;
+  auto& connection = found->second.connection;
+  connection->outgoing.push_back(encoded(frame));
+  if (connection->outgoing.size() == 1) impl_->write_next(connection);
+}
+
+void ControlServer::forget(WorkerId worker) {
+  const auto found = impl_->workers.find(worker);
+  if (found == impl_->workers.end()) return;
+  if (found->second.connection) Impl::close(*found->second.connection);
+  impl_->workers.erase(found);
+}
+
+std::uint16_t free_port() {
+  asio::io_context loop;
+  tcp::acceptor probe(loop, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+  return probe.local_endpoint().port();
+}
+
+std::string random_token() {
+  std::array<unsigned char, 32> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) throw Error("the system gives no random numbers");
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) (text += kDigits[byte >> 4]) += kDigits[byte & 15];
+  return text;
+}
+
+}  // namespace kymo::supervisor

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/launch.hpp"
+
+#include <cstdlib>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/installation.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace kymo::supervisor {
+namespace {
+
+/// Folders that workers must search, or the reason there are none. Looked for once: it may take a Python interpreter.
+struct TorchFolders {
+  std::string path;
+  std::string reason;
+};
+
+const TorchFolders& torch_folders() {
+  static const TorchFolders found = [] {
+    TorchFolders folders;
+    try {
+      std::vector<std::string> texts;
+      for (const auto& folder : find_torch().library_folders) texts.push_back(folder.string());
+      folders.path = join(texts, ":");
+    } catch (const Error& e) {
+      folders.reason = e.what();
+    }
+    return folders;
+  }();
+  return found;
+}
+
+/// LD_LIBRARY_PATH for this run; nullopt if it needs no change.
+std::optional<std::string> library_path(const PlannedRun& run) {
+  const bool needs_torch = run.plugin.framework == "libtorch";
+  if (!needs_torch && run.what.device != measure::DeviceKind::kCuda) return std::nullopt;
+  const TorchFolders& folders = torch_folders();
+  if (folders.path.empty()) {
+    if (needs_torch) throw Error("the plugin " + quote(run.plugin.name) + " needs LibTorch: " + folders.reason);
+    log::debug("no LibTorch for the worker's library path: " + folders.reason);
+    return std::nullopt;
+  }
+  const char* before = std::getenv("LD_LIBRARY_PATH");
+  return before && *before ? folders.path + ":" + before : folders.path;
+}
+
+}  // namespace
+
+SpawnOptions kymo_worker(const LaunchRequest& request) {
+  SpawnOptions options;
+  for (const auto& word : split(request.run.how.wrap, ' '))
+    if (!word.empty()) options.command.push_back(word);
+  options.command.push_back(own_executable().string());
+  for (const std::string& word : {std::string("worker"), std::string("--connect"), "127.0.0.1:" + std::to_string(request.port),
+                                  std::string("--rank"), std::to_string(request.rank)})
+    options.command.push_back(word);
+  options.environment.emplace_back(kTokenVariable, request.token);
+  if (const auto path = library_path(request.run)) options.environment.emplace_back("LD_LIBRARY_PATH", *path);
+  return options;
+}
+
+}  // namespace kymo::supervisor

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/pass_state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "base/text.hpp"
+
+namespace kymo::supervisor {
+namespace {
+
+/// Causes by weight: while a failed pass settles, a heavier one replaces a lighter one.
+enum Weight { kInterruption = 0, kSkip = 1, kReported = 2, kObserved = 3 };
+
+bool is_outcome_status(const std::string& word) {
+  static constexpr std::array<const char*, 5> kWords{"ok", "oom", "failed", "skipped", "interrupted"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+void append(Actions& to, Actions from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
+
+std::string seconds(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + " s";
+}
+
+}  // namespace
+
+PassState::PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s)
+    : pass_(pass), limits_(limits), ranks_(static_cast<std::size_t>(ranks)) {
+  for (auto& rank : ranks_) rank.last_progress_s = now_s;
+}
+
+void PassState::moved(int rank, double now_s) { at(rank).last_progress_s = now_s; }
+
+std::string PassState::place(int rank) const {
+  const auto& progress = at(rank).at;
+  std::string text = std::string("pass ") + to_string(pass_) + ", last heard of in stage " + quote(progress.stage);
+  if (progress.step >= 0) text += ", step " + std::to_string(progress.step);
+  return text;
+}
+
+Verdict PassState::verdict_at(int rank, const std::string& status, const std::string& detail) const {
+  Verdict verdict;
+  verdict.status = status;
+  verdict.detail = detail;
+  verdict.rank = rank;
+  verdict.phase = at(rank).at.stage;
+  if (at(rank).at.step >= 0) verdict.step = at(rank).at.step;
+  return verdict;
+}
+
+void PassState::connected(int rank, double now_s) {
+  at(rank).connected = true;
+  moved(rank, now_s);
+}
+
+void PassState::progress(int rank, const protocol::Progress& progress, double now_s) {
+  at(rank).at = progress;
+  moved(rank, now_s);
+}
+
+Actions PassState::barrier(int rank, const protocol::Barrier& barrier, double now_s) {
+  if (!at(rank).open() || at(rank).waiting())
+    return violation(rank, "asked for a barrier while it was waiting already or had reported", now_s);
+  at(rank).barrier = barrier;
+  moved(rank, now_s);
+  return serve_waiting(now_s);
+}
+
+Actions PassState::gather(int rank, const protocol::Gather& gather, double now_s) {
+  if (!at(rank).open() || at(rank).waiting())
+    return violation(rank, "asked for a gather while it was waiting already or had reported", now_s);
+  at(rank).gather = gather;
+  moved(rank, now_s);
+  return serve_waiting(now_s);
+}
+
+Actions PassState::outcome(int rank, const protocol::Outcome& outcome, double now_s) {
+  if (at(rank).outcome) return violation(rank, "reported twice", now_s);
+  if (!is_outcome_status(outcome.status)) return violation(rank, "reported the unknown status " + quote(outcome.status), now_s);
+  at(rank).outcome = outcome;
+  moved(rank, now_s);
+  if (outcome.status == "ok") {
+    Actions actions = serve_waiting(now_s);
+    append(actions, decide_if_due(now_s));
+    return actions;
+  }
+  Verdict verdict = verdict_at(rank, outcome.status, outcome.detail);
+  if (!outcome.phase.empty() || !outcome.stage.empty()) verdict.phase = outcome.phase.empty() ? outcome.stage : outcome.phase;
+  if (outcome.step >= 0) verdict.step = outcome.step;
+  if (outcome.status == "oom") return fail(std::move(verdict), kObserved, 0, now_s);
+  if (outcome.status == "failed") return fail(std::move(verdict), kReported, limits_.settle_s, now_s);
+  return fail(std::move(verdict), outcome.status == "skipped" ? kSkip : kInterruption, limits_.skip_settle_s, now_s);
+}
+
+Actions PassState::violation(int rank, const std::string& what, double now_s) {
+  if (!at(rank).open()) {
+    at(rank).killed = true;  // what it reported stands; it is of no more use
+    return {Kill{rank}};
+  }
+  return fail(verdict_at(rank, "failed", "rank " + std::to_string(rank) + " " + what + " (" + place(rank) + ")"), kObserved, 0, now_s);
+}
+
+void PassState::disconnected(int rank, double now_s) {
+  if (at(rank).open()) at(rank).disconnected_s = now_s;
+}
+
+Verdict PassState::crash_of(int rank, const WorkerEnd& end) const {
+  const std::string who = "rank " + std::to_string(rank);
+  const std::string where = at(rank).connected ? " (" + place(rank) + ")" : "";
+  const std::string when = at(rank).connected ? "before it reported" : "before it connected";
+  Verdict verdict = verdict_at(rank, "crashed", "");
+  verdict.exit_code = end.end.exit_code;
+  verdict.signal = end.end.signal;
+  if (end.end.signal == SIGKILL && end.kernel_out_of_memory) {
+    verdict.status = "oom";
+    verdict.out_of_memory = event::OutOfMemory{"host", std::nullopt, std::nullopt, at(rank).peak_bytes};
+    verdict.detail = who + " was ended by the kernel for lack of host memory; it had used " + format_bytes(at(rank).peak_bytes) + where;
+    return verdict;
+  }
+  if (end.end.signal) {
+    verdict.detail = who + " was ended by " + end.end.describe() + where;
+  } else {
+    verdict.detail = who + " exited with code " + std::to_string(end.end.exit_code.value_or(-1)) + " " + when + where;
+  }
+  if (!end.last_line.empty()) verdict.detail += "; it said last: " + quote(end.last_line);
+  return verdict;
+}
+
+Actions PassState::ended(int rank, const WorkerEnd& end, double now_s) {
+  Rank& who = at(rank);
+  const bool by_itself = who.open() && !who.killed;
+  who.ended = true;
+  who.barrier.reset();
+  who.gather.reset();
+  if (!by_itself || decided_) return decide_if_due(now_s);
+  return fail(crash_of(rank, end), kObserved, 0, now_s);
+}
+
+Actions PassState::resident(int rank, std::int64_t bytes, std::optional<std::int64_t> available_bytes, double now_s) {
+  Rank& who = at(rank);
+  who.peak_bytes = std::max(who.peak_bytes, bytes);
+  if (limits_.host_memory_bytes <= 0 || bytes <= limits_.host_memory_bytes || !who.open() || decided_) return {};
+  Verdict verdict =
+      verdict_at(rank, "oom",
+                 "rank " + std::to_string(rank) + " used " + format_bytes(bytes) + " of host memory, more than the bound of " +
+                     format_bytes(limits_.host_memory_bytes) + " (" + place(rank) + ")");
+  verdict.out_of_memory = event::OutOfMemory{"host", std::nullopt, available_bytes, who.peak_bytes};
+  return fail(std::move(verdict), kObserved, 0, now_s);
+}
+
+Actions PassState::cancel(const std::string& signal_name, double now_s) {
+  Actions actions;
+  if (!cancelled_by_.empty()) return actions;
+  cancelled_by_ = signal_name;
+  cancel_deadline_s_ = now_s + limits_.cancel_grace_s;
+  for (int rank = 0; rank < count(); ++rank)
+    if (at(rank).open()) actions.emplace_back(SendCancel{rank});  // also answers the barrier or gather it waits for
+  return actions;
+}
+
+Actions PassState::cancel_at_once(double now_s) {
+  if (decided_) {
+    kill_reported_s_ = now_s;
+    return tick(now_s);
+  }
+  if (cancelled_by_.empty()) cancelled_by_ = "a signal";
+  if (weight_ < 0 || verdict_.status == "interrupted") {
+    verdict_ = Verdict{};
+    verdict_.status = "interrupted";
+    verdict_.detail = "interrupted by " + cancelled_by_ + ", and ended at once";
+  }
+  Actions actions = decide(now_s);
+  kill_reported_s_ = now_s;
+  append(actions, tick(now_s));
+  return actions;
+}
+
+Actions PassState::fail(Verdict verdict, int weight, double settle_s, double now_s) {
+  if (decided_) return {};
+  if (verdict.rank) at(*verdict.rank).failure = verdict.status;
+  if (!cancelled_by_.empty() && verdict.status != "interrupted") {
+    verdict.detail = "interrupted by " + cancelled_by_ + "; then: " + verdict.status + ": " + verdict.detail;
+    verdict.status = "interrupted";
+  } else if (verdict.status == "interrupted" && verdict.detail.empty()) {
+    verdict.detail = cancelled_by_.empty() ? "the worker ended early by itself" : "interrupted by " + cancelled_by_;
+  }
+  const double until = cancelled_by_.empty() || weight == kObserved ? now_s + settle_s : cancel_deadline_s_;
+  if (weight > weight_) {
+    settle_until_s_ = weight_ < 0 ? until : std::min(settle_until_s_, until);
+    weight_ = weight;
+    verdict_ = std::move(verdict);
+  }
+  return decide_if_due(now_s);
+}
+
+Actions PassState::decide_if_due(double now_s) {
+  if (decided_ || weight_ < 0) return {};
+  const bool anyone_open = std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.open(); });
+  return now_s >= settle_until_s_ || !anyone_open ? decide(now_s) : Actions{};
+}
+
+Actions PassState::decide(double now_s) {
+  decided_ = true;
+  kill_reported_s_ = now_s + limits_.report_grace_s;
+  Actions actions;
+  for (int rank = 0; rank < count(); ++rank) {
+    Rank& who = at(rank);
+    if (who.ended || who.killed) continue;
+    if (who.outcome) {
+      actions.emplace_back(SendExit{rank});
+    } else {
+      who.killed = true;
+      actions.emplace_back(Kill{rank});
+    }
+  }
+  return actions;
+}
+
+Actions PassState::serve_waiting(double now_s) {
+  if (decided_ || weight_ >= 0 || !cancelled_by_.empty()) return {};
+  std::vector<int> open;
+  for (int rank = 0; rank < count(); ++rank)
+    if (at(rank).open()) open.push_back(rank);
+  if (open.empty() || !std::all_of(open.begin(), open.end(), [&](int rank) { return at(rank).waiting(); })) return {};
+  const Rank& first = at(open.front());
+  if (open.size() == ranks_.size() && first.barrier && same_wait(&Rank::barrier)) return release_all(now_s);
+  if (open.size() == ranks_.size() && first.gather && same_wait(&Rank::gather)) return collect_all(now_s);
+  return fail(verdict_at(open.front(), "failed", "the ranks wait for each other: " + waits()), kObserved, 0, now_s);
+}
+
+template <typename Wait>
+bool PassState::same_wait(std::optional<Wait> Rank::*wait) const {
+  const auto& first = ranks_.front().*wait;
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [&](const Rank& rank) { return first && rank.*wait && (rank.*wait)->sequence == first->sequence; });
+}
+
+Actions PassState::release_all(double now_s) {
+  Actions actions;
+  const bool stop = ranks_.front().barrier->stop;
+  for (int rank = 0; rank < count(); ++rank) {
+    actions.emplace_back(Release{rank, at(rank).barrier->sequence, stop});
+    at(rank).barrier.reset();
+    moved(rank, now_s);
+  }
+  return actions;
+}
+
+Actions PassState::collect_all(double now_s) {
+  std::vector<std::string> payloads;
+  std::size_t bytes = 0;
+  const std::int64_t sequence = ranks_.front().gather->sequence;
+  for (auto& rank : ranks_) {
+    bytes += rank.gather->payload.size() + 4;
+    payloads.push_back(std::move(rank.gather->payload));
+    rank.gather.reset();
+    rank.last_progress_s = now_s;
+  }
+  if (bytes + 256 > protocol::kMaxFrameBytes) {
+    return fail(verdict_at(0, "failed",
+                           "the ranks gathered " + format_bytes(static_cast<std::int64_t>(bytes)) + " in one call, more than a frame of " +
+                               format_bytes(protocol::kMaxFrameBytes) + " holds"),
+                kObserved, 0, now_s);
+  }
+  Actions actions;
+  for (int rank = 0; rank < count(); ++rank) actions.emplace_back(Collected{rank, sequence, payloads});
+  return actions;
+}
+
+std::string PassState::waits() const {
+  std::vector<std::string> parts;
+  for (int rank = 0; rank < count(); ++rank) {
+    const Rank& who = at(rank);
+    std::string part = "rank " + std::to_string(rank);
+    if (who.barrier) part += " at barrier " + std::to_string(who.barrier->sequence);
+    if (who.gather) part += " in gather " + std::to_string(who.gather->sequence);
+    if (who.outcome) part += " has reported";
+    if (who.open() && !who.waiting()) part += " in " + place(rank);
+    parts.push_back(part);
+  }
+  return join(parts, ", ");
+}
+
+Actions PassState::tick(double now_s) {
+  Actions actions;
+  if (decided_) {
+    for (int rank = 0; rank < count() && now_s >= kill_reported_s_; ++rank) {
+      if (now_s >= kill_reported_s_ + limits_.abandon_s) at(rank).ended = true;  // nothing more can be done to it
+      if (at(rank).ended || at(rank).killed) continue;
+      at(rank).killed = true;
+      actions.emplace_back(Kill{rank});
+    }
+    return actions;
+  }
+  if (!cancelled_by_.empty() && now_s >= cancel_deadline_s_ && !done()) {
+    if (weight_ < 0) {
+      verdict_.status = "interrupted";
+      verdict_.detail = "interrupted by " + cancelled_by_ + "; not at an end after " + seconds(limits_.cancel_grace_s) + ": " + waits();
+    }
+    return decide(now_s);
+  }
+  for (int rank = 0; rank < count() && !decided_; ++rank) {
+    const Rank& who = at(rank);
+    if (!who.open()) continue;
+    if (who.disconnected_s && now_s - *who.disconnected_s > limits_.report_grace_s) {
+      append(actions, violation(rank, "closed its connection before it reported", now_s));
+    } else if (limits_.timeout_s > 0 && !who.waiting() && now_s - who.last_progress_s > limits_.timeout_s) {
+      const std::string detail = "no progress for " + seconds(limits_.timeout_s) + ": rank " + std::to_string(rank) + ", " + place(rank);
+      append(actions, fail(verdict_at(rank, "timeout", detail), kObserved, 0, now_s));
+    }
+  }
+  append(actions, decide_if_due(now_s));
+  return actions;
+}
+
+bool PassState::done() const {
+  if (decided_) return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.ended; });
+  return weight_ < 0 && std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.outcome.has_value(); });
+}
+
+std::string PassState::status_of(int rank) const {
+  const Rank& who = at(rank);
+  if (who.outcome) return who.outcome->status;
+  if (!who.failure.empty()) return who.failure;
+  return "interrupted";  // ended because of another rank or of the user
+}
+
+std::string PassState::verification() const {
+  std::string worst;
+  for (const auto& rank : ranks_) {
+    const std::string said = rank.outcome ? rank.outcome->verification : "";
+    if (said == "failed" || (said == "unavailable" && worst != "failed") || (said == "passed" && worst.empty())) worst = said;
+  }
+  return worst;
+}
+
+}  // namespace kymo::supervisor

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/run_maker.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "supervisor/guardian.hpp"
+#include "supervisor/host_memory.hpp"
+#include "supervisor/signals.hpp"
+#include "supervisor/worker_team.hpp"
+
+namespace kymo::supervisor {
+namespace asio = boost::asio;
+using measure::Pass;
+
+namespace {
+
+constexpr std::chrono::milliseconds kTick{50};     ///< how often ends, memory and deadlines are looked at
+constexpr double kStopped_s = 2;                   ///< a pause between two looks that only a stopped process makes
+constexpr std::chrono::milliseconds kSoonTick{2};  ///< the same when an end is near
+
+double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+std::string signal_name(int number) { return number == SIGINT ? "SIGINT" : "SIGTERM"; }
+
+/// What a reused worker must have in common with the next run.
+std::string reuse_key(const PlannedRun& run) {
+  return Json::array(
+             {run.what.plugin_file, run.what.plugin_sha256, run.what.workload, run.what.ranks, to_string(run.what.device), run.how.wrap})
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void fill(store::RunEnd& end, const Verdict& verdict, Pass pass) {
+  end.status = verdict.status;
+  end.detail = verdict.detail;
+  if (verdict.status == "skipped") return;
+  end.exit_code = verdict.exit_code;
+  end.signal = verdict.signal;
+  end.failed_rank = verdict.rank;
+  end.failed_pass = to_string(pass);
+  end.failed_phase = verdict.phase;
+  end.failed_step = verdict.step;
+  end.out_of_memory = verdict.out_of_memory;
+}
+
+}  // namespace
+
+struct RunMaker::Impl {
+  Impl(const Conditions& given, const Scratch& files, ProgressMeter& shown)
+      : setup(given),
+        scratch(files),
+        meter(shown),
+        server(loop, {[this](WorkerId id, const protocol::Hello& hello) { on_connected(id, hello); },
+                      [this](WorkerId id, const Json& frame) { on_frame(id, frame); },
+                      [this](WorkerId id, const std::string& mistake) { on_closed(id, mistake); }}),
+        signals(loop, [this](int number) { on_signal(number); }),
+        timer(loop),
+        host(host_name()) {
+    arm_timer();
+  }
+
+  // What happens while the event loop runs.
+
+  void arm_timer() {
+    const bool soon = (active && active->ending()) || (leaving && leaving->ending());
+    timer.expires_after(soon ? kSoonTick : kTick);
+    timer.async_wait([this](const boost::system::error_code& cancelled) {
+      if (cancelled) return;
+      on_tick();
+      arm_timer();
+    });
+  }
+
+  /// An end may be near: do not wait for the next regular look.
+  void look_soon() { arm_timer(); }
+
+  void on_tick() {
+    const double now = steady_seconds();
+    // After a stop (Ctrl-Z) what workers said meanwhile is still unread: hear it before any deadline is judged.
+    const bool was_stopped = now - std::exchange(last_tick_s, now) > kStopped_s;
+    if (active && state && !was_stopped) {
+      for (int rank = 0; rank < active->count(); ++rank) watch(rank, now);
+      apply(state->tick(now));
+    }
+    if (idle && !idle->usable()) idle.reset();
+    meter.tick(now);
+  }
+
+  void watch(int rank, double now) {
+    WorkerProcess& process = active->process(rank);
+    if (process.reaped()) return;
+    if (const auto bytes = resident_bytes(process.worker_pid())) {
+      const bool bounded = limits.host_memory_bytes > 0 && *bytes > limits.host_memory_bytes;
+      apply(state->resident(rank, *bytes, bounded ? available_host_bytes() : std::nullopt, now));
+    }
+    if (const auto end = process.poll_end()) {
+      const bool starved = kernel_out_of_memory_kills() > kernel_kills_before;
+      apply(state->ended(rank, {*end, starved, process.last_line()}, now));
+    }
+  }
+
+  void on_connected(WorkerId id, const protocol::Hello& hello) {
+    const auto rank = active ? active->rank_of(id) : std::nullopt;
+    if (!rank) return;
+    if (state) state->connected(*rank, steady_seconds());
+    active->connected(*rank, hello);
+  }
+
+  void on_frame(WorkerId id, const Json& frame) {
+    if (idle && idle->rank_of(id)) throw Error("a frame out of turn");
+    const auto rank = active && state ? active->rank_of(id) : std::nullopt;
+    if (!rank) return;
+    const double now = steady_seconds();
+    const std::string type = protocol::type_of(frame);
+    if (type == "progress") {
+      const auto progress = protocol::progress_from(frame);
+      state->progress(*rank, progress, now);
+      if (*rank == 0) meter.update(progress, now);
+    } else if (type == "barrier") {
+      apply(state->barrier(*rank, protocol::barrier_from(frame), now));
+    } else if (type == "gather") {
+      apply(state->gather(*rank, protocol::gather_from(frame), now));
+    } else if (type == "outcome") {
+      apply(state->outcome(*rank, protocol::outcome_from(frame), now));
+    } else {
+      throw Error("a worker does not send frames of type '" + type + "'");
+    }
+  }
+
+  void on_closed(WorkerId id, const std::string& mistake) {
+    look_soon();
+    if (idle && idle->rank_of(id)) idle.reset();
+    const auto rank = active ? active->rank_of(id) : std::nullopt;
+    if (!rank) return;
+    active->closed(*rank);
+    if (!state) return;
+    if (mistake.empty()) {
+      state->disconnected(*rank, steady_seconds());
+    } else {
+      apply(state->violation(*rank, mistake, steady_seconds()));
+    }
+  }
+
+  void on_signal(int number) {
+    const double now = steady_seconds();
+    if (signal_number == 0) {
+      signal_number = number;
+      log::warning(signal_name(number) + ": ending after the step under way; once more ends at once");
+      if (active && state) apply(state->cancel(signal_name(number), now));
+      return;
+    }
+    at_once = true;
+    if (active && state) apply(state->cancel_at_once(now));
+    for (WorkerTeam* team : {active.get(), leaving.get(), idle.get()})
+      if (team) team->kill();
+  }
+
+  void apply(const Actions& actions) {
+    for (const auto& action : actions) std::visit([this](const auto& what) { carry_out(what); }, action);
+  }
+  void carry_out(const Release& what) { active->send(what.rank, to_json(protocol::Released{what.sequence, what.stop})); }
+  void carry_out(const Collected& what) { active->send(what.rank, to_json(protocol::Gathered{what.sequence, what.payloads})); }
+  void carry_out(const SendCancel& what) { active->send(what.rank, to_json(protocol::Cancel{})); }
+  void carry_out(const SendExit& what) { active->send(what.rank, to_json(protocol::Exit{})); }
+  void carry_out(const Kill& what) {
+    active->process(what.rank).kill();
+    look_soon();
+  }
+
+  // What drives it.
+
+  MadeRun make(std::int64_t run_id, const PlannedRun& run) {
+    MadeRun made;
+    made.end.status = "ok";
+    const bool fits = !run.how.fresh && reuse_key(run) == idle_key;
+    if (idle && !fits) dismiss(std::move(idle));
+    for (std::size_t i = 0; i < run.how.passes.size() && made.end.status == "ok"; ++i) {
+      const Pass pass = run.how.passes[i];
+      if (signal_number != 0) {
+        made.end.status = "interrupted";
+        made.end.detail = "interrupted by " + signal_name(signal_number) + " before pass " + to_string(pass);
+        break;
+      }
+      meter.begin_pass(i, run.how.passes.size());
+      make_pass(run_id, run, pass, made);
+    }
+    return made;
+  }
+
+  void make_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, MadeRun& made) {
+    const bool reusable = pass == Pass::kTime && !run.how.fresh;
+    const bool reused = reusable && idle && idle->usable();
+    limits = setup.limits;
+    limits.timeout_s = run.how.timeout_s;
+    limits.host_memory_bytes = run.how.host_memory_bytes;
+    if (!run.how.wrap.empty()) limits.report_grace_s = setup.wrapped_grace_s;
+    try {
+      active = reused ? std::move(idle) : std::make_unique<WorkerTeam>(loop, server, *guardian, setup.launcher, run);
+      begin_pass(run_id, run, pass);
+    } catch (const Error& error) {
+      Verdict verdict;
+      verdict.status = "failed";
+      verdict.detail = std::string("cannot start a worker: ") + error.what();
+      fill(made.end, verdict, pass);
+      state.reset();
+      active.reset();
+      return;
+    }
+    while (!state->done()) loop.run_one();
+    if (reused && died_untouched()) {
+      state.reset();
+      active.reset();
+      return make_pass(run_id, run, pass, made);
+    }
+    end_pass(run_id, run, pass, reusable, made);
+  }
+
+  void begin_pass(std::int64_t run_id, const PlannedRun& run, Pass pass) {
+    state.emplace(pass, active->count(), limits, steady_seconds());
+    kernel_kills_before = kernel_out_of_memory_kills();
+    protocol::Assignment assignment;
+    assignment.run_id = run_id;
+    assignment.what = run.what;
+    assignment.how = run.how;
+    assignment.pass = pass;
+    assignment.rendezvous_port = active->count() > 1 ? free_port() : std::uint16_t{0};
+    for (int rank = 0; rank < active->count(); ++rank) {
+      assignment.rank = rank;
+      assignment.local_rank = rank;
+      assignment.rank_file = scratch.rank_file(run_id, rank, pass).string();
+      if (active->is_connected(rank)) state->connected(rank, steady_seconds());  // reused
+      active->assign(rank, assignment);
+    }
+    if (signal_number != 0) apply(state->cancel(signal_name(signal_number), steady_seconds()));
+  }
+
+  /// A reused worker ended before it took up this run: that says nothing about the run.
+  bool died_untouched() const {
+    const Verdict& verdict = state->verdict();
+    return verdict.status == "crashed" && verdict.rank && state->progress_of(*verdict.rank).stage == "start";
+  }
+
+  void end_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, bool reusable, MadeRun& made) {
+    const PassState result = *std::exchange(state, std::nullopt);
+    Verdict verdict = result.verdict();
+    const std::string verification = result.verification();
+    if (pass == Pass::kVerify) made.end.verification = verification.empty() ? "unavailable" : verification;
+    if (verdict.status == "ok" && verification == "failed") {
+      verdict.status = "failed";
+      verdict.detail = "the result differs from the reference";
+    }
+    if (verdict.status != "ok") fill(made.end, verdict, pass);
+    const bool keep = reusable && verdict.status == "ok" && !at_once && active->usable();
+    if (!keep) wait_for_exit(*active, run.how.wrap.empty() ? setup.exit_grace_s : setup.wrapped_grace_s);
+    for (int rank = 0; rank < active->count(); ++rank) record(run_id, rank, pass, result, made);
+    if (keep) {
+      idle_key = reuse_key(run);
+      idle_wrapped = !run.how.wrap.empty();
+      idle = std::move(active);
+    }
+    active.reset();
+  }
+
+  void record(std::int64_t run_id, int rank, Pass pass, const PassState& result, MadeRun& made) {
+    WorkerProcess& process = active->process(rank);
+    auto output = process.take_output();
+    store::WorkerRow row;
+    row.rank = rank;
+    row.pass = pass;
+    row.pid = process.worker_pid();
+    row.host = host;
+    row.status = result.status_of(rank);
+    row.stdout_text = std::move(output.stdout_text);
+    row.stderr_text = std::move(output.stderr_text);
+    made.workers.push_back(std::move(row));
+    const auto file = scratch.rank_file(run_id, rank, pass);
+    std::error_code ignored;
+    if (result.status_of(rank) == "ok" || std::filesystem::exists(file, ignored)) made.rank_files.push_back(file);
+  }
+
+  /// Tells a team to exit, and ends what has not after the grace.
+  void wait_for_exit(WorkerTeam& team, double grace_s) {
+    team.send_exit();
+    look_soon();
+    const double deadline = steady_seconds() + grace_s;
+    while (!team.ended()) {
+      if (at_once || steady_seconds() >= deadline) team.kill();
+      if (steady_seconds() >= deadline + limits.abandon_s) return;
+      loop.run_one();
+    }
+  }
+
+  void dismiss(std::unique_ptr<WorkerTeam> team) {
+    leaving = std::move(team);
+    wait_for_exit(*leaving, idle_wrapped ? setup.wrapped_grace_s : setup.exit_grace_s);
+    leaving.reset();
+  }
+
+  asio::io_context loop{1};
+  Conditions setup;
+  const Scratch& scratch;
+  ProgressMeter& meter;
+  std::unique_ptr<Guardian> guardian = std::make_unique<Guardian>();  // before any signal is handled here
+  ControlServer server;
+  SignalWatch signals;
+  asio::steady_timer timer;
+  std::string host;
+
+  std::unique_ptr<WorkerTeam> active;   ///< makes a pass
+  std::unique_ptr<WorkerTeam> leaving;  ///< was told to exit
+  std::unique_ptr<WorkerTeam> idle;     ///< waits for a run of its kind
+  std::string idle_key;
+  bool idle_wrapped = false;
+  std::optional<PassState> state;  ///< of the active team, while its pass goes on
+  PassLimits limits;
+  std::int64_t kernel_kills_before = 0;
+  double last_tick_s = 0;
+  int signal_number = 0;
+  bool at_once = false;
+};
+
+RunMaker::RunMaker(const Conditions& setup, const Scratch& scratch, ProgressMeter& meter)
+    : impl_(std::make_unique<Impl>(setup, scratch, meter)) {}
+RunMaker::~RunMaker() = default;
+
+MadeRun RunMaker::make(std::int64_t run_id, const PlannedRun& run) { return impl_->make(run_id, run); }
+
+int RunMaker::interrupted_by() {
+  impl_->loop.poll();
+  return impl_->signal_number;
+}
+
+void RunMaker::close() {
+  if (impl_->idle) impl_->dismiss(std::move(impl_->idle));
+}
+
+}  // namespace kymo::supervisor

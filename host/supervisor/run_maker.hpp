@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "store/results.hpp"
+#include "supervisor/launch.hpp"
+#include "supervisor/progress_meter.hpp"
+#include "supervisor/scratch.hpp"
+
+namespace kymo::supervisor {
+
+/// What a run left behind, ready to be stored.
+struct MadeRun {
+  store::RunEnd end;
+  std::vector<store::WorkerRow> workers;
+  std::vector<std::filesystem::path> rank_files;
+};
+
+/// Makes runs one after the other: owns the event loop, the control server, the workers and, while it lives, SIGINT and SIGTERM.
+/// Everything happens in the thread that made it.
+class RunMaker {
+ public:
+  /// Throws Error if no worker could ever be started.
+  RunMaker(const Conditions& setup, const Scratch& scratch, ProgressMeter& meter);
+  /// Ends whatever still runs.
+  ~RunMaker();
+  RunMaker(const RunMaker&) = delete;
+  RunMaker& operator=(const RunMaker&) = delete;
+
+  /// Never throws for what a worker did.
+  MadeRun make(std::int64_t run_id, const PlannedRun& run);
+  /// The signal that the user sent, or 0; looks for new ones first.
+  int interrupted_by();
+  /// Lets idle workers end.
+  void close();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kymo::supervisor

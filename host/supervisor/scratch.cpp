@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/scratch.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "supervisor/control_server.hpp"
+#include "supervisor/supervisor.hpp"
+
+namespace kymo::supervisor {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kLock = "lock";
+constexpr const char* kInvocation = "invocation";
+constexpr const char* kRuns = "runs";
+
+[[noreturn]] void refuse(const fs::path& file, const std::string& what, int reason) {
+  throw Error("cannot " + what + " " + quote(file.string()) + ": " + std::strerror(reason) +
+              "; the folder of the database must be writable, or name another with --db");
+}
+
+bool is_same_file(int fd, const fs::path& file) {
+  struct stat held {
+  }, named{};
+  return fstat(fd, &held) == 0 && stat(file.c_str(), &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+/// Beside the database itself, whatever link it was reached by.
+fs::path root_of(const store::ResultsDatabase& database) { return fs::canonical(database.file()).string() + ".scratch"; }
+
+/// The lock on the whole scratch folder, which is made if need be. Whoever removes the folder does so under this lock.
+FileLock lock_root(const fs::path& root) {
+  for (;;) {
+    if (mkdir(root.c_str(), 0777) != 0 && errno != EEXIST) refuse(root, "make the folder", errno);
+    try {
+      return FileLock::wait_for(root / kLock);
+    } catch (const Error&) {
+      if (fs::exists(root)) throw;  // else another supervisor removed it meanwhile
+    }
+  }
+}
+
+std::int64_t invocation_of(const fs::path& folder) {
+  try {
+    return std::atoll(read_file(folder / kInvocation).c_str());
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+/// Under the lock of the root: nobody else recovers, and no supervisor is between its folder and its first run.
+int recover_all(store::ResultsDatabase& database, const fs::path& root) {
+  int closed = 0;
+  std::set<std::int64_t> live_invocations;
+  std::vector<fs::path> dead;
+  for (const auto& entry : fs::directory_iterator(root)) {
+    if (!entry.is_directory()) continue;
+    if (FileLock::try_existing(entry.path() / kLock) || !fs::exists(entry.path() / kLock)) {
+      dead.push_back(entry.path());
+    } else {
+      live_invocations.insert(invocation_of(entry.path()));
+    }
+  }
+  for (const auto& folder : dead) {
+    if (fs::exists(folder / kRuns)) closed += database.recover(folder);
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+  std::vector<std::int64_t> orphans;
+  for (const auto& run : database.running_runs())
+    if (!live_invocations.contains(run.invocation_id)) orphans.push_back(run.run_id);
+  if (!orphans.empty()) closed += database.recover_runs(orphans);
+  return closed;
+}
+
+/// Under the lock of the root.
+void remove_if_empty(const fs::path& root) {
+  const auto others = std::count_if(fs::directory_iterator(root), fs::directory_iterator(),
+                                    [](const fs::directory_entry& entry) { return entry.path().filename() != kLock; });
+  if (others > 0) return;
+  std::error_code ignored;
+  fs::remove(root / kLock, ignored);
+  fs::remove(root, ignored);
+}
+
+}  // namespace
+
+FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  release();
+  fd_ = std::exchange(other.fd_, -1);
+  return *this;
+}
+
+void FileLock::release() {
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
+}
+
+FileLock FileLock::wait_for(const fs::path& file) {
+  FileLock lock;
+  do {
+    lock.release();
+    lock.fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock.fd_ < 0) refuse(file, "open", errno);
+    while (flock(lock.fd_, LOCK_EX) != 0)
+      if (errno != EINTR) refuse(file, "lock", errno);
+  } while (!is_same_file(lock.fd_, file));  // removed while it was waited for
+  return lock;
+}
+
+FileLock FileLock::try_existing(const fs::path& file) {
+  FileLock lock;
+  lock.fd_ = open(file.c_str(), O_RDWR | O_CLOEXEC);
+  if (lock.fd_ < 0) {
+    if (errno == ENOENT) return lock;
+    refuse(file, "open", errno);
+  }
+  if (flock(lock.fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) refuse(file, "lock", errno);
+    lock.release();
+  }
+  return lock;
+}
+
+int recover_abandoned(store::ResultsDatabase& database) {
+  const fs::path root = root_of(database);
+  if (database.running_runs().empty() && !fs::exists(root)) return 0;
+  const FileLock held = lock_root(root);
+  const int closed = recover_all(database, root);
+  remove_if_empty(root);
+  return closed;
+}
+
+Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id) : root_(root_of(database)) {
+  const FileLock held = lock_root(root_);
+  if (const int closed = recover_all(database, root_); closed > 0) {
+    log::info("closed " + std::to_string(closed) + (closed == 1 ? " run" : " runs") +
+              " that a killed kymo had left; see status `interrupted`");
+  }
+  folder_ = root_ / random_token().substr(0, 16);
+  if (mkdir(folder_.c_str(), 0777) != 0) refuse(folder_, "make the folder", errno);
+  write_file(folder_ / kInvocation, std::to_string(invocation_id) + "\n");
+  lock_ = FileLock::wait_for(folder_ / kLock);
+}
+
+fs::path Scratch::rank_file(std::int64_t run_id, int rank, measure::Pass pass) const {
+  return folder_ / ("RUN-" + std::to_string(run_id) + "-" + std::to_string(rank) + "-" + to_string(pass) + ".kymo");
+}
+
+void Scratch::note(std::int64_t run_id) const {
+  const fs::path file = folder_ / kRuns;
+  const std::string line = std::to_string(run_id) + "\n";
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) refuse(file, "open", errno);
+  const ssize_t written = write(fd, line.data(), line.size());
+  const int reason = errno;
+  close(fd);
+  if (written != static_cast<ssize_t>(line.size())) refuse(file, "write", written < 0 ? reason : ENOSPC);
+}
+
+void Scratch::clear(std::int64_t run_id) const {
+  const std::string prefix = "RUN-" + std::to_string(run_id) + "-";
+  std::vector<fs::path> gone;
+  for (const auto& entry : fs::directory_iterator(folder_))
+    if (entry.path().filename().string().starts_with(prefix)) gone.push_back(entry.path());
+  std::error_code ignored;
+  for (const auto& file : gone) fs::remove(file, ignored);
+}
+
+void Scratch::finish() {
+  const FileLock held = lock_root(root_);
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+  lock_.release();
+  remove_if_empty(root_);
+}
+
+}  // namespace kymo::supervisor

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/worker_process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "base/log.hpp"
+#include "supervisor/guardian.hpp"
+#include "supervisor/output_capture.hpp"
+
+namespace kymo::supervisor {
+
+/// One of the two pipes; lives as long as a read is under way.
+struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Stream> {
+  Stream(boost::asio::io_context& loop, int fd) : pipe(loop, fd) {}
+
+  void read_on() {
+    pipe.async_read_some(boost::asio::buffer(block), [self = shared_from_this()](const boost::system::error_code& failed, std::size_t got) {
+      self->capture.append({self->block.data(), got});
+      if (failed) {
+        self->close();
+      } else {
+        self->read_on();
+      }
+    });
+  }
+
+  /// What is there without waiting; bounded, because a writer may be faster than this reader for ever.
+  void drain() {
+    static constexpr std::size_t kMostBytes = 4u << 20;
+    std::array<char, 1 << 16> bytes{};
+    for (std::size_t total = 0; pipe.is_open() && total < kMostBytes;) {
+      const ssize_t got = ::read(pipe.native_handle(), bytes.data(), bytes.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return;
+      capture.append({bytes.data(), static_cast<std::size_t>(got)});
+      total += static_cast<std::size_t>(got);
+    }
+  }
+
+  void close() {
+    boost::system::error_code ignored;
+    if (pipe.is_open()) pipe.close(ignored);
+  }
+
+  boost::asio::posix::stream_descriptor pipe;
+  std::array<char, 1 << 16> block{};
+  OutputCapture capture;
+};
+
+WorkerProcess::WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian) : guardian_(guardian) {
+  const Child child = spawn(options);
+  pid_ = child.pid;
+  guardian_.watch(pid_);
+  stdout_ = std::make_shared<Stream>(loop, child.stdout_fd);
+  stderr_ = std::make_shared<Stream>(loop, child.stderr_fd);
+  stdout_->read_on();
+  stderr_->read_on();
+}
+
+WorkerProcess::~WorkerProcess() {
+  for (int attempt = 0; !poll_end(); ++attempt) {
+    static constexpr int kMostAttempts = 5000;
+    kill();
+    if (attempt == kMostAttempts) {
+      log::warning("process " + std::to_string(pid_) + " does not end after SIGKILL; it is left behind");
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  stdout_->close();
+  stderr_->close();
+}
+
+void WorkerProcess::announce(pid_t pid) {
+  if (pid > 0 && getpgid(pid) == pid_) announced_ = pid;
+}
+
+void WorkerProcess::kill() {
+  if (!end_) signal_group(pid_, SIGKILL);
+}
+
+std::optional<ProcessEnd> WorkerProcess::poll_end() {
+  if (end_) return end_;
+  siginfo_t state{};
+  // Looked at before it is reaped: until then its number, and so its group's, cannot be another's.
+  if (waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == 0) return std::nullopt;
+  signal_group(pid_, SIGKILL);
+  guardian_.forget(pid_);
+  end_ = try_reap(pid_);
+  for (const auto& stream : {stdout_, stderr_}) {
+    stream->drain();
+    stream->close();  // a process that left the group may hold it open for ever
+  }
+  return end_;
+}
+
+bool WorkerProcess::silent() const { return !stdout_->pipe.is_open() && !stderr_->pipe.is_open(); }
+
+WorkerProcess::Output WorkerProcess::take_output() {
+  stdout_->drain();
+  stderr_->drain();
+  Output output{stdout_->capture.text(), stderr_->capture.text()};
+  stdout_->capture.clear();
+  stderr_->capture.clear();
+  return output;
+}
+
+std::string WorkerProcess::last_line() const {
+  const std::string line = stderr_->capture.last_line();
+  return line.empty() ? stdout_->capture.last_line() : line;
+}
+
+}  // namespace kymo::supervisor

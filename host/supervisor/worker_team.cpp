@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/worker_team.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kymo::supervisor {
+
+WorkerTeam::WorkerTeam(boost::asio::io_context& loop, ControlServer& server, Guardian& guardian, const Launcher& launcher,
+                       const PlannedRun& run)
+    : server_(server) {
+  try {
+    for (int rank = 0; rank < run.what.ranks; ++rank) {
+      const std::string token = random_token();
+      Member& added = members_.emplace_back();
+      added.id = server_.expect(token, rank);
+      added.process = std::make_unique<WorkerProcess>(loop, launcher({run, rank, server_.port(), token}), guardian);
+    }
+  } catch (...) {
+    for (const auto& each : members_) server_.forget(each.id);
+    throw;
+  }
+}
+
+WorkerTeam::~WorkerTeam() {
+  kill();  // all at once, before each destructor waits for its own
+  for (const auto& each : members_) server_.forget(each.id);
+}
+
+std::optional<int> WorkerTeam::rank_of(WorkerId worker) const {
+  const auto found = std::find_if(members_.begin(), members_.end(), [&](const Member& each) { return each.id == worker; });
+  if (found == members_.end()) return std::nullopt;
+  return static_cast<int>(found - members_.begin());
+}
+
+void WorkerTeam::assign(int rank, const measure::protocol::Assignment& assignment) {
+  const Json frame = to_json(assignment);
+  if (member(rank).connected) {
+    send(rank, frame);
+  } else {
+    member(rank).waiting_assignment = frame;
+  }
+}
+
+void WorkerTeam::connected(int rank, const measure::protocol::Hello& hello) {
+  Member& who = member(rank);
+  who.connected = true;
+  who.process->announce(static_cast<pid_t>(hello.pid));
+  if (who.waiting_assignment) send(rank, *std::exchange(who.waiting_assignment, std::nullopt));
+}
+
+void WorkerTeam::closed(int rank) { member(rank).closed = true; }
+
+void WorkerTeam::send(int rank, const Json& frame) { server_.send(member(rank).id, frame); }
+
+void WorkerTeam::send_exit() {
+  for (int rank = 0; rank < count(); ++rank) send(rank, to_json(measure::protocol::Exit{}));
+}
+
+void WorkerTeam::kill() {
+  for (const auto& each : members_)
+    if (each.process) each.process->kill();
+}
+
+bool WorkerTeam::usable() {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const Member& each) { return each.connected && !each.closed && !each.process->poll_end(); });
+}
+
+bool WorkerTeam::ended() {
+  return std::all_of(members_.begin(), members_.end(), [](const Member& each) { return each.process->poll_end().has_value(); });
+}
+
+bool WorkerTeam::ending() const {
+  return std::any_of(members_.begin(), members_.end(), [](const Member& each) {
+    return !each.process->reaped() && (each.closed || (!each.connected && each.process->silent()));
+  });
+}
+
+}  // namespace kymo::supervisor

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/protocol.hpp"
+#include "supervisor/control_server.hpp"
+#include "supervisor/launch.hpp"
+#include "supervisor/worker_process.hpp"
+
+namespace kymo::supervisor {
+
+/// The workers of one pass, one per rank; those of a `time` pass may serve several runs.
+class WorkerTeam {
+ public:
+  /// Starts all ranks; throws Error if one cannot be started (those that were are ended).
+  WorkerTeam(boost::asio::io_context& loop, ControlServer& server, Guardian& guardian, const Launcher& launcher, const PlannedRun& run);
+  ~WorkerTeam();
+  WorkerTeam(const WorkerTeam&) = delete;
+  WorkerTeam& operator=(const WorkerTeam&) = delete;
+
+  int count() const { return static_cast<int>(members_.size()); }
+  /// The rank of a worker of this team; nullopt for others.
+  std::optional<int> rank_of(WorkerId worker) const;
+  WorkerProcess& process(int rank) { return *members_.at(static_cast<std::size_t>(rank)).process; }
+
+  /// Sends the assignment now, or as soon as the worker connects.
+  void assign(int rank, const measure::protocol::Assignment& assignment);
+  void connected(int rank, const measure::protocol::Hello& hello);
+  void closed(int rank);
+  bool is_connected(int rank) const { return members_.at(static_cast<std::size_t>(rank)).connected; }
+  void send(int rank, const Json& frame);
+  void send_exit();
+  void kill();
+
+  /// All are connected and alive.
+  bool usable();
+  /// Every process has ended.
+  bool ended();
+  /// An end is near: look again soon.
+  bool ending() const;
+
+ private:
+  struct Member {
+    WorkerId id = 0;
+    std::unique_ptr<WorkerProcess> process;
+    bool connected = false;
+    bool closed = false;
+    std::optional<Json> waiting_assignment;
+  };
+  Member& member(int rank) { return members_.at(static_cast<std::size_t>(rank)); }
+
+  ControlServer& server_;
+  std::vector<Member> members_;
+};
+
+}  // namespace kymo::supervisor

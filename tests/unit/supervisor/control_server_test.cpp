@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/control_server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+#include <set>
+
+#include "base/error.hpp"
+
+namespace kymo::supervisor {
+namespace {
+
+namespace asio = boost::asio;
+namespace protocol = measure::protocol;
+using asio::ip::tcp;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string framed(const std::string& body) {
+  std::string bytes;
+  for (std::size_t shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>(body.size() >> shift & 0xFF));
+  return bytes + body;
+}
+
+class ControlServerTest : public testing::Test {
+ protected:
+  tcp::socket connect() {
+    tcp::socket socket(loop_);
+    socket.connect(tcp::endpoint(asio::ip::address_v4::loopback(), server_.port()));
+    return socket;
+  }
+  static void write(tcp::socket& socket, const std::string& bytes) { asio::write(socket, asio::buffer(bytes)); }
+  static void say(tcp::socket& socket, const Json& frame) { write(socket, framed(frame.dump())); }
+  static Json hear(tcp::socket& socket) {
+    std::array<unsigned char, 4> header{};
+    asio::read(socket, asio::buffer(header));
+    std::string body(header[0] | header[1] << 8 | header[2] << 16, '\0');
+    asio::read(socket, asio::buffer(body));
+    return Json::parse(body);
+  }
+  /// Runs the loop until `ready` or a generous deadline.
+  template <typename Ready>
+  bool run_until(Ready ready) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!ready() && std::chrono::steady_clock::now() < deadline) loop_.run_for(std::chrono::milliseconds(5));
+    return ready();
+  }
+  /// True once the server has closed this connection.
+  bool is_refused(tcp::socket& socket) {
+    socket.non_blocking(true);
+    return run_until([&] {
+      char byte = 0;
+      boost::system::error_code failed;
+      socket.read_some(asio::buffer(&byte, 1), failed);
+      return failed == asio::error::eof || failed == asio::error::connection_reset;
+    });
+  }
+
+  asio::io_context loop_;
+  std::vector<std::string> events_;
+  ControlServer server_{
+      loop_,
+      {[this](WorkerId id, const protocol::Hello&) { events_.push_back("hello " + std::to_string(id)); },
+       [this](WorkerId id, const Json& frame) {
+         if (frame.contains("bad")) throw protocol_error();
+         events_.push_back(std::to_string(id) + ": " + frame.dump());
+       },
+       [this](WorkerId id, const std::string& mistake) { events_.push_back("closed " + std::to_string(id) + " " + mistake); }}};
+  static Error protocol_error() { return Error("not like this"); }
+};
+
+TEST_F(ControlServerTest, ExchangesFramesWithAWorkerItExpects) {
+  const std::string token = random_token();
+  const WorkerId id = server_.expect(token, 2);
+  auto socket = connect();
+  say(socket, to_json(protocol::Hello{protocol::kVersion, token, 2, 77}));
+  say(socket, to_json(protocol::Progress{"load", -1, 0}));
+  ASSERT_TRUE(run_until([&] { return events_.size() == 2; }));
+  EXPECT_EQ(events_[0], "hello " + std::to_string(id));
+  EXPECT_THAT(events_[1], HasSubstr("\"stage\":\"load\""));
+  server_.send(id, to_json(protocol::Released{4, true}));
+  server_.send(id, to_json(protocol::Exit{}));
+  loop_.run_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(protocol::released_from(hear(socket)).sequence, 4);
+  EXPECT_EQ(protocol::type_of(hear(socket)), "exit");
+  socket.close();
+  EXPECT_TRUE(run_until([&] { return events_.size() == 3; }));
+  EXPECT_EQ(events_[2], "closed " + std::to_string(id) + " ");
+}
+
+TEST_F(ControlServerTest, RefusesStrangers) {
+  server_.expect(random_token(), 0);
+  auto wrong = connect();
+  say(wrong, to_json(protocol::Hello{protocol::kVersion, random_token(), 0, 1}));
+  EXPECT_TRUE(is_refused(wrong));
+  auto other = connect();
+  say(other, to_json(protocol::Progress{"load", -1, 0}));
+  EXPECT_TRUE(is_refused(other));
+  auto http = connect();
+  write(http, "GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(is_refused(http)) << "its first bytes announce more than a stranger may send";
+  auto broken = connect();
+  write(broken, framed("[[[["));
+  EXPECT_TRUE(is_refused(broken));
+  EXPECT_THAT(events_, IsEmpty());
+}
+
+TEST_F(ControlServerTest, AdmitsEachTokenOnce) {
+  const std::string token = random_token();
+  server_.expect(token, 0);
+  auto first = connect();
+  say(first, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
+  ASSERT_TRUE(run_until([&] { return events_.size() == 1; }));
+  auto second = connect();
+  say(second, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
+  EXPECT_TRUE(is_refused(second));
+  EXPECT_EQ(events_.size(), 1u);
+}
+
+TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
+  const auto wrong = [&](const Json& hello, const std::string& more) {
+    events_.clear();
+    auto socket = connect();
+    say(socket, hello);
+    if (!more.empty()) write(socket, more);
+    EXPECT_TRUE(is_refused(socket));
+    return events_.empty() ? std::string() : events_.back();
+  };
+  const auto hello = [&](int version, int rank) {
+    const std::string token = random_token();
+    server_.expect(token, 0);
+    return to_json(protocol::Hello{version, token, rank, 1});
+  };
+  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("speaks version 99 of the worker protocol; this kymo speaks version 1"));
+  EXPECT_THAT(wrong(hello(1, 3), ""), HasSubstr("says that it is rank 3"));
+  EXPECT_THAT(wrong(hello(1, 0), framed("nonsense")), HasSubstr("not understood"));
+  EXPECT_THAT(wrong(hello(1, 0), framed("{\"bad\": 1}")), HasSubstr("not like this"));
+  EXPECT_THAT(wrong(hello(1, 0), std::string("\xFF\xFF\xFF\xFF")), HasSubstr("announced a frame of 4294967295 bytes"));
+}
+
+TEST_F(ControlServerTest, ForgetsAWorkerWithoutAWord) {
+  const std::string token = random_token();
+  const WorkerId id = server_.expect(token, 0);
+  auto socket = connect();
+  say(socket, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
+  ASSERT_TRUE(run_until([&] { return events_.size() == 1; }));
+  server_.forget(id);
+  EXPECT_TRUE(is_refused(socket));
+  server_.send(id, to_json(protocol::Exit{}));
+  EXPECT_EQ(events_.size(), 1u);
+}
+
+TEST(RandomToken, IsLongAndNeverTheSame) {
+  std::set<std::string> tokens;
+  for (int i = 0; i < 100; ++i) tokens.insert(random_token());
+  EXPECT_EQ(tokens.size(), 100u);
+  EXPECT_EQ(tokens.begin()->size(), 64u);
+}
+
+}  // namespace
+}  // namespace kymo::supervisor

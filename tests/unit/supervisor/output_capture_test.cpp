@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/output_capture.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kymo::supervisor {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::size_t kAll = OutputCapture::kHeadBytes + OutputCapture::kTailBytes;
+
+TEST(OutputCapture, KeepsShortTextAsItIs) {
+  OutputCapture capture;
+  capture.append("one\n");
+  capture.append("two");
+  EXPECT_EQ(capture.text(), "one\ntwo");
+  EXPECT_EQ(capture.last_line(), "two");
+  capture.clear();
+  EXPECT_EQ(capture.text(), "");
+  EXPECT_EQ(capture.last_line(), "");
+}
+
+TEST(OutputCapture, CutsNothingUpToItsBound) {
+  OutputCapture capture;
+  const std::string text = std::string(kAll - 1, 'a') + "b";
+  for (std::size_t at = 0; at < text.size(); at += 1000) capture.append(std::string_view(text).substr(at, 1000));
+  EXPECT_EQ(capture.text(), text);
+}
+
+TEST(OutputCapture, KeepsBothEndsOfAFloodAndSaysHowMuchWasCut) {
+  for (const std::size_t block : {1u, 37u, 4096u, 65536u, 1000000u}) {
+    OutputCapture capture;
+    std::string text = "first" + std::string(999990, '.') + "last\n";
+    for (std::size_t at = 0; at < text.size(); at += block) capture.append(std::string_view(text).substr(at, block));
+    const std::string kept = capture.text();
+    EXPECT_LT(kept.size(), kAll + 200) << block;
+    EXPECT_THAT(kept, StartsWith("first")) << block;
+    EXPECT_THAT(kept, HasSubstr("last\n")) << block;
+    EXPECT_THAT(
+        kept, EndsWith("[kymo: " + std::to_string(text.size() - kAll) + " of " + std::to_string(text.size()) + " bytes were cut at [...]]"))
+        << block;
+  }
+}
+
+TEST(OutputCapture, ReplacesWhatIsNoUtf8) {
+  const std::string bad = "\xEF\xBF\xBD";
+  EXPECT_EQ(valid_utf8("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80"), "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80");
+  EXPECT_EQ(valid_utf8(std::string_view("a\0b", 3)), "a" + bad + "b");
+  EXPECT_EQ(valid_utf8("\xFF\xFE"), bad + bad);
+  EXPECT_EQ(valid_utf8("\xC0\xAF"), bad + bad) << "overlong";
+  EXPECT_EQ(valid_utf8("\xED\xA0\x80"), bad + bad + bad) << "surrogate";
+  EXPECT_EQ(valid_utf8("x\xE2\x82"), "x" + bad + bad) << "cut in the middle";
+  EXPECT_EQ(valid_utf8("\xF5\x80\x80\x80"), bad + bad + bad + bad) << "beyond Unicode";
+}
+
+TEST(OutputCapture, LastLineSkipsBlankEnds) {
+  OutputCapture capture;
+  capture.append("terminate called\n  what(): bad \xFF thing \n\n \n");
+  EXPECT_EQ(capture.last_line(), "what(): bad \xEF\xBF\xBD thing");
+}
+
+}  // namespace
+}  // namespace kymo::supervisor

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/pass_state.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace kymo::supervisor {
+namespace {
+
+using measure::Pass;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+protocol::Outcome outcome(const std::string& status, const std::string& detail = "") { return {status, detail, "step", "forward", 3, ""}; }
+WorkerEnd by_signal(int number) { return {{std::nullopt, number}, false, ""}; }
+WorkerEnd by_exit(int code) { return {{code, std::nullopt}, false, ""}; }
+
+/// Actions as short texts, so that a test reads like a protocol.
+std::vector<std::string> texts(const Actions& actions) {
+  struct Writer {
+    std::string operator()(const Release& a) const {
+      return "release " + std::to_string(a.rank) + " #" + std::to_string(a.sequence) + (a.stop ? " stop" : "");
+    }
+    std::string operator()(const Collected& a) const {
+      std::string text = "gathered " + std::to_string(a.rank) + " #" + std::to_string(a.sequence);
+      for (const auto& payload : a.payloads) text += " " + payload;
+      return text;
+    }
+    std::string operator()(const SendCancel& a) const { return "cancel " + std::to_string(a.rank); }
+    std::string operator()(const SendExit& a) const { return "exit " + std::to_string(a.rank); }
+    std::string operator()(const Kill& a) const { return "kill " + std::to_string(a.rank); }
+  };
+  std::vector<std::string> result;
+  for (const auto& action : actions) result.push_back(std::visit(Writer{}, action));
+  return result;
+}
+
+PassState started(int ranks, PassLimits limits = {}) {
+  PassState state(Pass::kTime, ranks, limits, 0);
+  for (int rank = 0; rank < ranks; ++rank) state.connected(rank, 0);
+  return state;
+}
+
+TEST(PassState, IsDoneWhenAllReportOk) {
+  PassState state = started(2);
+  EXPECT_THAT(texts(state.outcome(1, outcome("ok"), 1)), IsEmpty());
+  EXPECT_FALSE(state.done());
+  EXPECT_THAT(texts(state.outcome(0, outcome("ok"), 2)), IsEmpty());
+  EXPECT_TRUE(state.done());
+  EXPECT_EQ(state.verdict().status, "ok");
+  EXPECT_EQ(state.status_of(1), "ok");
+}
+
+TEST(PassState, AnOkRankThatDiesLaterChangesNothing) {
+  PassState state = started(2);
+  state.outcome(0, outcome("ok"), 1);
+  EXPECT_THAT(texts(state.ended(0, by_signal(SIGSEGV), 1.1)), IsEmpty());
+  state.outcome(1, outcome("ok"), 2);
+  EXPECT_TRUE(state.done());
+  EXPECT_EQ(state.verdict().status, "ok");
+  EXPECT_EQ(state.status_of(0), "ok");
+}
+
+TEST(PassState, ACrashEndsAllRanksAtOnceAndIsTheCause) {
+  PassState state = started(3);
+  state.progress(1, {"step", 4, 15}, 1);
+  EXPECT_THAT(texts(state.ended(1, {{std::nullopt, SIGSEGV}, false, "bad \n access"}, 2)), ElementsAre("kill 0", "kill 2"));
+  EXPECT_FALSE(state.done());
+  state.ended(0, by_signal(SIGKILL), 2.1);
+  EXPECT_FALSE(state.done());
+  state.ended(2, by_signal(SIGKILL), 2.2);
+  EXPECT_TRUE(state.done());
+  const Verdict& verdict = state.verdict();
+  EXPECT_EQ(verdict.status, "crashed");
+  EXPECT_EQ(verdict.rank, 1);
+  EXPECT_EQ(verdict.signal, SIGSEGV);
+  EXPECT_EQ(verdict.exit_code, std::nullopt);
+  EXPECT_EQ(verdict.step, 4);
+  EXPECT_EQ(verdict.phase, "step");
+  EXPECT_THAT(verdict.detail, HasSubstr("rank 1 was ended by signal 11"));
+  EXPECT_THAT(verdict.detail, HasSubstr("step 4"));
+  EXPECT_THAT(verdict.detail, HasSubstr("it said last: 'bad"));
+  EXPECT_EQ(verdict.detail.find('\n'), std::string::npos);
+  EXPECT_EQ(state.status_of(1), "crashed");
+  EXPECT_EQ(state.status_of(0), "interrupted");
+}
+
+TEST(PassState, EndingWithoutReportIsACrashWhateverTheCode) {
+  PassState state = started(1);
+  state.ended(0, by_exit(0), 1);
+  EXPECT_TRUE(state.done());
+  EXPECT_EQ(state.verdict().status, "crashed");
+  EXPECT_EQ(state.verdict().exit_code, 0);
+  EXPECT_THAT(state.verdict().detail, HasSubstr("exited with code 0 before it reported"));
+}
+
+TEST(PassState, SaysThatAWorkerNeverConnected) {
+  PassState state(Pass::kVerify, 1, {}, 0);
+  state.ended(0, {{127, std::nullopt}, false, "no libfoo.so"}, 1);
+  EXPECT_EQ(state.verdict().status, "crashed");
+  EXPECT_EQ(state.verdict().detail, "rank 0 exited with code 127 before it connected; it said last: 'no libfoo.so'");
+}
+
+TEST(PassState, SigkillIsAnOomOnlyIfTheKernelRanOutOfMemory) {
+  PassState starved = started(1);
+  starved.resident(0, 5 << 20, std::nullopt, 1);
+  starved.ended(0, {{std::nullopt, SIGKILL}, true, ""}, 2);
+  EXPECT_EQ(starved.verdict().status, "oom");
+  EXPECT_EQ(starved.verdict().out_of_memory->where, "host");
+  EXPECT_EQ(starved.verdict().out_of_memory->peak_bytes, 5 << 20);
+  EXPECT_EQ(starved.verdict().out_of_memory->requested_bytes, std::nullopt);
+  PassState killed = started(1);
+  killed.ended(0, by_signal(SIGKILL), 2);
+  EXPECT_EQ(killed.verdict().status, "crashed");
+  PassState crashed = started(1);
+  crashed.ended(0, {{std::nullopt, SIGSEGV}, true, ""}, 2);
+  EXPECT_EQ(crashed.verdict().status, "crashed") << "another process was starved";
+}
+
+TEST(PassState, ExceedingHostMemoryIsAnOom) {
+  PassLimits limits;
+  limits.host_memory_bytes = 1000;
+  PassState state = started(2, limits);
+  EXPECT_THAT(texts(state.resident(0, 1000, std::nullopt, 1)), IsEmpty());
+  EXPECT_THAT(texts(state.resident(1, 1001, 77, 1)), ElementsAre("kill 0", "kill 1"));
+  EXPECT_EQ(state.verdict().status, "oom");
+  EXPECT_EQ(state.verdict().rank, 1);
+  EXPECT_EQ(state.verdict().out_of_memory->free_bytes, 77);
+  EXPECT_EQ(state.verdict().out_of_memory->peak_bytes, 1001);
+  EXPECT_THAT(state.verdict().detail, HasSubstr("1001 B"));
+}
+
+TEST(PassState, AReportedFailureEndsTheOthersAfterItSettled) {
+  PassState state = started(2);
+  EXPECT_THAT(texts(state.outcome(0, outcome("failed", "bad input"), 1)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(1.1)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(1.3)), ElementsAre("exit 0", "kill 1"));
+  state.ended(1, by_signal(SIGKILL), 1.4);
+  EXPECT_FALSE(state.done()) << "rank 0 may end by itself";
+  EXPECT_THAT(texts(state.tick(2)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(3.4)), ElementsAre("kill 0"));
+  EXPECT_THAT(texts(state.tick(3.5)), IsEmpty()) << "killed once";
+  state.ended(0, by_signal(SIGKILL), 3.6);
+  EXPECT_TRUE(state.done());
+  EXPECT_EQ(state.verdict().status, "failed");
+  EXPECT_EQ(state.verdict().detail, "bad input");
+  EXPECT_EQ(state.verdict().phase, "forward");
+  EXPECT_EQ(state.verdict().step, 3);
+  EXPECT_EQ(state.status_of(0), "failed");
+}
+
+TEST(PassState, ACrashWithinTheSettlingTimeIsTheCauseOfAReportedFailure) {
+  PassState state = started(2);
+  state.outcome(0, outcome("failed", "connection lost"), 1);
+  EXPECT_THAT(texts(state.ended(1, by_signal(SIGABRT), 1.1)), ElementsAre("exit 0"));
+  EXPECT_EQ(state.verdict().status, "crashed");
+  EXPECT_EQ(state.verdict().rank, 1);
+}
+
+TEST(PassState, TheFirstOfTwoReportedFailuresWins) {
+  PassState state = started(2);
+  state.outcome(1, outcome("failed", "first"), 1);
+  EXPECT_THAT(texts(state.outcome(0, outcome("failed", "second"), 1.1)), ElementsAre("exit 0", "exit 1")) << "nobody is left to wait for";
+  EXPECT_EQ(state.verdict().detail, "first");
+  EXPECT_EQ(state.verdict().rank, 1);
+}
+
+TEST(PassState, OomIsDecidedAtOnce) {
+  PassState state = started(2);
+  EXPECT_THAT(texts(state.outcome(1, outcome("oom", "7 GiB"), 1)), ElementsAre("kill 0", "exit 1"));
+  EXPECT_EQ(state.verdict().status, "oom");
+  EXPECT_EQ(state.status_of(0), "interrupted");
+}
+
+TEST(PassState, SkippingWaitsForTheOthersAndYieldsToAFailure) {
+  PassState all = started(2);
+  all.outcome(0, outcome("skipped", "no"), 1);
+  EXPECT_THAT(texts(all.outcome(1, outcome("skipped", "no"), 1.5)), ElementsAre("exit 0", "exit 1"));
+  EXPECT_EQ(all.verdict().status, "skipped");
+  PassState mixed = started(2);
+  mixed.outcome(0, outcome("skipped", "no"), 1);
+  mixed.outcome(1, outcome("failed", "broken"), 1.5);
+  EXPECT_EQ(mixed.verdict().status, "failed");
+  PassState stuck = started(2);
+  stuck.outcome(0, outcome("skipped", "no"), 1);
+  EXPECT_THAT(texts(stuck.tick(2.1)), ElementsAre("exit 0", "kill 1"));
+  EXPECT_EQ(stuck.verdict().status, "skipped");
+}
+
+TEST(PassState, ReleasesABarrierOnceAllArriveAndRankZeroDecidesToStop) {
+  PassState state = started(3);
+  EXPECT_THAT(texts(state.barrier(2, {0, true}, 1)), IsEmpty());
+  EXPECT_THAT(texts(state.barrier(0, {0, false}, 1)), IsEmpty());
+  EXPECT_THAT(texts(state.barrier(1, {0, true}, 1)), ElementsAre("release 0 #0", "release 1 #0", "release 2 #0"));
+  state.barrier(1, {1, false}, 2);
+  state.barrier(2, {1, false}, 2);
+  EXPECT_THAT(texts(state.barrier(0, {1, true}, 2)), ElementsAre("release 0 #1 stop", "release 1 #1 stop", "release 2 #1 stop"));
+}
+
+TEST(PassState, GathersInRankOrder) {
+  PassState state = started(2);
+  EXPECT_THAT(texts(state.gather(1, {7, "b"}, 1)), IsEmpty());
+  EXPECT_THAT(texts(state.gather(0, {7, "a"}, 1)), ElementsAre("gathered 0 #7 a b", "gathered 1 #7 a b"));
+}
+
+TEST(PassState, RefusesAGatherThatFitsNoFrame) {
+  PassState state = started(2);
+  const std::string half(protocol::kMaxFrameBytes / 2, 'a');
+  state.gather(0, {0, half}, 1);
+  EXPECT_THAT(texts(state.gather(1, {0, half}, 1)), ElementsAre("kill 0", "kill 1"));
+  EXPECT_EQ(state.verdict().status, "failed");
+  EXPECT_THAT(state.verdict().detail, HasSubstr("64.0 MiB"));
+}
+
+TEST(PassState, SeesThatRanksWaitForEachOther) {
+  PassState sequences = started(2);
+  sequences.barrier(0, {3, false}, 1);
+  EXPECT_THAT(texts(sequences.barrier(1, {4, false}, 1)), ElementsAre("kill 0", "kill 1"));
+  EXPECT_THAT(sequences.verdict().detail, HasSubstr("rank 0 at barrier 3, rank 1 at barrier 4"));
+  PassState kinds = started(2);
+  kinds.barrier(0, {0, false}, 1);
+  kinds.gather(1, {0, ""}, 1);
+  EXPECT_EQ(kinds.verdict().status, "failed");
+  PassState left = started(2);
+  left.outcome(0, outcome("ok"), 1);
+  left.barrier(1, {0, false}, 1);
+  EXPECT_EQ(left.verdict().status, "failed");
+  EXPECT_THAT(left.verdict().detail, HasSubstr("rank 0 has reported, rank 1 at barrier 0"));
+}
+
+TEST(PassState, ASecondWaitOfOneRankBreaksTheProtocol) {
+  PassState state = started(2);
+  state.barrier(0, {0, false}, 1);
+  EXPECT_THAT(texts(state.barrier(0, {1, false}, 1)), ElementsAre("kill 0", "kill 1"));
+  EXPECT_EQ(state.verdict().status, "failed");
+  EXPECT_EQ(state.verdict().rank, 0);
+}
+
+TEST(PassState, TimeOutNamesTheRankThatHangsNotTheOneThatWaits) {
+  PassLimits limits;
+  limits.timeout_s = 10;
+  PassState state = started(2, limits);
+  state.progress(1, {"step", 3, 15}, 1);
+  state.barrier(0, {3, false}, 1);
+  EXPECT_THAT(texts(state.tick(10.9)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(11.1)), ElementsAre("kill 0", "kill 1"));
+  EXPECT_EQ(state.verdict().status, "timeout");
+  EXPECT_EQ(state.verdict().rank, 1);
+  EXPECT_EQ(state.verdict().step, 3);
+  EXPECT_EQ(state.verdict().detail, "no progress for 10 s: rank 1, pass time, last heard of in stage 'step', step 3");
+  EXPECT_EQ(state.status_of(1), "timeout");
+}
+
+TEST(PassState, ProgressAndReleasesRenewTheDeadline) {
+  PassLimits limits;
+  limits.timeout_s = 10;
+  PassState state = started(2, limits);
+  state.barrier(0, {0, false}, 1);
+  state.progress(1, {"step", 0, 1}, 9);
+  state.barrier(1, {0, false}, 18);
+  EXPECT_THAT(texts(state.tick(27)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(28.1)), ElementsAre("kill 0", "kill 1"));
+}
+
+TEST(PassState, AWorkerThatNeverConnectsTimesOut) {
+  PassLimits limits;
+  limits.timeout_s = 10;
+  PassState state(Pass::kTime, 1, limits, 100);
+  EXPECT_THAT(texts(state.tick(109)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(111)), ElementsAre("kill 0"));
+  EXPECT_EQ(state.verdict().status, "timeout");
+}
+
+TEST(PassState, NoTimeOutWithoutABound) {
+  PassLimits limits;
+  limits.timeout_s = 0;
+  PassState state = started(1, limits);
+  EXPECT_THAT(texts(state.tick(1e9)), IsEmpty());
+}
+
+TEST(PassState, AWorkerThatHangsUpIsFailedUnlessItIsAboutToEnd) {
+  PassState hangs = started(1);
+  hangs.disconnected(0, 1);
+  EXPECT_THAT(texts(hangs.tick(2)), IsEmpty());
+  EXPECT_THAT(texts(hangs.tick(3.5)), ElementsAre("kill 0"));
+  EXPECT_EQ(hangs.verdict().status, "failed");
+  PassState ends = started(1);
+  ends.disconnected(0, 1);
+  ends.ended(0, by_signal(SIGBUS), 1.01);
+  EXPECT_EQ(ends.verdict().status, "crashed");
+}
+
+TEST(PassState, UnknownOrSecondReportsBreakTheProtocol) {
+  PassState state = started(2);
+  state.outcome(0, outcome("splendid"), 1);
+  EXPECT_EQ(state.verdict().status, "failed");
+  EXPECT_THAT(state.verdict().detail, HasSubstr("'splendid'"));
+  PassState twice = started(1);
+  twice.outcome(0, outcome("ok"), 1);
+  EXPECT_THAT(texts(twice.outcome(0, outcome("failed"), 1)), ElementsAre("kill 0"));
+  EXPECT_EQ(twice.verdict().status, "ok") << "the first report stands";
+}
+
+TEST(PassState, CancelLetsTheStepsEnd) {
+  PassState state = started(2);
+  state.barrier(0, {0, false}, 1);
+  EXPECT_THAT(texts(state.cancel("SIGINT", 1)), ElementsAre("cancel 0", "cancel 1"));
+  EXPECT_THAT(texts(state.cancel("SIGINT", 1)), IsEmpty());
+  EXPECT_THAT(texts(state.outcome(0, outcome("interrupted"), 1.1)), IsEmpty());
+  EXPECT_THAT(texts(state.barrier(1, {0, false}, 2)), IsEmpty()) << "the cancellation answers it";
+  EXPECT_THAT(texts(state.tick(4)), IsEmpty());
+  EXPECT_THAT(texts(state.outcome(1, outcome("interrupted"), 4.5)), ElementsAre("exit 0", "exit 1"));
+  EXPECT_EQ(state.verdict().status, "interrupted");
+  EXPECT_EQ(state.verdict().detail, "interrupted by SIGINT");
+}
+
+TEST(PassState, CancelKillsWhatDoesNotEndInTime) {
+  PassState state = started(2);
+  state.cancel("SIGTERM", 1);
+  state.outcome(0, outcome("interrupted"), 2);
+  EXPECT_THAT(texts(state.tick(5.9)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(6.1)), ElementsAre("exit 0", "kill 1"));
+  EXPECT_EQ(state.verdict().status, "interrupted");
+  PassState deaf = started(1);
+  deaf.cancel("SIGTERM", 1);
+  deaf.tick(6.1);
+  EXPECT_EQ(deaf.verdict().status, "interrupted");
+  EXPECT_THAT(deaf.verdict().detail, HasSubstr("not at an end after 5 s: rank 0"));
+}
+
+TEST(PassState, WhatFailsAfterCancelIsAnInterruption) {
+  PassState state = started(2);
+  state.cancel("SIGINT", 1);
+  EXPECT_THAT(texts(state.ended(1, by_signal(SIGSEGV), 2)), ElementsAre("kill 0"));
+  EXPECT_EQ(state.verdict().status, "interrupted");
+  EXPECT_THAT(state.verdict().detail, HasSubstr("then: crashed: rank 1"));
+}
+
+TEST(PassState, ARunThatWasNearlyDoneStaysOkAfterCancel) {
+  PassState state = started(1);
+  state.cancel("SIGINT", 1);
+  state.outcome(0, outcome("ok"), 1.5);
+  EXPECT_TRUE(state.done());
+  EXPECT_EQ(state.verdict().status, "ok");
+}
+
+TEST(PassState, CancelAtOnceKillsEvenThoseThatReported) {
+  PassState state = started(2);
+  state.outcome(0, outcome("ok"), 1);
+  state.cancel("SIGINT", 1);
+  EXPECT_THAT(texts(state.cancel_at_once(1.2)), ElementsAre("exit 0", "kill 1", "kill 0"));
+  EXPECT_EQ(state.verdict().status, "interrupted");
+}
+
+TEST(PassState, GivesUpOnAProcessThatCannotBeKilled) {
+  PassLimits limits;
+  limits.abandon_s = 60;
+  PassState state = started(1, limits);
+  state.outcome(0, outcome("failed"), 1);
+  EXPECT_THAT(texts(state.tick(4)), ElementsAre("kill 0"));
+  state.tick(50);
+  EXPECT_FALSE(state.done());
+  state.tick(70);
+  EXPECT_TRUE(state.done());
+}
+
+TEST(PassState, TheWorstVerificationCounts) {
+  PassState state = started(3);
+  EXPECT_EQ(state.verification(), "");
+  auto said = outcome("ok");
+  said.verification = "passed";
+  state.outcome(0, said, 1);
+  EXPECT_EQ(state.verification(), "passed");
+  said.verification = "unavailable";
+  state.outcome(1, said, 1);
+  EXPECT_EQ(state.verification(), "unavailable");
+  said.verification = "failed";
+  state.outcome(2, said, 1);
+  EXPECT_EQ(state.verification(), "failed");
+}
+
+}  // namespace
+}  // namespace kymo::supervisor

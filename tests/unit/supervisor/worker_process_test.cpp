@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/worker_process.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include "base/error.hpp"
+#include "supervisor/guardian.hpp"
+#include "supervisor/output_capture.hpp"
+
+namespace kymo::supervisor {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr auto kPatience = std::chrono::seconds(30);
+
+bool wait_until(const std::function<bool()>& ready) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!ready() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return ready();
+}
+
+/// Alive, and not merely waiting to be reaped by whoever adopted it.
+bool is_running(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(in, line)) return false;
+  const char state = line[line.rfind(')') + 2];
+  return state != 'Z' && state != 'X';
+}
+
+class WorkerProcessTest : public testing::Test {
+ protected:
+  std::unique_ptr<WorkerProcess> shell(const std::string& script) {
+    return std::make_unique<WorkerProcess>(loop_, SpawnOptions{{"/bin/sh", "-c", script}, {}, true}, guardian_);
+  }
+  ProcessEnd end_of(WorkerProcess& process) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (!process.poll_end() && std::chrono::steady_clock::now() < deadline) loop_.run_for(std::chrono::milliseconds(2));
+    EXPECT_TRUE(process.poll_end().has_value());
+    return process.poll_end().value_or(ProcessEnd{});
+  }
+  Guardian guardian_;
+  boost::asio::io_context loop_;
+};
+
+TEST_F(WorkerProcessTest, TellsHowItEndedAndWhatItSaid) {
+  auto process = shell("echo out; echo err >&2; exit 3");
+  EXPECT_EQ(end_of(*process).exit_code, 3);
+  EXPECT_EQ(process->last_line(), "err");
+  const auto output = process->take_output();
+  EXPECT_EQ(output.stdout_text, "out\n");
+  EXPECT_EQ(output.stderr_text, "err\n");
+  EXPECT_EQ(process->take_output().stdout_text, "");
+}
+
+TEST_F(WorkerProcessTest, CannotStartWhatIsNotThere) {
+  EXPECT_THROW(WorkerProcess(loop_, SpawnOptions{{"/nowhere/at/all"}, {}, true}, guardian_), Error);
+}
+
+TEST_F(WorkerProcessTest, AFloodNeitherFillsMemoryNorBlocksTheWriter) {
+  auto process = shell("echo first; head -c 67108864 /dev/zero; echo last");
+  EXPECT_EQ(end_of(*process).exit_code, 0);
+  const auto output = process->take_output();
+  EXPECT_LT(output.stdout_text.size(), 4 * (OutputCapture::kHeadBytes + OutputCapture::kTailBytes)) << "a replaced byte takes three";
+  EXPECT_THAT(output.stdout_text, StartsWith("first\n"));
+  EXPECT_THAT(output.stdout_text, HasSubstr("last\n"));
+  EXPECT_THAT(output.stdout_text, HasSubstr("of 67108875 bytes were cut"));
+}
+
+TEST_F(WorkerProcessTest, NothingOfItsGroupSurvivesIt) {
+  auto process = shell("sleep 600 & echo $!; sleep 600 & echo $!; kill -9 $$");
+  EXPECT_EQ(end_of(*process).signal, SIGKILL);
+  std::istringstream numbers(process->take_output().stdout_text);
+  pid_t grandchild = 0;
+  int count = 0;
+  for (; numbers >> grandchild; ++count) EXPECT_TRUE(wait_until([&] { return !is_running(grandchild); }));
+  EXPECT_EQ(count, 2);
+}
+
+TEST_F(WorkerProcessTest, EndsThoughADetachedProcessHoldsItsPipes) {
+  auto process = shell("setsid sleep 600 & echo $!; sleep 0.2");
+  EXPECT_EQ(end_of(*process).exit_code, 0);
+  std::istringstream numbers(process->take_output().stdout_text);
+  pid_t detached = 0;
+  ASSERT_TRUE(numbers >> detached);
+  kill(detached, SIGKILL);
+}
+
+TEST_F(WorkerProcessTest, ItsDestructionEndsTheGroup) {
+  auto process = shell("trap '' TERM INT; sleep 600 & wait");
+  const pid_t pid = process->pid();
+  process.reset();
+  EXPECT_EQ(kill(-pid, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+TEST_F(WorkerProcessTest, BelievesOnlyAProcessOfItsOwnGroup) {
+  auto process = shell("sleep 600");
+  process->announce(getpid());
+  EXPECT_EQ(process->worker_pid(), process->pid());
+  process->announce(1);
+  EXPECT_EQ(process->worker_pid(), process->pid());
+}
+
+/// Makes a supervisor of its own, kills it, and looks at what is left of its workers.
+TEST(Guardian, EndsTheGroupsOfAKilledSupervisor) {
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
+  const pid_t supervisor = fork();
+  if (supervisor == 0) {
+    Guardian guardian;
+    boost::asio::io_context loop;
+    WorkerProcess process(loop, SpawnOptions{{"/bin/sh", "-c", "sleep 600 & echo $!; wait"}, {}, true}, guardian);
+    std::string text;
+    while (text.find('\n') == std::string::npos) {
+      loop.run_for(std::chrono::milliseconds(5));
+      text += process.take_output().stdout_text;
+    }
+    const std::array<pid_t, 2> pids{process.pid(), static_cast<pid_t>(std::stol(text))};
+    if (write(pipe_ends[1], pids.data(), sizeof pids) != sizeof pids) _exit(1);
+    for (;;) pause();
+  }
+  std::array<pid_t, 2> pids{};
+  ASSERT_EQ(read(pipe_ends[0], pids.data(), sizeof pids), static_cast<ssize_t>(sizeof pids));
+  for (const pid_t pid : pids) EXPECT_TRUE(is_running(pid));
+  kill(supervisor, SIGKILL);
+  waitpid(supervisor, nullptr, 0);
+  for (const pid_t pid : pids) EXPECT_TRUE(wait_until([&] { return !is_running(pid); })) << pid;
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
+
+TEST(Guardian, ItsOwnDeathHarmsNobody) {
+  Guardian guardian;
+  std::ifstream children("/proc/self/task/" + std::to_string(gettid()) + "/children");
+  pid_t its_pid = 0;
+  for (pid_t pid = 0; children >> pid;) its_pid = pid;
+  ASSERT_GT(its_pid, 0);
+  kill(its_pid, SIGKILL);
+  ASSERT_TRUE(wait_until([&] { return !is_running(its_pid); }));
+  guardian.watch(1 << 22);
+  guardian.forget(1 << 22);
+}
+
+TEST(Guardian, LeavesForgottenGroupsAlone) {
+  boost::asio::io_context loop;
+  Guardian other;
+  WorkerProcess process(loop, SpawnOptions{{"/bin/sh", "-c", "sleep 600"}, {}, true}, other);
+  {
+    Guardian guardian;
+    guardian.watch(process.pid());
+    guardian.forget(process.pid());
+  }
+  EXPECT_TRUE(is_running(process.pid()));
+}
+
+}  // namespace
+}  // namespace kymo::supervisor
