@@ -10,9 +10,9 @@
 namespace kymo::report {
 
 struct Request {
-  std::string name;                     ///< report below share/kymo/reports, or the path of a folder that holds report.toml
-  std::filesystem::path out_folder;     ///< created if missing
-  std::vector<std::string> formats;     ///< of: markdown, latex, html, csv
+  std::string name;                  ///< report below share/kymo/reports, or the path of a folder that holds report.toml
+  std::filesystem::path out_folder;  ///< created if missing
+  std::vector<std::string> formats;  ///< of: markdown, latex, html, csv
   store::ResultsDatabase::Selection selection;
 };
 

@@ -4,7 +4,7 @@
 -- column title: title="run"
 -- column kind: title="what"
 -- column detail: title="why"
--- empty: Nothing limits the trust in these runs: each ended well and was verified, no GPU slowed down, and no record was lost.
+-- empty: Nothing limits the trust in these runs: each ended well and was verified, its steps were steady, no GPU slowed down, and no record was lost.
 SELECT r.suite_case, i.title, CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind, c.detail
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'

@@ -12,7 +12,7 @@ shared AS (
   ORDER BY count(DISTINCT CASE WHEN status = 'ok' THEN size END) DESC, context LIMIT 1
 )
 SELECT 'context ' || c.context || ', ' || c.precision AS setting,
-       c.size || CASE WHEN c.repetition > 0 THEN ' #' || (c.repetition + 1) ELSE '' END AS size, p.phase,
+       c.run_id, c.size || CASE WHEN c.repetition > 0 THEN ' #' || (c.repetition + 1) ELSE '' END AS size, p.phase,
        CASE WHEN d.state <> '' THEN d.state ELSE t.mean_ms END AS mean_ms,
        CASE WHEN d.state = '' THEN t.std_ms END AS std_ms
 FROM timed c

@@ -5,7 +5,7 @@
 -- column kind: title="what"
 -- column place: title="where"
 -- column detail: title="why"
--- empty: Nothing: every run ended well and was verified, no GPU slowed down, and no record was lost.
+-- empty: Nothing: every run ended well and was verified, its steps were steady, no GPU slowed down, and no record was lost.
 SELECT r.workload, i.title, CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind,
        CASE WHEN c.kind <> r.status THEN NULL
             ELSE nullif(trim(r.failed_pass || CASE WHEN r.failed_phase = '' THEN '' ELSE ', ' || r.failed_phase END ||

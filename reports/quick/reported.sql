@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Figures that the workloads reported about themselves; of several values the mean.
+-- caption: Figures that the workloads reported about themselves, over all their runs.
 -- column workload: title="workload", format="code"
--- column title: title="case"
 -- column name: title="figure", format="code"
--- column value: title="value", align="right"
+-- column low: title="lowest", align="right"
+-- column high: title="highest", align="right"
 -- column unit: title="unit"
--- column count: title="values"
+-- column runs: title="runs"
 -- empty: No workload here reported a figure of its own.
-SELECT r.workload, i.title, m.name || CASE WHEN m.phase = '' THEN '' ELSE ' (' || m.phase || ')' END AS name,
-       CASE WHEN min(typeof(m.value)) IN ('integer', 'real') AND max(typeof(m.value)) IN ('integer', 'real') THEN avg(m.value) ELSE max(m.value) END AS value,
-       nullif(m.unit, '') AS unit, count(*) AS count
+SELECT r.workload, m.name || CASE WHEN m.phase = '' THEN '' ELSE ' (' || m.phase || ')' END AS name,
+       CASE WHEN min(m.value) = CAST(min(m.value) AS INTEGER) AND typeof(min(m.value)) = 'real' THEN CAST(min(m.value) AS INTEGER) ELSE min(m.value) END AS low,
+       CASE WHEN max(m.value) = CAST(max(m.value) AS INTEGER) AND typeof(max(m.value)) = 'real' THEN CAST(max(m.value) AS INTEGER) ELSE max(m.value) END AS high,
+       nullif(m.unit, '') AS unit, count(DISTINCT r.run_id) AS runs
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 JOIN metric m ON m.run_id = r.run_id AND m.pass = 'time'
-GROUP BY r.run_id, m.phase, m.name, m.unit
-ORDER BY r.run_id, min(m.sequence)
+GROUP BY r.workload, m.phase, m.name, m.unit
+ORDER BY min(r.run_id), min(m.sequence)

@@ -20,6 +20,7 @@ FROM run r;
 CREATE VIEW run_title AS
 WITH fact AS (
   SELECT p.run_id, 1 AS position, p.name, CASE WHEN p.type = 'bool' THEN CASE p.value WHEN 0 THEN 'false' ELSE 'true' END ELSE p.value END AS value FROM param p
+  UNION ALL SELECT run_id, 0, 'case', suite_case FROM run
   UNION ALL SELECT run_id, 2, 'ranks', ranks FROM run
   UNION ALL SELECT run_id, 3, 'device', device_kind FROM run
   UNION ALL SELECT run_id, 4, 'warm-up', warmup FROM run
@@ -51,7 +52,7 @@ GROUP BY r.run_id;
 -- What a reader must know before trusting a run's figures; a run may have several rows, or none.
 CREATE VIEW run_caution AS
 SELECT run_id,                                                          -- the run
-       status AS kind,                                                  -- a status other than ok, `not verified`, `slowed down`, `all slowed down` or `lost records`
+       status AS kind,                                                  -- a status other than ok, `not verified`, `slowed down`, `all slowed down`, `unsteady` (a standard deviation above a quarter of the mean) or `lost records`
        detail                                                           -- why, in one line
 FROM run WHERE status <> 'ok'
 UNION ALL
@@ -64,6 +65,10 @@ FROM statistic WHERE phase = 'step' AND excluded > 0 AND all_throttled = 0 GROUP
 UNION ALL
 SELECT run_id, 'all slowed down', 'every sample of the step was taken on a slowed-down GPU, so all of them count'
 FROM statistic WHERE phase = 'step' AND all_throttled = 1 GROUP BY run_id
+UNION ALL
+SELECT run_id, 'unsteady', 'the standard deviation of the step is ' || CAST(round(100 * std_ms / mean_ms) AS INTEGER) || ' % of its mean; the median is ' ||
+       printf('%.4g', median_ms) || ' ms'
+FROM phase_time WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms
 UNION ALL
 SELECT run_id, 'lost records', source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': ' ||
        CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END

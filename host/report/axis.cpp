@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/axis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "report/number.hpp"
+
+namespace kymo::report {
+namespace {
+
+constexpr int kTargetTicks = 5;
+constexpr std::size_t kFewPoints = 8;
+constexpr const char* kThinSpace = "\u202F";
+
+struct Range {
+  double low = INFINITY;
+  double high = -INFINITY;
+
+  void take(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  bool empty() const { return low > high; }
+};
+
+std::string tick_label(double value) {
+  if (value != 0 && (std::abs(value) >= 1e7 || std::abs(value) < 1e-4)) return fmt::format("{:g}", value);
+  return grouped(fmt::format("{:.10g}", value), kThinSpace);
+}
+
+std::vector<Tick> labelled(const std::vector<double>& values) {
+  std::vector<Tick> ticks;
+  for (const double value : values) ticks.push_back({value, tick_label(value)});
+  return ticks;
+}
+
+Range stacked_range(const Chart& chart) {
+  std::map<double, double> sums;
+  for (const Series& series : chart.series) {
+    for (const Point& point : series.points) sums[point.x] += point.y.value_or(0);
+  }
+  Range range;
+  for (const auto& [x, sum] : sums) range.take(sum);
+  return range;
+}
+
+Range y_range(const Chart& chart) {
+  if (chart.kind == ChartKind::kArea) return stacked_range(chart);
+  Range range;
+  for (const Series& series : chart.series) {
+    for (const Point& point : series.points) {
+      if (!point.y) continue;
+      range.take(*point.y);
+      range.take(*point.y + point.error.value_or(0));
+      // An error bar that reaches below zero must not stretch the axis: neither by decades nor to times that cannot be.
+      const double lower = *point.y - point.error.value_or(0);
+      if (*point.y < 0 || lower > *point.y / 10) range.take(lower);
+    }
+  }
+  return range;
+}
+
+ScaledAxis linear_axis(double low, double high) {
+  ScaledAxis axis;
+  axis.ticks = labelled(linear_ticks(low, high, kTargetTicks));
+  axis.low = axis.ticks.front().value;
+  axis.high = axis.ticks.back().value;
+  return axis;
+}
+
+ScaledAxis log_axis(double low, double high) {
+  ScaledAxis axis;
+  axis.scale = Scale::kLog;
+  axis.ticks = labelled(log_ticks(low, high));
+  axis.low = axis.ticks.front().value;
+  axis.high = axis.ticks.back().value;
+  return axis;
+}
+
+// True if ticks at the points themselves are few and leave room for their labels.
+bool readable_apart(const ScaledAxis& axis, const std::set<double>& values) {
+  constexpr double kSmallestGap = 0.07;
+  if (values.size() > kFewPoints) return false;
+  for (auto it = values.begin(); it != values.end() && std::next(it) != values.end(); ++it) {
+    if (axis.position(*std::next(it)) - axis.position(*it) < kSmallestGap) return false;
+  }
+  return true;
+}
+
+bool wants_log(Scale scale, const Range& range) { return scale == Scale::kLog || (scale == Scale::kAuto && range.high > 100 * range.low); }
+
+// Exact powers of ten: 10^-3 from pow is not always the double nearest to 0.001, and labels would show it.
+double power_of_ten(int exponent) { return std::strtod(fmt::format("1e{}", exponent).c_str(), nullptr); }
+
+}  // namespace
+
+double ScaledAxis::position(double value) const {
+  const auto transformed = [this](double v) { return scale == Scale::kLog ? std::log10(std::max(v, low)) : v; };
+  const double span = transformed(high) - transformed(low);
+  return span == 0 ? 0.5 : std::clamp((transformed(value) - transformed(low)) / span, 0.0, 1.0);
+}
+
+std::vector<double> linear_ticks(double low, double high, int target) {
+  if (!(high > low)) {
+    const double margin = low == 0 ? 1 : std::abs(low) * 0.5;
+    high = low + margin;
+    low -= low == 0 ? 0 : margin;
+  }
+  const double rough = (high - low) / target;
+  const int exponent = static_cast<int>(std::floor(std::log10(rough)));
+  const double fraction = rough / std::pow(10.0, exponent);
+  const int factor = fraction <= 1.0001 ? 1 : fraction <= 2.0001 ? 2 : fraction <= 5.0001 ? 5 : 10;
+  const double unit = power_of_ten(exponent);
+  const auto first = static_cast<std::int64_t>(std::floor(low / (factor * unit) + 1e-9));
+  const auto last = static_cast<std::int64_t>(std::ceil(high / (factor * unit) - 1e-9));
+  std::vector<double> ticks;
+  for (std::int64_t i = first; i <= last; ++i) {
+    const auto count = static_cast<double>(i * factor);
+    ticks.push_back(exponent < 0 ? count / power_of_ten(-exponent) : count * unit);
+  }
+  return ticks;
+}
+
+std::vector<double> log_ticks(double low, double high) {
+  const double decades = std::log10(high / low);
+  std::vector<int> factors{1};
+  if (decades < 3) factors = {1, 2, 5};
+  const int stride = decades > 8 ? 2 : 1;
+  const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
+  std::vector<double> ticks;
+  for (int exponent = first; ticks.size() < 400; exponent += stride) {
+    for (const int factor : factors) {
+      const double tick = exponent < 0 ? factor / power_of_ten(-exponent) : factor * power_of_ten(exponent);
+      if (!ticks.empty() && tick <= low * 1.0001) ticks.clear();  // keep one tick at or below the lowest value
+      ticks.push_back(tick);
+      if (tick >= high * 0.9999 && ticks.size() > 1) return ticks;
+    }
+  }
+  return ticks;
+}
+
+ScaledAxis value_axis(const Chart& chart) {
+  const Range range = y_range(chart);
+  if (range.empty()) return linear_axis(0, 1);
+  const bool positive = range.low > 0 && chart.kind != ChartKind::kArea;
+  if (positive && wants_log(chart.y.scale, range)) {
+    const double room = chart.kind == ChartKind::kBar ? 0.8 : 1;  // the smallest bar keeps some height
+    return log_axis(range.low * room, range.high);
+  }
+  return linear_axis(std::min(0.0, range.low), std::max(range.high, range.low < 0 ? 0.0 : range.high));
+}
+
+ScaledAxis point_axis(const Chart& chart) {
+  std::set<double> values;
+  Range range;
+  for (const Series& series : chart.series) {
+    for (const Point& point : series.points) {
+      values.insert(point.x);
+      range.take(point.x);
+    }
+  }
+  if (range.empty()) return linear_axis(0, 1);
+  const bool log = range.low > 0 && wants_log(chart.x.scale, range);
+  ScaledAxis axis;
+  axis.scale = log ? Scale::kLog : Scale::kLinear;
+  axis.low = range.low;
+  axis.high = range.high;
+  if (readable_apart(axis, values)) {
+    axis.ticks = labelled({values.begin(), values.end()});
+    return axis;
+  }
+  for (const Tick& tick : labelled(log ? log_ticks(range.low, range.high) : linear_ticks(range.low, range.high, kTargetTicks + 2))) {
+    if (tick.value >= axis.low - 1e-12 && tick.value <= axis.high * (1 + 1e-12)) axis.ticks.push_back(tick);
+  }
+  return axis;
+}
+
+std::vector<StateLabel> state_labels(const Chart& chart) {
+  std::map<double, std::vector<StateLabel>> groups;
+  const double middle = (static_cast<double>(chart.series.size()) - 1) / 2;
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    for (const Point& point : chart.series[s].points) {
+      if (!point.y) groups[point.x].push_back({point.x, static_cast<double>(s) - middle, point.state});
+    }
+  }
+  std::vector<StateLabel> labels;
+  for (auto& [x, group] : groups) {
+    const bool same = std::all_of(group.begin(), group.end(), [&group](const StateLabel& each) { return each.text == group.front().text; });
+    if (same && group.size() == chart.series.size()) group = {{x, 0, group.front().text}};
+    labels.insert(labels.end(), group.begin(), group.end());
+  }
+  return labels;
+}
+
+std::string axis_heading(const Axis& axis) { return axis.unit.empty() ? axis.title : axis.title + " (" + axis.unit + ")"; }
+
+}  // namespace kymo::report

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/build.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "report/number.hpp"
+#include "report/unicode.hpp"
+
+namespace kymo::report {
+namespace {
+
+using Result = store::ResultsDatabase::Table;
+
+class DocumentBuilder {
+ public:
+  DocumentBuilder(const ReportDefinition& definition, const QueryFunction& query) : definition_(definition), query_(query) {}
+
+  Document build(const std::string& provenance) {
+    Document document;
+    document.title = definition_.title;
+    document.provenance = provenance;
+    add_prose(document.opening, render_prose(definition_.summary, query_, definition_.file));
+    for (const ProseSpec& banner : definition_.banners) {
+      Prose prose = render_prose(banner, query_, definition_.file + ": banner");
+      if (!prose.empty()) document.opening.push_back(Notice{Notice::Kind::kCaution, std::move(prose)});
+    }
+    for (const SectionSpec& section : definition_.sections) document.sections.push_back(build_section(section));
+    return document;
+  }
+
+ private:
+  Section build_section(const SectionSpec& spec) {
+    Section section{spec.heading, spec.level, {}};
+    add_prose(section.blocks, render_prose(spec.prose, query_, definition_.file + ": section " + quote(spec.heading)));
+    for (const QueryFile& table : spec.tables) add_table(section, table);
+    for (const ChartSpec& chart : spec.charts) add_charts(section, chart);
+    return section;
+  }
+
+  static void add_prose(std::vector<Block>& blocks, Prose prose) {
+    for (auto& part : prose) std::visit([&blocks](auto& each) { blocks.push_back(std::move(each)); }, part);
+  }
+
+  // A table and a chart of the same rows would say the same sentence twice.
+  void add_empty(Section& section, const std::string& sentence) {
+    if (!said_.insert({&section, sentence}).second) return;
+    section.blocks.push_back(Notice{Notice::Kind::kEmpty, parse_prose(sentence)});
+  }
+
+  Result rows_of(const QueryFile& file) {
+    Result result;
+    try {
+      result = query_(file.sql);
+    } catch (const Error& error) {
+      throw UsageError(file.name + ": " + error.what());
+    }
+    for (const auto& [name, spec] : file.columns) {
+      require_column(file, result, name);
+      if (!spec.plus_minus.empty()) require_column(file, result, spec.plus_minus);
+    }
+    return result;
+  }
+
+  static std::size_t require_column(const QueryFile& file, const Result& result, const std::string& name) {
+    const auto found = std::find(result.columns.begin(), result.columns.end(), name);
+    if (found == result.columns.end())
+      throw UsageError(file.name + ": the query has no column " + quote(name) + suggestion(name, result.columns));
+    return static_cast<std::size_t>(found - result.columns.begin());
+  }
+
+  std::string unique_name(const std::string& text) {
+    const std::string stem = file_stem_from(text);
+    std::string name = stem;
+    for (int i = 2; !names_.insert(name).second; ++i) name = stem + "-" + std::to_string(i);
+    return name;
+  }
+
+  std::string stem_of(const QueryFile& file) const { return std::filesystem::path(file.name).stem().string(); }
+
+  static bool holds_numbers(const Result& result, std::size_t column, const ColumnSpec* spec) {
+    const bool declared =
+        spec != nullptr && (spec->align == Align::kRight || !spec->unit.empty() || spec->format.kind != NumberFormat::Kind::kAuto);
+    return declared ||
+           std::any_of(result.rows.begin(), result.rows.end(), [column](const auto& row) { return cell_from(row[column]).is_number(); });
+  }
+
+  void add_table(Section& section, const QueryFile& file) {
+    const Result result = rows_of(file);
+    if (result.rows.empty()) return add_empty(section, file.empty);
+    Table table{
+        unique_name(stem_of(file)), file.caption, {}, std::vector<std::vector<Cell>>(result.rows.size()), file.notes, trim(file.sql)};
+    std::set<std::string> absorbed;
+    for (const auto& [name, spec] : file.columns) {
+      if (!spec.plus_minus.empty()) absorbed.insert(spec.plus_minus);
+    }
+    for (std::size_t i = 0; i < result.columns.size(); ++i) {
+      const auto found = file.columns.find(result.columns[i]);
+      const ColumnSpec* spec = found == file.columns.end() ? nullptr : &found->second;
+      if (absorbed.contains(result.columns[i]) || (spec != nullptr && spec->hidden)) continue;
+      add_column(table, file, result, i, spec);
+    }
+    section.blocks.push_back(std::move(table));
+  }
+
+  static void add_column(Table& table, const QueryFile& file, const Result& result, std::size_t index, const ColumnSpec* spec) {
+    Column column = column_from(result.columns[index], spec);
+    const bool numbers = holds_numbers(result, index, spec);
+    if (numbers && (spec == nullptr || !spec->align)) column.align = Align::kRight;
+    table.columns.push_back(column);
+    const bool uncertain = spec != nullptr && !spec->plus_minus.empty();
+    const std::size_t error = uncertain ? require_column(file, result, spec->plus_minus) : 0;
+    for (std::size_t r = 0; r < result.rows.size(); ++r) {
+      Cell cell = cell_from(result.rows[r][index]);
+      if (numbers && cell.kind == Cell::Kind::kText) cell.kind = Cell::Kind::kState;
+      if (uncertain && cell.is_number()) cell.uncertainty = number_of(result.rows[r][error]);
+      table.rows[r].push_back(std::move(cell));
+    }
+  }
+
+  static std::optional<double> number_of(const store::ResultsDatabase::Cell& cell) {
+    const Cell each = cell_from(cell);
+    if (!each.is_number()) return std::nullopt;
+    return each.kind == Cell::Kind::kInteger ? static_cast<double>(each.integer) : each.real;
+  }
+
+  void add_charts(Section& section, const ChartSpec& spec) {
+    const Result result = rows_of(spec.query);
+    if (result.rows.empty()) return add_empty(section, spec.query.empty);
+    if (spec.split.empty()) return add_chart(section, spec, result, "");
+    const std::size_t column = require_column(spec.query, result, spec.split);
+    std::vector<std::string> parts;
+    for (const auto& row : result.rows) {
+      const std::string part = label_of(row[column]);
+      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+    }
+    for (const std::string& part : parts) {
+      Result rows{result.columns, {}};
+      std::copy_if(result.rows.begin(), result.rows.end(), std::back_inserter(rows.rows),
+                   [&](const auto& row) { return label_of(row[column]) == part; });
+      add_chart(section, spec, rows, part);
+    }
+  }
+
+  static std::string label_of(const store::ResultsDatabase::Cell& cell) {
+    Column plain;
+    plain.format.kind = NumberFormat::Kind::kPlain;
+    return plain_text(plain, cell_from(cell));
+  }
+
+  void add_chart(Section& section, const ChartSpec& spec, const Result& result, const std::string& part) {
+    Chart chart;
+    chart.caption = spec.query.caption + (part.empty() ? "" : " " + part + ".");
+    chart.kind = spec.kind;
+    chart.x = spec.x_axis;
+    chart.y = spec.y_axis;
+    const std::size_t x = require_column(spec.query, result, spec.x);
+    const bool categories = spec.kind == ChartKind::kBar ||
+                            std::any_of(result.rows.begin(), result.rows.end(), [x](const auto& row) { return !number_of(row[x]); });
+    std::vector<std::string> identities;
+    for (const auto& row : result.rows) add_point(chart, identities, spec, result, row, categories);
+    const bool any_figure = std::any_of(chart.series.begin(), chart.series.end(), [](const Series& series) {
+      return std::any_of(series.points.begin(), series.points.end(), [](const Point& point) { return point.y.has_value(); });
+    });
+    if (!any_figure) return add_empty(section, spec.query.empty);
+    chart.name = unique_name(stem_of(spec.query) + (part.empty() ? "" : "-" + part));
+    section.blocks.push_back(std::move(chart));
+  }
+
+  static void add_point(Chart& chart, std::vector<std::string>& identities, const ChartSpec& spec, const Result& result,
+                        const std::vector<store::ResultsDatabase::Cell>& row, bool categories) {
+    const auto cell = [&](const std::string& name) -> const store::ResultsDatabase::Cell& {
+      return row[require_column(spec.query, result, name)];
+    };
+    Point point;
+    if (categories) {
+      const std::string name = label_of(cell(spec.x));
+      point.x = static_cast<double>(category_index(chart, identities, name, spec.identity.empty() ? name : label_of(cell(spec.identity))));
+    } else {
+      point.x = *number_of(cell(spec.x));
+    }
+    point.y = number_of(cell(spec.y));
+    if (!point.y) point.state = label_of(cell(spec.y));
+    if (!spec.error.empty()) point.error = number_of(cell(spec.error));
+    const std::string name = spec.series.empty() ? chart.y.title : label_of(cell(spec.series));
+    auto series = std::find_if(chart.series.begin(), chart.series.end(), [&name](const Series& each) { return each.name == name; });
+    if (series == chart.series.end()) series = chart.series.insert(chart.series.end(), Series{name, {}});
+    const bool taken =
+        categories && std::any_of(series->points.begin(), series->points.end(), [&point](const Point& each) { return each.x == point.x; });
+    if (taken) {
+      const std::string where = quote(chart.categories[static_cast<std::size_t>(point.x)]) + " and " + quote(name);
+      throw UsageError(spec.query.name + ": two rows for " + where +
+                       ", one would hide the other; name the column that tells them apart: identity");
+    }
+    series->points.push_back(std::move(point));
+  }
+
+  static std::size_t category_index(Chart& chart, std::vector<std::string>& identities, const std::string& name,
+                                    const std::string& identity) {
+    const auto found = std::find(identities.begin(), identities.end(), identity);
+    if (found != identities.end()) return static_cast<std::size_t>(found - identities.begin());
+    std::string label = name;
+    for (int i = 2; std::find(chart.categories.begin(), chart.categories.end(), label) != chart.categories.end(); ++i) {
+      label = name + " (" + std::to_string(i) + ")";
+    }
+    identities.push_back(identity);
+    chart.categories.push_back(label);
+    return identities.size() - 1;
+  }
+
+  const ReportDefinition& definition_;
+  const QueryFunction& query_;
+  std::set<std::string> names_;
+  std::set<std::pair<const Section*, std::string>> said_;
+};
+
+}  // namespace
+
+Document build_document(const ReportDefinition& definition, const QueryFunction& query, const std::string& provenance) {
+  return DocumentBuilder(definition, query).build(provenance);
+}
+
+}  // namespace kymo::report

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/definition.hpp"
+
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/toml.hpp"
+#include "report/keys.hpp"
+
+namespace kymo::report {
+namespace {
+
+const std::vector<std::string> kFormats{"auto", "plain", "fixed", "significant", "measured", "bytes", "code"};
+const std::vector<std::string> kHeaderKeys{"caption", "empty", "note", "column"};
+
+ColumnSpec parse_column(const Json& table, const std::string& place) {
+  Keys keys(table, place);
+  ColumnSpec spec;
+  if (const std::string title = keys.text_or("title", ""); !title.empty()) spec.title = title;
+  spec.unit = keys.text_or("unit", "");
+  spec.plus_minus = keys.text_or("plus_minus", "");
+  spec.hidden = keys.flag_or("hidden", false);
+  const std::int64_t digits = keys.integer_or("digits", -1);
+  const std::size_t format = keys.word_or("format", kFormats, digits >= 0 ? 2 : 0);
+  const std::size_t align = keys.word_or("align", {"left", "right", "auto"}, 2);
+  keys.finish();
+  if (digits > 12) throw UsageError(place + ": key 'digits' must be at most 12");
+  spec.code = kFormats[format] == "code";
+  if (!spec.code) spec.format.kind = static_cast<NumberFormat::Kind>(format);
+  spec.format.digits = digits >= 0 ? static_cast<int>(digits) : (kFormats[format] == "significant" ? 4 : 2);
+  if (align < 2) spec.align = align == 0 ? Align::kLeft : Align::kRight;
+  return spec;
+}
+
+std::map<std::string, ColumnSpec> parse_columns(const Json* table, const std::string& place) {
+  std::map<std::string, ColumnSpec> columns;
+  if (table == nullptr) return columns;
+  if (!table->is_object()) throw UsageError(place + ": key 'columns' must be a table");
+  for (const auto& [name, spec] : table->items()) columns[name] = parse_column(spec, place + ", column " + quote(name));
+  return columns;
+}
+
+void take_header_line(QueryFile& query, const std::string& key, const std::string& argument, const std::string& value,
+                      const std::string& place) {
+  if (key == "column") {
+    if (argument.empty()) throw UsageError(place + ": 'column' needs a name: -- column NAME: title=\"…\"");
+    const std::string where = place + ", column " + quote(argument);
+    const Json table = parse_toml("column = { " + value + " }\n", where);
+    query.columns[argument] = parse_column(table.at("column"), where);
+    return;
+  }
+  if (!argument.empty()) throw UsageError(place + ": unknown key " + quote(key + " " + argument));
+  if (key == "note") {
+    query.notes.push_back(value);
+    return;
+  }
+  std::string& target = key == "caption" ? query.caption : query.empty;
+  if (!target.empty()) throw UsageError(place + ": key " + quote(key) + " stands there twice");
+  target = value;
+}
+
+// The file a definition names must lie in its own folder: a report brings all it needs.
+QueryFile read_query(const std::filesystem::path& folder, const std::string& name, const std::string& place) {
+  if (name.find('/') != std::string::npos || !name.ends_with(".sql")) {
+    throw UsageError(place + ": key 'file' must name a .sql file beside report.toml, not " + quote(name));
+  }
+  return parse_query(read_file(folder / name), (folder / name).string());
+}
+
+std::vector<ValueSpec> read_values(const Json* array, const std::string& place) {
+  std::vector<ValueSpec> values;
+  if (array == nullptr) return values;
+  for (const Json& table : *array) {
+    Keys keys(table, place + ", value");
+    ValueSpec value;
+    value.name = keys.text("name");
+    value.sql = keys.text("sql");
+    value.columns = parse_columns(keys.find("columns"), place + ", value " + quote(value.name));
+    keys.finish();
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+Axis read_axis(Keys& keys, const std::string& letter) {
+  Axis axis;
+  axis.title = keys.text_or(letter + "_title", "");
+  axis.unit = keys.text_or(letter + "_unit", "");
+  axis.scale = static_cast<Scale>(keys.word_or(letter + "_scale", {"linear", "log", "auto"}, 0));
+  return axis;
+}
+
+ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, const std::string& place) {
+  Keys keys(table, place + ", chart");
+  ChartSpec chart;
+  chart.query = read_query(folder, keys.text("file"), place + ", chart");
+  keys.text("kind");
+  chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area"}, 0));
+  chart.x = keys.text("x");
+  chart.y = keys.text("y");
+  chart.error = keys.text_or("error", "");
+  chart.series = keys.text_or("series", "");
+  chart.split = keys.text_or("split", "");
+  chart.identity = keys.text_or("identity", "");
+  chart.x_axis = read_axis(keys, "x");
+  chart.y_axis = read_axis(keys, "y");
+  keys.finish();
+  return chart;
+}
+
+SectionSpec read_section(const Json& table, const std::filesystem::path& folder, const std::string& file, std::size_t number) {
+  Keys keys(table, fmt::format("{}: section {}", file, number));
+  SectionSpec section;
+  section.heading = keys.text("heading");
+  const std::string place = fmt::format("{}: section {}", file, quote(section.heading));
+  section.level = static_cast<int>(keys.integer_or("level", 1));
+  if (section.level != 1 && section.level != 2) throw UsageError(place + ": key 'level' must be 1 or 2");
+  section.prose.text = keys.text_or("prose", "");
+  section.prose.values = read_values(keys.find_array("value"), place);
+  if (const Json* tables = keys.find_array("table")) {
+    for (const Json& each : *tables) {
+      Keys table_keys(each, place + ", table");
+      section.tables.push_back(read_query(folder, table_keys.text("file"), place + ", table"));
+      table_keys.finish();
+    }
+  }
+  if (const Json* charts = keys.find_array("chart")) {
+    for (const Json& each : *charts) section.charts.push_back(read_chart(each, folder, place));
+  }
+  keys.finish();
+  return section;
+}
+
+}  // namespace
+
+QueryFile parse_query(const std::string& text, const std::string& name) {
+  static const std::regex kHeaderLine(R"(^--\s*([A-Za-z_]+)(?:\s+([^\s:]+))?:\s*(.*?)\s*$)");
+  QueryFile query;
+  query.name = name;
+  query.sql = text;
+  int number = 0;
+  for (const std::string& line : split(text, '\n')) {
+    ++number;
+    if (trim(line).empty()) continue;
+    if (!line.starts_with("--")) break;  // the header is what stands before the statement
+    std::smatch match;
+    if (line.find("SPDX-License-Identifier") != std::string::npos || !std::regex_match(line, match, kHeaderLine)) continue;
+    const std::string place = fmt::format("{}:{}", name, number);
+    const std::string key = match[1];
+    if (std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) == kHeaderKeys.end()) {
+      throw UsageError(place + ": unknown key " + quote(key) + " in the header comment" + suggestion(key, kHeaderKeys));
+    }
+    take_header_line(query, key, match[2], match[3], place);
+  }
+  if (query.caption.empty()) throw UsageError(name + ": the header comment lacks 'caption': -- caption: …");
+  if (query.empty.empty())
+    throw UsageError(name + ": the header comment lacks 'empty': -- empty: sentence to print when there are no rows");
+  return query;
+}
+
+ReportDefinition read_definition(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "report.toml";
+  const Json table = read_toml(file);
+  ReportDefinition report;
+  report.file = file.string();
+  Keys keys(table, report.file);
+  report.title = keys.text("title");
+  report.suite = keys.text_or("suite", "");
+  report.summary.text = keys.text_or("summary", "");
+  report.summary.values = read_values(keys.find_array("value"), report.file);
+  if (const Json* banners = keys.find_array("banner")) {
+    for (const Json& each : *banners) {
+      Keys banner_keys(each, report.file + ": banner");
+      ProseSpec banner;
+      banner.text = banner_keys.text("prose");
+      banner.values = read_values(banner_keys.find_array("value"), report.file + ": banner");
+      banner_keys.finish();
+      report.banners.push_back(std::move(banner));
+    }
+  }
+  const Json* sections = keys.find_array("section");
+  if (sections == nullptr || sections->empty()) throw UsageError(report.file + ": needs at least one [[section]]");
+  for (std::size_t i = 0; i < sections->size(); ++i) report.sections.push_back(read_section(sections->at(i), folder, report.file, i + 1));
+  keys.finish();
+  return report;
+}
+
+}  // namespace kymo::report

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/document.hpp"
+
+/// What a report folder says: report.toml and the .sql files it names.
+namespace kymo::report {
+
+/// How one column of a query is shown.
+struct ColumnSpec {
+  std::optional<std::string> title;
+  std::string unit;
+  std::optional<Align> align;
+  NumberFormat format;
+  bool code = false;
+  std::string plus_minus;  ///< column that holds the uncertainty; it is not shown by itself
+  bool hidden = false;     ///< there for ordering or splitting only
+};
+
+/// A query with the documentation in its header comment.
+struct QueryFile {
+  std::string name;  ///< file name, for messages
+  std::string sql;
+  std::string caption;
+  std::string empty;  ///< sentence that stands there when there are no rows
+  std::vector<std::string> notes;
+  std::map<std::string, ColumnSpec> columns;
+};
+
+/// A query of at most one row whose columns prose may name as value.column.
+struct ValueSpec {
+  std::string name;
+  std::string sql;
+  std::map<std::string, ColumnSpec> columns;
+};
+
+struct ChartSpec {
+  QueryFile query;
+  ChartKind kind = ChartKind::kLine;
+  std::string x;         ///< column
+  std::string y;         ///< column
+  std::string error;     ///< column, or empty
+  std::string series;    ///< column, or empty
+  std::string split;     ///< column: one chart per value of it, or empty
+  std::string identity;  ///< column that tells categories of the same name apart, or empty
+  Axis x_axis;
+  Axis y_axis;
+};
+
+struct ProseSpec {
+  std::string text;  ///< template
+  std::vector<ValueSpec> values;
+};
+
+struct SectionSpec {
+  std::string heading;
+  int level = 1;
+  ProseSpec prose;
+  std::vector<QueryFile> tables;
+  std::vector<ChartSpec> charts;
+};
+
+struct ReportDefinition {
+  std::string file;  ///< report.toml, for messages
+  std::string title;
+  std::string suite;  ///< whose runs it is about unless the request names another; empty: any
+  ProseSpec summary;
+  std::vector<ProseSpec> banners;  ///< shown when their prose is not empty
+  std::vector<SectionSpec> sections;
+};
+
+/// Reads report.toml of a folder and what it names. Throws UsageError naming file and key: unknown keys, missing keys, wrong types.
+ReportDefinition read_definition(const std::filesystem::path& folder);
+
+/// Parses a query with its header comment; `name` is for messages.
+QueryFile parse_query(const std::string& text, const std::string& name);
+
+}  // namespace kymo::report

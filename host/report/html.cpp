@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/escape.hpp"
+#include "report/html_style.hpp"
+#include "report/number.hpp"
+#include "report/renderer.hpp"
+#include "report/svg.hpp"
+#include "report/unicode.hpp"
+
+namespace kymo::report {
+namespace {
+
+constexpr const char* kThinSpace = "\u202F";
+
+std::string inline_html(const Spans& spans) {
+  std::string out;
+  for (const Span& span : spans) {
+    const std::string text = escape_html(span.text);
+    switch (span.style) {
+      case Style::kPlain:
+        out += text;
+        break;
+      case Style::kEmphasis:
+        out += "<em>" + text + "</em>";
+        break;
+      case Style::kStrong:
+        out += "<strong>" + text + "</strong>";
+        break;
+      case Style::kCode:
+        out += "<code>" + text + "</code>";
+        break;
+    }
+  }
+  return out;
+}
+
+std::string list_html(const List& list) {
+  std::string out = "<ul>\n";
+  for (const Spans& item : list.items) out += "<li>" + inline_html(item) + "</li>\n";
+  return out + "</ul>\n";
+}
+
+// Digits behind the decimal point, the point included.
+std::size_t fraction_length(std::string_view number) {
+  const std::size_t point = number.find('.');
+  return point == std::string_view::npos || number.find('e') != std::string_view::npos ? 0 : number.size() - point;
+}
+
+// The longest fraction of a column, in its values and in their uncertainties.
+struct Fractions {
+  std::size_t value = 0;
+  std::size_t uncertainty = 0;
+};
+
+Fractions fractions_of(const Table& table, std::size_t column) {
+  Fractions longest;
+  for (const auto& row : table.rows) {
+    const CellText text = cell_text(table.columns[column], row[column]);
+    if (!text.numeric) continue;
+    longest.value = std::max(longest.value, fraction_length(text.value));
+    longest.uncertainty = std::max(longest.uncertainty, fraction_length(text.uncertainty));
+  }
+  // Where sizes differ by powers of ten, aligning the longest fractions would tear the rest apart.
+  constexpr std::size_t kMostPadding = 4;
+  longest.value = std::min(longest.value, kMostPadding);
+  longest.uncertainty = std::min(longest.uncertainty, kMostPadding);
+  return longest;
+}
+
+// Invisible digits that bring decimal points below each other.
+std::string padding(std::size_t have, std::size_t want) {
+  if (have >= want) return "";
+  return "<span class=\"pad\" aria-hidden=\"true\">" + std::string(have == 0 ? "." : "") +
+         std::string(want - have - (have == 0 ? 1 : 0), '0') + "</span>";
+}
+
+std::string number_html(const Column& column, const CellText& text, const Fractions& longest) {
+  const auto digits = [&column](const std::string& number) {
+    return column.format.kind == NumberFormat::Kind::kPlain ? number : grouped(number, kThinSpace);
+  };
+  std::string out = digits(text.value) + padding(fraction_length(text.value), longest.value);
+  if (!text.suffix.empty()) out += "\u00A0" + escape_html(text.suffix);
+  if (!text.uncertainty.empty()) {
+    out += "<span class=\"pm\">\u00A0±\u00A0" + digits(text.uncertainty) + "</span>" +
+           padding(fraction_length(text.uncertainty), longest.uncertainty);
+  }
+  return out;
+}
+
+std::string cell_html(const Column& column, const Cell& cell, const Fractions& longest) {
+  constexpr std::size_t kShort = 22;  // such a text never wraps
+  const CellText text = cell_text(column, cell);
+  const bool is_short = code_point_count(text.value) <= kShort;
+  const std::string open = column.align == Align::kRight ? "<td class=\"num\">" : is_short ? "<td class=\"short\">" : "<td>";
+  if (text.numeric) return open + number_html(column, text, longest) + "</td>";
+  const std::string value = escape_html(text.value);
+  if (cell.kind == Cell::Kind::kState) return open + "<span class=\"state\">" + value + "</span></td>";
+  if (cell.kind == Cell::Kind::kAbsent) return open + "<span class=\"absent\">" + value + "</span></td>";
+  return open + (column.code && !value.empty() ? "<code>" + value + "</code>" : value) + "</td>";
+}
+
+class HtmlWriter {
+ public:
+  std::string write(const Document& document) {
+    for (const Block& block : document.opening) write_block(block);
+    for (std::size_t i = 0; i < document.sections.size(); ++i) {
+      const Section& section = document.sections[i];
+      const int level = section.level + 1;
+      body_ += fmt::format("<h{0} id=\"section-{1}\">{2}</h{0}>\n", level, i + 1, escape_html(section.heading));
+      for (const Block& block : section.blocks) write_block(block);
+    }
+    return page(document);
+  }
+
+ private:
+  std::string contents(const Document& document) const {
+    std::string out = "<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ol>\n";
+    for (std::size_t i = 0; i < document.sections.size(); ++i) {
+      const Section& section = document.sections[i];
+      out += fmt::format("<li{}><a href=\"#section-{}\">{}</a></li>\n", section.level > 1 ? " class=\"sub\"" : "", i + 1,
+                         escape_html(section.heading));
+    }
+    return out + "</ol>\n</nav>\n";
+  }
+
+  std::string page(const Document& document) const {
+    const std::string title = escape_html(document.title);
+    return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri "
+           "'none'; "
+           "form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+           "<link rel=\"icon\" href=\"data:,\">\n<title>" +
+           title + "</title>\n<style>" + kHtmlStyle + chart_css() + "</style>\n</head>\n<body>\n<div class=\"layout\">\n" +
+           contents(document) + "<main>\n<h1>" + title + "</h1>\n" + body_ + "<footer>" + escape_html(document.provenance) +
+           "</footer>\n</main>\n</div>\n</body>\n</html>\n";
+  }
+
+  void write_block(const Block& block) {
+    std::visit([this](const auto& each) { add(each); }, block);
+  }
+
+  void add(const Paragraph& paragraph) { body_ += "<p>" + inline_html(paragraph.spans) + "</p>\n"; }
+  void add(const List& list) { body_ += list_html(list); }
+
+  void add(const Notice& notice) {
+    const bool caution = notice.kind == Notice::Kind::kCaution;
+    body_ += caution ? "<aside class=\"notice caution\" role=\"note\">\n" : "<aside class=\"notice empty\" role=\"note\">\n";
+    for (const auto& part : notice.prose) std::visit([this](const auto& each) { add(each); }, part);
+    body_ += "</aside>\n";
+  }
+
+  void add(const Table& table) {
+    body_ +=
+        fmt::format("<figure>\n<figcaption><b>Table {}.</b> {}</figcaption>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead><tr>",
+                    ++tables_, escape_html(table.caption));
+    std::vector<Fractions> longest;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const Column& column = table.columns[i];
+      longest.push_back(fractions_of(table, i));
+      body_ += column.align == Align::kRight ? "<th scope=\"col\" class=\"num\">" : "<th scope=\"col\">";
+      body_ +=
+          escape_html(column.title) + (column.unit.empty() ? "" : "<span class=\"unit\">" + escape_html(column.unit) + "</span>") + "</th>";
+    }
+    body_ += "</tr></thead>\n<tbody>\n";
+    for (const auto& row : table.rows) {
+      body_ += "<tr>";
+      for (std::size_t i = 0; i < row.size(); ++i) body_ += cell_html(table.columns[i], row[i], longest[i]);
+      body_ += "</tr>\n";
+    }
+    body_ += "</tbody>\n</table>\n</div>\n";
+    for (const std::string& note : table.notes) body_ += "<p class=\"note\">" + escape_html(note) + "</p>\n";
+    if (!table.query.empty()) body_ += "<details><summary>Query</summary><pre>" + query_html(table.query) + "</pre></details>\n";
+    body_ += "</figure>\n";
+  }
+
+  void add(const Chart& chart) {
+    body_ += "<figure class=\"chart\">\n" + inline_svg(chart);
+    body_ += fmt::format("<figcaption><b>Figure {}.</b> {}</figcaption>\n</figure>\n", ++figures_, escape_html(chart.caption));
+  }
+
+  // Line by line, because the escaper makes one line of everything.
+  static std::string query_html(std::string_view query) {
+    std::string out;
+    while (!query.empty()) {
+      const std::size_t end = std::min(query.find('\n'), query.size());
+      out += escape_html(query.substr(0, end)) + "\n";
+      query.remove_prefix(std::min(end + 1, query.size()));
+    }
+    return out;
+  }
+
+  std::string body_;
+  int tables_ = 0;
+  int figures_ = 0;
+};
+
+class HtmlRenderer final : public Renderer {
+ public:
+  std::string format() const override { return "html"; }
+  std::vector<OutputFile> render(const Document& document) const override { return {{"report.html", HtmlWriter().write(document)}}; }
+};
+
+}  // namespace
+
+std::unique_ptr<Renderer> make_html_renderer() { return std::make_unique<HtmlRenderer>(); }
+
+}  // namespace kymo::report

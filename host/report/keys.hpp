@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace kymo::report {
+
+/// Reads the keys of one table of a configuration file and refuses those that nobody asked for.
+/// Every function throws UsageError naming the place and the key.
+class Keys {
+ public:
+  Keys(const Json& table, std::string place);
+
+  std::string text(const std::string& key);
+  std::string text_or(const std::string& key, const std::string& fallback);
+  std::int64_t integer_or(const std::string& key, std::int64_t fallback);
+  bool flag_or(const std::string& key, bool fallback);
+  /// The table or array of tables under `key`; null if absent.
+  const Json* find(const std::string& key);
+  const Json* find_array(const std::string& key);
+  /// One of `words`, as its index.
+  std::size_t word_or(const std::string& key, const std::vector<std::string>& words, std::size_t fallback);
+
+  /// To be called last: refuses keys that were not read.
+  void finish() const;
+
+ private:
+  [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const;
+  const Json& table_;
+  std::string place_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace kymo::report

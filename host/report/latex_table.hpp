@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "report/document.hpp"
+
+namespace kymo::report {
+
+/// The table with its caption and notes: booktabs rules, siunitx columns, over several pages if it is long, turned if it is wide.
+std::string latex_table(const Table& table);
+
+}  // namespace kymo::report

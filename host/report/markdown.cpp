@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "report/escape.hpp"
+#include "report/number.hpp"
+#include "report/renderer.hpp"
+#include "report/svg.hpp"
+#include "report/unicode.hpp"
+
+namespace kymo::report {
+namespace {
+
+std::string inline_text(const Spans& spans) {
+  std::string out;
+  for (const Span& span : spans) {
+    switch (span.style) {
+      // What stands at the start of a span is rarely the start of a line, yet escaping it is harmless.
+      case Style::kPlain:
+        out += escape_markdown(span.text);
+        break;
+      case Style::kEmphasis:
+        out += "*" + escape_markdown(span.text) + "*";
+        break;
+      case Style::kStrong:
+        out += "**" + escape_markdown(span.text) + "**";
+        break;
+      case Style::kCode:
+        out += markdown_code(span.text, false);
+        break;
+    }
+  }
+  return out;
+}
+
+std::string cell_markdown(const Column& column, const Cell& cell) {
+  if (cell.kind == Cell::Kind::kText && column.code && !cell.text.empty()) return markdown_code(cell_text(column, cell).value, true);
+  return cell.is_number() ? plain_text(column, cell) : escape_markdown(plain_text(column, cell));
+}
+
+class MarkdownWriter {
+ public:
+  std::vector<OutputFile> write(const Document& document) {
+    text_ = "# " + escape_markdown(document.title) + "\n";
+    for (const Block& block : document.opening) write_block(block);
+    for (const Section& section : document.sections) {
+      text_ += "\n" + std::string(static_cast<std::size_t>(section.level) + 1, '#') + " " + escape_markdown(section.heading) + "\n";
+      for (const Block& block : section.blocks) write_block(block);
+    }
+    text_ += "\n---\n\n" + escape_markdown(document.provenance) + "\n";
+    files_.insert(files_.begin(), {"report.md", text_});
+    return std::move(files_);
+  }
+
+ private:
+  void write_block(const Block& block) {
+    text_ += "\n";
+    std::visit([this](const auto& each) { add(each); }, block);
+  }
+
+  void add(const Paragraph& paragraph) { text_ += inline_text(paragraph.spans) + "\n"; }
+
+  void add(const List& list) {
+    for (const Spans& item : list.items) text_ += "- " + inline_text(item) + "\n";
+  }
+
+  void add(const Notice& notice) {
+    const bool caution = notice.kind == Notice::Kind::kCaution;
+    text_ += caution ? "> [!WARNING]\n" : "> [!NOTE]\n";
+    bool first = true;
+    for (const auto& part : notice.prose) {
+      if (!first) text_ += ">\n";
+      first = false;
+      if (const auto* paragraph = std::get_if<Paragraph>(&part)) text_ += "> " + inline_text(paragraph->spans) + "\n";
+      if (const auto* list = std::get_if<List>(&part)) {
+        for (const Spans& item : list->items) text_ += "> - " + inline_text(item) + "\n";
+      }
+    }
+  }
+
+  void add(const Table& table) {
+    text_ += fmt::format("**Table {}.** {}\n\n|", ++tables_, escape_markdown(table.caption));
+    for (const Column& column : table.columns) text_ += " " + escape_markdown(column_heading(column)) + " |";
+    text_ += "\n|";
+    for (const Column& column : table.columns) text_ += column.align == Align::kRight ? " ---: |" : " :--- |";
+    text_ += "\n";
+    for (const auto& row : table.rows) {
+      text_ += "|";
+      for (std::size_t i = 0; i < row.size(); ++i) text_ += " " + cell_markdown(table.columns[i], row[i]) + " |";
+      text_ += "\n";
+    }
+    for (const std::string& note : table.notes) text_ += "\n*" + escape_markdown(note) + "*\n";
+  }
+
+  void add(const Chart& chart) {
+    const std::string path = "figures/" + chart.name + ".svg";
+    const std::string caption = escape_markdown(chart.caption);
+    text_ += fmt::format("![{}]({})\n\n**Figure {}.** {}\n", caption, path, ++figures_, caption);
+    files_.push_back({path, standalone_svg(chart)});
+  }
+
+  std::string text_;
+  std::vector<OutputFile> files_;
+  int tables_ = 0;
+  int figures_ = 0;
+};
+
+class MarkdownRenderer final : public Renderer {
+ public:
+  std::string format() const override { return "markdown"; }
+  std::vector<OutputFile> render(const Document& document) const override { return MarkdownWriter().write(document); }
+};
+
+}  // namespace
+
+std::unique_ptr<Renderer> make_markdown_renderer() { return std::make_unique<MarkdownRenderer>(); }
+
+}  // namespace kymo::report

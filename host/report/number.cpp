@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/number.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "report/unicode.hpp"
+
+namespace kymo::report {
+namespace {
+
+constexpr int kAutoDigits = 4;
+constexpr std::size_t kLongestText = 300;     // on a page; CSV files hold texts in full
+constexpr const char* kThinSpace = "\u202F";  // narrow, and no line breaks there
+
+int exponent_of(double value) { return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value)))); }
+
+std::string fixed(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, std::clamp(decimals, 0, 12));
+  if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);  // no "-0.00"
+  return text;
+}
+
+bool needs_exponent(double value) { return value != 0 && (std::abs(value) < 1e-6 || std::abs(value) >= 1e15); }
+
+// Two significant digits of the uncertainty, yet never fewer than three or more than six of the value itself.
+int measured_decimals(double value, double uncertainty) {
+  const int by_value = exponent_of(value);
+  if (uncertainty <= 0) return std::max(0, 3 - by_value);
+  return std::clamp(1 - exponent_of(uncertainty), std::max(0, 2 - by_value), std::max(0, 5 - by_value));
+}
+
+int decimals_of(std::string_view number) {
+  const std::size_t point = number.find('.');
+  return point == std::string_view::npos ? 0 : static_cast<int>(number.size() - point - 1);
+}
+
+CellText real_text(const NumberFormat& format, double value, const std::optional<double>& uncertainty) {
+  if (!std::isfinite(value)) return {fmt::format("{}", value), "", false, ""};
+  CellText text;
+  text.numeric = true;
+  const bool by_uncertainty = format.kind == NumberFormat::Kind::kMeasured || (uncertainty && format.kind == NumberFormat::Kind::kAuto);
+  if (format.kind == NumberFormat::Kind::kFixed) {
+    text.value = fixed(value, format.digits);
+  } else if (by_uncertainty && uncertainty && std::isfinite(*uncertainty) && !needs_exponent(value)) {
+    text.value = fixed(value, measured_decimals(value, *uncertainty));
+  } else {
+    text.value = significant_text(value, format.kind == NumberFormat::Kind::kSignificant ? std::max(1, format.digits) : kAutoDigits);
+  }
+  if (!uncertainty || !std::isfinite(*uncertainty)) return text;
+  const bool exponent = text.value.find('e') != std::string::npos;
+  text.uncertainty = exponent ? significant_text(*uncertainty, 2) : fixed(*uncertainty, decimals_of(text.value));
+  return text;
+}
+
+CellText bytes_text(double bytes) {
+  const std::string text = format_bytes(static_cast<std::int64_t>(std::llround(bytes)));
+  const std::size_t space = text.find(' ');
+  if (space == std::string::npos) return {text, "", true, ""};
+  return {text.substr(0, space), "", true, text.substr(space + 1)};
+}
+
+}  // namespace
+
+std::string significant_text(double value, int significant) {
+  if (value == 0) return "0";
+  if (needs_exponent(value)) return fmt::format("{:.{}e}", value, std::max(0, significant - 1));
+  std::string text = fixed(value, significant - 1 - exponent_of(value));
+  // 9.9996 with four digits rounds up to 10.0000, which has one too many.
+  const int rounded_exponent = exponent_of(std::strtod(text.c_str(), nullptr));
+  if (rounded_exponent > exponent_of(value)) text = fixed(value, significant - 1 - rounded_exponent);
+  return text;
+}
+
+CellText cell_text(const Column& column, const Cell& cell) {
+  switch (cell.kind) {
+    case Cell::Kind::kAbsent:
+      return {"–", "", false, ""};
+    case Cell::Kind::kText:
+    case Cell::Kind::kState:
+      return {shortened(cell.text, kLongestText), "", false, ""};
+    default:
+      break;
+  }
+  const double value = cell.kind == Cell::Kind::kInteger ? static_cast<double>(cell.integer) : cell.real;
+  const auto kind = column.format.kind;
+  if (kind == NumberFormat::Kind::kBytes) return bytes_text(value);
+  const bool whole =
+      cell.kind == Cell::Kind::kInteger && !cell.uncertainty && (kind == NumberFormat::Kind::kAuto || kind == NumberFormat::Kind::kPlain);
+  if (whole) return {std::to_string(cell.integer), "", true, ""};
+  return real_text(column.format, value, cell.uncertainty);
+}
+
+std::string grouped(std::string_view number, std::string_view separator) {
+  const std::size_t begin = number.starts_with('-') ? 1 : 0;
+  const std::size_t end = std::min(number.find_first_not_of("0123456789", begin), number.size());
+  if (end - begin < 5) return std::string(number);
+  std::string out(number.substr(0, begin));
+  for (std::size_t i = begin; i < end; ++i) {
+    if (i > begin && (end - i) % 3 == 0) out += separator;
+    out += number[i];
+  }
+  return out + std::string(number.substr(end));
+}
+
+std::string plain_text(const Column& column, const Cell& cell) {
+  const CellText text = cell_text(column, cell);
+  if (!text.numeric) return text.value;
+  const bool group = column.format.kind != NumberFormat::Kind::kPlain;
+  std::string out = group ? grouped(text.value, kThinSpace) : text.value;
+  if (!text.uncertainty.empty()) out += "\u00A0±\u00A0" + (group ? grouped(text.uncertainty, kThinSpace) : text.uncertainty);
+  if (!text.suffix.empty()) out += "\u00A0" + text.suffix;
+  return out;
+}
+
+std::string column_heading(const Column& column) { return column.unit.empty() ? column.title : column.title + " (" + column.unit + ")"; }
+
+}  // namespace kymo::report

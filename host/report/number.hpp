@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/document.hpp"
+
+namespace kymo::report {
+
+/// A cell's content before a format dresses it up.
+struct CellText {
+  std::string value;        ///< raw text, or an ASCII number such as "-1234.50" or "1.2e-09"
+  std::string uncertainty;  ///< likewise, or empty
+  bool numeric = false;
+  std::string suffix;  ///< unit that belongs to this cell alone ("GiB")
+};
+
+CellText cell_text(const Column& column, const Cell& cell);
+
+/// A number with as many decimals as `significant` digits need; an exponent below 1e-6 and from 1e15 on.
+std::string significant_text(double value, int significant);
+
+/// Puts `separator` between groups of three digits of the integer part, from five digits on.
+std::string grouped(std::string_view number, std::string_view separator);
+
+/// The cell on one line as Markdown, HTML and prose write it, without escaping: "12.34 ± 0.05", "OOM", "–".
+std::string plain_text(const Column& column, const Cell& cell);
+
+/// "mean (ms)".
+std::string column_heading(const Column& column);
+
+}  // namespace kymo::report

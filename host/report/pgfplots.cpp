@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/pgfplots.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "report/axis.hpp"
+#include "report/escape.hpp"
+#include "report/palette.hpp"
+#include "report/svg_canvas.hpp"
+#include "report/unicode.hpp"
+
+namespace kymo::report {
+namespace {
+
+constexpr double kAxisWidthPt = 420;
+constexpr std::size_t kLongestLabel = 34;
+constexpr std::size_t kLongestLegend = 48;
+constexpr const char* kMarks[] = {"*", "square*", "triangle*", "diamond*"};
+
+std::string number(double value) { return fmt::format("{:.10g}", value); }
+
+std::string colour_name(std::size_t series) { return fmt::format("kymo{}", static_cast<char>('a' + series % kPalette.size())); }
+
+std::string axis_label(const Axis& axis) { return escape_latex(axis_heading(axis)); }
+
+// Tick positions and labels are ours, so that both back ends show the same ones.
+std::string tick_options(char axis, const std::vector<Tick>& ticks) {
+  std::vector<std::string> positions;
+  std::vector<std::string> labels;
+  for (const Tick& tick : ticks) {
+    positions.push_back(number(tick.value));
+    labels.push_back("{" + escape_latex(tick.label) + "}");
+  }
+  return fmt::format("  {0}tick={{{1}}}, {0}ticklabels={{{2}}},\n", axis, join(positions, ","), join(labels, ","));
+}
+
+double slot_pt(const Chart& chart) { return kAxisWidthPt / static_cast<double>(std::max<std::size_t>(1, chart.categories.size())); }
+
+std::string category_options(const Chart& chart) {
+  const double count = static_cast<double>(chart.categories.size());
+  double widest = 0;
+  std::vector<Tick> ticks;
+  const auto every = std::max<std::size_t>(1, static_cast<std::size_t>(11 / slot_pt(chart)));
+  for (std::size_t i = 0; i < chart.categories.size(); i += every) {
+    const std::string label = shortened(printable(chart.categories[i]), kLongestLabel);
+    widest = std::max(widest, text_width(label, 9));
+    ticks.push_back({static_cast<double>(i), label});
+  }
+  std::string out =
+      fmt::format("  xmin=-0.5, xmax={}, xtick pos=bottom, xtick style={{draw=none}},\n", number(count - 0.5)) + tick_options('x', ticks);
+  if (widest > slot_pt(chart) - 6) out += "  xticklabel style={rotate=35, anchor=north east, inner sep=1pt},\n";
+  return out;
+}
+
+std::string point_options(const Chart& chart) {
+  const ScaledAxis axis = point_axis(chart);
+  std::string out = tick_options('x', axis.ticks);
+  if (axis.scale == Scale::kLog) out += "  xmode=log, log ticks with fixed point,\n";
+  return out + "  enlarge x limits=0.03,\n";
+}
+
+std::string kind_options(const Chart& chart) {
+  switch (chart.kind) {
+    case ChartKind::kBar: {
+      const double width = std::min(slot_pt(chart) * 0.78 / static_cast<double>(std::max<std::size_t>(1, chart.series.size())), 40.0);
+      return fmt::format("  ybar={:.2f}pt, bar width={:.2f}pt,\n", width > 4 ? 0.8 : 0.0, std::max(0.3, width - (width > 4 ? 0.8 : 0)));
+    }
+    case ChartKind::kArea:
+      return "  stack plots=y, area style,\n";
+    case ChartKind::kLine:
+      break;
+  }
+  return "";
+}
+
+std::string value_options(const Chart& chart) {
+  const ScaledAxis axis = value_axis(chart);
+  std::string out = fmt::format("  ymin={}, ymax={},\n", number(axis.low), number(axis.high)) + tick_options('y', axis.ticks);
+  if (axis.scale == Scale::kLog) out += "  ymode=log, log origin=infty,\n";
+  return out;
+}
+
+std::string plot_style(const Chart& chart, std::size_t s) {
+  const std::string colour = colour_name(s);
+  switch (chart.kind) {
+    case ChartKind::kBar:
+      return fmt::format("fill={0}, draw={0}, line width=0pt", colour);
+    case ChartKind::kArea:
+      return fmt::format("fill={0}, draw={0}, fill opacity=0.85", colour);
+    case ChartKind::kLine:
+      break;
+  }
+  return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}", colour, kMarks[s % kMarkerShapes], s >= kPalette.size() ? ", dashed" : "");
+}
+
+// Stacked plots need a value of every series at every position.
+std::vector<Point> complete_points(const Chart& chart, const Series& series) {
+  if (chart.kind != ChartKind::kArea) return series.points;
+  std::set<double> positions;
+  for (const Series& each : chart.series) {
+    for (const Point& point : each.points) positions.insert(point.x);
+  }
+  std::vector<Point> points;
+  for (const double x : positions) {
+    Point whole{x, 0.0, std::nullopt, ""};
+    for (const Point& point : series.points) {
+      if (point.x == x) whole.y = *whole.y + point.y.value_or(0);
+    }
+    points.push_back(whole);
+  }
+  return points;
+}
+
+std::string plot(const Chart& chart, std::size_t s) {
+  const bool has_errors =
+      std::any_of(chart.series[s].points.begin(), chart.series[s].points.end(), [](const Point& p) { return p.error.has_value(); });
+  const ScaledAxis axis = value_axis(chart);  // an error bar below its lower end would have no logarithm
+  std::string out = "\\addplot[" + plot_style(chart, s);
+  if (has_errors)
+    out +=
+        ", error bars/.cd, y dir=both, y explicit, error bar style={black!75, line width=0.6pt}, error mark options={rotate=90, mark "
+        "size=1.8pt, black!75}";
+  out += "] coordinates {";
+  for (const Point& point : complete_points(chart, chart.series[s])) {
+    out += fmt::format(" ({},{})", number(point.x), point.y ? number(*point.y) : "nan");
+    if (has_errors) {
+      const double error = point.error.value_or(0);
+      out +=
+          fmt::format(" += (0,{}) -= (0,{})", number(error), number(std::clamp(error, 0.0, std::max(0.0, point.y.value_or(0) - axis.low))));
+    }
+  }
+  return out + (chart.kind == ChartKind::kArea ? "} \\closedcycle;\n" : "};\n");
+}
+
+// A case without a figure still has its place on the axis: its state stands there upright.
+std::string states(const Chart& chart) {
+  if (chart.kind != ChartKind::kBar) return "";
+  const double low = value_axis(chart).low;
+  const double width = std::min(slot_pt(chart) * 0.78 / static_cast<double>(chart.series.size()), 40.0);
+  std::string out;
+  for (const StateLabel& label : state_labels(chart)) {
+    out +=
+        fmt::format("\\node[rotate=90, anchor=west, font=\\tiny, text=black!65, xshift=1pt] at ([xshift={:.2f}pt]axis cs:{},{}) {{{}}};\n",
+                    label.offset * width, number(label.x), number(low), escape_latex(shortened(printable(label.text), 20)));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string pgfplots_preamble() {
+  std::string out = "\\pgfplotsset{compat=1.16}\n";
+  for (std::size_t i = 0; i < kPalette.size(); ++i)
+    out += fmt::format("\\definecolor{{{}}}{{HTML}}{{{}}}\n", colour_name(i), kPalette[i].light);
+  return out +
+         "\\pgfplotsset{kymo chart/.style={width=0.94\\linewidth, height=7.2cm, axis lines*=left, axis line style={black!70},\n"
+         "  ymajorgrids, grid style={black!12}, tick label style={font=\\footnotesize}, label style={font=\\small},\n"
+         "  unbounded coords=jump, tick align=outside, scaled ticks=false, axis on top=false,\n"
+         "  legend style={at={(0.5,1.03)}, anchor=south, legend columns=-1, draw=none, font=\\footnotesize, /tikz/every even "
+         "column/.append style={column sep=8pt}}}}\n";
+}
+
+std::string pgfplots_picture(const Chart& chart) {
+  std::string out = "\\begin{tikzpicture}\n\\begin{axis}[kymo chart,\n" + kind_options(chart) + value_options(chart);
+  out += chart.categories.empty() ? point_options(chart) : category_options(chart);
+  out += fmt::format("  xlabel={{{}}}, ylabel={{{}}}", axis_label(chart.x), axis_label(chart.y));
+  std::size_t legend_length = 0;
+  for (const Series& series : chart.series) legend_length += std::min(code_point_count(series.name), kLongestLegend) + 5;
+  constexpr std::size_t kLegendRow = 90;
+  if (legend_length > kLegendRow)
+    out += ", legend columns=" + std::to_string(std::max<std::size_t>(1, kLegendRow * chart.series.size() / legend_length));
+  if (chart.kind == ChartKind::kBar) out += ", legend image code/.code={\\draw[#1] (0cm,-0.08cm) rectangle (0.18cm,0.12cm);}";
+  out += "]\n";
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    out += plot(chart, s);
+    if (chart.series.size() > 1)
+      out += "\\addlegendentry{" + escape_latex(shortened(printable(chart.series[s].name), kLongestLegend)) + "}\n";
+  }
+  return out + states(chart) + "\\end{axis}\n\\end{tikzpicture}\n";
+}
+
+}  // namespace kymo::report

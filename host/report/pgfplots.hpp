@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "report/document.hpp"
+
+namespace kymo::report {
+
+/// Colours and styles that the pictures use; for the preamble, after \usepackage{pgfplots}.
+std::string pgfplots_preamble();
+
+/// The chart as one tikzpicture.
+std::string pgfplots_picture(const Chart& chart);
+
+}  // namespace kymo::report

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "report/document.hpp"
+
+namespace kymo::report {
+
+struct OutputFile {
+  std::filesystem::path path;  ///< relative to the report's folder
+  std::string content;
+};
+
+/// Turns a document into the files of one format, the main file first. A new format is a new Renderer and one line in renderers().
+class Renderer {
+ public:
+  virtual ~Renderer() = default;
+  virtual std::string format() const = 0;
+  virtual std::vector<OutputFile> render(const Document& document) const = 0;
+};
+
+std::unique_ptr<Renderer> make_markdown_renderer();
+std::unique_ptr<Renderer> make_latex_renderer();
+std::unique_ptr<Renderer> make_html_renderer();
+std::unique_ptr<Renderer> make_csv_renderer();
+
+/// All of them.
+const std::vector<std::unique_ptr<Renderer>>& renderers();
+
+}  // namespace kymo::report

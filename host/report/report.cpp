@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/installation.hpp"
+#include "base/text.hpp"
+#include "report/build.hpp"
+#include "report/renderer.hpp"
+
+namespace kymo::report {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path reports_folder() { return installation().share / "reports"; }
+
+// A name never reaches outside the installation's reports; a path says itself that it is one.
+fs::path folder_of(const std::string& name) {
+  const std::vector<std::string> names = list_reports();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return reports_folder() / name;
+  const bool is_path = name.find('/') != std::string::npos || name == "." || name == "..";
+  if (is_path && fs::is_regular_file(fs::path(name) / "report.toml")) return name;
+  if (is_path) throw UsageError("no report at " + quote(name) + ": the folder must hold report.toml");
+  throw UsageError("unknown report " + quote(name) + suggestion(name, names));
+}
+
+std::vector<const Renderer*> renderers_of(const std::vector<std::string>& formats) {
+  std::vector<const Renderer*> chosen;
+  for (const std::string& format : formats) {
+    const auto& all = renderers();
+    const auto found = std::find_if(all.begin(), all.end(), [&format](const auto& each) { return each->format() == format; });
+    if (found == all.end()) throw UsageError("unknown report format " + quote(format) + suggestion(format, known_formats()));
+    if (std::find(chosen.begin(), chosen.end(), found->get()) == chosen.end()) chosen.push_back(found->get());
+  }
+  if (chosen.empty()) throw UsageError("no report format given; known: " + join(known_formats(), ", "));
+  return chosen;
+}
+
+// Files are written beside their place and moved at the end, so that a failure leaves the old report whole.
+class Staging {
+ public:
+  explicit Staging(const fs::path& out_folder) : out_(fs::absolute(out_folder).lexically_normal()) {
+    if (!out_.has_filename()) out_ = out_.parent_path();
+    stage_ = out_.parent_path() / fmt::format(".{}.kymo-{}", out_.filename().string(), ::getpid());
+    std::error_code error;
+    fs::create_directories(out_.parent_path(), error);
+    fs::remove_all(stage_, error);
+    if (!fs::create_directory(stage_, error)) fail(out_.parent_path(), error);
+  }
+  ~Staging() {
+    std::error_code error;
+    fs::remove_all(stage_, error);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  void add(const OutputFile& file) {
+    std::error_code error;
+    fs::create_directories((stage_ / file.path).parent_path(), error);
+    if (error) fail(stage_, error);
+    write_file(stage_ / file.path, file.content);
+    if (fs::is_directory(out_ / file.path))
+      throw Error("cannot write " + quote((out_ / file.path).string()) + ": a folder of that name is in the way");
+    paths_.push_back(file.path);
+  }
+
+  std::vector<fs::path> move_into_place() {
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (const fs::path& path : paths_) {
+      fs::create_directories((out_ / path).parent_path(), error);
+      if (error) fail((out_ / path).parent_path(), error);
+      if (::access((out_ / path).parent_path().c_str(), W_OK) != 0) fail((out_ / path).parent_path(), {errno, std::generic_category()});
+    }
+    for (const fs::path& path : paths_) {
+      fs::rename(stage_ / path, out_ / path, error);
+      if (error) fail(out_ / path, error);
+      files.push_back(out_ / path);
+    }
+    return files;
+  }
+
+ private:
+  [[noreturn]] static void fail(const fs::path& where, const std::error_code& error) {
+    throw Error("cannot write the report to " + quote(where.string()) + ": " + error.message());
+  }
+  fs::path out_;
+  fs::path stage_;
+  std::vector<fs::path> paths_;
+};
+
+}  // namespace
+
+const std::vector<std::unique_ptr<Renderer>>& renderers() {
+  static const auto all = [] {
+    std::vector<std::unique_ptr<Renderer>> list;
+    list.push_back(make_markdown_renderer());
+    list.push_back(make_latex_renderer());
+    list.push_back(make_html_renderer());
+    list.push_back(make_csv_renderer());
+    return list;
+  }();
+  return all;
+}
+
+const std::vector<std::string>& known_formats() {
+  static const auto names = [] {
+    std::vector<std::string> list;
+    for (const auto& renderer : renderers()) list.push_back(renderer->format());
+    return list;
+  }();
+  return names;
+}
+
+std::vector<std::string> list_reports() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(reports_folder(), error)) {
+    if (fs::is_regular_file(entry.path() / "report.toml")) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<fs::path> make_report(store::ResultsDatabase& database, const Request& request) {
+  const std::vector<const Renderer*> chosen = renderers_of(request.formats);
+  const ReportDefinition definition = read_definition(folder_of(request.name));
+  // Chosen within the suite: a newer run of the same plan in another suite must not take the place of this suite's run.
+  store::ResultsDatabase::Selection selection = request.selection;
+  if (!selection.suite && !definition.suite.empty()) selection.suite = definition.suite;
+  const std::int64_t runs = database.select_runs(selection);
+  if (runs == 0) {
+    const std::string whose = selection.suite ? "no run of the suite " + quote(*selection.suite) : "no run";
+    throw UsageError(whose + " in " + quote(database.file().string()) + " matches: make runs first, or choose another label, invocation or suite");
+  }
+  const std::string provenance = fmt::format("Made by kymo {} from {} {} of {}. Every figure is a row of that database.", version(), runs,
+                                             runs == 1 ? "run" : "runs", database.file().filename().string());
+  const Document document = build_document(
+      definition, [&database](const std::string& sql) { return database.query(sql); }, provenance);
+
+  std::vector<OutputFile> main_files;
+  std::vector<OutputFile> other_files;
+  for (const Renderer* renderer : chosen) {
+    std::vector<OutputFile> files = renderer->render(document);
+    for (std::size_t i = 0; i < files.size(); ++i) (i == 0 ? main_files : other_files).push_back(std::move(files[i]));
+  }
+  Staging staging(request.out_folder);
+  for (const OutputFile& file : main_files) staging.add(file);
+  for (const OutputFile& file : other_files) staging.add(file);
+  return staging.move_into_place();
+}
+
+}  // namespace kymo::report

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "report/axis.hpp"
+#include "report/escape.hpp"
+#include "report/number.hpp"
+#include "report/palette.hpp"
+#include "report/svg_canvas.hpp"
+#include "report/unicode.hpp"
+
+namespace kymo::report {
+namespace {
+
+constexpr double kWidth = 760;
+constexpr double kPlotHeight = 290;
+constexpr double kRight = 20;
+constexpr double kLineHeight = 18;
+constexpr double kTurn = 35;  // degrees by which long category labels are turned
+constexpr std::size_t kLongestLabel = 34;
+constexpr std::size_t kLongestLegend = 48;
+constexpr const char* kInk = "24292F";
+constexpr const char* kGrid = "E3E6EA";
+
+double width_of(std::string_view text) { return text_width(text, SvgCanvas::kFontSize); }
+
+class ChartDrawing {
+ public:
+  explicit ChartDrawing(const Chart& chart) : chart_(chart), y_(value_axis(chart)), on_categories_(!chart.categories.empty()) {
+    if (!on_categories_) x_ = point_axis(chart);
+    for (const std::string& category : chart.categories) labels_.push_back(shortened(printable(category), kLongestLabel));
+    lay_out();
+    draw_grid();
+    draw_legend();
+    draw_x_labels();
+    switch (chart.kind) {
+      case ChartKind::kBar:
+        draw_bars();
+        break;
+      case ChartKind::kLine:
+        draw_lines();
+        break;
+      case ChartKind::kArea:
+        draw_areas();
+        break;
+    }
+    draw_axes();
+  }
+
+  double height() const { return height_; }
+  const std::string& body() const { return canvas_.body(); }
+
+ private:
+  void lay_out() {
+    double widest_tick = 0;
+    for (const Tick& tick : y_.ticks) widest_tick = std::max(widest_tick, width_of(tick.label));
+    left_ = 30 + widest_tick + 10;
+    lay_out_legend();
+    top_ = legend_.empty() ? 14 : 12 + kLineHeight * (legend_.back().row + 1);
+    double below = 24;
+    if (on_categories_) below = lay_out_categories();
+    bottom_ = top_ + kPlotHeight;
+    height_ = bottom_ + below + (axis_heading(chart_.x).empty() ? 0 : 22) + 6;
+    heading_y_ = bottom_ + below + 14;
+  }
+
+  // Returns the height that the labels need.
+  double lay_out_categories() {
+    double widest = 0;
+    for (const std::string& label : labels_) widest = std::max(widest, width_of(label));
+    turned_ = widest > slot() - 8;
+    if (!turned_) return 24;
+    const double angle = kTurn * M_PI / 180;
+    left_ = std::max(left_, widest * std::cos(angle) + 12 - slot() / 2);
+    every_ = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(16 / slot())));
+    return widest * std::sin(angle) + 20;
+  }
+
+  struct LegendEntry {
+    std::string text;
+    double x = 0;
+    int row = 0;
+  };
+  void lay_out_legend() {
+    if (chart_.series.size() < 2) return;
+    double x = left_;
+    int row = 0;
+    for (const Series& series : chart_.series) {
+      LegendEntry entry{shortened(printable(series.name), kLongestLegend), x, row};
+      const double width = 18 + width_of(entry.text) + 18;
+      if (x + width > kWidth - kRight && x > left_) {
+        x = left_;
+        entry.x = x;
+        entry.row = ++row;
+      }
+      x += width;
+      legend_.push_back(entry);
+    }
+  }
+
+  double slot() const { return (kWidth - kRight - left_) / static_cast<double>(std::max<std::size_t>(1, chart_.categories.size())); }
+  double y_at(double value) const { return bottom_ - y_.position(value) * kPlotHeight; }
+  double x_at(double value) const {
+    if (on_categories_) return left_ + (value + 0.5) * slot();
+    constexpr double kInset = 14;
+    return left_ + kInset + x_.position(value) * (kWidth - kRight - left_ - 2 * kInset);
+  }
+  double base_y() const { return y_.scale == Scale::kLog ? bottom_ : y_at(0); }
+
+  void draw_grid() {
+    for (const Tick& tick : y_.ticks) {
+      const double y = y_at(tick.value);
+      canvas_.line(left_, y, kWidth - kRight, y, "kg", kGrid, 1);
+      canvas_.text(left_ - 8, y + 4, tick.label, Anchor::kEnd, 0, true);
+    }
+    canvas_.text(16, (top_ + bottom_) / 2, axis_heading(chart_.y), Anchor::kMiddle, -90);
+  }
+
+  void draw_legend() {
+    for (std::size_t i = 0; i < legend_.size(); ++i) {
+      const LegendEntry& entry = legend_[i];
+      const double y = 14 + kLineHeight * entry.row;
+      if (chart_.kind == ChartKind::kLine) {
+        canvas_.polyline({{entry.x - 1, y - 4}, {entry.x + 13, y - 4}}, i);
+        canvas_.marker(entry.x + 6, y - 4, i, "");
+      } else {
+        canvas_.bar(entry.x, y - 10, 12, 12, i, "");
+      }
+      canvas_.text(entry.x + 18, y, entry.text, Anchor::kStart);
+    }
+  }
+
+  void draw_x_labels() {
+    if (on_categories_) {
+      for (std::size_t i = 0; i < labels_.size(); i += every_) {
+        const double x = x_at(static_cast<double>(i));
+        canvas_.text(turned_ ? x + 4 : x, bottom_ + (turned_ ? 16 : 18), labels_[i], turned_ ? Anchor::kEnd : Anchor::kMiddle,
+                     turned_ ? -kTurn : 0, true);
+      }
+    } else {
+      for (const Tick& tick : x_.ticks) {
+        const double x = x_at(tick.value);
+        canvas_.line(x, bottom_, x, bottom_ + 5, "ka", kInk, 1);
+        canvas_.text(x, bottom_ + 18, tick.label, Anchor::kMiddle, 0, true);
+      }
+    }
+    if (const std::string heading = axis_heading(chart_.x); !heading.empty()) {
+      canvas_.text((left_ + kWidth - kRight) / 2, heading_y_, heading, Anchor::kMiddle);
+    }
+  }
+
+  void draw_axes() { canvas_.line(left_, base_y(), kWidth - kRight, base_y(), "ka", kInk, 1); }
+
+  std::string tooltip(const Series& series, const Point& point) const {
+    const auto index = static_cast<std::size_t>(point.x);
+    const bool named = on_categories_ && index < chart_.categories.size();
+    std::string text = named ? chart_.categories[index] : significant_text(point.x, 6);
+    if (chart_.series.size() > 1) text += ", " + series.name;
+    text += ": " + significant_text(*point.y, 4);
+    if (point.error) text += " ± " + significant_text(*point.error, 2);
+    return chart_.y.unit.empty() ? text : text + " " + chart_.y.unit;
+  }
+
+  void draw_error(double x, const Point& point) {
+    if (!point.error || *point.error <= 0) return;
+    const double high = y_at(*point.y + *point.error);
+    const double low = y_at(*point.y - *point.error);
+    const double cap = 3;
+    canvas_.line(x, high, x, low, "ka", kInk, 1.2);
+    canvas_.line(x - cap, high, x + cap, high, "ka", kInk, 1.2);
+    // No cap where the bar leaves the picture: it would claim an end that is not there.
+    if (*point.y - *point.error >= y_.low) canvas_.line(x - cap, low, x + cap, low, "ka", kInk, 1.2);
+  }
+
+  void draw_bars() {
+    const double group = std::min(slot() * 0.78, 90.0 * static_cast<double>(chart_.series.size()));
+    const double width = group / static_cast<double>(chart_.series.size());
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      for (const Point& point : chart_.series[s].points) {
+        const double x = x_at(point.x) - group / 2 + width * static_cast<double>(s);
+        if (!point.y) continue;
+        const double top = y_at(std::max(*point.y, 0.0));
+        const double foot = *point.y < 0 ? y_at(*point.y) : base_y();
+        const double gap = width > 6 ? 1 : 0;
+        canvas_.bar(x + gap / 2, *point.y < 0 ? base_y() : top, width - gap, std::max(0.5, *point.y < 0 ? foot - base_y() : foot - top), s,
+                    tooltip(chart_.series[s], point));
+        draw_error(x + width / 2, point);
+      }
+    }
+    for (const StateLabel& label : state_labels(chart_)) {
+      canvas_.text(x_at(label.x) + label.offset * width + 4, base_y() - 6, shortened(printable(label.text), 20), Anchor::kStart, -90, true);
+    }
+  }
+
+  void draw_lines() {
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      std::vector<std::pair<double, double>> stretch;
+      for (const Point& point : chart_.series[s].points) {
+        if (point.y) {
+          stretch.emplace_back(x_at(point.x), y_at(*point.y));
+        } else {
+          canvas_.polyline(stretch, s);  // a missing point leaves a gap
+          stretch.clear();
+        }
+      }
+      canvas_.polyline(stretch, s);
+      for (const Point& point : chart_.series[s].points) {
+        if (!point.y) continue;
+        draw_error(x_at(point.x), point);
+        canvas_.marker(x_at(point.x), y_at(*point.y), s, tooltip(chart_.series[s], point));
+      }
+    }
+  }
+
+  void draw_areas() {
+    std::set<double> positions;
+    for (const Series& series : chart_.series) {
+      for (const Point& point : series.points) positions.insert(point.x);
+    }
+    std::map<double, double> floor;
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      std::map<double, double> own;
+      for (const Point& point : chart_.series[s].points) own[point.x] += point.y.value_or(0);
+      std::vector<std::pair<double, double>> corners;
+      for (const double x : positions) corners.emplace_back(x_at(x), y_at(floor[x] + own[x]));
+      for (auto x = positions.rbegin(); x != positions.rend(); ++x) corners.emplace_back(x_at(*x), y_at(floor[*x]));
+      canvas_.polygon(corners, s, chart_.series[s].name);
+      for (const double x : positions) floor[x] += own[x];
+    }
+  }
+
+  const Chart& chart_;
+  ScaledAxis y_;
+  ScaledAxis x_;
+  bool on_categories_;
+  bool turned_ = false;
+  std::size_t every_ = 1;
+  std::vector<std::string> labels_;
+  std::vector<LegendEntry> legend_;
+  SvgCanvas canvas_;
+  double left_ = 0, top_ = 0, bottom_ = 0, height_ = 0, heading_y_ = 0;
+};
+
+std::string svg_element(const Chart& chart, std::string_view attributes, std::string_view before) {
+  const ChartDrawing drawing(chart);
+  return fmt::format(
+      "<svg class=\"kymo-chart\" viewBox=\"0 0 {:.0f} {:.0f}\"{} role=\"img\" font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, "
+      "Helvetica, "
+      "Arial, sans-serif\" font-size=\"12\">\n<title>{}</title>\n{}{}</svg>\n",
+      kWidth, drawing.height(), attributes, escape_html(chart.caption), before, drawing.body());
+}
+
+}  // namespace
+
+std::string chart_css() {
+  std::string css =
+      "@media (prefers-color-scheme: dark) {\n.kymo-chart .kt { fill: #e6e9ec }\n.kymo-chart .km { fill: #9aa4af }\n.kymo-chart .ka { "
+      "stroke: #c3cad1 }\n"
+      ".kymo-chart .kg { stroke: #30363d }\n.kymo-chart .kb { fill: #16191d }\n";
+  for (std::size_t i = 0; i < kPalette.size(); ++i) {
+    css += fmt::format(".kymo-chart .kf{0} {{ fill: #{1} }}\n.kymo-chart .kl{0} {{ stroke: #{1} }}\n", i, kPalette[i].dark);
+  }
+  return css + "}\n";
+}
+
+std::string inline_svg(const Chart& chart) { return svg_element(chart, "", ""); }
+
+std::string standalone_svg(const Chart& chart) {
+  const std::string size = fmt::format(" xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\"", kWidth);
+  return svg_element(chart, size,
+                     "<style>\n" + chart_css() + "</style>\n<rect class=\"kb\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n");
+}
+
+}  // namespace kymo::report

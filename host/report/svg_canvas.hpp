@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kymo::report {
+
+enum class Anchor { kStart, kMiddle, kEnd };
+
+/// Estimated width in pixels of a text in a common sans-serif face; a little generous, so that labels keep apart.
+double text_width(std::string_view text, double font_size);
+
+/// Collects SVG elements in chart colours. All texts are escaped here.
+class SvgCanvas {
+ public:
+  static constexpr double kFontSize = 12;
+
+  void line(double x1, double y1, double x2, double y2, std::string_view css_class, std::string_view colour, double width);
+  void text(double x, double y, std::string_view text, Anchor anchor, double rotation = 0, bool muted = false);
+  void bar(double x, double y, double width, double height, std::size_t series, std::string_view tooltip);
+  void polygon(const std::vector<std::pair<double, double>>& corners, std::size_t series, std::string_view tooltip);
+  void polyline(const std::vector<std::pair<double, double>>& points, std::size_t series);
+  void marker(double x, double y, std::size_t series, std::string_view tooltip);
+
+  const std::string& body() const { return body_; }
+
+ private:
+  std::string body_;
+};
+
+}  // namespace kymo::report

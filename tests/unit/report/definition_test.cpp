@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/definition.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "sample_database.hpp"
+
+namespace kymo::report {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr const char* kQuery = R"(-- SPDX-License-Identifier: Apache-2.0
+-- Words without a key are a plain comment.
+-- caption: Times: of all.
+-- column mean_ms: title="mean", unit="ms", format="measured", plus_minus="std_ms"
+-- column share: digits=1
+-- note: One.
+-- empty: Nothing.
+SELECT 1 -- caption: not in the header
+)";
+
+std::string with(const std::string& line) { return line + "\n-- caption: c\n-- empty: e\nSELECT 1"; }
+
+TEST(ParseQuery, ReadsTheHeader) {
+  const QueryFile query = parse_query(kQuery, "t.sql");
+  EXPECT_EQ(query.caption, "Times: of all.");
+  EXPECT_EQ(query.empty, "Nothing.");
+  EXPECT_EQ(query.notes, std::vector<std::string>{"One."});
+  EXPECT_EQ(*query.columns.at("mean_ms").title, "mean");
+  EXPECT_EQ(query.columns.at("mean_ms").plus_minus, "std_ms");
+  EXPECT_EQ(query.columns.at("mean_ms").format.kind, NumberFormat::Kind::kMeasured);
+  EXPECT_EQ(query.columns.at("share").format.kind, NumberFormat::Kind::kFixed);
+  EXPECT_EQ(query.columns.at("share").format.digits, 1);
+}
+
+TEST(ParseQuery, RefusesWhatItDoesNotKnow) {
+  const auto parse = [](const std::string& text) { return [text] { parse_query(text, "t.sql"); }; };
+  EXPECT_THAT(parse(with("-- captoin: x")),
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("t.sql:1"), HasSubstr("'captoin'"), HasSubstr("'caption'"))));
+  EXPECT_THAT(parse(with("-- column a: titel=\"x\"")), ThrowsMessage<UsageError>(AllOf(HasSubstr("t.sql:1"), HasSubstr("'titel'"))));
+  EXPECT_THAT(parse(with("-- column a: format=\"pretty\"")), ThrowsMessage<UsageError>(HasSubstr("'pretty'")));
+  EXPECT_THAT(parse(with("-- column a: digits=\"2\"")), ThrowsMessage<UsageError>(HasSubstr("whole number")));
+  EXPECT_THAT(parse(with("-- column a: title=")), ThrowsMessage<UsageError>(HasSubstr("t.sql:1")));
+  EXPECT_THAT(parse(with("-- caption: twice")), ThrowsMessage<UsageError>(HasSubstr("twice")));
+  EXPECT_THAT(parse("-- caption: c\nSELECT 1"), ThrowsMessage<UsageError>(HasSubstr("'empty'")));
+  EXPECT_THAT(parse("SELECT 1"), ThrowsMessage<UsageError>(HasSubstr("'caption'")));
+}
+
+class DefinitionFolder : public ::testing::Test {
+ protected:
+  void write(const std::string& toml) {
+    write_file(folder_.path() / "report.toml", toml);
+    write_file(folder_.path() / "t.sql", kQuery);
+  }
+  std::string error_of(const std::string& toml) {
+    write(toml);
+    try {
+      read_definition(folder_.path());
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(DefinitionFolder, ReadsAWholeReport) {
+  write(R"(title = "T"
+[[banner]]
+prose = "careful"
+[[section]]
+heading = "H"
+prose = "{{v.n}}"
+[[section.value]]
+name = "v"
+sql = "SELECT 1 AS n"
+columns.n = { unit = "ms" }
+[[section.table]]
+file = "t.sql"
+[[section.chart]]
+file = "t.sql"
+kind = "bar"
+x = "a"
+y = "b"
+y_scale = "log"
+)");
+  const ReportDefinition report = read_definition(folder_.path());
+  ASSERT_EQ(report.sections.size(), 1u);
+  EXPECT_EQ(report.sections[0].prose.values[0].columns.at("n").unit, "ms");
+  EXPECT_EQ(report.sections[0].tables[0].caption, "Times: of all.");
+  EXPECT_EQ(report.sections[0].charts[0].kind, ChartKind::kBar);
+  EXPECT_EQ(report.sections[0].charts[0].y_axis.scale, Scale::kLog);
+}
+
+TEST_F(DefinitionFolder, NamesFileAndKeyOfMistakes) {
+  EXPECT_THAT(error_of("titel = 'x'"), AllOf(HasSubstr("report.toml"), HasSubstr("'title'")));
+  EXPECT_THAT(error_of("title = 'x'\ncolour = 'red'\n[[section]]\nheading = 'H'"), HasSubstr("unknown key 'colour'"));
+  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\ntabel = 1"),
+              AllOf(HasSubstr("section"), HasSubstr("'tabel'"), HasSubstr("'table'")));
+  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 7"), HasSubstr("'heading' must be a text"));
+  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\nlevel = 3"), HasSubstr("'level'"));
+  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = '../t.sql'"), HasSubstr("'../t.sql'"));
+  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\nkind = 'pie'\nx='a'\ny='b'"),
+              HasSubstr("'pie'"));
+  EXPECT_THAT(error_of("title = 'x'"), HasSubstr("[[section]]"));
+}
+
+// A figure typed into prose could not be traced to a row.
+TEST(OwnReports, ProseHoldsNoFiguresOfItsOwn) {
+  for (const char* name : {"quick", "cs336"}) {
+    const ReportDefinition report = read_definition(std::string(KYMO_SOURCE_DIR) + "/reports/" + name);
+    std::vector<std::string> texts{report.summary.text};
+    for (const SectionSpec& section : report.sections) texts.push_back(section.prose.text);
+    for (const ProseSpec& banner : report.banners) texts.push_back(banner.text);
+    for (const std::string& text : texts) {
+      std::string outside;
+      int depth = 0;
+      for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text.compare(i, 2, "{{") == 0) ++depth;
+        if (depth == 0) outside += text[i];
+        if (text.compare(i, 2, "}}") == 0) --depth;
+      }
+      // Names of steps and of the suite are not figures.
+      for (const std::string admitted : {"step 0", "Step 0", "step 1", "cs336"}) {
+        for (std::size_t at = outside.find(admitted); at != std::string::npos; at = outside.find(admitted))
+          outside.erase(at, admitted.size());
+      }
+      EXPECT_EQ(outside.find_first_of("0123456789"), std::string::npos) << name << ": " << outside;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kymo::report

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other programs make of the reports: pdflatex and a browser, where they are installed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/file.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "report/renderer.hpp"
+#include "sample_database.hpp"
+#include "sample_document.hpp"
+
+namespace kymo::report {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string find_program(const std::vector<std::string>& names) {
+  const char* path = std::getenv("PATH");
+  for (const std::string& name : names) {
+    for (const std::string& folder : split(path != nullptr ? path : "", ':')) {
+      const fs::path program = fs::path(folder) / name;
+      if (::access(program.c_str(), X_OK) == 0) return program.string();
+    }
+  }
+  return "";
+}
+
+bool has_latex_packages(const std::string& pdflatex) {
+  const fs::path kpsewhich = fs::path(pdflatex).parent_path() / "kpsewhich";
+  SpawnOptions options;
+  options.command = {kpsewhich.string(), "siunitx.sty", "pgfplots.sty"};
+  return run_command(options, 30).end.exit_code == 0;
+}
+
+void expect_compiles(const std::string& pdflatex, const Document& document) {
+  testing::TemporaryFolder folder;
+  write_file(folder.path() / "report.tex", make_latex_renderer()->render(document)[0].content);
+  SpawnOptions options;
+  options.command = {pdflatex,
+                     "-no-shell-escape",
+                     "-interaction=nonstopmode",
+                     "-halt-on-error",
+                     "-output-directory=" + folder.path().string(),
+                     (folder.path() / "report.tex").string()};
+  for (int turn = 0; turn < 2; ++turn) {
+    const CommandResult result = run_command(options, 200);
+    ASSERT_EQ(result.end.exit_code, 0) << result.stdout_text.substr(result.stdout_text.size() > 2000 ? result.stdout_text.size() - 2000
+                                                                                                     : 0);
+  }
+  EXPECT_GT(fs::file_size(folder.path() / "report.pdf"), 10'000u);
+  EXPECT_THAT(read_file(folder.path() / "report.log"), Not(HasSubstr("(/etc/passwd")));
+}
+
+TEST(Latex, Compiles) {
+  const std::string pdflatex = find_program({"pdflatex"});
+  if (pdflatex.empty() || !has_latex_packages(pdflatex)) GTEST_SKIP() << "needs pdflatex with siunitx and pgfplots";
+  expect_compiles(pdflatex, testing::sample_document());
+}
+
+TEST(Latex, CompilesWithHostileNames) {
+  const std::string pdflatex = find_program({"pdflatex"});
+  if (pdflatex.empty() || !has_latex_packages(pdflatex)) GTEST_SKIP() << "needs pdflatex with siunitx and pgfplots";
+  expect_compiles(pdflatex, testing::hostile_document());
+}
+
+void expect_opens(const std::string& browser, const Document& document) {
+  testing::TemporaryFolder folder;
+  const fs::path page = folder.path() / "report.html";
+  write_file(page, make_html_renderer()->render(document)[0].content);
+  SpawnOptions options;
+  // No name resolves: a page that asked for anything would log the failure.
+  options.command = {browser,
+                     "--headless",
+                     "--no-sandbox",
+                     "--disable-gpu",
+                     "--disable-dev-shm-usage",
+                     "--enable-logging=stderr",
+                     "--host-resolver-rules=MAP * ~NOTFOUND",
+                     "--user-data-dir=" + (folder.path() / "profile").string(),
+                     "--dump-dom",
+                     "file://" + page.string()};
+  const CommandResult result = run_command(options, 100);
+  ASSERT_EQ(result.end.exit_code, 0) << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("</table>"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("</svg>"));
+  EXPECT_THAT(result.stdout_text, Not(HasSubstr("<script")));
+  EXPECT_THAT(result.stderr_text, Not(HasSubstr("CONSOLE")));
+  EXPECT_THAT(result.stderr_text, Not(HasSubstr("Content Security Policy")));
+}
+
+TEST(Browser, OpensThePageWithoutNetworkOrErrors) {
+  const std::string browser = find_program({"chromium", "chromium-browser", "google-chrome"});
+  if (browser.empty()) GTEST_SKIP() << "needs chromium";
+  expect_opens(browser, testing::sample_document());
+}
+
+TEST(Browser, OpensAPageOfHostileNames) {
+  const std::string browser = find_program({"chromium", "chromium-browser", "google-chrome"});
+  if (browser.empty()) GTEST_SKIP() << "needs chromium";
+  expect_opens(browser, testing::hostile_document());
+}
+
+}  // namespace
+}  // namespace kymo::report

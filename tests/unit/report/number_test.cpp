@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/number.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace kymo::report {
+namespace {
+
+Cell real(double value, std::optional<double> uncertainty = std::nullopt) {
+  Cell cell;
+  cell.kind = Cell::Kind::kReal;
+  cell.real = value;
+  cell.uncertainty = uncertainty;
+  return cell;
+}
+
+Cell integer(std::int64_t value) {
+  Cell cell;
+  cell.kind = Cell::Kind::kInteger;
+  cell.integer = value;
+  return cell;
+}
+
+Column column(NumberFormat::Kind kind, int digits = 2) {
+  Column each;
+  each.format = {kind, digits};
+  return each;
+}
+
+std::string pm(const std::string& value, const std::string& uncertainty) { return value + "\u00A0±\u00A0" + uncertainty; }
+
+using Kind = NumberFormat::Kind;
+
+TEST(Number, MeasuredShowsTwoDigitsOfTheUncertainty) {
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.613, 0.0471)), pm("20.613", "0.047"));
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), real(596.83, 12.7)), pm("597", "13"));
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), real(0.00240912, 0.0000561)), pm("0.002409", "0.000056"));
+}
+
+TEST(Number, MeasuredKeepsThreeToSixDigitsOfTheValue) {
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.613, 85.3)), pm("20.6", "85.3")) << "an uncertainty above the value";
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.6131234, 0.0000012)), pm("20.6131", "0.0000"));
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.613, 0.0)), pm("20.61", "0.00"));
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.6134)), "20.61") << "one sample has no uncertainty";
+}
+
+TEST(Number, FixedAndSignificant) {
+  EXPECT_EQ(plain_text(column(Kind::kFixed, 1), real(99.96)), "100.0");
+  EXPECT_EQ(plain_text(column(Kind::kFixed, 2), real(-0.001)), "0.00");
+  EXPECT_EQ(significant_text(9.9996, 4), "10.00");
+  EXPECT_EQ(significant_text(123456, 3), "123456") << "digits before the point are never cut";
+  EXPECT_EQ(significant_text(1.5e-9, 2), "1.5e-09");
+  EXPECT_EQ(significant_text(0, 4), "0");
+}
+
+TEST(Number, IntegersAndGroups) {
+  EXPECT_EQ(plain_text(column(Kind::kAuto), integer(1024)), "1024");
+  EXPECT_EQ(plain_text(column(Kind::kAuto), integer(16777216)), "16\u202F777\u202F216");
+  EXPECT_EQ(plain_text(column(Kind::kPlain), integer(16777216)), "16777216");
+  EXPECT_EQ(grouped("-12345.678", ","), "-12,345.678");
+}
+
+TEST(Number, BytesHaveTheirOwnUnit) { EXPECT_EQ(plain_text(column(Kind::kBytes), integer(1610612736)), "1.50\u00A0GiB"); }
+
+TEST(Number, WhatIsNoNumberIsWritten) {
+  Cell state;
+  state.kind = Cell::Kind::kState;
+  state.text = "OOM";
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), state), "OOM");
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), Cell{}), "–");
+  EXPECT_EQ(plain_text(column(Kind::kAuto), real(std::numeric_limits<double>::infinity())), "inf");
+  EXPECT_EQ(plain_text(column(Kind::kFixed), real(std::nan(""))), "nan");
+}
+
+}  // namespace
+}  // namespace kymo::report

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/renderer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <regex>
+#include <set>
+
+#include "base/file.hpp"
+#include "report/pgfplots.hpp"
+#include "report/svg.hpp"
+#include "report/unicode.hpp"
+#include "sample_database.hpp"
+#include "sample_document.hpp"
+
+namespace kymo::report {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::hostile_document;
+using ::testing::Not;
+using testing::sample_chart;
+using testing::sample_document;
+
+std::map<std::string, std::string> files_of(const Renderer& renderer, const Document& document) {
+  std::map<std::string, std::string> files;
+  for (const OutputFile& file : renderer.render(document)) files[file.path.string()] = file.content;
+  return files;
+}
+
+// KYMO_UPDATE_GOLDEN=1 writes what the test would compare with; look at the difference before keeping it.
+void expect_golden(const std::string& name, const std::string& content) {
+  const std::filesystem::path file = std::filesystem::path(KYMO_SOURCE_DIR) / "tests/golden/report" / name;
+  if (std::getenv("KYMO_UPDATE_GOLDEN") != nullptr) write_file(file, content);
+  ASSERT_TRUE(std::filesystem::exists(file)) << file;
+  EXPECT_EQ(read_file(file), content) << file;
+}
+
+TEST(Golden, Markdown) { expect_golden("report.md", files_of(*make_markdown_renderer(), sample_document()).at("report.md")); }
+TEST(Golden, Latex) { expect_golden("report.tex", files_of(*make_latex_renderer(), sample_document()).at("report.tex")); }
+TEST(Golden, Csv) { expect_golden("times.csv", files_of(*make_csv_renderer(), sample_document()).at("tables/times.csv")); }
+TEST(Golden, BarSvg) { expect_golden("bars.svg", files_of(*make_markdown_renderer(), sample_document()).at("figures/bars.svg")); }
+TEST(Golden, HtmlBody) {
+  const std::string html = files_of(*make_html_renderer(), sample_document()).at("report.html");
+  expect_golden("body.html", html.substr(html.find("<body>")));
+}
+
+// Names of the elements, after checking that they nest.
+std::set<std::string> elements_of(const std::string& markup, const std::set<std::string>& empty_elements) {
+  std::set<std::string> names;
+  std::vector<std::string> open;
+  static const std::regex kTag(R"(<(/?)([a-zA-Z][\w-]*|!DOCTYPE)([^<>]*)>|<)");
+  std::string text = markup;
+  const std::size_t style = text.find("<style>");
+  if (style != std::string::npos) text.erase(style, text.find("</style>") + 8 - style);
+  for (std::sregex_iterator it(text.begin(), text.end(), kTag), end; it != end; ++it) {
+    const std::string name = (*it)[2];
+    EXPECT_FALSE(name.empty()) << "a bare '<' at " << text.substr(static_cast<std::size_t>(it->position()), 60);
+    names.insert(name);
+    if (empty_elements.contains(name) || (*it)[3].str().ends_with("/")) continue;
+    if ((*it)[1].length() == 0) {
+      open.push_back(name);
+    } else if (open.empty() || open.back() != name) {
+      ADD_FAILURE() << "</" << name << "> closes nothing";
+      return names;
+    } else {
+      open.pop_back();
+    }
+  }
+  EXPECT_TRUE(open.empty());
+  return names;
+}
+
+TEST(Html, IsSelfContained) {
+  const std::string html = files_of(*make_html_renderer(), sample_document()).at("report.html");
+  EXPECT_THAT(html, HasSubstr("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
+  EXPECT_THAT(html, Not(HasSubstr("http:")));
+  EXPECT_THAT(html, Not(HasSubstr("https:")));
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  EXPECT_THAT(html, HasSubstr("<svg"));
+}
+
+TEST(Html, HostileNamesMakeNoElements) {
+  const std::string html = files_of(*make_html_renderer(), hostile_document()).at("report.html");
+  const auto names = elements_of(html, {"!DOCTYPE", "meta", "link"});
+  for (const char* bad : {"script", "a-b", "input", "img", "iframe"}) EXPECT_FALSE(names.contains(bad)) << bad;
+  EXPECT_EQ(printable_lines(html), html) << "valid UTF-8 without control characters";
+}
+
+TEST(Svg, HostileNamesKeepItWellFormed) {
+  for (const auto& [name, content] : files_of(*make_markdown_renderer(), hostile_document())) {
+    if (!name.ends_with(".svg")) continue;
+    for (const std::string& element : elements_of(content, {})) {
+      EXPECT_THAT((std::set<std::string>{"svg", "title", "rect", "line", "text", "circle", "polygon", "polyline"}),
+                  ::testing::Contains(element))
+          << name;
+    }
+  }
+}
+
+TEST(Svg, ShowsTheStateOfMissingBars) {
+  EXPECT_THAT(inline_svg(sample_chart(ChartKind::kBar)), HasSubstr(">OOM</text>"));
+  EXPECT_THAT(pgfplots_picture(sample_chart(ChartKind::kBar)), HasSubstr("{OOM}"));
+}
+
+TEST(Svg, LinesBreakAtMissingPoints) {
+  Chart chart = sample_chart(ChartKind::kLine);
+  chart.series = {{"a", {{128, 1.0, {}, ""}, {256, 2.0, {}, ""}, {512, {}, {}, "OOM"}, {1024, 3.0, {}, ""}, {2048, 4.0, {}, ""}}}};
+  const std::string svg = inline_svg(chart);
+  EXPECT_NE(svg.find("<polyline"), svg.rfind("<polyline"));
+}
+
+TEST(Svg, AreasStack) {
+  Chart chart = sample_chart(ChartKind::kArea);
+  EXPECT_THAT(inline_svg(chart), HasSubstr("<polygon"));
+  EXPECT_THAT(pgfplots_picture(chart), HasSubstr("stack plots=y"));
+}
+
+// The places of the texts in an SVG, as boxes, to see that none covers another.
+TEST(Svg, CategoryLabelsKeepApart) {
+  Chart chart = sample_chart(ChartKind::kBar);
+  chart.categories.clear();
+  chart.series = {{"a", {}}};
+  for (int i = 0; i < 60; ++i) {
+    chart.categories.push_back("a rather long name of a case, number " + std::to_string(i));
+    chart.series[0].points.push_back({static_cast<double>(i), 1.0 + i, {}, ""});
+  }
+  const std::string svg = inline_svg(chart);
+  static const std::regex kTurned(R"re(<text[^>]* x="([\d.]+)"[^>]*rotate\(-35)re");
+  double previous = -100;
+  int labels = 0;
+  for (std::sregex_iterator it(svg.begin(), svg.end(), kTurned), end; it != end; ++it, ++labels) {
+    const double x = std::stod((*it)[1]);
+    EXPECT_GE(x - previous, 15.9);
+    previous = x;
+  }
+  EXPECT_GT(labels, 10);
+}
+
+TEST(Markdown, HostileNamesKeepTheTablesShape) {
+  const std::string text = files_of(*make_markdown_renderer(), hostile_document()).at("report.md");
+  std::size_t begin = 0;
+  int expected = 0;
+  while (begin < text.size()) {
+    const std::size_t end = text.find('\n', begin);
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (!line.starts_with("|")) {
+      expected = 0;
+      continue;
+    }
+    int bars = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\');
+    if (expected == 0) expected = bars;
+    EXPECT_EQ(bars, expected) << line;
+  }
+  EXPECT_THAT(std::regex_replace(text, std::regex("`[^`\n]*`"), ""), Not(HasSubstr("<script"))) << "outside code spans";
+}
+
+// A reader after RFC 4180.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows{{""}};
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+        rows.back().back() += text[++i];
+      } else if (c == '"') {
+        quoted = false;
+      } else {
+        rows.back().back() += c;
+      }
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',') {
+      rows.back().emplace_back();
+    } else if (c == '\r' && text[i + 1] == '\n') {
+      ++i;
+      rows.push_back({""});
+    } else {
+      rows.back().back() += c;
+    }
+  }
+  rows.pop_back();
+  return rows;
+}
+
+TEST(Csv, HostileNamesComeBackDisarmed) {
+  const auto& names = testing::hostile_names();
+  Document document = hostile_document();
+  auto& table = std::get<Table>(document.sections.back().blocks[0]);
+  table.name = "all";
+  const auto rows = parse_csv(files_of(*make_csv_renderer(), document).at("tables/all.csv"));
+  ASSERT_EQ(rows.size(), names.size() + 1);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    ASSERT_EQ(rows[i + 1].size(), rows[0].size());
+    const std::string& field = rows[i + 1][0];
+    const std::string expected = printable_lines(names[i]);
+    EXPECT_TRUE(field == expected || field == "'" + expected) << field;
+    EXPECT_TRUE(field.empty() || std::string_view("=+-@").find(field.front()) == std::string_view::npos) << field;
+  }
+}
+
+TEST(Csv, NumbersAreWrittenInFullWithTheirUncertainty) {
+  const auto rows = parse_csv(files_of(*make_csv_renderer(), sample_document()).at("tables/times.csv"));
+  EXPECT_EQ(rows[0], (std::vector<std::string>{"workload", "elements", "step (ms)", "step std (ms)"}));
+  EXPECT_EQ(rows[1], (std::vector<std::string>{"saxpy", "1024", "12.3456", "0.0521"}));
+  EXPECT_EQ(rows[3][2], "OOM");
+}
+
+TEST(Latex, LongTablesGoOverSeveralPages) {
+  Document document = sample_document();
+  auto& table = std::get<Table>(document.sections[0].blocks[0]);
+  EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), Not(HasSubstr("begin{longtable}")));
+  while (table.rows.size() < 40) table.rows.push_back(table.rows.front());
+  EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), HasSubstr("begin{longtable}"));
+}
+
+}  // namespace
+}  // namespace kymo::report

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "report/unicode.hpp"
+#include "sample_database.hpp"
+
+namespace kymo::report {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::SampleDatabase;
+using testing::SampleRun;
+using testing::TemporaryFolder;
+using ::testing::ThrowsMessage;
+
+std::string own_report(const std::string& name) { return std::string(KYMO_SOURCE_DIR) + "/reports/" + name; }
+
+class MakeReport : public ::testing::Test {
+ protected:
+  MakeReport() : sample_(folder_.path()) {}
+
+  std::vector<fs::path> make(const std::string& name, const std::vector<std::string>& formats) {
+    return make_report(sample_.database(), {own_report(name), out_, formats, {}});
+  }
+  std::string markdown(const std::string& name) { return read_file(make(name, {"markdown"})[0]); }
+
+  TemporaryFolder folder_;
+  SampleDatabase sample_;
+  fs::path out_ = folder_.path() / "out";
+};
+
+// The line of a Markdown table that holds all these words.
+std::string row_with(const std::string& text, const std::vector<std::string>& words) {
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    const bool all =
+        std::all_of(words.begin(), words.end(), [&line](const std::string& word) { return line.find(word) != std::string::npos; });
+    if (all && line.starts_with("|")) return line;
+    begin = end + 1;
+  }
+  return "";
+}
+
+TEST_F(MakeReport, WritesAllFormatsMainFilesFirst) {
+  testing::fill_with_everything(sample_);
+  const auto files = make("cs336", {"markdown", "latex", "html", "csv"});
+  ASSERT_GE(files.size(), 6u);
+  EXPECT_EQ(files[0].filename(), "report.md");
+  EXPECT_EQ(files[1].filename(), "report.tex");
+  EXPECT_EQ(files[2].filename(), "report.html");
+  EXPECT_EQ(files[3].extension(), ".csv");
+  for (const fs::path& file : files) EXPECT_TRUE(fs::is_regular_file(file)) << file;
+  for (const auto& entry : fs::directory_iterator(folder_.path()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << "staging is gone";
+}
+
+TEST_F(MakeReport, TimingTableHoldsEveryCase) {
+  testing::fill_with_everything(sample_);
+  const std::string text = markdown("cs336");
+  EXPECT_THAT(row_with(text, {"small", "256", "20.60\u00A0±\u00A0", "1.90"}), HasSubstr("passed"));
+  EXPECT_THAT(row_with(text, {"2.7B", "512", "OOM"}), Not(::testing::IsEmpty()));
+  EXPECT_THAT(row_with(text, {"xl", "1024", "skipped"}), Not(::testing::IsEmpty()));
+  EXPECT_THAT(row_with(text, {"large", "128", "62.4"}), HasSubstr("not verified"));
+  EXPECT_THAT(text, HasSubstr("needs 2 ranks, 1 device found"));
+  EXPECT_THAT(text, HasSubstr("Runs that ran out of memory: 2."));
+  EXPECT_THAT(text, HasSubstr("asked for 1.86 GiB"));
+}
+
+TEST_F(MakeReport, WarmUpStudySaysWhatTheFirstStepsCost) {
+  testing::fill_with_everything(sample_);
+  const std::string text = markdown("cs336");
+  EXPECT_THAT(text, HasSubstr("Step 0 is longer than every later step: 14.2 times their median"));
+  EXPECT_THAT(text, HasSubstr("`backward` exceeds its own later median the most"));
+  EXPECT_THAT(text, HasSubstr("read 1200\u00A0MHz after step 0"));
+  EXPECT_THAT(text, HasSubstr("figures/step-by-step-small-context-256-fp32.svg"));
+}
+
+TEST_F(MakeReport, AFirstStepLostInScatterIsSaidToBe) {
+  SampleRun run = testing::transformer_run("small", 256, "timing-warmup", 20.6);
+  run.warmup = 0;
+  run.first_step_factor = 0.5;
+  sample_.add(run);
+  const std::string text = markdown("cs336");
+  EXPECT_THAT(text, HasSubstr("cannot be told from the scatter"));
+  EXPECT_THAT(text, Not(HasSubstr("times their median")));
+}
+
+TEST_F(MakeReport, ANewerRunOfAnotherSuiteTakesNothingAway) {
+  SampleRun run = testing::transformer_run("small", 256, "timing", 20.6);
+  sample_.add(run);
+  SampleDatabase later(folder_.path(), "kymo suite run quick");
+  run.suite = "quick";
+  run.suite_case = "model";
+  later.add(run);
+  EXPECT_THAT(
+      row_with(read_file(make_report(later.database(), {own_report("cs336"), out_, {"markdown"}, {}})[0]), {"small", "256", "1.90"}),
+      Not(::testing::IsEmpty()));
+}
+
+TEST_F(MakeReport, RunsOfTheSameNameKeepTheirOwnBars) {
+  SampleRun run;
+  run.phases_ms = {{"grind", 3.0}, {"polish", 1.0}};
+  sample_.add(run);
+  sample_.add(run);
+  make("quick", {"markdown"});
+  EXPECT_THAT(read_file(out_ / "figures/phase-chart-saxpy.svg"), HasSubstr("only case (2)"));
+}
+
+TEST_F(MakeReport, UnsteadyRunsAreSaid) {
+  SampleRun run;
+  run.phases_ms = {{"grind", 3.0}};
+  run.warmup = 0;
+  run.first_step_factor = 40;
+  sample_.add(run);
+  const std::string text = markdown("quick");
+  EXPECT_THAT(text, HasSubstr("so that the mean says little: 1."));
+  EXPECT_THAT(row_with(text, {"unsteady", "% of its mean"}), Not(::testing::IsEmpty()));
+}
+
+TEST_F(MakeReport, QuickShowsAnyWorkload) {
+  SampleRun run;
+  run.workload = "never_foreseen";
+  run.parameters = {{"n", std::int64_t{7}}};
+  run.phases_ms = {{"grind", 3.0}, {"polish", 1.0}};
+  run.gflop = 6;
+  run.steps = 5;
+  sample_.add(run);
+  const std::string text = markdown("quick");
+  EXPECT_THAT(row_with(text, {"`never_foreseen`", "GFLOP"}), ::testing::IsEmpty());
+  EXPECT_THAT(row_with(text, {"`never_foreseen`", "only case", "cpu", "passed"}), Not(::testing::IsEmpty()));
+  EXPECT_THAT(row_with(text, {"`never_foreseen`", "`grind`"}), Not(::testing::IsEmpty()));
+  EXPECT_THAT(text, HasSubstr("figures/phase-chart-never-foreseen.svg"));
+  EXPECT_THAT(text, HasSubstr("1 run made by 1 call of kymo"));
+}
+
+TEST_F(MakeReport, WhatHasNoRowsSaysSo) {
+  SampleRun run;
+  run.phases_ms = {};
+  sample_.add(run);
+  const std::string quick = markdown("quick");
+  EXPECT_THAT(quick, HasSubstr("No workload here divides its step into phases."));
+  EXPECT_THAT(quick, HasSubstr("No run of the Transformer language model is among these."));
+  EXPECT_THAT(quick, HasSubstr("Nothing: every run ended well"));
+  EXPECT_THAT(quick, Not(HasSubstr("[!WARNING]")));
+}
+
+TEST_F(MakeReport, APartOfASuiteLeavesNoSectionOut) {
+  sample_.add(testing::transformer_run("small", 256, "timing-inference", 20.6));
+  const std::string text = markdown("cs336");
+  EXPECT_THAT(text, HasSubstr("The case `timing` of the suite `cs336` was not run."));
+  EXPECT_THAT(text, HasSubstr("The case `timing-warmup` of the suite `cs336` was not run."));
+  EXPECT_THAT(row_with(text, {"small", "256", "20.60"}), Not(::testing::IsEmpty()));
+}
+
+TEST_F(MakeReport, ASuiteThatWasNotRunIsAnError) {
+  sample_.add({});
+  EXPECT_THAT([&] { make("cs336", {"html"}); }, ThrowsMessage<UsageError>(HasSubstr("'cs336'")));
+}
+
+TEST_F(MakeReport, HostileRunsComeOutInAllFormats) {
+  for (const std::string& name : testing::hostile_names()) {
+    SampleRun run;
+    run.phases_ms = {{name, 1.5}, {"b" + name, 0.5}};
+    run.detail = name;
+    run.loss = name;
+    run.device_name = name;
+    if (name == printable_lines(name)) {
+      run.workload = name;
+      run.suite_case = name;
+      run.parameters = {{name, name}};
+    } else {
+      run.parameters = {{"seed", static_cast<std::int64_t>(name.size())}};
+    }
+    sample_.add(run);
+    run.status = "failed";
+    sample_.add(run);
+  }
+  for (const fs::path& file : make("quick", {"markdown", "latex", "html", "csv"})) {
+    const std::string content = read_file(file);
+    EXPECT_EQ(printable_lines(content), content) << file;
+    EXPECT_EQ(fs::relative(file, out_).string().find(".."), std::string::npos);
+    if (file.extension() == ".html" || file.extension() == ".svg") {
+      EXPECT_THAT(content, Not(HasSubstr("<script>"))) << file;
+    }
+  }
+}
+
+TEST_F(MakeReport, RefusesWhatItDoesNotKnow) {
+  sample_.add({});
+  EXPECT_THAT([&] { make("cs336", {"htlm"}); }, ThrowsMessage<UsageError>(AllOf(HasSubstr("'htlm'"), HasSubstr("'html'"))));
+  EXPECT_THROW(make_report(sample_.database(), {"no_such_report", out_, {"html"}, {}}), UsageError);
+  EXPECT_THROW(make_report(sample_.database(), {folder_.path().string(), out_, {"html"}, {}}), UsageError);
+  EXPECT_FALSE(fs::exists(out_));
+}
+
+TEST_F(MakeReport, RefusesAnEmptySelection) {
+  EXPECT_THAT([&] { make("quick", {"html"}); }, ThrowsMessage<UsageError>(HasSubstr("results.db")));
+  EXPECT_FALSE(fs::exists(out_));
+}
+
+TEST_F(MakeReport, AWrongQueryLeavesTheOldReportAlone) {
+  sample_.add({});
+  fs::create_directories(out_);
+  write_file(out_ / "report.md", "old");
+  const fs::path own = folder_.path() / "mine";
+  fs::create_directory(own);
+  write_file(own / "report.toml", "title = 'T'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = 'bad.sql'\n");
+  write_file(own / "bad.sql", "-- caption: c\n-- empty: e\nSELECT nonsense FROM nowhere");
+  EXPECT_THAT(
+      [&] {
+        make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}});
+      },
+      ThrowsMessage<UsageError>(HasSubstr("bad.sql")));
+  write_file(own / "bad.sql", "-- caption: c\n-- empty: e\n-- column x: title=\"y\"\nSELECT 1 AS z");
+  EXPECT_THAT(
+      [&] {
+        make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}});
+      },
+      ThrowsMessage<UsageError>(HasSubstr("no column 'x'")));
+  write_file(own / "bad.sql", "-- caption: c\n-- empty: e\nDELETE FROM run");
+  EXPECT_THROW(make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}}), UsageError);
+  EXPECT_EQ(read_file(out_ / "report.md"), "old");
+}
+
+TEST_F(MakeReport, AFolderInTheWayIsAnErrorAndNothingIsWritten) {
+  sample_.add({});
+  fs::create_directories(out_ / "report.html");
+  EXPECT_THAT([&] { make("quick", {"markdown", "html"}); }, ThrowsMessage<Error>(HasSubstr("report.html")));
+  EXPECT_FALSE(fs::exists(out_ / "report.md"));
+}
+
+TEST_F(MakeReport, AFileInPlaceOfTheFolderIsAnError) {
+  sample_.add({});
+  write_file(out_, "a file");
+  EXPECT_THROW(make("quick", {"html"}), Error);
+  EXPECT_EQ(read_file(out_), "a file");
+}
+
+}  // namespace
+}  // namespace kymo::report
