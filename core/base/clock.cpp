@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
 
-#include <ctime>
-
 #include <array>
 #include <cstdio>
+#include <ctime>
 
 namespace kymo {
 

@@ -23,13 +23,14 @@ const Installation& installation();
 
 /// A LibTorch that workers can use.
 struct TorchLocation {
-  std::filesystem::path torch;                 ///< folder of the torch package (holds lib/ and version.py)
-  std::string version;                         ///< "2.11.0"
-  std::string cuda;                            ///< "13.0", or empty for a CPU build
+  std::filesystem::path torch;                         ///< folder of the torch package (holds lib/ and version.py)
+  std::string version;                                 ///< "2.11.0"
+  std::string cuda;                                    ///< "13.0", or empty for a CPU build
   std::vector<std::filesystem::path> library_folders;  ///< torch/lib and the CUDA wheels' lib folders
 };
 
-/// $KYMO_TORCH, else the torch this build was made with, else that of the `python3` on PATH. Throws Error naming all three and what each lacked.
+/// $KYMO_TORCH, else the torch this build was made with, else that of the `python3` on PATH. Throws Error naming all three and what each
+/// lacked.
 TorchLocation find_torch();
 
 }  // namespace kymo

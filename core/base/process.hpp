@@ -19,7 +19,7 @@ struct ProcessEnd {
 };
 
 struct SpawnOptions {
-  std::vector<std::string> command;  ///< absolute program, then its arguments
+  std::vector<std::string> command;                              ///< absolute program, then its arguments
   std::vector<std::pair<std::string, std::string>> environment;  ///< added to, or replacing in, the caller's environment
   bool die_with_parent = true;  ///< parent-death signal; it follows the calling thread, so spawn from one that outlives the child
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/toml.hpp"
 
-#include <sstream>
-
 #include <toml++/toml.h>
+
+#include <sstream>
 
 #include "base/error.hpp"
 #include "base/file.hpp"

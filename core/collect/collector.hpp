@@ -55,7 +55,8 @@ class DeviceTimer {
   virtual ~DeviceTimer() = default;
   /// Waits until the device has done all its work; throws std::runtime_error with the device's error.
   virtual void synchronize() = 0;
-  /// Device time per phase index of the step that ended last; -1 where nothing was recorded. `whole_step_ns` spans the first phase's begin to the last phase's end.
+  /// Device time per phase index of the step that ended last; -1 where nothing was recorded. `whole_step_ns` spans the first phase's begin
+  /// to the last phase's end.
   virtual void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) = 0;
 };
 

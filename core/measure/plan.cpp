@@ -16,7 +16,8 @@ template <typename Enum>
 using Words = std::vector<std::pair<Enum, const char*>>;
 
 const Words<DeviceKind> kDeviceKinds = {{DeviceKind::kCpu, "cpu"}, {DeviceKind::kCuda, "cuda"}};
-const Words<Pass> kPasses = {{Pass::kTime, "time"}, {Pass::kVerify, "verify"}, {Pass::kMemory, "memory"}, {Pass::kTrace, "trace"}, {Pass::kOps, "ops"}};
+const Words<Pass> kPasses = {
+    {Pass::kTime, "time"}, {Pass::kVerify, "verify"}, {Pass::kMemory, "memory"}, {Pass::kTrace, "trace"}, {Pass::kOps, "ops"}};
 const Words<Sync> kSyncs = {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}};
 
 template <typename Enum>
@@ -36,7 +37,8 @@ Enum value_of(const Words<Enum>& words, const std::string& word, const char* wha
   throw UsageError("unknown " + std::string(what) + " " + quote(word) + suggestion(word, known));
 }
 
-std::string key_of(const Json& content) { return sha256(content.dump()).substr(0, 16); }
+/// Names and values may hold bytes that are no UTF-8; those must give a key, not an exception.
+std::string key_of(const Json& content) { return sha256(content.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 16); }
 
 Json identity(const Case& what) {
   Json parameters = Json::object();
@@ -118,8 +120,9 @@ Case case_from_json(const Json& json) {
 Json to_json(const Method& how) {
   Json passes = Json::array();
   for (const Pass pass : how.passes) passes.push_back(to_string(pass));
-  Json json = {{"warmup", how.warmup}, {"steps", how.steps}, {"sync", to_string(how.sync)}, {"mode", how.mode}, {"passes", passes}, {"seed", how.seed},
-               {"timeout_s", how.timeout_s}, {"host_memory_bytes", how.host_memory_bytes}, {"fresh", how.fresh}, {"wrap", how.wrap}};
+  Json json = {{"warmup", how.warmup}, {"steps", how.steps}, {"sync", to_string(how.sync)}, {"mode", how.mode},
+               {"passes", passes},     {"seed", how.seed},   {"timeout_s", how.timeout_s},  {"host_memory_bytes", how.host_memory_bytes},
+               {"fresh", how.fresh},   {"wrap", how.wrap}};
   if (how.until) {
     json["until"] = {{"relative_standard_error", how.until->relative_standard_error},
                      {"min_samples", how.until->min_samples},

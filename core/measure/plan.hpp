@@ -32,10 +32,10 @@ Sync sync_from(const std::string& word);
 
 /// A workload with all its parameters fixed.
 struct Case {
-  std::string plugin_file;    ///< absolute path
+  std::string plugin_file;  ///< absolute path
   std::string plugin_sha256;
   std::string workload;
-  Parameters parameters;      ///< every declared parameter, defaults included
+  Parameters parameters;  ///< every declared parameter, defaults included
   int ranks = 1;
   DeviceKind device = DeviceKind::kCpu;
 };
@@ -57,10 +57,10 @@ struct Method {
   std::string mode = "sync";
   std::vector<Pass> passes{Pass::kVerify, Pass::kTime};
   std::uint64_t seed = 0;
-  double timeout_s = 600;           ///< a worker without progress for this long is ended as `timeout`
+  double timeout_s = 600;              ///< a worker without progress for this long is ended as `timeout`
   std::int64_t host_memory_bytes = 0;  ///< bound on a worker's resident size; 0 = none
-  bool fresh = false;               ///< never reuse a time worker
-  std::string wrap;                 ///< program put before the worker, split at spaces
+  bool fresh = false;                  ///< never reuse a time worker
+  std::string wrap;                    ///< program put before the worker, split at spaces
 };
 
 /// What is compared: workload, parameters, ranks and device kind. 16 hexadecimal digits.

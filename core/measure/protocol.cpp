@@ -59,7 +59,9 @@ Assignment assignment_from(const Json& f) {
 
 Json to_json(const Progress& m) { return {{"type", "progress"}, {"stage", m.stage}, {"step", m.step}, {"steps", m.steps}}; }
 
-Progress progress_from(const Json& f) { return {field<std::string>(f, "stage"), field<std::int64_t>(f, "step"), field<std::int64_t>(f, "steps")}; }
+Progress progress_from(const Json& f) {
+  return {field<std::string>(f, "stage"), field<std::int64_t>(f, "step"), field<std::int64_t>(f, "steps")};
+}
 
 Json to_json(const Barrier& m) { return {{"type", "barrier"}, {"sequence", m.sequence}, {"stop", m.stop}}; }
 Barrier barrier_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), field<bool>(f, "stop")}; }
@@ -74,8 +76,13 @@ Json to_json(const Gathered& m) { return {{"type", "gathered"}, {"sequence", m.s
 Gathered gathered_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), field<std::vector<std::string>>(f, "payloads")}; }
 
 Json to_json(const Outcome& m) {
-  return {{"type", "outcome"}, {"status", m.status}, {"detail", m.detail}, {"stage", m.stage},
-          {"phase", m.phase},  {"step", m.step},     {"verification", m.verification}};
+  return {{"type", "outcome"},
+          {"status", m.status},
+          {"detail", m.detail},
+          {"stage", m.stage},
+          {"phase", m.phase},
+          {"step", m.step},
+          {"verification", m.verification}};
 }
 
 Outcome outcome_from(const Json& f) {

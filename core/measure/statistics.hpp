@@ -11,13 +11,13 @@ namespace kymo::measure {
 struct Statistics {
   std::int64_t count = 0;
   double mean = 0;
-  std::optional<double> std;      ///< sample standard deviation (n − 1); absent for one sample
+  std::optional<double> std;  ///< sample standard deviation (n − 1); absent for one sample
   double median = 0;
   double min = 0;
   double max = 0;
-  std::optional<double> ci_low;   ///< 95 % confidence interval of the mean, Student's t; absent for one sample
+  std::optional<double> ci_low;  ///< 95 % confidence interval of the mean, Student's t; absent for one sample
   std::optional<double> ci_high;
-  std::optional<double> p95;      ///< from 100 samples on
+  std::optional<double> p95;  ///< from 100 samples on
 };
 
 /// Throws Error if there are no samples.

@@ -94,7 +94,8 @@ std::string plot_style(const Chart& chart, std::size_t s) {
     case ChartKind::kLine:
       break;
   }
-  return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}", colour, kMarks[s % kMarkerShapes], s >= kPalette.size() ? ", dashed" : "");
+  return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}", colour, kMarks[s % kMarkerShapes],
+                     s >= kPalette.size() ? ", dashed" : "");
 }
 
 // Stacked plots need a value of every series at every position.

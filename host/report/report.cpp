@@ -137,7 +137,8 @@ std::vector<fs::path> make_report(store::ResultsDatabase& database, const Reques
   const std::int64_t runs = database.select_runs(selection);
   if (runs == 0) {
     const std::string whose = selection.suite ? "no run of the suite " + quote(*selection.suite) : "no run";
-    throw UsageError(whose + " in " + quote(database.file().string()) + " matches: make runs first, or choose another label, invocation or suite");
+    throw UsageError(whose + " in " + quote(database.file().string()) +
+                     " matches: make runs first, or choose another label, invocation or suite");
   }
   const std::string provenance = fmt::format("Made by kymo {} from {} {} of {}. Every figure is a row of that database.", version(), runs,
                                              runs == 1 ? "run" : "runs", database.file().filename().string());

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
@@ -23,28 +22,32 @@ namespace kymo::supervisor {
 struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Stream> {
   Stream(boost::asio::io_context& loop, int fd) : pipe(loop, fd) {}
 
+  /// Waits without reading, so that what was written is either in the pipe or in the capture, never on the way between them.
   void read_on() {
-    pipe.async_read_some(boost::asio::buffer(block), [self = shared_from_this()](const boost::system::error_code& failed, std::size_t got) {
-      self->capture.append({self->block.data(), got});
-      if (failed) {
-        self->close();
-      } else {
+    pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](const boost::system::error_code& failed) {
+      if (failed) return;
+      if (self->drain()) {
         self->read_on();
+      } else {
+        self->close();
       }
     });
   }
 
-  /// What is there without waiting; bounded, because a writer may be faster than this reader for ever.
-  void drain() {
+  /// Takes what is there without waiting; bounded, because a writer may be faster than this reader for ever. False at the end of the
+  /// stream.
+  bool drain() {
     static constexpr std::size_t kMostBytes = 4u << 20;
     std::array<char, 1 << 16> bytes{};
     for (std::size_t total = 0; pipe.is_open() && total < kMostBytes;) {
       const ssize_t got = ::read(pipe.native_handle(), bytes.data(), bytes.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return;
+      if (got < 0) return errno == EAGAIN;
+      if (got == 0) return false;
       capture.append({bytes.data(), static_cast<std::size_t>(got)});
       total += static_cast<std::size_t>(got);
     }
+    return pipe.is_open();
   }
 
   void close() {
@@ -53,7 +56,6 @@ struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Strea
   }
 
   boost::asio::posix::stream_descriptor pipe;
-  std::array<char, 1 << 16> block{};
   OutputCapture capture;
 };
 

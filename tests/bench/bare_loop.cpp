@@ -126,7 +126,8 @@ int main(int argc, char** argv) {
     if (synchronize) synchronize();
     if (i >= warmup) steps.push_back(now_ns() - begin);
   }
-  std::printf("{\"load_ns\": %lld, \"first_step_ns\": %lld, \"steps_ns\": [", static_cast<long long>(loaded - start), static_cast<long long>(first_step - start));
+  std::printf("{\"load_ns\": %lld, \"first_step_ns\": %lld, \"steps_ns\": [", static_cast<long long>(loaded - start),
+              static_cast<long long>(first_step - start));
   for (std::size_t i = 0; i < steps.size(); ++i) std::printf("%s%lld", i ? ", " : "", static_cast<long long>(steps[i]));
   std::printf("]}\n");
   std::fflush(stdout);

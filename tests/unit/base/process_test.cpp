@@ -22,7 +22,8 @@ TEST(Process, RunsToItsEndAndKeepsBothStreams) {
 
 TEST(Process, EnvironmentIsAddedAndReplaced) {
   setenv("KYMO_TEST_A", "old", 1);
-  const auto result = run_command({{"/bin/sh", "-c", "echo $KYMO_TEST_A $KYMO_TEST_B"}, {{"KYMO_TEST_A", "new"}, {"KYMO_TEST_B", "more"}}}, 10);
+  const auto result =
+      run_command({{"/bin/sh", "-c", "echo $KYMO_TEST_A $KYMO_TEST_B"}, {{"KYMO_TEST_A", "new"}, {"KYMO_TEST_B", "more"}}}, 10);
   EXPECT_EQ(result.stdout_text, "new more\n");
 }
 

@@ -45,6 +45,12 @@ TEST(Plan, PlanKeyAlsoComparesHowAndWithWhichPlugin) {
   EXPECT_NE(plan_key(example(), how), plan_key(rebuilt, how));
 }
 
+TEST(Plan, BytesThatAreNoTextStillGiveAKey) {
+  Case what = example();
+  what.parameters["dtype"] = std::string("fp\xff");
+  EXPECT_EQ(case_key(what).size(), 16u);
+}
+
 TEST(Plan, TextAndTypesSurviveTheWayThroughJson) {
   Method how;
   how.until = StoppingRule{0.02, 5, 100, 3};
