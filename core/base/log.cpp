@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/visible.hpp"
+
 namespace kymo::log {
 namespace {
 
@@ -38,6 +40,6 @@ spdlog::level::level_enum to_spdlog(Level level) {
 
 void set_level(Level level) { logger().set_level(to_spdlog(level)); }
 
-void write(Level level, std::string_view message) { logger().log(to_spdlog(level), "{}", message); }
+void write(Level level, std::string_view message) { logger().log(to_spdlog(level), "{}", visible(message)); }
 
 }  // namespace kymo::log

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/visible.hpp"
+
 namespace kymo {
 namespace {
 
@@ -87,18 +89,9 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 
 std::string quote(std::string_view text) {
   static constexpr std::size_t kMost = 300;
-  std::string safe = "'";
-  for (const char c : text.substr(0, kMost)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      std::array<char, 8> code{};
-      std::snprintf(code.data(), code.size(), "\\x%02x", byte);
-      safe += code.data();
-    } else {
-      safe += c;
-    }
-  }
-  return safe + (text.size() > kMost ? "...'" : "'");
+  std::size_t end = std::min(kMost, text.size());
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;  // never inside a character
+  return "'" + visible(text.substr(0, end)) + (end < text.size() ? "...'" : "'");
 }
 
 std::string format_bytes(std::int64_t bytes) {

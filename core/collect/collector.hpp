@@ -34,6 +34,8 @@ class Collector {
   virtual std::string name() const = 0;
   /// Before the plugin is created. Throws Unavailable.
   virtual void arm(const PassSetting& setting) = 0;
+  /// Before the first step is prepared, outside the timed stretch.
+  virtual void before_steps() {}
   /// Inside the timed stretch: at its very beginning, and at its end once the device is synchronised.
   virtual void step_begin(std::int64_t step) { (void)step; }
   virtual void step_end(std::int64_t step) { (void)step; }

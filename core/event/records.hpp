@@ -91,7 +91,16 @@ struct Loss {
   std::string detail;
 };
 
-/// A named moment that the workload marked.
+/// One reading of LibTorch's caching allocator on the GPU.
+struct MemoryCounter {
+  std::int64_t step = -1;               ///< step it was taken after; -1 before the first
+  std::int64_t time_ns = 0;             ///< host clock, relative to the start of the run
+  std::int64_t allocated_bytes = 0;     ///< handed out
+  std::int64_t reserved_bytes = 0;      ///< held
+  std::int64_t device_allocations = 0;  ///< requests to the driver for memory, since the pass began
+};
+
+/// A named moment that the workload marked, or the end of one of the worker's own stages ("worker: ...").
 struct Mark {
   std::string name;
   std::int64_t time_ns = 0;
@@ -117,6 +126,7 @@ struct PassRecord {
   std::vector<Work> work;
   std::vector<Check> checks;
   std::vector<GpuSample> gpu_samples;
+  std::vector<MemoryCounter> memory_counters;
   std::vector<Mark> marks;
   std::vector<Loss> losses;
   MemoryPeak memory;

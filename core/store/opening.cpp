@@ -173,14 +173,38 @@ std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema&
   return connection;
 }
 
+/// Takes back a file that was made here and then could not be filled, so that a failure leaves nothing behind.
+class MadeFile {
+ public:
+  explicit MadeFile(const fs::path& file) : file_(file) {
+    std::error_code error;
+    made_ = fs::status(file, error).type() == fs::file_type::not_found;
+  }
+  ~MadeFile() {
+    std::error_code error;
+    if (made_ && fs::file_size(file_, error) == 0 && !error) fs::remove(file_, error);
+  }
+  MadeFile(const MadeFile&) = delete;
+  MadeFile& operator=(const MadeFile&) = delete;
+
+  void keep() { made_ = false; }
+
+ private:
+  fs::path file_;
+  bool made_ = false;
+};
+
 std::unique_ptr<Connection> open_for_writing(const fs::path& file, Mode mode, const Schema& schema) {
   const bool create = mode == Mode::kCreate;
   check_is_file(file, create);
   check_folder_is_writable(file);
+  MadeFile made(file);
   auto connection = std::make_unique<Connection>(file, create ? Connection::Access::kCreate : Connection::Access::kReadWrite);
   if (sqlite3_db_readonly(connection->handle(), "main") == 1)
     refuse(file, "is not writable; change the permissions or name another file with --db");
-  if (connection->raw_size() > 0) {
+  std::error_code ignored;
+  // The size is asked of the file: SQLite takes a file of one byte for an empty one and would write over it.
+  if (connection->raw_size() > 0 || fs::file_size(file, ignored) == 1) {
     check_header(*connection, kResultsApplicationId, "a results database");
   } else if (!create) {
     refuse(file, "is empty; `kymo run` fills it, or name another with --db");
@@ -191,6 +215,7 @@ std::unique_ptr<Connection> open_for_writing(const fs::path& file, Mode mode, co
   check_version(*connection, schema);
   connection->exec("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL");
   bring_up_to_date(*connection, schema);
+  made.keep();
   return connection;
 }
 

@@ -112,6 +112,14 @@ void write_gpu_samples(Target& to, const std::vector<event::GpuSample>& samples)
   to.dropped["gpu_sample"] = rows.finish();
 }
 
+void write_memory_counters(Target& to, const std::vector<event::MemoryCounter>& counters) {
+  RowInserter rows(to.connection, "memory_counter",
+                   {"run_id", "rank", "pass", "step", "time_ns", "allocated_bytes", "reserved_bytes", "device_allocations"});
+  for (const auto& c : counters)
+    rows.add(to.run_id, to.rank, to.pass, c.step, c.time_ns, c.allocated_bytes, c.reserved_bytes, c.device_allocations);
+  to.dropped["memory_counter"] = rows.finish();
+}
+
 void write_marks(Target& to, const std::vector<event::Mark>& marks) {
   RowInserter rows(to.connection, "mark", {"run_id", "rank", "pass", "sequence", "name", "time_ns", "step"});
   int sequence = 0;
@@ -171,6 +179,7 @@ void write_database(const fs::path& file, std::int64_t run_id, int rank, measure
   write_work(to, record.work);
   write_checks(to, record.checks);
   write_gpu_samples(to, record.gpu_samples);
+  write_memory_counters(to, record.memory_counters);
   write_marks(to, record.marks);
   write_losses(to, record.losses);
   transaction.commit();

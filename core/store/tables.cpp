@@ -10,8 +10,9 @@
 namespace kymo::store {
 
 const std::vector<ObservedTable>& observed_tables() {
-  static const std::vector<ObservedTable> tables{{"sample", true},     {"metric", true}, {"work", false},         {"verification", false},
-                                                 {"gpu_sample", true}, {"mark", true},   {"out_of_memory", true}, {"loss", true}};
+  static const std::vector<ObservedTable> tables{{"sample", true},        {"metric", true},        {"work", false},
+                                                 {"verification", false}, {"gpu_sample", true},    {"memory_counter", true},
+                                                 {"mark", true},          {"out_of_memory", true}, {"loss", true}};
   return tables;
 }
 

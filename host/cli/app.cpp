@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/installation.hpp"
 #include "base/text.hpp"
+#include "base/visible.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
 
@@ -98,7 +99,7 @@ int run_session(int argc, const char* const* argv) {
 
 int complain(const char* message, ExitCode code) {
   std::fflush(stdout);
-  std::fprintf(stderr, "kymo: %s\n", message);
+  std::fprintf(stderr, "kymo: %s\n", visible(message).c_str());
   return static_cast<int>(code);
 }
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <regex>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "base/visible.hpp"
 #include "catalog/build_plugin_file.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
+#include "cli/regex.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -17,8 +19,9 @@ namespace {
 using Path = std::filesystem::path;
 
 bool includes_torch(const std::string& source) {
-  static const std::regex pattern(R"((^|\n)[ \t]*#[ \t]*include[ \t]*[<"](torch|ATen|c10|kymo/torch)[/.])");
-  return std::regex_search(source, pattern);
+  static const Regex pattern("kymo build", R"(^[ \t]*#[ \t]*include[ \t]*[<"](torch|ATen|c10|kymo/torch)[/.])");
+  const std::vector<std::string> lines = split(source, '\n');
+  return std::any_of(lines.begin(), lines.end(), [](const std::string& line) { return pattern.found_in(line); });
 }
 
 int build(const Path& source) {
@@ -32,7 +35,7 @@ int build(const Path& source) {
   catalog::Options trusting;
   trusting.trust = true;                     // it was made a moment ago; a folder that others can write is complained of when it is run
   catalog::describe_file(plugin, trusting);  // a plugin that cannot be used must not look finished
-  std::printf("%s\n", plugin.c_str());
+  std::printf("%s\n", visible(plugin.string()).c_str());
   return 0;
 }
 

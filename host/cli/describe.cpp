@@ -41,7 +41,7 @@ int print_as_json(const catalog::Found& found) {
     if (workload.at("name") == found.workload->name) kept.push_back(workload);
   }
   json["workloads"] = std::move(kept);
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::fputs(json_text(json).c_str(), stdout);
   return 0;
 }
 

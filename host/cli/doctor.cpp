@@ -34,7 +34,7 @@ int doctor(const Arguments& arguments) {
   const auto is_error = [](const Finding& finding) { return finding.health == Health::kError; };
   const bool broken = std::any_of(findings.begin(), findings.end(), is_error);
   if (arguments.json) {
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::fputs(json_text(json).c_str(), stdout);
   } else {
     std::printf("%s\n%s%s\n", render(table, colour_on_stdout()).c_str(), remedies.c_str(),
                 broken ? "kymo cannot work here" : "kymo can work here");

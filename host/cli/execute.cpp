@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "cli/environment.hpp"
 #include "cli/progress.hpp"
+#include "cli/reading.hpp"
 #include "cli/results_table.hpp"
 #include "cli/selection.hpp"
 #include "store/results.hpp"
@@ -23,7 +24,7 @@ using supervisor::PlannedRun;
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-void print_json(const Json& json) { print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"); }
+void print_json(const Json& json) { print(json_text(json)); }
 
 /// The GPUs of this machine, asked for at most once and only if something depends on them.
 class GpuCount {
@@ -72,7 +73,7 @@ std::vector<PlannedRun> plan(const Order& order, Targets& targets, const RunOpti
 
 /// Leaves out what the database holds already; without a database that is nothing.
 std::vector<PlannedRun> without_finished(std::vector<PlannedRun> runs, const RunOptions& options) {
-  if (!options.resume || !std::filesystem::exists(options.database)) return runs;
+  if (!options.resume || is_missing(options.database)) return runs;
   const store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kReadOnly);
   return unfinished(std::move(runs), [&](const std::string& key) { return database.finished_runs(key); });
 }
@@ -123,7 +124,7 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
   print(render(results_table(results), colour_on_stdout()));
   if (options.show_checks) print("\n" + render(checks_table(results), colour_on_stdout()));
   print(failures(results));
-  print("results: " + database.file().string() + ", invocation " + std::to_string(invocation) + "\n");
+  print("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) + "\n");
   return code;
 }
 
@@ -165,7 +166,7 @@ int execute(const Order& order, Targets& targets, const RunOptions& options, con
     if (options.json)
       print_json({{"database", options.database.string()}, {"invocation_id", nullptr}, {"exit_code", 0}, {"runs", Json::array()}});
     std::fprintf(stderr, "kymo: nothing left to do: every case of this call is in %s already or belongs to another shard\n",
-                 options.database.c_str());
+                 visible(options.database.string()).c_str());
     return 0;
   }
   return make(runs, options, command_line);

@@ -21,7 +21,7 @@ int print_as_json(const catalog::Catalog& found) {
   for (const catalog::Plugin& plugin : found.plugins) json["plugins"].push_back(catalog::to_json(plugin));
   for (const catalog::Rejected& rejected : found.rejected)
     json["rejected"].push_back({{"file", rejected.file.string()}, {"reason", rejected.reason}});
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::fputs(json_text(json).c_str(), stdout);
   return 0;
 }
 

@@ -6,6 +6,9 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/option_text.hpp"
+#include "cli/reading.hpp"
+#include "cli/text_table.hpp"
 #include "store/results.hpp"
 
 namespace kymo::cli {
@@ -22,8 +25,9 @@ struct Arguments {
 int merge(const Arguments& arguments) {
   // Every source is opened before the target is made, so that a slip of the pen leaves nothing behind.
   for (const Path& source : arguments.sources) {
-    if (!std::filesystem::exists(source)) throw UsageError("there is no database " + quote(source.string()));
-    if (std::filesystem::exists(arguments.target) && std::filesystem::equivalent(source, arguments.target)) {
+    if (is_missing(source)) throw UsageError("there is no database " + quote(source.string()) + "; name one that 'kymo run' made");
+    std::error_code ignored;  // what cannot be looked at is refused when it is opened
+    if (std::filesystem::equivalent(source, arguments.target, ignored)) {
       throw UsageError("database " + quote(source.string()) + " cannot be merged into itself");
     }
     const ResultsDatabase readable(source, ResultsDatabase::Mode::kReadOnly);
@@ -31,7 +35,7 @@ int merge(const Arguments& arguments) {
   ResultsDatabase target(arguments.target, ResultsDatabase::Mode::kCreate);
   for (const Path& source : arguments.sources) {
     const store::MergeReport report = target.merge(source);
-    std::printf("%s: %lld runs of %lld invocations added, %lld were there already\n", source.c_str(),
+    std::printf("%s: %lld runs of %lld invocations added, %lld were there already\n", visible(source.string()).c_str(),
                 static_cast<long long>(report.runs_added), static_cast<long long>(report.invocations_added),
                 static_cast<long long>(report.runs_already_there));
   }
@@ -43,8 +47,11 @@ int merge(const Arguments& arguments) {
 void add_merge(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("merge", "Adds the runs of databases to another one; what is there already is left alone");
-  command->add_option("target", arguments->target, "database to add to; made if missing")->required()->type_name("TARGET");
-  command->add_option("sources", arguments->sources, "databases to add")->required()->type_name("SOURCE");
+  command->add_option("target", arguments->target, "database to add to; made if missing")
+      ->required()
+      ->type_name("TARGET")
+      ->check(complain_if_empty);
+  command->add_option("sources", arguments->sources, "databases to add")->required()->type_name("SOURCE")->check(complain_if_empty);
   command->callback([&session, arguments] { session.action = [arguments] { return merge(*arguments); }; });
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/visible.hpp"
 #include "catalog/new_plugin.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
@@ -17,9 +18,9 @@ struct Arguments {
 
 int make_plugin(const Arguments& arguments) {
   const std::filesystem::path folder = catalog::new_plugin(arguments.name, arguments.parent).lexically_normal();
-  std::printf("%s\n", folder.c_str());
-  std::fprintf(stderr, "next: kymo build %s, then kymo run ./%s.so\n", shell_word((folder / (arguments.name + ".cpp")).string()).c_str(),
-               arguments.name.c_str());
+  std::printf("%s\n", visible(folder.string()).c_str());
+  std::fprintf(stderr, "next: kymo build %s, then kymo run ./%s.so\n",
+               visible(shell_word((folder / (arguments.name + ".cpp")).string())).c_str(), arguments.name.c_str());
   return 0;
 }
 
@@ -29,7 +30,10 @@ void add_new(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("new", "Makes a folder with a workload to start from");
   command->add_option("name", arguments->name, "name of the workload")->required()->type_name("NAME");
-  command->add_option("--in", arguments->parent, "folder to make it in")->type_name("FOLDER")->capture_default_str();
+  command->add_option("--in", arguments->parent, "folder to make it in")
+      ->type_name("FOLDER")
+      ->capture_default_str()
+      ->check(complain_if_empty);
   command->callback([&session, arguments] { session.action = [arguments] { return make_plugin(*arguments); }; });
 }
 

@@ -114,6 +114,8 @@ std::vector<measure::Pass> passes_from(const std::string& option, const std::str
   return passes;
 }
 
+std::string complain_if_empty(const std::string& text) { return text.empty() ? "takes a path, not an empty text" : ""; }
+
 DeviceChoice device_choice_from(const std::string& option, const std::string& text) {
   if (text == "auto") return DeviceChoice::kAuto;
   if (text == "cpu") return DeviceChoice::kCpu;

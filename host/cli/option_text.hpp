@@ -11,6 +11,12 @@
 /// How the texts of options become values. Each function throws UsageError naming the option, the text and what is admitted.
 namespace kymo::cli {
 
+/// Most processes of one run.
+inline constexpr std::int64_t kMostRanks = 4096;
+
+/// Most steps of a kind in one run: far more than anyone waits for, and their sums are far from overflowing.
+inline constexpr std::int64_t kMostSteps = 1'000'000'000'000;
+
 /// A whole number between two bounds, both admitted.
 std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t low, std::int64_t high);
 
@@ -35,6 +41,9 @@ std::pair<std::string, std::string> name_and_value(const std::string& option, co
 
 /// Passes in the order in which they are made; only those that this version makes.
 std::vector<measure::Pass> passes_from(const std::string& option, const std::string& text);
+
+/// A check for path options that names nothing but files: what is wrong with the text, or nothing.
+std::string complain_if_empty(const std::string& text);
 
 enum class DeviceChoice { kAuto, kCpu, kCuda };
 DeviceChoice device_choice_from(const std::string& option, const std::string& text);

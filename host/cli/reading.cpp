@@ -11,9 +11,13 @@ namespace kymo::cli {
 
 using store::ResultsDatabase;
 
+bool is_missing(const std::filesystem::path& file) {
+  std::error_code error;
+  return std::filesystem::status(file, error).type() == std::filesystem::file_type::not_found;
+}
+
 std::unique_ptr<ResultsDatabase> open_results(const std::filesystem::path& file) {
-  std::error_code ignored;  // what cannot be looked at cannot be opened either
-  if (!std::filesystem::exists(file, ignored)) {
+  if (is_missing(file)) {
     throw UsageError("there is no database " + quote(file.string()) + "; --db names another one, 'kymo run' makes one");
   }
   auto database = std::make_unique<ResultsDatabase>(file, ResultsDatabase::Mode::kReadOnly);

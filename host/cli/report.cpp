@@ -46,7 +46,10 @@ void add_report(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("report", "Makes a report of what a database holds");
   command->add_option("report", request.name, "name, or a folder that holds report.toml; without it, the names are listed")
       ->type_name("REPORT");
-  command->add_option("--out", request.out_folder, "folder to write to")->type_name("FOLDER")->capture_default_str();
+  command->add_option("--out", request.out_folder, "folder to write to")
+      ->type_name("FOLDER")
+      ->capture_default_str()
+      ->check(complain_if_empty);
   command
       ->add_option_function<std::string>(
           "--format", [arguments](const std::string& text) { arguments->request.formats = formats_from(text); },

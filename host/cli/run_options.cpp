@@ -23,29 +23,30 @@ CLI::Option* option(CLI::App& app, const std::string& name, std::optional<Value>
       ->type_name(type);
 }
 
-CLI::Option* number_option(CLI::App& app, const std::string& name, std::optional<std::int64_t>& target, std::int64_t low,
+CLI::Option* number_option(CLI::App& app, const std::string& name, std::optional<std::int64_t>& target, std::int64_t low, std::int64_t high,
                            const std::string& documentation) {
   return option(app, name, target, "N", documentation,
-                [name, low](const std::string& text) { return whole_number(name, text, low, kAnyNumber); });
+                [name, low, high](const std::string& text) { return whole_number(name, text, low, high); });
 }
 
 }  // namespace
 
 void add_database_option(CLI::App& app, std::filesystem::path& file) {
-  app.add_option("--db", file, "results database")->type_name("FILE")->capture_default_str();
+  app.add_option("--db", file, "results database")->type_name("FILE")->capture_default_str()->check(complain_if_empty);
 }
 
 void add_plugin_options(CLI::App& app, catalog::Options& options) {
   app.add_option("--plugin", options.extra_files, "also use this plugin file; may be given several times")
       ->type_name("FILE")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(complain_if_empty);
   app.add_flag("--trust", options.trust, "also load plugins that others on this machine could have changed");
 }
 
 void add_worker_options(CLI::App& app, RunOptions& options) {
   option(app, "--device", options.device, "auto|cpu|cuda", "where to run; auto: cuda if the workload can and there is a GPU for each rank",
          [](const std::string& text) { return device_choice_from("--device", text); });
-  number_option(app, "--seed", options.seed, 0, "seed of parameters and batches [0]");
+  number_option(app, "--seed", options.seed, 0, kAnyNumber, "seed of parameters and batches [0]");
   option(app, "--timeout", options.timeout_s, "SECONDS", "end a worker that makes no progress for this long [600]",
          [](const std::string& text) { return real_number("--timeout", text, 0.001, 1e9); });
   option(app, "--host-memory", options.host_memory_bytes, "SIZE", "end a worker that uses more host memory, such as 8G [no bound]",
@@ -54,11 +55,11 @@ void add_worker_options(CLI::App& app, RunOptions& options) {
 }
 
 void add_method_options(CLI::App& app, RunOptions& options) {
-  number_option(app, "--warmup", options.warmup, 0, "steps before the measured ones [5]");
-  number_option(app, "--steps", options.steps, 1, "measured steps [10]");
+  number_option(app, "--warmup", options.warmup, 0, kMostSteps, "steps before the measured ones [5]");
+  number_option(app, "--steps", options.steps, 1, kMostSteps, "measured steps [10]");
   option(app, "--until", options.until, "REL", "measure until the mean step is known to this relative standard error, such as 1%",
          [](const std::string& text) { return relative_error("--until", text); });
-  number_option(app, "--repeat", options.repeat, 1, "runs of each case, interleaved [1]");
+  number_option(app, "--repeat", options.repeat, 1, kAnyNumber, "runs of each case, interleaved [1]");
   app.add_option_function<std::string>(
          "--mode",
          [](const std::string& text) {

@@ -3,21 +3,16 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/regex.hpp"
 
 namespace kymo::cli {
 
 std::vector<PlannedCase> matching(std::vector<PlannedCase> cases, const std::string& expression) {
-  std::regex regex;
-  try {
-    regex.assign(expression, std::regex::ECMAScript);
-  } catch (const std::regex_error&) {
-    throw UsageError("--filter " + quote(expression) + " is not a regular expression");
-  }
-  std::erase_if(cases, [&](const PlannedCase& planned) { return !std::regex_search(full_title(planned.run), regex); });
+  const Regex regex("--filter", expression);
+  std::erase_if(cases, [&](const PlannedCase& planned) { return !regex.found_in(full_title(planned.run)); });
   if (cases.empty()) throw UsageError("--filter " + quote(expression) + " matches no case; --plan without it prints them all");
   return cases;
 }

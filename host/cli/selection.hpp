@@ -11,7 +11,7 @@
 /// Which of the expanded cases are made, and in what order. Pure functions.
 namespace kymo::cli {
 
-/// Keeps the cases whose full title holds a match of the regular expression (ECMAScript).
+/// Keeps the cases whose full title holds a match of the regular expression.
 /// Throws UsageError for a malformed expression and when nothing is left.
 std::vector<PlannedCase> matching(std::vector<PlannedCase> cases, const std::string& expression);
 

@@ -47,18 +47,18 @@ std::string scalar_text(const Place& place, const std::string& key, const Json& 
   place.fail(quote(key) + " must hold text, a number, or true or false");
 }
 
-std::int64_t whole(const Place& place, const std::string& key, const Json& value, std::int64_t low) {
+std::int64_t whole(const Place& place, const std::string& key, const Json& value, std::int64_t low, std::int64_t high) {
   if (!value.is_number_integer()) place.fail(quote(key) + " must hold a whole number of at least " + std::to_string(low));
-  return whole_number(place.where + ": " + quote(key), value.dump(), low, std::numeric_limits<std::int64_t>::max());
+  return whole_number(place.where + ": " + quote(key), value.dump(), low, high);
 }
 
 /// One number or a list of numbers.
-std::vector<std::int64_t> whole_list(const Place& place, const std::string& key, const Json& value, std::int64_t low) {
+std::vector<std::int64_t> whole_list(const Place& place, const std::string& key, const Json& value, std::int64_t low, std::int64_t high) {
   std::vector<std::int64_t> numbers;
   if (value.is_array()) {
-    for (const Json& item : value) numbers.push_back(whole(place, key, item, low));
+    for (const Json& item : value) numbers.push_back(whole(place, key, item, low, high));
   } else {
-    numbers.push_back(whole(place, key, value, low));
+    numbers.push_back(whole(place, key, value, low, high));
   }
   if (numbers.empty()) place.fail(quote(key) + " must not be empty");
   return numbers;
@@ -117,14 +117,14 @@ void apply_parameters(const Place& place, CaseSpec& spec) {
 void apply_method(const Place& place, CaseSpec& spec) {
   measure::Method& how = spec.method;
   if (place.find("steps") != nullptr && place.find("until") != nullptr) place.fail("'steps' and 'until' exclude each other");
-  if (const Json* value = place.find("ranks")) spec.ranks = whole_list(place, "ranks", *value, 1);
+  if (const Json* value = place.find("ranks")) spec.ranks = whole_list(place, "ranks", *value, 1, kMostRanks);
   if (const Json* value = place.find("device")) spec.device = device_choice_from(place.where + ": 'device'", word(place, "device", *value));
-  if (const Json* value = place.find("warmup")) spec.warmups = whole_list(place, "warmup", *value, 0);
-  if (const Json* value = place.find("repeat")) spec.repeat = whole(place, "repeat", *value, 1);
+  if (const Json* value = place.find("warmup")) spec.warmups = whole_list(place, "warmup", *value, 0, kMostSteps);
+  if (const Json* value = place.find("repeat")) spec.repeat = whole(place, "repeat", *value, 1, std::numeric_limits<std::int64_t>::max());
   if (const Json* value = place.find("fresh")) how.fresh = truth(place, "fresh", *value);
   if (const Json* value = place.find("passes")) how.passes = passes(place, *value);
   if (const Json* value = place.find("steps")) {
-    how.steps = whole(place, "steps", *value, 1);
+    how.steps = whole(place, "steps", *value, 1, kMostSteps);
     how.until.reset();
   }
   if (const Json* value = place.find("until")) {

@@ -29,7 +29,7 @@ int list_suites(bool as_json) {
     json.push_back({{"name", name}, {"title", suite.title}, {"cases", cases}, {"profiles", suite.profiles}});
     table.rows.push_back({name, std::to_string(cases.size()), join(suite.profiles, ", "), suite.title});
   }
-  std::fputs((as_json ? json.dump(2) + "\n" : render(table, false)).c_str(), stdout);
+  std::fputs((as_json ? json_text(json) : render(table, false)).c_str(), stdout);
   return 0;
 }
 

@@ -11,8 +11,20 @@ namespace kymo::cli {
 
 catalog::Found Targets::find(const std::string& word) {
   if (word.find('/') != std::string::npos || word.ends_with(".so") || word.find(".so:") != std::string::npos) return find_in_file(word);
-  if (!catalog_) catalog_ = catalog::discover(options_);
+  if (!catalog_) {
+    catalog_ = catalog::discover(options_);
+    check_named_files();
+  }
   return catalog::find_workload(*catalog_, word);
+}
+
+// What lies on a search path may be broken and is passed over; a file that the user named is wanted.
+void Targets::check_named_files() const {
+  for (const catalog::Rejected& rejected : catalog_->rejected) {
+    if (std::find(options_.extra_files.begin(), options_.extra_files.end(), rejected.file) != options_.extra_files.end()) {
+      throw Error("--plugin " + quote(rejected.file.string()) + " is refused: " + rejected.reason);
+    }
+  }
 }
 
 catalog::Found Targets::find_in_file(const std::string& word) {

@@ -18,6 +18,7 @@ class Targets {
   catalog::Found find(const std::string& word);
 
  private:
+  void check_named_files() const;
   catalog::Found find_in_file(const std::string& word);
 
   catalog::Options options_;

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "base/json.hpp"
 #include "report/escape.hpp"
 
 namespace kymo::cli {
@@ -49,26 +48,6 @@ std::string cell_text(const Cell& cell) {
 bool is_number(const Cell& cell) { return cell.type == Cell::Type::kInteger || cell.type == Cell::Type::kReal; }
 
 }  // namespace
-
-std::string visible(const std::string& text) {
-  std::string result;
-  for (std::size_t index = 0; index < text.size(); ++index) {
-    const auto letter = static_cast<unsigned char>(text[index]);
-    const bool c1 = letter == 0xC2 && index + 1 < text.size() && static_cast<unsigned char>(text[index + 1]) < 0xA0;
-    if (letter == '\n') {
-      result += "\\n";
-    } else if (letter == '\t') {
-      result += "\\t";
-    } else if (letter < 0x20 || letter == 0x7F || c1) {
-      static constexpr const char* kDigits = "0123456789abcdef";
-      const auto code = c1 ? static_cast<unsigned char>(text[++index]) : letter;
-      result += std::string("\\x") + kDigits[code >> 4] + kDigits[code & 15];
-    } else {
-      result += text[index];
-    }
-  }
-  return result;
-}
 
 bool colour_on_stdout() {
   const char* no_colour = std::getenv("NO_COLOR");
@@ -119,6 +98,8 @@ std::string render_rows(const store::ResultsDatabase::Table& table) {
   return render(text, false);
 }
 
+std::string json_text(const Json& json) { return visible_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n"; }
+
 std::string rows_to_json(const store::ResultsDatabase::Table& table) {
   Json rows = Json::array();
   for (const auto& row : table.rows) {
@@ -132,7 +113,7 @@ std::string rows_to_json(const store::ResultsDatabase::Table& table) {
     }
     rows.push_back(std::move(object));
   }
-  return rows.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(rows);
 }
 
 std::string rows_to_csv(const store::ResultsDatabase::Table& table) {

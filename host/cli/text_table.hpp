@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
+#include "base/visible.hpp"
 #include "store/results.hpp"
 
 namespace kymo::cli {
@@ -19,8 +21,8 @@ struct TextTable {
 /// with `colour`, the words that tell how a run ended are coloured.
 std::string render(const TextTable& table, bool colour);
 
-/// Text with control characters made visible, so that it stays on its line: a newline becomes \n.
-std::string visible(const std::string& text);
+/// JSON for people and programs, ending with a newline; text that is no UTF-8 is replaced, and no string can steer a terminal.
+std::string json_text(const Json& json);
 
 /// True if standard output is a terminal and NO_COLOR is not set.
 bool colour_on_stdout();

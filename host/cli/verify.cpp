@@ -38,7 +38,7 @@ void add_verify(CLI::App& app, Session& session) {
   command->add_option("--set", arguments->set, "fix a parameter: name=value")->type_name("P=V")->allow_extra_args(false);
   command
       ->add_option_function<std::string>(
-          "--ranks", [arguments](const std::string& text) { arguments->ranks = whole_number("--ranks", text, 1, 4096); },
+          "--ranks", [arguments](const std::string& text) { arguments->ranks = whole_number("--ranks", text, 1, kMostRanks); },
           "processes of each run [1]")
       ->type_name("N");
   add_worker_options(*command, arguments->options);

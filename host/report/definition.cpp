@@ -148,6 +148,9 @@ QueryFile parse_query(const std::string& text, const std::string& name) {
     if (trim(line).empty()) continue;
     if (!line.starts_with("--")) break;  // the header is what stands before the statement
     std::smatch match;
+    constexpr std::size_t kLongestHeader = 2000;  // the matcher recurses over the line
+    if (line.size() > kLongestHeader)
+      throw UsageError(fmt::format("{}:{}: a header line has at most {} bytes", name, number, kLongestHeader));
     if (line.find("SPDX-License-Identifier") != std::string::npos || !std::regex_match(line, match, kHeaderLine)) continue;
     const std::string place = fmt::format("{}:{}", name, number);
     const std::string key = match[1];

@@ -48,24 +48,30 @@ class Staging {
   explicit Staging(const fs::path& out_folder) : out_(fs::absolute(out_folder).lexically_normal()) {
     if (!out_.has_filename()) out_ = out_.parent_path();
     stage_ = out_.parent_path() / fmt::format(".{}.kymo-{}", out_.filename().string(), ::getpid());
-    std::error_code error;
-    fs::create_directories(out_.parent_path(), error);
-    fs::remove_all(stage_, error);
-    if (!fs::create_directory(stage_, error)) fail(out_.parent_path(), error);
+    try {
+      make_folders(out_.parent_path());
+      std::error_code error;
+      fs::remove_all(stage_, error);
+      if (!fs::create_directory(stage_, error)) fail(out_.parent_path(), error);
+    } catch (...) {
+      take_back();
+      throw;
+    }
   }
-  ~Staging() {
-    std::error_code error;
-    fs::remove_all(stage_, error);
-  }
+  ~Staging() { take_back(); }
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
   void add(const OutputFile& file) {
-    std::error_code error;
-    fs::create_directories((stage_ / file.path).parent_path(), error);
-    if (error) fail(stage_, error);
-    write_file(stage_ / file.path, file.content);
-    if (fs::is_directory(out_ / file.path))
+    std::error_code failed;
+    fs::create_directories((stage_ / file.path).parent_path(), failed);
+    if (failed) fail(out_, failed);
+    try {
+      write_file(stage_ / file.path, file.content);
+    } catch (const Error& error) {
+      fail(out_, error.what());
+    }
+    if (fs::is_directory(out_ / file.path, failed))
       throw Error("cannot write " + quote((out_ / file.path).string()) + ": a folder of that name is in the way");
     paths_.push_back(file.path);
   }
@@ -74,8 +80,7 @@ class Staging {
     std::error_code error;
     std::vector<fs::path> files;
     for (const fs::path& path : paths_) {
-      fs::create_directories((out_ / path).parent_path(), error);
-      if (error) fail((out_ / path).parent_path(), error);
+      make_folders((out_ / path).parent_path());
       if (::access((out_ / path).parent_path().c_str(), W_OK) != 0) fail((out_ / path).parent_path(), {errno, std::generic_category()});
     }
     for (const fs::path& path : paths_) {
@@ -83,15 +88,35 @@ class Staging {
       if (error) fail(out_ / path, error);
       files.push_back(out_ / path);
     }
+    made_.clear();
     return files;
   }
 
  private:
-  [[noreturn]] static void fail(const fs::path& where, const std::error_code& error) {
-    throw Error("cannot write the report to " + quote(where.string()) + ": " + error.message());
+  [[noreturn]] static void fail(const fs::path& where, const std::error_code& error) { fail(where, error.message()); }
+  [[noreturn]] static void fail(const fs::path& where, const std::string& reason) {
+    throw Error("cannot write the report to " + quote(where.string()) + ": " + reason +
+                "; make room there or name another folder with --out");
+  }
+  // Those that were missing are remembered, so that a failure takes them back.
+  void make_folders(const fs::path& folder) {
+    std::error_code error;
+    if (fs::is_directory(folder, error)) return;
+    if (folder.has_relative_path()) make_folders(folder.parent_path());
+    if (fs::create_directory(folder, error)) {
+      made_.push_back(folder);
+    } else if (error) {
+      fail(folder, error);
+    }
+  }
+  void take_back() {
+    std::error_code ignored;  // what others have put there meanwhile stays
+    fs::remove_all(stage_, ignored);
+    for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) fs::remove(*folder, ignored);
   }
   fs::path out_;
   fs::path stage_;
+  std::vector<fs::path> made_;
   std::vector<fs::path> paths_;
 };
 

@@ -58,8 +58,10 @@ std::string objection(const Assignment& assignment, const kymo_workload* workloa
 class Engine {
  public:
   Engine(const Assignment& assignment, const kymo_plugin& plugin, const kymo_workload& workload, const Observers& observers,
-         ControlClient& control)
-      : plugin_(plugin), observers_(observers), pass_(assignment, workload, control, now_ns()), steps_(std::nullopt) {}
+         ControlClient& control, const PassStart& start)
+      : plugin_(plugin), observers_(observers), pass_(assignment, workload, control, start.run_start_ns), steps_(std::nullopt) {
+    for (const PassStart::Stage& stage : start.stages) pass_.context.mark_at(stage.name, stage.end_ns);
+  }
 
   PassResult run() {
     try {
@@ -101,6 +103,7 @@ class Engine {
       const std::string reason = record_.losses.empty() ? "no collector provides a device timer" : record_.losses.front().detail;
       return pass_.end("failed", "steps on a GPU cannot be timed: " + reason);
     }
+    pass_.context.mark("worker: collectors armed");
     return true;
   }
 
@@ -108,13 +111,20 @@ class Engine {
     pass_.announce("create");
     const kymo_host& services = services_for(pass_.assignment.pass);
     const kymo_status status = pass_.call([&] { return pass_.workload.create(&services, pass_.context.handle(), &pass_.instance); });
-    return pass_.judge_call(status);
+    return stage_ended(status, "worker: created");
   }
 
   bool prepare() {
     pass_.announce("prepare");
     const kymo_status status = pass_.call([&] { return pass_.workload.prepare(pass_.instance, pass_.context.handle()); });
-    return pass_.judge_call(status) && pass_.go_on();
+    return stage_ended(status, "worker: prepared") && pass_.go_on();
+  }
+
+  /// A mark at the end of each stage that went well: what happens before the first step is on record too.
+  bool stage_ended(kymo_status status, const char* mark) {
+    if (!pass_.judge_call(status)) return false;
+    pass_.context.mark(mark);
+    return true;
   }
 
   bool verify() {
@@ -184,11 +194,12 @@ class Engine {
 
 }  // namespace
 
-PassResult make_pass(const Assignment& assignment, const kymo_plugin& plugin, const Observers& observers, ControlClient& control) {
+PassResult make_pass(const Assignment& assignment, const kymo_plugin& plugin, const Observers& observers, ControlClient& control,
+                     const PassStart& start) {
   const kymo_workload* workload = find_workload(plugin, assignment.what.workload);
   const std::string problem = objection(assignment, workload);
   if (!problem.empty()) return refused(problem);
-  return Engine(assignment, plugin, *workload, observers, control).run();
+  return Engine(assignment, plugin, *workload, observers, control, start).run();
 }
 
 }  // namespace kymo::worker

@@ -122,14 +122,13 @@ void RunContext::metric(std::uint32_t level, event::Metric metric) {
   metrics_.push_back(std::move(metric));
 }
 
-void RunContext::mark(const char* name) {
-  const std::int64_t time_ns = now_ns() - run_start_ns_;
+void RunContext::mark_at(const char* name, std::int64_t time_ns) {
   const std::lock_guard lock(mutex_);
   if (marks_.size() >= kMostMarks) {
     ++marks_lost_;
     return;
   }
-  marks_.push_back({name, time_ns, step_.load(std::memory_order_relaxed)});
+  marks_.push_back({name, time_ns - run_start_ns_, step_.load(std::memory_order_relaxed)});
 }
 
 kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, void* receive) {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "event/records.hpp"
 #include "measure/protocol.hpp"
 #include "worker/control_client.hpp"
@@ -45,7 +46,9 @@ class RunContext {
   PhaseRecorder& phases() { return phases_; }
   void work(const char* phase, double flops, double bytes);
   void metric(std::uint32_t level, event::Metric metric);
-  void mark(const char* name);
+  void mark(const char* name) { mark_at(name, now_ns()); }
+  /// time_ns on the host clock.
+  void mark_at(const char* name, std::int64_t time_ns);
   kymo_status all_gather_bytes(const void* send, std::uint64_t bytes, void* receive);
   void skip(const char* reason) { said_.skip_reason = reason; }
   void fail(const char* message);

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "worker/engine.hpp"
 #include "worker/failure.hpp"
 #include "worker/process_memory.hpp"
@@ -42,14 +43,23 @@ void Session::serve() {
   }
 }
 
+PassStart Session::begin_run() {
+  const std::int64_t assigned_ns = now_ns();
+  const std::int64_t start_ns = is_new_ ? process_start_ns_ : assigned_ns;
+  is_new_ = false;
+  return {start_ns, {{"worker: assigned", assigned_ns}}};
+}
+
 Outcome Session::carry_out(const Assignment& assignment) {
+  PassStart start = begin_run();
   control_.send(Progress{"load"});
   for (const Observer& observer : used_.all) observer.collector->reset();
   reset_peak_resident();
   const kymo_plugin& plugin = equipment_.plugin(assignment.what.plugin_file);
+  start.stages.push_back({"worker: plugin loaded", now_ns()});
   const bool uses_torch = plugin.framework && std::string_view(plugin.framework) == "libtorch";
   used_ = equipment_.observers(assignment.what.device, uses_torch);
-  PassResult result = make_pass(assignment, plugin, used_, control_);
+  PassResult result = make_pass(assignment, plugin, used_, control_, start);
   add_device(assignment, result.record);
   control_.send(Progress{"write"});
   try {

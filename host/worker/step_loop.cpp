@@ -28,6 +28,7 @@ bool StepLoop::enough() const {
 }
 
 bool StepLoop::run() {
+  for (collect::Collector* collector : pass_.armed) collector->before_steps();
   for (std::int64_t step = 0; stopping_ || step < planned_; ++step) {
     if (step == warmup_) measuring_since_ns_ = now_ns();
     bool stop = !is_warmup(step) && enough();

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "worker/installed_equipment.hpp"
@@ -12,10 +13,11 @@
 namespace kymo::worker {
 
 int run_worker(const std::string& host, std::uint16_t port, int rank, const std::string& token) {
+  const std::int64_t process_start_ns = now_ns();
   try {
     InstalledEquipment equipment;
     SocketClient control(host, port, rank, token);
-    Session(control, equipment).serve();
+    Session(control, equipment, process_start_ns).serve();
     return static_cast<int>(ExitCode::kOk);
   } catch (const ConnectionLost&) {
     // Nobody waits for a result, and an orphan must not hold the GPU while libraries wind down.

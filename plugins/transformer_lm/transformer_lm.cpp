@@ -99,6 +99,10 @@ class TransformerLm final : public kymo::Workload {
       ctx.work("optimizer", elements * kymo::training::kAdamWFlopsPerElement,
                elements * element_bytes * kymo::training::kAdamWTransfersPerElement);
     ctx.metric("parameters", elements);
+    ctx.metric("d_model", static_cast<double>(settings_.model.d_model));
+    ctx.metric("d_ff", static_cast<double>(settings_.model.d_ff));
+    ctx.metric("layers", static_cast<double>(settings_.model.layers));
+    ctx.metric("heads", static_cast<double>(settings_.model.heads));
     ctx.metric("tokens_per_step", tokens, "tokens");
     ctx.metric("attention_flops_share", flops.attention / flops.total());
     ctx.metric("residual_stream_bytes", tokens * static_cast<double>(settings_.model.d_model) * element_bytes, "B");

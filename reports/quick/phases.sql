@@ -17,4 +17,4 @@ LEFT JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'
 LEFT JOIN throughput g ON g.run_id = r.run_id AND g.phase = t.phase
 WHERE r.status = 'ok'
 ORDER BY r.workload, r.run_id, t.phase = 'other',
-         (SELECT min(x.start_ns) FROM sample x WHERE x.run_id = r.run_id AND x.pass = 'time' AND x.phase = t.phase AND x.warmup = 0)
+         (SELECT x.start_ns FROM sample x WHERE x.run_id = r.run_id AND x.rank = 0 AND x.pass = 'time' AND x.step = r.warmup AND x.phase = t.phase)

@@ -216,14 +216,27 @@ CREATE TABLE gpu_sample (
   PRIMARY KEY (run_id, rank, pass, step)
 ) WITHOUT ROWID;
 
--- A named moment that the workload marked.
+-- A reading of LibTorch's caching allocator on the GPU, taken after a step, outside its timed stretch.
+CREATE TABLE memory_counter (
+  run_id INTEGER NOT NULL REFERENCES run,  -- whose reading
+  rank INTEGER NOT NULL,                   -- rank whose allocator it is
+  pass TEXT NOT NULL,                      -- pass it was taken in
+  step INTEGER NOT NULL,                   -- step it was taken after; −1 before the first
+  time_ns INTEGER NOT NULL,                -- host clock, relative to the start of the run
+  allocated_bytes INTEGER NOT NULL,        -- handed out at that moment
+  reserved_bytes INTEGER NOT NULL,         -- held at that moment
+  device_allocations INTEGER NOT NULL,     -- requests for memory that the allocator sent to the driver since the pass began
+  PRIMARY KEY (run_id, rank, pass, step)
+) WITHOUT ROWID;
+
+-- A named moment that the workload marked, or the end of one of the worker's own stages: those names begin with `worker: `.
 CREATE TABLE mark (
   run_id INTEGER NOT NULL REFERENCES run,  -- whose moment
   rank INTEGER NOT NULL,                   -- rank that marked it
   pass TEXT NOT NULL,                      -- pass it happened in
   sequence INTEGER NOT NULL,               -- order
   name TEXT NOT NULL,                      -- name of the moment
-  time_ns INTEGER NOT NULL,                -- host clock, relative to the start of the run
+  time_ns INTEGER NOT NULL,                -- host clock, relative to the start of the run: that of the worker process for its first pass, of the assignment for a reused worker
   step INTEGER NOT NULL,                   -- −1 outside a step
   PRIMARY KEY (run_id, rank, pass, sequence)
 ) WITHOUT ROWID;

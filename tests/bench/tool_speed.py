@@ -42,7 +42,10 @@ def multiply_runs(database, wanted):
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         if "run_id" not in columns:
             continue
-        values = ", ".join({"run_id": "i", "case_key": "'c' || i", "plan_key": "'p' || i"}.get(c, c) for c in columns)
+        renewed = {"run_id": "i", "case_key": "'c' || i", "plan_key": "'p' || i"}
+        if table == "run":
+            renewed["sequence"] = "i"
+        values = ", ".join(renewed.get(c, c) for c in columns)
         db.execute(
             f"WITH RECURSIVE n(i) AS (SELECT {run_id + 1} UNION ALL SELECT i + 1 FROM n WHERE i < {run_id + wanted - 1}) "
             f"INSERT INTO {table} ({', '.join(columns)}) SELECT {values} FROM {table}, n WHERE run_id = {run_id}"

@@ -12,8 +12,8 @@ CREATE TABLE meta (
 INSERT INTO meta VALUES('compatible_version','1');
 INSERT INTO meta VALUES('kymo_version','0.1.0');
 INSERT INTO meta VALUES('schema_version','1');
-INSERT INTO meta VALUES('views','oom,worker_memory,run_standing,run_title,run_memory,run_caution,transformer_run,current_run,run_list,run_parameter,failures,environment_fact,phase_time,throughput,step_time,warmup_steps,reported_metric,verification_result,device_clock,run_loss');
-INSERT INTO meta VALUES('views_digest','79ad64655d0e8745077aa88c8e67ff71b5713ab729148c25ec77be76a798e205');
+INSERT INTO meta VALUES('views','oom,worker_memory,run_standing,run_title,run_memory,run_caution,transformer_run,current_run,run_list,run_parameter,failures,environment_fact,worker_stage,first_step_content,phase_time,throughput,step_time,warmup_steps,reported_metric,verification_result,device_clock,run_loss');
+INSERT INTO meta VALUES('views_digest','37d6eaffd5327aa2d53b2dcfa8367c92b97d9d777a0137993a3b629a419902d9');
 CREATE TABLE invocation (
   invocation_id INTEGER PRIMARY KEY,  -- number within this database
   uuid TEXT NOT NULL UNIQUE,          -- identity across databases: what merge goes by
@@ -261,13 +261,26 @@ CREATE TABLE gpu_sample (
   throttle_reasons INTEGER NOT NULL,       -- NVML's bit mask of reasons for a lower clock
   PRIMARY KEY (run_id, rank, pass, step)
 ) WITHOUT ROWID;
+CREATE TABLE memory_counter (
+  run_id INTEGER NOT NULL REFERENCES run,  -- whose reading
+  rank INTEGER NOT NULL,                   -- rank whose allocator it is
+  pass TEXT NOT NULL,                      -- pass it was taken in
+  step INTEGER NOT NULL,                   -- step it was taken after; −1 before the first
+  time_ns INTEGER NOT NULL,                -- host clock, relative to the start of the run
+  allocated_bytes INTEGER NOT NULL,        -- handed out at that moment
+  reserved_bytes INTEGER NOT NULL,         -- held at that moment
+  device_allocations INTEGER NOT NULL,     -- requests for memory that the allocator sent to the driver since the pass began
+  PRIMARY KEY (run_id, rank, pass, step)
+) WITHOUT ROWID;
+INSERT INTO memory_counter VALUES(1,0,'time',-1,20,100,200,1);
+INSERT INTO memory_counter VALUES(1,0,'time',0,30,150,400,3);
 CREATE TABLE mark (
   run_id INTEGER NOT NULL REFERENCES run,  -- whose moment
   rank INTEGER NOT NULL,                   -- rank that marked it
   pass TEXT NOT NULL,                      -- pass it happened in
   sequence INTEGER NOT NULL,               -- order
   name TEXT NOT NULL,                      -- name of the moment
-  time_ns INTEGER NOT NULL,                -- host clock, relative to the start of the run
+  time_ns INTEGER NOT NULL,                -- host clock, relative to the start of the run: that of the worker process for its first pass, of the assignment for a reused worker
   step INTEGER NOT NULL,                   -- −1 outside a step
   PRIMARY KEY (run_id, rank, pass, sequence)
 ) WITHOUT ROWID;
@@ -343,6 +356,7 @@ FROM run r
 CREATE VIEW run_title AS
 WITH fact AS (
   SELECT p.run_id, 1 AS position, p.name, CASE WHEN p.type = 'bool' THEN CASE p.value WHEN 0 THEN 'false' ELSE 'true' END ELSE p.value END AS value FROM param p
+  UNION ALL SELECT run_id, 0, 'case', suite_case FROM run
   UNION ALL SELECT run_id, 2, 'ranks', ranks FROM run
   UNION ALL SELECT run_id, 3, 'device', device_kind FROM run
   UNION ALL SELECT run_id, 4, 'warm-up', warmup FROM run
@@ -372,7 +386,7 @@ GROUP BY r.run_id
 ;
 CREATE VIEW run_caution AS
 SELECT run_id,                                                          -- the run
-       status AS kind,                                                  -- a status other than ok, `not verified`, `slowed down`, `all slowed down` or `lost records`
+       status AS kind,                                                  -- a status other than ok, `not verified`, `slowed down`, `all slowed down`, `unsteady` (a standard deviation above a quarter of the mean) or `lost records`
        detail                                                           -- why, in one line
 FROM run WHERE status <> 'ok'
 UNION ALL
@@ -385,6 +399,10 @@ FROM statistic WHERE phase = 'step' AND excluded > 0 AND all_throttled = 0 GROUP
 UNION ALL
 SELECT run_id, 'all slowed down', 'every sample of the step was taken on a slowed-down GPU, so all of them count'
 FROM statistic WHERE phase = 'step' AND all_throttled = 1 GROUP BY run_id
+UNION ALL
+SELECT run_id, 'unsteady', 'the standard deviation of the step is ' || CAST(round(100 * std_ms / mean_ms) AS INTEGER) || ' % of its mean; the median is ' ||
+       printf('%.4g', median_ms) || ' ms'
+FROM phase_time WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms
 UNION ALL
 SELECT run_id, 'lost records', source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': ' ||
        CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END
@@ -484,6 +502,83 @@ SELECT e.invocation_id,  -- the invocation
        e.value           -- the fact
 FROM environment e
 JOIN invocation i ON i.invocation_id = e.invocation_id
+;
+CREATE VIEW worker_stage AS
+SELECT t.run_id,                                   -- the run
+       t.rank,                                     -- its rank
+       t.pass,                                     -- its pass
+       t.place,                                    -- 0, 1, 2 ... in the order of the stages
+       t.stage,                                    -- name of the stage
+       t.begin_ns / 1e6 AS begin_ms,               -- when it began, after the start of the process or, for a reused worker, of the assignment
+       (t.end_ns - t.begin_ns) / 1e6 AS lasted_ms  -- how long it took
+FROM (
+  SELECT run_id, rank, pass, row_number() OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) - 1 AS place, stage,
+         lag(end_ns, 1, 0) OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) AS begin_ns, end_ns
+  FROM (
+    SELECT run_id, rank, pass, min(sequence) AS sequence, substr(name, 9) AS stage, min(time_ns) AS end_ns
+    FROM mark
+    WHERE name IN ('worker: assigned', 'worker: plugin loaded', 'worker: collectors armed', 'worker: created', 'worker: prepared')
+    GROUP BY run_id, rank, pass, name
+    UNION ALL
+    SELECT s.run_id, s.rank, s.pass, 9223372036854775807, 'first step', s.start_ns
+    FROM sample s
+    WHERE s.phase = 'step' AND s.step = 0 AND EXISTS (SELECT 1 FROM mark m WHERE m.run_id = s.run_id AND m.rank = s.rank AND m.pass = s.pass AND m.name = 'worker: prepared')
+  )
+) t
+;
+CREATE VIEW first_step_content AS
+WITH early AS (
+  SELECT s.run_id, s.step, s.host_ns, count(*) OVER (PARTITION BY s.run_id) AS steps
+  FROM run r JOIN step_duration s ON s.run_id = r.run_id AND s.phase = 'step'
+  WHERE r.warmup = 0
+),
+late AS (
+  SELECT run_id, host_ns, row_number() OVER (PARTITION BY run_id ORDER BY host_ns) AS place, count(*) OVER (PARTITION BY run_id) AS steps
+  FROM early WHERE 2 * step >= steps
+),
+later AS (SELECT run_id, avg(host_ns) AS median_ns FROM late WHERE place IN ((steps + 1) / 2, (steps + 2) / 2) GROUP BY run_id),
+growth AS (
+  SELECT run_id, step, max(requests) AS requests, max(reserved_bytes) AS reserved_bytes
+  FROM (SELECT run_id, rank, step, device_allocations - lag(device_allocations) OVER (PARTITION BY run_id, rank ORDER BY step) AS requests,
+               reserved_bytes - lag(reserved_bytes) OVER (PARTITION BY run_id, rank ORDER BY step) AS reserved_bytes
+        FROM memory_counter WHERE pass = 'time')
+  GROUP BY run_id, step
+),
+clock AS (SELECT run_id, step, min(sm_clock_mhz) AS mhz FROM gpu_sample WHERE pass = 'time' GROUP BY run_id, step),
+stage AS (
+  SELECT run_id, max(CASE stage WHEN 'plugin loaded' THEN lasted_ms END) AS load_ms, max(CASE stage WHEN 'collectors armed' THEN lasted_ms END) AS arm_ms,
+         max(CASE stage WHEN 'created' THEN lasted_ms END) AS create_ms, max(CASE stage WHEN 'prepared' THEN lasted_ms END) AS prepare_ms
+  FROM worker_stage WHERE pass = 'time' GROUP BY run_id
+)
+SELECT t.run_id,                                   -- the run
+       t.step,                                     -- 0 to 4
+       t.host_ms,                                  -- time of the step
+       t.later_ms,                                 -- median of the later half of the run's steps; NULL for a run of one step
+       t.host_ms - t.later_ms AS excess_ms,        -- time above it
+       t.device_allocations,                       -- requests for memory that the allocator sent to the driver in or right before the step, counted and not timed; NULL without a reading
+       t.reserved_growth_bytes,                    -- what the allocator holds more than before the step; NULL without a reading
+       t.sm_clock_mhz,                             -- lowest SM clock of any rank right after the step; NULL without a reading
+       t.median_sm_clock_mhz,                      -- the run's median SM clock; NULL without readings
+       t.clock_ms,                                 -- what the lower clock can have added at most: were all of a later step in proportion to the clock; NULL without a reading
+       t.host_ms - t.later_ms - coalesce(t.clock_ms, 0) AS unexplained_ms,  -- excess that no record explains: memory requests to the driver, and first use of kernels and libraries (loading, handles, selection)
+       t.load_ms,                                  -- stage before step 0: loading the plugin with its libraries; NULL for other steps
+       t.arm_ms,                                   -- stage before step 0: arming the collectors, on a GPU with the creation of the CUDA context; NULL for other steps
+       t.create_ms,                                -- stage before step 0: creating the workload; NULL for other steps
+       t.prepare_ms                                -- stage before step 0: preparing the workload; NULL for other steps
+FROM (
+  SELECT e.run_id, e.step, e.host_ns / 1e6 AS host_ms, l.median_ns / 1e6 AS later_ms, g.requests AS device_allocations,
+         g.reserved_bytes AS reserved_growth_bytes, c.mhz AS sm_clock_mhz, d.sm_clock_mhz AS median_sm_clock_mhz,
+         l.median_ns / 1e6 * (max(1.0 * d.sm_clock_mhz / nullif(c.mhz, 0), 1) - 1) AS clock_ms,
+         CASE e.step WHEN 0 THEN a.load_ms END AS load_ms, CASE e.step WHEN 0 THEN a.arm_ms END AS arm_ms,
+         CASE e.step WHEN 0 THEN a.create_ms END AS create_ms, CASE e.step WHEN 0 THEN a.prepare_ms END AS prepare_ms
+  FROM early e
+  LEFT JOIN later l ON l.run_id = e.run_id
+  LEFT JOIN growth g ON g.run_id = e.run_id AND g.step = e.step
+  LEFT JOIN clock c ON c.run_id = e.run_id AND c.step = e.step
+  LEFT JOIN device_clock d ON d.run_id = e.run_id
+  LEFT JOIN stage a ON a.run_id = e.run_id
+  WHERE e.step < 5
+) t
 ;
 CREATE VIEW phase_time AS
 SELECT r.run_id,                                  -- the run

@@ -3,6 +3,8 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <cuda_runtime_api.h>
 
+#include <tuple>
+
 #include "gpu/gpu_test.hpp"
 
 namespace kymo::collect {
@@ -30,6 +32,23 @@ TEST_F(TorchCudaModuleTest, PeaksAreThoseOfThePass) {
   EXPECT_EQ(second.memory.allocated_bytes, held + 16 * kMib);
   EXPECT_GE(second.memory.reserved_bytes.value_or(0), held + 16 * kMib);
   EXPECT_LT(second.memory.reserved_bytes.value_or(0), held + 64 * kMib) << "the cache was given back";
+}
+
+TEST_F(TorchCudaModuleTest, CountsWhatEachStepTookFromTheDriver) {
+  collector_->before_steps();
+  const at::Tensor first = bytes_on_gpu(64 * kMib);
+  collector_->between_steps(0);
+  collector_->between_steps(1);
+  const event::PassRecord record = disarm();
+  ASSERT_EQ(record.memory_counters.size(), 3u);
+  const auto& [before, after, later] = std::tie(record.memory_counters[0], record.memory_counters[1], record.memory_counters[2]);
+  EXPECT_EQ(before.step, -1);
+  EXPECT_EQ(after.step, 0);
+  EXPECT_EQ(after.allocated_bytes - before.allocated_bytes, 64 * kMib);
+  EXPECT_GE(after.reserved_bytes, after.allocated_bytes);
+  EXPECT_EQ(later.device_allocations, after.device_allocations) << "nothing was asked for in between";
+  collector_->arm(setting_);
+  EXPECT_TRUE(disarm().memory_counters.empty()) << "readings of an earlier pass are gone";
 }
 
 TEST_F(TorchCudaModuleTest, OutOfMemoryHasItsSizes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kymo_torch_cuda: peaks of LibTorch's caching allocator on the GPU, and what it knew when a request failed.
+// kymo_torch_cuda: peaks of LibTorch's caching allocator on the GPU, its state after each step, and what it knew when a request failed.
 #include <ATen/Context.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -7,7 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
+#include "base/clock.hpp"
 #include "collect/collector.hpp"
 
 namespace kymo::collect {
@@ -18,6 +20,11 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 constexpr const char* kName = "kymo_torch_cuda";
 // Index of the statistics over the small and the large pool together.
 constexpr std::size_t kAllPools = 0;
+// Readings of one pass, 40 bytes each; what goes beyond is counted as a loss.
+constexpr std::size_t kMostReadings = 100'000;
+// Room made before the first step, so that short passes never allocate between steps.
+constexpr std::size_t kReadingsReserved = 1024;
+constexpr std::int64_t kBeforeSteps = -1;
 
 /// What the allocator says when it gives up. The allocator keeps its observers for good, so the slot is shared with the observer.
 class FailedRequest {
@@ -60,6 +67,10 @@ class TorchCudaCollector final : public Collector {
   void arm(const PassSetting& setting) override {
     if (setting.device != measure::DeviceKind::kCuda || !setting.uses_torch) throw Unavailable("the pass does not use LibTorch on a GPU");
     device_ = static_cast<c10::DeviceIndex>(setting.device_index);
+    run_start_ns_ = setting.run_start_ns;
+    readings_.clear();
+    readings_.reserve(kReadingsReserved);
+    readings_lost_ = 0;
     try {
       if (device_ < 0 || device_ >= c10::cuda::device_count_ensure_non_zero()) throw Unavailable("LibTorch sees no GPU of this index");
       // The allocator has no state until LibTorch's lazy start-up; that is due in any workload that touches the GPU, and is made here
@@ -68,11 +79,15 @@ class TorchCudaCollector final : public Collector {
       failed_->clear(device_);
       attach();
       allocator::resetPeakStats(device_);
+      allocations_at_start_ = allocator::getDeviceStats(device_).num_device_alloc;
     } catch (const c10::Error& error) {
       throw Unavailable(first_line(error));
     }
     armed_ = true;
   }
+
+  void before_steps() override { read(kBeforeSteps); }
+  void between_steps(std::int64_t step) override { read(step); }
 
   void reset() override {
     if (!armed_) return;
@@ -85,6 +100,11 @@ class TorchCudaCollector final : public Collector {
   }
 
   void disarm(event::PassRecord& record) override {
+    record.memory_counters.insert(record.memory_counters.end(), readings_.begin(), readings_.end());
+    if (readings_lost_ > 0)
+      record.losses.push_back(
+          {kName, readings_lost_,
+           "allocator readings beyond the first " + std::to_string(kMostReadings) + " of a pass, or refused by the device"});
     try {
       const auto stats = allocator::getDeviceStats(device_);
       record.memory.allocated_bytes = stats.allocated_bytes[kAllPools].peak;
@@ -101,6 +121,22 @@ class TorchCudaCollector final : public Collector {
   }
 
  private:
+  /// The allocator's counters are its own bookkeeping: reading them asks nothing of the device and takes microseconds.
+  void read(std::int64_t step) {
+    if (readings_.size() >= kMostReadings) {
+      ++readings_lost_;
+      return;
+    }
+    try {
+      const std::int64_t time_ns = now_ns() - run_start_ns_;
+      const auto stats = allocator::getDeviceStats(device_);
+      readings_.push_back({step, time_ns, stats.allocated_bytes[kAllPools].current, stats.reserved_bytes[kAllPools].current,
+                           stats.num_device_alloc - allocations_at_start_});
+    } catch (const c10::Error&) {
+      ++readings_lost_;
+    }
+  }
+
   /// The allocator cannot detach an observer: one for the life of the process. It works only when a request has failed.
   void attach() {
     if (attached_) return;
@@ -114,6 +150,10 @@ class TorchCudaCollector final : public Collector {
 
   std::shared_ptr<FailedRequest> failed_ = std::make_shared<FailedRequest>();
   c10::DeviceIndex device_ = 0;
+  std::int64_t run_start_ns_ = 0;
+  std::int64_t allocations_at_start_ = 0;
+  std::vector<event::MemoryCounter> readings_;
+  std::int64_t readings_lost_ = 0;
   bool armed_ = false;
   bool attached_ = false;
 };

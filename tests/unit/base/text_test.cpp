@@ -35,7 +35,7 @@ TEST(Text, SuggestionNamesTheNearestElseAll) {
 }
 
 TEST(Text, QuoteKeepsAMessageOnOneLineAndBounded) {
-  EXPECT_EQ(quote("a\nb\x1b[31m"), "'a\\x0ab\\x1b[31m'");
+  EXPECT_EQ(quote("a\nb\x1b[31m"), "'a\\nb\\x1b[31m'");
   EXPECT_LT(quote(std::string(10'000, 'x')).size(), 400u);
 }
 

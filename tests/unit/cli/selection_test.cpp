@@ -42,6 +42,16 @@ TEST(Selection, FiltersByRegularExpression) {
   EXPECT_THROW(matching(cases, "("), UsageError);
 }
 
+TEST(Selection, FilterNeitherCrashesNorRunsOn) {
+  const std::vector cases{planned(std::string(1'000'000, 'a'))};
+  EXPECT_THAT(matching(cases, "p=a+$"), testing::SizeIs(1));
+  EXPECT_THROW(matching(cases, "p=(.|x)*"), UsageError);
+  EXPECT_THROW(matching(cases, "p=(a*)*bb"), UsageError);
+  EXPECT_THROW(matching(cases, std::string(9'000, '(')), UsageError);
+  EXPECT_THROW(matching(cases, std::string(1'000'000, 'x')), UsageError);
+  EXPECT_THROW(matching(cases, "(((a{900}){900}){900})"), UsageError);
+}
+
 TEST(Selection, ShardsHoldEverythingOnce) {
   const std::vector cases{planned("a"), planned("b"), planned("c"), planned("d"), planned("e")};
   EXPECT_THAT(names(shard_of(cases, {1, 2})), ElementsAre("a", "c", "e"));

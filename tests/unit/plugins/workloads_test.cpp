@@ -41,6 +41,10 @@ TEST(TransformerLm, TrainsAndReports) {
   EXPECT_EQ(run.host.phases.size(), 9u);
   const double parameters = 2 * 50 * 64 + 2 * (4 * 64 * 64 + 3 * 64 * 256 + 2 * 64) + 64;
   EXPECT_EQ(run.host.numbers["parameters"], parameters);
+  EXPECT_EQ(run.host.numbers["d_model"], 64);
+  EXPECT_EQ(run.host.numbers["d_ff"], 256);
+  EXPECT_EQ(run.host.numbers["layers"], 2);
+  EXPECT_EQ(run.host.numbers["heads"], 2);
   EXPECT_EQ(run.host.numbers["tokens_per_step"], 32);
   EXPECT_EQ(run.host.work["backward"].first, 2 * run.host.work["forward"].first);
   EXPECT_EQ(run.host.work["optimizer"].second, 7 * 4 * parameters);
@@ -66,6 +70,8 @@ TEST(TransformerLm, SingleDimensionsWinOverTheSize) {
   Driven run("transformer_lm", with(kSmallModel, {{"layers", std::int64_t{1}}, {"d_ff", std::int64_t{32}}}));
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   EXPECT_EQ(run.host.numbers["parameters"], 2 * 50 * 64 + (4 * 64 * 64 + 3 * 64 * 32 + 2 * 64) + 64);
+  EXPECT_EQ(run.host.numbers["layers"], 1);
+  EXPECT_EQ(run.host.numbers["d_ff"], 32);
 }
 
 TEST(TransformerLm, RefusesImpossibleSettings) {

@@ -25,6 +25,10 @@ TEST_F(RankFile, AppearsCompleteAndAlone) {
   EXPECT_EQ(files_in(folder()), 1u);
   const auto connection = open_rank_file(file, own_schema());
   EXPECT_EQ(connection->integer("SELECT count(*) FROM sample WHERE run_id = 7 AND rank = 1 AND pass = 'memory'"), 24);
+  EXPECT_EQ(connection->text("SELECT group_concat(step || ':' || time_ns || ':' || allocated_bytes || ':' || reserved_bytes || ':' || "
+                             "device_allocations, ' ') "
+                             "FROM memory_counter WHERE run_id = 7 AND rank = 1 AND pass = 'memory'"),
+            "-1:20:100:200:1 0:30:150:400:3");
   EXPECT_EQ(connection->text("PRAGMA integrity_check"), "ok");
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "unit/worker/fake_collector.hpp"
 #include "unit/worker/fake_control.hpp"
 #include "unit/worker/fake_workload.hpp"
@@ -13,7 +14,7 @@ namespace kymo::worker {
 /// Makes passes of a fake workload for a supervisor that is played.
 class EngineTest : public testing::Test {
  protected:
-  PassResult run(FakeWorkload& workload) { return make_pass(assignment, workload.plugin(), observers, control); }
+  PassResult run(FakeWorkload& workload) { return make_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}}); }
 
   measure::protocol::Assignment assignment = fake_assignment();
   Observers observers;

@@ -22,6 +22,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
     setting_ = setting;
     if (!unavailable.empty()) throw collect::Unavailable(unavailable);
   }
+  void before_steps() override { note("before_steps"); }
   void step_begin(std::int64_t) override {
     note("step_begin");
     entries_.clear();

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "unit/worker/fake_control.hpp"
@@ -32,7 +33,7 @@ class InstalledEquipmentTest : public testing::Test {
     made.rank_file = (folder_ / (std::string(measure::to_string(pass)) + ".kymo")).string();
     return made;
   }
-  void serve() { Session(control_, equipment_).serve(); }
+  void serve() { Session(control_, equipment_, now_ns()).serve(); }
 
   std::filesystem::path folder_;
   FakeControl control_;

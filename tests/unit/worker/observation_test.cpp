@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "unit/worker/fake_collector.hpp"
 #include "unit/worker/fake_control.hpp"
 #include "unit/worker/fake_workload.hpp"
@@ -15,7 +16,7 @@ using testing::HasSubstr;
 
 class ObservationTest : public testing::Test {
  protected:
-  PassResult run() { return make_pass(assignment, workload.plugin(), observers, control); }
+  PassResult run() { return make_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}}); }
 
   measure::protocol::Assignment assignment = fake_assignment();
   Observers observers;
@@ -61,6 +62,17 @@ TEST_F(ObservationTest, CollectorsLearnTheSetting) {
   EXPECT_EQ(collector.setting().device_index, 1);
   EXPECT_FALSE(collector.setting().uses_torch);
   EXPECT_GT(collector.setting().run_start_ns, 0);
+}
+
+TEST_F(ObservationTest, CollectorsAreAskedOnceBeforeTheStepsAndAfterEach) {
+  std::vector<std::string> log;
+  FakeCollector collector(&log);
+  observers.all.push_back({&collector, nullptr});
+  run();
+  ASSERT_GE(log.size(), 2u);
+  EXPECT_EQ(log[1], "before_steps");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "before_steps"), 1);
+  EXPECT_EQ(std::count(log.begin(), log.end(), "between_steps"), 5);
 }
 
 TEST_F(ObservationTest, ADeviceErrorFailsTheStepAndKeepsTheOthers) {

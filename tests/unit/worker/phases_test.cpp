@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 
+#include "base/clock.hpp"
 #include "unit/worker/fake_collector.hpp"
 #include "unit/worker/fake_control.hpp"
 #include "unit/worker/fake_workload.hpp"
@@ -22,7 +23,7 @@ class PhasesTest : public testing::Test {
  protected:
   PassResult run(std::function<kymo_status(const FakeHost&)> step) {
     workload.on_step = std::move(step);
-    return make_pass(assignment, workload.plugin(), observers, control);
+    return make_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}});
   }
   void expect_violation(std::function<kymo_status(const FakeHost&)> step, const std::string& phase, const std::string& what) {
     const PassResult result = run(std::move(step));
@@ -134,8 +135,8 @@ TEST_F(PhasesTest, CollectorsAreToldInOrder) {
   FakeCollector collector(&log);
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
-  EXPECT_THAT(log, ElementsAre("arm", "synchronize", "step_begin", "phase_begin", "phase_end", "synchronize", "step_end", "between_steps",
-                               "disarm"));
+  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end", "synchronize", "step_end",
+                               "between_steps", "disarm"));
 }
 
 TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
@@ -146,8 +147,8 @@ TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
   FakeCollector collector(&log);
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
-  EXPECT_THAT(log, ElementsAre("arm", "synchronize", "step_begin", "synchronize", "phase_begin", "phase_end", "synchronize", "synchronize",
-                               "step_end", "between_steps", "disarm"));
+  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "synchronize", "phase_begin", "phase_end", "synchronize",
+                               "synchronize", "step_end", "between_steps", "disarm"));
 }
 
 TEST_F(PhasesTest, DeviceTimesComeFromTheTimer) {

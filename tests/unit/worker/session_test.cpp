@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "unit/worker/fake_collector.hpp"
 #include "unit/worker/fake_control.hpp"
@@ -14,6 +15,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+constexpr std::int64_t kHeadStartNs = 3'000'000'000;
 
 class FakeEquipment final : public Equipment {
  public:
@@ -45,7 +48,8 @@ class FakeEquipment final : public Equipment {
 
 class SessionTest : public testing::Test {
  protected:
-  void serve() { Session(control, equipment).serve(); }
+  /// In a process that began some time ago.
+  void serve() { Session(control, equipment, now_ns() - kHeadStartNs).serve(); }
   FakeControl control;
   FakeEquipment equipment;
 };
@@ -81,6 +85,41 @@ TEST_F(SessionTest, IsUsedAgainAndResetInBetween) {
   ASSERT_NE(reset, equipment.log.end());
   EXPECT_EQ(*(reset - 1), "disarm");
   EXPECT_EQ(*(reset + 1), "arm");
+}
+
+TEST_F(SessionTest, MarksTheEndsOfItsStages) {
+  equipment.workload.on_prepare = [](const FakeHost& host) {
+    host.host->mark(host.context, "its own");
+    return KYMO_OK;
+  };
+  control.assignments = {fake_assignment()};
+  serve();
+  std::vector<std::string> names;
+  std::int64_t before_ns = 0;
+  for (const event::Mark& mark : equipment.stored[0].marks) {
+    names.push_back(mark.name);
+    EXPECT_EQ(mark.step, -1);
+    EXPECT_GE(mark.time_ns, before_ns);
+    before_ns = mark.time_ns;
+  }
+  EXPECT_THAT(names, ElementsAre("worker: assigned", "worker: plugin loaded", "worker: collectors armed", "worker: created", "its own",
+                                 "worker: prepared"));
+  EXPECT_GE(equipment.stored[0].samples[0].start_ns, before_ns);
+}
+
+TEST_F(SessionTest, TimesCountFromTheProcessAndInAReusedWorkerFromTheAssignment) {
+  control.assignments = {fake_assignment(), fake_assignment()};
+  serve();
+  EXPECT_GE(equipment.stored[0].marks[0].time_ns, kHeadStartNs);
+  EXPECT_GE(equipment.stored[0].samples[0].start_ns, kHeadStartNs);
+  EXPECT_EQ(equipment.stored[1].marks[0].time_ns, 0);
+}
+
+TEST_F(SessionTest, AStageThatFailedHasNoMark) {
+  equipment.workload.on_prepare = [](const FakeHost& host) { return host.fail(KYMO_FAILED, "no"); };
+  control.assignments = {fake_assignment()};
+  serve();
+  EXPECT_EQ(equipment.stored[0].marks.back().name, "worker: created");
 }
 
 TEST_F(SessionTest, AFailureIsStoredAndDoesNotEndTheWorker) {
