@@ -45,6 +45,12 @@ std::string objection(const Assignment& assignment, const kymo_workload* workloa
   if (!known_pass)
     return std::string("this version has no collector for pass ") + measure::to_string(assignment.pass) + "; it makes: time, verify";
   if (assignment.how.mode != "sync") return "this version does not time in mode " + quote(assignment.how.mode) + "; it knows: sync";
+  // Any program may speak the protocol: a count that no loop can reach, or that overflows, must not end as a run without samples.
+  static constexpr std::int64_t kMostSteps = 1'000'000'000'000;
+  const auto& how = assignment.how;
+  if (how.warmup < 0 || how.warmup > kMostSteps || (!how.until && (how.steps < 1 || how.steps > kMostSteps)))
+    return "cannot make " + std::to_string(how.warmup) + " warm-up steps and " + std::to_string(how.steps) +
+           " steps: from 0 and from 1 to 10^12";
   for (std::uint32_t i = 0; i < workload->phase_count; ++i) {
     const std::string_view phase = workload->phases[i];
     const auto end = workload->phases + i;

@@ -10,7 +10,7 @@
 -- column sm_clock_mhz: title="clock", unit="MHz", format="plain"
 -- column clock_ms: title="due to clock at most", unit="ms", format="significant", digits=3
 -- column unexplained_ms: title="left", unit="ms", format="significant", digits=3
--- note: The column `above later` compares with the median of the later half of the run's steps. Driver allocations are requests for memory that the allocator sent to the driver: counted, not timed.
+-- note: Above later compares with the median of the later half of the run's steps. Driver allocations are requests for memory that the allocator sent to the driver: counted, not timed.
 -- note: What is left is what no record explains: it holds those requests, the first use of kernels and libraries, and ordinary scatter. A dash stands where nothing was read.
 -- empty: The case `timing-warmup` of the suite `cs336` has no finished run without warm-up.
 SELECT m.size, m.context, f.step, f.host_ms, f.excess_ms, f.device_allocations, f.reserved_growth_bytes, f.sm_clock_mhz, f.clock_ms, f.unexplained_ms

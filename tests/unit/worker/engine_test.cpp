@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <new>
 #include <stdexcept>
 
@@ -244,6 +245,12 @@ TEST_F(EngineTest, RefusesWhatItCannotMake) {
   assignment = fake_assignment();
   assignment.how.mode = "hot";
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("hot"));
+  for (const std::int64_t steps : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
+    assignment = fake_assignment();
+    assignment.how.steps = steps;
+    EXPECT_EQ(run(workload).outcome.status, "failed") << steps;
+  }
+  EXPECT_THAT(workload.calls, IsEmpty());
   for (const auto& phases : {std::vector<const char*>{"step"}, {"other"}, {"a", "b", "a"}}) {
     FakeWorkload liar(phases);
     assignment = fake_assignment();
