@@ -30,7 +30,7 @@ install(FILES ${kymo_package_files} ${PROJECT_BINARY_DIR}/lib/cmake/kymo/kymoCon
   DESTINATION lib/cmake/kymo COMPONENT development)
 
 # `kymo new` copies these.
-foreach(file CMakeLists.txt saxpy.cpp)
+foreach(file CMakeLists.txt CMakePresets.json saxpy.cpp)
   configure_file(${PROJECT_SOURCE_DIR}/plugins/_template/${file} ${PROJECT_BINARY_DIR}/share/kymo/template/${file} COPYONLY)
 endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/kymo/template DESTINATION share/kymo COMPONENT development)

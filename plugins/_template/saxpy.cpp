@@ -3,7 +3,7 @@
 // A workload in one file: out = a * x + y on the CPU, with no framework.
 // It shows everything that a workload usually needs; take out what yours does not.
 //
-//   cmake -B build && cmake --build build       builds build/saxpy.so
+//   cmake --workflow --preset default            builds build/saxpy.so
 //   kymo describe build/saxpy.so                shows what describe() says
 //   kymo run build/saxpy.so --set n=1000000   verifies it, times it, and stores both
 //
