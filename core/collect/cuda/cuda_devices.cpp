@@ -46,8 +46,8 @@ std::unique_ptr<Nvml> open_nvml() {
 
 int device_count() {
   int count = 0;
-  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) throw Unavailable("no GPU: " + take_cuda_error(error));
-  if (count == 0) throw Unavailable("no GPU: CUDA finds no device");
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) throw Unavailable(take_cuda_error(error));
+  if (count == 0) throw Unavailable("CUDA finds no device");
   return count;
 }
 

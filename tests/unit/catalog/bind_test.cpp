@@ -78,7 +78,7 @@ TEST(Bind, NamesTheNearestChoiceAndParameter) {
 }
 
 TEST(Bind, QuotesHostileNamesAndValues) {
-  EXPECT_THAT(refusal("n", "1\n2"), HasSubstr("'1\\x0a2'"));
+  EXPECT_THAT(refusal("n", "1\n2"), HasSubstr("'1\\n2'"));
   EXPECT_THAT(refusal("n\x1b[31m", "1"), HasSubstr("\\x1b"));
 }
 

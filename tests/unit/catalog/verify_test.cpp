@@ -92,7 +92,7 @@ TEST_F(Verify, RefusesFoldersThatOthersMayWrite) {
 TEST_F(Verify, RefusesWhatIsNoFile) {
   EXPECT_THAT(message_of([&] { verify_file(folder_ / "absent.so", false); }), HasSubstr("cannot be found"));
   EXPECT_THAT(message_of([&] { verify_file(folder_, true); }), HasSubstr("no regular file"));
-  EXPECT_THAT(message_of([&] { verify_file(folder_ / "bad\nname.so", true); }), HasSubstr("bad\\x0aname"));
+  EXPECT_THAT(message_of([&] { verify_file(folder_ / "bad\nname.so", true); }), HasSubstr("bad\\nname"));
 }
 
 }  // namespace
