@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "measure/json_field.hpp"
 
 namespace kymo::measure {
 namespace {
@@ -48,13 +49,7 @@ Json identity(const Case& what) {
 
 template <typename T>
 T field(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  if (found == json.end()) throw Error("a plan lacks its field '" + std::string(name) + "'");
-  try {
-    return found->get<T>();
-  } catch (const Json::exception&) {
-    throw Error("a plan has a field '" + std::string(name) + "' of the wrong type");
-  }
+  return required_field<T>(json, name, "a plan");
 }
 
 }  // namespace

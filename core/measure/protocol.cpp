@@ -2,19 +2,14 @@
 #include "measure/protocol.hpp"
 
 #include "base/error.hpp"
+#include "measure/json_field.hpp"
 
 namespace kymo::measure::protocol {
 namespace {
 
 template <typename T>
 T field(const Json& frame, const char* name) {
-  const auto found = frame.find(name);
-  if (found == frame.end()) throw Error("a frame lacks its field '" + std::string(name) + "'");
-  try {
-    return found->get<T>();
-  } catch (const Json::exception&) {
-    throw Error("a frame has a field '" + std::string(name) + "' of the wrong type");
-  }
+  return required_field<T>(frame, name, "a frame");
 }
 
 }  // namespace
