@@ -18,10 +18,11 @@ MAY_INCLUDE = {
     "collect": {"base", "event", "measure", "abi"},
     "store": {"base", "event", "measure", "schemas"},
     "catalog": {"base", "event", "measure", "abi"},
-    "worker": {"base", "event", "measure", "collect", "store", "catalog", "abi"},
+    "worker": {"base", "event", "measure", "analysis", "collect", "store", "catalog", "abi"},
     "supervisor": {"base", "event", "measure", "store", "catalog"},
     "report": {"base", "event", "measure", "store"},
-    "cli": {"base", "event", "measure", "store", "catalog", "worker", "supervisor", "report"},
+    "export": {"base", "event", "measure", "store", "report"},
+    "cli": {"base", "event", "measure", "store", "catalog", "worker", "supervisor", "report", "export", "analysis"},
 }
 
 # Start of an outside header -> the folders that may include it.

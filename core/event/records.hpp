@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "event/derived.hpp"
+#include "event/memory.hpp"
+#include "event/trace.hpp"
+
 /// What a worker observed in one pass: plain records, free of SQL and of CUDA types.
 namespace kymo::event {
 
@@ -132,6 +136,11 @@ struct PassRecord {
   MemoryPeak memory;
   std::optional<OutOfMemory> out_of_memory;
   Device device;
+  /// "events only" if kernels could not be recorded although the pass asks for it; a loss says why.
+  std::string observation;
+  Trace trace;          ///< passes trace and ops; texts and ranges in every observed pass
+  Memory memory_trace;  ///< pass memory
+  Derived derived;      ///< what analysis made of the two
 };
 
 }  // namespace kymo::event

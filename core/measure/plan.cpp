@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/plan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -81,6 +82,15 @@ std::string plan_key(const Case& what, const Method& how) {
   return key_of({{"case", identity(what)}, {"method", method}, {"plugin", what.plugin_sha256}});
 }
 
+Method method_in(const Method& how, Pass pass) {
+  if (pass == Pass::kTime || pass == Pass::kVerify) return how;
+  Method observed = how;
+  observed.warmup = std::min(how.warmup, how.observation.warmup);
+  observed.steps = how.until ? how.observation.steps : std::min(how.steps, how.observation.steps);
+  observed.until.reset();
+  return observed;
+}
+
 Json to_json(const Value& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
@@ -112,12 +122,28 @@ Case case_from_json(const Json& json) {
   return what;
 }
 
+Json to_json(const Observation& how) {
+  return {{"warmup", how.warmup},
+          {"steps", how.steps},
+          {"memsets", how.memsets},
+          {"synchronization", how.synchronization},
+          {"pauses", how.pauses},
+          {"api_calls", how.api_calls},
+          {"shapes", how.shapes},
+          {"stacks", how.stacks},
+          {"memory_bytes", how.memory_bytes},
+          {"kernel_classes", how.kernel_classes}};
+}
+
 Json to_json(const Method& how) {
   Json passes = Json::array();
   for (const Pass pass : how.passes) passes.push_back(to_string(pass));
   Json json = {{"warmup", how.warmup}, {"steps", how.steps}, {"sync", to_string(how.sync)}, {"mode", how.mode},
                {"passes", passes},     {"seed", how.seed},   {"timeout_s", how.timeout_s},  {"host_memory_bytes", how.host_memory_bytes},
                {"fresh", how.fresh},   {"wrap", how.wrap}};
+  // How events are observed is no part of a method that observes none: its plan key stays what it was.
+  const auto observes = [](Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; };
+  if (std::any_of(how.passes.begin(), how.passes.end(), observes)) json["observation"] = to_json(how.observation);
   if (how.until) {
     json["until"] = {{"relative_standard_error", how.until->relative_standard_error},
                      {"min_samples", how.until->min_samples},
@@ -125,6 +151,21 @@ Json to_json(const Method& how) {
                      {"max_seconds", how.until->max_seconds}};
   }
   return json;
+}
+
+Observation observation_from_json(const Json& json) {
+  Observation how;
+  how.warmup = field<std::int64_t>(json, "warmup");
+  how.steps = field<std::int64_t>(json, "steps");
+  how.memsets = field<bool>(json, "memsets");
+  how.synchronization = field<bool>(json, "synchronization");
+  how.pauses = field<bool>(json, "pauses");
+  how.api_calls = field<bool>(json, "api_calls");
+  how.shapes = field<bool>(json, "shapes");
+  how.stacks = field<bool>(json, "stacks");
+  how.memory_bytes = field<std::int64_t>(json, "memory_bytes");
+  how.kernel_classes = field<std::string>(json, "kernel_classes");
+  return how;
 }
 
 Method method_from_json(const Json& json) {
@@ -141,6 +182,7 @@ Method method_from_json(const Json& json) {
   how.host_memory_bytes = field<std::int64_t>(json, "host_memory_bytes");
   how.fresh = field<bool>(json, "fresh");
   how.wrap = field<std::string>(json, "wrap");
+  if (json.contains("observation")) how.observation = observation_from_json(json.at("observation"));
   if (json.contains("until")) {
     const Json& until = json.at("until");
     how.until = StoppingRule{field<double>(until, "relative_standard_error"), field<std::int64_t>(until, "min_samples"),

@@ -48,6 +48,20 @@ struct StoppingRule {
   double max_seconds = 60;
 };
 
+/// How the passes memory, trace and ops observe.
+struct Observation {
+  std::int64_t warmup = 3;  ///< steps before the observed ones that count; never more than the time pass makes
+  std::int64_t steps = 5;   ///< the same
+  bool memsets = false;     ///< record memsets too
+  bool synchronization = false;
+  bool pauses = false;                                  ///< what tracing itself took
+  bool api_calls = false;                               ///< all calls into CUDA: slow
+  bool shapes = false;                                  ///< of the operators' inputs
+  bool stacks = true;                                   ///< where blocks of memory were asked for
+  std::string kernel_classes;                           ///< file of the user's patterns for classes of kernels; empty for none
+  std::int64_t memory_bytes = std::int64_t{512} << 20;  ///< bound on what events may take in a worker before they are written
+};
+
 /// How a case is measured.
 struct Method {
   std::int64_t warmup = 5;
@@ -61,6 +75,7 @@ struct Method {
   std::int64_t host_memory_bytes = 0;  ///< bound on a worker's resident size; 0 = none
   bool fresh = false;                  ///< never reuse a time worker
   std::string wrap;                    ///< program put before the worker, split at spaces
+  Observation observation;
 };
 
 /// What is compared: workload, parameters, ranks and device kind. 16 hexadecimal digits.
@@ -68,6 +83,9 @@ std::string case_key(const Case& what);
 
 /// What makes two runs repetitions of each other: the case key, the method and the plugin's hash. 16 hexadecimal digits.
 std::string plan_key(const Case& what, const Method& how);
+
+/// The method of one pass: memory, trace and ops make fewer steps than the time pass, and no stopping rule ends them.
+Method method_in(const Method& how, Pass pass);
 
 Json to_json(const Case& what);
 Json to_json(const Method& how);

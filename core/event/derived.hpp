@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "event/memory.hpp"
+#include "event/trace.hpp"
+
+/// What analysis makes of the events of one pass of one rank; fields are those of the tables of the same names (docs/schema.md).
+namespace kymo::event {
+
+struct KernelClass {
+  TextId name = kNoText;
+  std::string short_name;
+  std::string kernel_class;
+};
+
+struct ScopePath {
+  TextId path = kNoText;
+  std::string module;
+  std::int64_t depth = 0;
+};
+
+struct KernelTotal {
+  ActivityKind kind = ActivityKind::kKernel;
+  std::int32_t phase = -1;
+  TextId scope = kNoText;
+  TextId name = kNoText;
+  Attribution attribution = Attribution::kNone;
+  std::int64_t steps = 0, calls = 0, bytes = 0, total_ns = 0, min_ns = 0, max_ns = 0;
+};
+
+struct OpTotal {
+  std::int32_t phase = -1;
+  TextId scope = kNoText;
+  TextId name = kNoText;
+  bool backward = false;
+  std::int64_t steps = 0, calls = 0, host_ns = 0, self_host_ns = 0, kernels = 0, device_ns = 0;
+};
+
+struct StepActivity {
+  std::int64_t step = 0;
+  std::string phase;
+  bool warmup = false;
+  std::int64_t start_ns = 0, end_ns = 0, kernels = 0, kernel_ns = 0, compute_ns = 0, comm_ns = 0, overlap_ns = 0, exposed_comm_ns = 0,
+               copy_ns = 0, exposed_copy_ns = 0, idle_ns = 0, gaps = 0, longest_gap_ns = 0;
+};
+
+struct KernelOutlier {
+  std::int64_t sequence = 0;  ///< index into Trace::activities, which are in order of starting by then
+  std::int64_t siblings = 0, sibling_median_ns = 0;
+  double deviation = 0;
+  bool first_use = false;
+  std::int64_t concurrent = 0, gap_before_ns = 0;
+  std::optional<std::int64_t> sm_clock_mhz;
+};
+
+enum class MemoryCategory : std::uint8_t { kParameter, kGradient, kOptimizerState, kActivation, kWorkspace, kInput, kUnknown };
+inline constexpr std::size_t kMemoryCategories = 7;
+/// parameter, gradient, optimizer_state, activation, workspace, input, unknown.
+const char* to_string(MemoryCategory category);
+
+struct Allocation {
+  std::int64_t sequence = 0;  ///< index into Memory::events
+  MemoryDevice device = MemoryDevice::kCpu;
+  std::uint64_t address = 0;
+  std::int64_t requested_bytes = 0, allocated_bytes = 0, alloc_ns = 0;
+  std::optional<std::int64_t> free_ns, reusable_ns, free_sequence, reusable_sequence;
+  std::uint32_t stream = 0, thread = 0;
+  std::int32_t step = -1, phase = -1;
+  TextId scope = kNoText;
+  std::optional<std::int32_t> free_step;
+  std::int32_t free_phase = -1;
+  TextId op = kNoText;
+  MemoryCategory category = MemoryCategory::kUnknown;
+  const char* category_from = "";  ///< tag, lifetime, or empty
+  std::int32_t stack = -1;
+};
+
+struct Segment {
+  std::int64_t sequence = 0;
+  std::uint64_t address = 0;
+  std::int64_t bytes = 0;
+  std::uint32_t stream = 0;
+  std::int64_t alloc_ns = 0;
+  std::optional<std::int64_t> free_ns, free_sequence;
+};
+
+struct MemoryPoint {
+  std::int64_t sequence = 0;
+  MemoryDevice device = MemoryDevice::kCpu;
+  std::int64_t time_ns = 0;
+  std::int32_t step = -1, phase = -1;
+  MemoryState state;
+  std::int64_t category_bytes[kMemoryCategories] = {};  ///< allocated sizes of the live blocks
+};
+
+struct MemoryPhase {
+  MemoryDevice device = MemoryDevice::kCpu;
+  std::int64_t step = -1;
+  std::string phase;
+  bool warmup = false;
+  std::int64_t begin_allocated_bytes = 0, end_allocated_bytes = 0;
+  MemoryState peak;  ///< highest value of each curve by itself
+  std::int64_t peak_ns = 0;
+  std::int64_t category_bytes[kMemoryCategories] = {};  ///< alive at peak_ns, allocated sizes
+};
+
+struct Derived {
+  std::vector<KernelClass> kernel_classes;
+  std::vector<ScopePath> scope_paths;
+  std::vector<KernelTotal> kernel_totals;
+  std::vector<OpTotal> op_totals;
+  std::vector<StepActivity> step_activity;
+  std::vector<KernelOutlier> outliers;
+  std::vector<Allocation> allocations;
+  std::vector<Segment> segments;
+  std::vector<MemoryPoint> memory_points;
+  std::vector<MemoryPhase> memory_phases;
+};
+
+}  // namespace kymo::event
