@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/attribution.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/number_index.hpp"
+#include "analysis/order.hpp"
+#include "analysis/scope_finder.hpp"
+
+namespace kymo::analysis {
+namespace {
+
+using event::Activity;
+using event::Attribution;
+using event::Launch;
+using event::LaunchKind;
+using event::Operator;
+using event::Trace;
+
+/// What a comparison of start and launch must allow beside the clocks' error: the clocks' own grain.
+constexpr std::int64_t kClockGrainNs = 1000;
+
+/// Counts what made no sense, by what is wrong with it.
+class Losses {
+ public:
+  void add(std::int64_t count, std::string detail) {
+    if (count > 0) losses_.push_back({"attribution", count, std::move(detail)});
+  }
+  std::vector<event::Loss> take() { return std::move(losses_); }
+
+ private:
+  std::vector<event::Loss> losses_;
+};
+
+void sort_by_start(std::vector<Activity>& activities) {
+  const auto before = [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; };
+  if (std::is_sorted(activities.begin(), activities.end(), before)) return;
+  std::vector<std::uint64_t> starts(activities.size());
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;  // turned, it orders negative times before positive ones
+  std::transform(activities.begin(), activities.end(), starts.begin(),
+                 [](const Activity& activity) { return static_cast<std::uint64_t>(activity.start_ns) ^ kSign; });
+  arrange(activities, order_of(starts));
+}
+
+/// Where the nodes of CUDA graphs were captured.
+class CapturedNodes {
+ public:
+  struct Node {
+    Placement placement;
+    std::int32_t phase = -1;
+  };
+
+  CapturedNodes(const std::vector<event::GraphNode>& nodes, ScopeFinder& finder) : index_(numbers_of(nodes)) {
+    nodes_.reserve(nodes.size());
+    for (const auto& node : nodes) nodes_.push_back({finder.place(node.place), finder.phase(node.place)});
+  }
+
+  const Node* find(std::uint64_t number) {
+    const std::uint32_t place = index_.find(number);
+    return place == NumberIndex::kNone ? nullptr : &nodes_[place];
+  }
+
+ private:
+  static std::vector<std::uint64_t> numbers_of(const std::vector<event::GraphNode>& nodes) {
+    std::vector<std::uint64_t> numbers(nodes.size());
+    std::transform(nodes.begin(), nodes.end(), numbers.begin(), [](const event::GraphNode& node) { return node.node; });
+    return numbers;
+  }
+
+  NumberIndex index_;
+  std::vector<Node> nodes_;
+};
+
+std::vector<std::uint64_t> correlation_ids_of(const std::vector<Launch>& launches) {
+  std::vector<std::uint64_t> ids(launches.size());
+  std::transform(launches.begin(), launches.end(), ids.begin(), [](const Launch& launch) { return launch.correlation_id; });
+  return ids;
+}
+
+/// Gives the activities of a trace their places.
+class ActivityPlacer {
+ public:
+  ActivityPlacer(Trace& trace, ScopeFinder& finder)
+      : trace_(trace),
+        finder_(finder),
+        index_(correlation_ids_of(trace.launches)),
+        nodes_(trace.graph_nodes, finder),
+        has_work_(trace.launches.size(), false) {
+    for (const auto& sync : trace.clock_syncs) tolerance_ns_ = std::max(tolerance_ns_, sync.error_ns + kClockGrainNs);
+  }
+
+  void place(Losses& losses) {
+    for (Activity& activity : trace_.activities) place(activity);
+    losses.add(without_launch_, "activities without a launch: their step is unknown");
+    losses.add(backwards_, "activities that end before they start: they count as lasting no time");
+    losses.add(early_, "activities that start before their launch by more than the error of the clocks");
+    losses.add(launches_without_work(), "launches in steps whose work was not recorded");
+  }
+
+ private:
+  void place(Activity& activity) {
+    if (activity.end_ns < activity.start_ns) ++backwards_;
+    const std::uint32_t found = index_.find(activity.correlation_id);
+    const Launch* launch = found == NumberIndex::kNone ? nullptr : &trace_.launches[found];
+    if (launch) {
+      has_work_[found] = true;
+      if (activity.start_ns < launch->time_ns - tolerance_ns_) ++early_;
+      activity.step = launch->place.step;
+      activity.phase = finder_.phase(launch->place);
+      activity.op = recorded_operator(launch->place.op);
+    } else {
+      ++without_launch_;
+      activity.step = activity.phase = -1;
+      activity.op = -1;
+    }
+    set(activity, activity.graph_node != 0 ? placement_in_graph(activity) : launch ? finder_.place(launch->place) : Placement{});
+    kernels_seen_ |= activity.kind == event::ActivityKind::kKernel;
+    memsets_seen_ |= activity.kind == event::ActivityKind::kMemset;
+  }
+
+  /// Takes the phase from the node, or leaves that of the launch where the graph was captured outside of phases.
+  Placement placement_in_graph(Activity& activity) {
+    const CapturedNodes::Node* node = nodes_.find(activity.graph_node);
+    if (node && (node->phase >= 0 || node->placement.scope != event::kNoText)) {
+      if (node->phase >= 0) activity.phase = node->phase;
+      return {Attribution::kGraph, node->placement.scope};
+    }
+    return {activity.phase >= 0 ? Attribution::kPhase : Attribution::kNone, event::kNoText};
+  }
+
+  static void set(Activity& activity, Placement placement) {
+    activity.attribution = placement.attribution;
+    activity.scope = placement.scope;
+  }
+
+  std::int64_t recorded_operator(std::int64_t number) const {
+    return number >= 0 && static_cast<std::size_t>(number) < trace_.operators.size() ? number : -1;
+  }
+
+  /// Memsets are recorded only on request: where none was, their launches say nothing. Nor does any where kernels were not recorded at all.
+  std::int64_t launches_without_work() const {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < trace_.launches.size() && kernels_seen_; ++i) {
+      const Launch& launch = trace_.launches[i];
+      if (!has_work_[i] && launch.place.step >= 0 && (launch.kind != LaunchKind::kMemset || memsets_seen_)) ++count;
+    }
+    return count;
+  }
+
+  Trace& trace_;
+  ScopeFinder& finder_;
+  NumberIndex index_;
+  CapturedNodes nodes_;
+  std::vector<bool> has_work_;  // by launch
+  std::int64_t tolerance_ns_ = kClockGrainNs;
+  std::int64_t without_launch_ = 0, backwards_ = 0, early_ = 0;
+  bool kernels_seen_ = false, memsets_seen_ = false;
+};
+
+/// Places operators, and takes from each one's time that of the operators that it called on its thread.
+void place_operators(std::vector<Operator>& operators, ScopeFinder& finder, Losses& losses) {
+  std::int64_t open = 0, backwards = 0;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    Operator& call = operators[i];
+    const Placement placement = finder.place(call.place);
+    call.attribution = placement.attribution;
+    call.scope = placement.scope;
+    call.place.phase = finder.phase(call.place);
+    // An operator begins after the one that calls it, so its number is higher; any other parent is none.
+    Operator* parent =
+        call.parent >= 0 && static_cast<std::size_t>(call.parent) < i ? &operators[static_cast<std::size_t>(call.parent)] : nullptr;
+    if (call.end_ns == -1) {
+      ++open;
+      call.end_ns = parent ? std::max(call.start_ns, parent->end_ns) : call.start_ns;
+    } else if (call.end_ns < call.start_ns) {
+      ++backwards;
+    }
+    call.self_ns = std::max<std::int64_t>(0, call.end_ns - call.start_ns);
+    if (!parent || parent->place.thread != call.place.thread) continue;
+    const std::int64_t within = std::min(call.end_ns, parent->end_ns) - std::max(call.start_ns, parent->start_ns);
+    parent->self_ns -= std::clamp<std::int64_t>(within, 0, std::max<std::int64_t>(0, parent->self_ns));
+  }
+  losses.add(open, "operators without an end: they count until the operator around them ended");
+  losses.add(backwards, "operators that end before they start: they count as lasting no time");
+}
+
+}  // namespace
+
+std::vector<event::Loss> attribute(Trace& trace) {
+  Losses losses;
+  sort_by_start(trace.activities);
+  ScopeFinder finder(trace);
+  place_operators(trace.operators, finder, losses);
+  ActivityPlacer(trace, finder).place(losses);
+  return losses.take();
+}
+
+}  // namespace kymo::analysis

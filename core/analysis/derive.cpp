@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/derive.hpp"
+
+#include <iterator>
+
+#include "analysis/attribution.hpp"
+#include "analysis/memory_timeline.hpp"
+#include "analysis/outliers.hpp"
+#include "analysis/step_activity.hpp"
+#include "analysis/totals.hpp"
+
+namespace kymo::analysis {
+namespace {
+
+void move_losses(std::vector<event::Loss> losses, event::PassRecord& record) {
+  record.losses.insert(record.losses.end(), std::make_move_iterator(losses.begin()), std::make_move_iterator(losses.end()));
+}
+
+/// Whether kernels of a name communicate, by number of the text.
+std::vector<bool> communicating(const event::PassRecord& record) {
+  std::vector<bool> result(record.trace.texts.size() + 1, false);
+  for (const auto& each : record.derived.kernel_classes) result[each.name] = each.kernel_class == "communication";
+  return result;
+}
+
+}  // namespace
+
+void derive(event::PassRecord& record, const DeriveSetting& setting) {
+  const event::Trace& trace = record.trace;
+  event::Derived& derived = record.derived;
+  move_losses(attribute(record.trace), record);
+  derived.scope_paths = scope_paths(trace);
+  derived.kernel_classes = kernel_classes(trace, setting.classifier ? *setting.classifier : Classifier());
+  derived.kernel_totals = kernel_totals(trace, setting.warmup);
+  derived.op_totals = op_totals(trace, setting.warmup);
+  derived.step_activity = step_activity(trace, communicating(record), setting.warmup);
+  derived.outliers = kernel_outliers(trace, record.gpu_samples, setting.warmup);
+  if (!record.memory_trace.events.empty()) move_losses(derive_memory(record, setting.warmup), record);
+}
+
+}  // namespace kymo::analysis

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "analysis/kernel_class.hpp"
+
+namespace kymo::analysis {
+namespace {
+
+constexpr std::size_t kLongest = 60;
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+
+/// The last component of a demangled function name.
+struct Component {
+  std::string scope;      ///< the namespace or class around it
+  std::string base;       ///< its name
+  std::string arguments;  ///< between the brackets of its template
+};
+
+bool opens(char c) { return c == '<' || c == '(' || c == '{' || c == '['; }
+bool closes(char c) { return c == '>' || c == ')' || c == '}' || c == ']'; }
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+std::string without_anonymous(std::string_view name) {
+  std::string plain(name);
+  for (std::size_t at = plain.find(kAnonymous); at != std::string::npos; at = plain.find(kAnonymous, at))
+    plain.erase(at, kAnonymous.size());
+  return plain;
+}
+
+/// Reads up to the parameters: "void a::b<4, c>(int)" is a, b, "4, c".
+Component last_component(const std::string& name) {
+  Component result;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (depth == 0 && c == '(') break;
+    if (depth == 0 && c == ' ') {
+      result = {};
+    } else if (depth == 0 && c == ':') {
+      if (!result.base.empty()) result = {result.base, "", ""};
+    } else if (opens(c)) {
+      if (depth++ > 0) result.arguments += c;
+    } else if (closes(c)) {
+      if (depth > 0 && --depth > 0) result.arguments += c;
+    } else {
+      (depth > 0 ? result.arguments : result.base) += c;
+    }
+  }
+  return result;
+}
+
+/// Words of template arguments that say nothing about the operation: types, wrappers, machinery.
+constexpr std::string_view kMachinery =
+    " at native std c10 cuda detail array char float double int long short bool unsigned signed const ul void true false BFloat16 Half "
+    "complex"
+    " anonymous namespace lambda operator templates memory ReduceOp func_wrapper_t binary_internal BinaryFunctor AUnaryFunctor "
+    "BUnaryFunctor"
+    " gpu_kernel gpu_kernel_impl gpu_kernel_impl_nocast gpu_index_kernel TensorIterator TensorIteratorBase TensorInfo OpaqueType"
+    " TensorListMetadata TensorListScalarListMetadata FusedOptimizerTensorListMetadata CUDAGeneratorImpl uint4 ulonglong2 double2 float4"
+    " TrivialOffsetCalculator OffsetCalculator opmath_symmetric_gpu_kernel_with_scalars opmath_gpu_kernel_with_scalars foreach_internal"
+    " __nv_hdl_wrapper_t __nv_dl_wrapper_t __nv_dl_tag __nv_dl_trailing_return_tag ";
+
+bool is_machinery(std::string_view word) {
+  if (word.empty() || std::isdigit(static_cast<unsigned char>(word.front())) != 0) return true;
+  if (word.rfind("_GLOBAL__N_", 0) == 0 || word.rfind("_internal_", 0) == 0) return true;  // nvcc's names of unnamed namespaces
+  return kMachinery.find(' ' + std::string(word) + ' ') != std::string_view::npos;
+}
+
+/// The words that name operations, in order.
+std::vector<std::string> telling_words(std::string_view arguments) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < arguments.size();) {
+    std::size_t end = i;
+    while (end < arguments.size() && is_word(arguments[end])) ++end;
+    const std::string_view word = arguments.substr(i, end - i);
+    if (!is_machinery(word)) words.emplace_back(word);
+    i = std::max(end, i + 1);
+  }
+  return words;
+}
+
+void drop_prefix(std::string& word, std::string_view prefix) {
+  if (word.size() > prefix.size() && word.rfind(prefix, 0) == 0) word.erase(0, prefix.size());
+}
+
+bool drop_suffix(std::string& word, std::string_view suffix) {
+  if (word.size() <= suffix.size() || word.compare(word.size() - suffix.size(), suffix.size(), suffix) != 0) return false;
+  word.erase(word.size() - suffix.size());
+  return true;
+}
+
+/// GeluBackward is gelu_backward.
+std::string snake_case(const std::string& word) {
+  std::string result;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const auto c = static_cast<unsigned char>(word[i]);
+    const bool hump = std::isupper(c) != 0 && i > 0 && std::islower(static_cast<unsigned char>(word[i - 1])) != 0;
+    if (hump) result += '_';
+    result += static_cast<char>(std::tolower(c));
+  }
+  return result;
+}
+
+/// What ATen's name of a functor or of the function around a lambda calls the operation: CUDAFunctor_add and add_kernel_cuda are add.
+std::string operation(std::string word) {
+  for (const char* prefix : {"CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "CUDAFunctor_", "cuda_", "launch_"}) drop_prefix(word, prefix);
+  static constexpr std::array kSuffixes = {
+      "_kernel_cuda", "_cuda_kernel", "_kernel_impl", "CUDAKernelImpl", "CUDAKernel",  "KernelImpl", "_out", "_impl",
+      "_kernel",      "_cuda",        "_cuda_",       "_functor",       "MathFunctor", "Functor",    "Ops",  "Op"};
+  while (std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](const char* suffix) { return drop_suffix(word, suffix); })) {
+  }
+  return snake_case(word);
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// The first operation named; where it is one of foreach's wrappers (BinaryOpScalarFunctor ...), what it wraps too.
+std::string operations(std::string_view arguments) {
+  const std::vector<std::string> words = telling_words(arguments);
+  if (words.empty()) return "";
+  std::string result = operation(words.front());
+  const bool wraps = contains(words.front(), "aryOp") || contains(words.front(), "PointwiseOp");
+  if (wraps && words.size() > 1) result += ' ' + operation(words[1]);
+  return result;
+}
+
+/// A family of kernels that are one template: all are told apart by its arguments.
+std::string family_of(const std::string& base) {
+  if (base == "reduce_kernel") return "reduce";
+  if (base == "multi_tensor_apply_kernel") return "multi_tensor";
+  if (base == "distribution_elementwise_grid_stride_kernel") return "random";
+  const bool elementwise = contains(base, "elementwise_kernel") && !contains(base, "scatter_gather") && !contains(base, "jagged");
+  return elementwise ? "elementwise" : "";
+}
+
+/// Cuts the middle, where names of products differ least: they begin with the types and end with the tile and the layout.
+std::string bounded(std::string name) {
+  static constexpr std::string_view kCut = "...";
+  if (name.size() <= kLongest) return name;
+  const auto inside_character = [&](std::size_t at) { return at < name.size() && (static_cast<unsigned char>(name[at]) & 0xC0U) == 0x80U; };
+  std::size_t head = (kLongest - kCut.size()) / 2;
+  std::size_t tail = name.size() - (kLongest - kCut.size() - head);
+  while (head > 0 && inside_character(head)) --head;
+  while (inside_character(tail)) ++tail;
+  return name.substr(0, head) + std::string(kCut) + name.substr(tail);
+}
+
+std::string readable(const std::string& name) {
+  const Component last = last_component(name);
+  if (const std::string family = family_of(last.base); !family.empty()) {
+    const std::string what = operations(last.arguments);
+    return what.empty() ? family : family + ' ' + what;
+  }
+  if (last.base == "Kernel" || last.base == "Kernel2" || last.base == "device_kernel") {  // CUTLASS: the argument is the kernel
+    const std::vector<std::string> words = telling_words(last.arguments);
+    const auto found = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+      return word != "cutlass" && word != "gemm" && word != "kernel" && word.rfind("enable_", 0) != 0;
+    });
+    if (found != words.end()) return *found;
+  }
+  const bool generic = last.base == "kernel" || last.base == "Kernel" || last.base == "run";
+  if (generic && !last.scope.empty()) return last.scope + "::" + last.base;
+  return contains(last.arguments, "LogSoftMax") ? last.base + " log" : last.base;
+}
+
+}  // namespace
+
+std::string short_kernel_name(std::string_view name) {
+  const std::string plain = without_anonymous(name);
+  const bool is_signature = plain.find_first_of("<(") != std::string::npos;
+  std::string result = is_signature ? readable(plain) : plain;
+  if (!is_signature && plain.find(' ') == std::string::npos) {
+    const std::size_t colon = plain.rfind("::");
+    if (colon != std::string::npos && colon + 2 < plain.size()) result = plain.substr(colon + 2);
+  }
+  return bounded(result.empty() ? std::string(name) : std::move(result));
+}
+
+}  // namespace kymo::analysis

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "analysis/memory_curve.hpp"
+
+namespace kymo::analysis {
+
+using event::Allocation;
+using event::MemoryDevice;
+using event::MemoryEvent;
+using event::MemoryPoint;
+using event::MemoryState;
+
+CategoryCurve::CategoryCurve(const std::vector<Allocation>& allocations, MemoryDevice device) {
+  for (const Allocation& block : allocations) {
+    if (block.device != device) continue;
+    const auto category = static_cast<std::size_t>(block.category);
+    changes_.push_back({block.sequence, block.allocated_bytes, category});
+    if (block.free_sequence) changes_.push_back({*block.free_sequence, -block.allocated_bytes, category});
+  }
+  std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) { return a.sequence < b.sequence; });
+}
+
+void CategoryCurve::rewind() {
+  next_ = 0;
+  bytes_ = {};
+}
+
+const CategoryBytes& CategoryCurve::after(std::int64_t sequence) {
+  for (; next_ < changes_.size() && changes_[next_].sequence <= sequence; ++next_) {
+    bytes_[changes_[next_].category] += changes_[next_].bytes;
+  }
+  return bytes_;
+}
+
+namespace {
+
+constexpr std::size_t kCounters = 4;
+constexpr std::int64_t kPartsOfRange = 1'000;
+constexpr std::size_t kPointsOfStretch = 4;
+
+std::array<std::int64_t, kCounters> counters(const MemoryState& state) {
+  return {state.requested_bytes, state.allocated_bytes, state.active_bytes, state.reserved_bytes};
+}
+
+/// Everything that is drawn of one moment.
+struct Values {
+  std::array<std::int64_t, kCounters> counters{};
+  CategoryBytes categories{};
+
+  bool is_far_from(const Values& other, std::int64_t bound) const {
+    for (std::size_t i = 0; i < kCounters; ++i) {
+      if (std::llabs(counters[i] - other.counters[i]) > bound) return true;
+    }
+    for (std::size_t i = 0; i < event::kMemoryCategories; ++i) {
+      if (std::llabs(categories[i] - other.categories[i]) > bound) return true;
+    }
+    return false;
+  }
+};
+
+using Sequences = std::vector<std::size_t>;
+
+Sequences events_of(const std::vector<MemoryEvent>& events, MemoryDevice device) {
+  Sequences all;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].device == device) all.push_back(i);
+  }
+  return all;
+}
+
+/// Those at which a curve has moved, each with the one before it: the level that it came from.
+Sequences moves(const std::vector<MemoryEvent>& events, const Sequences& all, CategoryCurve& curve) {
+  const auto [low, high] = std::minmax_element(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
+    return events[a].after.allocated_bytes < events[b].after.allocated_bytes;
+  });
+  const std::int64_t bound = (events[*high].after.allocated_bytes - events[*low].after.allocated_bytes) / kPartsOfRange;
+  Sequences kept;
+  Values last;
+  curve.rewind();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Values now{counters(events[all[i]].after), curve.after(static_cast<std::int64_t>(all[i]))};
+    if (i > 0 && !now.is_far_from(last, bound)) continue;
+    if (i > 0 && kept.back() != all[i - 1]) kept.push_back(all[i - 1]);
+    kept.push_back(all[i]);
+    last = now;
+  }
+  return kept;
+}
+
+/// Of each of the equal stretches of time the first, last, lowest and highest.
+Sequences thinned(const std::vector<MemoryEvent>& events, const Sequences& moved) {
+  const std::int64_t begin = events[moved.front()].time_ns;
+  const std::int64_t span = std::max<std::int64_t>(events[moved.back()].time_ns - begin, 1);
+  constexpr auto kStretches = static_cast<std::int64_t>(kMostMemoryPoints / kPointsOfStretch);
+  const auto stretch_of = [&](std::size_t sequence) {
+    const auto place = static_cast<double>(events[sequence].time_ns - begin) / static_cast<double>(span);
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(place * kStretches), 0, kStretches - 1);
+  };
+  const auto lower = [&](std::size_t a, std::size_t b) { return events[a].after.allocated_bytes < events[b].after.allocated_bytes; };
+  std::vector<Sequences> stretches(static_cast<std::size_t>(kStretches));
+  for (const std::size_t sequence : moved) stretches[static_cast<std::size_t>(stretch_of(sequence))].push_back(sequence);
+  Sequences kept;
+  for (const Sequences& stretch : stretches) {
+    if (stretch.empty()) continue;
+    kept.insert(kept.end(), {stretch.front(), stretch.back(), *std::min_element(stretch.begin(), stretch.end(), lower),
+                             *std::max_element(stretch.begin(), stretch.end(), lower)});
+  }
+  return kept;
+}
+
+/// The highest of each counter in each phase of each step.
+Sequences highest(const std::vector<MemoryEvent>& events, const Sequences& all) {
+  std::map<std::pair<std::int32_t, std::int32_t>, std::array<std::size_t, kCounters>> tops;
+  auto current = tops.end();
+  for (const std::size_t sequence : all) {
+    const std::pair place{events[sequence].place.step, events[sequence].place.phase};
+    if (current == tops.end() || current->first != place) {
+      std::array<std::size_t, kCounters> first;
+      first.fill(sequence);
+      current = tops.emplace(place, first).first;
+    }
+    const auto now = counters(events[sequence].after);
+    for (std::size_t i = 0; i < kCounters; ++i) {
+      if (now[i] > counters(events[current->second[i]].after)[i]) current->second[i] = sequence;
+    }
+  }
+  Sequences kept;
+  for (const auto& [place, sequences] : tops) kept.insert(kept.end(), sequences.begin(), sequences.end());
+  return kept;
+}
+
+}  // namespace
+
+std::vector<MemoryPoint> memory_points(const std::vector<MemoryEvent>& events, MemoryDevice device, CategoryCurve& curve) {
+  const Sequences all = events_of(events, device);
+  if (all.empty()) return {};
+  Sequences kept = moves(events, all, curve);
+  if (kept.size() > kMostMemoryPoints) kept = thinned(events, kept);
+  const Sequences tops = highest(events, all);
+  kept.insert(kept.end(), tops.begin(), tops.end());
+  kept.push_back(all.back());
+  kept.push_back(all.front());
+  std::sort(kept.begin(), kept.end());
+  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+
+  std::vector<MemoryPoint> points;
+  points.reserve(kept.size());
+  curve.rewind();
+  for (const std::size_t sequence : kept) {
+    const MemoryEvent& event = events[sequence];
+    MemoryPoint point;
+    point.sequence = static_cast<std::int64_t>(sequence);
+    point.device = device;
+    point.time_ns = event.time_ns;
+    point.step = event.place.step;
+    point.phase = event.place.phase;
+    point.state = event.after;
+    const CategoryBytes& bytes = curve.after(point.sequence);
+    std::copy(bytes.begin(), bytes.end(), point.category_bytes);
+    points.push_back(point);
+  }
+  return points;
+}
+
+}  // namespace kymo::analysis

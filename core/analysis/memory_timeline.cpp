@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/memory_timeline.hpp"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/memory_blocks.hpp"
+#include "analysis/memory_curve.hpp"
+
+namespace kymo::analysis {
+
+using event::Allocation;
+using event::Loss;
+using event::MemoryCategory;
+using event::MemoryDevice;
+using event::MemoryEvent;
+
+namespace {
+
+/// The phase with which each step begins.
+class FirstPhases {
+ public:
+  explicit FirstPhases(const event::Trace& trace) {
+    for (const event::Range& range : trace.ranges) {
+      if (!range.is_phase || range.step < 0) continue;
+      const auto [found, is_new] = first_.try_emplace(range.step, range.start_ns, range.phase);
+      if (!is_new) found->second = std::min(found->second, std::pair{range.start_ns, range.phase});
+    }
+  }
+  bool is_first(std::int32_t step, std::int32_t phase) const {
+    const auto found = first_.find(step);
+    return phase >= 0 && found != first_.end() && found->second.second == phase;
+  }
+
+ private:
+  std::unordered_map<std::int32_t, std::pair<std::int64_t, std::int32_t>> first_;
+};
+
+/// True if the block is neither kept for later steps, as a cache is, nor gone before its phase was over.
+bool lives_on_for_a_while(const Allocation& block, const BlockLife& life) {
+  if (!block.free_step || *block.free_step < 0) return life.newest_step == block.step;
+  if (*block.free_step > block.step + 1) return false;
+  return *block.free_step != block.step || block.free_phase != block.phase;
+}
+
+MemoryCategory lifetime_category(const Allocation& block, const BlockLife& life, const std::vector<MemoryEvent>& events,
+                                 const FirstPhases& first_phases) {
+  const std::int64_t op = events[static_cast<std::size_t>(block.sequence)].place.op;
+  if (op < 0) return MemoryCategory::kUnknown;
+  if (block.free_sequence && !life.given_back) return MemoryCategory::kUnknown;  // when it really ended is not known
+  if (block.free_sequence && events[static_cast<std::size_t>(*block.free_sequence)].place.op == op) return MemoryCategory::kWorkspace;
+  const bool from_forward = first_phases.is_first(block.step, block.phase);
+  return from_forward && lives_on_for_a_while(block, life) ? MemoryCategory::kActivation : MemoryCategory::kUnknown;
+}
+
+void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
+  const FirstPhases first_phases(record.trace);
+  std::vector<Allocation>& allocations = blocks.allocations();
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    Allocation& block = allocations[i];
+    const BlockLife& life = blocks.life()[i];
+    if (life.tag >= 0) {
+      block.category = static_cast<MemoryCategory>(life.tag);
+      block.category_from = "tag";
+      continue;
+    }
+    block.category = lifetime_category(block, life, record.memory_trace.events, first_phases);
+    if (block.category != MemoryCategory::kUnknown) block.category_from = "lifetime";
+  }
+}
+
+void add_oddities(const MemoryOddities& odd, std::vector<Loss>& losses) {
+  const std::pair<std::int64_t, const char*> all[] = {
+      {odd.unknown_blocks, "blocks that were given back without having been handed out since the pass began"},
+      {odd.overlapping_blocks, "blocks whose memory was handed out again though no event says that they were given back"},
+      {odd.unknown_segments, "segments that were given back to the driver without having been taken since the pass began"},
+      {odd.overlapping_segments, "segments that were taken again though no event says that they were given back to the driver"},
+      {odd.unknown_tags, "tags of memory with a category that this version does not know"},
+      {odd.homeless_tags, "tags at addresses where no known block was alive"},
+  };
+  for (const auto& [count, detail] : all) {
+    if (count > 0) losses.push_back({"memory", count, detail});
+  }
+}
+
+/// The events must have seen the highest values that the allocator's own statistics tell.
+void compare_peaks(const event::Memory& memory, std::vector<Loss>& losses) {
+  if (!memory.cuda_peaks) return;
+  event::MemoryState seen;
+  for (const MemoryEvent& event : memory.events) {
+    if (event.device != MemoryDevice::kCuda) continue;
+    seen.requested_bytes = std::max(seen.requested_bytes, event.after.requested_bytes);
+    seen.allocated_bytes = std::max(seen.allocated_bytes, event.after.allocated_bytes);
+    seen.active_bytes = std::max(seen.active_bytes, event.after.active_bytes);
+    seen.reserved_bytes = std::max(seen.reserved_bytes, event.after.reserved_bytes);
+  }
+  const event::MemoryState& told = *memory.cuda_peaks;
+  const auto compare = [&](const char* counter, std::int64_t ours, std::int64_t theirs) {
+    if (ours == theirs) return;
+    losses.push_back({"memory", -1,
+                      std::string("the events of the CUDA allocator peak at ") + std::to_string(ours) + " bytes " + counter +
+                          ", its own statistics at " + std::to_string(theirs)});
+  };
+  compare("requested", seen.requested_bytes, told.requested_bytes);
+  compare("allocated", seen.allocated_bytes, told.allocated_bytes);
+  compare("active", seen.active_bytes, told.active_bytes);
+  compare("reserved", seen.reserved_bytes, told.reserved_bytes);
+}
+
+}  // namespace
+
+std::vector<Loss> derive_memory(event::PassRecord& record, std::int64_t warmup) {
+  const event::Memory& memory = record.memory_trace;
+  event::Derived& derived = record.derived;
+  MemoryBlocks blocks(memory, record.trace);
+  categorize(blocks, record);
+  std::vector<Loss> losses;
+  add_oddities(blocks.oddities(), losses);
+  compare_peaks(memory, losses);
+  derived.allocations = std::move(blocks.allocations());
+  derived.segments = std::move(blocks.segments());
+  derived.memory_points.clear();
+  derived.memory_phases.clear();
+  for (const MemoryDevice device : {MemoryDevice::kCuda, MemoryDevice::kCpu}) {
+    CategoryCurve curve(derived.allocations, device);
+    for (event::MemoryPoint& point : memory_points(memory.events, device, curve)) derived.memory_points.push_back(point);
+    for (event::MemoryPhase& phase : memory_phases(record, device, curve, warmup)) derived.memory_phases.push_back(std::move(phase));
+  }
+  std::sort(derived.memory_points.begin(), derived.memory_points.end(),
+            [](const event::MemoryPoint& a, const event::MemoryPoint& b) { return a.sequence < b.sequence; });
+  return losses;
+}
+
+}  // namespace kymo::analysis

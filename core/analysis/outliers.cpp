@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/outliers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "analysis/grouping.hpp"
+#include "analysis/totals.hpp"
+
+namespace kymo::analysis {
+namespace {
+
+using event::Activity;
+using event::KernelOutlier;
+using event::Trace;
+
+constexpr std::size_t kFewestSiblings = 8;
+constexpr double kLeastDeviation = 8;
+constexpr double kLeastRatio = 1.5;
+constexpr std::int64_t kLeastExcessNs = 5000;
+
+std::int64_t duration_ns(const Activity& activity) { return std::max<std::int64_t>(0, activity.end_ns - activity.start_ns); }
+
+/// Median, rounded down; reorders the values, of which there is at least one.
+std::int64_t median(std::vector<std::int64_t>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  const std::int64_t below = *std::max_element(values.begin(), middle);
+  return below + (*middle - below) / 2;
+}
+
+/// Numbers paths of scopes by their module, so that the same part of different layers counts as one.
+class Modules {
+ public:
+  explicit Modules(const Trace& trace) : of_path_(trace.texts.size() + 1, 0) {
+    std::map<std::string, std::uint32_t> numbers;
+    for (const auto& path : scope_paths(trace)) {
+      const auto next = static_cast<std::uint32_t>(numbers.size() + 1);
+      of_path_[path.path] = numbers.try_emplace(path.module, next).first->second;
+    }
+  }
+  std::uint32_t number_of(event::TextId path) const { return path < of_path_.size() ? of_path_[path] : 0; }
+
+ private:
+  std::vector<std::uint32_t> of_path_;
+};
+
+/// The kernels of measured steps in groups of siblings: the places of group g among the activities are members[starts[g]] up to starts[g +
+/// 1].
+struct Siblings {
+  std::vector<std::uint32_t> members;
+  std::vector<std::size_t> starts;
+};
+
+Siblings siblings_of(const Trace& trace, std::int64_t warmup) {
+  constexpr std::uint32_t kNoGroup = UINT32_MAX;
+  const Modules modules(trace);
+  Grouping groups;
+  Siblings siblings;
+  std::vector<std::uint32_t> group_of(trace.activities.size(), kNoGroup);
+  siblings.starts.push_back(0);
+  for (std::size_t i = 0; i < trace.activities.size(); ++i) {
+    const Activity& activity = trace.activities[i];
+    if (activity.kind != event::ActivityKind::kKernel || activity.step < 0 || activity.step < warmup) continue;
+    const GroupKey key = {packed(activity.name, activity.shape),
+                          packed(static_cast<std::uint32_t>(activity.phase), modules.number_of(activity.scope))};
+    group_of[i] = groups.number_of(key);
+    if (siblings.starts.size() <= groups.size()) siblings.starts.resize(groups.size() + 1);
+    ++siblings.starts[group_of[i] + 1];
+  }
+  for (std::size_t g = 1; g < siblings.starts.size(); ++g) siblings.starts[g] += siblings.starts[g - 1];
+  siblings.members.resize(siblings.starts.back());
+  std::vector<std::size_t> next = siblings.starts;
+  for (std::size_t i = 0; i < group_of.size(); ++i)
+    if (group_of[i] != kNoGroup) siblings.members[next[group_of[i]]++] = static_cast<std::uint32_t>(i);
+  return siblings;
+}
+
+struct Candidate {
+  std::int64_t excess_ns = 0;
+  KernelOutlier outlier;
+};
+
+/// Adds what lies far from the rest of one group.
+void judge(const Trace& trace, const std::uint32_t* begin, const std::uint32_t* end, std::vector<Candidate>& candidates) {
+  const auto count = static_cast<std::size_t>(end - begin);
+  if (count < kFewestSiblings) return;
+  std::vector<std::int64_t> values(count);
+  std::transform(begin, end, values.begin(), [&](std::uint32_t i) { return duration_ns(trace.activities[i]); });
+  const std::int64_t middle = median(values);
+  for (std::int64_t& value : values) value = std::abs(value - middle);
+  const double unit = std::max({static_cast<double>(median(values)), 0.01 * static_cast<double>(middle), 1.0});
+  for (const std::uint32_t* each = begin; each != end; ++each) {
+    const std::int64_t duration = duration_ns(trace.activities[*each]);
+    const std::int64_t excess = duration - middle;
+    const double deviation = static_cast<double>(excess) / unit;
+    if (excess < kLeastExcessNs || deviation < kLeastDeviation || static_cast<double>(duration) < kLeastRatio * static_cast<double>(middle))
+      continue;
+    candidates.push_back({excess, {*each, static_cast<std::int64_t>(count), middle, deviation, false, 0, 0, std::nullopt}});
+  }
+}
+
+/// The worst, in order of starting.
+std::vector<KernelOutlier> worst_of(std::vector<Candidate> candidates) {
+  const auto kept = candidates.begin() + static_cast<std::ptrdiff_t>(std::min(kMostOutliers, candidates.size()));
+  std::partial_sort(candidates.begin(), kept, candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return a.excess_ns != b.excess_ns ? a.excess_ns > b.excess_ns : a.outlier.sequence < b.outlier.sequence;
+  });
+  std::vector<KernelOutlier> outliers;
+  std::transform(candidates.begin(), kept, std::back_inserter(outliers), [](const Candidate& candidate) { return candidate.outlier; });
+  std::sort(outliers.begin(), outliers.end(), [](const KernelOutlier& a, const KernelOutlier& b) { return a.sequence < b.sequence; });
+  return outliers;
+}
+
+/// Says whose first call it was, what ran beside it and how long the GPU had waited. One pass over the activities, and from each outlier
+/// back as far as anything still runs.
+void describe_surroundings(const std::vector<Activity>& activities, std::vector<KernelOutlier>& outliers) {
+  std::vector<std::int64_t> latest_ends(activities.size());  // of all up to there
+  std::map<event::TextId, std::int64_t> first_uses;
+  for (const KernelOutlier& outlier : outliers) first_uses.emplace(activities[static_cast<std::size_t>(outlier.sequence)].name, -1);
+  for (std::size_t i = 0; i < activities.size(); ++i) {
+    latest_ends[i] = i == 0 ? activities[i].end_ns : std::max(latest_ends[i - 1], activities[i].end_ns);
+    const bool kernel = activities[i].kind == event::ActivityKind::kKernel;
+    if (const auto found = first_uses.find(activities[i].name); kernel && found != first_uses.end() && found->second < 0)
+      found->second = static_cast<std::int64_t>(i);
+  }
+  for (KernelOutlier& outlier : outliers) {
+    const auto at = static_cast<std::size_t>(outlier.sequence);
+    const Activity& call = activities[at];
+    outlier.first_use = first_uses[call.name] == outlier.sequence;
+    if (at > 0) outlier.gap_before_ns = std::max<std::int64_t>(0, call.start_ns - latest_ends[at - 1]);
+    for (std::size_t i = at; i > 0 && latest_ends[i - 1] > call.start_ns; --i)
+      outlier.concurrent += activities[i - 1].end_ns > call.start_ns;
+    for (std::size_t i = at + 1; i < activities.size() && activities[i].start_ns < call.end_ns; ++i)
+      outlier.concurrent += activities[i].end_ns > activities[i].start_ns;
+  }
+}
+
+/// The readings that hold a clock, in order of time.
+class ClockReadings {
+ public:
+  explicit ClockReadings(const std::vector<event::GpuSample>& samples) {
+    for (const auto& sample : samples)
+      if (sample.sm_clock_mhz) readings_.emplace_back(sample.time_ns, *sample.sm_clock_mhz);
+    std::sort(readings_.begin(), readings_.end());
+  }
+  std::optional<std::int64_t> nearest(std::int64_t time_ns) const {
+    if (readings_.empty()) return std::nullopt;
+    const auto after = std::lower_bound(readings_.begin(), readings_.end(), time_ns,
+                                        [](const auto& each, std::int64_t time) { return each.first < time; });
+    if (after == readings_.begin()) return after->second;
+    const auto before = std::prev(after);
+    return after == readings_.end() || time_ns - before->first <= after->first - time_ns ? before->second : after->second;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> readings_;
+};
+
+}  // namespace
+
+std::vector<KernelOutlier> kernel_outliers(const Trace& trace, const std::vector<event::GpuSample>& samples, std::int64_t warmup) {
+  const Siblings siblings = siblings_of(trace, warmup);
+  std::vector<Candidate> candidates;
+  for (std::size_t g = 0; g + 1 < siblings.starts.size(); ++g)
+    judge(trace, siblings.members.data() + siblings.starts[g], siblings.members.data() + siblings.starts[g + 1], candidates);
+  std::vector<KernelOutlier> outliers = worst_of(std::move(candidates));
+  if (outliers.empty()) return outliers;
+  describe_surroundings(trace.activities, outliers);
+  const ClockReadings clocks(samples);
+  for (KernelOutlier& outlier : outliers)
+    outlier.sm_clock_mhz = clocks.nearest(trace.activities[static_cast<std::size_t>(outlier.sequence)].start_ns);
+  return outliers;
+}
+
+}  // namespace kymo::analysis

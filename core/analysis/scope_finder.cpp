@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/scope_finder.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace kymo::analysis {
+namespace {
+
+using event::Range;
+
+constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+
+/// Where each range's stretch of numbers ends; ranges stand after the ranges around them.
+std::vector<std::int64_t> ends_of(const std::vector<Range>& ranges) {
+  std::vector<std::int64_t> ends(ranges.size(), kForever);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const Range& range = ranges[i];
+    if (range.end_sequence >= 0) {
+      ends[i] = range.end_sequence;
+    } else if (range.parent >= 0 && static_cast<std::size_t>(range.parent) < i) {
+      const auto parent = static_cast<std::size_t>(range.parent);
+      if (ranges[parent].first_node.thread == range.first_node.thread) ends[i] = ends[parent];
+    }
+  }
+  return ends;
+}
+
+struct Edge {
+  std::int64_t number = 0;
+  bool begins = false;
+  std::int64_t end = 0;  ///< of the range that begins
+  std::int32_t range = -1;
+
+  /// Ends before beginnings, since a stretch is open at its end; of ranges that begin together the one that lasts longest is outermost.
+  bool operator<(const Edge& other) const {
+    return std::tuple(number, begins, begins ? -end : 0, range) <
+           std::tuple(other.number, other.begins, other.begins ? -other.end : 0, other.range);
+  }
+};
+
+}  // namespace
+
+ForwardScopes::ForwardScopes(const std::vector<Range>& ranges) {
+  const std::vector<std::int64_t> ends = ends_of(ranges);
+  std::map<std::uint64_t, std::vector<Edge>> edges;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const Range& range = ranges[i];
+    const std::int64_t first = range.first_node.sequence;
+    if (range.is_phase || range.path == event::kNoText || first < 0 || ends[i] <= first) continue;
+    const auto number = static_cast<std::int32_t>(i);
+    auto& thread = edges[range.first_node.thread];
+    thread.push_back({first, true, ends[i], number});
+    if (ends[i] != kForever) thread.push_back({ends[i], false, 0, number});
+  }
+  for (auto& [number, list] : edges) {
+    std::sort(list.begin(), list.end());
+    Thread thread{number, {}, 0};
+    std::vector<std::int32_t> open;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i].begins) {
+        open.push_back(list[i].range);
+      } else {
+        open.erase(std::find(open.rbegin(), open.rend(), list[i].range).base() - 1);
+      }
+      const bool last_of_number = i + 1 == list.size() || list[i + 1].number != list[i].number;
+      if (last_of_number) thread.stretches.push_back({list[i].number, open.empty() ? -1 : open.back()});
+    }
+    threads_.push_back(std::move(thread));
+  }
+}
+
+std::int32_t ForwardScopes::scope_of(const event::AutogradPosition& node) {
+  if (node.sequence < 0) return -1;
+  const auto found = std::lower_bound(threads_.begin(), threads_.end(), node.thread,
+                                      [](const Thread& thread, std::uint64_t wanted) { return thread.number < wanted; });
+  if (found == threads_.end() || found->number != node.thread) return -1;
+  const std::vector<Stretch>& stretches = found->stretches;
+  const auto holds = [&](std::size_t i) {
+    return stretches[i].first <= node.sequence && (i + 1 == stretches.size() || node.sequence < stretches[i + 1].first);
+  };
+  std::size_t& last = found->last;
+  if (holds(last)) return stretches[last].range;
+  if (last > 0 && holds(last - 1)) return stretches[--last].range;  // the backward pass goes through them in reverse
+  const auto after = std::upper_bound(stretches.begin(), stretches.end(), node.sequence,
+                                      [](std::int64_t wanted, const Stretch& each) { return wanted < each.first; });
+  if (after == stretches.begin()) return -1;
+  last = static_cast<std::size_t>(after - stretches.begin()) - 1;
+  return stretches[last].range;
+}
+
+Placement ScopeFinder::place(const event::Place& place) {
+  using event::Attribution;
+  if (const std::int32_t range = forward_.scope_of(place.node); range >= 0) return {Attribution::kAutograd, path(range)};
+  if (const event::TextId scope = path(place.range)) return {Attribution::kLaunch, scope};
+  return {phase(place) >= 0 ? Attribution::kPhase : Attribution::kNone, event::kNoText};
+}
+
+}  // namespace kymo::analysis
