@@ -5,6 +5,7 @@
     document.py SCHEMAS_FOLDER --check OUTPUT.md    fail if it is not what would be written
 
 The comment lines right above CREATE TABLE or CREATE VIEW describe it; the comment behind a column, on its last line, describes the column.
+A column that a later migration adds is described behind its ALTER TABLE ... ADD COLUMN, on the same line.
 A view's `alias.*  -- every column of TABLE` takes the column comments of that table.
 """
 
@@ -14,6 +15,7 @@ import sqlite3
 import sys
 
 CREATE = re.compile(r"CREATE (TABLE|VIEW) (\w+)")
+ADDED = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*;(?:\s*--(.*))?$")
 EVERY_COLUMN = re.compile(r"every column of (\w+)$")
 CONSTRAINT = {"PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "CONSTRAINT"}
 
@@ -81,6 +83,13 @@ def read_file(path):
     return title, found
 
 
+def take_added_columns(path, known):
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        added = ADDED.match(line)
+        if added and added.group(3):
+            known[added.group(1)].columns[added.group(2)] = added.group(3).strip()
+
+
 def expand_stars(described, known):
     for item in described:
         taken = EVERY_COLUMN.search(item.columns.pop("*", ""))
@@ -131,6 +140,7 @@ def document(folder):
             database.executescript(path.read_text(encoding="utf-8"))
             title, found = read_file(path)
             described += found
+            take_added_columns(path, {item.name: item for item in described})
             sections.append((kind, path, title, found))
     expand_stars(described, {item.name: item for item in described})
     mistakes = check_names(database, described) + check_columns(database, described)

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "measure/plan.hpp"
+#include "store/keeping.hpp"
 #include "store/opening.hpp"
 #include "store/tables.hpp"
 
@@ -21,40 +22,58 @@ bool parse_number(const std::string& text, Number& number) {
   return error == std::errc() && end == text.data() + text.size() && number >= 0;
 }
 
-void adopt_table(const Connection& results, const Connection& source, const RankFileName& whose, const ObservedTable& table) {
-  const std::vector<std::string> columns = common_columns(source, results, table.name);
-  const std::string of_pass = table.has_pass ? " AND pass = ?3" : "";
-  Statement select(source, select_sql(table.name, columns) + " WHERE run_id = ?1 AND rank = ?2" + of_pass);
+/// A rank file and where its rows go.
+struct Adoption {
+  const Connection& results;
+  const Connection& source;
+  const RankFileName& whose;
+  const Keeping& keeping;
+  const IdMap& texts;
+};
+
+/// Returns how many rows referred to texts that the file does not hold.
+std::int64_t adopt_table(const Adoption& adoption, const ObservedTable& table) {
+  const RankFileName& whose = adoption.whose;
+  CopyTarget to{adoption.results, table.name, common_columns(adoption.source, adoption.results, table.name)};
+  if (to.columns.empty()) return 0;  // the file is older than the table
+  const auto condition = kept_rows(adoption.keeping, adoption.source, whose, table);
+  if (!condition) return 0;
+  to.fixed = {{"run_id", whose.run_id}, {"rank", std::int64_t{whose.rank}}};
+  if (table.has_pass) to.fixed.push_back({"pass", whose.pass});
+  for (const FixedColumn& column : to.fixed) std::erase(to.columns, column.name);
+  Statement select(adoption.source, select_sql(table.name, to.columns) + " WHERE run_id = ?1 AND rank = ?2 AND " +
+                                        (table.has_pass ? "pass = ?3 AND " : "") + *condition);
   select.bind(1, whose.run_id).bind(2, whose.rank);
   if (table.has_pass) select.bind(3, whose.pass);
-  Statement insert(results, insert_sql(table.name, columns));
-  copy_rows(select, insert, {});
+  std::vector<Translation> translations;
+  translate_texts(to.columns, adoption.texts, translations);
+  return copy_rows(select, to, translations);
 }
 
 void adopt_rank(const Connection& results, const Connection& source, const RankFileName& whose) {
-  Statement select(source,
-                   "SELECT device_id, resident_peak_bytes, allocated_peak_bytes, reserved_peak_bytes FROM main.rank "
-                   "WHERE run_id = ? AND rank = ? AND pass = ?");
+  CopyTarget to{results, "rank", common_columns(source, results, "rank")};
+  Statement select(source, select_sql("rank", to.columns) + " WHERE run_id = ? AND rank = ? AND pass = ?");
   select.bind_all(whose.run_id, whose.rank, whose.pass);
   if (!select.step()) throw Error("it belongs to another run, rank or pass than its name says");
-  const auto number = [&](int column) { return select.is_null(column) ? std::optional<std::int64_t>() : select.integer(column); };
-  std::optional<std::int64_t> device_id = number(0);
-  if (device_id) device_id = adopt_device(results, source, *device_id);
-  Statement(
-      results,
-      "INSERT OR REPLACE INTO main.rank (run_id, rank, pass, pid, host, status, device_id, resident_peak_bytes, allocated_peak_bytes, "
-      "reserved_peak_bytes, stdout, stderr) VALUES (?, ?, ?, 0, '', '', ?, ?, ?, ?, '', '')")
-      .bind_all(whose.run_id, whose.rank, whose.pass, device_id, number(1), number(2), number(3))
-      .run();
+  IdMap devices;
+  const int device = position_of(to.columns, "device_id");
+  if (!select.is_null(device)) devices.set(select.integer(device), adopt_device(results, source, select.integer(device)));
+  select.reset();
+  to.conflict = Conflict::kReplace;
+  copy_rows(select, to, {{device, &devices}});
 }
 
 /// All rows of a file or none. Returns what is wrong with the file, or nothing; throws if the results database itself fails.
-std::optional<std::string> adopt_file(const Connection& results, const RankFileName& whose, const fs::path& file) {
+std::optional<std::string> adopt_file(const Connection& results, const RankFileName& whose, const fs::path& file, const Keeping& keeping) {
   results.exec("SAVEPOINT rank_file");
   try {
     const auto source = open_rank_file(file, own_schema());
     adopt_rank(results, *source, whose);
-    for (const ObservedTable& table : observed_tables()) adopt_table(results, *source, whose, table);
+    const IdMap texts = adopt_texts(results, *source, true);
+    const Adoption adoption{results, *source, whose, keeping, texts};
+    std::int64_t unknown = 0;
+    for (const ObservedTable& table : observed_tables()) unknown += adopt_table(adoption, table);
+    if (unknown > 0) add_loss(results, whose.run_id, whose.rank, whose.pass, "store", unknown, kUnknownTexts);
   } catch (const Error& error) {
     if (results.is_broken()) throw;
     results.exec("ROLLBACK TO rank_file; RELEASE rank_file");
@@ -97,8 +116,7 @@ std::int64_t adopt_device(const Connection& results, const Connection& source, s
   columns.erase(columns.begin() + position_of(columns, "device_id"));
   Statement select(source, select_sql("device", columns) + " WHERE device_id = ?");
   select.bind(1, source_id);
-  Statement insert(results, insert_sql("device", columns));
-  copy_rows(select, insert, {});
+  copy_rows(select, {results, "device", columns}, {});
   Statement uuid(source, "SELECT uuid FROM main.device WHERE device_id = ?");
   uuid.bind(1, source_id);
   if (!uuid.step()) throw Error("it names a device that it does not hold");
@@ -108,7 +126,29 @@ std::int64_t adopt_device(const Connection& results, const Connection& source, s
   return id.integer(0);
 }
 
-void adopt_rank_files(const Connection& results, std::int64_t run_id, const std::vector<fs::path>& files) {
+IdMap adopt_texts(const Connection& results, const Connection& source, bool newer) {
+  IdMap ids;
+  if (columns_of(source, "string").empty()) return ids;  // it is older than the table
+  Statement texts(source, "SELECT string_id, text FROM main.string ORDER BY string_id");
+  Statement insert(results, "INSERT OR IGNORE INTO main.string (text) VALUES (?)");
+  Statement find(results, "SELECT string_id FROM main.string WHERE text = ?");
+  while (texts.step()) {
+    const std::string text = texts.text(1);
+    insert.bind(1, text).run();
+    if (find.bind(1, text).step()) ids.set(texts.integer(0), find.integer(0));
+    find.reset();
+  }
+  for (const std::string& table : text_tables()) {
+    const std::vector<std::string> columns = common_columns(source, results, table);
+    std::vector<Translation> translations;
+    translate_texts(columns, ids, translations);
+    Statement select(source, select_sql(table, columns));
+    copy_rows(select, {results, table, columns, {}, newer ? Conflict::kReplace : Conflict::kKeepOld}, translations);
+  }
+  return ids;
+}
+
+void adopt_rank_files(const Connection& results, std::int64_t run_id, const std::vector<fs::path>& files, const Keeping& keeping) {
   std::vector<fs::path> ordered = files;
   // Where passes repeat each other's rows, those of the time pass come first and stay.
   const auto is_time = [](const fs::path& file) { return file.filename().string().find("-time.") != std::string::npos; };
@@ -120,7 +160,7 @@ void adopt_rank_files(const Connection& results, std::int64_t run_id, const std:
                "rank file " + quote(file.filename().string()) + " has not the name of a file of this run");
       continue;
     }
-    const auto mistake = adopt_file(results, *name, file);
+    const auto mistake = adopt_file(results, *name, file, keeping);
     if (mistake) add_loss(results, run_id, name->rank, name->pass, "store", -1, "rank file not adopted: " + *mistake);
   }
 }

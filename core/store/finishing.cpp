@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "store/adoption.hpp"
 #include "store/impl.hpp"
+#include "store/keeping.hpp"
 #include "store/summary.hpp"
 #include "store/tables.hpp"
 
@@ -50,12 +51,12 @@ void store_out_of_memory(const Connection& results, std::int64_t run_id, const R
       .run();
 }
 
-void store_end(const Connection& results, std::int64_t run_id, const RunEnd& end) {
+void store_end(const Connection& results, std::int64_t run_id, const RunEnd& end, Keep keep) {
   Statement(results,
             "UPDATE main.run SET status = ?, detail = ?, verification = ?, exit_code = ?, signal = ?, failed_rank = ?, failed_pass = ?, "
-            "failed_phase = ?, failed_step = ?, ended_at = ? WHERE run_id = ?")
+            "failed_phase = ?, failed_step = ?, ended_at = ?, keep = ? WHERE run_id = ?")
       .bind_all(end.status, end.detail, end.verification, end.exit_code, end.signal, end.failed_rank, end.failed_pass, end.failed_phase,
-                end.failed_step, wall_time_utc(), run_id)
+                end.failed_step, wall_time_utc(), to_string(keep), run_id)
       .run();
   if (results.changes() == 1) return;
   throw Error("database " + quote(results.file().string()) + " holds no run " + std::to_string(run_id) +
@@ -70,21 +71,23 @@ const Connection& writable(const std::filesystem::path& file, const Connection& 
 }
 
 void close_run(const Connection& results, std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
-               const std::vector<std::filesystem::path>& rank_files) {
+               const std::vector<std::filesystem::path>& rank_files, Keep keep) {
   check_status(end);
   forget_observations(results, run_id);
-  store_end(results, run_id, end);
-  adopt_rank_files(results, run_id, rank_files);
+  store_end(results, run_id, end, keep);
+  adopt_rank_files(results, run_id, rank_files, choose_keeping(keep, run_id, rank_files));
   for (const WorkerRow& worker : workers) store_worker(results, run_id, worker);
   store_out_of_memory(results, run_id, end);
   summarize_run(results, run_id);
+  derive_overhead(results, run_id);
+  drop_what_is_summarized(results, run_id, keep);
 }
 
 void ResultsDatabase::finish_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
-                                 const std::vector<std::filesystem::path>& rank_files) {
+                                 const std::vector<std::filesystem::path>& rank_files, Keep keep) {
   const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
   Transaction transaction(results);
-  close_run(results, run_id, end, workers, rank_files);
+  close_run(results, run_id, end, workers, rank_files, keep);
   transaction.commit();
 }
 

@@ -20,6 +20,6 @@ const Connection& writable(const std::filesystem::path& file, const Connection& 
 
 /// Closes a run within the caller's transaction; what it held is replaced.
 void close_run(const Connection& results, std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
-               const std::vector<std::filesystem::path>& rank_files);
+               const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
 
 }  // namespace kymo::store

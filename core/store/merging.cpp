@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
 #include <system_error>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "store/adoption.hpp"
 #include "store/impl.hpp"
 #include "store/opening.hpp"
+#include "store/schema_version.hpp"
 #include "store/tables.hpp"
 
 namespace kymo::store {
@@ -20,6 +24,7 @@ struct Merge {
   IdMap plugins;
   IdMap devices;
   IdMap invocations;
+  IdMap texts;
   MergeReport report;
 };
 
@@ -30,13 +35,65 @@ std::vector<std::int64_t> ids_of(const Connection& connection, const std::string
   return ids;
 }
 
+/// A newer kymo may know kernels better.
+bool source_is_newer(const Merge& merge) {
+  return version_numbers(meta_value(merge.source, "kymo_version")) > version_numbers(meta_value(merge.target, "kymo_version"));
+}
+
 /// Rows of `table` that `where` (with one parameter, `id`) selects.
-void copy_where(const Merge& merge, const std::string& table, const std::vector<std::string>& columns, const std::string& where,
-                std::int64_t id, const std::vector<Translation>& translations) {
+std::int64_t copy_where(const Merge& merge, const std::string& table, const std::vector<std::string>& columns, const std::string& where,
+                        std::int64_t id, const std::vector<Translation>& translations) {
   Statement select(merge.source, select_sql(table, columns) + " WHERE " + where + " ORDER BY 1");
   select.bind(1, id);
-  Statement insert(merge.target, insert_sql(table, columns));
-  copy_rows(select, insert, translations);
+  return copy_rows(select, {merge.target, table, columns}, translations);
+}
+
+/// A rank and pass that a table has rows of.
+struct RankPass {
+  std::int64_t rank = 0;
+  std::string pass;
+};
+
+/// Those of a run in a table of events, by a seek per pair instead of a scan; nothing if the file's ranks are no numbers in order.
+std::optional<std::vector<RankPass>> passes_in(const Connection& source, const std::string& table, std::int64_t run_id) {
+  std::vector<RankPass> passes;
+  const std::string rows = "SELECT * FROM (SELECT rank, pass FROM main." + table + " WHERE run_id = ?1 AND ";
+  // A comparison of pairs would begin at the pair itself and read all of its rows.
+  Statement next(
+      source, rows + "rank = ?2 AND pass > ?3 ORDER BY pass LIMIT 1) UNION ALL " + rows + "rank > ?2 ORDER BY rank, pass LIMIT 1) LIMIT 1");
+  next.bind_all(run_id, std::numeric_limits<std::int64_t>::min(), "");
+  while (next.step()) {
+    const RankPass found{next.integer(0), next.text(1)};
+    // Only a file that was tampered with has others.
+    const bool in_order = passes.empty() || std::tie(passes.back().rank, passes.back().pass) < std::tie(found.rank, found.pass);
+    if (!in_order) return std::nullopt;
+    passes.push_back(found);
+    next.reset();
+    next.bind_all(run_id, found.rank, found.pass);
+  }
+  return passes;
+}
+
+/// Rows of a table of events. What all rows of a pass share is not read from each of them.
+std::int64_t copy_events(const Merge& merge, const std::string& table, const std::vector<std::string>& shared,
+                         const std::vector<RankPass>& passes, std::int64_t run_id, std::int64_t added) {
+  std::vector<std::string> columns = shared;
+  for (const char* fixed : {"run_id", "rank", "pass"}) std::erase(columns, fixed);
+  std::vector<Translation> translations;
+  translate_texts(columns, merge.texts, translations);
+  Statement select(merge.source, select_sql(table, columns) + " WHERE run_id = ? AND rank = ? AND pass = ?");
+  std::int64_t unknown = 0;
+  for (const auto& [rank, pass] : passes) {
+    select.bind_all(run_id, rank, pass);
+    unknown += copy_rows(select, {merge.target, table, columns, {{"run_id", added}, {"rank", rank}, {"pass", pass}}}, translations);
+    select.reset();
+  }
+  return unknown;
+}
+
+bool holds_events(const std::string& table) {
+  const auto& tables = observed_tables();
+  return std::any_of(tables.begin(), tables.end(), [&](const auto& each) { return each.name == table && each.extent != Extent::kNoEvent; });
 }
 
 std::vector<std::string> columns_without(const Merge& merge, const std::string& table, const std::string& left_out) {
@@ -52,13 +109,13 @@ void merge_plugins(Merge& merge) {
     Statement sha256(merge.source, "SELECT sha256 FROM main.plugin WHERE plugin_id = ?");
     sha256.bind(1, id).step();
     Statement there(merge.target, "SELECT plugin_id FROM main.plugin WHERE sha256 = ?");
-    if (there.bind(1, sha256.text(0)).step()) merge.plugins[id] = there.integer(0);
+    if (there.bind(1, sha256.text(0)).step()) merge.plugins.set(id, there.integer(0));
   }
 }
 
 void merge_devices(Merge& merge) {
   for (const std::int64_t id : ids_of(merge.source, "SELECT device_id FROM main.device ORDER BY device_id")) {
-    merge.devices[id] = adopt_device(merge.target, merge.source, id);
+    merge.devices.set(id, adopt_device(merge.target, merge.source, id));
   }
 }
 
@@ -85,7 +142,7 @@ void merge_invocation(Merge& merge, std::int64_t id) {
         .bind_all(source.text(1), source.is_null(2) ? std::optional<std::int64_t>() : source.integer(2), *there)
         .run();
   }
-  merge.invocations[id] = *there;
+  merge.invocations.set(id, *there);
   const auto columns = common_columns(merge.source, merge.target, "environment");
   copy_where(merge, "environment", columns, "invocation_id = ?", id, {{position_of(columns, "invocation_id"), &merge.invocations}});
 }
@@ -93,11 +150,27 @@ void merge_invocation(Merge& merge, std::int64_t id) {
 bool is_there(const Merge& merge, std::int64_t run_id) {
   Statement source(merge.source, "SELECT invocation_id, sequence FROM main.run WHERE run_id = ?");
   source.bind(1, run_id).step();
-  const auto invocation = merge.invocations.find(source.integer(0));
-  if (invocation == merge.invocations.end())
+  const std::int64_t* invocation = merge.invocations.find(source.integer(0));
+  if (invocation == nullptr)
     throw Error("database " + quote(merge.source.file().string()) + " holds a run of no invocation; nothing was merged");
   Statement there(merge.target, "SELECT 1 FROM main.run WHERE invocation_id = ? AND sequence = ?");
-  return there.bind_all(invocation->second, source.integer(1)).step();
+  return there.bind_all(*invocation, source.integer(1)).step();
+}
+
+/// The rows that a run owns of a table; returns how many refer to something that the source does not hold.
+std::int64_t merge_table(const Merge& merge, const std::string& table, std::int64_t run_id, std::int64_t added) {
+  const auto shared = common_columns(merge.source, merge.target, table);
+  if (shared.empty()) return 0;
+  if (holds_events(table)) {
+    const auto passes = passes_in(merge.source, table, run_id);
+    if (passes) return copy_events(merge, table, shared, *passes, run_id, added);
+  }
+  IdMap run_ids;
+  run_ids.set(run_id, added);
+  std::vector<Translation> translations{{position_of(shared, "run_id"), &run_ids}};
+  if (const int device = position_of(shared, "device_id"); device >= 0) translations.push_back({device, &merge.devices});
+  translate_texts(shared, merge.texts, translations);
+  return copy_where(merge, table, shared, "run_id = ?", run_id, translations);
 }
 
 void merge_run(Merge& merge, std::int64_t run_id) {
@@ -106,14 +179,10 @@ void merge_run(Merge& merge, std::int64_t run_id) {
              {{position_of(columns, "invocation_id"), &merge.invocations}, {position_of(columns, "plugin_id"), &merge.plugins}});
   if (merge.target.changes() != 1)
     throw Error("database " + quote(merge.source.file().string()) + " holds a run that lacks a fact it must have; nothing was merged");
-  const IdMap run_ids{{run_id, merge.target.last_insert_id()}};
-  for (const std::string& table : tables_of_runs(merge.target)) {
-    const auto shared = common_columns(merge.source, merge.target, table);
-    if (shared.empty()) continue;
-    std::vector<Translation> translations{{position_of(shared, "run_id"), &run_ids}};
-    if (const int device = position_of(shared, "device_id"); device >= 0) translations.push_back({device, &merge.devices});
-    copy_where(merge, table, shared, "run_id = ?", run_id, translations);
-  }
+  const std::int64_t added = merge.target.last_insert_id();
+  std::int64_t unknown = 0;
+  for (const std::string& table : tables_of_runs(merge.target)) unknown += merge_table(merge, table, run_id, added);
+  if (unknown > 0) add_loss(merge.target, added, -1, "", "store", unknown, kUnknownTexts);
 }
 
 void merge_runs(Merge& merge) {
@@ -137,10 +206,11 @@ MergeReport ResultsDatabase::merge(const fs::path& other) {
   const auto source = open_results(other, Mode::kReadOnly, own_schema());
   // The source is read as it is at one moment.
   source->exec("BEGIN");
-  Merge merge{*source, results, {}, {}, {}, {}};
+  Merge merge{*source, results, {}, {}, {}, {}, {}};
   Transaction transaction(results);
   merge_plugins(merge);
   merge_devices(merge);
+  merge.texts = adopt_texts(merge.target, merge.source, source_is_newer(merge));
   for (const std::int64_t id : ids_of(*source, "SELECT invocation_id FROM main.invocation ORDER BY invocation_id"))
     merge_invocation(merge, id);
   merge_runs(merge);

@@ -8,11 +8,14 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "store/rank_rows.hpp"
 #include "store/row_inserter.hpp"
 #include "store/schema_version.hpp"
 #include "store/sqlite.hpp"
@@ -21,15 +24,6 @@ namespace kymo::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Whose rows are written, and where.
-struct Target {
-  const Connection& connection;
-  std::int64_t run_id;
-  int rank;
-  std::string pass;
-  std::map<std::string, std::int64_t> dropped;  // by table: rows with a key that was there already
-};
 
 const char* word(event::MetricLevel level) {
   switch (level) {
@@ -58,7 +52,7 @@ const char* word(event::CheckOutcome outcome) {
 /// Work that is no number counts as not declared.
 double declared(double count) { return std::isfinite(count) && count > 0 ? count : 0; }
 
-void write_samples(Target& to, const std::vector<event::Sample>& samples) {
+void write_samples(RankTarget& to, const std::vector<event::Sample>& samples) {
   RowInserter rows(to.connection, "sample",
                    {"run_id", "rank", "pass", "step", "phase", "warmup", "throttled", "calls", "start_ns", "host_ns", "device_ns"});
   for (const auto& s : samples) {
@@ -67,7 +61,7 @@ void write_samples(Target& to, const std::vector<event::Sample>& samples) {
   to.dropped["sample"] = rows.finish();
 }
 
-void write_metrics(Target& to, const std::vector<event::Metric>& metrics) {
+void write_metrics(RankTarget& to, const std::vector<event::Metric>& metrics) {
   RowInserter numbers(to.connection, "metric", {"run_id", "rank", "pass", "sequence", "level", "step", "phase", "name", "value", "unit"});
   int sequence = 0;
   for (const auto& m : metrics) {
@@ -83,13 +77,13 @@ void write_metrics(Target& to, const std::vector<event::Metric>& metrics) {
   numbers.finish();
 }
 
-void write_work(Target& to, const std::vector<event::Work>& work) {
+void write_work(RankTarget& to, const std::vector<event::Work>& work) {
   RowInserter rows(to.connection, "work", {"run_id", "rank", "phase", "flops", "bytes"});
   for (const auto& w : work) rows.add(to.run_id, to.rank, w.phase, declared(w.flops), declared(w.bytes));
   to.dropped["work"] = rows.finish();
 }
 
-void write_checks(Target& to, const std::vector<event::Check>& checks) {
+void write_checks(RankTarget& to, const std::vector<event::Check>& checks) {
   RowInserter rows(to.connection, "verification",
                    {"run_id", "rank", "name", "outcome", "max_abs_error", "max_rel_error", "tolerance", "reference", "detail"});
   std::map<std::string, int> seen;
@@ -101,7 +95,7 @@ void write_checks(Target& to, const std::vector<event::Check>& checks) {
   to.dropped["verification"] = rows.finish();
 }
 
-void write_gpu_samples(Target& to, const std::vector<event::GpuSample>& samples) {
+void write_gpu_samples(RankTarget& to, const std::vector<event::GpuSample>& samples) {
   RowInserter rows(
       to.connection, "gpu_sample",
       {"run_id", "rank", "pass", "step", "time_ns", "sm_clock_mhz", "memory_clock_mhz", "power_mw", "temperature_c", "throttle_reasons"});
@@ -112,7 +106,7 @@ void write_gpu_samples(Target& to, const std::vector<event::GpuSample>& samples)
   to.dropped["gpu_sample"] = rows.finish();
 }
 
-void write_memory_counters(Target& to, const std::vector<event::MemoryCounter>& counters) {
+void write_memory_counters(RankTarget& to, const std::vector<event::MemoryCounter>& counters) {
   RowInserter rows(to.connection, "memory_counter",
                    {"run_id", "rank", "pass", "step", "time_ns", "allocated_bytes", "reserved_bytes", "device_allocations"});
   for (const auto& c : counters)
@@ -120,14 +114,14 @@ void write_memory_counters(Target& to, const std::vector<event::MemoryCounter>& 
   to.dropped["memory_counter"] = rows.finish();
 }
 
-void write_marks(Target& to, const std::vector<event::Mark>& marks) {
+void write_marks(RankTarget& to, const std::vector<event::Mark>& marks) {
   RowInserter rows(to.connection, "mark", {"run_id", "rank", "pass", "sequence", "name", "time_ns", "step"});
   int sequence = 0;
   for (const auto& m : marks) rows.add(to.run_id, to.rank, to.pass, sequence++, m.name, m.time_ns, m.step);
   rows.finish();
 }
 
-void write_losses(Target& to, const std::vector<event::Loss>& losses) {
+void write_losses(RankTarget& to, const std::vector<event::Loss>& losses) {
   RowInserter rows(to.connection, "loss", {"run_id", "rank", "pass", "sequence", "source", "count", "detail"});
   int sequence = 0;
   for (const auto& l : losses) rows.add(to.run_id, to.rank, to.pass, sequence++, l.source, l.count, l.detail);
@@ -138,7 +132,7 @@ void write_losses(Target& to, const std::vector<event::Loss>& losses) {
   rows.finish();
 }
 
-void write_rank(Target& to, const event::PassRecord& record) {
+void write_rank(RankTarget& to, const event::PassRecord& record) {
   const event::Device& d = record.device;
   std::optional<std::int64_t> device_id;
   if (!d.uuid.empty()) {
@@ -152,9 +146,9 @@ void write_rank(Target& to, const event::PassRecord& record) {
   Statement(
       to.connection,
       "INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, resident_peak_bytes, allocated_peak_bytes, reserved_peak_bytes, "
-      "stdout, stderr) VALUES (?, ?, ?, 0, '', '', ?, ?, ?, ?, '', '')")
+      "stdout, stderr, observation) VALUES (?, ?, ?, 0, '', '', ?, ?, ?, ?, '', '', ?)")
       .bind_all(to.run_id, to.rank, to.pass, device_id, record.memory.resident_bytes, record.memory.allocated_bytes,
-                record.memory.reserved_bytes)
+                record.memory.reserved_bytes, record.observation)
       .run();
   if (record.out_of_memory) {
     const event::OutOfMemory& o = *record.out_of_memory;
@@ -165,14 +159,23 @@ void write_rank(Target& to, const event::PassRecord& record) {
   }
 }
 
-void write_database(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass, const event::PassRecord& record) {
-  const Connection connection(file, Connection::Access::kCreate);
-  // The file is nobody's until it is renamed: no journal on disk, no flush per transaction.
-  connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
-  Transaction transaction(connection);
-  connection.exec("PRAGMA application_id = " + std::to_string(kRankFileApplicationId));
-  migrate(connection, own_schema());
-  Target to{connection, run_id, rank, measure::to_string(pass), {}};
+/// Whose pass it is.
+struct Owner {
+  std::int64_t run_id;
+  int rank;
+  measure::Pass pass;
+};
+
+// Pages that suit millions of rows would make a file of many small tables four times larger.
+constexpr std::int64_t kManyEvents = 20'000;
+
+std::int64_t sum(const std::map<std::string, std::int64_t>& counts) {
+  std::int64_t total = 0;
+  for (const auto& [table, count] : counts) total += count;
+  return total;
+}
+
+void write_observations(RankTarget& to, const event::PassRecord& record) {
   write_rank(to, record);
   write_samples(to, record.samples);
   write_metrics(to, record.metrics);
@@ -181,7 +184,32 @@ void write_database(const fs::path& file, std::int64_t run_id, int rank, measure
   write_gpu_samples(to, record.gpu_samples);
   write_memory_counters(to, record.memory_counters);
   write_marks(to, record.marks);
-  write_losses(to, record.losses);
+  write_text_facts(to, record.derived);
+  write_trace_summary(to, record);
+  write_memory_summary(to, record);
+}
+
+/// Without the events if `events_left_out` says why and how many there are.
+void write_database(const fs::path& file, const Owner& owner, const event::PassRecord& record,
+                    const std::optional<event::Loss>& events_left_out) {
+  const Connection connection(file, Connection::Access::kCreate);
+  const bool many = !events_left_out && sum(count_events(record)) > kManyEvents;
+  connection.exec(many ? "PRAGMA page_size = 16384; PRAGMA cache_size = -32768" : "PRAGMA page_size = 4096");
+  // The file is nobody's until it is renamed: no journal on disk, no flush per transaction.
+  connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
+  Transaction transaction(connection);
+  connection.exec("PRAGMA application_id = " + std::to_string(kRankFileApplicationId));
+  migrate(connection, own_schema());
+  RankTarget to{connection, owner.run_id, owner.rank, measure::to_string(owner.pass), {record.trace.texts, record.trace.phases}};
+  write_observations(to, record);
+  if (!events_left_out) {
+    write_trace_events(to, record.trace);
+    write_memory_events(to, record);
+  }
+  std::vector<event::Loss> losses = record.losses;
+  if (events_left_out) losses.push_back(*events_left_out);
+  write_losses(to, losses);
+  to.texts.write(connection);
   transaction.commit();
 }
 
@@ -205,12 +233,37 @@ struct Unfinished {
 
 }  // namespace
 
+namespace {
+
+/// What is lost when the events do not fit.
+event::Loss left_out(const std::map<std::string, std::int64_t>& events, const std::string& why) {
+  std::vector<std::string> counts;
+  for (const auto& [table, count] : events) counts.push_back(table + " " + std::to_string(count));
+  return {"store", sum(events), "events that could not be written (" + join(counts, ", ") + "): " + why};
+}
+
+void write_complete(const fs::path& file, const Owner& owner, const event::PassRecord& record,
+                    const std::optional<event::Loss>& events_left_out) {
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  write_database(file, owner, record, events_left_out);
+  flush_to_disk(file);
+}
+
+}  // namespace
+
 void write_rank_file(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass, const event::PassRecord& record) {
   const Unfinished unfinished{file.string() + ".unfinished-" + std::to_string(::getpid())};
+  const Owner owner{run_id, rank, pass};
+  try {
+    write_complete(unfinished.file, owner, record, std::nullopt);
+  } catch (const Error& error) {
+    const auto events = count_events(record);
+    if (events.empty()) throw;
+    // What the pass is about may still fit without them.
+    write_complete(unfinished.file, owner, record, left_out(events, error.what()));
+  }
   std::error_code error;
-  fs::remove(unfinished.file, error);
-  write_database(unfinished.file, run_id, rank, pass, record);
-  flush_to_disk(unfinished.file);
   fs::rename(unfinished.file, file, error);
   if (error)
     throw Error("rank file " + quote(file.string()) + " could not be put in place (" + error.message() +

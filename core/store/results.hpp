@@ -63,6 +63,21 @@ struct WorkerRow {
   std::string stderr_text;
 };
 
+/// What finishing a run leaves of what its workers observed. Whatever is chosen, the run's facts, figures, marks, losses and everything
+/// derived stay: statistic, overhead, kernel_total, op_total, step_activity, kernel_outlier and memory_phase.
+enum class Keep {
+  kSummary,  ///< only that: neither events nor what was sampled per step (sample, gpu_sample, memory_counter, step_duration)
+  /// What was sampled per step too, and of each observed pass the events of one measured step: that whose time is nearest the median. Calls
+  /// are those made while it lasted, blocks and segments of memory those alive then; readings of the device's memory at named moments stay.
+  /// A pass without a measured step ended early: its events say why, so all stay.
+  kOneStep,
+  kAll,
+};
+/// summary, one-step, all.
+const char* to_string(Keep keep);
+/// Throws UsageError naming the admitted words.
+Keep keep_from(const std::string& word);
+
 /// What merge did.
 struct MergeReport {
   std::int64_t invocations_added = 0;
@@ -93,9 +108,9 @@ class ResultsDatabase {
   /// Merges the rank files, derives statistics and totals, and closes the run, in one transaction.
   /// A rank file that is missing, damaged or of another run is stored as a loss, not an error. Files are named
   /// RUN-<run>-<rank>-<pass>.kymo. Finishing a run again replaces what it held, so that a supervisor overrules a recovery that took it for
-  /// dead.
+  /// dead. What `keep` leaves out is no loss; it is stored as run.keep.
   void finish_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
-                  const std::vector<std::filesystem::path>& rank_files);
+                  const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
 
   /// Closes what a killed supervisor left `running`. `folder` is that supervisor's scratch folder: its file `runs` lists the runs it began,
   /// one id and a newline each (a last line without newline is ignored), and RUN-<run>-<rank>-<pass>.kymo are rank files, adopted if

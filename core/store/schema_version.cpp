@@ -12,14 +12,6 @@
 namespace kymo::store {
 namespace {
 
-/// "0.10.2" as numbers that compare; what is no number counts as 0.
-std::array<long, 3> version_numbers(const std::string& version) {
-  std::array<long, 3> numbers{};
-  const auto parts = split(version, '.');
-  for (std::size_t i = 0; i < numbers.size() && i < parts.size(); ++i) numbers[i] = std::strtol(parts[i].c_str(), nullptr, 10);
-  return numbers;
-}
-
 const std::string kCreateView = "\nCREATE VIEW ";
 
 /// Names of the views that the scripts make.
@@ -57,6 +49,13 @@ void drop_views(const Connection& connection, const Schema& schema) {
 }
 
 }  // namespace
+
+std::array<long, 3> version_numbers(const std::string& version) {
+  std::array<long, 3> numbers{};
+  const auto parts = split(version, '.');
+  for (std::size_t i = 0; i < numbers.size() && i < parts.size(); ++i) numbers[i] = std::strtol(parts[i].c_str(), nullptr, 10);
+  return numbers;
+}
 
 const Schema& own_schema() {
   static const Schema schema{schemas::migrations(), schemas::views(), schemas::views_digest(), schemas::kCompatibleVersion,

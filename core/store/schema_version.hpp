@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct Schema {
 
 /// That of this build.
 const Schema& own_schema();
+
+/// "0.10.2" as numbers that compare; what is no number counts as 0.
+std::array<long, 3> version_numbers(const std::string& version);
 
 /// One fact of table meta; empty if it is not there.
 std::string meta_value(const Connection& connection, const std::string& key);

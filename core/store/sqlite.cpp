@@ -37,13 +37,6 @@ std::size_t sequence_length(std::string_view text) {
   return 0;
 }
 
-bool is_plain(std::string_view text) {
-  for (const char c : text) {
-    if (static_cast<signed char>(c) <= 0) return false;
-  }
-  return true;
-}
-
 /// A write beyond the file size limit must come back as an error, not end the process.
 void survive_file_size_limit() {
   struct sigaction current {};
@@ -81,8 +74,12 @@ std::string remedy(int code, int system_error) {
 
 }  // namespace
 
+bool is_clean_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) > 0; });
+}
+
 std::string clean_text(std::string_view text) {
-  if (is_plain(text)) return std::string(text);
+  if (is_clean_ascii(text)) return std::string(text);
   std::string clean;
   clean.reserve(text.size() + 16);
   while (!text.empty()) {

@@ -16,6 +16,8 @@ namespace kymo::store {
 
 /// Text as it is stored: valid UTF-8 without NUL; each byte that is not becomes U+FFFD.
 std::string clean_text(std::string_view text);
+/// True for text without any byte that clean_text() could change or must look at closer.
+bool is_clean_ascii(std::string_view text);
 
 /// A message of SQLite as one line of bounded length: it may quote what a damaged or prepared file holds.
 std::string one_line(std::string_view message);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/summary.hpp"
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,7 +64,36 @@ void summarize_clock(const Connection& results, std::int64_t run_id, const char*
   store_statistic(results, run_id, clock, series);
 }
 
+/// Host times of the measured steps of one phase of one rank, by pass.
+using PassTimes = std::map<std::string, std::vector<double>>;
+
+void store_overhead(const Connection& results, std::int64_t run_id, std::int64_t rank, const std::string& phase, const PassTimes& passes) {
+  const auto time = passes.find("time");
+  if (time == passes.end()) return;
+  const double time_ns = measure::summarize(time->second).median;
+  if (time_ns <= 0) return;
+  Statement insert(results,
+                   "INSERT INTO main.overhead (run_id, rank, pass, phase, steps, observed_ns, time_ns, ratio) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const auto& [pass, times] : passes) {
+    if (pass == "time") continue;
+    const double observed_ns = measure::summarize(times).median;
+    const auto steps = static_cast<std::int64_t>(times.size());
+    insert.bind_all(run_id, rank, pass, phase, steps, observed_ns, time_ns, observed_ns / time_ns).run();
+  }
+}
+
 }  // namespace
+
+void derive_overhead(const Connection& results, std::int64_t run_id) {
+  Statement samples(results,
+                    "SELECT rank, phase, pass, host_ns FROM main.sample WHERE run_id = ?1 AND warmup = 0 AND pass <> 'verify' "
+                    "AND EXISTS (SELECT 1 FROM main.rank WHERE run_id = ?1 AND pass NOT IN ('time', 'verify'))");
+  samples.bind(1, run_id);
+  std::map<std::pair<std::int64_t, std::string>, PassTimes> phases;
+  while (samples.step()) phases[{samples.integer(0), samples.text(1)}][samples.text(2)].push_back(samples.real(3));
+  for (const auto& [whose, passes] : phases) store_overhead(results, run_id, whose.first, whose.second, passes);
+}
 
 void summarize_run(const Connection& results, std::int64_t run_id) {
   derive_durations(results, run_id);

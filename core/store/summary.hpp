@@ -12,4 +12,8 @@ namespace kymo::store {
 /// transaction.
 void summarize_run(const Connection& results, std::int64_t run_id);
 
+/// Derives table overhead: per rank, observed pass and phase the median host time of its measured steps over that of the time pass on the
+/// same rank, where both exist. Within the caller's transaction.
+void derive_overhead(const Connection& results, std::int64_t run_id);
+
 }  // namespace kymo::store

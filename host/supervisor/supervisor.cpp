@@ -37,6 +37,7 @@ MadeRun skipped(const PlannedRun& run) {
 
 Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs, const Options& options,
                   const Conditions& setup) {
+  const store::Keep keep = store::keep_from(options.keep);
   Summary summary;
   Scratch scratch(database, invocation_id);
   ProgressMeter meter(runs, options.on_progress);
@@ -47,7 +48,7 @@ Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, 
     const std::int64_t run_id = database.begin_run(row_of(invocation_id, run));
     scratch.note(run_id);
     const MadeRun made = run.skip_reason.empty() ? maker.make(run_id, run) : skipped(run);
-    database.finish_run(run_id, made.end, made.workers, made.rank_files);
+    database.finish_run(run_id, made.end, made.workers, made.rank_files, keep);
     scratch.clear(run_id);
     summary.runs.push_back({run_id, made.end.status, made.end.detail});
     meter.end_run(steady_seconds());

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "store/opening.hpp"
 #include "store/results.hpp"
+#include "unit/store/event_record.hpp"
 #include "unit/store/fixture.hpp"
 
 namespace kymo::store::testing {
@@ -49,6 +50,43 @@ TEST_F(Damage, FlippedBytesAreRefusedOrHarmlessAndNeverWritten) {
   }
   EXPECT_GT(refused, 0);
   EXPECT_LT(refused, kFlips);
+}
+
+TEST_F(Damage, TruncatedRankFilesAreALossAndTheRestStays) {
+  ResultsDatabase database(path("a.db"), Mode::kCreate);
+  const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("x", {})));
+  const auto time = rank_file_name(folder(), run_id, 0, measure::Pass::kTime);
+  const auto trace = rank_file_name(folder(), run_id, 0, measure::Pass::kTrace);
+  write_rank_file(time, run_id, 0, measure::Pass::kTime, make_record());
+  event::PassRecord record = make_event_record();
+  record.trace.activities.resize(300'000, record.trace.activities.front());  // past the size up to which files are checked at once
+  write_rank_file(trace, run_id, 0, measure::Pass::kTrace, record);
+  const std::string whole = content_of(trace);
+  ASSERT_GT(whole.size(), 8u << 20);
+  for (const std::size_t left : {whole.size() - 16'384, whole.size() / 2, std::size_t{40'000}, std::size_t{100}, std::size_t{0}}) {
+    put_content(trace, whole.substr(0, left));
+    database.finish_run(run_id, ended("ok"), {}, {time, trace});
+    EXPECT_EQ(ask(database, "SELECT count(*), (SELECT count(*) FROM kernel), (SELECT count(*) FROM rank) FROM sample"), "24|0|1") << left;
+    EXPECT_EQ(ask(database, "SELECT rank, pass, source, count FROM loss"), "0|trace|store|-1") << left;
+  }
+}
+
+TEST_F(Damage, FlippedBytesOfEventsAreAdoptedOrLost) {
+  ResultsDatabase database(path("a.db"), Mode::kCreate);
+  const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("x", {})));
+  const auto file = rank_file_name(folder(), run_id, 0, measure::Pass::kTrace);
+  write_rank_file(file, run_id, 0, measure::Pass::kTrace, make_event_record());
+  const std::string good = content_of(file);
+  std::mt19937 random(11);
+  for (int i = 0; i < 300; ++i) {
+    std::string bytes = good;
+    const std::size_t at = std::uniform_int_distribution<std::size_t>(0, bytes.size() - 1)(random);
+    bytes[at] = static_cast<char>(bytes[at] ^ std::uniform_int_distribution<int>(1, 255)(random));
+    put_content(file, bytes);
+    database.finish_run(run_id, ended("ok"), {}, {file}, i % 2 == 0 ? Keep::kAll : Keep::kOneStep);
+    EXPECT_NE(ask(database, "SELECT (SELECT count(*) FROM sample) + (SELECT count(*) FROM loss)"), "0");
+  }
+  EXPECT_EQ(Connection(path("a.db"), Connection::Access::kReadOnly).text("PRAGMA integrity_check"), "ok");
 }
 
 TEST_F(Damage, FlippedRankFilesAreAdoptedOrLost) {

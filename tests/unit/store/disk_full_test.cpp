@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "store/opening.hpp"
 #include "store/results.hpp"
+#include "unit/store/event_record.hpp"
 #include "unit/store/fixture.hpp"
 
 namespace kymo::store::testing {
@@ -81,6 +82,57 @@ TEST_F(DiskFull, RankFileThatDoesNotFitIsAbsent) {
     ADD_FAILURE() << entry.path().filename() << " was left behind";
 }
 
+/// make_event_record() with more kernels than a file of 1 MiB holds.
+event::PassRecord many_kernels() {
+  event::PassRecord record = make_event_record();
+  record.trace.activities.resize(60'000, record.trace.activities.front());
+  return record;
+}
+
+void expect_samples_without_events(const std::filesystem::path& file) {
+  const auto source = open_rank_file(file, own_schema());
+  EXPECT_EQ(source->integer("SELECT count(*) FROM sample"), 8);
+  EXPECT_EQ(source->integer("SELECT count(*) FROM kernel_total"), 2);
+  EXPECT_EQ(source->integer("SELECT count(*) FROM kernel") + source->integer("SELECT count(*) FROM op"), 0);
+  EXPECT_EQ(source->integer("SELECT count FROM loss WHERE source = 'store'"), 60'028);
+  EXPECT_THAT(source->text("SELECT detail FROM loss WHERE source = 'store'"),
+              ::testing::AllOf(::testing::HasSubstr("kernel 59998"), ::testing::HasSubstr("op 2"), ::testing::HasSubstr("space")));
+  for (const auto& entry : std::filesystem::directory_iterator(file.parent_path())) EXPECT_EQ(entry.path(), file) << "left behind";
+}
+
+TEST_F(DiskFull, EventsThatDoNotFitAreALossAndSamplesSurvive) {
+  const auto file = path("small") / "RUN-1-0-trace.kymo";
+  const int status = in_child([&] {
+    std::signal(SIGXFSZ, SIG_DFL);
+    const rlimit limit{1 << 20, 1 << 20};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 5;
+    write_rank_file(file, 1, 0, measure::Pass::kTrace, many_kernels());
+    return 0;
+  });
+  EXPECT_EQ(status, 0);
+  expect_samples_without_events(file);
+}
+
+TEST_F(DiskFull, EventsThatDoNotFitOnTheFileSystemAreALossAndSamplesSurvive) {
+  if (::mount("none", path("small").c_str(), "tmpfs", 0, "size=1200k") != 0) GTEST_SKIP() << "may not mount a small file system here";
+  const auto file = path("small") / "RUN-1-0-trace.kymo";
+  write_rank_file(file, 1, 0, measure::Pass::kTrace, many_kernels());
+  expect_samples_without_events(file);
+  EXPECT_EQ(::umount(path("small").c_str()), 0);
+}
+
+TEST_F(DiskFull, WithoutRoomForSamplesEitherNothingIsLeft) {
+  const auto file = path("small") / "RUN-1-0-trace.kymo";
+  const int status = in_child([&] {
+    std::signal(SIGXFSZ, SIG_DFL);
+    const rlimit limit{64 << 10, 64 << 10};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 5;
+    return expect_failure([&] { write_rank_file(file, 1, 0, measure::Pass::kTrace, many_kernels()); }, "RUN-1-0-trace.kymo");
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(path("small")));
+}
+
 TEST_F(DiskFull, EveryPointOfFailureLeavesTheDatabaseWhole) {
   make_database(path("origin.db"));
   const auto file = rank_file_name(folder(), 2, 0, measure::Pass::kTime);
@@ -112,7 +164,7 @@ TEST_F(DiskFull, EveryPointOfFailureLeavesTheDatabaseWhole) {
 
 TEST_F(DiskFull, FullFileSystemIsAnErrorAndOldRowsStay) {
   const auto small = path("small");
-  if (::mount("none", small.c_str(), "tmpfs", 0, "size=1500k") != 0) GTEST_SKIP() << "may not mount a small file system here";
+  if (::mount("none", small.c_str(), "tmpfs", 0, "size=2500k") != 0) GTEST_SKIP() << "may not mount a small file system here";
   make_database(small / "a.db");
   const auto file = rank_file_name(folder(), 2, 0, measure::Pass::kTime);
   write_rank_file(file, 2, 0, measure::Pass::kTime, large_record());

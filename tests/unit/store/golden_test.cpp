@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "store/results.hpp"
+#include "store/schema_version.hpp"
+#include "unit/store/event_record.hpp"
 #include "unit/store/fixture.hpp"
 
 namespace kymo::store::testing {
@@ -41,7 +43,20 @@ TEST_P(Golden, TakesNewRunsAndMerges) {
   EXPECT_EQ(other.merge(path("golden.db")).runs_added, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemas, Golden, ::testing::Values("schema_1.sql"));
+TEST_P(Golden, HasTheTablesOfTheNewestSchema) {
+  for (const Mode mode : {Mode::kReadOnly, Mode::kReadWrite}) {
+    const ResultsDatabase database(path("golden.db"), mode);
+    EXPECT_EQ(ask(database, "SELECT keep FROM run"), "all;all");
+    for (const TableContent& content : event_contents()) {
+      const bool has_events = std::string(GetParam()) != "schema_1.sql";
+      const std::string rows = ask(database, "SELECT " + content.columns + " FROM " + content.table + " t");
+      EXPECT_EQ(rows, has_events ? content.expected : "") << content.table;
+    }
+  }
+  EXPECT_EQ(Connection(path("golden.db"), Connection::Access::kReadOnly).integer("PRAGMA user_version"), own_schema().version());
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemas, Golden, ::testing::Values("schema_1.sql", "schema_2.sql"));
 
 }  // namespace
 }  // namespace kymo::store::testing

@@ -55,7 +55,8 @@ def write_rank_file(a, steps):
     for key, value in (("schema_version", len(migrations)), ("compatible_version", 1), ("kymo_version", "0.1.0")):
         database.execute("INSERT INTO meta VALUES (?, ?)", (key, str(value)))
     key = (a["run_id"], a["rank"], a["pass"])
-    database.execute("INSERT INTO rank VALUES (?, ?, ?, 0, '', '', NULL, 1048576, NULL, NULL, '', '')", key)
+    database.execute("INSERT INTO rank (run_id, rank, pass, pid, host, status, resident_peak_bytes, stdout, stderr) "
+                     "VALUES (?, ?, ?, 0, '', '', 1048576, '', '')", key)
     for step in range(steps):
         database.execute("INSERT INTO sample VALUES (?, ?, ?, ?, 'step', 0, 0, 1, ?, 1000, NULL)", key + (step, step * 2000))
     database.commit()

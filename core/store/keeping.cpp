@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/keeping.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "measure/statistics.hpp"
+#include "store/opening.hpp"
+
+namespace kymo::store {
+namespace {
+
+constexpr std::array<std::pair<Keep, const char*>, 3> kWords{
+    {{Keep::kSummary, "summary"}, {Keep::kOneStep, "one-step"}, {Keep::kAll, "all"}}};
+
+/// Times of the measured steps of a pass on its slowest rank.
+using StepTimes = std::map<std::int64_t, double>;
+
+void add_step_times(const std::filesystem::path& file, const RankFileName& whose, std::map<std::string, StepTimes>& passes) {
+  try {
+    const auto source = open_rank_file(file, own_schema());
+    Statement steps(*source,
+                    "SELECT step, host_ns FROM main.sample WHERE run_id = ? AND rank = ? AND pass = ? AND phase = 'step' AND warmup = 0");
+    steps.bind_all(whose.run_id, whose.rank, whose.pass);
+    StepTimes& times = passes[whose.pass];
+    while (steps.step()) times[steps.integer(0)] = std::max(times[steps.integer(0)], steps.real(1));
+  } catch (const Error&) {
+    // It becomes a loss when it is adopted.
+  }
+}
+
+std::int64_t middle_step(const StepTimes& times) {
+  std::vector<double> values;
+  for (const auto& [step, time] : times) values.push_back(time);
+  const double median = measure::summarize(values).median;
+  auto nearest = times.begin();
+  for (auto each = times.begin(); each != times.end(); ++each) {
+    if (std::abs(each->second - median) < std::abs(nearest->second - median)) nearest = each;
+  }
+  return nearest->first;
+}
+
+/// The rows of one rank file that have to do with a step.
+class StepRows {
+ public:
+  StepRows(const Connection& source, const RankFileName& whose, std::int64_t step)
+      : owner_("run_id = " + std::to_string(whose.run_id) + " AND rank = " + std::to_string(whose.rank) + " AND pass = '" + whose.pass +
+               "'"),
+        step_(std::to_string(step)) {
+    Statement window(source, "SELECT start_ns, start_ns + host_ns FROM main.sample WHERE " + owner_ + " AND phase = 'step' AND step = ?");
+    if (!window.bind(1, step).step()) return;  // this rank never finished it: nothing lies between 0 and 0
+    begin_ = window.text(0);
+    end_ = window.text(1);
+  }
+
+  std::string of(Extent extent) const {
+    switch (extent) {
+      case Extent::kNoEvent:
+        return "true";
+      case Extent::kStep:
+        return "step = " + step_;
+      case Extent::kMoment:
+        return "(step = " + step_ + " OR moment <> '')";
+      case Extent::kTime:
+        return "start_ns < " + end_ + " AND end_ns > " + begin_;
+      case Extent::kLife:
+        return "alloc_ns < " + end_ + " AND coalesce(free_ns, " + end_ + ") > " + begin_;
+      case Extent::kShape:
+        return "shape IN (SELECT shape FROM main.kernel WHERE " + owner_ + " AND " + of(Extent::kStep) + ")";
+      case Extent::kStack:
+        return "stack IN (SELECT stack FROM main.allocation WHERE " + owner_ + " AND " + of(Extent::kLife) + ")";
+      case Extent::kFrame:
+        break;
+    }
+    return "frame IN (SELECT frame FROM main.stack WHERE " + owner_ + " AND " + of(Extent::kStack) + ")";
+  }
+
+ private:
+  std::string owner_;
+  std::string step_;
+  std::string begin_ = "0";
+  std::string end_ = "0";
+};
+
+}  // namespace
+
+const char* to_string(Keep keep) {
+  for (const auto& [value, word] : kWords) {
+    if (value == keep) return word;
+  }
+  throw Error("a value outside its enumeration");
+}
+
+Keep keep_from(const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto& [value, name] : kWords) {
+    if (word == name) return value;
+    known.emplace_back(name);
+  }
+  throw UsageError("unknown amount to keep " + quote(word) + suggestion(word, known) + "; admitted: " + join(known, ", "));
+}
+
+Keeping choose_keeping(Keep keep, std::int64_t run_id, const std::vector<std::filesystem::path>& rank_files) {
+  Keeping keeping{keep, {}};
+  if (keep != Keep::kOneStep) return keeping;
+  std::map<std::string, StepTimes> passes;
+  for (const auto& file : rank_files) {
+    const auto whose = parse_rank_file_name(file);
+    if (whose && whose->run_id == run_id) add_step_times(file, *whose, passes);
+  }
+  for (const auto& [pass, times] : passes) {
+    if (!times.empty()) keeping.steps[pass] = middle_step(times);
+  }
+  return keeping;
+}
+
+std::optional<std::string> kept_rows(const Keeping& keeping, const Connection& source, const RankFileName& whose,
+                                     const ObservedTable& table) {
+  if (keeping.keep == Keep::kAll || table.extent == Extent::kNoEvent) return "true";
+  if (keeping.keep == Keep::kSummary) return std::nullopt;
+  const auto step = keeping.steps.find(whose.pass);
+  if (step == keeping.steps.end()) return "true";
+  return StepRows(source, whose, step->second).of(table.extent);
+}
+
+void drop_what_is_summarized(const Connection& results, std::int64_t run_id, Keep keep) {
+  if (keep != Keep::kSummary) return;
+  for (const char* table : {"sample", "gpu_sample", "memory_counter", "step_duration"})
+    Statement(results, std::string("DELETE FROM main.") + table + " WHERE run_id = ?").bind(1, run_id).run();
+}
+
+}  // namespace kymo::store

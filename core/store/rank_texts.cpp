@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "store/rank_rows.hpp"
+#include "store/row_inserter.hpp"
+
+namespace kymo::store {
+
+// Cleaning may make two texts equal, so the numbers of the pass become rows one by one.
+RankTexts::RankTexts(const event::Texts& texts, const std::vector<std::string>& phases) {
+  rows_.push_back(event::kNoText);
+  for (std::size_t id = 1; id <= texts.size(); ++id) rows_.push_back(add(texts.text(static_cast<event::TextId>(id))));
+  for (const std::string& phase : phases) phases_.push_back(add(phase));
+  no_text_ = add("(unknown)");
+}
+
+event::TextId RankTexts::add(const std::string& text) {
+  const event::TextId row = texts_.intern(clean_text(text));
+  used_.resize(texts_.size() + 1);
+  return row;
+}
+
+std::int64_t RankTexts::intern(const std::string& text) { return used(add(text)); }
+
+void RankTexts::write(const Connection& connection) const {
+  RowInserter rows(connection, "string", {"string_id", "text"});
+  for (std::size_t row = 1; row < used_.size(); ++row) {
+    if (used_[row] != 0) rows.add(static_cast<std::int64_t>(row), texts_.text(static_cast<event::TextId>(row)));
+  }
+  rows.finish();
+}
+
+void write_text_facts(RankTarget& to, const event::Derived& derived) {
+  RowInserter classes(to.connection, "kernel_class", {"name_id", "short_name", "class"});
+  for (const event::KernelClass& each : derived.kernel_classes) {
+    if (const auto name = to.texts.text(each.name)) classes.add(*name, each.short_name, each.kernel_class);
+  }
+  classes.finish();
+  RowInserter paths(to.connection, "scope_path", {"scope_id", "module", "depth"});
+  for (const event::ScopePath& each : derived.scope_paths) {
+    if (const auto path = to.texts.text(each.path)) paths.add(*path, each.module, each.depth);
+  }
+  paths.finish();
+}
+
+std::map<std::string, std::int64_t> count_events(const event::PassRecord& record) {
+  using event::ActivityKind;
+  std::map<std::string, std::int64_t> counts;
+  const auto count = [&](const char* table, const auto& rows) {
+    if (!rows.empty()) counts[table] += static_cast<std::int64_t>(rows.size());
+  };
+  const event::Trace& trace = record.trace;
+  count("range", trace.ranges);
+  count("launch_shape", trace.shapes);
+  for (const ActivityKind kind : {ActivityKind::kKernel, ActivityKind::kMemcpy, ActivityKind::kMemset}) {
+    const auto of_kind = [&](const event::Activity& activity) { return activity.kind == kind; };
+    const auto activities = std::count_if(trace.activities.begin(), trace.activities.end(), of_kind);
+    if (activities > 0) counts[word(kind)] = activities;
+  }
+  count("api_call", trace.api_calls);
+  count("synchronization", trace.synchronizations);
+  count("tracing_pause", trace.pauses);
+  count("op", trace.operators);
+  count("allocation", record.derived.allocations);
+  count("segment", record.derived.segments);
+  count("memory_point", record.derived.memory_points);
+  count("device_memory", record.memory_trace.device);
+  for (const auto& stack : record.memory_trace.stacks) count("stack", stack);
+  count("stack_frame", record.memory_trace.frames);
+  return counts;
+}
+
+}  // namespace kymo::store
