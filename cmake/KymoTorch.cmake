@@ -3,6 +3,7 @@
 #   kymo::torch       ATen, autograd, the C++ front end (CPU and, through libtorch.so, CUDA kernels)
 #   kymo::torch_cuda  the same and the headers and libraries of its CUDA side
 #   kymo::cudart, kymo::cuda_headers
+#   kymo::cupti       the libcupti that LibTorch itself uses: a process may hold one alone
 # The torch package is KYMO_TORCH (the folder that holds lib/ and include/), else that of the python3 on PATH.
 
 set(KYMO_TORCH "" CACHE PATH "Folder of the torch package")
@@ -48,6 +49,10 @@ target_include_directories(kymo_cuda_headers SYSTEM INTERFACE ${KYMO_CUDA_ROOT}/
 add_library(kymo_cudart INTERFACE)
 add_library(kymo::cudart ALIAS kymo_cudart)
 target_link_libraries(kymo_cudart INTERFACE kymo_cuda_headers ${KYMO_CUDA_ROOT}/lib/libcudart.so.13)
+
+add_library(kymo_cupti INTERFACE)
+add_library(kymo::cupti ALIAS kymo_cupti)
+target_link_libraries(kymo_cupti INTERFACE kymo_cuda_headers ${KYMO_CUDA_ROOT}/lib/libcupti.so.13)
 
 add_library(kymo_torch_cuda_side INTERFACE)
 add_library(kymo::torch_cuda ALIAS kymo_torch_cuda_side)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collect/standpoint.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
@@ -25,7 +26,14 @@ struct PassSetting {
   int device_index = 0;
   std::int64_t run_start_ns = 0;  ///< host clock; times in records are relative to it
   bool uses_torch = false;        ///< the plugin links LibTorch
+  /// Where the workload stands at any moment; nullptr in the passes time and verify. Outlives the pass.
+  Standpoint* standpoint = nullptr;
+  measure::Observation how;
+  std::vector<std::string> phases;  ///< names, in the order in which the workload declares them
 };
+
+/// True if the pass observes events: memory, trace and ops.
+inline bool observes(measure::Pass pass) { return pass != measure::Pass::kTime && pass != measure::Pass::kVerify; }
 
 /// What observes during a pass. All calls come from the worker's main thread, outside timed stretches unless said otherwise.
 class Collector {
@@ -42,6 +50,10 @@ class Collector {
   /// Inside the timed stretch. `stream` is the cudaStream_t of the phase.
   virtual void phase_begin(std::size_t phase, void* stream) { (void)phase, (void)stream; }
   virtual void phase_end() {}
+  /// True if the collector is to be told of scopes; asked once, after arm(). Scopes come from any thread.
+  virtual bool wants_scopes() const { return false; }
+  virtual void scope_begin(const char* name) { (void)name; }
+  virtual void scope_end() {}
   /// After each step, outside the timed stretch.
   virtual void between_steps(std::int64_t step) { (void)step; }
   /// Between two cases of a reused worker: give back cached memory, reset peaks.
@@ -57,6 +69,11 @@ class DeviceTimer {
   virtual ~DeviceTimer() = default;
   /// Waits until the device has done all its work; throws std::runtime_error with the device's error.
   virtual void synchronize() = 0;
+  /// True if what is queued on the stream is being captured into a graph: the device must not be waited for meanwhile.
+  virtual bool is_capturing(void* stream) {
+    (void)stream;
+    return false;
+  }
   /// Device time per phase index of the step that ended last; -1 where nothing was recorded. `whole_step_ns` spans the first phase's begin
   /// to the last phase's end.
   virtual void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) = 0;

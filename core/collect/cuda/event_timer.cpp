@@ -69,6 +69,11 @@ cudaError_t EventTimer::record(cudaEvent_t event, Entry& entry) {
 
 void EventTimer::synchronize() { check_cuda(cudaDeviceSynchronize(), "waiting for the device"); }
 
+bool EventTimer::is_capturing(void* stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture) == cudaSuccess && capture != cudaStreamCaptureStatusNone;
+}
+
 void EventTimer::count_untimed(cudaError_t error) {
   ++untimed_;
   last_reason_ = take_cuda_error(error);

@@ -28,6 +28,7 @@ class EventTimer final : public DeviceTimer {
   void end_phase();
 
   void synchronize() override;
+  bool is_capturing(void* stream) override;
   void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) override;
 
   /// How many entries could not be timed since prepare(), and why the last one could not.

@@ -3,12 +3,19 @@
 
 #include <dlfcn.h>
 #include <nvml.h>
+#include <unistd.h>
 
 #include <array>
 
 #include "collect/collector.hpp"
 
 namespace kymo::collect {
+namespace {
+
+constexpr std::size_t kProcesses = 32;
+constexpr unsigned long long kNotTold = static_cast<unsigned long long>(NVML_VALUE_NOT_AVAILABLE);
+
+}  // namespace
 
 struct Nvml::Functions {
   void* library = nullptr;
@@ -22,6 +29,11 @@ struct Nvml::Functions {
   decltype(&nvmlDeviceGetPowerUsage) power = nullptr;
   decltype(&nvmlDeviceGetTemperature) temperature = nullptr;
   decltype(&nvmlDeviceGetCurrentClocksEventReasons) reasons = nullptr;
+  decltype(&nvmlDeviceGetCount_v2) count = nullptr;
+  decltype(&nvmlDeviceGetHandleByIndex_v2) by_index = nullptr;
+  decltype(&nvmlDeviceGetUUID) uuid = nullptr;
+  decltype(&nvmlDeviceGetMemoryInfo) memory = nullptr;
+  decltype(&nvmlDeviceGetComputeRunningProcesses_v3) processes = nullptr;
   nvmlDevice_t device = nullptr;
 
   ~Functions() {
@@ -46,6 +58,11 @@ struct Nvml::Functions {
     find(power, "nvmlDeviceGetPowerUsage");
     find(temperature, "nvmlDeviceGetTemperature");
     find(reasons, "nvmlDeviceGetCurrentClocksEventReasons");
+    find(count, "nvmlDeviceGetCount_v2");
+    find(by_index, "nvmlDeviceGetHandleByIndex_v2");
+    find(uuid, "nvmlDeviceGetUUID");
+    find(memory, "nvmlDeviceGetMemoryInfo");
+    find(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     // The name before driver 535.
     if (!reasons) find(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
     if (!init || !shutdown || !error_string || !by_uuid) throw Unavailable("no NVML: libnvidia-ml.so.1 lacks basic functions");
@@ -55,6 +72,12 @@ struct Nvml::Functions {
     unsigned int mhz = 0;
     if (!function || !device || function(device, type, &mhz) != NVML_SUCCESS) return std::nullopt;
     return mhz;
+  }
+
+  std::optional<std::int64_t> used_bytes(nvmlDevice_t of) const {
+    nvmlMemory_t state{};
+    if (!memory || !of || memory(of, &state) != NVML_SUCCESS) return std::nullopt;
+    return static_cast<std::int64_t>(state.used);
   }
 };
 
@@ -90,6 +113,42 @@ void Nvml::read(event::GpuSample& sample) const {
   if (f.temperature && f.temperature(f.device, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS) sample.temperature_c = value;
   unsigned long long reasons = 0;
   if (f.reasons && f.reasons(f.device, &reasons) == NVML_SUCCESS) sample.throttle_reasons = static_cast<std::int64_t>(reasons);
+}
+
+std::optional<std::int64_t> Nvml::used_bytes() const { return functions_->used_bytes(functions_->device); }
+
+std::vector<Nvml::Use> Nvml::use_of_all() const {
+  const Functions& f = *functions_;
+  std::vector<Use> all;
+  unsigned int count = 0;
+  if (!f.count || !f.by_index || !f.uuid || f.count(&count) != NVML_SUCCESS) return all;
+  for (unsigned int i = 0; i < count; ++i) {
+    nvmlDevice_t device = nullptr;
+    std::array<char, NVML_DEVICE_UUID_V2_BUFFER_SIZE> uuid{};
+    if (f.by_index(i, &device) != NVML_SUCCESS || f.uuid(device, uuid.data(), uuid.size()) != NVML_SUCCESS) continue;
+    if (const auto used = f.used_bytes(device)) all.push_back({uuid.data(), *used});
+  }
+  return all;
+}
+
+std::optional<std::int64_t> Nvml::process_bytes() const {
+  const Functions& f = *functions_;
+  if (!f.processes || !f.device) return std::nullopt;
+  std::vector<nvmlProcessInfo_t> processes(kProcesses);
+  auto count = static_cast<unsigned int>(processes.size());
+  nvmlReturn_t result = f.processes(f.device, &count, processes.data());
+  if (result == NVML_ERROR_INSUFFICIENT_SIZE) {
+    processes.resize(count + kProcesses);
+    count = static_cast<unsigned int>(processes.size());
+    result = f.processes(f.device, &count, processes.data());
+  }
+  if (result != NVML_SUCCESS) return std::nullopt;
+  const auto own = static_cast<unsigned int>(getpid());
+  for (unsigned int i = 0; i < count; ++i) {
+    if (processes[i].pid != own || processes[i].usedGpuMemory == kNotTold) continue;
+    return static_cast<std::int64_t>(processes[i].usedGpuMemory);
+  }
+  return std::nullopt;
 }
 
 std::optional<std::int64_t> Nvml::max_sm_clock_mhz() const { return functions_->clock_mhz(functions_->max_clock, NVML_CLOCK_SM); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kymo_torch_cuda: peaks of LibTorch's caching allocator on the GPU, its state after each step, and what it knew when a request failed.
+// kymo_torch_cuda: peaks of LibTorch's caching allocator on the GPU, its state after each step, what it knew when a request failed, and in
+// the pass memory all that it does.
 #include <ATen/Context.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -11,6 +12,8 @@
 
 #include "base/clock.hpp"
 #include "collect/collector.hpp"
+#include "collect/torch_cuda/allocator_state.hpp"
+#include "collect/torch_cuda/allocator_trace.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -18,8 +21,6 @@ namespace {
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
 constexpr const char* kName = "kymo_torch_cuda";
-// Index of the statistics over the small and the large pool together.
-constexpr std::size_t kAllPools = 0;
 // Readings of one pass, 40 bytes each; what goes beyond is counted as a loss.
 constexpr std::size_t kMostReadings = 100'000;
 // Room made before the first step, so that short passes never allocate between steps.
@@ -62,12 +63,17 @@ std::string first_line(const std::exception& error) {
 
 class TorchCudaCollector final : public Collector {
  public:
+  ~TorchCudaCollector() override { forget_events(); }
+
   std::string name() const override { return kName; }
 
   void arm(const PassSetting& setting) override {
     if (setting.device != measure::DeviceKind::kCuda || !setting.uses_torch) throw Unavailable("the pass does not use LibTorch on a GPU");
     device_ = static_cast<c10::DeviceIndex>(setting.device_index);
     run_start_ns_ = setting.run_start_ns;
+    forget_events();
+    armed_ = false;
+    missing_events_.reset();
     readings_.clear();
     readings_.reserve(kReadingsReserved);
     readings_lost_ = 0;
@@ -80,6 +86,8 @@ class TorchCudaCollector final : public Collector {
       attach();
       allocator::resetPeakStats(device_);
       allocations_at_start_ = allocator::getDeviceStats(device_).num_device_alloc;
+      records_events_ = setting.pass == measure::Pass::kMemory && setting.standpoint != nullptr;
+      if (records_events_) record_events(setting);
     } catch (const c10::Error& error) {
       throw Unavailable(first_line(error));
     }
@@ -100,15 +108,19 @@ class TorchCudaCollector final : public Collector {
   }
 
   void disarm(event::PassRecord& record) override {
+    if (!armed_) return;
+    end_allocator_record(record, kName);
+    if (missing_events_) record.losses.push_back(*missing_events_);
     record.memory_counters.insert(record.memory_counters.end(), readings_.begin(), readings_.end());
     if (readings_lost_ > 0)
       record.losses.push_back(
           {kName, readings_lost_,
            "allocator readings beyond the first " + std::to_string(kMostReadings) + " of a pass, or refused by the device"});
     try {
-      const auto stats = allocator::getDeviceStats(device_);
-      record.memory.allocated_bytes = stats.allocated_bytes[kAllPools].peak;
-      record.memory.reserved_bytes = stats.reserved_bytes[kAllPools].peak;
+      const event::MemoryState peak = allocator_state(allocator::getDeviceStats(device_)).peak;
+      record.memory.allocated_bytes = peak.allocated_bytes;
+      record.memory.reserved_bytes = peak.reserved_bytes;
+      if (records_events_) record.memory_trace.cuda_peaks = peak;
     } catch (const c10::Error& error) {
       record.losses.push_back({kName, -1, "no allocator statistics: " + first_line(error)});
     }
@@ -137,6 +149,21 @@ class TorchCudaCollector final : public Collector {
     }
   }
 
+  void record_events(const PassSetting& setting) {
+    try {
+      record_allocator(setting, device_);
+    } catch (const c10::Error& error) {
+      missing_events_ = event::Loss{kName, -1, "no memory events: " + first_line(error)};
+    }
+  }
+
+  /// What a pass saw that nobody asks for any more goes.
+  void forget_events() {
+    if (!armed_) return;
+    event::PassRecord unwanted;
+    end_allocator_record(unwanted, kName);
+  }
+
   /// The allocator cannot detach an observer: one for the life of the process. It works only when a request has failed.
   void attach() {
     if (attached_) return;
@@ -154,6 +181,8 @@ class TorchCudaCollector final : public Collector {
   std::int64_t allocations_at_start_ = 0;
   std::vector<event::MemoryCounter> readings_;
   std::int64_t readings_lost_ = 0;
+  std::optional<event::Loss> missing_events_;
+  bool records_events_ = false;
   bool armed_ = false;
   bool attached_ = false;
 };

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/cuda/cuda_collector.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <optional>
+#include <system_error>
+
+#include "base/clock.hpp"
+#include "collect/cuda/cuda_devices.hpp"
+#include "collect/cuda/cuda_error.hpp"
+#include "collect/cuda/nvtx_ranges.hpp"
+
+namespace kymo::collect {
+namespace {
+
+// A reading takes up to some milliseconds, in which the GPU idles. Taken beside every step of a short workload it would leave the GPU
+// idle most of the time and lower the very clocks it watches, while NVML renews its figures only some ten times a second.
+constexpr std::int64_t kReadingIntervalNs = 50'000'000;
+
+constexpr const char* kName = "kymo_cuda";
+constexpr const char* kEventsOnly = "events only";
+
+bool traces(const PassSetting& setting) {
+  const bool wanted = setting.pass == measure::Pass::kTrace || setting.pass == measure::Pass::kOps;
+  return wanted && setting.device == measure::DeviceKind::kCuda;
+}
+
+std::optional<std::int64_t> free_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  if (cudaMemGetInfo(&free, &total) == cudaSuccess) return static_cast<std::int64_t>(free);
+  cudaGetLastError();
+  return std::nullopt;
+}
+
+}  // namespace
+
+CudaCollector::~CudaCollector() = default;
+
+std::string CudaCollector::name() const { return kName; }
+
+void CudaCollector::forget() {
+  memory_.reset();
+  session_.reset();
+  readings_.clear();
+  losses_.clear();
+  next_reading_ns_ = 0;
+  events_only_ = false;
+  nvtx_ = false;
+}
+
+void CudaCollector::arm(const PassSetting& setting) {
+  forget();
+  setting_ = setting;
+  nvtx_ = nvtx_is_wanted();
+  open_nvml();
+  std::vector<Nvml::Use> before_cuda;
+  if (observes(setting.pass) && nvml_) before_cuda = nvml_->use_of_all();
+  const std::int64_t before_cuda_ns = now_ns() - setting.run_start_ns;
+  // CUPTI must be there before CUDA starts; up to here nothing has called CUDA.
+  if (traces(setting)) start_tracing();
+  try {
+    const event::Device device = cuda_device(setting.device_index);
+    start_on_device();
+    if (session_) session_->context_made();
+    select_on_nvml(device.uuid);
+    if (observes(setting.pass)) start_memory(device.uuid, before_cuda, before_cuda_ns);
+  } catch (const std::runtime_error& error) {
+    forget();
+    throw Unavailable(error.what());
+  }
+}
+
+void CudaCollector::start_tracing() {
+  try {
+    auto session = std::make_unique<CuptiSession>(setting_.how, setting_.standpoint, setting_.run_start_ns);
+    session->start();
+    session_ = std::move(session);
+  } catch (const Unavailable& reason) {
+    events_only_ = true;
+    losses_.push_back({kName, -1, std::string("kernels and copies are not recorded: ") + reason.what()});
+  }
+}
+
+void CudaCollector::start_on_device() {
+  check_cuda(cudaSetDevice(setting_.device_index), "choosing the device");
+  if (observes(setting_.pass)) check_cuda(cudaFree(nullptr), "making the context");
+  timer_.prepare();
+}
+
+void CudaCollector::open_nvml() {
+  try {
+    if (!nvml_) nvml_ = std::make_unique<Nvml>();
+  } catch (const Unavailable& reason) {
+    losses_.push_back({kName, -1, std::string("no clocks, power, temperature and memory in use: ") + reason.what()});
+  }
+}
+
+void CudaCollector::select_on_nvml(const std::string& uuid) {
+  if (!nvml_) return;
+  try {
+    nvml_->select(uuid);
+  } catch (const Unavailable& reason) {
+    nvml_.reset();
+    losses_.push_back({kName, -1, std::string("no clocks, power, temperature and memory in use: ") + reason.what()});
+  }
+}
+
+void CudaCollector::start_memory(const std::string& uuid, const std::vector<Nvml::Use>& before_cuda, std::int64_t before_cuda_ns) {
+  if (!nvml_) return;
+  const auto read = [this](bool with_process) -> std::optional<DeviceMemorySampler::Reading> {
+    const std::optional<std::int64_t> used = nvml_->used_bytes();
+    if (!used) return std::nullopt;
+    return DeviceMemorySampler::Reading{*used, with_process ? nvml_->process_bytes() : std::nullopt};
+  };
+  DeviceMemorySampler::Setting setting;
+  setting.standpoint = setting_.standpoint;
+  setting.run_start_ns = setting_.run_start_ns;
+  memory_ = std::make_unique<DeviceMemorySampler>(read, setting);
+  for (const Nvml::Use& use : before_cuda) {
+    if (use.uuid == uuid) memory_->add({before_cuda_ns, "before cuda", -1, use.used_bytes, std::nullopt});
+  }
+  note_memory("context made", -1);
+  if (setting_.pass != measure::Pass::kMemory) return;
+  try {
+    memory_->start_background();
+  } catch (const std::system_error& error) {
+    losses_.push_back({kName, -1, std::string("no readings of the GPU's memory within steps: ") + error.what()});
+  }
+}
+
+/// Asking what this process holds takes long: beside every step it would leave the GPU idle in the passes that watch it work.
+void CudaCollector::note_memory(const char* moment, std::int64_t step) {
+  if (!memory_) return;
+  memory_->note(moment, static_cast<std::int32_t>(step), step < 0 || setting_.pass == measure::Pass::kMemory);
+}
+
+void CudaCollector::before_steps() { note_memory("prepared", -1); }
+
+void CudaCollector::step_begin(std::int64_t) { timer_.begin_step(); }
+
+void CudaCollector::phase_begin(std::size_t phase, void* stream) {
+  if (nvtx_) nvtx_begin(phase < setting_.phases.size() ? setting_.phases[phase].c_str() : "phase");
+  timer_.begin_phase(phase, stream);
+}
+
+void CudaCollector::phase_end() {
+  timer_.end_phase();
+  if (nvtx_) nvtx_end();
+}
+
+void CudaCollector::scope_begin(const char* name) {
+  if (nvtx_) nvtx_begin(name);
+}
+
+void CudaCollector::scope_end() {
+  if (nvtx_) nvtx_end();
+}
+
+void CudaCollector::between_steps(std::int64_t step) {
+  note_memory("after step", step);
+  const std::int64_t now = now_ns();
+  if (!nvml_ || now < next_reading_ns_) return;
+  event::GpuSample reading;
+  reading.step = step;
+  reading.time_ns = now - setting_.run_start_ns;
+  nvml_->read(reading);
+  readings_.push_back(reading);
+  // The few steps of an observed pass each have their reading.
+  if (!observes(setting_.pass)) next_reading_ns_ = now + kReadingIntervalNs;
+}
+
+void CudaCollector::reset() { forget(); }
+
+void CudaCollector::disarm(event::PassRecord& record) {
+  if (memory_) {
+    memory_->stop_background();
+    note_memory("end", -1);
+    memory_->take(record);
+  }
+  if (session_) session_->stop(record);
+  if (events_only_) record.observation = kEventsOnly;
+  record.gpu_samples.insert(record.gpu_samples.end(), readings_.begin(), readings_.end());
+  record.losses.insert(record.losses.end(), losses_.begin(), losses_.end());
+  if (timer_.untimed() > 0)
+    record.losses.push_back({kName, timer_.untimed(), "phase entries without device time: " + timer_.last_reason()});
+  if (record.out_of_memory && record.out_of_memory->where == "device" && !record.out_of_memory->free_bytes) {
+    record.out_of_memory->free_bytes = free_bytes();
+  }
+}
+
+}  // namespace kymo::collect

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/cuda/cupti_session.hpp"
+
+#include <cuda_runtime_api.h>
+#include <cupti.h>
+
+#include <atomic>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
+#include "collect/collector.hpp"
+#include "collect/cuda/activity_parser.hpp"
+#include "collect/cuda/buffer_pool.hpp"
+#include "collect/cuda/clock_conversion.hpp"
+#include "collect/cuda/cuda_error.hpp"
+#include "collect/cuda/event_arena.hpp"
+#include "collect/cuda/graph_nodes.hpp"
+#include "collect/cuda/launch_calls.hpp"
+#include "collect/cuda/launch_log.hpp"
+#include "collect/cuda/other_client.hpp"
+
+namespace kymo::collect {
+namespace {
+
+constexpr const char* kSource = "kymo_cuda";
+constexpr const char* kClock = "cupti";
+constexpr int kClockAttempts = 64;
+
+// CUPTI's calls for buffers carry no word of ours.
+std::atomic<BufferPool*> g_pool{nullptr};
+
+void CUPTIAPI buffer_requested(std::uint8_t** memory, std::size_t* bytes, std::size_t* most_records) {
+  BufferPool* pool = g_pool.load(std::memory_order_acquire);
+  const BufferPool::Buffer buffer = pool ? pool->request() : BufferPool::Buffer{};
+  *memory = buffer.memory;
+  *bytes = buffer.bytes;
+  *most_records = 0;
+}
+
+/// Records that CUPTI dropped for want of a buffer since it was last asked.
+std::int64_t dropped_records() {
+  std::size_t dropped = 0;
+  return cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS ? static_cast<std::int64_t>(dropped) : 0;
+}
+
+void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t, std::size_t valid_bytes) {
+  if (BufferPool* pool = g_pool.load(std::memory_order_acquire)) pool->complete(memory, valid_bytes, dropped_records());
+}
+
+std::string words_of(CUptiResult result) {
+  const char* text = nullptr;
+  return cuptiGetResultString(result, &text) == CUPTI_SUCCESS && text ? text : "CUPTI error " + std::to_string(result);
+}
+
+std::string reason_of(CUptiResult result) {
+  switch (result) {
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+    case CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED:
+      return "CUPTI serves one client, and that is " + name_other_client(profiler_traces()) + "; run without it";
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+      return "CUPTI is not permitted to this user (" + words_of(result) +
+             "); the driver's option NVreg_RestrictProfilingToAdminUsers=0 permits it";
+    default:
+      return "CUPTI does not start: " + words_of(result);
+  }
+}
+
+void require(CUptiResult result) {
+  if (result != CUPTI_SUCCESS) throw Unavailable(reason_of(result));
+}
+
+std::optional<ClockPair> compare_with_cupti() {
+  return compare_clocks(kClockAttempts, now_ns, []() -> std::optional<std::int64_t> {
+    std::uint64_t time_ns = 0;
+    if (cuptiGetTimestamp(&time_ns) != CUPTI_SUCCESS || time_ns == 0) return std::nullopt;
+    return static_cast<std::int64_t>(time_ns);
+  });
+}
+
+}  // namespace
+
+struct CuptiSession::State {
+  State(const measure::Observation& observation, const Standpoint* where, std::int64_t run_start)
+      : how(observation),
+        standpoint(where),
+        run_start_ns(run_start),
+        arena(how.memory_bytes),
+        pool(arena, BufferPool::buffer_bytes_for(how.memory_bytes), count_activity_records),
+        launches(arena),
+        nodes(arena) {}
+
+  event::Place here() const noexcept { return standpoint ? standpoint->here() : event::Place{}; }
+  static void CUPTIAPI called(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* detail);
+  void node_made(CUpti_CallbackId what, const CUpti_GraphData& graph) noexcept;
+
+  void watch(CUpti_CallbackDomain domain, CUpti_CallbackId call);
+  void watch_calls();
+  void record_kind(CUpti_ActivityKind kind);
+  void record_kind_if(bool wanted, CUpti_ActivityKind kind, const char* name);
+  void end() noexcept;
+  void parse(event::PassRecord& record);
+  void add_losses(std::vector<event::Loss>& into) const;
+
+  const measure::Observation how;
+  const Standpoint* const standpoint;
+  const std::int64_t run_start_ns;
+  EventArena arena;
+  BufferPool pool;
+  LaunchLog launches;
+  GraphNodes nodes;
+  CUpti_SubscriberHandle subscriber = nullptr;
+  std::vector<CUpti_ActivityKind> kinds;
+  std::vector<event::Loss> losses;
+  std::optional<ClockPair> begin_clock;
+  std::optional<ClockPair> end_clock;
+  std::int64_t unwatched = 0;
+  bool recording = false;
+};
+
+void CUPTIAPI CuptiSession::State::called(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* detail) {
+  auto& self = *static_cast<State*>(state);
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    const auto* resource = static_cast<const CUpti_ResourceData*>(detail);
+    if (resource->resourceDescriptor) self.node_made(call, *static_cast<const CUpti_GraphData*>(resource->resourceDescriptor));
+    return;
+  }
+  const auto* launch = static_cast<const CUpti_CallbackData*>(detail);
+  if (launch->callbackSite != CUPTI_API_ENTER) return self.launches.close();
+  self.launches.append({launch->correlationId, kind_of_launch(call), now_ns() - self.run_start_ns, self.here()});
+}
+
+void CuptiSession::State::node_made(CUpti_CallbackId what, const CUpti_GraphData& graph) noexcept {
+  if (what == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) launches.retract();
+  std::uint64_t node = 0;
+  if (cuptiGetGraphNodeId(graph.node, &node) != CUPTI_SUCCESS) return;
+  if (what == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) {
+    nodes.created(node, here());
+    return;
+  }
+  std::uint64_t original = 0;
+  if (cuptiGetGraphNodeId(graph.originalNode, &original) == CUPTI_SUCCESS) nodes.cloned(node, original);
+}
+
+void CuptiSession::State::watch(CUpti_CallbackDomain domain, CUpti_CallbackId call) {
+  // A CUPTI older than the headers does not know the newest calls.
+  if (cuptiEnableCallback(1, subscriber, domain, call) != CUPTI_SUCCESS) ++unwatched;
+}
+
+void CuptiSession::State::watch_calls() {
+  for (const LaunchCall& each : launch_calls()) {
+    // A launch whose record nobody asked for would look like lost work.
+    if (each.kind != event::LaunchKind::kMemset || how.memsets) watch(CUPTI_CB_DOMAIN_DRIVER_API, each.call);
+  }
+  watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+  watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+  if (unwatched > 0) losses.push_back({kSource, unwatched, "kinds of launches that this CUPTI does not report"});
+}
+
+void CuptiSession::State::record_kind(CUpti_ActivityKind kind) {
+  require(cuptiActivityEnable(kind));
+  kinds.push_back(kind);
+}
+
+/// What was asked for beyond kernels and copies may be missing by itself.
+void CuptiSession::State::record_kind_if(bool wanted, CUpti_ActivityKind kind, const char* name) {
+  if (!wanted) return;
+  const CUptiResult result = cuptiActivityEnable(kind);
+  if (result == CUPTI_SUCCESS) {
+    kinds.push_back(kind);
+  } else {
+    losses.push_back({kSource, -1, std::string("no ") + name + ": " + words_of(result)});
+  }
+}
+
+void CuptiSession::State::end() noexcept {
+  for (const CUpti_ActivityKind kind : std::exchange(kinds, {})) cuptiActivityDisable(kind);
+  if (subscriber) cuptiUnsubscribe(subscriber);
+  subscriber = nullptr;
+  recording = false;
+}
+
+CuptiSession::CuptiSession(const measure::Observation& how, const Standpoint* standpoint, std::int64_t run_start_ns)
+    : state_(std::make_unique<State>(how, standpoint, run_start_ns)) {}
+
+CuptiSession::~CuptiSession() {
+  if (state_->recording) {
+    state_->end();
+    cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  }
+  // CUPTI may ask for a buffer until the process ends: it gets none from here on.
+  BufferPool* mine = &state_->pool;
+  g_pool.compare_exchange_strong(mine, nullptr);
+}
+
+void CuptiSession::start() {
+  State& state = *state_;
+  g_pool.store(&state.pool, std::memory_order_release);
+  try {
+    require(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed));
+    if (const CUptiResult result = cuptiSubscribe(&state.subscriber, &State::called, &state); result != CUPTI_SUCCESS) {
+      state.subscriber = nullptr;
+      throw Unavailable(reason_of(result));
+    }
+    state.watch_calls();
+    if (state.how.api_calls) cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    state.record_kind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    state.record_kind(CUPTI_ACTIVITY_KIND_MEMCPY);
+    state.record_kind_if(state.how.memsets, CUPTI_ACTIVITY_KIND_MEMSET, "memsets");
+    state.record_kind_if(state.how.synchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronization");
+    state.record_kind_if(state.how.pauses, CUPTI_ACTIVITY_KIND_OVERHEAD, "pauses of tracing");
+    state.record_kind_if(state.how.api_calls, CUPTI_ACTIVITY_KIND_RUNTIME, "calls of the runtime");
+    state.record_kind_if(state.how.api_calls, CUPTI_ACTIVITY_KIND_DRIVER, "calls of the driver");
+  } catch (const Unavailable&) {
+    state.end();
+    throw;
+  }
+  state.recording = true;
+  state.begin_clock = compare_with_cupti();
+}
+
+void CuptiSession::context_made() {
+  if (state_->recording && !state_->begin_clock) state_->begin_clock = compare_with_cupti();
+}
+
+void CuptiSession::stop(event::PassRecord& record) {
+  State& state = *state_;
+  if (!state.recording) return;
+  if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
+    state.losses.push_back({kSource, -1, "work that the GPU had not ended: " + take_cuda_error(error)});
+  }
+  state.end_clock = compare_with_cupti();
+  cuptiActivityFlushAll(0);
+  state.end();
+  cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  state.pool.complete(nullptr, 0, dropped_records());
+  // What the host saw comes first: it survives whatever befalls the rest.
+  state.launches.take(record.trace.launches);
+  state.nodes.take(record.trace.graph_nodes);
+  state.parse(record);
+  state.add_losses(record.losses);
+}
+
+void CuptiSession::State::parse(event::PassRecord& record) {
+  for (const auto& pair : {begin_clock, end_clock}) {
+    if (pair) record.trace.clock_syncs.push_back({kClock, pair->host_ns - run_start_ns, pair->clock_ns, pair->error_ns});
+  }
+  const ClockConversion clock = begin_clock && end_clock ? ClockConversion(*begin_clock, *end_clock)
+                                : begin_clock            ? ClockConversion(*begin_clock)
+                                : end_clock              ? ClockConversion(*end_clock)
+                                                         : ClockConversion();
+  if (!begin_clock && !end_clock)
+    losses.push_back({kSource, -1, "CUPTI's clock cannot be compared with the host's: times of the GPU are its own"});
+  ActivityParser parser(clock, run_start_ns, record.trace);
+  const std::vector<BufferPool::Buffer> buffers = pool.take_filled();
+  std::size_t parsed = 0;
+  try {
+    for (const BufferPool::Buffer& buffer : buffers) parser.expect(buffer.memory, buffer.bytes);
+    for (; parsed < buffers.size(); ++parsed) {
+      parser.parse(buffers[parsed].memory, buffers[parsed].bytes);
+      EventArena::release(reinterpret_cast<std::byte*>(buffers[parsed].memory), buffers[parsed].bytes);
+    }
+  } catch (const std::bad_alloc&) {
+    losses.push_back(
+        {kSource, -1, "activity records of " + std::to_string(buffers.size() - parsed) + " buffers: no memory to read them into"});
+  }
+  const std::vector<event::Loss> unread = parser.losses();
+  losses.insert(losses.end(), unread.begin(), unread.end());
+}
+
+void CuptiSession::State::add_losses(std::vector<event::Loss>& into) const {
+  into.insert(into.end(), losses.begin(), losses.end());
+  const std::string bound = " had no room in " + format_bytes(how.memory_bytes);
+  if (const std::int64_t count = pool.lost()) into.push_back({kSource, count, "activity records (kernels, copies and the like)" + bound});
+  if (const std::int64_t count = launches.lost()) into.push_back({kSource, count, "launches" + bound});
+  if (const std::int64_t count = nodes.lost()) into.push_back({kSource, count, "graph nodes" + bound});
+  if (const std::int64_t count = nodes.unknown_originals()) {
+    into.push_back({kSource, count, "graph nodes that were captured before tracing began: nobody knows where"});
+  }
+}
+
+}  // namespace kymo::collect

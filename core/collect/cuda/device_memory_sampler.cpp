@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/cuda/device_memory_sampler.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace kymo::collect {
+namespace {
+
+constexpr const char* kSource = "kymo_cuda";
+
+}  // namespace
+
+DeviceMemorySampler::DeviceMemorySampler(Read read, const Setting& setting)
+    : read_(std::move(read)), setting_(setting), interval_ns_(setting.interval_ns) {}
+
+DeviceMemorySampler::~DeviceMemorySampler() { stop_background(); }
+
+void DeviceMemorySampler::note(const char* moment, std::int32_t step, bool with_process) {
+  const std::optional<Reading> reading = read_(with_process);
+  const std::int64_t time_ns = now_ns() - setting_.run_start_ns;
+  const std::lock_guard lock(mutex_);
+  if (reading) {
+    moments_.push_back({time_ns, moment, step, reading->used_bytes, reading->process_bytes});
+  } else {
+    ++failed_;
+  }
+}
+
+void DeviceMemorySampler::add(event::DeviceMemory reading) {
+  const std::lock_guard lock(mutex_);
+  moments_.push_back(std::move(reading));
+}
+
+void DeviceMemorySampler::start_background() {
+  if (thread_.joinable()) return;
+  stopping_ = false;
+  thread_ = std::thread([this] { sample_until_stopped(); });
+}
+
+void DeviceMemorySampler::stop_background() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void DeviceMemorySampler::sample_until_stopped() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    lock.unlock();
+    const std::optional<Reading> reading = read_(false);
+    const std::int64_t time_ns = now_ns() - setting_.run_start_ns;
+    lock.lock();
+    if (reading) {
+      const std::int32_t step = setting_.standpoint ? setting_.standpoint->step.load(std::memory_order_relaxed) : -1;
+      background_.push_back({time_ns, "", step, reading->used_bytes, reading->process_bytes});
+      if (background_.size() >= setting_.most_background) thin();
+    } else {
+      ++failed_;
+    }
+    wake_.wait_for(lock, std::chrono::nanoseconds(interval_ns_), [this] { return stopping_; });
+  }
+}
+
+void DeviceMemorySampler::thin() {
+  const std::size_t before = background_.size();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < before; i += 2) background_[kept++] = std::move(background_[i]);
+  background_.resize(kept);
+  given_up_ += static_cast<std::int64_t>(before - kept);
+  interval_ns_ *= 2;
+}
+
+void DeviceMemorySampler::take(event::PassRecord& record) {
+  const std::lock_guard lock(mutex_);
+  std::vector<event::DeviceMemory> all = std::exchange(moments_, {});
+  all.insert(all.end(), background_.begin(), background_.end());
+  background_.clear();
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  auto& into = record.memory_trace.device;
+  into.insert(into.end(), all.begin(), all.end());
+  if (failed_ > 0) record.losses.push_back({kSource, failed_, "readings of the GPU's memory that failed"});
+  if (given_up_ > 0) {
+    record.losses.push_back(
+        {kSource, given_up_,
+         "readings of the GPU's memory between steps, given up evenly: there were more than " + std::to_string(setting_.most_background)});
+  }
+  failed_ = 0;
+  given_up_ = 0;
+}
+
+}  // namespace kymo::collect

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/cuda/launch_calls.hpp"
+
+#include <array>
+
+namespace kymo::collect {
+namespace {
+
+using event::LaunchKind;
+
+// Of calls that exist in several versions the one that today's runtime and headers use, for both kinds of default stream.
+constexpr LaunchCall kCalls[] = {
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, LaunchKind::kKernel},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, LaunchKind::kKernel},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, LaunchKind::kKernel},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, LaunchKind::kKernel},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice, LaunchKind::kKernel},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, LaunchKind::kKernel},
+    {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, LaunchKind::kKernel},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, LaunchKind::kGraph},
+    {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, LaunchKind::kGraph},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoH_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoHAsync_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoD_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoA_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoA_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DUnaligned_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoA_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoAAsync_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeer, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DPeer, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DPeerAsync, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoAAsync_v2_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoHAsync_v2_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DPeerAsync_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_v2, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_v2_ptsz, LaunchKind::kMemcpy},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD16Async, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8Async, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D16Async, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32Async, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD16_v2, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8_v2, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D16_v2, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32_v2, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2_ptds, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD16_v2_ptds, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2_ptds, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8_v2_ptds, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D16_v2_ptds, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32_v2_ptds, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async_ptsz, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD16Async_ptsz, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async_ptsz, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8Async_ptsz, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D16Async_ptsz, LaunchKind::kMemset},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32Async_ptsz, LaunchKind::kMemset},
+};
+
+constexpr std::array<LaunchKind, CUPTI_DRIVER_TRACE_CBID_SIZE> kinds_by_call() {
+  std::array<LaunchKind, CUPTI_DRIVER_TRACE_CBID_SIZE> kinds{};
+  for (const LaunchCall& each : kCalls) kinds[each.call] = each.kind;
+  return kinds;
+}
+constexpr auto kKindByCall = kinds_by_call();
+
+}  // namespace
+
+std::span<const LaunchCall> launch_calls() { return kCalls; }
+
+LaunchKind kind_of_launch(CUpti_CallbackId call) noexcept { return call < kKindByCall.size() ? kKindByCall[call] : LaunchKind::kKernel; }
+
+}  // namespace kymo::collect

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/cuda/launch_log.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace kymo::collect {
+namespace {
+
+constexpr std::size_t kMostChunkBytes = std::size_t{256} << 10;
+constexpr std::size_t kLeastChunkBytes = std::size_t{4} << 10;
+constexpr std::size_t kChunkShare = 32;
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> number{0};
+  return ++number;
+}
+
+/// The calling thread's part of the log that it wrote to last.
+struct Own {
+  std::uint64_t log = 0;
+  void* part = nullptr;
+};
+thread_local Own t_own;
+
+}  // namespace
+
+/// Lies at the head of a stretch of the arena; launches follow it.
+struct LaunchLog::Chunk {
+  std::atomic<std::uint32_t> used{0};
+  std::uint32_t capacity = 0;
+  std::atomic<Chunk*> next{nullptr};
+
+  event::Launch* launches() { return reinterpret_cast<event::Launch*>(this + 1); }
+};
+
+struct LaunchLog::ThreadPart {
+  std::atomic<Chunk*> first{nullptr};
+  enum class Open : std::uint8_t { kNone, kStored, kLost };
+  // Touched by the thread alone:
+  Chunk* current = nullptr;
+  Open open = Open::kNone;
+  std::atomic<std::int64_t> lost{0};
+};
+
+LaunchLog::LaunchLog(EventArena& arena)
+    : arena_(arena), chunk_bytes_(std::clamp(arena.size_bytes() / kChunkShare, kLeastChunkBytes, kMostChunkBytes)), number_(next_number()) {
+  static_assert(sizeof(Chunk) % alignof(event::Launch) == 0);
+}
+
+LaunchLog::~LaunchLog() = default;
+
+LaunchLog::ThreadPart* LaunchLog::part_of_this_thread() noexcept {
+  if (t_own.log == number_) return static_cast<ThreadPart*>(t_own.part);
+  try {
+    auto part = std::make_unique<ThreadPart>();
+    const std::lock_guard lock(mutex_);
+    parts_.push_back(std::move(part));
+    t_own = {number_, parts_.back().get()};
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  return static_cast<ThreadPart*>(t_own.part);
+}
+
+LaunchLog::Chunk* LaunchLog::new_chunk(ThreadPart& part) noexcept {
+  std::byte* memory = arena_.take_high(chunk_bytes_);
+  if (!memory) return nullptr;
+  auto* chunk = new (memory) Chunk;
+  chunk->capacity = static_cast<std::uint32_t>((chunk_bytes_ - sizeof(Chunk)) / sizeof(event::Launch));
+  (part.current ? part.current->next : part.first).store(chunk, std::memory_order_release);
+  part.current = chunk;
+  return chunk;
+}
+
+void LaunchLog::append(const event::Launch& launch) noexcept {
+  ThreadPart* part = part_of_this_thread();
+  if (!part) {
+    lost_without_part_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  Chunk* chunk = part->current;
+  std::uint32_t used = chunk ? chunk->used.load(std::memory_order_relaxed) : 0;
+  if (!chunk || used == chunk->capacity) {
+    chunk = new_chunk(*part);
+    used = 0;
+  }
+  if (!chunk) {
+    part->lost.fetch_add(1, std::memory_order_relaxed);
+    part->open = ThreadPart::Open::kLost;
+    return;
+  }
+  new (chunk->launches() + used) event::Launch(launch);
+  chunk->used.store(used + 1, std::memory_order_release);
+  part->open = ThreadPart::Open::kStored;
+}
+
+void LaunchLog::close() noexcept {
+  if (t_own.log == number_) static_cast<ThreadPart*>(t_own.part)->open = ThreadPart::Open::kNone;
+}
+
+void LaunchLog::retract() noexcept {
+  if (t_own.log != number_) return;
+  auto& part = *static_cast<ThreadPart*>(t_own.part);
+  const bool stored = part.open == ThreadPart::Open::kStored && part.current->used.load(std::memory_order_relaxed) > 0;
+  if (stored) part.current->used.fetch_sub(1, std::memory_order_release);
+  if (part.open == ThreadPart::Open::kLost) part.lost.fetch_sub(1, std::memory_order_relaxed);
+  part.open = ThreadPart::Open::kNone;
+}
+
+void LaunchLog::take(std::vector<event::Launch>& launches) {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = launches.size();
+  for (const auto& part : parts_) {
+    for (Chunk* chunk = part->first.load(std::memory_order_acquire); chunk; chunk = chunk->next.load(std::memory_order_acquire)) {
+      count += chunk->used.load(std::memory_order_acquire);
+    }
+  }
+  launches.reserve(count);
+  for (const auto& part : parts_) {
+    for (Chunk* chunk = part->first.load(std::memory_order_acquire); chunk;) {
+      launches.insert(launches.end(), chunk->launches(), chunk->launches() + chunk->used.load(std::memory_order_acquire));
+      Chunk* next = chunk->next.load(std::memory_order_acquire);
+      // A straggler finds zeros there, a full chunk that is: it does no harm.
+      EventArena::release(reinterpret_cast<std::byte*>(chunk), chunk_bytes_);
+      chunk = next;
+    }
+    part->first.store(nullptr, std::memory_order_relaxed);
+  }
+}
+
+std::int64_t LaunchLog::lost() const {
+  const std::lock_guard lock(mutex_);
+  std::int64_t sum = lost_without_part_.load(std::memory_order_relaxed);
+  for (const auto& part : parts_) sum += part->lost.load(std::memory_order_relaxed);
+  return sum;
+}
+
+}  // namespace kymo::collect

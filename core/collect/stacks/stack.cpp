@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/stacks/stack.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+
+namespace kymo::collect {
+namespace {
+
+// The collector's own frames lie among the first few; a deeper frame of this library would be somebody's who called through it.
+constexpr std::size_t kOwnFramesWithin = 12;
+
+struct Range {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+// Set once by prepare_stacks(); any thread may take stacks while another collector prepares again.
+std::atomic<Unwinder> g_unwinder{nullptr};
+std::atomic<std::uintptr_t> g_own_begin{0};
+std::atomic<std::uintptr_t> g_own_end{0};
+
+int find_own(dl_phdr_info* library, std::size_t, void* found) {
+  const auto address = reinterpret_cast<std::uintptr_t>(&find_own);
+  Range range{UINTPTR_MAX, 0};
+  bool is_own = false;
+  for (int i = 0; i < library->dlpi_phnum; ++i) {
+    const auto& part = library->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD) continue;
+    const std::uintptr_t begin = library->dlpi_addr + part.p_vaddr;
+    range.begin = std::min(range.begin, begin);
+    range.end = std::max(range.end, begin + part.p_memsz);
+    is_own = is_own || (address >= begin && address < begin + part.p_memsz);
+  }
+  if (is_own) *static_cast<Range*>(found) = range;
+  return is_own ? 1 : 0;
+}
+
+std::vector<void*> backtrace_frames() {
+  std::vector<void*> frames(kMostFrames + kOwnFramesWithin);
+  const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
+  frames.resize(static_cast<std::size_t>(std::max(depth, 0)));
+  return frames;
+}
+
+bool works(Unwinder unwinder) {
+  try {
+    return unwinder != nullptr && !unwinder().empty();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::string demangled(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  return status == 0 && name ? name.get() : symbol;
+}
+
+std::string file_name(const char* path) {
+  const std::string text = path ? path : "";
+  return text.substr(text.rfind('/') + 1);
+}
+
+}  // namespace
+
+void prepare_stacks(Unwinder unwinder) {
+  Range own;
+  dl_iterate_phdr(find_own, &own);
+  g_own_begin = own.begin;
+  g_own_end = own.end;
+  backtrace_frames();
+  g_unwinder = works(unwinder) ? unwinder : &backtrace_frames;
+}
+
+Stack take_stack() noexcept {
+  Stack stack;
+  const Unwinder unwinder = g_unwinder.load(std::memory_order_relaxed);
+  if (unwinder == nullptr) return stack;
+  try {
+    const std::vector<void*> frames = unwinder();
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < std::min(frames.size(), kOwnFramesWithin); ++i) {
+      const auto address = reinterpret_cast<std::uintptr_t>(frames[i]);
+      if (address >= g_own_begin.load(std::memory_order_relaxed) && address < g_own_end.load(std::memory_order_relaxed)) first = i + 1;
+    }
+    stack.depth = static_cast<std::uint32_t>(std::min(frames.size() - first, kMostFrames));
+    std::copy_n(frames.begin() + static_cast<std::ptrdiff_t>(first), stack.depth, stack.frames.begin());
+  } catch (const std::exception&) {
+    stack.depth = 0;  // code without unwind tables, or no memory
+  }
+  return stack;
+}
+
+event::StackFrame locate(const void* return_address) {
+  // A call that never returns ends its function: its return address lies in the next one.
+  const auto address = reinterpret_cast<std::uintptr_t>(return_address) - 1;
+  Dl_info symbol{};
+  link_map* library = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(address), &symbol, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) == 0)
+    return {"", address, ""};
+  event::StackFrame frame;
+  frame.module = file_name(symbol.dli_fname);
+  frame.offset = address - (library ? library->l_addr : 0);
+  if (symbol.dli_sname != nullptr) frame.function = demangled(symbol.dli_sname);
+  return frame;
+}
+
+}  // namespace kymo::collect

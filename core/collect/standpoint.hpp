@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "event/trace.hpp"
+
+namespace kymo::collect {
+
+/// Where the workload stands: what a collector asks, on any thread and at any moment of an observed pass, to place an event.
+/// The worker keeps step, phase, range and thread; the module of LibTorch adds autograd and operators while it is armed, so that each
+/// module works without the other.
+struct Standpoint {
+  std::atomic<std::int32_t> step{-1};
+  std::atomic<std::int32_t> phase{-1};
+  /// The innermost scope that is open on the calling thread: index into Trace::ranges, or -1.
+  std::int32_t (*range)() noexcept = nullptr;
+  /// The calling thread, numbered from 0 in the order in which threads were first seen.
+  std::uint32_t (*thread)() noexcept = nullptr;
+
+  using Node = event::AutogradPosition (*)() noexcept;
+  /// The autograd node that the calling thread works on.
+  std::atomic<Node> current_node{nullptr};
+  /// The number that the next node made on the calling thread will get.
+  std::atomic<Node> next_node{nullptr};
+  /// The innermost operator call that is open on the calling thread, numbered in order of beginning (the index into Trace::operators where
+  /// the pass records them), or -1.
+  std::atomic<std::int64_t (*)() noexcept> op{nullptr};
+  /// Its name, valid until it ends; empty if there is none.
+  std::atomic<std::string_view (*)() noexcept> op_name{nullptr};
+
+  event::Place here() const noexcept {
+    event::Place place;
+    place.step = step.load(std::memory_order_relaxed);
+    place.phase = phase.load(std::memory_order_relaxed);
+    if (range) place.range = range();
+    if (thread) place.thread = thread();
+    if (const Node node = current_node.load(std::memory_order_relaxed)) place.node = node();
+    if (const auto number = op.load(std::memory_order_relaxed)) place.op = number();
+    return place;
+  }
+};
+
+}  // namespace kymo::collect

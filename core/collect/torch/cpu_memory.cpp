@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/torch/cpu_memory.hpp"
+
+#include <c10/core/CPUAllocator.h>
+#include <torch/csrc/profiler/unwind/unwind.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "base/clock.hpp"
+#include "collect/stacks/memory_log.hpp"
+
+namespace kymo::collect {
+namespace {
+
+using event::MemoryAction;
+
+void give_back(void* block);
+
+/// Forwards to the allocator that it was put in front of. Lives as long as the process: tensors keep pointers to their allocator.
+/// A block's context stays its own address, as LibTorch asks of an allocator with a raw deleter; so what is to be known of a block lies in
+/// a table, and its deleter is one plain function.
+class RecordingAllocator final : public c10::Allocator {
+ public:
+  void begin(const PassSetting& setting);
+  bool end(event::PassRecord& record, const char* source);
+
+  c10::DataPtr allocate(std::size_t bytes) override;
+  c10::DeleterFnPtr raw_deleter() const override { return &give_back; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { forward_->copy_data(to, from, bytes); }
+  void forward_free(void* block);
+
+ private:
+  void put_in_place();
+  void born(void* block, std::size_t bytes, const Stack& stack);
+  void died(void* block);
+  void failed(std::size_t bytes, const Stack& stack);
+  void note(MemoryAction action, void* block, std::int64_t bytes, const Stack* stack);
+  Stack stack() const { return with_stacks_ ? take_stack() : Stack(); }
+
+  c10::Allocator* forward_ = nullptr;  // set once
+  c10::DeleterFnPtr forward_deleter_ = nullptr;
+  std::atomic<bool> recording_{false};
+  std::atomic<bool> with_stacks_{false};
+
+  std::mutex mutex_;  // guards what follows
+  const Standpoint* standpoint_ = nullptr;
+  std::int64_t run_start_ns_ = 0;
+  std::int64_t in_use_bytes_ = 0;
+  std::unordered_map<void*, std::int64_t> live_;  // requested sizes of the blocks born since it began
+  MemoryLog log_;
+  std::uint8_t priority_ = 0;
+};
+
+RecordingAllocator& recorder() {
+  static auto* const allocator = new RecordingAllocator;
+  return *allocator;
+}
+
+void give_back(void* block) { recorder().forward_free(block); }
+
+void RecordingAllocator::begin(const PassSetting& setting) {
+  if (recording_) throw std::logic_error("memory on the CPU is recorded already");
+  c10::Allocator* const present = c10::GetCPUAllocator();
+  if (forward_ == nullptr) {
+    if (present->raw_deleter() == nullptr) throw Unavailable("LibTorch's CPU allocator was replaced by one without a raw deleter");
+    forward_ = present;
+    forward_deleter_ = present->raw_deleter();
+  } else if (present != forward_) {
+    throw Unavailable("LibTorch's CPU allocator was replaced since the first pass of this process");
+  }
+  if (setting.how.stacks) prepare_stacks(&torch::unwind::unwind);
+  {
+    const std::lock_guard lock(mutex_);
+    standpoint_ = setting.standpoint;
+    run_start_ns_ = setting.run_start_ns;
+    in_use_bytes_ = 0;
+    live_.clear();
+    log_ = MemoryLog(setting.how.memory_bytes);
+    with_stacks_ = setting.how.stacks;
+  }
+  put_in_place();
+  recording_ = true;
+}
+
+/// LibTorch keeps an allocator of higher priority: the least that suffices is the former one's, which can then be put back as it was.
+void RecordingAllocator::put_in_place() {
+  for (int priority = 0; priority <= UINT8_MAX; ++priority) {
+    priority_ = static_cast<std::uint8_t>(priority);
+    c10::SetCPUAllocator(this, priority_);
+    if (c10::GetCPUAllocator() == this) return;
+  }
+}
+
+bool RecordingAllocator::end(event::PassRecord& record, const char* source) {
+  if (!recording_.exchange(false)) return false;
+  // Whoever replaced it since has it behind; it goes on forwarding.
+  if (c10::GetCPUAllocator() == this) c10::SetCPUAllocator(forward_, priority_);
+  const std::lock_guard lock(mutex_);
+  log_.hand_over(record, source);
+  live_.clear();
+  return true;
+}
+
+c10::DataPtr RecordingAllocator::allocate(std::size_t bytes) {
+  c10::DataPtr block;
+  try {
+    block = forward_->allocate(bytes);
+  } catch (...) {
+    if (recording_) failed(bytes, stack());
+    throw;
+  }
+  // Also while nothing is recorded: raw_deleter() promises it.
+  const bool known_deleter = block.get() == nullptr || block.compare_exchange_deleter(forward_deleter_, &give_back);
+  if (recording_ && known_deleter && block.get() != nullptr) born(block.get(), bytes, stack());
+  return block;
+}
+
+void RecordingAllocator::forward_free(void* block) {
+  // Noted first: once it is free, another thread may be given the same address.
+  if (recording_) died(block);
+  forward_deleter_(block);
+}
+
+void RecordingAllocator::note(MemoryAction action, void* block, std::int64_t bytes, const Stack* stack) {
+  event::MemoryEvent event;
+  event.action = action;
+  event.device = event::MemoryDevice::kCpu;
+  event.time_ns = now_ns() - run_start_ns_;
+  event.address = reinterpret_cast<std::uintptr_t>(block);
+  event.bytes = bytes;
+  event.place = standpoint_->here();
+  event.after = {in_use_bytes_, in_use_bytes_, in_use_bytes_, in_use_bytes_};
+  if (action == MemoryAction::kOutOfMemory)
+    event.free_bytes = static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+  const auto name = standpoint_->op_name.load(std::memory_order_relaxed);
+  log_.add(event, name ? name() : std::string_view(), stack);
+}
+
+void RecordingAllocator::born(void* block, std::size_t bytes, const Stack& stack) {
+  const std::lock_guard lock(mutex_);
+  if (!recording_) return;
+  const auto size = static_cast<std::int64_t>(bytes);
+  in_use_bytes_ += size;
+  try {
+    live_[block] = size;
+    note(MemoryAction::kAllocate, block, size, &stack);
+  } catch (const std::bad_alloc&) {
+    log_.lose();
+  }
+}
+
+void RecordingAllocator::died(void* block) {
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(block);
+  if (!recording_ || found == live_.end()) return;  // born before it began
+  const std::int64_t size = found->second;
+  in_use_bytes_ -= size;
+  live_.erase(found);
+  try {
+    // No stream holds a block of the host: both at once.
+    note(MemoryAction::kFreeRequested, block, size, nullptr);
+    note(MemoryAction::kFreeCompleted, block, size, nullptr);
+  } catch (const std::bad_alloc&) {
+    log_.lose();
+  }
+}
+
+void RecordingAllocator::failed(std::size_t bytes, const Stack& stack) {
+  const std::lock_guard lock(mutex_);
+  if (!recording_) return;
+  try {
+    note(MemoryAction::kOutOfMemory, nullptr, static_cast<std::int64_t>(bytes), &stack);
+  } catch (const std::bad_alloc&) {
+    log_.lose();
+  }
+}
+
+}  // namespace
+
+void record_cpu_memory(const PassSetting& setting) { recorder().begin(setting); }
+
+void end_cpu_memory(event::PassRecord& record, const char* source) { recorder().end(record, source); }
+
+}  // namespace kymo::collect

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// kymo_torch: where autograd stands, LibTorch's operator calls, and the memory of its CPU allocator. Works without CUDA.
+#include <memory>
+#include <optional>
+
+#include "collect/collector.hpp"
+#include "collect/torch/autograd_position.hpp"
+#include "collect/torch/cpu_memory.hpp"
+#include "collect/torch/operator_log.hpp"
+
+namespace kymo::collect {
+namespace {
+
+constexpr const char* kName = "kymo_torch";
+
+class TorchCollector final : public Collector {
+ public:
+  ~TorchCollector() override { stop_for_good(); }
+
+  std::string name() const override { return kName; }
+
+  void arm(const PassSetting& setting) override {
+    stop_for_good();
+    if (!setting.uses_torch || !observes(setting.pass) || setting.standpoint == nullptr)
+      throw Unavailable("the pass does not observe a plugin that links LibTorch");
+    // A trace is to slow the launches down as little as can be: no callback for each operator.
+    const bool with_operators = setting.pass != measure::Pass::kTrace;
+    if (with_operators) watch_operators(setting, setting.pass == measure::Pass::kOps ? OperatorDetail::kRows : OperatorDetail::kNames);
+    standpoint_ = setting.standpoint;
+    missing_.reset();
+    standpoint_->current_node = &current_autograd_node;
+    standpoint_->next_node = &next_autograd_node;
+    if (with_operators) {
+      standpoint_->op = &open_operator;
+      standpoint_->op_name = &open_operator_name;
+    }
+    if (setting.pass == measure::Pass::kMemory && setting.device == measure::DeviceKind::kCpu) record_memory(setting);
+  }
+
+  void disarm(event::PassRecord& record) override {
+    if (standpoint_ == nullptr) return;
+    end_cpu_memory(record, kName);
+    standpoint_->op = nullptr;
+    standpoint_->op_name = nullptr;
+    end_operators(record, kName);
+    standpoint_->current_node = nullptr;
+    standpoint_->next_node = nullptr;
+    standpoint_ = nullptr;
+    if (missing_) record.losses.push_back(*missing_);
+  }
+
+ private:
+  void record_memory(const PassSetting& setting) {
+    try {
+      record_cpu_memory(setting);
+    } catch (const Unavailable& reason) {
+      missing_ = event::Loss{kName, -1, std::string("no memory events: ") + reason.what()};
+    }
+  }
+
+  /// What an armed pass saw that nobody asks for any more goes.
+  void stop_for_good() {
+    event::PassRecord unwanted;
+    disarm(unwanted);
+  }
+
+  Standpoint* standpoint_ = nullptr;  // while armed
+  std::optional<event::Loss> missing_;
+};
+
+std::unique_ptr<Collector> make_collector() { return std::make_unique<TorchCollector>(); }
+
+const Module kModule{KYMO_BUILD_ID, make_collector, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace kymo::collect
+
+extern "C" __attribute__((visibility("default"))) const kymo::collect::Module* kymo_module() { return &kymo::collect::kModule; }

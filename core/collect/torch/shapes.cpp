@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/torch/shapes.hpp"
+
+#include <ATen/core/Tensor.h>
+
+namespace kymo::collect {
+namespace {
+
+// An operator over all parameters of a model would else fill the log by itself.
+constexpr std::size_t kMostCharacters = 400;
+
+/// False if there is no room left.
+bool append(std::string& text, const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.is_nested() || tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides()) return true;
+  if (text.size() > kMostCharacters) {
+    text += " ...";
+    return false;
+  }
+  text += text.empty() ? "[" : " [";
+  const char* separator = "";
+  for (const std::int64_t size : tensor.sizes()) {
+    text += separator + std::to_string(size);
+    separator = ", ";
+  }
+  text += ']';
+  return true;
+}
+
+bool append(std::string& text, const c10::IValue& input) {
+  if (input.isTensor()) return append(text, input.toTensor());
+  if (input.isTensorList()) {
+    for (const at::Tensor& tensor : input.toTensorVector())
+      if (!append(text, tensor)) return false;
+  } else if (input.isOptionalTensorList()) {
+    for (const std::optional<at::Tensor>& tensor : input.toOptionalTensorList())
+      if (tensor && !append(text, *tensor)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string shapes_of(c10::ArrayRef<const c10::IValue> inputs) {
+  std::string text;
+  for (const c10::IValue& input : inputs)
+    if (!append(text, input)) break;
+  return text;
+}
+
+}  // namespace kymo::collect

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/cuda/launch_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <thread>
+
+namespace kymo::collect {
+namespace {
+
+constexpr std::int64_t kMib = 1 << 20;
+
+event::Launch launch(std::uint32_t correlation, std::uint32_t thread = 0) {
+  event::Launch made;
+  made.correlation_id = correlation;
+  made.time_ns = correlation;
+  made.place.thread = thread;
+  return made;
+}
+
+std::vector<event::Launch> taken(LaunchLog& log) {
+  std::vector<event::Launch> launches;
+  log.take(launches);
+  return launches;
+}
+
+TEST(LaunchLog, KeepsEverythingInOrder) {
+  EventArena arena(16 * kMib);
+  LaunchLog log(arena);
+  constexpr std::uint32_t kCount = 20'000;  // several chunks
+  for (std::uint32_t i = 0; i < kCount; ++i) log.append(launch(i));
+  const auto launches = taken(log);
+  ASSERT_EQ(launches.size(), kCount);
+  for (std::uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(launches[i].correlation_id, i);
+  EXPECT_EQ(log.lost(), 0);
+  EXPECT_TRUE(taken(log).empty());
+}
+
+TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
+  constexpr std::uint32_t kThreads = 16;
+  constexpr std::uint32_t kCount = 10'000;
+  EventArena arena(64 * kMib);
+  LaunchLog log(arena);
+  std::atomic<std::uint32_t> next{0};
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&log, &next, t] {
+      for (std::uint32_t i = 0; i < kCount; ++i) log.append(launch(next++, t));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  const auto launches = taken(log);
+  ASSERT_EQ(launches.size(), kThreads * kCount);
+  EXPECT_EQ(log.lost(), 0);
+  std::vector<bool> seen(kThreads * kCount);
+  std::map<std::uint32_t, std::int64_t> last;
+  for (const auto& each : launches) {
+    ASSERT_LT(each.correlation_id, seen.size());
+    EXPECT_FALSE(seen[each.correlation_id]) << "twice";
+    seen[each.correlation_id] = true;
+    const auto [entry, first] = last.try_emplace(each.place.thread, each.time_ns);
+    EXPECT_TRUE(first || entry->second < each.time_ns) << "out of order on its thread";
+    entry->second = each.time_ns;
+  }
+}
+
+TEST(LaunchLog, CountsWhatHasNoRoom) {
+  constexpr std::uint32_t kCount = 100'000;
+  EventArena arena(kMib);
+  LaunchLog log(arena);
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&log, t] {
+      for (std::uint32_t i = 0; i < kCount; ++i) log.append(launch(i, t));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  const auto launches = taken(log);
+  EXPECT_GT(launches.size(), 10'000u);
+  EXPECT_LE(launches.size() * sizeof(event::Launch), static_cast<std::size_t>(kMib));
+  EXPECT_EQ(static_cast<std::int64_t>(launches.size()) + log.lost(), 4 * static_cast<std::int64_t>(kCount));
+}
+
+TEST(LaunchLog, WithoutRoomEverythingIsLostAndCounted) {
+  EventArena arena(0);
+  ASSERT_NE(arena.take_low(1), nullptr);
+  LaunchLog log(arena);
+  for (std::uint32_t i = 0; i < 5; ++i) log.append(launch(i));
+  EXPECT_TRUE(taken(log).empty());
+  EXPECT_EQ(log.lost(), 5);
+}
+
+TEST(LaunchLog, ACapturedCallIsTakenBack) {
+  EventArena arena(kMib);
+  LaunchLog log(arena);
+  log.retract();  // nothing was appended yet
+  log.append(launch(1));
+  log.close();
+  log.retract();  // the call has returned: what is made now is no part of it
+  log.append(launch(2));
+  log.retract();
+  log.retract();  // a call that makes two nodes
+  log.append(launch(3));
+  const auto launches = taken(log);
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].correlation_id, 1u);
+  EXPECT_EQ(launches[1].correlation_id, 3u);
+}
+
+TEST(LaunchLog, ACapturedCallWithoutRoomIsNoLoss) {
+  EventArena arena(0);
+  ASSERT_NE(arena.take_low(1), nullptr);
+  LaunchLog log(arena);
+  log.append(launch(1));
+  log.retract();
+  EXPECT_EQ(log.lost(), 0);
+}
+
+TEST(LaunchLog, ASecondLogOfTheSameThreadIsAnother) {
+  EventArena arena(kMib);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    LaunchLog log(arena);  // likely at the same address each time
+    log.append(launch(i));
+    const auto launches = taken(log);
+    ASSERT_EQ(launches.size(), 1u);
+    EXPECT_EQ(launches[0].correlation_id, i);
+  }
+}
+
+TEST(LaunchLog, StragglersDoNoHarm) {
+  EventArena arena(8 * kMib);
+  LaunchLog log(arena);
+  std::atomic<bool> stop{false};
+  std::atomic<bool> began{false};
+  std::thread straggler([&] {
+    for (std::uint32_t i = 0; !stop; ++i) {
+      log.append(launch(i));
+      if (i % 3 == 0) log.retract();
+      log.close();
+      began = true;
+    }
+  });
+  while (!began) std::this_thread::yield();
+  std::vector<event::Launch> launches;
+  log.take(launches);
+  stop = true;
+  straggler.join();
+  EXPECT_TRUE(
+      std::all_of(launches.begin(), launches.end(), [](const auto& each) { return each.place.step == -1 || each.correlation_id == 0; }));
+}
+
+}  // namespace
+}  // namespace kymo::collect

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/stacks/memory_log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kymo::collect {
+namespace {
+
+TEST(MemoryLog, HandsOverEventsWithTextsAndStacksOfTheRecord) {
+  MemoryLog log(1 << 20);
+  Stack stack;
+  stack.frames[stack.depth++] = reinterpret_cast<void*>(0x10);
+  event::MemoryEvent event;
+  event.bytes = 1;
+  log.add(event, "aten::mm", &stack);
+  event.bytes = 2;
+  log.add(event, "", nullptr)->after.allocated_bytes = 77;
+  event::PassRecord record;
+  record.trace.texts.intern("something else");
+  record.memory_trace.stacks.resize(3);
+  log.hand_over(record, "source");
+  const auto& events = record.memory_trace.events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(record.trace.texts.text(events[0].op), "aten::mm");
+  EXPECT_EQ(events[0].stack, 3);
+  EXPECT_EQ(record.memory_trace.stacks.size(), 4u);
+  EXPECT_EQ(events[1].op, event::kNoText);
+  EXPECT_EQ(events[1].stack, -1);
+  EXPECT_EQ(events[1].after.allocated_bytes, 77) << "filled in later";
+  EXPECT_TRUE(record.losses.empty());
+  event::PassRecord again;
+  log.hand_over(again, "source");
+  EXPECT_TRUE(again.memory_trace.events.empty());
+}
+
+TEST(MemoryLog, CountsWhatItCannotKeep) {
+  MemoryLog log(10 * static_cast<std::int64_t>(sizeof(event::MemoryEvent)));
+  Stack stack;
+  int lost = 0;
+  for (std::uintptr_t i = 1; i <= 100; ++i) {
+    stack.depth = 48;
+    stack.frames.fill(reinterpret_cast<void*>(i));
+    lost += log.add({}, "", &stack) == nullptr ? 1 : 0;
+  }
+  log.lose();
+  event::PassRecord record;
+  log.hand_over(record, "source");
+  EXPECT_EQ(record.memory_trace.events.size() + static_cast<std::size_t>(lost), 100u);
+  ASSERT_EQ(record.losses.size(), 2u);
+  EXPECT_EQ(record.losses[0].count, lost + 1);
+  EXPECT_THAT(record.losses[0].detail, testing::HasSubstr("memory events beyond the bound"));
+  EXPECT_GT(record.losses[1].count, 0);
+  EXPECT_THAT(record.losses[1].detail, testing::HasSubstr("stacks"));
+}
+
+TEST(Chunks, KeepRowsInPlaceAndInOrder) {
+  Chunks<int> rows;
+  int& first = rows.add(0);
+  const int* const place = &first;
+  for (int i = 1; i < 50'000; ++i) rows.add(i);
+  EXPECT_EQ(&first, place);
+  EXPECT_EQ(rows.size(), 50'000u);
+  int next = 0;
+  rows.drain([&](int row) { EXPECT_EQ(row, next++); });
+  EXPECT_EQ(next, 50'000);
+  EXPECT_EQ(rows.size(), 0u);
+}
+
+}  // namespace
+}  // namespace kymo::collect

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <torch/csrc/autograd/function.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "unit/collect/torch/torch_test.hpp"
+
+namespace kymo::collect {
+namespace {
+
+using event::Operator;
+using measure::Pass;
+using testing::HasSubstr;
+
+class TorchOperatorsTest : public TorchTest {
+ protected:
+  static std::vector<Operator> named(const event::PassRecord& record, const std::string& name) {
+    std::vector<Operator> found;
+    for (const Operator& op : record.trace.operators)
+      if (record.trace.texts.text(op.name) == name) found.push_back(op);
+    return found;
+  }
+  static std::int64_t number_of(const event::PassRecord& record, const Operator& op) {
+    const auto found = std::find_if(record.trace.operators.begin(), record.trace.operators.end(),
+                                    [&](const Operator& each) { return each.start_ns == op.start_ns && each.name == op.name; });
+    return found - record.trace.operators.begin();
+  }
+};
+
+TEST_F(TorchOperatorsTest, AForwardOperatorSharesItsNumberWithItsBackwardNode) {
+  const auto a = torch::randn({4, 8}, torch::requires_grad());
+  const auto b = torch::randn({8, 3}, torch::requires_grad());
+  arm(Pass::kOps);
+  torch::mm(a, b).sum().backward();
+  const event::PassRecord record = disarm();
+  const auto forward = named(record, "aten::mm");
+  const auto node = named(record, "MmBackward0");
+  ASSERT_EQ(forward.size(), 3u) << "one forward, two for the gradients";
+  ASSERT_EQ(node.size(), 1u);
+  EXPECT_FALSE(forward[0].backward);
+  EXPECT_TRUE(node[0].backward);
+  EXPECT_GE(forward[0].sequence, 0);
+  EXPECT_EQ(forward[0].sequence, node[0].sequence);
+  EXPECT_EQ(node[0].place.node.sequence, node[0].sequence);
+  EXPECT_EQ(node[0].place.node.thread, at::RecordFunction::currentThreadId()) << "the thread that ran the forward pass";
+  EXPECT_EQ(forward[0].place.node.sequence, -1) << "no node in the forward pass";
+  for (const std::size_t gradient : {1, 2}) {
+    EXPECT_EQ(forward[gradient].place.node.sequence, node[0].sequence) << "within the backward node";
+    EXPECT_EQ(forward[gradient].parent, number_of(record, node[0]));
+  }
+  for (const Operator& accumulated : named(record, "torch::autograd::AccumulateGrad")) {
+    EXPECT_EQ(accumulated.sequence, -1) << "gradient accumulation has no number";
+    EXPECT_EQ(accumulated.place.node.sequence, -1);
+  }
+  EXPECT_EQ(named(record, "torch::autograd::AccumulateGrad").size(), 2u);
+}
+
+TEST_F(TorchOperatorsTest, CallsHaveParentsPlacesAndTimesWithinThem) {
+  const auto x = torch::ones({2, 3});
+  arm(Pass::kOps);
+  torch::ones({5});
+  const event::PassRecord record = disarm();
+  const auto outer = named(record, "aten::ones");
+  ASSERT_EQ(outer.size(), 1u);
+  EXPECT_EQ(outer[0].parent, -1);
+  const std::int64_t parent = number_of(record, outer[0]);
+  std::size_t children = 0;
+  for (std::size_t i = 0; i < record.trace.operators.size(); ++i) {
+    const Operator& op = record.trace.operators[i];
+    EXPECT_LT(op.parent, static_cast<std::int64_t>(i)) << "numbered in order of beginning";
+    EXPECT_EQ(op.place.step, 7);
+    EXPECT_EQ(op.place.phase, 2);
+    EXPECT_EQ(op.shapes, event::kNoText) << "not asked for";
+    EXPECT_GE(op.start_ns, 0);
+    EXPECT_GE(op.end_ns, op.start_ns);
+    if (op.parent != parent) continue;
+    ++children;
+    EXPECT_GE(op.start_ns, outer[0].start_ns);
+    EXPECT_LE(op.end_ns, outer[0].end_ns);
+  }
+  EXPECT_EQ(children, 2u) << "empty and fill_";
+}
+
+TEST_F(TorchOperatorsTest, ShapesOfTensorsAndOfListsOfTensors) {
+  const auto a = torch::ones({4, 256});
+  const auto b = torch::ones({256});
+  const auto scalar = torch::ones({});
+  setting_.how.shapes = true;
+  arm(Pass::kOps);
+  torch::add(a, b);
+  torch::cat({a, a});
+  torch::neg(scalar);
+  torch::zeros({5});
+  std::vector<at::Tensor> many(500, a);
+  torch::cat(many);
+  const event::PassRecord record = disarm();
+  const auto shapes = [&](const Operator& op) { return record.trace.texts.text(op.shapes); };
+  EXPECT_EQ(shapes(named(record, "aten::add").at(0)), "[4, 256] [256]");
+  EXPECT_EQ(shapes(named(record, "aten::cat").at(0)), "[4, 256] [4, 256]");
+  EXPECT_EQ(shapes(named(record, "aten::zeros").at(0)), "") << "no input is a tensor";
+  EXPECT_EQ(shapes(named(record, "aten::neg").at(0)), "[]");
+  const std::string bounded = shapes(named(record, "aten::cat").at(1));
+  EXPECT_LT(bounded.size(), 500u);
+  EXPECT_THAT(bounded, testing::EndsWith(" ..."));
+}
+
+TEST_F(TorchOperatorsTest, ThreadsAreToldApartAndTheirEndsDoNotMix) {
+  constexpr int kThreads = 4;
+  constexpr int kCalls = 200;
+  arm(Pass::kOps);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([] {
+      const auto x = torch::ones({3});
+      for (int call = 0; call < kCalls; ++call) torch::add(x, x);
+    });
+  for (std::thread& thread : threads) thread.join();
+  const event::PassRecord record = disarm();
+  const auto calls = named(record, "aten::add");
+  ASSERT_EQ(calls.size(), static_cast<std::size_t>(kThreads * kCalls));
+  std::map<std::uint32_t, int> by_thread;
+  for (const Operator& op : calls) ++by_thread[op.place.thread];
+  EXPECT_EQ(by_thread.size(), static_cast<std::size_t>(kThreads));
+  for (const auto& [thread, count] : by_thread) EXPECT_EQ(count, kCalls);
+  for (const Operator& op : record.trace.operators) {
+    EXPECT_GE(op.end_ns, op.start_ns);
+    if (op.parent < 0) continue;
+    EXPECT_EQ(record.trace.operators[static_cast<std::size_t>(op.parent)].place.thread, op.place.thread);
+  }
+}
+
+TEST_F(TorchOperatorsTest, TheOpenOperatorIsTheInnermostAndItsNumberIsItsRow) {
+  static Standpoint* standpoint = nullptr;
+  static std::int64_t number = -1;
+  static std::string name;
+  standpoint = &standpoint_;
+  arm(Pass::kOps);
+  EXPECT_EQ(standpoint_.op.load()(), -1);
+  EXPECT_EQ(standpoint_.op_name.load()(), "");
+  // Callbacks run in order of their handles: this one sees the call that the module has just opened.
+  const auto handle = at::addGlobalCallback(at::RecordFunctionCallback([](const at::RecordFunction& f) {
+    if (std::string_view(f.name()) == "aten::fill_") {
+      number = standpoint->here().op;
+      name = standpoint->op_name.load()();
+    }
+    return std::unique_ptr<at::ObserverContext>();
+  }));
+  torch::ones({2});
+  at::removeCallback(handle);
+  EXPECT_EQ(standpoint_.op.load()(), -1) << "it has ended";
+  const event::PassRecord record = disarm();
+  EXPECT_EQ(name, "aten::fill_");
+  ASSERT_GE(number, 0);
+  EXPECT_EQ(record.trace.texts.text(record.trace.operators.at(static_cast<std::size_t>(number)).name), "aten::fill_");
+  EXPECT_EQ(record.trace.operators[static_cast<std::size_t>(number)].place.op, -1);
+}
+
+TEST_F(TorchOperatorsTest, ACallThatIsOpenAtTheEndHasNoEnd) {
+  arm(Pass::kOps);
+  event::PassRecord record;
+  {
+    at::RecordFunction guard(at::RecordScope::FUNCTION);
+    guard.before("left \"open\"\n");
+    record = disarm();
+  }
+  ASSERT_EQ(record.trace.operators.size(), 1u);
+  EXPECT_EQ(record.trace.operators[0].end_ns, -1);
+  EXPECT_EQ(record.trace.texts.text(record.trace.operators[0].name), "left \"open\"\n");
+  arm(Pass::kOps);
+  torch::ones({1});
+  EXPECT_EQ(named(disarm(), "aten::ones").at(0).parent, -1) << "the open call of an earlier pass is forgotten";
+}
+
+TEST_F(TorchOperatorsTest, UserScopesAreNotOperators) {
+  arm(Pass::kOps);
+  { RECORD_USER_SCOPE("mine"); }
+  EXPECT_TRUE(disarm().trace.operators.empty());
+}
+
+TEST_F(TorchOperatorsTest, WhatGoesBeyondTheBoundIsCounted) {
+  setting_.how.memory_bytes = 10'000;
+  arm(Pass::kOps);
+  const auto x = torch::ones({1});
+  for (int i = 0; i < 1000; ++i) torch::add(x, x);
+  const event::PassRecord record = disarm();
+  ASSERT_EQ(record.losses.size(), 1u);
+  EXPECT_EQ(record.losses[0].source, "kymo_torch");
+  EXPECT_GT(record.trace.operators.size(), 0u);
+  EXPECT_EQ(record.losses[0].count + static_cast<std::int64_t>(record.trace.operators.size()), 1000 + 3) << "ones, empty, fill_";
+  EXPECT_THAT(record.losses[0].detail, HasSubstr("operator calls"));
+}
+
+TEST_F(TorchOperatorsTest, ATraceKnowsTheNodeButWatchesNoOperator) {
+  static Standpoint* standpoint = nullptr;
+  static event::AutogradPosition seen;
+  standpoint = &standpoint_;
+  const auto x = torch::ones({2}, torch::requires_grad());
+  arm(Pass::kTrace);
+  EXPECT_FALSE(at::hasGlobalCallbacks());
+  const event::AutogradPosition next = standpoint_.next_node.load()();
+  const auto y = x * 2;
+  EXPECT_EQ(y.grad_fn()->sequence_nr(), static_cast<std::uint64_t>(next.sequence));
+  EXPECT_EQ(y.grad_fn()->thread_id(), next.thread);
+  EXPECT_EQ(standpoint_.next_node.load()().sequence, next.sequence + 1);
+  EXPECT_EQ(standpoint_.here().node.sequence, -1);
+  EXPECT_EQ(standpoint_.here().op, -1);
+  y.grad_fn()->add_pre_hook([] {
+    struct Look final : torch::autograd::FunctionPreHook {
+      torch::autograd::variable_list operator()(const torch::autograd::variable_list& gradients) override {
+        seen = standpoint->here().node;
+        return gradients;
+      }
+    };
+    return std::make_unique<Look>();
+  }());
+  y.sum().backward();
+  EXPECT_EQ(seen.sequence, next.sequence);
+  EXPECT_EQ(seen.thread, next.thread);
+  EXPECT_TRUE(disarm().trace.operators.empty());
+  expect_nothing_left();
+}
+
+}  // namespace
+}  // namespace kymo::collect

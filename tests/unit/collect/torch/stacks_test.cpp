@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "collect/stacks/stack_table.hpp"
+
+namespace kymo::collect {
+namespace {
+
+Stack stack_of(std::initializer_list<std::uintptr_t> addresses) {
+  Stack stack;
+  for (const std::uintptr_t address : addresses) stack.frames[stack.depth++] = reinterpret_cast<void*>(address);
+  return stack;
+}
+
+std::vector<void*> fails() { throw std::runtime_error("no unwinder here"); }
+
+std::vector<void*> made_up() {
+  // A foreign frame above the collector's, its own two, and what called it: deeper than is kept.
+  auto* const own = reinterpret_cast<char*>(&made_up);
+  std::vector<void*> frames = {reinterpret_cast<void*>(0x10), own + 1, own + 2};
+  for (std::uintptr_t i = 0; i < 100; ++i) frames.push_back(reinterpret_cast<void*>(0x100 + i));
+  return frames;
+}
+
+TEST(Stacks, TheCollectorsOwnFramesAreLeftOutAndTheDepthIsBounded) {
+  prepare_stacks(&made_up);
+  const Stack stack = take_stack();
+  ASSERT_EQ(stack.depth, kMostFrames);
+  for (std::uintptr_t i = 0; i < kMostFrames; ++i) EXPECT_EQ(stack.frames[i], reinterpret_cast<void*>(0x100 + i));
+}
+
+TEST(Stacks, WithoutAWorkingUnwinderGlibcsIsUsed) {
+  for (const Unwinder unwinder : {static_cast<Unwinder>(nullptr), &fails}) {
+    prepare_stacks(unwinder);
+    Stack stack;
+    std::thread([&] { stack = take_stack(); }).join();
+    ASSERT_GE(stack.depth, 2u);
+    EXPECT_EQ(locate(stack.frames[0]).module.substr(0, 9), "libstdc++") << "what called the thread's function";
+  }
+}
+
+TEST(Stacks, AnExportedFunctionHasItsName) {
+  void* const address = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+  ASSERT_NE(address, nullptr);
+  const event::StackFrame frame = locate(static_cast<const char*>(address) + 5);
+  EXPECT_EQ(frame.function, "gnu_get_libc_version");
+  EXPECT_EQ(frame.module.substr(0, 7), "libc.so");
+  EXPECT_GT(frame.offset, 0u);
+  EXPECT_EQ(locate(static_cast<const char*>(address) + 6).offset, frame.offset + 1);
+}
+
+TEST(Stacks, NamesAreDemangled) {
+  const auto address = reinterpret_cast<const char*>(dlsym(RTLD_DEFAULT, "_ZSt9terminatev"));
+  ASSERT_NE(address, nullptr);
+  EXPECT_EQ(locate(address + 1).function, "std::terminate()");
+}
+
+TEST(Stacks, AHiddenFunctionHasAPlaceAndNoName) {
+  const auto address = reinterpret_cast<const char*>(&fails);
+  const event::StackFrame frame = locate(address + 4);
+  EXPECT_EQ(frame.module, "unit_collect_stacks");
+  EXPECT_GT(frame.offset, 0u);
+  EXPECT_LT(frame.offset, std::uint64_t{1} << 40) << "counted from the library's own zero";
+  EXPECT_EQ(frame.function, "");
+}
+
+TEST(Stacks, AnAddressOfNoLibraryIsItsOwnOffset) {
+  const event::StackFrame frame = locate(reinterpret_cast<const void*>(0x1001));
+  EXPECT_EQ(frame.module, "");
+  EXPECT_EQ(frame.offset, 0x1000u);
+  EXPECT_EQ(frame.function, "");
+}
+
+TEST(StackTable, EqualStacksHaveOneNumber) {
+  StackTable table(1 << 20);
+  EXPECT_EQ(table.number(stack_of({1, 2, 3})), 0);
+  EXPECT_EQ(table.number(stack_of({1, 2})), 1);
+  EXPECT_EQ(table.number(stack_of({3, 2, 1})), 2);
+  EXPECT_EQ(table.number(stack_of({1, 2, 3})), 0);
+  EXPECT_EQ(table.number(Stack()), -1);
+  EXPECT_EQ(table.lost(), 0);
+  event::Memory memory;
+  memory.stacks.push_back({});
+  EXPECT_EQ(table.append_to(memory), 1) << "after those that are there";
+  ASSERT_EQ(memory.stacks.size(), 4u);
+  EXPECT_EQ(memory.frames.size(), 3u) << "each address once";
+  EXPECT_EQ(memory.stacks[1].size(), 3u);
+  EXPECT_EQ(memory.frames[memory.stacks[3][0]].offset, 2u) << "the call before the return address";
+}
+
+TEST(StackTable, NewStacksBeyondTheBoundAreCounted) {
+  StackTable table(200);
+  EXPECT_EQ(table.number(stack_of({1})), 0);
+  EXPECT_EQ(table.number(stack_of({2})), 1);
+  EXPECT_EQ(table.number(stack_of({3})), -1);
+  EXPECT_EQ(table.number(stack_of({3})), -1);
+  EXPECT_EQ(table.number(stack_of({1})), 0) << "known ones go on";
+  EXPECT_EQ(table.lost(), 2);
+}
+
+}  // namespace
+}  // namespace kymo::collect

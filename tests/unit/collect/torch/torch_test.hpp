@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/record_function.h>
+#include <c10/core/CPUAllocator.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "collect/module.hpp"
+
+namespace kymo::collect {
+
+inline std::uint32_t test_thread() noexcept {
+  static std::atomic<std::uint32_t> next{0};
+  thread_local const std::uint32_t number = next++;
+  return number;
+}
+
+/// kymo_torch of this build and a place where a workload might stand.
+class TorchTest : public testing::Test {
+ protected:
+  TorchTest() : allocator_before_(c10::GetCPUAllocator()) {
+    setting_.uses_torch = true;
+    setting_.run_start_ns = now_ns();
+    setting_.standpoint = &standpoint_;
+    standpoint_.thread = &test_thread;
+    standpoint_.step = 7;
+    standpoint_.phase = 2;
+    collector_ = load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_torch.so").make();
+  }
+
+  void arm(measure::Pass pass) {
+    setting_.pass = pass;
+    collector_->arm(setting_);
+  }
+  event::PassRecord disarm() {
+    event::PassRecord record;
+    collector_->disarm(record);
+    return record;
+  }
+  void expect_nothing_left() const {
+    EXPECT_FALSE(at::hasGlobalCallbacks());
+    EXPECT_EQ(c10::GetCPUAllocator(), allocator_before_);
+    EXPECT_EQ(standpoint_.current_node.load(), nullptr);
+    EXPECT_EQ(standpoint_.next_node.load(), nullptr);
+    EXPECT_EQ(standpoint_.op.load(), nullptr);
+    EXPECT_EQ(standpoint_.op_name.load(), nullptr);
+  }
+
+  c10::Allocator* allocator_before_;
+  Standpoint standpoint_;
+  PassSetting setting_;
+  std::unique_ptr<Collector> collector_;
+};
+
+}  // namespace kymo::collect
