@@ -133,6 +133,7 @@ int make(const std::vector<PlannedRun>& runs, const RunOptions& options, const s
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
   Progress progress([&](std::size_t index) { return finished_line(database, invocation, index); });
   supervisor::Options how;
+  how.keep = options.keep;
   how.on_progress = [&](const supervisor::ProgressView& view) { progress.show(view); };
   supervisor::Summary summary;
   try {

@@ -96,7 +96,8 @@ std::pair<std::string, std::string> name_and_value(const std::string& option, co
 
 std::vector<measure::Pass> passes_from(const std::string& option, const std::string& text) {
   // Verification comes first, because a case that computes the wrong result is not timed.
-  const std::vector<measure::Pass> made{measure::Pass::kVerify, measure::Pass::kTime};
+  using measure::Pass;
+  const std::vector<Pass> made{Pass::kVerify, Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps};
   std::vector<std::string> known;
   for (const auto pass : made) known.emplace_back(measure::to_string(pass));
   std::vector<std::string> asked;
@@ -112,6 +113,25 @@ std::vector<measure::Pass> passes_from(const std::string& option, const std::str
     if (std::find(asked.begin(), asked.end(), measure::to_string(pass)) != asked.end()) passes.push_back(pass);
   }
   return passes;
+}
+
+void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& how) {
+  for (const std::string& word : split(text, ',')) {
+    const std::string name = trim(word);
+    if (name == "memsets") {
+      how.memsets = true;
+    } else if (name == "synchronization") {
+      how.synchronization = true;
+    } else if (name == "pauses") {
+      how.pauses = true;
+    } else if (name == "api") {
+      how.api_calls = true;
+    } else if (name == "shapes") {
+      how.shapes = true;
+    } else {
+      throw UsageError(option + " takes a list of memsets, synchronization, pauses, api, shapes, not " + quote(text));
+    }
+  }
 }
 
 std::string complain_if_empty(const std::string& text) { return text.empty() ? "takes a path, not an empty text" : ""; }

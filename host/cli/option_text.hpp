@@ -39,7 +39,9 @@ Shard shard_from(const std::string& text);
 /// Splits "name=value" at the first '='.
 std::pair<std::string, std::string> name_and_value(const std::string& option, const std::string& text);
 
-/// Passes in the order in which they are made; only those that this version makes.
+/// Adds what a list such as "memsets,api" asks to be recorded. Throws UsageError naming the admitted words.
+void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& how);
+/// Passes in the order in which they are made.
 std::vector<measure::Pass> passes_from(const std::string& option, const std::string& text);
 
 /// A check for path options that names nothing but files: what is wrong with the text, or nothing.

@@ -28,6 +28,7 @@ void add_run(CLI::App& app, Session& session) {
   add_case_options(*command, arguments->cases, Axes::kAdmitted);
   add_worker_options(*command, arguments->options);
   add_method_options(*command, arguments->options);
+  add_observation_options(*command, arguments->options);
   add_selection_options(*command, arguments->options);
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);

@@ -2,11 +2,14 @@
 #include "cli/run_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <limits>
 
+#include "analysis/kernel_class.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/programs.hpp"
+#include "store/results.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -69,11 +72,46 @@ void add_method_options(CLI::App& app, RunOptions& options) {
       ->type_name("sync");
   option(app, "--sync", options.sync, "step|phase", "where the host waits for the device [step]",
          [](const std::string& text) { return measure::sync_from(text); });
-  option(app, "--passes", options.passes, "LIST", "what to do of verify, time [verify,time]",
+  option(app, "--passes", options.passes, "LIST", "what to do of verify, time, memory, trace, ops [verify,time]",
          [](const std::string& text) { return passes_from("--passes", text); });
   app.add_flag("--no-verify", options.no_verify, "leave out the comparison with a reference");
   app.add_flag("--fresh", options.fresh, "a new process for every run");
   app.add_flag("--smoke", options.smoke, "one step of everything, without warm-up");
+}
+
+void add_observation_options(CLI::App& app, RunOptions& options) {
+  number_option(app, "--observed-steps", options.observed_steps, 1, kMostSteps,
+                "measured steps of the passes memory, trace and ops, never more than --steps [5]");
+  app.add_option_function<std::string>(
+         "--trace-detail",
+         [&options](const std::string& text) {
+           measure::Observation checked;
+           add_trace_detail("--trace-detail", text, checked);
+           options.trace_detail = text;
+         },
+         "what else to record: memsets, synchronization, pauses (of tracing itself), api (all calls into CUDA: slow), shapes (of "
+         "operators)")
+      ->type_name("LIST");
+  option(app, "--trace-memory", options.trace_memory_bytes, "SIZE",
+         "memory for events before they are written; more is lost and counted [512M]",
+         [](const std::string& text) { return size_bytes("--trace-memory", text); });
+  app.add_option_function<std::string>(
+         "--kernel-classes",
+         [&options](const std::string& text) {
+           if (!std::filesystem::exists(text)) throw UsageError("--kernel-classes: there is no file " + quote(text));
+           analysis::Classifier::with_file(text);  // a mistake shows before anything runs
+           options.kernel_classes = std::filesystem::absolute(text);
+         },
+         "TOML file of your own patterns for classes of kernels: [[pattern]] with contains and class")
+      ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--keep",
+         [&options](const std::string& text) {
+           store::keep_from(text);
+           options.keep = text;
+         },
+         "what to store of events and samples: all, those of one-step, or the summary alone [all]")
+      ->type_name("summary|one-step|all");
 }
 
 void add_selection_options(CLI::App& app, RunOptions& options) {
@@ -106,6 +144,10 @@ void apply(const RunOptions& options, CaseSpec& spec) {
   if (options.timeout_s) how.timeout_s = *options.timeout_s;
   if (options.host_memory_bytes) how.host_memory_bytes = *options.host_memory_bytes;
   if (options.fresh) how.fresh = true;
+  if (options.observed_steps) how.observation.steps = *options.observed_steps;
+  if (options.trace_memory_bytes) how.observation.memory_bytes = *options.trace_memory_bytes;
+  if (options.trace_detail) add_trace_detail("--trace-detail", *options.trace_detail, how.observation);
+  if (!options.kernel_classes.empty()) how.observation.kernel_classes = options.kernel_classes.string();
   if (!options.wrap.empty()) {
     const std::string program = split(trim(options.wrap), ' ').front();
     if (!find_program(program)) throw UsageError("--wrap: there is no program " + quote(program) + " on PATH");

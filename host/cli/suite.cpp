@@ -14,7 +14,8 @@
 namespace kymo::cli {
 namespace {
 
-const std::vector<std::string> kMethodKeys{"ranks", "device", "warmup", "steps", "until", "repeat", "fresh", "sync", "passes"};
+const std::vector<std::string> kMethodKeys{"ranks", "device", "warmup", "steps",          "until",       "repeat",
+                                           "fresh", "sync",   "passes", "observed_steps", "trace_detail"};
 
 std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
   keys.insert(keys.end(), kMethodKeys.begin(), kMethodKeys.end());
@@ -127,6 +128,9 @@ void apply_method(const Place& place, CaseSpec& spec) {
     how.steps = whole(place, "steps", *value, 1, kMostSteps);
     how.until.reset();
   }
+  if (const Json* value = place.find("observed_steps")) how.observation.steps = whole(place, "observed_steps", *value, 1, kMostSteps);
+  if (const Json* value = place.find("trace_detail"))
+    add_trace_detail(place.where + ": 'trace_detail'", word(place, "trace_detail", *value), how.observation);
   if (const Json* value = place.find("until")) {
     how.until = measure::StoppingRule{};
     how.until->relative_standard_error = relative_error(place.where + ": 'until'", scalar_text(place, "until", *value));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analysis/derive.hpp"
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "measure/throttle.hpp"
@@ -41,9 +42,6 @@ std::string objection(const Assignment& assignment, const kymo_workload* workloa
   if (!workload) return "the plugin has no workload " + quote(assignment.what.workload);
   if (!workload->create || !workload->prepare || !workload->step || !workload->destroy)
     return "the workload lacks one of create, prepare, step and destroy";
-  const bool known_pass = assignment.pass == Pass::kTime || assignment.pass == Pass::kVerify;
-  if (!known_pass)
-    return std::string("this version has no collector for pass ") + measure::to_string(assignment.pass) + "; it makes: time, verify";
   if (assignment.how.mode != "sync") return "this version does not time in mode " + quote(assignment.how.mode) + "; it knows: sync";
   // Any program may speak the protocol: a count that no loop can reach, or that overflows, must not end as a run without samples.
   static constexpr std::int64_t kMostSteps = 1'000'000'000'000;
@@ -91,8 +89,14 @@ class Engine {
   }
 
   bool arm() {
-    const collect::PassSetting setting{pass_.assignment.pass, pass_.assignment.what.device, pass_.context.placement().device_index,
-                                       pass_.run_start_ns, plugin_.framework && std::string_view(plugin_.framework) == "libtorch"};
+    const collect::PassSetting setting{.pass = pass_.assignment.pass,
+                                       .device = pass_.assignment.what.device,
+                                       .device_index = pass_.context.placement().device_index,
+                                       .run_start_ns = pass_.run_start_ns,
+                                       .uses_torch = plugin_.framework && std::string_view(plugin_.framework) == "libtorch",
+                                       .standpoint = pass_.context.ranges() ? &RangeRecorder::standpoint() : nullptr,
+                                       .how = pass_.assignment.how.observation,
+                                       .phases = pass_.phases.names()};
     record_.losses = observers_.losses;
     for (const Observer& observer : observers_.all) {
       try {
@@ -104,8 +108,9 @@ class Engine {
       pass_.armed.push_back(observer.collector);
       if (observer.timer) pass_.timer = observer.timer;
     }
+    pass_.context.observe(pass_.armed);
     // Without a timer nothing waits for the GPU: host times would be those of the launches alone.
-    if (setting.device == measure::DeviceKind::kCuda && setting.pass == Pass::kTime && !pass_.timer) {
+    if (setting.device == measure::DeviceKind::kCuda && setting.pass != Pass::kVerify && !pass_.timer) {
       const std::string reason = record_.losses.empty() ? "no collector provides a device timer" : record_.losses.front().detail;
       return pass_.end("failed", "steps on a GPU cannot be timed: " + reason);
     }
@@ -169,8 +174,20 @@ class Engine {
     for (auto collector = pass_.armed.rbegin(); collector != pass_.armed.rend(); ++collector) disarm(**collector);
     destroy();
     pass_.context.collect(record_);
+    if (collect::observes(pass_.assignment.pass)) derive();
     record_.memory.resident_bytes = peak_resident_bytes();
     measure::mark_throttled(record_.samples, record_.gpu_samples);
+  }
+
+  /// What cannot be analysed is still stored.
+  void derive() {
+    try {
+      const std::string& patterns = pass_.assignment.how.observation.kernel_classes;
+      const auto classifier = patterns.empty() ? analysis::Classifier() : analysis::Classifier::with_file(patterns);
+      analysis::derive(record_, {.warmup = pass_.assignment.how.warmup, .classifier = &classifier});
+    } catch (const std::exception& error) {
+      record_.losses.push_back({"analysis", -1, one_line(error.what())});
+    }
   }
 
   void disarm(collect::Collector& collector) {
@@ -205,7 +222,9 @@ PassResult make_pass(const Assignment& assignment, const kymo_plugin& plugin, co
   const kymo_workload* workload = find_workload(plugin, assignment.what.workload);
   const std::string problem = objection(assignment, workload);
   if (!problem.empty()) return refused(problem);
-  return Engine(assignment, plugin, *workload, observers, control, start).run();
+  Assignment own = assignment;
+  own.how = measure::method_in(own.how, own.pass);
+  return Engine(own, plugin, *workload, observers, control, start).run();
 }
 
 }  // namespace kymo::worker

@@ -18,7 +18,7 @@ class Equipment {
   /// The table of a plugin file, loaded once per process. Throws Error; also for a second, different file.
   virtual const kymo_plugin& plugin(const std::string& file) = 0;
   /// The collectors of a pass; the same objects in each call. Those that cannot be loaded are among the losses.
-  virtual Observers observers(measure::DeviceKind device, bool uses_torch) = 0;
+  virtual Observers observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) = 0;
   /// Throws collect::Unavailable.
   virtual event::Device device(measure::DeviceKind kind, int index) = 0;
   /// Writes the rank file. Throws Error.

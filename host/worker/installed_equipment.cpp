@@ -13,6 +13,7 @@ namespace kymo::worker {
 namespace {
 
 constexpr const char* kCudaModule = "kymo_cuda";
+constexpr const char* kTorchModule = "kymo_torch";
 constexpr const char* kTorchCudaModule = "kymo_torch_cuda";
 
 }  // namespace
@@ -47,11 +48,13 @@ void InstalledEquipment::add(const std::string& module, Observers& observers) {
   }
 }
 
-Observers InstalledEquipment::observers(measure::DeviceKind device, bool uses_torch) {
+Observers InstalledEquipment::observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) {
   Observers observers;
-  if (device != measure::DeviceKind::kCuda) return observers;
-  add(kCudaModule, observers);
-  if (uses_torch) add(kTorchCudaModule, observers);
+  const bool cuda = device == measure::DeviceKind::kCuda;
+  // CUPTI must see the first call into CUDA, and the operators' module must know where autograd stands before the allocator asks.
+  if (cuda) add(kCudaModule, observers);
+  if (uses_torch && collect::observes(pass)) add(kTorchModule, observers);
+  if (cuda && uses_torch) add(kTorchCudaModule, observers);
   return observers;
 }
 

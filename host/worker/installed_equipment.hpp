@@ -14,7 +14,7 @@ namespace kymo::worker {
 class InstalledEquipment final : public Equipment {
  public:
   const kymo_plugin& plugin(const std::string& file) override;
-  Observers observers(measure::DeviceKind device, bool uses_torch) override;
+  Observers observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) override;
   event::Device device(measure::DeviceKind kind, int index) override;
   void store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) override;
 

@@ -10,9 +10,10 @@ namespace kymo::worker {
 
 PhaseRecorder::PhaseRecorder(const char* const* names, std::size_t count) : names_(names, names + count), times_(count) {}
 
-void PhaseRecorder::observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary) {
+void PhaseRecorder::observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary, RangeRecorder* ranges) {
   observers_ = std::move(observers);
   boundary_ = boundary;
+  ranges_ = ranges;
 }
 
 void PhaseRecorder::begin_step() {
@@ -33,16 +34,22 @@ int PhaseRecorder::find(const char* name) const {
   return kNone;
 }
 
+void PhaseRecorder::wait_at_boundary() {
+  if (boundary_ && !boundary_->is_capturing(stream_)) boundary_->synchronize();
+}
+
 kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
   try {
     const int index = name && in_step_ && open() == kNone ? find(name) : kNone;
     if (index == kNone) return refuse_begin(name ? name : "");
-    if (boundary_) boundary_->synchronize();
+    stream_ = stream;
+    wait_at_boundary();
     for (collect::Collector* observer : observers_) observer->phase_begin(static_cast<std::size_t>(index), stream);
     PhaseTime& time = times_[static_cast<std::size_t>(index)];
     open_.store(index, std::memory_order_relaxed);
     unwound_ = kNone;
     next_ = index + 1 < static_cast<int>(names_.size()) ? index + 1 : 0;
+    if (ranges_) ranges_->begin_phase(index, names_[static_cast<std::size_t>(index)]);
     begun_ns_ = now_ns();
     if (time.calls++ == 0) time.start_ns = begun_ns_;
     return KYMO_OK;
@@ -56,9 +63,10 @@ kymo_status PhaseRecorder::end() noexcept {
     const int index = open();
     if (index == kNone) return refuse("a phase ends although none has begun");
     if (!boundary_) times_[static_cast<std::size_t>(index)].host_ns += now_ns() - begun_ns_;
+    if (ranges_) ranges_->end_phase();
     for (collect::Collector* observer : observers_) observer->phase_end();
     if (boundary_) {
-      boundary_->synchronize();
+      wait_at_boundary();
       times_[static_cast<std::size_t>(index)].host_ns += now_ns() - begun_ns_;
     }
     if (std::uncaught_exceptions() > 0) unwound_ = index;

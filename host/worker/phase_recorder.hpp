@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collect/collector.hpp"
+#include "worker/range_recorder.hpp"
 
 namespace kymo::worker {
 
@@ -27,7 +28,8 @@ class PhaseRecorder {
   PhaseRecorder(const char* const* names, std::size_t count);
 
   /// Who is told of phases, and the device to wait for at their boundaries (nullptr: do not wait).
-  void observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary);
+  /// `ranges` keeps phases as events too; nullptr in passes that observe none.
+  void observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary, RangeRecorder* ranges);
 
   void begin_step();
   kymo_status begin(const char* name, void* stream) noexcept;
@@ -49,6 +51,7 @@ class PhaseRecorder {
  private:
   static constexpr int kNone = -1;
   int find(const char* name) const;
+  void wait_at_boundary();
   kymo_status refuse(std::string violation);
   kymo_status refuse_begin(const char* name);
 
@@ -56,6 +59,8 @@ class PhaseRecorder {
   std::vector<PhaseTime> times_;
   std::vector<collect::Collector*> observers_;
   collect::DeviceTimer* boundary_ = nullptr;
+  RangeRecorder* ranges_ = nullptr;
+  void* stream_ = nullptr;  // of the open phase
   std::atomic<int> open_{kNone};
   std::int64_t begun_ns_ = 0;
   int next_ = 0;         // phases mostly come in their declared order

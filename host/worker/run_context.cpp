@@ -14,6 +14,7 @@ namespace {
 // Bounds on what a workload may report in one pass; what goes beyond is counted as a loss.
 constexpr std::size_t kMostMetrics = 200'000;
 constexpr std::size_t kMostMarks = 100'000;
+constexpr std::size_t kMostTags = 1'000'000;
 // cancelled() may be asked in a tight loop: the connection is looked at no oftener than this.
 constexpr std::int64_t kPollIntervalNs = 10'000'000;
 // Base64 and JSON make a payload a third longer; the frame that carries all ranks' parts must stay below the protocol's bound.
@@ -67,6 +68,7 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
   placement_.rendezvous_host = rendezvous_host_.c_str();
   placement_.rendezvous_port = assignment.rendezvous_port;
   bind_parameters(assignment, workload);
+  if (collect::observes(assignment.pass)) ranges_.emplace(run_start_ns);
 }
 
 void RunContext::bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload) {
@@ -131,6 +133,36 @@ void RunContext::mark_at(const char* name, std::int64_t time_ns) {
   marks_.push_back({name, time_ns - run_start_ns_, step_.load(std::memory_order_relaxed)});
 }
 
+void RunContext::set_step(std::int64_t step) {
+  step_.store(step, std::memory_order_relaxed);
+  if (ranges_) ranges_->set_step(step);
+}
+
+void RunContext::observe(std::vector<collect::Collector*> observers) {
+  std::erase_if(observers, [](const collect::Collector* each) { return !each->wants_scopes(); });
+  scope_observers_ = std::move(observers);
+}
+
+void RunContext::scope_begin(const char* name) {
+  if (ranges_) ranges_->begin_scope(name);
+  for (collect::Collector* observer : scope_observers_) observer->scope_begin(name);
+}
+
+void RunContext::scope_end() {
+  for (collect::Collector* observer : scope_observers_) observer->scope_end();
+  if (ranges_) ranges_->end_scope();
+}
+
+void RunContext::tag(const void* address, std::uint64_t bytes, std::uint32_t category) {
+  const std::int64_t time_ns = now_ns() - run_start_ns_;
+  const std::lock_guard lock(mutex_);
+  if (tags_.size() >= kMostTags) {
+    ++tags_lost_;
+    return;
+  }
+  tags_.push_back({time_ns, reinterpret_cast<std::uint64_t>(address), static_cast<std::int64_t>(bytes), category});
+}
+
 kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, void* receive) {
   const auto ranks = static_cast<std::uint64_t>(placement_.world_size);
   if (ranks <= 1) {
@@ -191,12 +223,16 @@ void RunContext::rethrow_kept() {
 }
 
 void RunContext::collect(event::PassRecord& record) {
+  record.trace.phases = phases_.names();
+  if (ranges_) ranges_->collect(record);
   const std::lock_guard lock(mutex_);
+  record.memory_trace.tags = std::move(tags_);
   record.metrics = std::move(metrics_);
   record.marks = std::move(marks_);
   record.work = std::move(work_);
   if (metrics_lost_ > 0)
     record.losses.push_back({"metric", metrics_lost_, "more than " + std::to_string(kMostMetrics) + " metrics in one pass"});
+  if (tags_lost_ > 0) record.losses.push_back({"tag", tags_lost_, "more than " + std::to_string(kMostTags) + " tagged blocks in one pass"});
   if (marks_lost_ > 0) record.losses.push_back({"mark", marks_lost_, "more than " + std::to_string(kMostMarks) + " marks in one pass"});
 }
 

@@ -7,6 +7,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "worker/control_client.hpp"
 #include "worker/failure.hpp"
 #include "worker/phase_recorder.hpp"
+#include "worker/range_recorder.hpp"
 
 namespace kymo::worker {
 class RunContext;
@@ -49,13 +51,20 @@ class RunContext {
   void mark(const char* name) { mark_at(name, now_ns()); }
   /// time_ns on the host clock.
   void mark_at(const char* name, std::int64_t time_ns);
+  void scope_begin(const char* name);
+  void scope_end();
+  void tag(const void* address, std::uint64_t bytes, std::uint32_t category);
   kymo_status all_gather_bytes(const void* send, std::uint64_t bytes, void* receive);
   void skip(const char* reason) { said_.skip_reason = reason; }
   void fail(const char* message);
   bool cancelled();
 
   // For the engine.
-  void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
+  void set_step(std::int64_t step);
+  /// Records phases and scopes from here on, and tells `observers` that want them of scopes.
+  void observe(std::vector<collect::Collector*> observers);
+  /// nullptr in passes that observe no events.
+  RangeRecorder* ranges() { return ranges_ ? &*ranges_ : nullptr; }
   const Said& said() const { return said_; }
   /// What the workload did against the rules, the first thing; empty if nothing.
   std::string violation() const;
@@ -84,6 +93,8 @@ class RunContext {
   std::atomic<std::int64_t> step_{-1};
   std::atomic<bool> cancelled_{false};
   std::int64_t next_poll_ns_ = 0;  // main thread
+  std::optional<RangeRecorder> ranges_;
+  std::vector<collect::Collector*> scope_observers_;
   bool interrupted_ = false;
   Said said_;
   std::string violation_;
@@ -93,8 +104,10 @@ class RunContext {
   std::vector<event::Metric> metrics_;
   std::vector<event::Mark> marks_;
   std::vector<event::Work> work_;
+  std::vector<event::BlockTag> tags_;
   std::int64_t metrics_lost_ = 0;
   std::int64_t marks_lost_ = 0;
+  std::int64_t tags_lost_ = 0;
 };
 
 }  // namespace kymo::worker

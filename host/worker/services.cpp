@@ -2,6 +2,7 @@
 #include "worker/services.hpp"
 
 #include "base/log.hpp"
+#include "collect/collector.hpp"
 #include "worker/run_context.hpp"
 
 namespace kymo::worker {
@@ -50,6 +51,18 @@ void metric_text(kymo_context* context, std::uint32_t level, const char* name, c
 
 void mark(kymo_context* context, const char* name) {
   guarded(context, [&](RunContext& run) { run.mark(or_empty(name)); });
+}
+
+void scope_begin(kymo_context* context, const char* name) {
+  guarded(context, [&](RunContext& run) { run.scope_begin(or_empty(name)); });
+}
+
+void scope_end(kymo_context* context) {
+  guarded(context, [](RunContext& run) { run.scope_end(); });
+}
+
+void tag(kymo_context* context, const void* address, std::uint64_t bytes, std::uint32_t category) {
+  guarded(context, [&](RunContext& run) { run.tag(address, bytes, category); });
 }
 
 kymo_status all_gather_bytes(kymo_context* context, const void* send, std::uint64_t bytes, void* receive) {
@@ -109,12 +122,24 @@ kymo_host timing_services() {
   return host;
 }
 
+kymo_host observing_services(bool tags) {
+  kymo_host host = timing_services();
+  host.scope_begin = scope_begin;
+  host.scope_end = scope_end;
+  if (tags) host.tag = tag;
+  return host;
+}
+
 }  // namespace
 
 const kymo_host& services_for(measure::Pass pass) {
   static const kymo_host timing = timing_services();
   static const kymo_host untimed = common_services();
-  return pass == measure::Pass::kVerify ? untimed : timing;
+  static const kymo_host observing = observing_services(false);
+  static const kymo_host observing_memory = observing_services(true);
+  if (pass == measure::Pass::kVerify) return untimed;
+  if (pass == measure::Pass::kMemory) return observing_memory;
+  return collect::observes(pass) ? observing : timing;
 }
 
 }  // namespace kymo::worker

@@ -40,6 +40,8 @@ void Session::serve() {
     }
     flush_output();
     control_.send(outcome);
+    // While this worker idles, others may need the memory that it does not.
+    for (const Observer& observer : used_.all) observer.collector->reset();
   }
 }
 
@@ -53,12 +55,11 @@ PassStart Session::begin_run() {
 Outcome Session::carry_out(const Assignment& assignment) {
   PassStart start = begin_run();
   control_.send(Progress{"load"});
-  for (const Observer& observer : used_.all) observer.collector->reset();
   reset_peak_resident();
   const kymo_plugin& plugin = equipment_.plugin(assignment.what.plugin_file);
   start.stages.push_back({"worker: plugin loaded", now_ns()});
   const bool uses_torch = plugin.framework && std::string_view(plugin.framework) == "libtorch";
-  used_ = equipment_.observers(assignment.what.device, uses_torch);
+  used_ = equipment_.observers(assignment.pass, assignment.what.device, uses_torch);
   PassResult result = make_pass(assignment, plugin, used_, control_, start);
   add_device(assignment, result.record);
   control_.send(Progress{"write"});

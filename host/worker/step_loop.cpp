@@ -20,7 +20,7 @@ StepLoop::StepLoop(PassRun& pass)
   if (until) stopping_.emplace(*until);
   log_.reserve(warmup_ + (until ? until->max_samples : pass.assignment.how.steps));
   const bool by_phase = pass.assignment.how.sync == measure::Sync::kPhase;
-  pass.phases.observe(pass.armed, by_phase ? pass.timer : nullptr);
+  pass.phases.observe(pass.armed, by_phase ? pass.timer : nullptr, pass.context.ranges());
 }
 
 bool StepLoop::enough() const {

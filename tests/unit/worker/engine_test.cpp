@@ -240,8 +240,6 @@ TEST_F(EngineTest, RefusesWhatItCannotMake) {
   FakeWorkload workload;
   assignment.what.workload = "other_one";
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("other_one"));
-  assignment = fake_assignment(Pass::kTrace);
-  EXPECT_THAT(run(workload).outcome.detail, HasSubstr("trace"));
   assignment = fake_assignment();
   assignment.how.mode = "hot";
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("hot"));

@@ -46,6 +46,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
     note("synchronize");
     if (++synchronisations_ == fail_at_synchronisation) throw std::runtime_error("CUDA error: illegal address");
   }
+  bool is_capturing(void*) override { return capturing; }
   void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) override {
     std::fill(phase_ns.begin(), phase_ns.end(), -1);
     for (const std::size_t phase : entries_) phase_ns[phase] = std::max<std::int64_t>(phase_ns[phase], 0) + 100;
@@ -58,6 +59,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
   std::string disarm_error;
   std::vector<event::GpuSample> readings;
   std::int64_t fail_at_synchronisation = -1;
+  bool capturing = false;
 
  private:
   void note(const char* what) {

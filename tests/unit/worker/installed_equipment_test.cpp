@@ -67,14 +67,14 @@ TEST_F(InstalledEquipmentTest, OneWorkerTakesOnePluginFile) {
 }
 
 TEST_F(InstalledEquipmentTest, ARunOnTheCpuHasNoCollectors) {
-  const Observers observers = equipment_.observers(measure::DeviceKind::kCpu, true);
+  const Observers observers = equipment_.observers(measure::Pass::kTime, measure::DeviceKind::kCpu, true);
   EXPECT_TRUE(observers.all.empty());
   EXPECT_TRUE(observers.losses.empty());
   EXPECT_EQ(equipment_.device(measure::DeviceKind::kCpu, 0).kind, "cpu");
 }
 
 TEST_F(InstalledEquipmentTest, EachModuleIsThereOrALoss) {
-  const Observers observers = equipment_.observers(measure::DeviceKind::kCuda, true);
+  const Observers observers = equipment_.observers(measure::Pass::kTime, measure::DeviceKind::kCuda, true);
   EXPECT_EQ(observers.all.size() + observers.losses.size(), 2u);
   for (const auto& loss : observers.losses) EXPECT_THAT(loss.detail, HasSubstr("cannot load the module"));
   EXPECT_THROW(equipment_.device(measure::DeviceKind::kCuda, 999), collect::Unavailable);

@@ -151,6 +151,19 @@ TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
                                "synchronize", "step_end", "between_steps", "disarm"));
 }
 
+TEST_F(PhasesTest, NothingWaitsForADeviceThatCaptures) {
+  assignment.how.warmup = 0;
+  assignment.how.steps = 1;
+  assignment.how.sync = measure::Sync::kPhase;
+  std::vector<std::string> log;
+  FakeCollector collector(&log);
+  collector.capturing = true;
+  observers.all.push_back({&collector, &collector});
+  run([](const FakeHost& host) { return host.phase("forward"); });
+  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end", "synchronize", "step_end",
+                               "between_steps", "disarm"));
+}
+
 TEST_F(PhasesTest, DeviceTimesComeFromTheTimer) {
   FakeCollector collector;
   observers.all.push_back({&collector, &collector});

@@ -24,7 +24,7 @@ class FakeEquipment final : public Equipment {
     if (file != "/fake.so") throw Error("no plugin " + file);
     return workload.plugin();
   }
-  Observers observers(measure::DeviceKind, bool) override { return {{{&collector, nullptr}}, {}}; }
+  Observers observers(measure::Pass, measure::DeviceKind, bool) override { return {{{&collector, nullptr}}, {}}; }
   event::Device device(measure::DeviceKind, int) override {
     if (!device_reason.empty()) throw collect::Unavailable(device_reason);
     event::Device device;

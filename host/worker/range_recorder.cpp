@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/range_recorder.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+
+namespace kymo::worker {
+namespace {
+
+// Bound on the ranges of one pass, some 200 bytes each; what goes beyond is counted as a loss.
+constexpr std::int32_t kMostRanges = 1'000'000;
+
+std::atomic<RangeRecorder*> recording{nullptr};
+// Tells a thread that what it remembers belongs to a recorder that is gone.
+std::atomic<std::uint64_t> generation{0};
+
+}  // namespace
+
+RangeRecorder::RangeRecorder(std::int64_t run_start_ns) : run_start_ns_(run_start_ns) {
+  generation.fetch_add(1);
+  recording.store(this);
+  collect::Standpoint& here = standpoint();
+  here.step = -1;
+  here.phase = -1;
+  here.range = innermost_scope;
+  here.thread = thread_number;
+}
+
+RangeRecorder::~RangeRecorder() { recording.store(nullptr); }
+
+collect::Standpoint& RangeRecorder::standpoint() {
+  static collect::Standpoint instance;
+  return instance;
+}
+
+RangeRecorder::ThreadLog* RangeRecorder::log_of_this_thread() noexcept {
+  thread_local ThreadLog* log = nullptr;
+  thread_local std::uint64_t log_generation = 0;
+  RangeRecorder* const recorder = recording.load(std::memory_order_acquire);
+  if (!recorder) return nullptr;
+  const std::uint64_t now = generation.load(std::memory_order_relaxed);
+  if (log_generation != now) {
+    log = recorder->add_thread();
+    log_generation = now;
+  }
+  return log;
+}
+
+RangeRecorder::ThreadLog* RangeRecorder::add_thread() {
+  const std::lock_guard lock(mutex_);
+  threads_.push_back(std::make_unique<ThreadLog>());
+  threads_.back()->number = static_cast<std::uint32_t>(threads_.size() - 1);
+  return threads_.back().get();
+}
+
+std::int32_t RangeRecorder::innermost_scope() noexcept {
+  const ThreadLog* log = log_of_this_thread();
+  return log ? log->innermost_scope : -1;
+}
+
+std::uint32_t RangeRecorder::thread_number() noexcept {
+  const ThreadLog* log = log_of_this_thread();
+  return log ? log->number : 0;
+}
+
+void RangeRecorder::set_step(std::int64_t step) { standpoint().step.store(static_cast<std::int32_t>(step), std::memory_order_relaxed); }
+
+void RangeRecorder::begin_phase(int phase, const std::string& name) {
+  standpoint().phase.store(phase, std::memory_order_relaxed);
+  if (ThreadLog* log = log_of_this_thread()) begin(*log, true, phase, name.c_str());
+}
+
+void RangeRecorder::end_phase() {
+  standpoint().phase.store(-1, std::memory_order_relaxed);
+  if (ThreadLog* log = log_of_this_thread()) end(*log, true);
+}
+
+void RangeRecorder::begin_scope(const char* name) {
+  if (ThreadLog* log = log_of_this_thread()) begin(*log, false, standpoint().phase.load(std::memory_order_relaxed), name);
+}
+
+void RangeRecorder::end_scope() {
+  ThreadLog* log = log_of_this_thread();
+  if (log && !end(*log, false)) unmatched_.fetch_add(1);
+}
+
+void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* name) {
+  const std::int32_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(log.mutex);
+  Entry* entry = nullptr;
+  if (number < kMostRanges) {
+    log.entries.emplace_back(number, Entry{});
+    entry = &log.entries.back().second;
+    const Entry* around = log.open.empty() ? nullptr : log.open.back();
+    entry->name = name;
+    if (!is_phase) entry->path = around && !around->path.empty() ? around->path + '/' + name : name;
+    event::Range& range = entry->range;
+    range.is_phase = is_phase;
+    range.parent = log.open_numbers.empty() ? -1 : log.open_numbers.back();
+    range.step = standpoint().step.load(std::memory_order_relaxed);
+    range.phase = phase;
+    range.thread = log.number;
+    if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed)) range.first_node = next_node();
+    range.start_ns = now_ns() - run_start_ns_;
+  } else {
+    lost_.fetch_add(1);
+  }
+  log.open.push_back(entry);
+  log.open_numbers.push_back(entry ? number : -1);
+  log.open_is_phase.push_back(is_phase);
+  if (!is_phase && entry) log.innermost_scope = number;
+}
+
+bool RangeRecorder::end(ThreadLog& log, bool is_phase) {
+  const std::int64_t end_ns = now_ns() - run_start_ns_;
+  const std::lock_guard lock(log.mutex);
+  // Scopes need not lie within phases: the innermost range of the kind that ends.
+  const auto found = std::find(log.open_is_phase.rbegin(), log.open_is_phase.rend(), is_phase);
+  if (found == log.open_is_phase.rend()) return false;
+  const auto place = log.open_is_phase.rend() - found - 1;
+  if (Entry* entry = log.open[static_cast<std::size_t>(place)]) {
+    entry->range.end_ns = end_ns;
+    if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed)) entry->range.end_sequence = next_node().sequence;
+  }
+  log.open.erase(log.open.begin() + place);
+  log.open_numbers.erase(log.open_numbers.begin() + place);
+  log.open_is_phase.erase(log.open_is_phase.begin() + place);
+  log.innermost_scope = -1;
+  for (std::size_t i = log.open.size(); i-- > 0;) {
+    if (log.open_is_phase[i] || log.open_numbers[i] < 0) continue;
+    log.innermost_scope = log.open_numbers[i];
+    break;
+  }
+  return true;
+}
+
+void RangeRecorder::collect(event::PassRecord& record) {
+  recording.store(nullptr);
+  const std::lock_guard lock(mutex_);
+  event::Trace& trace = record.trace;
+  trace.ranges.resize(static_cast<std::size_t>(std::min(next_number_.load(), kMostRanges)));
+  for (const auto& log : threads_) {
+    const std::lock_guard log_lock(log->mutex);
+    for (auto& [number, entry] : log->entries) {
+      entry.range.name = trace.texts.intern(entry.name);
+      entry.range.path = trace.texts.intern(entry.path);
+      trace.ranges[static_cast<std::size_t>(number)] = entry.range;
+    }
+  }
+  if (lost_ > 0)
+    record.losses.push_back({"scope", lost_.load(), "phases and scopes beyond the first " + std::to_string(kMostRanges) + " of a pass"});
+  if (unmatched_ > 0) record.losses.push_back({"scope", unmatched_.load(), "scopes that ended without having begun on their thread"});
+}
+
+}  // namespace kymo::worker

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collect/standpoint.hpp"
+#include "event/records.hpp"
+
+namespace kymo::worker {
+
+/// Records the phases and scopes of an observed pass on whatever thread they happen, and keeps the standpoint that collectors ask.
+/// One at a time per process: while it lives it is what the standpoint tells of.
+class RangeRecorder {
+ public:
+  explicit RangeRecorder(std::int64_t run_start_ns);
+  ~RangeRecorder();
+  RangeRecorder(const RangeRecorder&) = delete;
+  RangeRecorder& operator=(const RangeRecorder&) = delete;
+
+  /// Outlives every recorder: collectors may ask it at any time.
+  static collect::Standpoint& standpoint();
+
+  void set_step(std::int64_t step);
+  /// `phase` is an index into the workload's phases. Main thread.
+  void begin_phase(int phase, const std::string& name);
+  void end_phase();
+  /// Any thread. A scope that ends without having begun is counted as a loss.
+  void begin_scope(const char* name);
+  void end_scope();
+
+  /// Moves the ranges into the record, and what did not fit or made no sense into its losses. Nothing is recorded afterwards.
+  void collect(event::PassRecord& record);
+
+ private:
+  struct Entry {
+    event::Range range;
+    std::string name;
+    std::string path;
+  };
+  /// What one thread recorded; other threads touch it only in collect().
+  struct ThreadLog {
+    std::uint32_t number = 0;
+    std::mutex mutex;
+    std::deque<std::pair<std::int32_t, Entry>> entries;  // by number
+    std::vector<Entry*> open;                            // innermost last; nullptr for a range that did not fit
+    std::vector<std::int32_t> open_numbers;              // of the same ranges; -1 for one that did not fit
+    std::vector<bool> open_is_phase;
+    std::int32_t innermost_scope = -1;
+  };
+
+  static ThreadLog* log_of_this_thread() noexcept;
+  static std::int32_t innermost_scope() noexcept;
+  static std::uint32_t thread_number() noexcept;
+  ThreadLog* add_thread();
+  void begin(ThreadLog& log, bool is_phase, int phase, const char* name);
+  bool end(ThreadLog& log, bool is_phase);
+
+  std::int64_t run_start_ns_;
+  std::atomic<std::int32_t> next_number_{0};
+  std::atomic<std::int64_t> lost_{0};
+  std::atomic<std::int64_t> unmatched_{0};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ThreadLog>> threads_;
+};
+
+}  // namespace kymo::worker

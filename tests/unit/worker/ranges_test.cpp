@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Phases, scopes and tags of the passes that observe events.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "unit/worker/engine_fixture.hpp"
+#include "worker/range_recorder.hpp"
+
+namespace kymo::worker {
+namespace {
+
+using event::Range;
+using measure::Pass;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class RangesTest : public EngineTest {
+ protected:
+  RangesTest() {
+    assignment = fake_assignment(Pass::kTrace);
+    assignment.how.warmup = 0;
+    assignment.how.steps = 1;
+  }
+
+  static void begin_scope(const FakeHost& host, const char* name) { host.host->scope_begin(host.context, name); }
+  static void end_scope(const FakeHost& host) { host.host->scope_end(host.context); }
+
+  static std::string path_of(const PassResult& result, std::size_t range) {
+    return result.record.trace.texts.text(result.record.trace.ranges.at(range).path);
+  }
+};
+
+TEST_F(RangesTest, ScopesNestWithinPhases) {
+  FakeWorkload workload({"forward", "backward"});
+  workload.on_step = [](const FakeHost& host) {
+    host.begin("forward");
+    begin_scope(host, "block_3");
+    begin_scope(host, "attention");
+    end_scope(host);
+    end_scope(host);
+    host.end();
+    return host.phase("backward");
+  };
+  const PassResult result = run(workload);
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  const event::Trace& trace = result.record.trace;
+  EXPECT_THAT(trace.phases, ElementsAre("forward", "backward"));
+  ASSERT_THAT(trace.ranges, SizeIs(4));
+  EXPECT_TRUE(trace.ranges[0].is_phase);
+  EXPECT_EQ(trace.ranges[0].phase, 0);
+  EXPECT_EQ(path_of(result, 0), "");
+  EXPECT_EQ(path_of(result, 1), "block_3");
+  EXPECT_EQ(path_of(result, 2), "block_3/attention");
+  EXPECT_EQ(trace.ranges[2].parent, 1);
+  EXPECT_EQ(trace.ranges[1].parent, 0);
+  EXPECT_EQ(trace.ranges[2].step, 0);
+  EXPECT_EQ(trace.ranges[2].phase, 0);
+  EXPECT_EQ(trace.ranges[3].phase, 1);
+  for (const Range& range : trace.ranges) EXPECT_GE(range.end_ns, range.start_ns);
+  EXPECT_LE(trace.ranges[0].start_ns, trace.ranges[1].start_ns);
+  EXPECT_GE(trace.ranges[0].end_ns, trace.ranges[1].end_ns);
+}
+
+TEST_F(RangesTest, EachThreadHasItsOwnScopes) {
+  FakeWorkload workload;
+  std::int32_t here = -2;
+  std::int32_t there = -2;
+  std::int32_t after = -2;
+  std::uint32_t other_thread = 0;
+  workload.on_step = [&](const FakeHost& host) {
+    begin_scope(host, "main");
+    std::thread([&] {
+      begin_scope(host, "other");
+      there = RangeRecorder::standpoint().range();
+      other_thread = RangeRecorder::standpoint().thread();
+      end_scope(host);
+    }).join();
+    here = RangeRecorder::standpoint().range();
+    end_scope(host);
+    after = RangeRecorder::standpoint().range();
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = run(workload);
+  ASSERT_THAT(result.record.trace.ranges, SizeIs(2));
+  EXPECT_EQ(here, 0);
+  EXPECT_EQ(there, 1);
+  EXPECT_EQ(after, -1);
+  EXPECT_EQ(path_of(result, 1), "other");
+  EXPECT_EQ(result.record.trace.ranges[1].parent, -1);
+  EXPECT_EQ(result.record.trace.ranges[1].thread, other_thread);
+  EXPECT_NE(result.record.trace.ranges[0].thread, other_thread);
+}
+
+TEST_F(RangesTest, TheStandpointFollowsStepAndPhase) {
+  FakeWorkload workload({"compute"});
+  assignment.how.steps = 2;
+  std::vector<event::Place> places;
+  workload.on_before_step = [&](const FakeHost&) {
+    places.push_back(RangeRecorder::standpoint().here());
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  workload.on_step = [&](const FakeHost& host) {
+    host.begin("compute");
+    places.push_back(RangeRecorder::standpoint().here());
+    return host.end();
+  };
+  ASSERT_EQ(run(workload).outcome.status, "ok");
+  ASSERT_THAT(places, SizeIs(4));
+  EXPECT_EQ(places[0].phase, -1);
+  EXPECT_EQ(places[1].phase, 0);
+  EXPECT_EQ(places[1].step, 0);
+  EXPECT_EQ(places[3].step, 1);
+  EXPECT_EQ(places[3].node.sequence, -1);
+}
+
+TEST_F(RangesTest, AutogradNumbersBoundAScope) {
+  static thread_local std::int64_t next = 0;
+  next = 10;
+  FakeWorkload workload;
+  workload.on_step = [](const FakeHost& host) {
+    RangeRecorder::standpoint().next_node = +[]() noexcept { return event::AutogradPosition{next, 7}; };
+    begin_scope(host, "layer");
+    next = 14;
+    end_scope(host);
+    RangeRecorder::standpoint().next_node = nullptr;
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = run(workload);
+  ASSERT_THAT(result.record.trace.ranges, SizeIs(1));
+  EXPECT_EQ(result.record.trace.ranges[0].first_node.sequence, 10);
+  EXPECT_EQ(result.record.trace.ranges[0].first_node.thread, 7u);
+  EXPECT_EQ(result.record.trace.ranges[0].end_sequence, 14);
+}
+
+TEST_F(RangesTest, WhatDoesNotMatchIsSaid) {
+  FakeWorkload workload;
+  workload.on_step = [](const FakeHost& host) {
+    end_scope(host);
+    begin_scope(host, "never ended");
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = run(workload);
+  EXPECT_EQ(result.outcome.status, "ok");
+  ASSERT_THAT(result.record.trace.ranges, SizeIs(1));
+  const auto unmatched = [](const event::Loss& loss) { return loss.source == "scope" && loss.count == 1; };
+  EXPECT_EQ(std::count_if(result.record.losses.begin(), result.record.losses.end(), unmatched), 1);
+}
+
+TEST_F(RangesTest, ScopesThatPhasesCutAcrossStayApart) {
+  FakeWorkload workload({"a"});
+  workload.on_step = [](const FakeHost& host) {
+    host.begin("a");
+    begin_scope(host, "late");
+    host.end();
+    end_scope(host);
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = run(workload);
+  ASSERT_THAT(result.record.trace.ranges, SizeIs(2));
+  EXPECT_GE(result.record.trace.ranges[0].end_ns, 0);
+  EXPECT_GE(result.record.trace.ranges[1].end_ns, result.record.trace.ranges[0].end_ns);
+}
+
+TEST_F(RangesTest, ObservedPassesMakeFewSteps) {
+  assignment.how.warmup = 9;
+  assignment.how.steps = 50;
+  assignment.how.observation.warmup = 2;
+  assignment.how.observation.steps = 4;
+  FakeWorkload workload;
+  ASSERT_EQ(run(workload).outcome.status, "ok");
+  EXPECT_EQ(workload.count("step"), 6);
+  assignment.how.until = measure::StoppingRule{};
+  FakeWorkload again;
+  ASSERT_EQ(run(again).outcome.status, "ok");
+  EXPECT_EQ(again.count("step"), 6);
+}
+
+TEST_F(RangesTest, ServicesAreThoseOfThePass) {
+  FakeWorkload workload;
+  bool scopes = false;
+  bool tags = false;
+  workload.on_step = [&](const FakeHost& host) {
+    scopes = host.host->scope_begin && host.host->scope_end;
+    tags = host.host->tag;
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  for (const auto& [pass, has_scopes, has_tags] :
+       {std::tuple(Pass::kTime, false, false), {Pass::kTrace, true, false}, {Pass::kOps, true, false}, {Pass::kMemory, true, true}}) {
+    assignment.pass = pass;
+    ASSERT_EQ(run(workload).outcome.status, "ok");
+    EXPECT_EQ(scopes, has_scopes) << measure::to_string(pass);
+    EXPECT_EQ(tags, has_tags) << measure::to_string(pass);
+  }
+}
+
+TEST_F(RangesTest, TagsAreKeptWithTheirTime) {
+  assignment.pass = Pass::kMemory;
+  FakeWorkload workload;
+  int block = 0;
+  workload.on_prepare = [&](const FakeHost& host) {
+    host.host->tag(host.context, &block, 64, KYMO_PARAMETER);
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = run(workload);
+  ASSERT_THAT(result.record.memory_trace.tags, SizeIs(1));
+  EXPECT_EQ(result.record.memory_trace.tags[0].address, reinterpret_cast<std::uint64_t>(&block));
+  EXPECT_EQ(result.record.memory_trace.tags[0].bytes, 64);
+  EXPECT_EQ(result.record.memory_trace.tags[0].category, std::uint32_t{KYMO_PARAMETER});
+  EXPECT_GE(result.record.memory_trace.tags[0].time_ns, 0);
+}
+
+TEST_F(RangesTest, ThreadsThatOutliveThePassRecordNothing) {
+  FakeWorkload workload;
+  FakeHost kept;
+  workload.on_step = [&](const FakeHost& host) {
+    kept = host;
+    begin_scope(host, "seen");
+    end_scope(host);
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = run(workload);
+  EXPECT_THAT(result.record.trace.ranges, SizeIs(1));
+  EXPECT_EQ(RangeRecorder::standpoint().range(), -1);
+}
+
+TEST_F(RangesTest, ATimePassKeepsNoRanges) {
+  assignment.pass = Pass::kTime;
+  FakeWorkload workload({"compute"});
+  workload.on_step = [](const FakeHost& host) { return host.phase("compute"); };
+  EXPECT_THAT(run(workload).record.trace.ranges, IsEmpty());
+}
+
+TEST_F(RangesTest, ABadFileOfPatternsIsALossAndTheEventsStay) {
+  assignment.how.observation.kernel_classes = "/no/such/patterns.toml";
+  FakeWorkload workload;
+  const PassResult result = run(workload);
+  EXPECT_EQ(result.outcome.status, "ok");
+  ASSERT_THAT(result.record.losses, SizeIs(1));
+  EXPECT_EQ(result.record.losses[0].source, "analysis");
+  EXPECT_THAT(result.record.losses[0].detail, HasSubstr("patterns.toml"));
+}
+
+}  // namespace
+}  // namespace kymo::worker
