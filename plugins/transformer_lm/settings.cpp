@@ -60,7 +60,12 @@ kymo::Descriptor describe_settings() {
              "how far a step goes; forward records nothing for gradients")
       .param("attention", Choice{"naive", transformer::attention_names()}.axis(transformer::attention_names()),
              "naive holds all scores in memory; sdpa is LibTorch's fused kernel")
-      .phases({"forward", "backward", "optimizer"})
+      .param(
+          "execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}),
+          "graph captures the step into a CUDA graph and replays it (device=cuda alone). The capture is in step 0, in the phases forward, "
+          "backward and optimizer, and runs nothing; step 0 then replays the graph once, as every later step does, in the phase replay. "
+          "Three passes without an update warm up before step 0 and change no weight")
+      .phases({"forward", "backward", "optimizer", "replay"})
       .uses(kymo::Framework::LibTorch)
       .ranks(1, 1)
       .asynchronous();
@@ -73,6 +78,8 @@ Settings read_settings(kymo::Context& ctx) {
   settings.dtype = kymo::libtorch::dtype(ctx.text("dtype"));
   settings.mode = kymo::training::mode_of(ctx.text("mode"));
   settings.attention = ctx.text("attention");
+  settings.graph = ctx.text("execution") == "graph";
+  if (settings.graph && !ctx.is_cuda()) ctx.skip("execution=graph needs device=cuda: there are no CUDA graphs on a CPU");
   if (!ctx.boolean("autocast")) return settings;
   if (settings.dtype != at::kFloat) ctx.skip("autocast is for fp32 weights: dtype=" + ctx.text("dtype") + " leaves it nothing to do");
   settings.autocast = at::kBFloat16;

@@ -19,9 +19,10 @@ struct Settings {
   std::optional<at::ScalarType> autocast;
   kymo::training::Mode mode = kymo::training::Mode::kTrain;
   std::string attention;
+  bool graph = false;  ///< replay the step as a CUDA graph
 };
 
 kymo::Descriptor describe_settings();
 
-/// Throws std::invalid_argument for an impossible model; skips the run where autocast would have nothing to do.
+/// Throws std::invalid_argument for an impossible model; skips the run where autocast would have nothing to do or the device has no graphs.
 Settings read_settings(kymo::Context& ctx);

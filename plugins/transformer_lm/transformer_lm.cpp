@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole training step of a language model: forward with loss, backward, AdamW.
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 
 #include <kymo/torch.hpp>
 #include <kymo/workload.hpp>
@@ -10,6 +11,7 @@
 #include "settings.hpp"
 #include "training/fused_adamw.hpp"
 #include "training/step.hpp"
+#include "training/step_graph.hpp"
 #include "transformer/model.hpp"
 #include "verification.hpp"
 
@@ -36,6 +38,7 @@ class TransformerLm final : public kymo::Workload {
     if (settings_.mode == kymo::training::Mode::kTrain) make_optimizer(ctx);
     make_batch(ctx);
     declare(ctx);
+    if (settings_.graph) make_graph(ctx);
   }
 
   void before_step(Context& ctx) override {
@@ -46,7 +49,8 @@ class TransformerLm final : public kymo::Workload {
   }
 
   void step(Context& ctx) override {
-    loss_ = kymo::training::run_step(ctx, parts_);  // stays on the device: reading it would wait
+    // The loss stays on the device: reading it would wait.
+    loss_ = graph_ ? graph_->run_step(ctx) : kymo::training::run_step(ctx, parts_);
     ++steps_;
     if (!ctx.host()->tag) return;
     for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter.grad(), Block::Gradient);
@@ -62,7 +66,7 @@ class TransformerLm final : public kymo::Workload {
     parts_.mode = settings_.mode;
     parts_.autocast = settings_.autocast;
     parts_.parameters = kymo::transformer::parameters(model_->weights());
-    parts_.loss = [this, &ctx = *ctx_] { return model_->loss(ctx, tokens_, targets_); };
+    parts_.loss = [this](const Context& seen_by) { return model_->loss(seen_by, tokens_, targets_); };
     for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter, Block::Parameter);
     ctx.mark("model_ready");
   }
@@ -73,6 +77,7 @@ class TransformerLm final : public kymo::Workload {
     optimizer_ = std::make_unique<kymo::training::FusedAdamW>(parts_.parameters, setting);
     optimizer_->make_state();
     parts_.optimizer = optimizer_.get();
+    parts_.optimizer_scope = "adamw";
     for (const at::Tensor& parameter : parts_.parameters) {
       const kymo::training::AdamWState* state = optimizer_->state_of(parameter);
       for (const at::Tensor& part : {state->mean, state->square_mean, state->step}) kymo::libtorch::tag(ctx, part, Block::OptimizerState);
@@ -83,9 +88,17 @@ class TransformerLm final : public kymo::Workload {
   void make_batch(Context& ctx) {
     const auto options = at::TensorOptions().dtype(at::kLong).device(device_);
     drawn_ = at::empty({settings_.batch, settings_.model.context + 1}, options);
-    tokens_ = at::empty({settings_.batch, settings_.model.context}, options);
-    targets_ = at::empty({settings_.batch, settings_.model.context}, options);
+    // Token 0 until a batch is drawn: a valid one, for a graph's warm-up.
+    tokens_ = at::zeros({settings_.batch, settings_.model.context}, options);
+    targets_ = at::zeros({settings_.batch, settings_.model.context}, options);
     for (const at::Tensor& tensor : {drawn_, tokens_, targets_}) kymo::libtorch::tag(ctx, tensor, Block::Input);
+  }
+
+  void make_graph(Context& ctx) {
+    graph_ = std::make_unique<kymo::training::StepGraph>(device_, parts_);
+    graph_->warm_up(ctx);
+    if (optimizer_) optimizer_->warm_up();
+    ctx.mark("graph_warm");
   }
 
   void declare(Context& ctx) const {
@@ -93,11 +106,7 @@ class TransformerLm final : public kymo::Workload {
     const auto elements = static_cast<double>(kymo::transformer::parameter_count(settings_.model));
     const auto tokens = static_cast<double>(settings_.batch * settings_.model.context);
     const auto element_bytes = static_cast<double>(c10::elementSize(settings_.dtype));
-    ctx.work("forward", flops.total(), 0);
-    if (settings_.mode != kymo::training::Mode::kForward) ctx.work("backward", flops.backward(), 0);
-    if (settings_.mode == kymo::training::Mode::kTrain)
-      ctx.work("optimizer", elements * kymo::training::kAdamWFlopsPerElement,
-               elements * element_bytes * kymo::training::kAdamWTransfersPerElement);
+    declare_work(ctx, flops, elements, element_bytes);
     ctx.metric("parameters", elements);
     ctx.metric("d_model", static_cast<double>(settings_.model.d_model));
     ctx.metric("d_ff", static_cast<double>(settings_.model.d_ff));
@@ -105,7 +114,23 @@ class TransformerLm final : public kymo::Workload {
     ctx.metric("heads", static_cast<double>(settings_.model.heads));
     ctx.metric("tokens_per_step", tokens, "tokens");
     ctx.metric("attention_flops_share", flops.attention / flops.total());
+    const auto context = static_cast<double>(settings_.model.context);
+    const double scores = static_cast<double>(settings_.model.layers * settings_.model.heads) * tokens * context;
+    kymo::transformer::report(ctx, kymo::transformer::attention_flops(scores, settings_.model.head_dim()));
     ctx.metric("residual_stream_bytes", tokens * static_cast<double>(settings_.model.d_model) * element_bytes, "B");
+  }
+
+  void declare_work(Context& ctx, const kymo::transformer::ForwardFlops& forward, double elements, double element_bytes) const {
+    const double backward = settings_.mode == kymo::training::Mode::kForward ? 0 : forward.backward();
+    const bool updates = settings_.mode == kymo::training::Mode::kTrain;
+    const double update = updates ? elements * kymo::training::kAdamWFlopsPerElement : 0;
+    if (settings_.graph) {  // once: the sum over the phases is the step's, and a replay does all of it
+      ctx.work("replay", forward.total() + backward + update, 0);
+      return;
+    }
+    ctx.work("forward", forward.total(), 0);
+    if (backward > 0) ctx.work("backward", backward, 0);
+    if (updates) ctx.work("optimizer", update, elements * element_bytes * kymo::training::kAdamWTransfersPerElement);
   }
 
   static void report_loss(const Context& ctx, const char* name, const at::Tensor& loss) { ctx.metric(name, loss.item<double>(), "nat"); }
@@ -117,7 +142,8 @@ class TransformerLm final : public kymo::Workload {
   std::unique_ptr<kymo::transformer::LanguageModel> model_;
   std::unique_ptr<kymo::training::FusedAdamW> optimizer_;
   kymo::training::StepParts parts_;
-  at::Tensor drawn_, tokens_, targets_;  // [batch, context + 1], and its first and last `context` columns
+  std::unique_ptr<kymo::training::StepGraph> graph_;  // none in eager execution
+  at::Tensor drawn_, tokens_, targets_;               // [batch, context + 1], and its first and last `context` columns
   at::Tensor loss_;
   std::int64_t steps_ = 0;
 };

@@ -3,12 +3,16 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <cmath>
 #include <kymo/torch.hpp>
 
 #include "training/fused_adamw.hpp"
 #include "training/step.hpp"
+#include "training/step_graph.hpp"
 #include "transformer/model.hpp"
 #include "transformer/reference.hpp"
 
@@ -44,11 +48,11 @@ void check_model(kymo::Context& ctx, const Settings& run, const at::Device& devi
   training::StepParts parts;
   parts.mode = training::Mode::kForward;
   parts.autocast = settings.autocast;
-  parts.loss = [&] { return model.logits(ctx, tokens); };
+  parts.loss = [&](const kymo::Context& seen_by) { return model.logits(seen_by, tokens); };
   const at::Tensor logits = training::run_step(ctx, parts);
   parts.mode = training::Mode::kForwardBackward;
   parts.parameters = transformer::parameters(model.weights());
-  parts.loss = [&] { return model.loss(ctx, tokens, targets); };
+  parts.loss = [&](const kymo::Context& seen_by) { return model.loss(seen_by, tokens, targets); };
   const at::Tensor loss = training::run_step(ctx, parts);
 
   const transformer::ModelReference expected = transformer::reference_model(settings.model, model.weights(), tokens, targets);
@@ -96,11 +100,81 @@ void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Dev
   transformer::hold(result, "AdamW", "textbook formula in float64, 4 steps", transformer::distance(parameter, expected), tolerance);
 }
 
+/// A small model with its optimizer and batch. Two that are made with the same seed are equal, and so are the batches they draw.
+class Trainee {
+ public:
+  Trainee(const Settings& settings, const at::Device& device, std::uint64_t seed)
+      : generator_(kymo::libtorch::make_generator(device, seed)),
+        model_(settings.model,
+               transformer::make_weights(settings.model, at::TensorOptions().dtype(settings.dtype).device(device), generator_),
+               settings.attention),
+        batch_(at::zeros({2, settings.batch, settings.model.context}, at::TensorOptions().dtype(at::kLong).device(device))),
+        optimizer_(transformer::parameters(model_.weights()), large_steps()) {
+    optimizer_.make_state();
+    parts.mode = settings.mode;
+    parts.autocast = settings.autocast;
+    parts.parameters = transformer::parameters(model_.weights());
+    parts.optimizer = &optimizer_;
+    parts.loss = [this](const kymo::Context& seen_by) { return model_.loss(seen_by, batch_[0], batch_[1]); };
+  }
+  Trainee(const Trainee&) = delete;
+  Trainee& operator=(const Trainee&) = delete;
+
+  void draw() { batch_.random_(0, model_.config().vocab_size, generator_); }
+  std::vector<at::Tensor> gradients() const {
+    std::vector<at::Tensor> all;
+    for (const at::Tensor& parameter : parts.parameters) all.push_back(parameter.grad());
+    return all;
+  }
+
+  training::StepParts parts;
+
+ private:
+  /// Steps so large that one too many or too few changes the second digit of the next gradients, and an epsilon above the gradients whose
+  /// squares fp16 makes 0, so that rounding does not grow.
+  static training::AdamWSetting large_steps() {
+    training::AdamWSetting setting;
+    setting.learning_rate = 1e-2;
+    setting.epsilon = 1e-3;
+    return setting;
+  }
+
+  at::Generator generator_;
+  transformer::LanguageModel model_;
+  at::Tensor batch_;  // [2, batch, context]: tokens and targets
+  training::FusedAdamW optimizer_;
+};
+
+/// Steps of a graph, the first with its capture, beside eager ones from the same weights and batches: a replay that reads an old batch,
+/// skips an update or makes one more goes astray.
+void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& device, kymo::Verification& result) {
+  constexpr int kSteps = 5;
+  const Settings settings = small_settings(run);
+  Trainee eager(settings, device, ctx.seed() + 3), replayed(settings, device, ctx.seed() + 3);
+  training::StepGraph graph(device, replayed.parts);
+  graph.warm_up(ctx);
+  std::vector<at::Tensor> losses, expected;
+  for (int i = 0; i < kSteps; ++i) {
+    eager.draw();
+    replayed.draw();
+    expected.push_back(training::run_step(ctx, eager.parts));
+    losses.push_back(graph.run_step(ctx).clone());  // the next replay writes there again
+  }
+  const std::string reference = "eager steps from the same weights and batches, " + std::to_string(kSteps) + " steps";
+  const double tolerance = tolerance_of(settings);
+  // Both sides run the same kernels: a loss may differ by the last bit of bf16, and not by what another batch makes of it.
+  transformer::hold(result, "graph losses", reference, transformer::distance(at::stack(losses), at::stack(expected)),
+                    std::min(tolerance, 1e-2));
+  if (settings.mode == training::Mode::kForward) return;
+  transformer::hold(result, "graph gradients", reference, transformer::worst_distance(replayed.gradients(), eager.gradients()), tolerance);
+}
+
 }  // namespace
 
 kymo::Verification verify_transformer(kymo::Context& ctx, const Settings& settings, const at::Device& device) {
   kymo::Verification result;
   check_model(ctx, settings, device, result);
   if (settings.mode == training::Mode::kTrain) check_optimizer(ctx, settings, device, result);
+  if (settings.graph) check_graph(ctx, settings, device, result);
   return result;
 }

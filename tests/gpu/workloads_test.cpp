@@ -39,6 +39,78 @@ TEST_F(WorkloadsOnGpu, TransformerTrainsAndVerifiesInEveryPrecision) {
     }
 }
 
+/// The loss of the first and of the last of `steps` steps, and what a host saw of them.
+struct Trained {
+  double first = 0, last = 0;
+  std::vector<std::string> phases, scopes;
+  std::map<std::uint32_t, std::uint64_t> tagged_bytes;
+};
+
+Trained train(Changes changes, const char* execution, int steps) {
+  changes["execution"] = execution;
+  changes["vocab_size"] = std::int64_t{50};  // few words: one update changes the loss of the next batch in the third decimal
+  Driven run("transformer_lm", changes, KYMO_CUDA);
+  EXPECT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+  EXPECT_TRUE(run.host.phases.empty() && run.host.scopes.empty()) << "warming up was seen";
+  for (int i = 0; i < steps; ++i) EXPECT_EQ(run.step(), KYMO_OK) << run.host.message;
+  Trained seen{0, 0, run.host.phases, run.host.scopes, run.host.tagged_bytes};
+  run.destroy();
+  seen.first = run.host.numbers["loss_first"];
+  seen.last = run.host.numbers["loss_last"];
+  return seen;
+}
+
+TEST_F(WorkloadsOnGpu, TheFirstStepOfAGraphCapturesAndIsOneStep) {
+  const Trained eager = train({}, "eager", 1), graph = train({}, "graph", 1);
+  EXPECT_NEAR(graph.first, eager.first, 1e-4);
+  EXPECT_THAT(graph.phases, ElementsAre("forward", "backward", "optimizer", "replay"));
+  EXPECT_EQ(graph.scopes, eager.scopes);
+  EXPECT_EQ(graph.tagged_bytes, eager.tagged_bytes);
+  // An update too many or too few in step 0 would show in the loss of step 1.
+  const double next = train({}, "eager", 2).last;
+  EXPECT_NEAR(train({}, "graph", 2).last, next, 1e-4);
+  EXPECT_GT(std::abs(train({{"mode", "forward_backward"}}, "eager", 2).last - next), 1e-3);
+}
+
+TEST_F(WorkloadsOnGpu, ReplaysEqualEagerSteps) {
+  constexpr int kSteps = 6;
+  // 4 × 1024 tokens: the gradient of an embedding is found in another way from 3073 tokens on.
+  for (const Changes& changes : std::vector<Changes>{{},
+                                                     {{"mode", "forward"}},
+                                                     {{"mode", "forward_backward"}},
+                                                     {{"attention", "sdpa"}},
+                                                     {{"attention", "sdpa"}, {"dtype", "bf16"}},
+                                                     {{"autocast", true}},
+                                                     {{"context", std::int64_t{1024}}}}) {
+    std::string named;
+    for (const auto& [name, value] : changes)
+      named += name + (std::holds_alternative<std::string>(value) ? "=" + std::get<std::string>(value) + " " : " ");
+    SCOPED_TRACE(named);
+    const Trained eager = train(changes, "eager", kSteps), graph = train(changes, "graph", kSteps);
+    // The last bit of a bf16 loss near 4 is 0.03; under autocast the loss is fp32.
+    const double tolerance = changes.count("dtype") > 0 ? 5e-2 : changes.count("autocast") > 0 ? 1e-2 : 1e-4;
+    EXPECT_NEAR(graph.first, eager.first, tolerance);
+    EXPECT_NEAR(graph.last, eager.last, tolerance);
+    EXPECT_EQ(graph.phases.size(), eager.phases.size() / kSteps + kSteps) << "one capture, then nothing but replays";
+    EXPECT_EQ(graph.phases.back(), "replay");
+  }
+}
+
+TEST_F(WorkloadsOnGpu, AGraphVerifiesAgainstEagerSteps) {
+  for (const char* attention : {"naive", "sdpa"})
+    for (const char* dtype : {"fp32", "bf16", "fp16"}) {
+      SCOPED_TRACE(std::string(attention) + " " + dtype);
+      Driven run("transformer_lm", {{"attention", attention}, {"dtype", dtype}, {"execution", "graph"}}, KYMO_CUDA);
+      ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+      EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW", "graph losses", "graph gradients"));
+    }
+  Driven forward("transformer_lm", {{"mode", "forward"}, {"execution", "graph"}}, KYMO_CUDA);
+  ASSERT_EQ(forward.prepare(), KYMO_OK) << forward.host.message;
+  EXPECT_THAT(forward.passed_checks(), ElementsAre("logits", "loss", "gradients", "graph losses"));
+  EXPECT_EQ(forward.host.work.count("forward"), 0u);
+  EXPECT_GT(forward.host.work["replay"].first, 0);
+}
+
 TEST_F(WorkloadsOnGpu, AttentionVerifiesInEveryPrecision) {
   for (const char* workload : {"attention_naive", "attention_sdpa"})
     for (const char* dtype : {"fp32", "bf16", "fp16"})

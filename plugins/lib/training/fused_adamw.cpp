@@ -57,6 +57,15 @@ void FusedAdamW::make_state() {
     for (const at::Tensor& parameter : group.params()) state_for(parameter);
 }
 
+void FusedAdamW::warm_up() const {
+  for (const OptimizerParamGroup& group : param_groups_) {
+    if (group.params().empty()) continue;
+    const at::Tensor stand_in = at::zeros({1}, group.params().front().options().requires_grad(false));
+    stand_in.mutable_grad() = at::zeros_like(stand_in);
+    FusedAdamW({stand_in}, setting_of(group)).step();
+  }
+}
+
 at::Tensor FusedAdamW::step(LossClosure closure) {
   const c10::NoGradGuard no_gradients;
   at::Tensor loss;

@@ -42,7 +42,11 @@ class FusedAdamW : public torch::optim::Optimizer {
   /// Makes the state of parameters that have none, as the first step would: so that a measured step allocates nothing.
   void make_state();
 
-  /// One update from the gradients; `closure`, if given, is run first with gradients enabled and its loss returned.
+  /// Runs the kernels of an update on tensors of its own, so that a measured or captured step finds them loaded. Changes nothing.
+  void warm_up() const;
+
+  /// One update from the gradients. Waits for nothing and counts on the device, so a CUDA graph may capture it, with the settings of that
+  /// moment, once make_state() was called. `closure`, if given, is run first with gradients enabled and its loss returned.
   at::Tensor step(LossClosure closure = nullptr) override;
 
   /// State by group and position; loading needs the same groups. Settings are saved too.

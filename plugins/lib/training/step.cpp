@@ -14,7 +14,7 @@ at::Tensor forward(const Context& ctx, const StepParts& parts) {
   auto phase = libtorch::phase(ctx, "forward");
   std::optional<libtorch::Autocast> autocast;
   if (parts.autocast) autocast.emplace(ctx.is_cuda() ? at::kCUDA : at::kCPU, *parts.autocast);
-  return parts.loss();
+  return parts.loss(ctx);
 }
 
 }  // namespace
@@ -47,6 +47,7 @@ at::Tensor run_step(const Context& ctx, const StepParts& parts) {
   if (parts.after_backward) parts.after_backward();
   if (parts.mode == Mode::kTrain) {
     auto phase = libtorch::phase(ctx, "optimizer");
+    auto scope = ctx.scope(parts.optimizer_scope);
     parts.optimizer->step();
   }
   return loss.detach();

@@ -32,11 +32,12 @@ Mode mode_of(std::string_view name);
 struct StepParts {
   Mode mode = Mode::kTrain;
   std::vector<at::Tensor> parameters;
-  std::function<at::Tensor()> loss;              ///< runs the forward pass
-  torch::optim::Optimizer* optimizer = nullptr;  ///< needed by kTrain alone
-  std::optional<at::ScalarType> autocast;        ///< of the forward pass
-  std::function<void()> before_backward;         ///< between the phases forward and backward
-  std::function<void()> after_backward;          ///< between the phases backward and optimizer
+  std::function<at::Tensor(const Context&)> loss;  ///< runs the forward pass, with the scopes of its parts
+  torch::optim::Optimizer* optimizer = nullptr;    ///< needed by kTrain alone
+  const char* optimizer_scope = "optimizer";       ///< the scope of the update
+  std::optional<at::ScalarType> autocast;          ///< of the forward pass
+  std::function<void()> before_backward;           ///< between the phases forward and backward
+  std::function<void()> after_backward;            ///< between the phases backward and optimizer
 };
 
 /// One training step: drops the gradients, then makes the phases forward, backward and optimizer as far as the mode goes. Returns the loss,

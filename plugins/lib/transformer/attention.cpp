@@ -73,6 +73,17 @@ class SdpaAttention final : public Attention {
 
 }  // namespace
 
+AttentionFlops attention_flops(double scores, std::int64_t head_dim) {
+  const double product = 2 * scores * static_cast<double>(head_dim);
+  return {.scores = product, .softmax = 5 * scores, .values = product};
+}
+
+void report(const Context& ctx, const AttentionFlops& flops) {
+  ctx.metric("attention_scores_flops", flops.scores, "FLOP");
+  ctx.metric("attention_softmax_flops", flops.softmax, "FLOP");
+  ctx.metric("attention_values_flops", flops.values, "FLOP");
+}
+
 const std::vector<std::string>& attention_names() {
   static const std::vector<std::string> names{"naive", "sdpa"};
   return names;

@@ -27,6 +27,17 @@ class Attention {
   virtual at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) = 0;
 };
 
+/// Floating-point operations of forward attention by part, a multiply-add counting two. Scaling and masking count nothing.
+struct AttentionFlops {
+  double scores = 0;   ///< q·kᵀ: 2·head_dim per score
+  double softmax = 0;  ///< 5 per score: maximum, subtraction, exponential, sum, division
+  double values = 0;   ///< the product of weights and values: 2·head_dim per score
+};
+/// For `scores` pairs of a query and a key, those of all sequences, heads and layers together.
+AttentionFlops attention_flops(double scores, std::int64_t head_dim);
+/// Reports them as metrics of the run: attention_scores_flops, attention_softmax_flops, attention_values_flops.
+void report(const Context& ctx, const AttentionFlops& flops);
+
 /// The names that make_attention() knows: naive, sdpa.
 const std::vector<std::string>& attention_names();
 

@@ -30,7 +30,11 @@ double AttentionShape::elements() const {
   return static_cast<double>(batch) * static_cast<double>(heads) * static_cast<double>(sequence) * static_cast<double>(head_dim);
 }
 
-double AttentionShape::forward_flops() const { return 4 * elements() * static_cast<double>(sequence) * (causal ? 0.5 : 1); }
+double AttentionShape::scores() const {
+  return elements() / static_cast<double>(head_dim) * static_cast<double>(sequence) * (causal ? 0.5 : 1);
+}
+
+double AttentionShape::forward_flops() const { return 4 * scores() * static_cast<double>(head_dim); }
 
 Descriptor AttentionWorkload::describe_as(const std::string& name, const std::string& documentation) {
   return Descriptor{name, documentation}
@@ -79,6 +83,7 @@ void AttentionWorkload::declare(Context& ctx) const {
   if (with_backward_) ctx.work("backward", shape_.backward_flops(), 8 * tensor_bytes + score_passes(true, shape_.causal) * score_bytes);
   ctx.metric("input_bytes", 3 * tensor_bytes, "B");
   ctx.metric("score_matrix_bytes", score_bytes, "B");
+  report(ctx, attention_flops(shape_.scores(), shape_.head_dim));
 }
 
 void AttentionWorkload::step(Context& ctx) {
@@ -95,8 +100,12 @@ void AttentionWorkload::step(Context& ctx) {
     output = attention_->apply(ctx, query_, key_, value_);
   }
   ctx.mark("before_backward");
-  auto phase = libtorch::phase(ctx, "backward");
-  output.backward(output_gradient_);
+  {
+    auto phase = libtorch::phase(ctx, "backward");
+    output.backward(output_gradient_);
+  }
+  if (!ctx.host()->tag) return;
+  for (const at::Tensor* tensor : {&query_, &key_, &value_}) libtorch::tag(ctx, tensor->grad(), Block::Gradient);
 }
 
 Verification AttentionWorkload::verify(Context& ctx) {

@@ -20,6 +20,8 @@ struct AttentionShape {
 
   /// b·h·t·d.
   double elements() const;
+  /// b·h·t², half of it if causal.
+  double scores() const;
   /// 4·b·h·t²·d of the two products of the forward pass, half of it if causal; as published benchmarks count, for every implementation.
   double forward_flops() const;
   /// 2.5 times the forward pass: five products, with the scores computed again, also where an implementation keeps them.

@@ -151,6 +151,16 @@ TEST(FusedAdamW, GoesOnFromSavedState) {
   EXPECT_THAT([&] { smaller.load(again); }, testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("does not fit group 0")));
 }
 
+TEST(FusedAdamW, WarmingUpChangesNothing) {
+  const auto parameters = random_parameters(at::kFloat), before = copies(parameters);
+  FusedAdamW optimizer(parameters, setting_of(1e-2, 0.1));
+  optimizer.make_state();
+  optimizer.warm_up();
+  EXPECT_EQ(difference(parameters, before), 0);
+  EXPECT_EQ(optimizer.state_of(parameters[0])->step.item<float>(), 0);
+  EXPECT_FALSE(parameters[0].grad().defined());
+}
+
 TEST(FusedAdamW, RefusesSettingsOutOfRange) {
   AdamWSetting setting;
   setting.beta1 = 1;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "training/fused_adamw.hpp"
+#include "training/step_graph.hpp"
 #include "transformer/model.hpp"
 #include "unit/plugins/fake_host.hpp"
 
@@ -25,7 +26,7 @@ class Step : public testing::Test {
         parameters_(transformer::parameters(model_.weights())),
         tokens_(at::randint(config_.vocab_size, {2, 8}, at::TensorOptions().dtype(at::kLong))) {
     parts_.parameters = parameters_;
-    parts_.loss = [this] { return model_.loss(ctx_, tokens_, tokens_); };
+    parts_.loss = [this](const Context& seen_by) { return model_.loss(seen_by, tokens_, tokens_); };
   }
 
   FakeHost host_;
@@ -70,7 +71,7 @@ TEST_F(Step, AutocastHoldsForTheForwardPassAlone) {
   parts_.mode = Mode::kForwardBackward;
   parts_.autocast = at::kBFloat16;
   at::ScalarType seen = at::kFloat, after = at::kBFloat16;
-  parts_.loss = [&] {
+  parts_.loss = [&](const Context&) {
     seen = model_.logits(ctx_, tokens_).scalar_type();
     return model_.loss(ctx_, tokens_, tokens_);
   };
@@ -78,6 +79,21 @@ TEST_F(Step, AutocastHoldsForTheForwardPassAlone) {
   run_step(ctx_, parts_);
   EXPECT_EQ(seen, at::kBFloat16);
   EXPECT_EQ(after, at::kFloat);
+}
+
+TEST_F(Step, NamesTheUpdateAndClosesItsScopes) {
+  FusedAdamW optimizer(parameters_, {});
+  parts_.optimizer = &optimizer;
+  parts_.optimizer_scope = "adamw";
+  run_step(ctx_, parts_);
+  EXPECT_EQ(host_.scopes.front(), "embedding");
+  EXPECT_THAT(std::vector<std::string>(host_.scopes.end() - 2, host_.scopes.end()), ElementsAre("loss", "adamw"));
+  EXPECT_EQ(host_.open_scopes, 0);
+}
+
+TEST_F(Step, GraphNeedsAGpu) {
+  EXPECT_THAT([&] { StepGraph(at::kCPU, parts_); }, testing::ThrowsMessage<std::invalid_argument>(
+                                                        testing::HasSubstr("cannot be captured on cpu: a CUDA graph needs device=cuda")));
 }
 
 TEST_F(Step, CallsTheHooksBetweenThePhases) {

@@ -2,6 +2,7 @@
 // Drives the built plugins through their C table, as a worker does, on the CPU.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -28,8 +29,18 @@ TEST(TransformerLm, DescribesItself) {
   EXPECT_STREQ(table.name, "transformer_lm");
   EXPECT_EQ(table.devices, std::uint32_t{KYMO_CPU | KYMO_CUDA});
   std::vector<std::string> phases(table.phases, table.phases + table.phase_count);
-  EXPECT_THAT(phases, ElementsAre("forward", "backward", "optimizer"));
+  EXPECT_THAT(phases, ElementsAre("forward", "backward", "optimizer", "replay"));
   for (std::uint32_t i = 0; i < table.parameter_count; ++i) EXPECT_STRNE(table.parameters[i].documentation, "");
+}
+
+TEST(TransformerLm, ListsHowAStepIsExecuted) {
+  const kymo_workload& table = *load("transformer_lm");
+  const kymo_parameter* end = table.parameters + table.parameter_count;
+  const kymo_parameter* found = std::find_if(table.parameters, end, [](const auto& one) { return std::string(one.name) == "execution"; });
+  ASSERT_NE(found, end);
+  EXPECT_EQ(found->type, std::uint32_t{KYMO_CHOICE});
+  EXPECT_STREQ(found->default_value.text, "eager");
+  EXPECT_THAT(std::vector<std::string>(found->choices, found->choices + found->choice_count), ElementsAre("eager", "graph"));
 }
 
 TEST(TransformerLm, TrainsAndReports) {
@@ -46,6 +57,12 @@ TEST(TransformerLm, TrainsAndReports) {
   EXPECT_EQ(run.host.numbers["layers"], 2);
   EXPECT_EQ(run.host.numbers["heads"], 2);
   EXPECT_EQ(run.host.numbers["tokens_per_step"], 32);
+  const double scores = 2.0 * 2 * 2 * 16 * 16;  // layers, batch, heads, tokens by tokens
+  EXPECT_EQ(run.host.numbers["attention_scores_flops"], 2 * 32 * scores);
+  EXPECT_EQ(run.host.numbers["attention_softmax_flops"], 5 * scores);
+  EXPECT_EQ(run.host.numbers["attention_values_flops"], 2 * 32 * scores);
+  EXPECT_NEAR(run.host.numbers["attention_flops_share"] * run.host.work["forward"].first, 4 * 32 * scores, 1e-3);
+  EXPECT_EQ(run.host.work.count("replay"), 0u);
   EXPECT_EQ(run.host.work["backward"].first, 2 * run.host.work["forward"].first);
   EXPECT_EQ(run.host.work["optimizer"].second, 7 * 4 * parameters);
   EXPECT_EQ(run.host.tagged_bytes[KYMO_PARAMETER], 4 * static_cast<std::uint64_t>(parameters));
@@ -54,6 +71,22 @@ TEST(TransformerLm, TrainsAndReports) {
   run.destroy();
   EXPECT_NEAR(run.host.numbers["loss_first"], std::log(50.0), 1.0);
   EXPECT_NEAR(run.host.numbers["loss_last"], std::log(50.0), 1.0);
+}
+
+TEST(TransformerLm, EveryPartOfAStepHasAScope) {
+  Driven run("transformer_lm", with(kSmallModel, {{"layers", std::int64_t{1}}}));
+  ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+  EXPECT_TRUE(run.host.scopes.empty());
+  ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+  EXPECT_THAT(run.host.scopes, ElementsAre("embedding", "block_0", "norm", "attention", "projection", "rotation", "scores", "softmax",
+                                           "values", "output", "norm", "feed_forward", "norm", "head", "loss", "adamw"));
+  EXPECT_EQ(run.host.open_scopes, 0);
+}
+
+TEST(TransformerLm, SkipsGraphsOnTheCpu) {
+  Driven run("transformer_lm", with(kSmallModel, {{"execution", "graph"}}));
+  EXPECT_EQ(run.prepare(), KYMO_SKIPPED);
+  EXPECT_THAT(run.host.message, HasSubstr("execution=graph needs device=cuda"));
 }
 
 TEST(TransformerLm, MakesThePhasesOfItsMode) {
@@ -153,6 +186,22 @@ TEST(AttentionNaive, NamesItsPartsAndCountsHalfIfCausal) {
   EXPECT_THAT(run.host.scopes, ElementsAre("scores", "softmax", "values"));
   EXPECT_EQ(run.host.work["forward"].first, 2.0 * 32 * 32 * 16);
   EXPECT_EQ(run.host.work["backward"].first, 5.0 * 32 * 32 * 16);
+  EXPECT_EQ(run.host.numbers["attention_scores_flops"] + run.host.numbers["attention_values_flops"], run.host.work["forward"].first);
+  EXPECT_EQ(run.host.numbers["attention_softmax_flops"], 5 * 0.5 * 32 * 32);
+}
+
+TEST(AttentionNaive, TagsInputsAndGradients) {
+  const std::map<std::string, FakeHost::Value> shape{{"seq", std::int64_t{32}}, {"head_dim", std::int64_t{16}}, {"batch", std::int64_t{1}}};
+  const std::uint64_t tensor_bytes = 32 * 16 * 4;
+  Driven run("attention_naive", shape);
+  ASSERT_EQ(run.prepare(), KYMO_OK);
+  EXPECT_EQ(run.host.tagged_bytes[KYMO_INPUT], 4 * tensor_bytes) << "query, key, value and the gradient of the output";
+  ASSERT_EQ(run.step(), KYMO_OK);
+  EXPECT_EQ(run.host.tagged_bytes[KYMO_GRADIENT], 3 * tensor_bytes);
+  Driven forward("attention_naive", with(shape, {{"mode", "forward"}}));
+  ASSERT_EQ(forward.prepare(), KYMO_OK);
+  ASSERT_EQ(forward.step(), KYMO_OK);
+  EXPECT_EQ(forward.host.tagged_bytes.count(KYMO_GRADIENT), 0u);
 }
 
 TEST(AttentionNaive, SaysThatMemoryRanOut) {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "collect/module.hpp"
+
+namespace kymo::collect {
+
+/// Two kernels without a compiler: one does nothing, the other breaks the context.
+class PlantedKernels {
+ public:
+  void load() {
+    static constexpr const char* kPtx =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry planted()\n{\n  ret;\n}\n"
+        ".visible .entry broken()\n{\n  trap;\n  ret;\n}\n";
+    ASSERT_EQ(cudaLibraryLoadData(&library_, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0), cudaSuccess);
+    ASSERT_EQ(cudaLibraryGetKernel(&planted_, library_, "planted"), cudaSuccess);
+    ASSERT_EQ(cudaLibraryGetKernel(&broken_, library_, "broken"), cudaSuccess);
+  }
+  /// The grid tells launches apart.
+  cudaError_t launch(unsigned grid, cudaStream_t stream = nullptr) const { return launch(planted_, grid, stream); }
+  cudaError_t launch_broken() const { return launch(broken_, 1, nullptr); }
+
+ private:
+  static cudaError_t launch(cudaKernel_t kernel, unsigned grid, cudaStream_t stream) {
+    return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(grid, 1, 1), dim3(32, 1, 1), nullptr, 0, stream);
+  }
+
+  cudaLibrary_t library_ = nullptr;
+  cudaKernel_t planted_ = nullptr;
+  cudaKernel_t broken_ = nullptr;
+};
+
+/// Where the calling thread says that it stands.
+inline thread_local std::int32_t t_range = -1;
+inline std::uint32_t number_of_thread() noexcept {
+  static std::atomic<std::uint32_t> next{0};
+  thread_local const std::uint32_t number = next++;
+  return number;
+}
+
+/// The module of this build, not armed yet: nothing here calls CUDA before it is. Skipped without a GPU.
+class TraceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "no GPU";
+    module_ = &load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_cuda.so");
+    collector_ = module_->make();
+    standpoint_.range = []() noexcept { return t_range; };
+    standpoint_.thread = number_of_thread;
+    setting_.pass = measure::Pass::kTrace;
+    setting_.device = measure::DeviceKind::kCuda;
+    setting_.run_start_ns = now_ns();
+    setting_.standpoint = &standpoint_;
+    t_range = -1;
+  }
+
+  /// Then all the test plants comes after it.
+  void arm() {
+    collector_->arm(setting_);
+    kernels_.load();
+  }
+  event::PassRecord disarm() {
+    event::PassRecord record;
+    collector_->disarm(record);
+    return record;
+  }
+
+  static std::vector<event::Activity> named(const event::PassRecord& record, const std::string& name) {
+    std::vector<event::Activity> found;
+    for (const event::Activity& activity : record.trace.activities) {
+      if (record.trace.texts.text(activity.name) == name) found.push_back(activity);
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    return found;
+  }
+  static std::unordered_map<std::uint32_t, event::Launch> launches_by_id(const event::PassRecord& record) {
+    std::unordered_map<std::uint32_t, event::Launch> launches;
+    for (const event::Launch& launch : record.trace.launches) launches[launch.correlation_id] = launch;
+    return launches;
+  }
+  static int grid_of(const event::PassRecord& record, const event::Activity& activity) {
+    return record.trace.shapes.at(activity.shape).grid[0];
+  }
+  /// Losses whose detail holds `words`, in all.
+  static std::int64_t lost(const event::PassRecord& record, const std::string& words) {
+    std::int64_t count = 0;
+    for (const event::Loss& loss : record.losses) count += loss.detail.find(words) != std::string::npos ? loss.count : 0;
+    return count;
+  }
+  static std::string all_losses(const event::PassRecord& record) {
+    std::string text;
+    for (const event::Loss& loss : record.losses) text += std::to_string(loss.count) + " " + loss.detail + "\n";
+    return text;
+  }
+
+  const Module* module_ = nullptr;
+  std::unique_ptr<Collector> collector_;
+  Standpoint standpoint_;
+  PassSetting setting_;
+  PlantedKernels kernels_;
+};
+
+}  // namespace kymo::collect
