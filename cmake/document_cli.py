@@ -9,7 +9,7 @@ import sys
 
 COMMANDS = [
     [], ["list"], ["describe"], ["run"], ["suite", "list"], ["suite", "run"], ["report"], ["sql"],
-    ["merge"], ["verify"], ["doctor"], ["new"], ["build"],
+    ["export", "perfetto"], ["export", "memory-viz"], ["export", "csv"], ["merge"], ["verify"], ["doctor"], ["new"], ["build"],
 ]
 
 EXIT_CODES = """## Exit codes

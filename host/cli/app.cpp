@@ -73,6 +73,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_suite(app, session);
   add_report(app, session);
   add_sql(app, session);
+  add_export(app, session);
   add_merge(app, session);
   add_verify(app, session);
   add_doctor(app, session);

@@ -23,6 +23,7 @@ void add_run(CLI::App& app, Session& session);
 void add_suite(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
 void add_sql(CLI::App& app, Session& session);
+void add_export(CLI::App& app, Session& session);
 void add_merge(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);

@@ -73,12 +73,15 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", "w", "--steps", "1", "--steps", "2"}, "--steps"}, Mistake{{"run", "w", "--warmup", "-1"}, "--warmup"},
         Mistake{{"run", "w", "--ranks", "0"}, "--ranks"}, Mistake{{"run", "w", "--device", "gpu"}, "auto, cpu or cuda"},
         Mistake{{"run", "w", "--mode", "hot"}, "--mode takes sync"}, Mistake{{"run", "w", "--sync", "never"}, "never"},
-        Mistake{{"run", "w", "--passes", "trace"}, "verify, time"}, Mistake{{"run", "w", "--until", "2"}, "--until"},
-        Mistake{{"run", "w", "--until", "1%", "--steps", "3"}, "exclude"}, Mistake{{"run", "w", "--timeout", "soon"}, "--timeout"},
-        Mistake{{"run", "w", "--host-memory", "much"}, "--host-memory"}, Mistake{{"run", "w", "--shard", "3/2"}, "--shard"},
-        Mistake{{"run", "w", "--set", "p"}, "--set takes parameter=value"}, Mistake{{"run", "w", "--axis", "=1"}, "--axis takes"},
-        Mistake{{"run", "w", "--repeat", "0"}, "--repeat"}, Mistake{{"run", "w", "--seed", "-1"}, "--seed"},
-        Mistake{{"run", "w", "--no-verify", "--passes", "verify"}, "leaves no pass"},
+        Mistake{{"run", "w", "--passes", "counters"}, "verify, time, memory, trace, ops"},
+        Mistake{{"run", "w", "--trace-detail", "all"}, "memsets, synchronization, pauses, api, shapes"},
+        Mistake{{"run", "w", "--keep", "some"}, "summary"}, Mistake{{"run", "w", "--observed-steps", "0"}, "--observed-steps"},
+        Mistake{{"run", "w", "--kernel-classes", "/no/such/file.toml"}, "/no/such/file.toml"},
+        Mistake{{"run", "w", "--until", "2"}, "--until"}, Mistake{{"run", "w", "--until", "1%", "--steps", "3"}, "exclude"},
+        Mistake{{"run", "w", "--timeout", "soon"}, "--timeout"}, Mistake{{"run", "w", "--host-memory", "much"}, "--host-memory"},
+        Mistake{{"run", "w", "--shard", "3/2"}, "--shard"}, Mistake{{"run", "w", "--set", "p"}, "--set takes parameter=value"},
+        Mistake{{"run", "w", "--axis", "=1"}, "--axis takes"}, Mistake{{"run", "w", "--repeat", "0"}, "--repeat"},
+        Mistake{{"run", "w", "--seed", "-1"}, "--seed"}, Mistake{{"run", "w", "--no-verify", "--passes", "verify"}, "leaves no pass"},
         Mistake{{"run", "w", "--wrap", "no-such-program-here"}, "no program"}, Mistake{{"run", "./missing.so"}, "no plugin file"},
         Mistake{{"run", "./missing.so:w"}, "no plugin file"}, Mistake{{"describe", "missing.so"}, "no plugin file"},
         Mistake{{"suite", "run", "quik"}, "unknown suite"}, Mistake{{"suite", "run", "./no.toml"}, "no suite file"},
@@ -94,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(CommandLine, HelpNamesEveryCommandAndHidesTheToolsOwn) {
   const Outcome help = call({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const char* command : {"list", "describe", "run", "suite", "report", "sql", "merge", "verify", "doctor", "new", "build"}) {
+  for (const char* command : {"list", "describe", "run", "suite", "report", "sql", "merge", "export", "verify", "doctor", "new", "build"}) {
     EXPECT_THAT(help.output, HasSubstr(std::string("\n  ") + command + " ")) << command;
   }
   for (const char* command : {"worker", "describe-plugin", "devices"}) {

@@ -58,7 +58,8 @@ TEST(OptionText, SplitsAtTheFirstEqualsSign) {
 TEST(OptionText, PassesKeepTheirOrder) {
   EXPECT_THAT(passes_from("--passes", "time,verify"), ElementsAre(Pass::kVerify, Pass::kTime));
   EXPECT_THAT(passes_from("--passes", "time,time"), ElementsAre(Pass::kTime));
-  for (const char* text : {"", "tim", "time,", "trace"}) EXPECT_THROW(passes_from("--passes", text), UsageError) << text;
+  EXPECT_THAT(passes_from("--passes", "ops, trace,memory,time"), ElementsAre(Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps));
+  for (const char* text : {"", "tim", "time,", "counters"}) EXPECT_THROW(passes_from("--passes", text), UsageError) << text;
 }
 
 TEST(OptionText, QuotesForAShellOnlyWhatNeedsIt) {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "export/export.hpp"
+#include "export/output.hpp"
+#include "report/escape.hpp"
+
+namespace kymo::exports {
+
+using store::ResultsDatabase;
+using Cell = ResultsDatabase::Cell;
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+namespace {
+
+constexpr std::size_t kRowsOfPage = 20'000;
+
+std::string field(const Cell& cell) {
+  switch (cell.type) {
+    case Cell::Type::kInteger:
+      return std::to_string(cell.integer);
+    case Cell::Type::kReal:
+      return fmt::format("{}", cell.real);  // in full: the file is for further computing
+    case Cell::Type::kText:
+      return report::escape_csv(cell.text);
+    case Cell::Type::kNull:
+      break;
+  }
+  return "";
+}
+
+void write_header(Output& output, const std::vector<std::string>& columns, std::size_t count) {
+  std::string line;
+  for (std::size_t i = 0; i < count; ++i) line += (i > 0 ? "," : "") + report::escape_csv(columns[i]);
+  output.write(line + "\r\n");
+}
+
+void write_rows(Output& output, const ResultsDatabase::Table& table, std::size_t count) {
+  std::string line;
+  for (const auto& row : table.rows) {
+    line.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i > 0) line += ',';
+      line += field(row[i]);
+    }
+    output.write(line + "\r\n");
+  }
+}
+
+std::string identifier(const std::string& name) {
+  std::string text = "\"";
+  for (const char letter : name) text += letter == '"' ? "\"\"" : std::string(1, letter);
+  return text + "\"";
+}
+
+/// A table or view and what of it is wanted.
+class Source {
+ public:
+  Source(const ResultsDatabase& database, const CsvRequest& request) : database_(database), name_(request.table) {
+    std::vector<std::string> known;
+    for (const auto& row : database.query("SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') ORDER BY name").rows) {
+      known.push_back(row[0].text);
+    }
+    if (std::find(known.begin(), known.end(), name_) == known.end()) {
+      throw UsageError("there is no table or view " + quote(name_) + suggestion(name_, known));
+    }
+    for (const auto& row : database.query("SELECT name, pk FROM pragma_table_info(:table) ORDER BY cid", {{"table", name_}}).rows) {
+      columns_.push_back(row[0].text);
+      if (row[1].integer > 0) keys_.emplace_back(row[1].integer, row[0].text);
+    }
+    std::sort(keys_.begin(), keys_.end());
+    // Parameters are texts, and columns of views need not have a type to turn them into numbers.
+    if (request.choice.run) narrow("run_id", "--run", "CAST(:run_id AS INTEGER)", std::to_string(*request.choice.run));
+    if (request.choice.rank) narrow("rank", "--rank", "CAST(:rank AS INTEGER)", std::to_string(*request.choice.rank));
+    if (request.choice.pass) narrow("pass", "--pass", ":pass", *request.choice.pass);
+  }
+
+  void write(Output& output) {
+    write_header(output, columns_, columns_.size());
+    // Views have no key: they are read whole.
+    if (keys_.empty()) {
+      write_rows(output, database_.query("SELECT " + list(columns_) + from(""), parameters_), columns_.size());
+      return;
+    }
+    std::vector<Cell> last;
+    while (true) {
+      const ResultsDatabase::Table page = read_page(last);
+      write_rows(output, page, columns_.size());
+      if (page.rows.size() < kRowsOfPage) break;
+      const std::vector<Cell>& row = page.rows.back();
+      last.assign(row.begin() + static_cast<std::ptrdiff_t>(columns_.size()), row.end());
+    }
+  }
+
+ private:
+  void narrow(const std::string& column, const std::string& option, const std::string& parameter, const std::string& value) {
+    if (std::find(columns_.begin(), columns_.end(), column) == columns_.end()) {
+      throw UsageError(option + " narrows tables with a column " + column + ", and " + quote(name_) + " has none");
+    }
+    conditions_.push_back(identifier(column) + " = " + parameter);
+    parameters_.emplace_back(column, value);
+  }
+
+  ResultsDatabase::Table read_page(const std::vector<Cell>& last) const {
+    std::vector<std::string> keys;
+    for (const auto& [place, name] : keys_) keys.push_back(name);
+    Parameters parameters = parameters_;
+    std::string behind;
+    if (!last.empty()) {
+      std::vector<std::string> values;
+      for (std::size_t i = 0; i < last.size(); ++i) {
+        const std::string parameter = "key" + std::to_string(i);
+        const bool is_integer = last[i].type == Cell::Type::kInteger;
+        values.push_back(is_integer ? "CAST(:" + parameter + " AS INTEGER)" : ":" + parameter);
+        parameters.emplace_back(parameter, is_integer ? std::to_string(last[i].integer) : last[i].text);
+      }
+      behind = "(" + list(keys) + ") > (" + join(values, ", ") + ")";
+    }
+    const std::string order = " ORDER BY " + list(keys) + " LIMIT " + std::to_string(kRowsOfPage);
+    return database_.query("SELECT " + list(columns_) + ", " + list(keys) + from(behind) + order, parameters);
+  }
+
+  std::string from(const std::string& condition) const {
+    std::vector<std::string> conditions = conditions_;
+    if (!condition.empty()) conditions.push_back(condition);
+    return " FROM main." + identifier(name_) + (conditions.empty() ? "" : " WHERE " + join(conditions, " AND "));
+  }
+
+  static std::string list(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + identifier(name);
+    return text;
+  }
+
+  const ResultsDatabase& database_;
+  std::string name_;
+  std::vector<std::string> columns_;
+  std::vector<std::pair<std::int64_t, std::string>> keys_;  // by their place in the primary key
+  std::vector<std::string> conditions_;
+  Parameters parameters_;
+};
+
+}  // namespace
+
+Written export_csv(const ResultsDatabase& database, const CsvRequest& request, const std::filesystem::path& file) {
+  if (request.query.empty() == request.table.empty()) throw UsageError("give either --table or --query: what is to become CSV");
+  const bool narrows = request.choice.run || request.choice.rank || request.choice.pass;
+  if (!request.query.empty() && narrows)
+    throw UsageError("--run, --rank and --pass narrow a --table; a --query says itself what it is about");
+  const std::filesystem::path target = file.empty() ? "-" : file;
+  if (!request.query.empty()) {
+    const ResultsDatabase::Table table = database.query(request.query);
+    Output output(target, Output::Kind::kText);
+    write_header(output, table.columns, table.columns.size());
+    write_rows(output, table, table.columns.size());
+    output.finish();
+    return {target, {}};
+  }
+  Source source(database, request);
+  Output output(target, Output::Kind::kText);
+  source.write(output);
+  output.finish();
+  return {target, {}};
+}
+
+}  // namespace kymo::exports

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo::exports {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kHeldBytes = 1 << 20;
+
+}  // namespace
+
+Output::Output(fs::path file, Kind kind) : file_(std::move(file)) {
+  if (file_ == "-") {
+    if (kind == Kind::kBinary && isatty(STDOUT_FILENO) == 1)
+      throw UsageError("a binary file is nothing for a terminal; name a file with -o");
+    descriptor_ = STDOUT_FILENO;
+    return;
+  }
+  std::error_code error;
+  const fs::file_status status = fs::status(file_, error);
+  if (fs::is_directory(status)) throw Error("cannot write " + quote(file_.string()) + ": it is a folder; name a file in it");
+  // Devices and pipes are written to, not replaced.
+  const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
+  const fs::path target = fs::is_symlink(fs::symlink_status(file_, error)) && fs::exists(status) ? fs::canonical(file_, error) : file_;
+  if (!in_place) {
+    file_ = target;
+    stage_ = target.parent_path() / ("." + target.filename().string() + ".kymo-" + std::to_string(getpid()));
+  }
+  descriptor_ = open((in_place ? file_ : stage_).c_str(), O_WRONLY | O_CLOEXEC | (in_place ? 0 : O_CREAT | O_TRUNC | O_NOFOLLOW), 0666);
+  if (descriptor_ < 0) {
+    stage_.clear();
+    fail(errno);
+  }
+}
+
+Output::~Output() {
+  if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) close(descriptor_);
+  if (!stage_.empty()) unlink(stage_.c_str());
+}
+
+void Output::fail(int reason) const {
+  const std::string where = file_ == "-" ? "standard output" : quote(file_.string());
+  throw Error("cannot write " + where + ": " + std::strerror(reason) + "; make room there or name another file with -o");
+}
+
+void Output::write(std::string_view bytes) {
+  held_ += bytes;
+  if (held_.size() >= kHeldBytes) flush();
+}
+
+void Output::flush() {
+  std::size_t done = 0;
+  while (done < held_.size()) {
+    const ssize_t put = ::write(descriptor_, held_.data() + done, held_.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) fail(errno);
+    done += static_cast<std::size_t>(put);
+  }
+  held_.clear();
+}
+
+void Output::finish() {
+  flush();
+  if (descriptor_ == STDOUT_FILENO) return;
+  const int closed = close(std::exchange(descriptor_, -1));
+  if (closed != 0) fail(errno);
+  if (stage_.empty()) return;
+  if (rename(stage_.c_str(), file_.c_str()) != 0) fail(errno);
+  stage_.clear();
+}
+
+}  // namespace kymo::exports

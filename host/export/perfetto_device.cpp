@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/text.hpp"
+#include "export/perfetto_writer.hpp"
+
+namespace kymo::exports {
+
+namespace {
+
+constexpr std::int64_t kDeviceProcess = 0;
+// Streams are numbered by the driver from small numbers on; further lanes of one follow far behind.
+constexpr std::int64_t kLaneDistance = 1'000'000;
+
+/// "memcpy host to device" as the names that readers of such traces know: "Memcpy HtoD".
+std::string copy_name(const std::string& stored) {
+  const std::vector<std::string> words = split(stored, ' ');
+  std::string known = stored;
+  if (!known.empty() && known[0] == 'm') known[0] = 'M';
+  if (words.size() != 4 || words[0] != "memcpy" || words[2] != "to" || words[1].empty() || words[3].empty()) return known;
+  const auto letter = [](const std::string& word) { return static_cast<char>(word[0] - 'a' + 'A'); };
+  const auto is_place = [](const std::string& word) { return word == "host" || word == "device" || word == "peer" || word == "array"; };
+  if (!is_place(words[1]) || !is_place(words[3])) return known;
+  return std::string("Memcpy ") + letter(words[1]) + "to" + letter(words[3]);
+}
+
+// Columns of the three tables of activities, as they are asked for.
+enum Column : std::size_t {
+  kName,
+  kStart,
+  kEnd,
+  kStream,
+  kCorrelation,
+  kStep,
+  kPhase,
+  kScope,
+  kAttribution,
+  kGraphNode,
+  kOp,
+  kShapeOrBytes
+};
+constexpr const char* kColumns =
+    "name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id, attribution, graph_node, op, ";
+
+}  // namespace
+
+void PerfettoWriter::read_kernel_classes() {
+  for (const auto& row : database_.query("SELECT name_id, short_name, class FROM main.kernel_class").rows) {
+    kernel_kinds_[row[0].integer] = {json_string(row[1].text), json_string(row[2].text)};
+  }
+}
+
+void PerfettoWriter::read_shapes() {
+  Pages pages(database_, target_, "launch_shape",
+              "shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes + dynamic_shared_bytes, registers", "shape");
+  const auto triple = [](const Row& row, std::size_t first) {
+    return "[" + std::to_string(row.integer(first)) + ", " + std::to_string(row.integer(first + 1)) + ", " +
+           std::to_string(row.integer(first + 2)) + "]";
+  };
+  while (const auto row = pages.next()) {
+    shapes_[row->integer(0)] = "\"grid\": " + triple(*row, 1) + ", \"block\": " + triple(*row, 4) +
+                               ", \"shared memory\": " + std::to_string(row->integer(7)) +
+                               ", \"registers per thread\": " + std::to_string(row->integer(8));
+  }
+}
+
+void PerfettoWriter::add_kernel_arguments(TraceEvent& event, const Row& row) {
+  const auto kind = kernel_kinds_.find(row.integer(kName));
+  if (kind != kernel_kinds_.end()) {
+    event.argument("class", kind->second.kernel_class).argument("short name", kind->second.short_name);
+  }
+  const auto shape = shapes_.find(row.integer(kShapeOrBytes));
+  if (shape != shapes_.end()) event.argument("shape", "{" + shape->second + "}");
+}
+
+void PerfettoWriter::write_activity(const Row& row, const std::string& table) {
+  const std::int64_t start_ns = row.integer(kStart);
+  const std::int64_t end_ns = row.integer(kEnd);
+  const std::int64_t stream = row.integer(kStream);
+  const std::int64_t correlation = row.integer(kCorrelation);
+  const auto lane = static_cast<std::int64_t>(streams_.lane_for(stream, start_ns, end_ns));
+  const Track track{kDeviceProcess, stream + lane * kLaneDistance};
+  const bool is_kernel = table == "kernel";
+  const std::string copy = is_kernel ? "" : json_string(copy_name(texts_.text(row.integer(kName))));
+  TraceEvent event('X', track, is_kernel ? name(row.integer(kName)) : copy, is_kernel ? "kernel" : "gpu_" + table);
+  event.between(start_ns, end_ns).argument("device", 0).argument("stream", stream).argument("correlation", correlation);
+  if (row.has(kOp)) event.argument("External id", row.integer(kOp) + 1);
+  add_place(event, row, kStep, kPhase, kScope);
+  event.argument("attribution", json_string(row.text(kAttribution)));
+  if (row.has(kGraphNode)) event.argument("graph node id", row.integer(kGraphNode));
+  if (is_kernel) {
+    add_kernel_arguments(event, row);
+  } else {
+    event.argument("bytes", row.integer(kShapeOrBytes));
+  }
+  events_.add(event);
+  last_ns_ = std::max(last_ns_, end_ns);
+  if (!std::binary_search(launches_.begin(), launches_.end(), correlation)) return;
+  events_.add(TraceEvent('f', track, "\"ac2g\"", "ac2g").at(start_ns).member("id", std::to_string(correlation)).member("bp", "\"e\""));
+}
+
+void PerfettoWriter::write_activities() {
+  read_kernel_classes();
+  read_shapes();
+  const std::array<std::string, 3> tables{"kernel", "memcpy", "memset"};
+  std::vector<Pages> pages;
+  pages.reserve(tables.size());
+  for (const std::string& table : tables) {
+    pages.emplace_back(database_, target_, table, std::string(kColumns) + (table == "kernel" ? "shape" : "bytes"));
+  }
+  std::vector<std::optional<Row>> heads;
+  for (Pages& each : pages) heads.push_back(each.next());
+  // All three in order of starting, for the sake of the lanes.
+  while (true) {
+    std::size_t first = heads.size();
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      if (heads[i] && (first == heads.size() || heads[i]->integer(kStart) < heads[first]->integer(kStart))) first = i;
+    }
+    if (first == heads.size()) break;
+    write_activity(*heads[first], tables[first]);
+    heads[first] = pages[first].next();
+  }
+}
+
+void PerfettoWriter::write_counters() {
+  static const std::array<const char*, 7> kCategories{"parameter", "gradient", "optimizer_state", "activation",
+                                                      "workspace", "input",    "unknown"};
+  std::string columns = "device, time_ns, allocated_bytes, active_bytes, reserved_bytes";
+  for (const char* category : kCategories) columns += std::string(", ") + category + "_bytes";
+  Pages pages(database_, target_, "memory_point", columns);
+  while (const auto row = pages.next()) {
+    const std::string device = row->text(0) == "cuda" ? "CUDA" : "CPU";
+    TraceEvent sizes('C', host(0), json_string(device + " memory"), "");
+    sizes.at(row->integer(1))
+        .argument("allocated", row->integer(2))
+        .argument("active", row->integer(3))
+        .argument("reserved", row->integer(4));
+    events_.add(sizes);
+    TraceEvent parts('C', host(0), json_string(device + " memory by category"), "");
+    parts.at(row->integer(1));
+    for (std::size_t i = 0; i < kCategories.size(); ++i) parts.argument(kCategories[i], row->integer(5 + i));
+    events_.add(parts);
+  }
+}
+
+void PerfettoWriter::name_tracks() {
+  name_process(host_process_, "host of rank " + std::to_string(target_.rank), 0);
+  for (const auto& [track, name] : host_tracks_) name_track(host(track), name, track);
+  const auto streams = streams_.counts();
+  if (!streams.empty()) name_process(kDeviceProcess, "GPU of rank " + std::to_string(target_.rank), 1);
+  for (const auto& [stream, lanes] : streams) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const std::string name = "stream " + std::to_string(stream) + (lane > 0 ? ", also running" : "");
+      name_track({kDeviceProcess, stream + static_cast<std::int64_t>(lane) * kLaneDistance}, name,
+                 stream * 100 + static_cast<std::int64_t>(std::min<std::size_t>(lane, 99)));
+    }
+  }
+}
+
+}  // namespace kymo::exports

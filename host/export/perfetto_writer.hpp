@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "export/pages.hpp"
+#include "export/trace_events.hpp"
+
+namespace kymo::exports {
+
+/// Writes the events of one rank and pass, table by table.
+class PerfettoWriter {
+ public:
+  PerfettoWriter(const store::ResultsDatabase& database, const Target& target, Output& output);
+  /// Returns what a reader must know.
+  std::vector<std::string> write();
+
+ private:
+  struct KernelKind {
+    std::string short_name;
+    std::string kernel_class;
+  };
+
+  void write_head();
+  // On the host (perfetto_host.cpp)
+  void write_steps();
+  void write_ranges();
+  void write_operators();
+  void write_calls();
+  void write_waits();
+  void write_pauses();
+  // On the device (perfetto_device.cpp)
+  void read_kernel_classes();
+  void read_shapes();
+  void write_activities();
+  void write_activity(const Row& row, const std::string& table);
+  void add_kernel_arguments(TraceEvent& event, const Row& row);
+  void write_counters();
+  // Names of tracks, once it is known which there are
+  void name_track(const Track& track, const std::string& name, std::int64_t order);
+  void name_process(std::int64_t process, const std::string& name, std::int64_t order);
+  void name_tracks();
+
+  /// JSON string of a text that events refer to.
+  const std::string& name(std::int64_t id);
+  void add_place(TraceEvent& event, const Row& row, std::size_t step, std::size_t phase, std::size_t scope);
+  Track host(std::int64_t thread) const { return {host_process_, thread}; }
+  bool has_rows(const std::string& table) const;
+
+  const store::ResultsDatabase& database_;
+  Target target_;
+  TraceEvents events_;
+  TextsById texts_;
+  std::unordered_map<std::int64_t, std::string> names_;
+  std::unordered_map<std::int64_t, KernelKind> kernel_kinds_;
+  std::unordered_map<std::int64_t, std::string> shapes_;  ///< arguments as JSON members
+  std::vector<std::int64_t> launches_;                    ///< correlation ids of the recorded calls, sorted
+  std::map<std::int64_t, std::string> host_tracks_;
+  std::string device_kind_;
+  std::int64_t host_process_ = 1;
+  std::int64_t last_ns_ = 0;  ///< end of everything written
+  std::int64_t last_step_ = -1;
+  bool has_calls_ = false;
+  Lanes streams_;
+};
+
+}  // namespace kymo::exports

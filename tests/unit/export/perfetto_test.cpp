@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "export/export.hpp"
+#include "export/trace_events.hpp"
+#include "sample_events.hpp"
+
+namespace kymo::exports {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::ExportTest;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::kHostile;
+using ::testing::SizeIs;
+
+class Perfetto : public ExportTest {
+ protected:
+  Json trace_of(const Choice& choice) {
+    const auto written = export_perfetto(database(), choice, path("trace.json"));
+    EXPECT_THAT(written, SizeIs(1));
+    notes_ = written[0].notes;
+    text_ = read_file(path("trace.json"));
+    return parse_json(text_, "trace.json");
+  }
+  static Json events(const Json& trace, const std::string& category) {
+    Json found = Json::array();
+    for (const Json& event : trace["traceEvents"]) {
+      if (event.value("cat", "") == category && event["ph"] == "X") found.push_back(event);
+    }
+    return found;
+  }
+  std::vector<std::string> notes_;
+  std::string text_;
+};
+
+TEST_F(Perfetto, HasEveryKindOfEventOfATracePass) {
+  const Json trace = trace_of({.run = {}, .rank = 0, .pass = {}});
+  EXPECT_THAT(text_, HasSubstr("\n\"distributedInfo\": {\"rank\": 0, \"world_size\": 2},\n"));
+  EXPECT_THAT(notes_, IsEmpty());
+  EXPECT_EQ(trace["deviceProperties"][0]["name"], "A GPU");
+
+  const Json kernels = events(trace, "kernel");
+  ASSERT_EQ(kernels.size(), 2u);
+  const Json& gemm = kernels[0];
+  EXPECT_EQ(gemm["name"], "sgemm_kernel");
+  EXPECT_EQ(gemm["ts"], 1100.0);
+  EXPECT_EQ(gemm["dur"], 100.5);
+  EXPECT_EQ(gemm["args"]["stream"], 7);
+  EXPECT_EQ(gemm["args"]["correlation"], 42);
+  EXPECT_EQ(gemm["args"]["scope"], "block_0/attention");
+  EXPECT_EQ(gemm["args"]["phase"], "forward");
+  EXPECT_EQ(gemm["args"]["class"], "matmul");
+  EXPECT_EQ(gemm["args"]["shape"]["grid"], Json({8, 4, 2}));
+  EXPECT_EQ(gemm["args"]["shape"]["block"], Json({256, 1, 1}));
+  EXPECT_EQ(gemm["args"]["shape"]["shared memory"], 3072);
+  EXPECT_EQ(kernels[1]["name"], kHostile);
+  EXPECT_EQ(kernels[1]["args"]["graph node id"], 99);
+  EXPECT_FALSE(kernels[1]["args"].contains("phase"));
+  EXPECT_EQ(events(trace, "gpu_memcpy")[0]["name"], "Memcpy HtoD");
+  EXPECT_EQ(events(trace, "gpu_memcpy")[0]["args"]["bytes"], 4096);
+  EXPECT_EQ(events(trace, "gpu_memset")[0]["name"], "Memset");
+  EXPECT_EQ(events(trace, "cuda_runtime").size(), 2u);
+  EXPECT_EQ(events(trace, "cuda_sync")[0]["name"], "wait for stream");
+  EXPECT_EQ(events(trace, "overhead")[0]["name"], "buffer flush");
+}
+
+TEST_F(Perfetto, NamesStepsForReadersThatLeaveOutTheLastOne) {
+  const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
+  std::vector<std::string> names;
+  std::map<std::string, Json> by_name;
+  for (const Json& event : events(trace, "user_annotation")) {
+    names.push_back(event["name"]);
+    by_name[event["name"]] = event;
+  }
+  EXPECT_THAT(names, ElementsAre("ProfilerStep#0", "ProfilerStep#1", "forward", kHostile, kHostile, "ProfilerStep#2"));
+  EXPECT_EQ(by_name["ProfilerStep#1"]["dur"], 900.001);
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") {
+      EXPECT_LE(event["ts"], by_name["ProfilerStep#2"]["ts"]);
+    }
+  }
+}
+
+TEST_F(Perfetto, DrawsArrowsFromCallsToWhatTheyLaunched) {
+  const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
+  std::map<std::string, std::set<int>> ends;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event.value("cat", "") == "ac2g") ends[event["ph"]].insert(event["id"].get<int>());
+  }
+  EXPECT_EQ(ends["s"], (std::set<int>{42, 43}));
+  EXPECT_EQ(ends["f"], (std::set<int>{42, 43})) << "the copy's call was not recorded";
+}
+
+TEST_F(Perfetto, PutsWhatOverlapsOnATrackOfItsOwn) {
+  const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
+  std::map<std::pair<int, std::int64_t>, std::vector<std::pair<double, double>>> tracks;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    const double start = event["ts"];
+    tracks[{event["pid"], event["tid"]}].emplace_back(start, start + event["dur"].get<double>());
+  }
+  for (auto& [track, stretches] : tracks) {
+    std::sort(stretches.begin(), stretches.end());
+    for (std::size_t i = 1; i < stretches.size(); ++i) {
+      const bool apart = stretches[i].first >= stretches[i - 1].second;
+      const bool inside = stretches[i].second <= stretches[i - 1].second;
+      EXPECT_TRUE(apart || inside) << "track " << track.second;
+    }
+  }
+  const Json kernels = events(trace, "kernel");
+  EXPECT_NE(kernels[0]["tid"], kernels[1]["tid"]);
+}
+
+TEST_F(Perfetto, OfAnOpsPassHasOperators) {
+  const Json trace = trace_of({.run = 3, .rank = {}, .pass = "ops"});
+  const Json ops = events(trace, "cpu_op");
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(ops[0]["name"], "aten::mm");
+  EXPECT_EQ(ops[0]["dur"], 0.8);
+  EXPECT_EQ(ops[0]["args"]["Input Dims"], "[4, 256] [256]");
+  EXPECT_EQ(ops[0]["args"]["Sequence number"], 17);
+  EXPECT_EQ(ops[1]["dur"], 0.0);
+  EXPECT_EQ(ops[1]["args"]["never ended"], 1);
+}
+
+TEST_F(Perfetto, OfAMemoryPassHasCounters) {
+  const Json trace = trace_of({.run = 3, .rank = {}, .pass = "memory"});
+  Json counters = Json::array();
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "C") counters.push_back(event);
+  }
+  ASSERT_EQ(counters.size(), 2u);
+  EXPECT_EQ(counters[0]["name"], "CUDA memory");
+  EXPECT_EQ(counters[0]["args"]["allocated"], 1024);
+  EXPECT_EQ(counters[1]["args"]["parameter"], 1024);
+}
+
+TEST_F(Perfetto, SaysWhatWithoutCallsIsMissing) {
+  execute("DELETE FROM api_call");
+  const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("--trace-detail api")));
+  EXPECT_EQ(events(trace, "user_annotation")[0]["name"], "step 0");
+}
+
+TEST_F(Perfetto, WritesOneFilePerRankOrNone) {
+  EXPECT_THAT(export_perfetto(database(), {}, path("t.json")), SizeIs(2));
+  EXPECT_THAT(files(), ElementsAre("t-rank0.json", "t-rank1.json"));
+  EXPECT_EQ(parse_json(read_file(path("t-rank1.json")), "t")["distributedInfo"]["rank"], 1);
+  std::filesystem::remove(path("t-rank0.json"));
+  std::filesystem::remove(path("t-rank1.json"));
+  std::filesystem::create_directory(path("t-rank1.json"));
+  EXPECT_THAT(testing::error_of([&] { export_perfetto(database(), {}, path("t.json")); }), HasSubstr("it is a folder"));
+  EXPECT_THAT(files(), ElementsAre("t-rank1.json"));
+}
+
+TEST_F(Perfetto, ReadsMoreThanAPage) {
+  execute(
+      "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 45009) INSERT INTO kernel "
+      "SELECT 3, 0, 'trace', i, 6, 3000000 + 10 * i, 3000005 + 10 * i, 7, i, 1, NULL, NULL, 'none', 0, NULL, NULL FROM n");
+  const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
+  EXPECT_EQ(events(trace, "kernel").size(), 45'002u);
+}
+
+TEST(TraceTimes, AreMicrosecondsWithThreeDecimals) {
+  EXPECT_EQ(microseconds(0), "0.000");
+  EXPECT_EQ(microseconds(1), "0.001");
+  EXPECT_EQ(microseconds(1'234'567), "1234.567");
+  EXPECT_EQ(microseconds(-1'234), "-1.234");
+  EXPECT_EQ(microseconds(INT64_MIN), "-9223372036854775.808");
+}
+
+TEST(TraceText, StaysAStringWhateverItHolds) {
+  for (const std::string& text : {kHostile, std::string("\xff\xfe bytes"), std::string("a\0b", 3), std::string("\"rank\": 7")}) {
+    const std::string json = json_string(text);
+    EXPECT_TRUE(parse_json(json, "text").is_string());
+    EXPECT_EQ(json.find("\"rank\""), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace kymo::exports
