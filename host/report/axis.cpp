@@ -29,11 +29,6 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
-std::string tick_label(double value) {
-  if (value != 0 && (std::abs(value) >= 1e7 || std::abs(value) < 1e-4)) return fmt::format("{:g}", value);
-  return grouped(fmt::format("{:.10g}", value), kThinSpace);
-}
-
 std::vector<Tick> labelled(const std::vector<double>& values) {
   std::vector<Tick> ticks;
   for (const double value : values) ticks.push_back({value, tick_label(value)});
@@ -99,6 +94,11 @@ bool wants_log(Scale scale, const Range& range) { return scale == Scale::kLog ||
 double power_of_ten(int exponent) { return std::strtod(fmt::format("1e{}", exponent).c_str(), nullptr); }
 
 }  // namespace
+
+std::string tick_label(double value) {
+  if (value != 0 && (std::abs(value) >= 1e7 || std::abs(value) < 1e-4)) return fmt::format("{:g}", value);
+  return grouped(fmt::format("{:.10g}", value), kThinSpace);
+}
 
 double ScaledAxis::position(double value) const {
   const auto transformed = [this](double v) { return scale == Scale::kLog ? std::log10(std::max(v, low)) : v; };
@@ -171,7 +171,7 @@ ScaledAxis point_axis(const Chart& chart) {
   axis.scale = log ? Scale::kLog : Scale::kLinear;
   axis.low = range.low;
   axis.high = range.high;
-  if (readable_apart(axis, values)) {
+  if (chart.kind != ChartKind::kArea && readable_apart(axis, values)) {
     axis.ticks = labelled({values.begin(), values.end()});
     return axis;
   }

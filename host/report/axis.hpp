@@ -47,6 +47,9 @@ struct StateLabel {
 /// One per missing bar; one per group if all of its bars are missing for the same reason.
 std::vector<StateLabel> state_labels(const Chart& chart);
 
+/// A number on an axis: grouped by U+202F, with an exponent where it is very large or small.
+std::string tick_label(double value);
+
 /// "time (ms)".
 std::string axis_heading(const Axis& axis);
 

@@ -6,13 +6,13 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/number.hpp"
+#include "report/build_area.hpp"
+#include "report/build_timeline.hpp"
+#include "report/result.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {
 namespace {
-
-using Result = store::ResultsDatabase::Table;
 
 class DocumentBuilder {
  public:
@@ -64,13 +64,6 @@ class DocumentBuilder {
     return result;
   }
 
-  static std::size_t require_column(const QueryFile& file, const Result& result, const std::string& name) {
-    const auto found = std::find(result.columns.begin(), result.columns.end(), name);
-    if (found == result.columns.end())
-      throw UsageError(file.name + ": the query has no column " + quote(name) + suggestion(name, result.columns));
-    return static_cast<std::size_t>(found - result.columns.begin());
-  }
-
   std::string unique_name(const std::string& text) {
     const std::string stem = file_stem_from(text);
     std::string name = stem;
@@ -120,39 +113,45 @@ class DocumentBuilder {
     }
   }
 
-  static std::optional<double> number_of(const store::ResultsDatabase::Cell& cell) {
-    const Cell each = cell_from(cell);
-    if (!each.is_number()) return std::nullopt;
-    return each.kind == Cell::Kind::kInteger ? static_cast<double>(each.integer) : each.real;
-  }
-
   void add_charts(Section& section, const ChartSpec& spec) {
     const Result result = rows_of(spec.query);
     if (result.rows.empty()) return add_empty(section, spec.query.empty);
-    if (spec.split.empty()) return add_chart(section, spec, result, "");
+    const std::optional<Result> bands = spec.bands ? std::optional(rows_of(*spec.bands)) : std::nullopt;
+    const std::optional<Result> blocks = spec.blocks ? std::optional(rows_of(*spec.blocks)) : std::nullopt;
+    if (spec.split.empty()) return add_chart(section, spec, {result, bands ? &*bands : nullptr, blocks ? &*blocks : nullptr}, "");
     const std::size_t column = require_column(spec.query, result, spec.split);
     std::vector<std::string> parts;
+    std::set<std::string> known;
     for (const auto& row : result.rows) {
-      const std::string part = label_of(row[column]);
-      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+      if (const std::string part = label_of(row[column]); known.insert(part).second) parts.push_back(part);
     }
     for (const std::string& part : parts) {
-      Result rows{result.columns, {}};
-      std::copy_if(result.rows.begin(), result.rows.end(), std::back_inserter(rows.rows),
-                   [&](const auto& row) { return label_of(row[column]) == part; });
-      add_chart(section, spec, rows, part);
+      const Result own = rows_of_part(result, spec.split, part);
+      const Result own_bands = bands ? rows_of_part(*bands, spec.split, part) : Result{};
+      const Result own_blocks = blocks ? rows_of_part(*blocks, spec.split, part) : Result{};
+      add_chart(section, spec, {own, bands ? &own_bands : nullptr, blocks ? &own_blocks : nullptr}, part);
     }
   }
 
-  static std::string label_of(const store::ResultsDatabase::Cell& cell) {
-    Column plain;
-    plain.format.kind = NumberFormat::Kind::kPlain;
-    return plain_text(plain, cell_from(cell));
+  void add_chart(Section& section, const ChartSpec& spec, const AreaRows& rows, const std::string& part) {
+    ChartSpec own = spec;
+    own.query.caption += part.empty() ? "" : " " + part + ".";
+    std::optional<Chart> chart;
+    if (spec.kind == ChartKind::kTimeline) {
+      chart = build_timeline(own.query, rows.points);
+    } else if (spec.kind == ChartKind::kArea) {
+      chart = build_area(own, rows);
+    } else {
+      chart = build_points(own, rows.points);
+    }
+    if (!chart) return add_empty(section, spec.query.empty);
+    chart->name = unique_name(stem_of(spec.query) + (part.empty() ? "" : "-" + part));
+    section.blocks.push_back(*std::move(chart));
   }
 
-  void add_chart(Section& section, const ChartSpec& spec, const Result& result, const std::string& part) {
+  static std::optional<Chart> build_points(const ChartSpec& spec, const Result& result) {
     Chart chart;
-    chart.caption = spec.query.caption + (part.empty() ? "" : " " + part + ".");
+    chart.caption = spec.query.caption;
     chart.kind = spec.kind;
     chart.x = spec.x_axis;
     chart.y = spec.y_axis;
@@ -164,16 +163,13 @@ class DocumentBuilder {
     const bool any_figure = std::any_of(chart.series.begin(), chart.series.end(), [](const Series& series) {
       return std::any_of(series.points.begin(), series.points.end(), [](const Point& point) { return point.y.has_value(); });
     });
-    if (!any_figure) return add_empty(section, spec.query.empty);
-    chart.name = unique_name(stem_of(spec.query) + (part.empty() ? "" : "-" + part));
-    section.blocks.push_back(std::move(chart));
+    if (!any_figure) return std::nullopt;
+    return chart;
   }
 
   static void add_point(Chart& chart, std::vector<std::string>& identities, const ChartSpec& spec, const Result& result,
-                        const std::vector<store::ResultsDatabase::Cell>& row, bool categories) {
-    const auto cell = [&](const std::string& name) -> const store::ResultsDatabase::Cell& {
-      return row[require_column(spec.query, result, name)];
-    };
+                        const std::vector<ResultCell>& row, bool categories) {
+    const auto cell = [&](const std::string& name) -> const ResultCell& { return row[require_column(spec.query, result, name)]; };
     Point point;
     if (categories) {
       const std::string name = label_of(cell(spec.x));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "report/area.hpp"
+#include "report/axis.hpp"
 #include "report/escape.hpp"
 #include "report/renderer.hpp"
 
@@ -53,6 +55,58 @@ std::string table_csv(const Table& table) {
   return out;
 }
 
+std::string whole(std::int64_t value) { return std::to_string(value); }
+
+std::string timeline_csv(const Timeline& timeline) {
+  std::string out = "group,lane,start_ns,end_ns,label,class,detail,step\r\n";
+  for (const TimelineBar& bar : timeline.bars) {
+    const Lane& lane = timeline.lanes[bar.lane];
+    out += escape_csv(lane.group) + "," + escape_csv(lane.name) + "," + whole(bar.start_ns) + "," + whole(bar.end_ns) + "," +
+           escape_csv(timeline.texts.text(bar.label)) + "," + escape_csv(timeline.classes[bar.bar_class]) + "," +
+           escape_csv(timeline.texts.text(bar.detail)) + "," + (bar.step == TimelineBar::kNoStep ? "" : whole(bar.step)) + "\r\n";
+  }
+  return out;
+}
+
+std::string area_csv(const Chart& chart) {
+  const AreaLayers layers = area_layers(chart);
+  std::string out = escape_csv(chart.x.nanoseconds ? "time (ns)" : axis_heading(chart.x));
+  for (const Series& series : chart.series) out += "," + escape_csv(series.name + (chart.y.bytes ? " (bytes)" : ""));
+  out += "\r\n";
+  for (std::size_t i = 0; i < layers.x.size(); ++i) {
+    out += number_field(layers.x[i]);
+    for (const auto& values : layers.values) out += "," + number_field(values[i]);
+    out += "\r\n";
+  }
+  return out;
+}
+
+std::string bands_csv(const std::vector<Band>& bands) {
+  std::string out = "label,start,end\r\n";
+  for (const Band& band : bands) out += escape_csv(band.label) + "," + number_field(band.start) + "," + number_field(band.end) + "\r\n";
+  return out;
+}
+
+std::string blocks_csv(const MemoryBlocks& memory) {
+  std::string out = "start_ns,end_ns,bytes,label,category,detail\r\n";
+  for (const MemoryBlock& block : memory.blocks) {
+    out += whole(block.start_ns) + "," + (block.end_ns ? whole(*block.end_ns) : "") + "," + whole(block.bytes) + "," +
+           escape_csv(memory.texts.text(block.label)) + "," + escape_csv(memory.texts.text(block.category)) + "," +
+           escape_csv(memory.texts.text(block.detail)) + "\r\n";
+  }
+  return out;
+}
+
+// Lines and bars draw what a table of the report says; these charts are the only place of their rows.
+void add_chart(std::vector<OutputFile>& files, const Chart& chart) {
+  const std::string stem = "charts/" + chart.name;
+  if (chart.kind == ChartKind::kTimeline) files.push_back({stem + ".csv", timeline_csv(chart.timeline)});
+  if (chart.kind != ChartKind::kArea) return;
+  files.push_back({stem + ".csv", area_csv(chart)});
+  if (!chart.bands.empty()) files.push_back({stem + ".bands.csv", bands_csv(chart.bands)});
+  if (!chart.memory.blocks.empty()) files.push_back({stem + ".blocks.csv", blocks_csv(chart.memory)});
+}
+
 class CsvRenderer final : public Renderer {
  public:
   std::string format() const override { return "csv"; }
@@ -62,6 +116,7 @@ class CsvRenderer final : public Renderer {
     for (const Section& section : document.sections) {
       for (const Block& block : section.blocks) {
         if (const auto* table = std::get_if<Table>(&block)) files.push_back({"tables/" + table->name + ".csv", table_csv(*table)});
+        if (const auto* chart = std::get_if<Chart>(&block)) add_chart(files, *chart);
       }
     }
     return files;

@@ -64,11 +64,28 @@ void take_header_line(QueryFile& query, const std::string& key, const std::strin
 }
 
 // The file a definition names must lie in its own folder: a report brings all it needs.
-QueryFile read_query(const std::filesystem::path& folder, const std::string& name, const std::string& place) {
+std::filesystem::path query_path(const std::filesystem::path& folder, const std::string& key, const std::string& name,
+                                 const std::string& place) {
   if (name.find('/') != std::string::npos || !name.ends_with(".sql")) {
-    throw UsageError(place + ": key 'file' must name a .sql file beside report.toml, not " + quote(name));
+    throw UsageError(place + ": key " + quote(key) + " must name a .sql file beside report.toml, not " + quote(name));
   }
-  return parse_query(read_file(folder / name), (folder / name).string());
+  return folder / name;
+}
+
+QueryFile read_query(const std::filesystem::path& folder, const std::string& name, const std::string& place) {
+  const std::filesystem::path path = query_path(folder, "file", name, place);
+  return parse_query(read_file(path), path.string());
+}
+
+QueryFile parse_header(const std::string& text, const std::string& name);
+
+// A query that goes into another one's chart needs no caption of its own.
+std::optional<QueryFile> read_side_query(Keys& keys, const std::filesystem::path& folder, const std::string& key,
+                                         const std::string& place) {
+  const std::string name = keys.text_or(key, "");
+  if (name.empty()) return std::nullopt;
+  const std::filesystem::path path = query_path(folder, key, name, place);
+  return parse_header(read_file(path), path.string());
 }
 
 std::vector<ValueSpec> read_values(const Json* array, const std::string& place) {
@@ -86,28 +103,49 @@ std::vector<ValueSpec> read_values(const Json* array, const std::string& place) 
   return values;
 }
 
-Axis read_axis(Keys& keys, const std::string& letter) {
+Axis read_axis(Keys& keys, const std::string& letter, bool with_scale) {
   Axis axis;
   axis.title = keys.text_or(letter + "_title", "");
   axis.unit = keys.text_or(letter + "_unit", "");
-  axis.scale = static_cast<Scale>(keys.word_or(letter + "_scale", {"linear", "log", "auto"}, 0));
+  if (with_scale) axis.scale = static_cast<Scale>(keys.word_or(letter + "_scale", {"linear", "log", "auto"}, 0));
   return axis;
 }
 
-ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, const std::string& place) {
-  Keys keys(table, place + ", chart");
-  ChartSpec chart;
-  chart.query = read_query(folder, keys.text("file"), place + ", chart");
-  keys.text("kind");
-  chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area"}, 0));
+void read_points(ChartSpec& chart, Keys& keys) {
   chart.x = keys.text("x");
   chart.y = keys.text("y");
   chart.error = keys.text_or("error", "");
   chart.series = keys.text_or("series", "");
-  chart.split = keys.text_or("split", "");
   chart.identity = keys.text_or("identity", "");
-  chart.x_axis = read_axis(keys, "x");
-  chart.y_axis = read_axis(keys, "y");
+  chart.x_axis = read_axis(keys, "x", true);
+  chart.y_axis = read_axis(keys, "y", true);
+}
+
+void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folder, const std::string& place) {
+  chart.x = keys.text("x");
+  chart.y = keys.text_or("y", "");
+  chart.series = keys.text_or("series", "");
+  if (chart.y.empty() && !chart.series.empty())
+    throw UsageError(place + ": key 'series' needs key 'y'; without it every column is a series");
+  chart.x_axis = read_axis(keys, "x", false);
+  chart.y_axis = read_axis(keys, "y", false);
+  chart.x_axis.nanoseconds = chart.x.ends_with("_ns") && chart.x_axis.unit.empty();
+  chart.bands = read_side_query(keys, folder, "bands", place);
+  chart.blocks = read_side_query(keys, folder, "blocks", place);
+  if (chart.blocks && !chart.x_axis.nanoseconds)
+    throw UsageError(place + ": key 'blocks' needs an 'x' in nanoseconds, a column whose name ends in _ns, and no 'x_unit'");
+}
+
+ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, const std::string& section_place) {
+  const std::string place = section_place + ", chart";
+  Keys keys(table, place);
+  ChartSpec chart;
+  chart.query = read_query(folder, keys.text("file"), place);
+  keys.text("kind");
+  chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline"}, 0));
+  chart.split = keys.text_or("split", "");
+  if (chart.kind == ChartKind::kArea) read_areas(chart, keys, folder, place);
+  if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys);
   keys.finish();
   return chart;
 }
@@ -135,9 +173,7 @@ SectionSpec read_section(const Json& table, const std::filesystem::path& folder,
   return section;
 }
 
-}  // namespace
-
-QueryFile parse_query(const std::string& text, const std::string& name) {
+QueryFile parse_header(const std::string& text, const std::string& name) {
   static const std::regex kHeaderLine(R"(^--\s*([A-Za-z_]+)(?:\s+([^\s:]+))?:\s*(.*?)\s*$)");
   QueryFile query;
   query.name = name;
@@ -159,6 +195,13 @@ QueryFile parse_query(const std::string& text, const std::string& name) {
     }
     take_header_line(query, key, match[2], match[3], place);
   }
+  return query;
+}
+
+}  // namespace
+
+QueryFile parse_query(const std::string& text, const std::string& name) {
+  QueryFile query = parse_header(text, name);
   if (query.caption.empty()) throw UsageError(name + ": the header comment lacks 'caption': -- caption: …");
   if (query.empty.empty())
     throw UsageError(name + ": the header comment lacks 'empty': -- empty: sentence to print when there are no rows");

@@ -7,6 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "event/texts.hpp"
+#include "report/timeline.hpp"
+
 /// What a report says, free of any output format. Texts are raw: each renderer escapes what it prints.
 namespace kymo::report {
 
@@ -86,7 +89,12 @@ struct Table {
   std::string query;  ///< the SQL that made it
 };
 
-enum class ChartKind { kLine, kBar, kArea };
+enum class ChartKind {
+  kLine,
+  kBar,
+  kArea,      ///< curves stacked on each other, each holding its value until its next point
+  kTimeline,  ///< bars in lanes over time
+};
 enum class Scale {
   kLinear,
   kLog,
@@ -97,6 +105,8 @@ struct Axis {
   std::string title;
   std::string unit;
   Scale scale = Scale::kLinear;
+  bool nanoseconds = false;  ///< values are times in ns: shown from the first one on, in a unit that suits their span
+  bool bytes = false;        ///< values are bytes: shown in a binary unit that suits them
 };
 
 struct Point {
@@ -111,6 +121,28 @@ struct Series {
   std::vector<Point> points;
 };
 
+/// A labelled stretch of the x axis, drawn behind the areas.
+struct Band {
+  std::string label;
+  double start = 0;
+  double end = 0;
+};
+
+/// A block of memory: what an area chart of memory is made of.
+struct MemoryBlock {
+  std::int64_t start_ns = 0;
+  std::optional<std::int64_t> end_ns;  ///< absent: alive at the end
+  std::int64_t bytes = 0;
+  event::TextId label = event::kNoText;
+  event::TextId category = event::kNoText;
+  event::TextId detail = event::kNoText;
+};
+
+struct MemoryBlocks {
+  event::Texts texts;  ///< labels, categories and details
+  std::vector<MemoryBlock> blocks;
+};
+
 /// A picture of numbers, free of any output format. Bars always stand on categories; areas are stacked in the order of the series.
 struct Chart {
   std::string name;  ///< of its file, as for tables
@@ -120,6 +152,9 @@ struct Chart {
   Axis y;
   std::vector<std::string> categories;
   std::vector<Series> series;
+  std::vector<Band> bands;  ///< of an area chart
+  MemoryBlocks memory;      ///< of an area chart
+  Timeline timeline;        ///< of a timeline, which has neither categories nor series
 };
 
 using Block = std::variant<Paragraph, List, Notice, Table, Chart>;

@@ -5,7 +5,9 @@
 
 #include "report/escape.hpp"
 #include "report/html_style.hpp"
+#include "report/interactive.hpp"
 #include "report/number.hpp"
+#include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
 #include "report/unicode.hpp"
@@ -129,13 +131,14 @@ class HtmlWriter {
   std::string page(const Document& document) const {
     const std::string title = escape_html(document.title);
     return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri "
-           "'none'; "
-           "form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; " +
+           // The one script by its hash: nothing else runs, whatever a name in the database says.
+           (interactive_ ? "script-src " + interactive_script_source() + "; " : "") +
+           "base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<link rel=\"icon\" href=\"data:,\">\n<title>" +
            title + "</title>\n<style>" + kHtmlStyle + chart_css() + "</style>\n</head>\n<body>\n<div class=\"layout\">\n" +
            contents(document) + "<main>\n<h1>" + title + "</h1>\n" + body_ + "<footer>" + escape_html(document.provenance) +
-           "</footer>\n</main>\n</div>\n</body>\n</html>\n";
+           "</footer>\n</main>\n</div>\n" + (interactive_ ? "<script>" + interactive_script() + "</script>\n" : "") + "</body>\n</html>\n";
   }
 
   void write_block(const Block& block) {
@@ -177,8 +180,18 @@ class HtmlWriter {
   }
 
   void add(const Chart& chart) {
-    body_ += "<figure class=\"chart\">\n" + inline_svg(chart);
-    body_ += fmt::format("<figcaption><b>Figure {}.</b> {}</figcaption>\n</figure>\n", ++figures_, escape_html(chart.caption));
+    body_ += "<figure class=\"chart\">\n" + (is_interactive(chart) ? chart_box(chart) : inline_svg(chart));
+    body_ += fmt::format("<figcaption><b>Figure {}.</b> {}</figcaption>\n</figure>\n", ++figures_,
+                         escape_html(chart.caption + interactive_notes(chart)));
+  }
+
+  // The picture is what printers and readers without scripts see.
+  std::string chart_box(const Chart& chart) {
+    interactive_ = true;
+    const std::string notes = picture_notes(chart);
+    return "<div class=\"kymo-chart-box\">\n<div class=\"kymo-picture\">\n" + inline_svg(chart) +
+           (notes.empty() ? "" : "<p class=\"note\">" + escape_html(notes) + "</p>\n") + "</div>\n<script type=\"application/json\">" +
+           interactive_rows(chart) + "</script>\n</div>\n";
   }
 
   // Line by line, because the escaper makes one line of everything.
@@ -195,6 +208,7 @@ class HtmlWriter {
   std::string body_;
   int tables_ = 0;
   int figures_ = 0;
+  bool interactive_ = false;
 };
 
 class HtmlRenderer final : public Renderer {

@@ -42,6 +42,33 @@ figcaption { font-size: .92rem; color: var(--muted); margin: 0 0 .55rem; max-wid
 figcaption b { color: var(--ink); }
 .chart figcaption { margin: .5rem 0 0; }
 .kymo-chart { display: block; width: 100%; max-width: 48rem; height: auto; }
+.kymo-picture { overflow-x: auto; }
+.kymo-awake .kymo-picture { display: none; }
+.kymo-live { font-size: .85rem; }
+.kymo-stage { position: relative; border: 1px solid var(--rule); border-radius: 8px; padding: 0; margin: .4rem 0; }
+.kymo-stage canvas { display: block; width: 100%; border-radius: 8px; touch-action: pan-y; outline: none; }
+.kymo-stage:focus-within { outline: 2px solid var(--accent); outline-offset: 2px; }
+.kymo-bar { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem; }
+.kymo-gap { flex: 1; }
+.kymo-zoom { display: inline-flex; gap: .35rem; }
+.kymo-bar button, .kymo-bar input, .kymo-legend button { font: inherit; color: var(--ink); background: var(--page); border: 1px solid var(--rule); border-radius: 6px; padding: .18rem .6rem; min-height: 1.9rem; }
+.kymo-bar input[type=search] { width: 13rem; max-width: 60vw; }
+.kymo-bar input[type=range] { width: 8rem; padding: 0; vertical-align: middle; accent-color: var(--accent); border: 0; }
+.kymo-bar button, .kymo-legend button { cursor: pointer; }
+.kymo-bar button:hover, .kymo-legend button:hover { background: var(--raised); border-color: var(--accent); }
+.kymo-bar :focus-visible, .kymo-legend :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+.kymo-count, .kymo-slider { color: var(--muted); font-variant-numeric: tabular-nums; white-space: nowrap; }
+.kymo-count { min-width: 5.5rem; }
+.kymo-legend { display: flex; flex-wrap: wrap; gap: .3rem .5rem; margin: .5rem 0; }
+.kymo-legend span { padding: .1rem .4rem; color: var(--muted); }
+.kymo-legend button { border-color: transparent; min-height: 0; padding: .1rem .4rem; overflow-wrap: anywhere; text-align: left; }
+.kymo-legend button[aria-pressed=true] { border-color: var(--accent); background: var(--raised); }
+.kymo-legend i { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .45em; vertical-align: -.05em; }
+.kymo-help { color: var(--muted); margin: .3rem 0; max-width: none; }
+.kymo-tip { position: absolute; z-index: 5; max-width: min(26rem, 90%); pointer-events: none; background: var(--page); border: 1px solid var(--rule); border-radius: 6px; box-shadow: 0 3px 14px rgb(0 0 0 / .18); padding: .4rem .65rem; font-size: .8rem; line-height: 1.45; overflow-wrap: anywhere; max-height: 22rem; overflow: auto; }
+.kymo-tip.pinned { pointer-events: auto; border-color: var(--ink); }
+.kymo-tip span { color: var(--muted); }
+.kymo-tip-title { font-weight: 600; }
 .scroll { overflow: auto; max-height: 92vh; border: 1px solid var(--rule); border-radius: 8px; }
 .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: .9rem; line-height: 1.45; font-variant-numeric: tabular-nums; }
@@ -72,7 +99,8 @@ footer { margin-top: 3.5rem; padding-top: 1rem; border-top: 1px solid var(--rule
   h1 { font-size: 1.6rem; }
 }
 @media print {
-  nav, details { display: none; }
+  nav, details, .kymo-live { display: none; }
+  .kymo-awake .kymo-picture { display: block; }
   .layout { display: block; padding: 0; }
   .scroll { overflow: visible; max-height: none; border: 0; }
   th { position: static; }

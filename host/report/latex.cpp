@@ -4,6 +4,7 @@
 #include "report/escape.hpp"
 #include "report/latex_table.hpp"
 #include "report/pgfplots.hpp"
+#include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
 
 namespace kymo::report {
@@ -77,7 +78,7 @@ struct BlockLatex {
     return fmt::format(
         "\\par\\medskip\\noindent\\begin{{minipage}}{{\\linewidth}}\\centering\n{}\\captionof{{figure}}[]{{{}}}\n\\end{{minipage}}"
         "\\par\\medskip\n",
-        pgfplots_picture(chart), escape_latex(chart.caption));
+        pgfplots_picture(chart), escape_latex(picture_caption(chart)));
   }
 };
 

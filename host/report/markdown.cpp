@@ -3,6 +3,7 @@
 
 #include "report/escape.hpp"
 #include "report/number.hpp"
+#include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
 #include "report/unicode.hpp"
@@ -93,7 +94,7 @@ class MarkdownWriter {
 
   void add(const Chart& chart) {
     const std::string path = "figures/" + chart.name + ".svg";
-    const std::string caption = escape_markdown(chart.caption);
+    const std::string caption = escape_markdown(picture_caption(chart));
     text_ += fmt::format("![{}]({})\n\n**Figure {}.** {}\n", caption, path, ++figures_, caption);
     files_.push_back({path, standalone_svg(chart)});
   }

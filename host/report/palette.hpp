@@ -6,20 +6,34 @@
 
 namespace kymo::report {
 
-/// One series' colour on white and on dark ground, as RRGGBB. After Okabe and Ito: told apart with any kind of colour vision.
+/// One series' colour on white and on dark ground, as RRGGBB. The first eight after Okabe and Ito, told apart with any kind of colour
+/// vision; the others differ from them in lightness too.
 struct Shade {
   const char* light;
   const char* dark;
 };
 
-inline constexpr std::array<Shade, 8> kPalette{{{"0072B2", "56A8E0"},
-                                                {"E69F00", "F0B43C"},
-                                                {"009E73", "2FC39A"},
-                                                {"CC79A7", "E39CC3"},
-                                                {"D55E00", "F08242"},
-                                                {"56B4E9", "9AD6F7"},
-                                                {"6B6B6B", "B4B4B4"},
-                                                {"B8A800", "F0E442"}}};
+inline constexpr std::array<Shade, 16> kPalette{{{"0072B2", "56A8E0"},
+                                                 {"E69F00", "F0B43C"},
+                                                 {"009E73", "2FC39A"},
+                                                 {"CC79A7", "E39CC3"},
+                                                 {"D55E00", "F08242"},
+                                                 {"56B4E9", "9AD6F7"},
+                                                 {"6B6B6B", "B4B4B4"},
+                                                 {"B8A800", "F0E442"},
+                                                 {"332288", "8C7FE0"},
+                                                 {"DDCC77", "E8DCA0"},
+                                                 {"882255", "C8628F"},
+                                                 {"117733", "5FBF7A"},
+                                                 {"AA4499", "D58AC9"},
+                                                 {"8DA0CB", "B3C1E0"},
+                                                 {"8C564B", "C09085"},
+                                                 {"C4C4C4", "7A7A7A"}}};
+
+inline constexpr std::size_t kLineColours = 8;  ///< of the palette: thin lines need the clearest; beyond them they are dashed
+
+/// Colour of the i-th class of a timeline: those beyond the palette share its last, grey one.
+constexpr std::size_t class_colour(std::size_t i) { return i < kPalette.size() ? i : kPalette.size() - 1; }
 
 inline constexpr std::size_t kMarkerShapes = 4;  ///< circle, square, triangle, diamond
 

@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/text.hpp"
+#include "report/area.hpp"
 #include "report/axis.hpp"
 #include "report/escape.hpp"
 #include "report/palette.hpp"
+#include "report/pgf_timeline.hpp"
 #include "report/svg_canvas.hpp"
 #include "report/unicode.hpp"
 
@@ -22,8 +23,6 @@ constexpr std::size_t kLongestLegend = 48;
 constexpr const char* kMarks[] = {"*", "square*", "triangle*", "diamond*"};
 
 std::string number(double value) { return fmt::format("{:.10g}", value); }
-
-std::string colour_name(std::size_t series) { return fmt::format("kymo{}", static_cast<char>('a' + series % kPalette.size())); }
 
 std::string axis_label(const Axis& axis) { return escape_latex(axis_heading(axis)); }
 
@@ -60,7 +59,7 @@ std::string point_options(const Chart& chart) {
   const ScaledAxis axis = point_axis(chart);
   std::string out = tick_options('x', axis.ticks);
   if (axis.scale == Scale::kLog) out += "  xmode=log, log ticks with fixed point,\n";
-  return out + "  enlarge x limits=0.03,\n";
+  return out + (chart.kind == ChartKind::kArea ? "  enlarge x limits=false,\n" : "  enlarge x limits=0.03,\n");
 }
 
 std::string kind_options(const Chart& chart) {
@@ -70,8 +69,9 @@ std::string kind_options(const Chart& chart) {
       return fmt::format("  ybar={:.2f}pt, bar width={:.2f}pt,\n", width > 4 ? 0.8 : 0.0, std::max(0.3, width - (width > 4 ? 0.8 : 0)));
     }
     case ChartKind::kArea:
-      return "  stack plots=y, area style,\n";
+      return chart.bands.empty() ? "" : "  clip=false, legend style={yshift=9pt},\n";
     case ChartKind::kLine:
+    case ChartKind::kTimeline:
       break;
   }
   return "";
@@ -85,35 +85,43 @@ std::string value_options(const Chart& chart) {
 }
 
 std::string plot_style(const Chart& chart, std::size_t s) {
-  const std::string colour = colour_name(s);
+  const std::string colour = chart.kind == ChartKind::kLine ? colour_name(s % kLineColours) : colour_name(s);
   switch (chart.kind) {
     case ChartKind::kBar:
       return fmt::format("fill={0}, draw={0}, line width=0pt", colour);
     case ChartKind::kArea:
-      return fmt::format("fill={0}, draw={0}, fill opacity=0.85", colour);
+      return fmt::format("fill={0}, draw=none, fill opacity=0.85", colour);
     case ChartKind::kLine:
+    case ChartKind::kTimeline:
       break;
   }
   return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}", colour, kMarks[s % kMarkerShapes],
-                     s >= kPalette.size() ? ", dashed" : "");
+                     s >= kLineColours ? ", dashed" : "");
 }
 
-// Stacked plots need a value of every series at every position.
-std::vector<Point> complete_points(const Chart& chart, const Series& series) {
-  if (chart.kind != ChartKind::kArea) return series.points;
-  std::set<double> positions;
-  for (const Series& each : chart.series) {
-    for (const Point& point : each.points) positions.insert(point.x);
-  }
-  std::vector<Point> points;
-  for (const double x : positions) {
-    Point whole{x, 0.0, std::nullopt, ""};
-    for (const Point& point : series.points) {
-      if (point.x == x) whole.y = *whole.y + point.y.value_or(0);
+std::string area(const Chart& chart, std::size_t s) {
+  std::string out = "\\addplot[" + plot_style(chart, s) + "] coordinates {";
+  for (const auto& [x, y] : area_corners(chart, s)) out += fmt::format(" ({},{})", number(x), number(y));
+  return out + "} -- cycle;\n";
+}
+
+// Behind the areas: every other band shaded, its name above the plot where it fits.
+std::string bands(const Chart& chart) {
+  const ScaledAxis y = value_axis(chart);
+  std::string out;
+  for (std::size_t i = 0; i < chart.bands.size(); ++i) {
+    const Band& band = chart.bands[i];
+    const std::string from = number(band.start);
+    const std::string to = number(band.end);
+    if (i % 2 == 0) {
+      out += fmt::format("\\fill[black!5] (axis cs:{},{}) rectangle (axis cs:{},{});\n", from, number(y.low), to, number(y.high));
     }
-    points.push_back(whole);
+    out += fmt::format("\\draw[black!25, line width=0.3pt] (axis cs:{0},{1}) -- (axis cs:{0},{2});\n", from, number(y.low), number(y.high));
+    if (band.label.empty()) continue;
+    out += fmt::format("\\node[anchor=south, font=\\scriptsize, text=black!70, inner sep=2pt] at (axis cs:{},{}) {{{}}};\n",
+                       number((band.start + band.end) / 2), number(y.high), escape_latex(band.label));
   }
-  return points;
+  return out;
 }
 
 std::string plot(const Chart& chart, std::size_t s) {
@@ -126,7 +134,7 @@ std::string plot(const Chart& chart, std::size_t s) {
         ", error bars/.cd, y dir=both, y explicit, error bar style={black!75, line width=0.6pt}, error mark options={rotate=90, mark "
         "size=1.8pt, black!75}";
   out += "] coordinates {";
-  for (const Point& point : complete_points(chart, chart.series[s])) {
+  for (const Point& point : chart.series[s].points) {
     out += fmt::format(" ({},{})", number(point.x), point.y ? number(*point.y) : "nan");
     if (has_errors) {
       const double error = point.error.value_or(0);
@@ -134,7 +142,7 @@ std::string plot(const Chart& chart, std::size_t s) {
           fmt::format(" += (0,{}) -= (0,{})", number(error), number(std::clamp(error, 0.0, std::max(0.0, point.y.value_or(0) - axis.low))));
     }
   }
-  return out + (chart.kind == ChartKind::kArea ? "} \\closedcycle;\n" : "};\n");
+  return out + "};\n";
 }
 
 // A case without a figure still has its place on the axis: its state stands there upright.
@@ -153,6 +161,8 @@ std::string states(const Chart& chart) {
 
 }  // namespace
 
+std::string colour_name(std::size_t series) { return fmt::format("kymo{}", static_cast<char>('a' + series % kPalette.size())); }
+
 std::string pgfplots_preamble() {
   std::string out = "\\pgfplotsset{compat=1.16}\n";
   for (std::size_t i = 0; i < kPalette.size(); ++i)
@@ -165,7 +175,9 @@ std::string pgfplots_preamble() {
          "column/.append style={column sep=8pt}}}}\n";
 }
 
-std::string pgfplots_picture(const Chart& chart) {
+std::string pgfplots_picture(const Chart& raw) {
+  if (raw.kind == ChartKind::kTimeline) return pgf_timeline(raw);
+  const Chart chart = raw.kind == ChartKind::kArea ? area_picture(raw).chart : raw;
   std::string out = "\\begin{tikzpicture}\n\\begin{axis}[kymo chart,\n" + kind_options(chart) + value_options(chart);
   out += chart.categories.empty() ? point_options(chart) : category_options(chart);
   out += fmt::format("  xlabel={{{}}}, ylabel={{{}}}", axis_label(chart.x), axis_label(chart.y));
@@ -174,10 +186,11 @@ std::string pgfplots_picture(const Chart& chart) {
   constexpr std::size_t kLegendRow = 90;
   if (legend_length > kLegendRow)
     out += ", legend columns=" + std::to_string(std::max<std::size_t>(1, kLegendRow * chart.series.size() / legend_length));
-  if (chart.kind == ChartKind::kBar) out += ", legend image code/.code={\\draw[#1] (0cm,-0.08cm) rectangle (0.18cm,0.12cm);}";
+  if (chart.kind != ChartKind::kLine) out += ", legend image code/.code={\\draw[#1] (0cm,-0.08cm) rectangle (0.18cm,0.12cm);}";
   out += "]\n";
+  if (chart.kind == ChartKind::kArea) out += bands(chart);
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
-    out += plot(chart, s);
+    out += chart.kind == ChartKind::kArea ? area(chart, s) : plot(chart, s);
     if (chart.series.size() > 1)
       out += "\\addlegendentry{" + escape_latex(shortened(printable(chart.series[s].name), kLongestLegend)) + "}\n";
   }

@@ -10,6 +10,9 @@ namespace kymo::report {
 /// Colours and styles that the pictures use; for the preamble, after \usepackage{pgfplots}.
 std::string pgfplots_preamble();
 
+/// Name of a series' colour, as the preamble defines it.
+std::string colour_name(std::size_t series);
+
 /// The chart as one tikzpicture.
 std::string pgfplots_picture(const Chart& chart);
 

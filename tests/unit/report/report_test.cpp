@@ -208,6 +208,47 @@ TEST_F(MakeReport, RefusesAnEmptySelection) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
+// A report of one chart; `sides` are further queries by file name.
+std::vector<fs::path> make_chart(SampleDatabase& sample, const fs::path& folder, const std::string& keys, const std::string& sql,
+                                 const std::map<std::string, std::string>& sides = {}) {
+  const fs::path own = folder / "own";
+  fs::create_directories(own);
+  write_file(own / "report.toml", "title = 'T'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 'chart.sql'\n" + keys);
+  write_file(own / "chart.sql", "-- caption: Captioned.\n-- empty: Nothing here.\n" + sql);
+  for (const auto& [name, text] : sides) write_file(own / name, text);
+  return make_report(sample.database(), {own.string(), folder / "out", {"markdown", "latex", "html", "csv"}, {}});
+}
+
+TEST_F(MakeReport, TimelinesComeOutInAllFormats) {
+  sample_.add({});
+  const auto files = make_chart(sample_, folder_.path(), "kind = 'timeline'\nsplit = 'run'\n",
+                                "SELECT 'stream' AS lane, 0 AS start_ns, 5 AS end_ns, 'gemm' AS label, 'matmul' AS class, column1 AS run "
+                                "FROM (VALUES (1), (2))");
+  const std::string text = read_file(files[0]);
+  EXPECT_THAT(text, AllOf(HasSubstr("figures/chart-1.svg"), HasSubstr("figures/chart-2.svg"), HasSubstr("Captioned. 2.")));
+  EXPECT_THAT(read_file(files[2]), AllOf(HasSubstr("kymo-chart-box"), HasSubstr("\"kind\":\"timeline\"")));
+  EXPECT_TRUE(fs::exists(out_ / "charts/chart-1.csv"));
+}
+
+TEST_F(MakeReport, AreasTakeTheirBandsAndBlocksByPart) {
+  sample_.add({});
+  make_chart(sample_, folder_.path(), "kind = 'area'\nx = 'time_ns'\nsplit = 'run'\nbands = 'bands.sql'\nblocks = 'blocks.sql'\n",
+             "SELECT column1 AS time_ns, column2 AS used, column3 AS run FROM (VALUES (0, 5, 'a'), (9, 7, 'a'), (0, 1, 'b'))",
+             {{"bands.sql", "SELECT 'forward' AS label, 0 AS start, 4 AS \"end\", 'a' AS run"},
+              {"blocks.sql", "SELECT 0 AS start_ns, NULL AS end_ns, 5 AS bytes, 'w' AS label, 'c' AS category"}});
+  EXPECT_TRUE(fs::exists(out_ / "charts/chart-a.bands.csv"));
+  EXPECT_FALSE(fs::exists(out_ / "charts/chart-b.bands.csv"));
+  EXPECT_TRUE(fs::exists(out_ / "charts/chart-b.blocks.csv")) << "a query without the column serves every part";
+}
+
+TEST_F(MakeReport, ATimelineWithoutRowsSaysSo) {
+  sample_.add({});
+  const auto files = make_chart(sample_, folder_.path(), "kind = 'timeline'\n",
+                                "SELECT 'a' AS lane, NULL AS start_ns, NULL AS end_ns, '' AS label, '' AS class");
+  EXPECT_THAT(read_file(files[0]), HasSubstr("Nothing here."));
+  EXPECT_THAT(read_file(files[2]), Not(HasSubstr("<script")));
+}
+
 TEST_F(MakeReport, AWrongQueryLeavesTheOldReportAlone) {
   sample_.add({});
   fs::create_directories(out_);

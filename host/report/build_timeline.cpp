@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/build_timeline.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+namespace kymo::report {
+namespace {
+
+// Numbers names in the order in which they are first met.
+class Numbering {
+ public:
+  std::uint32_t number(const std::string& name) {
+    const auto [found, is_new] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(name);
+    return found->second;
+  }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> names_;
+};
+
+class TimelineBuilder {
+ public:
+  TimelineBuilder(const QueryFile& query, const Result& result)
+      : result_(result),
+        lane_(require_column(query, result, "lane")),
+        start_(require_column(query, result, "start_ns")),
+        end_(require_column(query, result, "end_ns")),
+        label_(require_column(query, result, "label")),
+        class_(require_column(query, result, "class")),
+        detail_(find_column(result, "detail")),
+        group_(find_column(result, "group")),
+        step_(find_column(result, "step")) {}
+
+  Timeline build() {
+    timeline_.bars.reserve(result_.rows.size());
+    for (const auto& row : result_.rows) add(row);
+    gather_groups();
+    order_classes();
+    return std::move(timeline_);
+  }
+  std::int64_t incomplete() const { return incomplete_; }
+  std::int64_t reversed() const { return reversed_; }
+
+ private:
+  using Row = std::vector<ResultCell>;
+
+  void add(const Row& row) {
+    const auto start = integer_of(row[start_]);
+    const auto end = integer_of(row[end_]);
+    if (!start || !end) {
+      ++incomplete_;
+      return;
+    }
+    if (*end < *start) ++reversed_;
+    TimelineBar bar;
+    bar.start_ns = *start;
+    bar.end_ns = std::max(*start, *end);
+    bar.lane = lane_of(row);
+    bar.bar_class = classes_.number(label_of(row[class_]));
+    bar.label = timeline_.texts.intern(row[label_].type == ResultCell::Type::kNull ? "–" : text_of(row[label_]));
+    if (detail_) bar.detail = timeline_.texts.intern(text_of(row[*detail_]));
+    if (step_) bar.step = integer_of(row[*step_]).value_or(TimelineBar::kNoStep);
+    timeline_.bars.push_back(bar);
+  }
+
+  std::uint32_t lane_of(const Row& row) {
+    Lane lane{label_of(row[lane_]), group_ ? text_of(row[*group_]) : ""};
+    const auto next = static_cast<std::uint32_t>(timeline_.lanes.size());
+    const auto [found, is_new] = lanes_.try_emplace({lane.group, lane.name}, next);
+    if (is_new) timeline_.lanes.push_back(std::move(lane));
+    return found->second;
+  }
+
+  // Lanes keep their order; those of a group move up to the first of them.
+  void gather_groups() {
+    std::vector<Lane>& lanes = timeline_.lanes;
+    Numbering groups;
+    std::vector<std::uint32_t> group_of;
+    for (const Lane& lane : lanes) group_of.push_back(groups.number(lane.group));
+    std::vector<std::uint32_t> order(lanes.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&group_of](std::uint32_t a, std::uint32_t b) { return group_of[a] < group_of[b]; });
+    std::vector<std::uint32_t> place(lanes.size());
+    std::vector<Lane> sorted;
+    for (const std::uint32_t lane : order) {
+      place[lane] = static_cast<std::uint32_t>(sorted.size());
+      sorted.push_back(std::move(lanes[lane]));
+    }
+    lanes = std::move(sorted);
+    for (TimelineBar& bar : timeline_.bars) bar.lane = place[bar.lane];
+  }
+
+  // The palette's first, clearest colours go to the classes that take the most time.
+  void order_classes() {
+    const std::vector<std::string>& names = classes_.names();
+    std::vector<double> time(names.size(), 0);
+    for (const TimelineBar& bar : timeline_.bars) time[bar.bar_class] += span_ns(bar.start_ns, bar.end_ns);
+    std::vector<std::uint32_t> order(names.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&time](std::uint32_t a, std::uint32_t b) { return time[a] > time[b]; });
+    std::vector<std::uint32_t> place(names.size());
+    for (const std::uint32_t each : order) {
+      place[each] = static_cast<std::uint32_t>(timeline_.classes.size());
+      timeline_.classes.push_back(names[each]);
+    }
+    for (TimelineBar& bar : timeline_.bars) bar.bar_class = place[bar.bar_class];
+  }
+
+  const Result& result_;
+  std::size_t lane_, start_, end_, label_, class_;
+  std::optional<std::size_t> detail_, group_, step_;
+  Timeline timeline_;
+  Numbering classes_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> lanes_;
+  std::int64_t incomplete_ = 0;
+  std::int64_t reversed_ = 0;
+};
+
+}  // namespace
+
+std::optional<Chart> build_timeline(const QueryFile& query, const Result& result) {
+  TimelineBuilder builder(query, result);
+  Chart chart;
+  chart.kind = ChartKind::kTimeline;
+  chart.caption = query.caption;
+  chart.timeline = builder.build();
+  if (chart.timeline.bars.empty()) return std::nullopt;
+  chart.caption += left_out(builder.incomplete(), "row without a start or an end", "rows without a start or an end");
+  if (builder.reversed() > 0)
+    chart.caption += " Rows that end before they start are drawn without length: " + std::to_string(builder.reversed()) + ".";
+  return chart;
+}
+
+}  // namespace kymo::report

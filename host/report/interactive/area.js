@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacked curves, each holding its value until its next position.
+
+const AREA_HEIGHT = 330;
+const BAND_STRIP = 20;
+const Y_MARGIN = 76;
+
+// Left margin, heading and ticks of a value axis.
+function drawValueAxis(context, plot, lowest, highest, ink, rows) {
+  const [factor, unit] = rows.bytes ? unitFor(BYTE_UNITS, highest) : [1, rows.yUnit];
+  context.textAlign = "right";
+  for (const tick of axisTicks(lowest, highest, 5, factor)) {
+    const y = Math.round(plot.top + plot.height * (1 - (tick.value - lowest) / (highest - lowest)));
+    context.fillStyle = ink.rule;
+    context.fillRect(plot.left, y, plot.width, 1);
+    context.fillStyle = ink.muted;
+    context.fillText(tick.label, plot.left - 8, y);
+  }
+  context.save();
+  context.translate(11, plot.top + plot.height / 2);
+  context.rotate(-Math.PI / 2);
+  context.textAlign = "center";
+  context.fillStyle = ink.ink;
+  context.fillText(unit ? `${rows.yTitle} (${unit})` : rows.yTitle, 0, 0);
+  context.restore();
+}
+
+function drawBands(context, surface, view, bands, ink) {
+  const { plot } = view;
+  context.textAlign = "center";
+  bands.forEach((band, i) => {
+    const left = clamp(view.xAt(band.start), plot.left, plot.left + plot.width);
+    const right = clamp(view.xAt(band.end), plot.left, plot.left + plot.width);
+    if (right - left < 0.5) return;
+    if (i % 2 === 0) {
+      context.fillStyle = ink.raised;
+      context.fillRect(left, plot.top - BAND_STRIP, right - left, plot.height + BAND_STRIP);
+    }
+    context.fillStyle = ink.rule;
+    context.fillRect(left, plot.top - BAND_STRIP, 1, plot.height + BAND_STRIP);
+    context.fillStyle = ink.muted;
+    context.fillText(surface.fitted(band.label, right - left - 6), (left + right) / 2, plot.top - BAND_STRIP / 2);
+  });
+}
+
+// How positions and values of an area chart are written.
+class AreaWords {
+  constructor(rows) { this.rows = rows; }
+  ticks(low, high, target) {
+    const { rows } = this;
+    if (rows.nanoseconds) {
+      const { heading, ticks } = timeTicks(low, high, target);
+      return { heading: heading.replace("time since the first event", rows.xTitle), ticks };
+    }
+    return { heading: rows.xUnit ? `${rows.xTitle} (${rows.xUnit})` : rows.xTitle, ticks: axisTicks(low, high, target, 1) };
+  }
+  position(x) { return this.rows.nanoseconds ? durationText(x) : `${significant(x, 6)} ${this.rows.xUnit}`; }
+  value(y) { return this.rows.bytes ? bytesText(Math.round(y)) : `${significant(y, 4)} ${this.rows.yUnit}`; }
+  bandAt(x) {
+    const band = this.rows.bands.find((each) => x >= each.start && x < each.end);
+    return band ? band.label : "";
+  }
+}
+
+class AreaView extends View {
+  constructor(root, rows, range) {
+    super(root, range, rows.caption, null);
+    this.rows = rows;
+    this.words = new AreaWords(rows);
+    this.x = summed(rows.x);
+    this.values = rows.series.map((series) => Float64Array.from(series.values));
+    this.total = Float64Array.from(this.x, (_, i) => this.values.reduce((sum, values) => sum + values[i], 0));
+    this.highest = (this.total.reduce((best, each) => Math.max(best, each), 0) || 1) * 1.03;
+    const legend = element("div", { className: "kymo-legend" });
+    this.swatches = rows.series.map((series) => {
+      const swatch = element("i");
+      legend.append(element("span", {}, swatch, series.name));
+      return swatch;
+    });
+    root.append(legend);
+  }
+
+  // The row that each pixel column shows: the one of the highest sum in it, so that no peak is lost. -1 before the first row.
+  columns() {
+    const count = Math.max(1, Math.floor(this.plot.width));
+    const chosen = new Int32Array(count).fill(-1);
+    const step = this.range.span / count;
+    let next = firstAbove(this.x, this.range.low);
+    for (let column = 0; column < count; ++column) {
+      let best = next - 1;
+      const end = this.range.low + step * (column + 1);
+      for (; next < this.x.length && this.x[next] <= end; ++next) if (best < 0 || this.total[next] > this.total[best]) best = next;
+      const ended = best === this.x.length - 1 && this.x[best] < end - step;
+      chosen[column] = ended ? -1 : best;
+    }
+    return chosen;
+  }
+
+  frame() {
+    const began = performance.now();
+    const context = this.surface.begin(AREA_HEIGHT);
+    const ink = pageColours();
+    const palette = paletteOf(this.rows.palette);
+    this.swatches.forEach((swatch, i) => (swatch.style.background = palette[i % palette.length]));
+    const top = 6 + (this.rows.bands.length ? BAND_STRIP : 0);
+    this.plot = { left: Y_MARGIN, top, width: this.surface.width - Y_MARGIN - 10, height: AREA_HEIGHT - top - AXIS };
+    drawBands(context, this.surface, this, this.rows.bands, ink);
+    drawValueAxis(context, this.plot, 0, this.highest, ink, this.rows);
+    drawTimeAxis(context, this.range, this.plot, ink, (low, high, target) => this.words.ticks(low, high, target));
+    const chosen = this.columns();
+    this.drawSeries(context, chosen, palette);
+    this.drawCursor(context, ink);
+    this.chosen = chosen;
+    return { columns: chosen.length, milliseconds: performance.now() - began };
+  }
+
+  drawSeries(context, chosen, palette) {
+    const floor = new Float64Array(chosen.length);
+    this.values.forEach((values, s) => {
+      const ceiling = Float64Array.from(chosen, (row, column) => floor[column] + (row < 0 ? 0 : values[row]));
+      context.fillStyle = palette[s % palette.length];
+      context.globalAlpha = 0.88;
+      context.beginPath();
+      this.trace(context, ceiling, false);
+      this.trace(context, floor, true);
+      context.fill();
+      floor.set(ceiling);
+    });
+    context.globalAlpha = 1;
+  }
+
+  // A line of steps, one per column; corners only where the value changes.
+  trace(context, heights, backwards) {
+    const { plot, highest } = this;
+    const y = (value) => plot.top + plot.height * (1 - value / highest);
+    const count = heights.length;
+    const width = plot.width / count;
+    for (let step = 0; step < count; ++step) {
+      const column = backwards ? count - 1 - step : step;
+      const inside = step > 0 && step < count - 1 && heights[column] === heights[column - 1] && heights[column] === heights[column + 1];
+      if (inside) continue;
+      const from = plot.left + (backwards ? column + 1 : column) * width;
+      context.lineTo(from, y(heights[column]));
+      context.lineTo(from + (backwards ? -width : width), y(heights[column]));
+    }
+  }
+
+  drawCursor(context, ink) {
+    if (!this.pointer || this.pointer.x < this.plot.left) return;
+    context.fillStyle = ink.ink;
+    context.fillRect(this.pointer.x, this.plot.top, 1, this.plot.height);
+  }
+
+  // The row shown at a place of the picture, or -1.
+  rowAt(x) {
+    const column = Math.floor(((x - this.plot.left) / this.plot.width) * this.chosen.length);
+    return column >= 0 && column < this.chosen.length ? this.chosen[column] : -1;
+  }
+
+  facts(row) {
+    const lines = [["", this.words.position(this.x[row])]];
+    const band = this.words.bandAt(this.x[row]);
+    if (band) lines.push(["in", band]);
+    for (let s = this.values.length - 1; s >= 0; --s) lines.push([this.rows.series[s].name, this.words.value(this.values[s][row])]);
+    if (this.values.length > 1) lines.push(["sum", this.words.value(this.total[row])]);
+    return lines;
+  }
+
+  hover(x, y) {
+    this.pointer = { x, y };
+    if (!this.chosen) this.frame();
+    const row = this.rowAt(x);
+    if (row >= 0) this.tooltip.show(this.facts(row), x, y);
+    else this.tooltip.hide();
+    this.surface.request();
+  }
+}
+
+// The curves and, if the blocks are known that they are made of, those too; both move together.
+function areaViews(root, rows) {
+  const x = summed(rows.x);
+  let last = x[x.length - 1];
+  let first = x[0];
+  const blocks = rows.blocks ? new Blocks(rows.blocks, last) : null;
+  if (blocks) {
+    first = Math.min(first, blocks.first);
+    last = Math.max(last, blocks.last);
+  }
+  if (!(last > first)) last = first + 1;
+  const range = new Range(first, last, rows.nanoseconds ? 20 : (last - first) * 1e-6);
+  const views = [new AreaView(root, rows, range)];
+  if (blocks) views.push(new BlocksView(root, rows, range, blocks));
+  addHelp(root, "Click a chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything. Ctrl with the wheel zooms at once." +
+    (blocks ? " Each band below is one block of memory: the longer it has lived, the lower it lies. Shift with W or S stretches it, dragging moves it up and down, / searches, Enter goes to the next match." : ""));
+  return views;
+}

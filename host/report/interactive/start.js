@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the charts of the page and brings them to life. One that fails stays the picture it is without a script.
+
+window.kymoTimelines = [];
+window.kymoAreas = [];
+
+function bringToLife(figure) {
+  const live = element("div", { className: "kymo-live" });
+  figure.append(live);
+  figure.classList.add("kymo-awake");
+  try {
+    const rows = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+    if (rows.kind === "timeline") window.kymoTimelines.push(new TimelineView(live, rows));
+    else window.kymoAreas.push(...areaViews(live, rows));
+  } catch (error) {
+    live.remove();
+    figure.classList.remove("kymo-awake");
+    console.error(error);
+  }
+}
+
+for (const figure of document.querySelectorAll(".kymo-chart-box")) bringToLife(figure);

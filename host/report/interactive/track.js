@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bars that follow each other without overlapping, and how to draw thousands of them as a few rectangles.
+
+const BLOCK = 64;
+
+class Track {
+  constructor(rows) {
+    const count = rows.start.length;
+    this.lane = rows.lane;
+    this.row = rows.row;
+    this.count = count;
+    this.start = summed(rows.start);
+    this.end = new Float64Array(count);
+    this.label = Uint32Array.from(rows.label);
+    this.kind = Uint32Array.from(rows.class);
+    this.detail = rows.detail.length ? Int32Array.from(rows.detail) : new Int32Array(count).fill(-1);
+    this.busy = new Float64Array(count + 1);
+    for (let i = 0; i < count; ++i) {
+      this.end[i] = this.start[i] + rows.length[i];
+      this.busy[i + 1] = this.busy[i] + rows.length[i];
+    }
+    this.longest = this.longestOfBlocks();
+    this.hits = null;
+  }
+  length(i) { return this.end[i] - this.start[i]; }
+  longestOfBlocks() {
+    const longest = new Uint32Array(Math.ceil(this.count / BLOCK));
+    for (let i = 0; i < this.count; ++i) {
+      const block = Math.floor(i / BLOCK);
+      if (i % BLOCK === 0 || this.length(i) > this.length(longest[block])) longest[block] = i;
+    }
+    return longest;
+  }
+  // The longest bar of [from, to), whole blocks at once.
+  longestOf(from, to) {
+    let best = from;
+    for (let i = from + 1; i < to; ++i) {
+      const skips = i % BLOCK === 0 && i + BLOCK <= to;
+      const candidate = skips ? this.longest[i / BLOCK] : i;
+      if (this.length(candidate) > this.length(best)) best = candidate;
+      if (skips) i += BLOCK - 1;
+    }
+    return best;
+  }
+  // `matches(i)` says which bars are found; keeps running counts, so that any stretch can be asked. Returns how many there are.
+  mark(matches) {
+    this.hits = new Uint32Array(this.count + 1);
+    for (let i = 0; i < this.count; ++i) this.hits[i + 1] = this.hits[i] + (matches(i) ? 1 : 0);
+    return this.hits[this.count];
+  }
+  found(i) { return this.hits === null || this.hits[i + 1] > this.hits[i]; }
+
+  // Hands out what is visible: bars of at least a cell by itself, narrower ones once per cell.
+  // bar(i), group(from, to, cell number counted from `low`).
+  visit(low, high, cell, bar, group) {
+    let i = firstAtLeast(this.end, low);
+    while (i < this.count && this.start[i] <= high) {
+      if (this.length(i) >= cell) {
+        bar(i++);
+        continue;
+      }
+      const number = Math.floor((this.start[i] - low) / cell);
+      // A cell that rounding puts behind its own bar would never end.
+      let to = Math.max(i + 1, firstAtLeast(this.start, low + (number + 1) * cell, i + 1));
+      if (to - 1 > i && this.length(to - 1) >= cell) --to;
+      group(i, to, number);
+      i = to;
+    }
+  }
+}

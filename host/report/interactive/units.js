@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as people read them, and searching in sorted arrays.
+
+const TIME_UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+const BYTE_UNITS = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
+
+const unitFor = (units, size) => units.find(([factor]) => size >= factor) || units[units.length - 1];
+
+function grouped(text) {
+  const [whole, fraction] = text.split(".");
+  const digits = whole.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+  return fraction === undefined ? digits : `${digits}.${fraction}`;
+}
+
+function significant(value, digits) {
+  if (value === 0) return "0";
+  const magnitude = Math.abs(value);
+  if (magnitude >= 1e15 || magnitude < 1e-6) return value.toExponential(digits - 1);
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(magnitude)));
+  return grouped(value.toFixed(Math.min(decimals, 12)));
+}
+
+function durationText(ns) {
+  const [factor, unit] = unitFor(TIME_UNITS, Math.abs(ns));
+  return `${significant(ns / factor, unit === "ns" ? 1 : 4)} ${unit}`;
+}
+
+function bytesText(bytes) {
+  const [factor, unit] = unitFor(BYTE_UNITS, Math.abs(bytes));
+  return unit === "B" ? `${grouped(String(bytes))} B` : `${(bytes / factor).toFixed(2)} ${unit}`;
+}
+
+const countText = (count) => grouped(String(count));
+
+// 1, 2 or 5 times a power of ten: about `target` of them fit into the span.
+function niceStep(span, target) {
+  const rough = span / Math.max(1, target);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 5, 10].find((each) => each * power >= rough * 0.9999) || 10;
+  return factor * power;
+}
+
+// Values and labels; all labels of an axis have the same unit and as many decimals as tell neighbours apart.
+function axisTicks(low, high, target, unitSize) {
+  if (!(high > low)) return [];
+  const step = niceStep((high - low) / unitSize, target);
+  const decimals = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const ticks = [];
+  for (let i = Math.ceil(low / unitSize / step - 1e-9); i * step * unitSize <= high * (1 + 1e-12); ++i) {
+    ticks.push({ value: i * step * unitSize, label: grouped((i * step).toFixed(decimals)) });
+  }
+  return ticks;
+}
+
+// The unit is that of the far end of what is visible, however small the steps, so that a place keeps its number while zooming.
+function timeTicks(low, high, target) {
+  const [factor, unit] = unitFor(TIME_UNITS, Math.max(Math.abs(low), Math.abs(high)));
+  return { heading: `time since the first event (${unit})`, ticks: axisTicks(low, high, target, factor) };
+}
+
+// First index from `from` on whose value is at least `limit`; the length if there is none.
+function firstAtLeast(sorted, limit, from = 0) {
+  let low = from;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function firstAbove(sorted, limit, from = 0) {
+  let low = from;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// The running sum of differences from zero.
+function summed(differences) {
+  const out = new Float64Array(differences.length);
+  let sum = 0;
+  for (let i = 0; i < differences.length; ++i) out[i] = sum += differences[i];
+  return out;
+}
+
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
+// Texts that hold what is searched for, in any case.
+function matchingTexts(texts, wanted) {
+  const lower = wanted.toLowerCase();
+  return Uint8Array.from(texts, (text) => (text.toLowerCase().includes(lower) ? 1 : 0));
+}

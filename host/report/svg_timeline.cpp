@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/svg_timeline.hpp"
+
+#include <algorithm>
+
+#include "report/axis.hpp"
+#include "report/svg_canvas.hpp"
+#include "report/timeline_picture.hpp"
+#include "report/unicode.hpp"
+
+namespace kymo::report {
+namespace {
+
+constexpr double kRight = 16;
+constexpr double kLegendHeight = 18;
+constexpr double kWidestMargin = 210;
+constexpr double kBarFont = 10;
+constexpr std::size_t kLongestLegend = 48;
+constexpr const char* kInk = "24292F";
+constexpr const char* kGrid = "E3E6EA";
+
+double width_of(std::string_view text) { return text_width(text, SvgCanvas::kFontSize); }
+
+// The text, cut so that it takes at most that many pixels; empty if nothing worth reading is left.
+std::string fitted(const std::string& raw, double pixels, double font) {
+  constexpr std::size_t kShortest = 3;
+  const std::string text = printable(raw);
+  if (text_width(text, font) <= pixels) return text;
+  for (auto length = static_cast<std::size_t>(pixels / font * 3); length >= kShortest; --length) {
+    const std::string shorter = shortened(text, length);
+    if (text_width(shorter, font) <= pixels) return shorter;
+  }
+  return "";
+}
+
+class TimelineDrawing {
+ public:
+  TimelineDrawing(const Chart& chart, double width) : picture_(timeline_picture(chart, kTimelinePlotPx)), width_(width) {
+    for (const auto& line : picture_.lines) left_ = std::max(left_, width_of(printable(line.text)) + (line.heading ? 12 : 16));
+    left_ = std::min(left_, kWidestMargin);
+    draw_legend();
+    bottom_ = top_ + picture_.height;
+    draw_axis();
+    draw_lines();
+    for (const auto& bar : picture_.bars) draw(bar);
+  }
+
+  SvgDrawing drawing() const { return {canvas_.body(), bottom_ + 46}; }
+
+ private:
+  double x_at(double time) const { return left_ + time / picture_.span * (width_ - kRight - left_); }
+
+  void draw_legend() {
+    double x = left_;
+    double y = 14;
+    for (const auto& entry : picture_.legend) {
+      const std::string text = shortened(printable(entry.text), kLongestLegend);
+      const double wide = 18 + width_of(text) + 14;
+      if (x + wide > width_ - kRight && x > left_) {
+        x = left_;
+        y += kLegendHeight;
+      }
+      canvas_.bar(x, y - 10, 12, 12, entry.colour, "");
+      canvas_.text(x + 18, y, text, Anchor::kStart);
+      x += wide;
+    }
+    top_ = y + 14;
+  }
+
+  void draw_axis() {
+    for (const double tick : linear_ticks(0, picture_.span, 6)) {
+      if (tick > picture_.span) continue;
+      const double x = x_at(tick);
+      canvas_.line(x, top_, x, bottom_, "kg", kGrid, 1);
+      canvas_.text(x, bottom_ + 17, tick_label(tick), Anchor::kMiddle, 0, true);
+    }
+    canvas_.line(left_, bottom_, width_ - kRight, bottom_, "ka", kInk, 1);
+    canvas_.text((left_ + width_ - kRight) / 2, bottom_ + 36, "time (" + picture_.unit + ")", Anchor::kMiddle);
+  }
+
+  void draw_lines() {
+    for (const auto& line : picture_.lines) {
+      const double y = top_ + line.top;
+      const double margin = left_ - (line.heading ? 12 : 16);
+      const std::string text = fitted(line.text, margin, SvgCanvas::kFontSize);
+      if (line.heading) {
+        canvas_.line(0, y + 2, width_ - kRight, y + 2, "kg", kGrid, 1);
+        canvas_.heading(2, y + 15, text);
+      } else {
+        canvas_.text(8, y + 11, text, Anchor::kStart, 0, true);
+      }
+    }
+  }
+
+  void draw(const TimelinePicture::Bar& bar) {
+    const double x = x_at(bar.start);
+    const double wide = std::max(0.5, x_at(bar.end) - x);
+    // A hair between bars keeps neighbours of one colour apart.
+    const double gap = wide > 4 ? 0.6 : 0;
+    canvas_.bar(x, top_ + bar.top, wide - gap, bar.height, bar.colour, bar.tooltip);
+    constexpr double kPadding = 3;
+    if (wide < 20 || bar.label.empty()) return;
+    const std::string label = fitted(bar.label, wide - 2 * kPadding, kBarFont);
+    if (!label.empty()) canvas_.text_on_bar(x + kPadding, top_ + bar.top + bar.height - 3.5, label, bar.colour);
+  }
+
+  TimelinePicture picture_;
+  double width_;
+  double left_ = 60;
+  double top_ = 0;
+  double bottom_ = 0;
+  SvgCanvas canvas_;
+};
+
+}  // namespace
+
+SvgDrawing draw_timeline(const Chart& chart, double width) { return TimelineDrawing(chart, width).drawing(); }
+
+}  // namespace kymo::report

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/timeline_picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "report/area.hpp"
+#include "report/number.hpp"
+#include "report/palette.hpp"
+
+namespace kymo::report {
+namespace {
+
+constexpr std::size_t kMostBars = 2000;
+constexpr std::size_t kMostLanes = 32;
+constexpr std::uint32_t kMostRows = 8;
+constexpr double kRowHeight = 14;
+constexpr double kRowGap = 1;
+constexpr double kLaneGap = 6;
+constexpr double kHeadingHeight = 20;
+constexpr double kRuleHeight = 8;  // of the line below the last group
+
+std::string counted(std::size_t count, const char* one, const char* several) {
+  return grouped(std::to_string(count), "\u202F") + " " + (count == 1 ? one : several);
+}
+
+class PictureMaker {
+ public:
+  PictureMaker(const Chart& chart, double plot_px) : all_(chart.timeline), plot_px_(plot_px) {}
+
+  TimelinePicture make() {
+    choose_step();
+    choose_lanes();
+    const TimelineLayout layout = lay_out(shown_, kMostRows);
+    measure();
+    place_lanes(layout);
+    add_bars(layout);
+    add_legend();
+    if (layout.too_deep > 0) {
+      note(counted(static_cast<std::size_t>(layout.too_deep), "bar overlaps", "bars overlap") +
+           fmt::format(" more than {} others and is left out of the picture.", kMostRows - 1));
+    }
+    return std::move(picture_);
+  }
+
+ private:
+  void note(std::string sentence) { picture_.notes.push_back(std::move(sentence)); }
+
+  // Without zooming, several steps would leave nothing readable of any.
+  void choose_step() {
+    shown_.texts = all_.texts;
+    std::set<std::int64_t> steps;
+    for (const TimelineBar& bar : all_.bars) {
+      if (bar.step != TimelineBar::kNoStep) steps.insert(bar.step);
+    }
+    if (steps.size() < 2) {
+      shown_.bars = all_.bars;
+      return;
+    }
+    const std::int64_t step = *steps.rbegin();
+    for (const TimelineBar& bar : all_.bars) {
+      if (bar.step == step) shown_.bars.push_back(bar);
+    }
+    note(fmt::format("The picture shows step {} alone.", step));
+  }
+
+  void choose_lanes() {
+    std::vector<bool> used(all_.lanes.size(), false);
+    for (const TimelineBar& bar : shown_.bars) used[bar.lane] = true;
+    std::vector<std::uint32_t> place(all_.lanes.size(), kNowhere);
+    std::size_t left_out = 0;
+    for (std::size_t lane = 0; lane < used.size(); ++lane) {
+      if (!used[lane]) continue;
+      if (shown_.lanes.size() == kMostLanes) {
+        ++left_out;
+        continue;
+      }
+      place[lane] = static_cast<std::uint32_t>(shown_.lanes.size());
+      shown_.lanes.push_back(all_.lanes[lane]);
+    }
+    for (TimelineBar& bar : shown_.bars) bar.lane = place[bar.lane];
+    std::erase_if(shown_.bars, [](const TimelineBar& bar) { return bar.lane == kNowhere; });
+    if (left_out > 0) note("The picture leaves out " + counted(left_out, "lane.", "lanes."));
+  }
+
+  void measure() {
+    std::int64_t first = INT64_MAX;
+    std::int64_t last = INT64_MIN;
+    for (const TimelineBar& bar : shown_.bars) {
+      first = std::min(first, bar.start_ns);
+      last = std::max(last, bar.end_ns);
+    }
+    origin_ns_ = first;
+    span_ns_ = std::max(1.0, span_ns(first, last));
+    const ShownUnit unit = time_unit(span_ns_);
+    unit_ns_ = unit.size;
+    picture_.unit = unit.name;
+    picture_.span = span_ns_ / unit_ns_;
+  }
+
+  void place_lanes(const TimelineLayout& layout) {
+    double y = 0;
+    const std::string* group = nullptr;
+    for (std::size_t lane = 0; lane < shown_.lanes.size(); ++lane) {
+      const Lane& each = shown_.lanes[lane];
+      const bool new_group = group == nullptr ? !each.group.empty() : *group != each.group;
+      if (new_group) {
+        const double height = each.group.empty() ? kRuleHeight : kHeadingHeight;
+        picture_.lines.push_back({each.group, true, y, height});
+        y += height;
+      }
+      group = &each.group;
+      const double height = layout.rows[lane] * (kRowHeight + kRowGap) - kRowGap;
+      picture_.lines.push_back({each.name, false, y, height});
+      lane_top_.push_back(y);
+      y += height + kLaneGap;
+    }
+    picture_.height = y;
+  }
+
+  void add_bars(const TimelineLayout& layout) {
+    const double cell_ns = span_ns_ / plot_px_;
+    const auto runs = merged_runs_within(shown_, layout, origin_ns_, cell_ns, kMostBars);
+    std::size_t events = 0;
+    for (const TimelineRun& run : runs) {
+      const TimelineTrack& track = layout.tracks[run.track];
+      events += run.bars;
+      TimelinePicture::Bar bar;
+      // What is too short to be seen still has a place, within the picture.
+      bar.start = std::min(run.start_ns, span_ns_ - cell_ns / 2) / unit_ns_;
+      bar.end = std::max(run.end_ns, run.start_ns + cell_ns / 2) / unit_ns_;
+      bar.end = std::min(bar.end, picture_.span);
+      bar.top = lane_top_[track.lane] + track.row * (kRowHeight + kRowGap);
+      bar.height = kRowHeight;
+      bar.colour = class_colour(run.bar_class);
+      classes_.insert(run.bar_class);
+      if (run.bars == 1) bar.label = shown_.texts.text(shown_.bars[track.bars[run.first]].label);
+      bar.tooltip = tooltip(run, bar.label);
+      picture_.bars.push_back(std::move(bar));
+    }
+    if (events > runs.size()) {
+      note("What is narrower than a pixel is drawn together with its neighbours, in the colour that takes the most time there: " +
+           counted(events, "bar", "bars") + " as " + counted(runs.size(), "rectangle.", "rectangles."));
+    }
+  }
+
+  std::string tooltip(const TimelineRun& run, const std::string& label) const {
+    if (run.bars == 1) return label + ": " + format_duration(run.end_ns - run.start_ns);
+    return counted(run.bars, "bar", "bars") + ", mostly " + all_.classes[run.bar_class];
+  }
+
+  void add_legend() {
+    const std::size_t last = kPalette.size() - 1;
+    const bool share = all_.classes.size() > kPalette.size();
+    std::size_t others = 0;
+    for (const std::uint32_t each : classes_) {
+      if (share && each >= last) {
+        ++others;
+      } else {
+        picture_.legend.push_back({all_.classes[each], class_colour(each)});
+      }
+    }
+    if (others > 0) picture_.legend.push_back({counted(others, "other class", "other classes"), last});
+  }
+
+  static constexpr std::uint32_t kNowhere = UINT32_MAX;
+  const Timeline& all_;
+  double plot_px_;
+  Timeline shown_;
+  TimelinePicture picture_;
+  std::int64_t origin_ns_ = 0;
+  double span_ns_ = 1;
+  double unit_ns_ = 1;
+  std::vector<double> lane_top_;
+  std::set<std::uint32_t> classes_;
+};
+
+}  // namespace
+
+TimelinePicture timeline_picture(const Chart& chart, double plot_px) { return PictureMaker(chart, plot_px).make(); }
+
+}  // namespace kymo::report

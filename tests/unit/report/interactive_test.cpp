@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/interactive.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "base/json.hpp"
+#include "report/json_text.hpp"
+#include "report/picture_notes.hpp"
+#include "report/renderer.hpp"
+#include "sample_document.hpp"
+#include "sample_timeline.hpp"
+
+namespace kymo::report {
+namespace {
+
+using testing::bar;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::hostile_timelines;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using testing::sample_memory;
+using testing::sample_timeline;
+using testing::timeline_of;
+
+Json rows_of(const Chart& chart) { return parse_json(interactive_rows(chart), "rows"); }
+
+std::string html_of(const Document& document) { return make_html_renderer()->render(document)[0].content; }
+
+std::string html_of(const Chart& chart) {
+  Document document;
+  document.sections.push_back({"H", 1, {chart}});
+  return html_of(document);
+}
+
+TEST(JsonText, WritesAnyTextAndNumber) {
+  JsonText json;
+  json.open('{');
+  json.field("a\"b", "<script>\\ \n\x01 \xFF</script>");
+  json.list("n", std::vector<std::int64_t>{INT64_MIN, 0, INT64_MAX});
+  json.list("r", std::vector<double>{0.5, 1e300, 1073741824.0});
+  json.list("none", std::vector<std::string>{});
+  json.field("yes", true);
+  json.close('}');
+  EXPECT_THAT(json.text(), Not(HasSubstr("<")));
+  const Json back = parse_json(json.text(), "test");
+  EXPECT_EQ(back["a\"b"], "<script>\\  \xEF\xBF\xBD \xEF\xBF\xBD</script>");
+  EXPECT_EQ(back["n"][0], INT64_MIN);
+  EXPECT_EQ(back["n"][2], INT64_MAX);
+  EXPECT_EQ(back["r"][1], 1e300);
+  EXPECT_TRUE(back["none"].empty());
+}
+
+TEST(InteractiveRows, TimelineIsInColumnsOfDifferences) {
+  const Json rows = rows_of(sample_timeline());
+  EXPECT_EQ(rows["origin"], "1000000");
+  EXPECT_EQ(rows["lanes"][0]["name"], "stream 7");
+  EXPECT_EQ(rows["lanes"][0]["rows"], 2);
+  const Json& track = rows["tracks"][0];
+  EXPECT_EQ(track["start"], (Json::array({0, 900000})));
+  EXPECT_EQ(track["length"], (Json::array({900000, 100000})));
+  EXPECT_EQ(rows["texts"][track["label"][1].get<std::size_t>()], "softmax");
+  EXPECT_EQ(rows["texts"][track["detail"][0].get<std::size_t>()], "grid 8");
+  EXPECT_EQ(rows["classes"][track["class"][0].get<std::size_t>()], "matmul");
+  EXPECT_TRUE(rows["tracks"][3]["detail"].empty()) << "a column of nothing takes no room";
+}
+
+TEST(InteractiveRows, AreaHoldsCurvesBandsAndBlocks) {
+  const Json rows = rows_of(sample_memory());
+  EXPECT_EQ(rows["x"], (Json::array({0, 1000, 2000, 1000})));
+  EXPECT_EQ(rows["series"][1]["values"][2], 6 << 20);
+  EXPECT_EQ(rows["bands"][0]["start"], 1000);
+  EXPECT_EQ(rows["blocks"]["length"], (Json::array({-1, 3000, 1000})));
+  EXPECT_EQ(rows["blocks"]["colours"], (Json::array({0, 1}))) << "as the curves of the same names";
+  EXPECT_TRUE(rows["blocks"]["restX"].empty());
+}
+
+TEST(InteractiveRows, KeepsTheLongestBarsAndSaysHowMany) {
+  std::vector<TimelineBar> bars;
+  for (std::int64_t i = 0; i < 200'010; ++i) bars.push_back(bar(i * 100, i * 100 + (i % 20'001 == 7 ? 1 : 50)));
+  Chart chart;
+  chart.kind = ChartKind::kTimeline;
+  chart.caption = "C.";
+  chart.timeline = timeline_of(bars);
+  const Json rows = rows_of(chart);
+  std::size_t kept = 0;
+  for (const Json& track : rows["tracks"]) kept += track["start"].size();
+  EXPECT_EQ(kept, kMostInteractiveBars);
+  EXPECT_THAT(rows["tracks"][0]["length"], Not(::testing::Contains(1)));
+  EXPECT_EQ(interactive_notes(chart), " Shown are the 200\u202F000 longest of 200\u202F010 bars.");
+  EXPECT_THAT(html_of(chart), HasSubstr("200\u202F000 longest of 200\u202F010 bars.</figcaption>"));
+}
+
+TEST(InteractiveRows, SaysWhatIsTooDeep) {
+  std::vector<TimelineBar> bars;
+  for (int i = 0; i < 45; ++i) bars.push_back(bar(i, 1000 - i));
+  Chart chart;
+  chart.kind = ChartKind::kTimeline;
+  chart.timeline = timeline_of(bars);
+  EXPECT_EQ(interactive_notes(chart), " Bars left out because they overlap at least 40 others: 5.");
+}
+
+TEST(InteractiveRows, SmallestBlocksGoTogether) {
+  Chart chart = sample_memory();
+  chart.memory.blocks.clear();
+  for (std::int64_t i = 0; i < 50'100; ++i) chart.memory.blocks.push_back({5'000 + i / 100, 9'000, i < 100 ? 10 : 1000, 0, 0, 0});
+  const Json blocks = rows_of(chart)["blocks"];
+  EXPECT_EQ(blocks["start"].size(), kMostInteractiveBlocks);
+  EXPECT_EQ(blocks["restBytes"], (Json::array({1000, 0}))) << "a hundred blocks of ten bytes";
+  EXPECT_THAT(interactive_notes(chart), HasSubstr("Of 50\u202F100 blocks the 50\u202F000 largest"));
+}
+
+TEST(InteractiveRows, OneEventNoLengthAndNegativeTimes) {
+  Chart chart;
+  chart.kind = ChartKind::kTimeline;
+  chart.timeline = timeline_of({bar(-7, -7)});
+  const Json rows = rows_of(chart);
+  EXPECT_EQ(rows["origin"], "-7");
+  EXPECT_EQ(rows["tracks"][0]["start"], Json::array({0}));
+  EXPECT_EQ(rows["tracks"][0]["length"], Json::array({0}));
+}
+
+// What lies between two marks, from `at` on; moves `at` behind it.
+std::string between(const std::string& text, const std::string& begin, const std::string& end, std::size_t& at) {
+  const std::size_t from = text.find(begin, at);
+  if (from == std::string::npos) return "";
+  const std::size_t to = text.find(end, from + begin.size());
+  at = to + end.size();
+  return text.substr(from + begin.size(), to - from - begin.size());
+}
+
+TEST(InteractiveHtml, OnlyTheOneScriptMayRun) {
+  const std::string html = html_of(sample_timeline());
+  EXPECT_THAT(interactive_script_source(), MatchesRegex("'sha256-[A-Za-z0-9+/]{43}='"));
+  EXPECT_THAT(html,
+              HasSubstr("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src " + interactive_script_source() + ";"));
+  std::size_t at = 0;
+  EXPECT_EQ(between(html, "<script>", "</script>", at), interactive_script());
+  EXPECT_EQ(between(html, "<script>", "</script>", at), "");
+  EXPECT_THAT(html, HasSubstr("<svg")) << "the picture for printers and readers without scripts";
+  for (const char* outside : {"http:", "https:", "src=", "@import", "fetch(", "XMLHttp", "innerHTML", "eval("})
+    EXPECT_THAT(html, Not(HasSubstr(outside)));
+}
+
+TEST(InteractiveHtml, PagesWithoutSuchChartsHaveNoScript) {
+  const std::string html = html_of(testing::sample_document());
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  EXPECT_THAT(html, Not(HasSubstr("script-src")));
+}
+
+TEST(InteractiveHtml, HostileNamesStayInTheirRows) {
+  const std::string html = html_of(hostile_timelines());
+  std::size_t at = 0;
+  std::size_t found = 0;
+  for (std::string rows = between(html, "<script type=\"application/json\">", "</script>", at); !rows.empty();
+       rows = between(html, "<script type=\"application/json\">", "</script>", at)) {
+    ++found;
+    EXPECT_THAT(rows, Not(HasSubstr("<")));
+    EXPECT_NO_THROW(parse_json(rows, "rows"));
+  }
+  EXPECT_EQ(found, 2u);
+  std::size_t scripts = 0;
+  for (std::size_t place = html.find("<script"); place != std::string::npos; place = html.find("<script", place + 1)) ++scripts;
+  EXPECT_EQ(scripts, 3u);
+}
+
+TEST(PictureNotes, JoinTheCaption) {
+  EXPECT_EQ(picture_caption(sample_timeline()), "A step.");
+  Chart chart = sample_memory();
+  chart.bands = {{"thin", 5'000, 5'001}};
+  EXPECT_EQ(picture_caption(chart), "Memory. Bands too narrow for their names, from left to right: thin.");
+}
+
+}  // namespace
+}  // namespace kymo::report

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample_timeline.hpp"
+
+#include <algorithm>
+
+#include "report/build_area.hpp"
+#include "report/build_timeline.hpp"
+#include "sample_database.hpp"
+
+namespace kymo::report::testing {
+
+ResultCell cell(std::int64_t value) { return {ResultCell::Type::kInteger, value, 0, ""}; }
+ResultCell cell(double value) { return {ResultCell::Type::kReal, 0, value, ""}; }
+ResultCell cell(const std::string& text) { return {ResultCell::Type::kText, 0, 0, text}; }
+
+TimelineBar bar(std::int64_t start_ns, std::int64_t end_ns, std::uint32_t lane, std::uint32_t bar_class) {
+  TimelineBar made;
+  made.start_ns = start_ns;
+  made.end_ns = end_ns;
+  made.lane = lane;
+  made.bar_class = bar_class;
+  return made;
+}
+
+Timeline timeline_of(const std::vector<TimelineBar>& bars) {
+  Timeline timeline;
+  timeline.bars = bars;
+  for (const TimelineBar& each : bars) {
+    while (timeline.lanes.size() <= each.lane) timeline.lanes.push_back({"lane " + std::to_string(timeline.lanes.size()), ""});
+    while (timeline.classes.size() <= each.bar_class) timeline.classes.push_back("class " + std::to_string(timeline.classes.size()));
+  }
+  return timeline;
+}
+
+Chart sample_timeline() {
+  QueryFile query;
+  query.name = "timeline.sql";
+  query.caption = "A step.";
+  const Result result{{"lane", "start_ns", "end_ns", "label", "class", "detail", "group"},
+                      {row("stream 7", 1'000'000, 1'900'000, "gemm", "matmul", "grid 8", "GPU"),
+                       row("stream 7", 1'900'000, 2'000'000, "softmax", "softmax", "grid 4", "GPU"),
+                       row("phases", 1'000'000, 1'950'000, "forward", "phase", nullptr, nullptr),
+                       row("stream 9", 1'500'000, 1'600'000, "memcpy", "copy", "4 KiB", "GPU"),
+                       row("scopes", 1'000'000, 1'950'000, "block", "scope", nullptr, nullptr),
+                       row("scopes", 1'100'000, 1'500'000, "attention", "scope", nullptr, nullptr),
+                       row("stream 7", 1'700'000, 1'700'000, "no length", "softmax", nullptr, "GPU")}};
+  Chart chart = *build_timeline(query, result);
+  chart.name = "timeline";
+  return chart;
+}
+
+Chart sample_memory() {
+  ChartSpec spec;
+  spec.query.name = "memory.sql";
+  spec.query.caption = "Memory.";
+  for (const char* name : {"weights", "activations"}) spec.query.columns[name].format.kind = NumberFormat::Kind::kBytes;
+  spec.kind = ChartKind::kArea;
+  spec.x = "time_ns";
+  spec.x_axis.nanoseconds = true;
+  spec.y_axis.title = "memory";
+  spec.bands = spec.blocks = QueryFile{};
+  spec.bands->name = "bands.sql";
+  spec.blocks->name = "blocks.sql";
+  const std::int64_t mib = 1 << 20;
+  const Result points{{"time_ns", "weights", "activations"},
+                      {row(5'000, 4 * mib, 0), row(6'000, nullptr, 2 * mib), row(8'000, 4 * mib, 6 * mib), row(9'000, 4 * mib, 0)}};
+  const Result bands{{"label", "start", "end"}, {row("forward", 6'000, 8'000), row("backward", 8'000, 9'000)}};
+  const Result blocks{
+      {"start_ns", "end_ns", "bytes", "label", "category", "detail"},
+      {row(5'000, nullptr, 4 * mib, "embedding", "weights", "made at start"), row(6'000, 9'000, 2 * mib, "scores", "activations", nullptr),
+       row(8'000, 9'000, 4 * mib, "softmax", "activations", nullptr)}};
+  Chart chart = *build_area(spec, {points, &bands, &blocks});
+  chart.name = "memory";
+  return chart;
+}
+
+Document hostile_timelines() {
+  Document document;
+  document.title = "Hostile";
+  document.sections.push_back({"Charts", 1, {}});
+  QueryFile query;
+  Result events{{"lane", "start_ns", "end_ns", "label", "class", "detail", "group"}, {}};
+  Chart memory = sample_memory();
+  memory.series.resize(1);
+  memory.bands.clear();
+  memory.memory.blocks.clear();
+  std::int64_t time = 0;
+  for (const std::string& name : hostile_names()) {
+    events.rows.push_back(row(name, time, time + 1'000, name, name, name, name));
+    memory.series.push_back({name, memory.series[0].points});
+    memory.bands.push_back({name, 5'000.0 + static_cast<double>(time) / 10, 5'050.0 + static_cast<double>(time) / 10});
+    const event::TextId text = memory.memory.texts.intern(name);
+    memory.memory.blocks.push_back({5'000 + time / 10, std::nullopt, 1000 + time, text, text, text});
+    query.caption = memory.caption = memory.x.title = memory.y.title = name;
+    time += 1'000;
+  }
+  Chart timeline = *build_timeline(query, events);
+  timeline.name = "hostile-timeline";
+  memory.name = "hostile-memory";
+  document.sections[0].blocks = {timeline, memory};
+  return document;
+}
+
+}  // namespace kymo::report::testing

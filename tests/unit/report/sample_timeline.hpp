@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/document.hpp"
+#include "report/result.hpp"
+
+namespace kymo::report::testing {
+
+/// A cell of a query result.
+ResultCell cell(std::int64_t value);
+ResultCell cell(double value);
+ResultCell cell(const std::string& text);
+inline ResultCell cell(int value) { return cell(static_cast<std::int64_t>(value)); }
+inline ResultCell cell(const char* text) { return cell(std::string(text)); }
+inline ResultCell cell(std::nullptr_t) { return {}; }
+
+template <typename... Values>
+std::vector<ResultCell> row(const Values&... values) {
+  return {cell(values)...};
+}
+
+/// A bar of the first lane and class.
+TimelineBar bar(std::int64_t start_ns, std::int64_t end_ns, std::uint32_t lane = 0, std::uint32_t bar_class = 0);
+
+/// A timeline of these bars in lanes "lane 0" … and classes "class 0" …
+Timeline timeline_of(const std::vector<TimelineBar>& bars);
+
+/// Two streams, a lane of phases and one of nested scopes, small enough to read.
+Chart sample_timeline();
+
+/// Three curves of memory with two bands and their blocks.
+Chart sample_memory();
+
+/// Both kinds of charts with nothing but hostile names.
+Document hostile_timelines();
+
+}  // namespace kymo::report::testing
