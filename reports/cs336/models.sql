@@ -12,7 +12,7 @@
 -- note: Dimensions are what the workload reported, or else the parameter it was given; a dash stands where the size alone fixed one unsaid.
 -- empty: No run of the suite `cs336` is among these.
 WITH said AS (
-  SELECT run_id, name, value FROM metric WHERE level = 'run' AND pass = 'time' AND name IN ('parameters', 'd_model', 'd_ff', 'layers', 'heads')
+  SELECT run_id, name, value FROM metric WHERE level = 'run' AND name IN ('parameters', 'd_model', 'd_ff', 'layers', 'heads')
   UNION ALL
   SELECT run_id, name, value FROM param WHERE name IN ('d_model', 'd_ff', 'layers', 'heads', 'vocab_size') AND value <> 0
 )

@@ -52,7 +52,7 @@ GROUP BY r.run_id;
 -- What a reader must know before trusting a run's figures; a run may have several rows, or none.
 CREATE VIEW run_caution AS
 SELECT run_id,                                                          -- the run
-       status AS kind,                                                  -- a status other than ok, `not verified`, `slowed down`, `all slowed down`, `unsteady` (a standard deviation above a quarter of the mean) or `lost records`
+       status AS kind,                                                  -- a status other than ok, `not verified`, `slowed down`, `all slowed down`, `unsteady` (a standard deviation above a quarter of the mean), `events only` or `lost records`
        detail                                                           -- why, in one line
 FROM run WHERE status <> 'ok'
 UNION ALL
@@ -69,6 +69,9 @@ UNION ALL
 SELECT run_id, 'unsteady', 'the standard deviation of the step is ' || CAST(round(100 * std_ms / mean_ms) AS INTEGER) || ' % of its mean; the median is ' ||
        printf('%.4g', median_ms) || ' ms'
 FROM phase_time WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms
+UNION ALL
+SELECT run_id, 'events only', 'the pass ' || pass || ' could not record kernels' || CASE max(rank) WHEN 0 THEN '' ELSE ' on ' || count(*) || ' ranks' END
+FROM rank WHERE observation = 'events only' GROUP BY run_id, pass
 UNION ALL
 SELECT run_id, 'lost records', source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': ' ||
        CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END

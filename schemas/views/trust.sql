@@ -58,12 +58,58 @@ JOIN (
   GROUP BY s.run_id
 ) c ON c.run_id = r.run_id;
 
--- What is known to be missing from each run.
+-- What is known to be missing from each run: all its losses.
 CREATE VIEW run_loss AS
-SELECT l.run_id,    -- the run
-       l.rank,      -- rank it is missing of; NULL for the whole run
-       l.pass,      -- pass it is missing of, or empty
-       l.source,    -- collector or part of the tool that lost it
-       l.count,     -- how many; NULL if unknown
-       l.detail     -- what and why
-FROM (SELECT run_id, nullif(rank, -1) AS rank, pass, source, nullif(count, -1) AS count, detail FROM loss) l;
+SELECT l.run_id,      -- the run
+       r.workload,    -- its workload
+       r.suite_case,  -- name of the case within the suite
+       l.rank,        -- rank it is missing of; NULL for the whole run
+       l.pass,        -- pass it is missing of, or empty
+       l.source,      -- collector or part of the tool that lost it
+       l.count,       -- how many; NULL if unknown
+       l.detail       -- what and why
+FROM (SELECT run_id, nullif(rank, -1) AS rank, pass, source, nullif(count, -1) AS count, detail FROM loss) l
+JOIN run r ON r.run_id = l.run_id;
+
+-- What observing cost: the median step of each observed pass against that of the time pass of the same run.
+CREATE VIEW trace_overhead AS
+SELECT o.run_id,                                   -- the run
+       r.workload,                                 -- its workload
+       r.suite_case,                               -- name of the case within the suite
+       o.rank,                                     -- rank it was measured on
+       o.pass,                                     -- the observed pass
+       o.phase,                                    -- phase, or `step` for the whole step
+       o.steps,                                    -- observed steps, without warm-up
+       o.observed_ns / 1e6 AS observed_ms,         -- median time under observation, on the host's clock
+       o.time_ns / 1e6 AS time_ms,                 -- median time in the time pass
+       o.ratio,                                    -- observed over unobserved
+       CASE WHEN o.ratio < 0.98 THEN 'no cost that shows: the observed steps were faster'
+            WHEN o.ratio <= 1.02 THEN 'no cost that shows'
+            ELSE printf('%.*f %% longer', CASE WHEN o.ratio < 1.1 THEN 1 ELSE 0 END, 100 * (o.ratio - 1)) END AS verdict  -- the same in words; differences up to 2 % are taken for scatter
+FROM overhead o
+JOIN run r ON r.run_id = o.run_id;
+
+-- How kernels, copies and memsets of the measured steps were placed, as shares of their time. A trace says where time went if nearly all of it has a phase and, in a workload with scopes, a scope.
+CREATE VIEW attribution_coverage AS
+SELECT g.run_id,                                   -- the run
+       g.rank,                                     -- its rank
+       g.pass,                                     -- pass they ran in
+       g.phase,                                    -- phase; `step` is the whole step, `other` what has no phase
+       g.total_ns / 1e6 / g.steps AS device_ms,    -- device time per step
+       1.0 * g.phase_ns / nullif(g.total_ns, 0) AS phase_share,          -- has a phase
+       1.0 * g.scope_ns / nullif(g.total_ns, 0) AS scope_share,          -- has a scope
+       1.0 * g.launch_ns / nullif(g.total_ns, 0) AS launch_share,        -- has the scope of the thread that launched it
+       1.0 * g.autograd_ns / nullif(g.total_ns, 0) AS autograd_share,    -- has the forward scope of the backward node that launched it
+       1.0 * g.graph_ns / nullif(g.total_ns, 0) AS graph_share,          -- was placed by its node in a CUDA graph
+       1.0 * g.phase_only_ns / nullif(g.total_ns, 0) AS phase_only_share,  -- has a phase and no scope
+       1.0 * g.none_ns / nullif(g.total_ns, 0) AS none_share             -- could not be placed
+FROM (
+  SELECT e.run_id, e.rank, e.pass, CASE WHEN b.whole THEN 'step' ELSE e.phase END AS phase, max(e.steps) AS steps, sum(e.total_ns) AS total_ns,
+         sum(CASE WHEN e.phase_id IS NOT NULL THEN e.total_ns ELSE 0 END) AS phase_ns, sum(CASE WHEN e.scope_id IS NOT NULL THEN e.total_ns ELSE 0 END) AS scope_ns,
+         sum(CASE e.attribution WHEN 'launch' THEN e.total_ns ELSE 0 END) AS launch_ns, sum(CASE e.attribution WHEN 'autograd' THEN e.total_ns ELSE 0 END) AS autograd_ns,
+         sum(CASE e.attribution WHEN 'graph' THEN e.total_ns ELSE 0 END) AS graph_ns, sum(CASE e.attribution WHEN 'phase' THEN e.total_ns ELSE 0 END) AS phase_only_ns,
+         sum(CASE e.attribution WHEN 'none' THEN e.total_ns ELSE 0 END) AS none_ns
+  FROM kernel_entry e
+  CROSS JOIN (SELECT 0 AS whole UNION ALL SELECT 1) b
+  GROUP BY e.run_id, e.rank, e.pass, b.whole, CASE WHEN b.whole THEN NULL ELSE e.phase_id END
+) g;

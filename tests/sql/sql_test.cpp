@@ -85,24 +85,84 @@ Database make_database() {
   return database;
 }
 
-std::vector<std::string> names_of_cases() {
+/// The names of the files of a folder that end in `extension`, without it.
+std::vector<std::string> names_of_files(const fs::path& folder, const std::string& extension) {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kFolder)) {
-    if (entry.path().extension() == ".sql") names.push_back(entry.path().stem().string());
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == extension) names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::vector<std::string> names_of_cases() { return names_of_files(kFolder, ".sql"); }
+
+/// A case that says `-- with: NAME` begins with the rows of common/NAME.sql too.
+void add_rows_asked_for(sqlite3* database, const std::string& text) {
+  static const std::regex kWith("-- with: ([a-z_]+)\n");
+  std::smatch match;
+  if (std::regex_search(text, match, kWith)) execute(database, read(kFolder / "common" / (match[1].str() + ".sql")));
+}
+
+/// What the queries of reports find: observed runs, all of them selected.
+Database make_collected_database() {
+  Database database = make_database();
+  execute(database.get(), read(kFolder / "common" / "collected.sql"));
+  execute(database.get(), "CREATE TEMP TABLE selected_run (run_id INTEGER PRIMARY KEY); INSERT INTO selected_run SELECT run_id FROM run");
+  return database;
 }
 
 class SqlTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SqlTest, RowsInCsvOut) {
   const Database database = make_database();
-  const std::string actual = execute(database.get(), read(kFolder / (GetParam() + ".sql")));
+  const std::string text = read(kFolder / (GetParam() + ".sql"));
+  add_rows_asked_for(database.get(), text);
+  const std::string actual = execute(database.get(), text);
   EXPECT_EQ(actual, read(kFolder / (GetParam() + ".csv")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Views, SqlTest, ::testing::ValuesIn(names_of_cases()), [](const auto& parameter) { return parameter.param; });
+
+/// The queries of a report, by its name; reports/REPORT-QUERY.csv holds what a query must find in observed runs.
+class ReportSqlTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  const fs::path reports_ = fs::path(KYMO_SOURCE_DIR) / "reports" / GetParam();
+};
+
+TEST_P(ReportSqlTest, ObservedRunsInCsvOut) {
+  const Database database = make_collected_database();
+  int compared = 0;
+  for (const std::string& name : names_of_files(reports_, ".sql")) {
+    SCOPED_TRACE(name);
+    const std::string actual = execute(database.get(), read(reports_ / (name + ".sql")));
+    const fs::path expected = kFolder / "reports" / (GetParam() + "-" + name + ".csv");
+    if (!fs::exists(expected)) continue;
+    EXPECT_EQ(actual, read(expected));
+    ++compared;
+  }
+  EXPECT_GT(compared, 10);
+}
+
+TEST_P(ReportSqlTest, NothingSelectedGivesNoRows) {
+  const Database database = make_collected_database();
+  execute(database.get(), "DELETE FROM selected_run");
+  for (const std::string& name : names_of_files(reports_, ".sql")) {
+    const std::string csv = execute(database.get(), read(reports_ / (name + ".sql")));
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1) << name << ": " << csv;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Reports, ReportSqlTest, ::testing::Values("quick", "cs336"),
+                         [](const auto& parameter) { return parameter.param; });
+
+TEST(Reports, EachExpectationHasItsQuery) {
+  for (const std::string& name : names_of_files(kFolder / "reports", ".csv")) {
+    const std::size_t dash = name.find('-');
+    const fs::path query = fs::path(KYMO_SOURCE_DIR) / "reports" / name.substr(0, dash) / (name.substr(dash + 1) + ".sql");
+    EXPECT_TRUE(fs::exists(query)) << query;
+  }
+}
 
 TEST(Views, EachHasACase) {
   const Database database = make_database();

@@ -1,0 +1,33 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Device time of the kernels against the plain timer, per step.
+-- column size: title="size"
+-- column context: title="context", unit="tokens", format="plain"
+-- column mode: title="mode", format="code"
+-- column timer_ms: title="plain timer", unit="ms", format="measured", plus_minus="timer_std_ms"
+-- column kernel_ms: title="kernels", unit="ms", format="significant"
+-- column kernel_share: title="kernels / timer", unit="%", digits=1
+-- column busy_ms: title="GPU busy", unit="ms", format="significant"
+-- column idle_ms: title="idle", unit="ms", format="significant", digits=3
+-- column idle_share: title="idle share", unit="%", digits=1
+-- column gaps: title="gaps", format="significant", digits=3
+-- column longest_gap_us: title="longest gap", unit="µs", format="significant", digits=3
+-- note: The plain timer is the time pass, in which nothing observes. Kernels are the sum of the durations of all kernels, copies and memsets; it is more than busy where they overlap.
+-- note: Busy and idle are of the observed steps, which tracing may have stretched; the section on trust has the ratio.
+-- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
+WITH traced AS (
+  SELECT r.run_id, m.size, m.size_order, m.context, m.precision, m.mode
+  FROM selected_run s
+  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels'
+  JOIN transformer_run m ON m.run_id = r.run_id
+  JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
+),
+summed AS (
+  SELECT t.run_id, sum(e.total_ns) / 1e6 / max(e.steps) AS kernel_ms FROM traced t CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0 GROUP BY t.run_id
+)
+SELECT t.size, t.context, t.mode, p.mean_ms AS timer_ms, p.std_ms AS timer_std_ms, k.kernel_ms, 100 * k.kernel_ms / nullif(p.mean_ms, 0) AS kernel_share,
+       g.busy_ms, g.idle_ms, 100 * g.idle_share AS idle_share, g.gaps, g.longest_gap_us
+FROM traced t
+JOIN summed k ON k.run_id = t.run_id
+LEFT JOIN phase_time p ON p.run_id = t.run_id AND p.phase = 'step'
+LEFT JOIN launch_gap g ON g.run_id = t.run_id AND g.rank = 0 AND g.phase = 'step'
+ORDER BY t.size_order, t.size, t.context, t.precision, t.mode, t.run_id

@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: What was alive at the peak of a step.
+-- column size: title="size"
+-- column context: title="context", unit="tokens", format="plain"
+-- column precision: title="precision"
+-- column mode: title="mode", format="code"
+-- column parameter_bytes: title="parameters", format="bytes"
+-- column gradient_bytes: title="gradients", format="bytes"
+-- column optimizer_state_bytes: title="optimizer state", format="bytes"
+-- column activation_bytes: title="activations", format="bytes"
+-- column workspace_bytes: title="workspace", format="bytes"
+-- column input_bytes: title="inputs", format="bytes"
+-- column unknown_bytes: title="unknown", format="bytes"
+-- note: The workload names its parameters, gradients, optimizer state and inputs. An activation was born in the forward pass and outlived the operator that made it; workspace was born and gone within one operator.
+-- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
+SELECT m.size, m.context, m.precision, m.mode, p.parameter_bytes, p.gradient_bytes, p.optimizer_state_bytes, p.activation_bytes, p.workspace_bytes, p.input_bytes, p.unknown_bytes
+FROM selected_run s
+JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory' AND r.status = 'ok'
+JOIN transformer_run m ON m.run_id = r.run_id
+JOIN memory_peak p ON p.run_id = r.run_id AND p.rank = 0 AND p.phase = 'step' AND p.device = r.device_kind
+ORDER BY m.size_order, m.size, m.context, m.precision, m.mode, r.run_id

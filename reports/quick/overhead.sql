@@ -1,0 +1,17 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Cost of observing: the median step of each observed pass against that of the time pass.
+-- column workload: title="workload", format="code"
+-- column title: title="case"
+-- column pass: title="pass", format="code"
+-- column time_ms: title="unobserved", unit="ms", format="significant"
+-- column observed_ms: title="observed", unit="ms", format="significant"
+-- column ratio: title="ratio", digits=2
+-- column verdict: title="in words"
+-- note: Host times. Differences up to 2 % are taken for scatter.
+-- empty: No run here was both timed and observed: add `--passes time,trace,memory,ops` to the command.
+SELECT r.workload, i.title, o.pass, o.time_ms, o.observed_ms, o.ratio, o.verdict
+FROM selected_run s
+JOIN run r ON r.run_id = s.run_id
+JOIN run_title i ON i.run_id = r.run_id
+JOIN trace_overhead o ON o.run_id = r.run_id AND o.rank = 0 AND o.phase = 'step'
+ORDER BY r.run_id, o.pass

@@ -1,0 +1,81 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- How busy the GPU was over the measured steps of the pass that kernel_pass names, and which calls stood out.
+
+-- Busy and idle time of the GPU within each phase and the whole step: means of the measured steps. A phase is the stretch on the device between its boundaries.
+CREATE VIEW launch_gap AS
+SELECT a.run_id,                                                         -- the run
+       a.rank,                                                           -- its rank
+       a.pass,                                                           -- pass it was observed in
+       a.phase,                                                          -- phase; `step` is the whole step
+       count(*) AS steps,                                                -- measured steps
+       avg(a.end_ns - a.start_ns) / 1e6 AS span_ms,                      -- length of the stretch
+       avg(a.end_ns - a.start_ns - a.idle_ns) / 1e6 AS busy_ms,          -- something ran: a kernel, copy or memset
+       avg(a.idle_ns) / 1e6 AS idle_ms,                                  -- nothing ran
+       1.0 * sum(a.idle_ns) / nullif(sum(a.end_ns - a.start_ns), 0) AS idle_share,  -- of the stretch
+       avg(a.gaps) AS gaps,                                              -- stretches in which nothing ran
+       max(a.longest_gap_ns) / 1e3 AS longest_gap_us,                    -- longest of them in any step
+       avg(a.kernels) AS kernels,                                        -- kernels, copies and memsets that started in it
+       avg(a.kernel_ns) / 1e6 AS kernel_ms                               -- sum of the kernels' durations, which counts twice what overlaps
+FROM kernel_pass k
+JOIN step_activity a ON a.run_id = k.run_id AND a.rank = k.rank AND a.pass = k.pass
+WHERE a.warmup = 0
+GROUP BY a.run_id, a.rank, a.pass, a.phase;
+
+-- The stretch that a step's kernels span, against the same step timed by events: two clocks that must agree.
+CREATE VIEW step_span AS
+SELECT t.run_id,                                                         -- the run
+       t.rank,                                                           -- its rank
+       t.pass,                                                           -- pass it was observed in
+       t.step,                                                           -- measured step
+       t.span_ns / 1e6 AS span_ms,                                       -- from the records of the kernels
+       t.timed_ns / 1e6 AS timed_ms,                                     -- between events on the device
+       (t.span_ns - t.timed_ns) / 1e6 AS difference_ms,                  -- span less timed
+       max(0.01 * t.timed_ns, 60000) / 1e6 AS allowed_ms,                -- the larger of 1 % and 60 µs
+       abs(t.span_ns - t.timed_ns) <= max(0.01 * t.timed_ns, 60000) AS agrees  -- 1 if the difference is within it
+FROM (
+  SELECT a.run_id, a.rank, a.pass, a.step, a.end_ns - a.start_ns AS span_ns, s.device_ns AS timed_ns
+  FROM kernel_pass k
+  JOIN step_activity a ON a.run_id = k.run_id AND a.rank = k.rank AND a.pass = k.pass AND a.phase = 'step' AND a.warmup = 0
+  JOIN sample s ON s.run_id = a.run_id AND s.rank = a.rank AND s.pass = a.pass AND s.step = a.step AND s.phase = 'step' AND s.device_ns IS NOT NULL
+) t;
+
+-- Calls that lasted far longer than others of the same name, launch shape and module, and what was different about them.
+CREATE VIEW outlier_call AS
+SELECT o.run_id,                                                         -- the run
+       o.rank,                                                           -- rank that launched it
+       o.pass,                                                           -- pass it ran in
+       o.sequence,                                                       -- as in kernel
+       o.step,                                                           -- step; −1 outside of steps
+       coalesce(p.text, 'other') AS phase,                               -- phase that launched it; `other` outside of phases
+       s.text AS scope,                                                  -- path of scopes; NULL if none is known
+       coalesce(c.class, 'other') AS class,                              -- what kind of kernel it is
+       coalesce(c.short_name, n.text) AS short_name,                     -- name without template arguments, parameters and namespaces
+       n.text AS name,                                                   -- full name
+       o.duration_ns / 1e3 AS duration_us,                               -- how long it ran
+       o.sibling_median_ns / 1e3 AS sibling_median_us,                   -- median of its siblings
+       1.0 * o.duration_ns / nullif(o.sibling_median_ns, 0) AS ratio,    -- duration over that median
+       (o.duration_ns - o.sibling_median_ns) / 1e3 AS excess_us,         -- time above it
+       o.siblings,                                                       -- calls compared, itself included
+       o.deviation,                                                      -- distance from the median in median absolute deviations
+       o.sm_clock_mhz,                                                   -- clock at the nearest reading; NULL without one
+       u.usual_mhz AS usual_sm_clock_mhz,                                -- median of the pass's readings, of an even number the lower middle one; NULL without one
+       CASE WHEN o.first_use = 0 AND o.concurrent = 0 AND o.gap_before_ns < 50000 AND coalesce(o.sm_clock_mhz >= 0.97 * u.usual_mhz, 1)
+            THEN 'nothing that was recorded'
+            ELSE substr(CASE o.first_use WHEN 1 THEN ', first use of this kernel' ELSE '' END
+                        || CASE WHEN o.sm_clock_mhz < 0.97 * u.usual_mhz THEN ', clock ' || o.sm_clock_mhz || ' MHz instead of ' || u.usual_mhz || ' MHz' ELSE '' END
+                        || CASE WHEN o.concurrent > 0 THEN ', ' || o.concurrent || CASE o.concurrent WHEN 1 THEN ' other' ELSE ' others' END || ' ran at the same time' ELSE '' END
+                        || CASE WHEN o.gap_before_ns >= 50000 THEN ', GPU idle for ' || CAST(round(o.gap_before_ns / 1e3) AS INTEGER) || ' µs before it' ELSE '' END, 3)
+       END AS differs                                                    -- how it differs: first use, a clock 3 % below the usual one, work beside it, 50 µs of idleness before it
+FROM kernel_pass k
+JOIN kernel_outlier o ON o.run_id = k.run_id AND o.rank = k.rank AND o.pass = k.pass
+JOIN string n ON n.string_id = o.name_id
+LEFT JOIN string p ON p.string_id = o.phase_id
+LEFT JOIN string s ON s.string_id = o.scope_id
+LEFT JOIN kernel_class c ON c.name_id = o.name_id
+LEFT JOIN (
+  SELECT run_id, rank, pass, sm_clock_mhz AS usual_mhz
+  FROM (SELECT run_id, rank, pass, sm_clock_mhz, row_number() OVER (PARTITION BY run_id, rank, pass ORDER BY sm_clock_mhz) AS place,
+               count(*) OVER (PARTITION BY run_id, rank, pass) AS readings
+        FROM gpu_sample WHERE sm_clock_mhz IS NOT NULL AND pass <> 'time')
+  WHERE place = (readings + 1) / 2
+) u ON u.run_id = o.run_id AND u.rank = o.rank AND u.pass = o.pass;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/file.hpp"
+#include "report/report.hpp"
+
+namespace kymo::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::filesystem::path kSource = KYMO_SOURCE_DIR;
+
+/// A results database that holds the rows of tests/sql/common.
+class ObservedReport : public ::testing::Test {
+ protected:
+  ObservedReport() : folder_(make_private_folder("kymo-observed-report-test")) {
+    const std::filesystem::path file = folder_ / "results.db";
+    { const store::ResultsDatabase created(file, store::ResultsDatabase::Mode::kCreate); }
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+    for (const char* rows : {"runs.sql", "collected.sql"}) {
+      const std::string sql = read_file(kSource / "tests" / "sql" / "common" / rows);
+      EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    }
+    sqlite3_close_v2(database);
+    database_ = std::make_unique<store::ResultsDatabase>(file, store::ResultsDatabase::Mode::kReadOnly);
+  }
+  ~ObservedReport() override {
+    database_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  std::string markdown(const std::string& name) {
+    const std::string report = (kSource / "reports" / name).string();
+    return read_file(make_report(*database_, {report, folder_ / name, {"markdown"}, {}})[0]);
+  }
+
+  std::filesystem::path folder_;
+  std::unique_ptr<store::ResultsDatabase> database_;
+};
+
+TEST_F(ObservedReport, AssignmentSaysWhereTheTimeAndTheMemoryWent) {
+  const std::string text = markdown("cs336");
+  EXPECT_THAT(text, HasSubstr("from traces of 2 runs"));
+  EXPECT_THAT(text, HasSubstr("between 55.6\u00A0% and 55.6\u00A0%"));
+  EXPECT_THAT(text, HasSubstr("| small | 256 | 75.0 | 73.2 | 55.6 | optimizer | 0.0 | 21.7 |"));
+  EXPECT_THAT(text, HasSubstr("The softmax takes up to 30.0\u00A0%"));
+  EXPECT_THAT(text, HasSubstr("Calls far longer than their siblings: 4, in 1 run"));
+  EXPECT_THAT(text, HasSubstr("| small | 512 | fp32 | `train` | OOM |"));
+  EXPECT_THAT(text, HasSubstr("`NaiveAttention::multiply`"));
+  EXPECT_THAT(text, HasSubstr("the driver shows"));
+  EXPECT_THAT(text, HasSubstr("listed under the standing of the runs: 2 in 2 runs"));
+  EXPECT_THAT(text, HasSubstr("figures/kernel-classes-small-context-256.svg"));
+  EXPECT_THAT(text, Not(HasSubstr("--filter kernels")));
+  EXPECT_THAT(text, Not(HasSubstr("--filter memory")));
+}
+
+TEST_F(ObservedReport, QuickLookHasEverySection) {
+  const std::string text = markdown("quick");
+  EXPECT_THAT(text, HasSubstr("`softmax_warp_forward`"));
+  EXPECT_THAT(text, HasSubstr("`BmmBackward0 (backward)`"));
+  EXPECT_THAT(text, HasSubstr("`block/attention/softmax`"));
+  EXPECT_THAT(text, HasSubstr("no cost that shows"));
+  EXPECT_THAT(text, HasSubstr("figures/kernel-chart-transformer-lm.svg"));
+  EXPECT_THAT(text, HasSubstr("events only"));
+  EXPECT_THAT(text, Not(HasSubstr("to the command")));
+}
+
+TEST_F(ObservedReport, WhatWasNotObservedIsOneLine) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((folder_ / "results.db").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "DELETE FROM kernel_total; DELETE FROM memory_phase; DELETE FROM memory_point; DELETE FROM allocation",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "DELETE FROM run WHERE status = 'oom'", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close_v2(database);
+  const std::string text = markdown("cs336");
+  const std::string kernels = text.substr(text.find("## Kernels"), text.find("### Softmax") - text.find("## Kernels"));
+  EXPECT_THAT(kernels, HasSubstr("not recorded"));
+  EXPECT_THAT(kernels, Not(HasSubstr("What ran on the GPU")));
+  const std::string memory = text.substr(text.find("## Memory"), text.find("### The allocator") - text.find("## Memory"));
+  EXPECT_EQ(memory, "## Memory\n\n> [!NOTE]\n> Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.\n\n");
+}
+
+}  // namespace
+}  // namespace kymo::report
