@@ -45,12 +45,19 @@ def damage_of(database):
         wrong = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
         wrong += [f"dangling row: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
         wrong += [f"run {row[0]} is ok and lacks samples" for row in connection.execute(
-            """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND r.passes LIKE '%time%' AND r.steps > 0 AND
+            """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND r.keep <> 'summary' AND r.passes LIKE '%time%' AND r.steps > 0 AND
                (SELECT count(*) FROM sample s WHERE s.run_id = r.run_id AND s.pass = 'time' AND s.phase = 'step' AND NOT s.warmup)
                <> r.steps * r.ranks""")]
         wrong += [f"run {row[0]} is ok and lacks statistics" for row in connection.execute(
             """SELECT run_id FROM run WHERE status = 'ok' AND passes LIKE '%time%'
                AND run_id NOT IN (SELECT run_id FROM statistic WHERE phase = 'step')""")]
+        wrong += [f"run {row[0]} is ok and lacks a worker" for row in connection.execute(
+            """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND (SELECT count(*) FROM rank k WHERE k.run_id = r.run_id AND k.status = 'ok')
+               <> r.ranks * (1 + length(r.passes) - length(replace(r.passes, ',', '')))""")]
+        wrong += [f"run {row[0]} is ok and does not say what pass {row[1]} cost" for row in connection.execute(
+            """SELECT k.run_id, k.pass FROM run r JOIN rank k USING (run_id) WHERE r.status = 'ok' AND r.passes LIKE '%time%'
+               AND k.pass IN ('memory', 'trace', 'ops') AND NOT EXISTS
+               (SELECT 1 FROM overhead o WHERE o.run_id = k.run_id AND o.rank = k.rank AND o.pass = k.pass AND o.phase = 'step')""")]
         wrong += [f"run {row[0]} has no end" for row in connection.execute(
             "SELECT run_id FROM run WHERE status <> 'running' AND ended_at IS NULL")]
         return wrong
@@ -86,13 +93,6 @@ class FaultTest(KymoTest):
         self.addCleanup(process.wait, timeout=PATIENCE_S)
         self.addCleanup(process.kill)
         return process
-
-    def rows(self, query):
-        connection = sqlite3.connect(self.database)
-        try:
-            return connection.execute(query).fetchall()
-        finally:
-            connection.close()
 
     def scratch_folders(self):
         root = self.work / "kymo.db.scratch"

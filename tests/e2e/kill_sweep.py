@@ -21,7 +21,8 @@ from pathlib import Path
 from fault_tool import BAD, damage_of, processes_of, wait_until
 from kymo_tool import KYMO
 
-WORK = ["run", str(BAD / "probe.so"), "--axis", "sleep=100,200,300", "--ranks", "2", "--warmup", "1", "--steps", "5", "--timeout", "60"]
+WORK = ["run", str(BAD / "probe.so"), "--axis", "sleep=100,200,300", "--ranks", "2", "--warmup", "1", "--steps", "5", "--timeout", "60",
+        "--passes", "verify,time,memory,trace,ops", "--observed-steps", "3"]
 FINISH = ["run", str(BAD / "raw_valid.so"), "--warmup", "0", "--steps", "1", "--no-verify"]
 
 

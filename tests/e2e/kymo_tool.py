@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the end-to-end tests share: a case with a folder of its own and the built tool."""
+"""What the end-to-end tests share: cases with a folder of their own and the built tool."""
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import unittest
@@ -14,15 +15,31 @@ SAXPY = BUILD / "lib" / "kymo" / "plugins" / "saxpy.so"
 TRANSFORMER = SAXPY.with_name("transformer_lm.so")
 
 
+PLUGINS = BUILD / "tests" / "plugins"
+OBSERVED = ("memory", "trace", "ops")
+
+
+def rows_of(database, query, *values):
+    connection = sqlite3.connect(database)
+    try:
+        return connection.execute(query, values).fetchall()
+    finally:
+        connection.close()
+
+
 class KymoTest(unittest.TestCase):
     """Each test runs in an empty folder, which also holds its cache."""
 
     def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="kymo-e2e-"))
+        self.make_place()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def make_place(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="kymo-e2e-"))
         self.work = self.folder / "work"
         self.work.mkdir()
-        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), "NO_COLOR": "1"}
+        # Threads that spin while they wait for each other would take minutes beside other tests.
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
         for name in ("KYMO_PLUGIN_PATH", "RANK", "WORLD_SIZE"):
             self.environment.pop(name, None)
 
@@ -33,8 +50,36 @@ class KymoTest(unittest.TestCase):
         self.assertEqual(done.returncode, code, f"kymo {' '.join(map(str, words))}\n{done.stdout}\n{done.stderr}")
         return done
 
+    def rows(self, query, *values):
+        return rows_of(self.work / "kymo.db", query, *values)
+
+    def records(self, query, *values):
+        """Rows by the names of their columns."""
+        connection = sqlite3.connect(self.work / "kymo.db")
+        try:
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute(query, values)]
+        finally:
+            connection.close()
+
     def kymo_json(self, *words, code=0):
         return json.loads(self.kymo(*words, "--json", code=code).stdout)
 
     def sql(self, query, database="kymo.db"):
         return self.kymo_json("sql", query, "--db", database)
+
+
+class SharedRunTest(KymoTest):
+    """The tests of a class look at what one call of `kymo run` left: it is made once, before the first of them."""
+
+    words = ()  # after `kymo run`
+    place = None
+
+    def setUp(self):
+        kind = type(self)
+        if kind.place is None:
+            self.make_place()
+            kind.place = (self.folder, self.work, self.environment)
+            kind.addClassCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+            self.kymo("run", *self.words)
+        self.folder, self.work, self.environment = kind.place

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong while a pass observes costs that pass alone: it is said, counted, and what was measured before stays."""
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from fault_tool import BAD, FaultTest, damage_of, wait_until
+from kymo_tool import KYMO, OBSERVED, TRANSFORMER
+from small_model import CASE
+
+FAILS = BAD / "fails_observed.so"
+THREADS = BAD / "many_threads.so"
+METHOD = ["--warmup", "1", "--steps", "4", "--observed-steps", "3"]
+KIB = 1024
+
+
+class ObservedFaultTest(FaultTest):
+    def run_facts(self, run_id=1):
+        return self.records("SELECT status, detail, failed_pass, failed_step, signal, verification FROM run WHERE run_id = ?", run_id)[0]
+
+    def check_time_pass(self, run_id=1, steps=4):
+        """The samples of the time pass, and what is made of them, are there."""
+        self.assertEqual(self.rows("SELECT status FROM rank WHERE run_id = ? AND pass = 'time'", run_id), [("ok",)])
+        self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE run_id = ? AND pass = 'time' AND phase = 'step' AND NOT warmup", run_id), [(steps,)])
+        self.assertEqual(self.rows("SELECT count FROM statistic WHERE run_id = ? AND phase = 'step' AND clock = 'host'", run_id), [(steps,)])
+
+    def losses(self, run_id=1):
+        return self.records("SELECT pass, source, count, detail FROM loss WHERE run_id = ? ORDER BY pass, sequence", run_id)
+
+
+class EndTest(ObservedFaultTest):
+    def fail(self, how, name, code):
+        self.kymo("run", FAILS, "--set", f"how={how}", "--passes", f"time,{name}", *METHOD, "--timeout", "60", code=code)
+        return self.rows("SELECT max(run_id) FROM run")[0][0]
+
+    def test_the_worker_ends_by_a_signal(self):
+        for name in OBSERVED:
+            for how, number in (("segv", signal.SIGSEGV), ("kill", signal.SIGKILL)):
+                with self.subTest(name=name, how=how):
+                    run_id = self.fail(how, name, 3)
+                    found = self.run_facts(run_id)
+                    self.assertEqual((found["status"], found["failed_pass"], found["signal"]), ("crashed", name, number))
+                    self.assertIn(f"pass {name}", found["detail"])
+                    self.assertEqual(self.rows("SELECT status FROM rank WHERE run_id = ? AND pass = ?", run_id, name), [("crashed",)])
+                    self.check_time_pass(run_id)
+
+    def test_the_step_fails(self):
+        for name in OBSERVED:
+            with self.subTest(name=name):
+                run_id = self.fail("throw", name, 3)
+                found = self.run_facts(run_id)
+                self.assertEqual((found["status"], found["failed_pass"], found["failed_step"]), ("failed", name, 1))
+                self.assertIn("thrown on purpose while observed", found["detail"])
+                self.check_time_pass(run_id)
+                # The step before it, and the scope that it failed in, are on record.
+                self.assertEqual(self.rows("""SELECT g.step, n.text, g.end_ns IS NULL FROM range g JOIN string n ON n.string_id = g.name_id
+                                              WHERE g.run_id = ? AND g.pass = ? ORDER BY g.sequence""", run_id, name),
+                                 [(step, text, 0) for step in (0, 1) for text in ("compute", "part", "last")])
+
+    def test_out_of_memory(self):
+        run_id = self.fail("oom", "trace", 0)
+        self.assertEqual((self.run_facts(run_id)["status"], self.run_facts(run_id)["failed_pass"]), ("oom", "trace"))
+        self.assertEqual(self.rows("SELECT pass, place FROM out_of_memory WHERE run_id = ?", run_id), [("trace", "host")])
+        self.check_time_pass(run_id)
+
+    def test_no_progress(self):
+        self.kymo("run", FAILS, "--set", "how=hang", "--set", f"pid_file={self.folder}/pid", "--passes", "time,trace", *METHOD, "--timeout", "1.5", code=3)
+        self.assertEqual((self.run_facts()["status"], self.run_facts()["failed_pass"]), ("timeout", "trace"))
+        self.check_time_pass()
+
+    def start_and_hang(self, name):
+        """A run that hangs in an observed pass, and the number of its worker there."""
+        number = self.folder / "pid"
+        process = self.start("run", FAILS, "--set", "how=hang", "--set", f"pid_file={number}", "--passes", f"time,{name}", *METHOD, "--timeout", "100")
+        self.assertTrue(wait_until(lambda: number.exists() and number.read_text().endswith("\n")), "the observed pass did not begin")
+        return process, int(number.read_text())
+
+    def test_the_worker_is_killed(self):
+        process, worker = self.start_and_hang("trace")
+        os.kill(worker, signal.SIGKILL)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3)
+        found = self.run_facts()
+        self.assertEqual((found["status"], found["failed_pass"], found["signal"]), ("crashed", "trace", signal.SIGKILL))
+        self.check_time_pass()
+
+    def test_ctrl_c(self):
+        process, _ = self.start_and_hang("memory")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual((self.run_facts()["status"], self.run_facts()["failed_pass"]), ("interrupted", "memory"))
+        self.check_time_pass()
+
+    def test_the_tool_is_killed(self):
+        """The next start adopts what the time pass left."""
+        process, _ = self.start_and_hang("ops")
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        self.assertTrue(wait_until(lambda: not self.left_running()), "a worker outlived the tool")
+        self.kymo("run", BAD / "raw_valid.so", "--warmup", "0", "--steps", "1", "--no-verify")
+        self.assertEqual(self.run_facts()["status"], "interrupted")
+        self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE run_id = 1 AND pass = 'time' AND phase = 'step' AND NOT warmup"), [(4,)])
+        self.assertEqual(self.scratch_folders(), [])
+
+    @unittest.skipIf(not THREADS.exists(), "this build has no LibTorch parts")
+    def test_libtorch_is_out_of_memory(self):
+        self.kymo("run", THREADS, "--device", "cpu", "--set", "too_much_at=2", "--passes", "time,memory", *METHOD)
+        self.assertEqual((self.run_facts()["status"], self.run_facts()["failed_pass"], self.run_facts()["failed_step"]), ("oom", "memory", 2))
+        self.assertEqual(self.rows("SELECT pass, place, requested_bytes FROM out_of_memory"), [("memory", "host", 1 << 58)])
+        self.check_time_pass()
+        # What led to it is there to be read.
+        self.assertEqual(self.rows("SELECT DISTINCT step FROM allocation WHERE step >= 0 ORDER BY step"), [(0,), (1,), (2,)])
+        self.assertGreater(self.rows("SELECT count(*) FROM memory_point")[0][0], 10)
+
+
+class BoundTest(ObservedFaultTest):
+    def test_more_scopes_than_are_kept(self):
+        scopes, most = 1_100_000, 1_000_000
+        self.kymo("run", FAILS, "--set", f"scopes={scopes}", "--passes", "time,trace", "--warmup", "0", "--steps", "1")
+        self.assertEqual(self.run_facts()["status"], "ok")
+        self.assertEqual(self.rows("SELECT count(*) FROM range"), [(most,)])
+        lost, = self.losses()
+        # Beside them a step has its phase and one more scope.
+        self.assertEqual((lost["pass"], lost["source"], lost["count"]), ("trace", "scope", scopes + 2 - most))
+
+    @unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+    def test_more_events_than_memory(self):
+        case = [*CASE, "--warmup", "1", "--steps", "40", "--observed-steps", "40", "--passes", "time,memory,ops"]
+        self.kymo("run", *case)
+        self.kymo("run", *case, "--trace-memory", "1M")
+        self.assertEqual(self.rows("SELECT status FROM run"), [("ok",), ("ok",)])
+        self.assertEqual(self.losses(1), [])
+        lost = {(loss["pass"], loss["detail"].split(" beyond")[0]): loss["count"] for loss in self.losses(2)}
+        self.assertLessEqual({("ops", "operator calls"), ("memory", "memory events")}, lost.keys())
+        ops = dict(self.rows("SELECT run_id, count(*) FROM op GROUP BY run_id"))
+        self.assertGreater(ops[2], 500)
+        self.assertEqual(ops[2] + lost["ops", "operator calls"], ops[1])
+        events = dict(self.rows("SELECT run_id, 1 + max(max(sequence), max(coalesce(free_sequence, 0))) FROM allocation GROUP BY run_id"))
+        # Giving back makes two events, and rows tell of the first: the last of either run may be its second.
+        self.assertAlmostEqual(events[2] + lost["memory", "memory events"], events[1], delta=1)
+        # Ranges have a bound of their own: steps stay whole.
+        self.assertEqual(*(self.rows("SELECT count(*) FROM range WHERE run_id = ? AND pass = 'ops'", run_id) for run_id in (1, 2)))
+        self.kymo("report", "quick", "--format", "markdown", "--out", "report")
+        text = next((self.work / "report").rglob("*.md")).read_text(encoding="utf-8")
+        self.assertIn("facts known to be missing", text)
+        self.assertIn("beyond the bound of", text)
+
+
+class DiskTest(ObservedFaultTest):
+    def bounded(self, limit, code, *words):
+        self.kymo("run", FAILS, "--set", "scopes=20000", "--set", f"file_limit={limit}", "--passes", "time,trace", *METHOD, *words, code=code)
+
+    def test_room_for_figures_alone(self):
+        """The events do not fit on the disk: they are left out and counted, the rest of the pass is there."""
+        self.bounded(2000 * KIB, 0)
+        self.assertEqual((self.run_facts()["status"], self.run_facts()["detail"]), ("ok", ""))
+        self.check_time_pass()
+        self.assertEqual(self.rows("SELECT count(*) FROM range"), [(0,)])
+        self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE pass = 'trace' AND phase = 'step'"), [(4,)])
+        self.assertEqual(self.rows("SELECT pass FROM overhead WHERE phase = 'step'"), [("trace",)])
+        lost, = self.losses()
+        self.assertEqual((lost["pass"], lost["source"], lost["count"]), ("trace", "store", 4 * 20_002))
+        self.assertRegex(lost["detail"], r"range 80008\b.*RUN-1-0-trace\.kymo.*free space, file size limits")
+
+    def test_no_room_at_all(self):
+        self.bounded(64 * KIB, 3)
+        found = self.run_facts()
+        self.assertEqual((found["status"], found["failed_pass"]), ("failed", "trace"))
+        self.assertRegex(found["detail"], r"RUN-1-0-trace\.kymo.*free space, file size limits")
+        self.assertNotIn("\n", found["detail"])
+        self.check_time_pass()
+        self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE pass = 'trace'"), [(0,)])
+        self.assertEqual(self.scratch_folders(), [])
+
+    @unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+    @unittest.skipIf(shutil.which("unshare") is None, "there is no unshare")
+    def test_a_disk_that_is_really_full(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        script = 'mount -t tmpfs -o size=$0 tmpfs "$1" || exit 99; cd "$1"; shift; "$@"; code=$?; cp kymo.db "$OLDPWD"; exit $code'
+        user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+        words = ["run", *CASE, "--warmup", "1", "--steps", "100", "--observed-steps", "100", "--passes", "time,ops"]
+        done = subprocess.run(["unshare", *user, "--mount", "sh", "-c", script, "6m", str(disk), str(KYMO), *words], env=self.environment,
+                              cwd=self.work, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, check=False)
+        if done.returncode == 99 or "unshare" in done.stderr:
+            self.skipTest("a small disk cannot be mounted here")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(damage_of(self.database), [])
+        self.assertEqual(self.run_facts()["status"], "ok")
+        self.check_time_pass(steps=100)
+        lost = [loss for loss in self.losses() if loss["source"] == "store"]
+        self.assertEqual([loss["pass"] for loss in lost], ["ops"], self.losses())
+        self.assertRegex(lost[0]["detail"], r"op \d+.*disk is full")
+        self.assertEqual(self.rows("SELECT count(*) FROM op"), [(0,)])
+        self.assertGreater(self.rows("SELECT count(*) FROM op_total")[0][0], 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
