@@ -26,19 +26,20 @@ Interval common(const Interval& a, const Interval& b) { return {std::max(a.start
 
 }  // namespace
 
-void append(IntervalSet& set, Interval interval) {
-  if (interval.end_ns <= interval.start_ns) return;
-  if (set.empty() || set.back().end_ns < interval.start_ns) {
-    set.push_back(interval);
-  } else {
-    set.back().end_ns = std::max(set.back().end_ns, interval.end_ns);
-  }
-}
-
 IntervalSet merged(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
   IntervalSet set;
   for (const Interval& interval : intervals) append(set, interval);
+  return set;
+}
+
+IntervalSet unite(const IntervalSet& a, const IntervalSet& b) {
+  IntervalSet set;
+  set.reserve(std::max(a.size(), b.size()));
+  for (auto i = a.begin(), j = b.begin(); i != a.end() || j != b.end();) {
+    const bool first = j == b.end() || (i != a.end() && i->start_ns <= j->start_ns);
+    append(set, first ? *i++ : *j++);
+  }
   return set;
 }
 

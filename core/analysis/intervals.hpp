@@ -17,12 +17,20 @@ struct Interval {
 using IntervalSet = std::vector<Interval>;
 
 /// Adds an interval that starts no earlier than any in the set before it; empty ones change nothing. Constant time.
-void append(IntervalSet& set, Interval interval);
+inline void append(IntervalSet& set, Interval interval) {
+  if (interval.end_ns <= interval.start_ns) return;
+  if (set.empty() || set.back().end_ns < interval.start_ns) {
+    set.push_back(interval);
+  } else if (set.back().end_ns < interval.end_ns) {
+    set.back().end_ns = interval.end_ns;
+  }
+}
 
 /// The union of intervals in any order.
 IntervalSet merged(std::vector<Interval> intervals);
 
-/// Time in both sets; in the first alone. Linear sweeps over both.
+/// Time in either set; in both; in the first alone. Linear sweeps over both.
+IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
 IntervalSet intersect(const IntervalSet& a, const IntervalSet& b);
 IntervalSet subtract(const IntervalSet& a, const IntervalSet& b);
 

@@ -2,6 +2,7 @@
 #include "analysis/outliers.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -47,35 +48,49 @@ class Modules {
   std::vector<std::uint32_t> of_path_;
 };
 
-/// The kernels of measured steps in groups of siblings: the places of group g among the activities are members[starts[g]] up to starts[g +
-/// 1].
-struct Siblings {
-  std::vector<std::uint32_t> members;
-  std::vector<std::size_t> starts;
+/// A kernel among its siblings.
+struct Member {
+  std::uint32_t place = 0;  ///< among the activities
+  std::int64_t duration_ns = 0;
 };
 
-Siblings siblings_of(const Trace& trace, std::int64_t warmup) {
+/// Kernels of the same name, shape, phase and module in measured steps.
+struct Group {
+  std::size_t count = 0;
+  std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t longest_ns = 0;
+  std::vector<Member> members = {};  // only of a group that can hold outliers
+
+  /// The median lies between the shortest and the longest, so that most groups need none.
+  bool can_hold_outliers() const { return count >= kFewestSiblings && longest_ns - shortest_ns >= kLeastExcessNs; }
+};
+
+std::vector<Group> groups_of(const Trace& trace, std::int64_t warmup) {
   constexpr std::uint32_t kNoGroup = UINT32_MAX;
   const Modules modules(trace);
-  Grouping groups;
-  Siblings siblings;
+  Grouping numbers;
+  std::vector<Group> groups;
   std::vector<std::uint32_t> group_of(trace.activities.size(), kNoGroup);
-  siblings.starts.push_back(0);
   for (std::size_t i = 0; i < trace.activities.size(); ++i) {
     const Activity& activity = trace.activities[i];
     if (activity.kind != event::ActivityKind::kKernel || activity.step < 0 || activity.step < warmup) continue;
     const GroupKey key = {packed(activity.name, activity.shape),
                           packed(static_cast<std::uint32_t>(activity.phase), modules.number_of(activity.scope))};
-    group_of[i] = groups.number_of(key);
-    if (siblings.starts.size() <= groups.size()) siblings.starts.resize(groups.size() + 1);
-    ++siblings.starts[group_of[i] + 1];
+    group_of[i] = numbers.number_of(key);
+    if (groups.size() < numbers.size()) groups.resize(numbers.size());
+    Group& group = groups[group_of[i]];
+    const std::int64_t duration = duration_ns(activity);
+    ++group.count;
+    group.shortest_ns = std::min(group.shortest_ns, duration);
+    group.longest_ns = std::max(group.longest_ns, duration);
   }
-  for (std::size_t g = 1; g < siblings.starts.size(); ++g) siblings.starts[g] += siblings.starts[g - 1];
-  siblings.members.resize(siblings.starts.back());
-  std::vector<std::size_t> next = siblings.starts;
-  for (std::size_t i = 0; i < group_of.size(); ++i)
-    if (group_of[i] != kNoGroup) siblings.members[next[group_of[i]]++] = static_cast<std::uint32_t>(i);
-  return siblings;
+  for (Group& group : groups)
+    if (group.can_hold_outliers()) group.members.reserve(group.count);
+  for (std::size_t i = 0; i < group_of.size(); ++i) {
+    if (group_of[i] == kNoGroup || !groups[group_of[i]].can_hold_outliers()) continue;
+    groups[group_of[i]].members.push_back({static_cast<std::uint32_t>(i), duration_ns(trace.activities[i])});
+  }
+  return groups;
 }
 
 struct Candidate {
@@ -84,21 +99,22 @@ struct Candidate {
 };
 
 /// Adds what lies far from the rest of one group.
-void judge(const Trace& trace, const std::uint32_t* begin, const std::uint32_t* end, std::vector<Candidate>& candidates) {
-  const auto count = static_cast<std::size_t>(end - begin);
-  if (count < kFewestSiblings) return;
-  std::vector<std::int64_t> values(count);
-  std::transform(begin, end, values.begin(), [&](std::uint32_t i) { return duration_ns(trace.activities[i]); });
+void judge(const Group& group, std::vector<Candidate>& candidates) {
+  if (group.members.empty()) return;
+  std::vector<std::int64_t> values(group.count);
+  std::transform(group.members.begin(), group.members.end(), values.begin(), [](const Member& member) { return member.duration_ns; });
   const std::int64_t middle = median(values);
+  const auto is_long = [middle](std::int64_t duration) {
+    return duration - middle >= kLeastExcessNs && static_cast<double>(duration) >= kLeastRatio * static_cast<double>(middle);
+  };
+  if (!is_long(group.longest_ns)) return;
   for (std::int64_t& value : values) value = std::abs(value - middle);
   const double unit = std::max({static_cast<double>(median(values)), 0.01 * static_cast<double>(middle), 1.0});
-  for (const std::uint32_t* each = begin; each != end; ++each) {
-    const std::int64_t duration = duration_ns(trace.activities[*each]);
-    const std::int64_t excess = duration - middle;
+  for (const Member& member : group.members) {
+    const std::int64_t excess = member.duration_ns - middle;
     const double deviation = static_cast<double>(excess) / unit;
-    if (excess < kLeastExcessNs || deviation < kLeastDeviation || static_cast<double>(duration) < kLeastRatio * static_cast<double>(middle))
-      continue;
-    candidates.push_back({excess, {*each, static_cast<std::int64_t>(count), middle, deviation, false, 0, 0, std::nullopt}});
+    if (!is_long(member.duration_ns) || deviation < kLeastDeviation) continue;
+    candidates.push_back({excess, {member.place, static_cast<std::int64_t>(group.count), middle, deviation, false, 0, 0, std::nullopt}});
   }
 }
 
@@ -120,11 +136,14 @@ void describe_surroundings(const std::vector<Activity>& activities, std::vector<
   std::vector<std::int64_t> latest_ends(activities.size());  // of all up to there
   std::map<event::TextId, std::int64_t> first_uses;
   for (const KernelOutlier& outlier : outliers) first_uses.emplace(activities[static_cast<std::size_t>(outlier.sequence)].name, -1);
+  std::size_t unseen = first_uses.size();
   for (std::size_t i = 0; i < activities.size(); ++i) {
     latest_ends[i] = i == 0 ? activities[i].end_ns : std::max(latest_ends[i - 1], activities[i].end_ns);
-    const bool kernel = activities[i].kind == event::ActivityKind::kKernel;
-    if (const auto found = first_uses.find(activities[i].name); kernel && found != first_uses.end() && found->second < 0)
+    if (unseen == 0 || activities[i].kind != event::ActivityKind::kKernel) continue;
+    if (const auto found = first_uses.find(activities[i].name); found != first_uses.end() && found->second < 0) {
       found->second = static_cast<std::int64_t>(i);
+      --unseen;
+    }
   }
   for (KernelOutlier& outlier : outliers) {
     const auto at = static_cast<std::size_t>(outlier.sequence);
@@ -162,10 +181,8 @@ class ClockReadings {
 }  // namespace
 
 std::vector<KernelOutlier> kernel_outliers(const Trace& trace, const std::vector<event::GpuSample>& samples, std::int64_t warmup) {
-  const Siblings siblings = siblings_of(trace, warmup);
   std::vector<Candidate> candidates;
-  for (std::size_t g = 0; g + 1 < siblings.starts.size(); ++g)
-    judge(trace, siblings.members.data() + siblings.starts[g], siblings.members.data() + siblings.starts[g + 1], candidates);
+  for (const Group& group : groups_of(trace, warmup)) judge(group, candidates);
   std::vector<KernelOutlier> outliers = worst_of(std::move(candidates));
   if (outliers.empty()) return outliers;
   describe_surroundings(trace.activities, outliers);

@@ -17,19 +17,27 @@ using event::Trace;
 
 /// When the GPU was busy with what, over the whole pass.
 struct Busy {
-  IntervalSet compute, communication, both, communication_alone, copy, copy_alone, any;
+  IntervalSet compute, communication, both, communication_alone, copy, copy_alone;
 
   Busy(const Trace& trace, const std::vector<bool>& is_communication) {
+    compute.reserve(trace.activities.size());
     for (const Activity& activity : trace.activities) {
       const bool communicates = activity.name < is_communication.size() && is_communication[activity.name];
       IntervalSet& set = activity.kind != ActivityKind::kKernel ? copy : communicates ? communication : compute;
       append(set, {activity.start_ns, activity.end_ns});
-      append(any, {activity.start_ns, activity.end_ns});
     }
+    if (communication.empty() && copy.empty()) return;  // on one GPU without copies the rest stays empty
     both = intersect(compute, communication);
     communication_alone = subtract(subtract(communication, compute), copy);
     copy_alone = subtract(subtract(copy, compute), communication);
+    any_ = unite(unite(compute, communication), copy);
   }
+
+  /// With anything.
+  const IntervalSet& any() const { return communication.empty() && copy.empty() ? compute : any_; }
+
+ private:
+  IntervalSet any_;
 };
 
 /// Where a step and its phases lie on the device.
@@ -75,8 +83,10 @@ class Rows {
   Rows(const Trace& trace, const std::vector<bool>& is_communication, std::int64_t warmup)
       : trace_(trace), busy_(trace, is_communication), warmup_(warmup) {}
 
+  /// The phases tile the step, so that what they count adds up to its row; gaps may reach across their borders.
   void add_step(std::int32_t step, const Stretches& stretches) {
-    add(step, event::kWholeStep, stretches.whole, true);
+    const std::size_t at = rows_.size();
+    rows_.push_back(new_row(step, event::kWholeStep, stretches.whole));
     std::vector<std::pair<std::int64_t, std::int32_t>> starts;
     for (const auto& [phase, start_ns] : stretches.phase_starts) starts.emplace_back(start_ns, phase);
     std::sort(starts.begin(), starts.end());
@@ -84,20 +94,28 @@ class Rows {
       const auto [start_ns, phase] = starts[i];
       const bool last = i + 1 == starts.size();
       const bool known = phase >= 0 && static_cast<std::size_t>(phase) < trace_.phases.size();
-      add(step, known ? trace_.phases[static_cast<std::size_t>(phase)] : event::kOtherPhase,
-          {start_ns, last ? stretches.whole.end_ns : starts[i + 1].first}, last);
+      rows_.push_back(new_row(step, known ? trace_.phases[static_cast<std::size_t>(phase)] : event::kOtherPhase,
+                              {start_ns, last ? stretches.whole.end_ns : starts[i + 1].first}));
+      fill(rows_.back(), last);
+      add_to(rows_[at], rows_.back());
     }
+    set_gaps(rows_[at]);
   }
   std::vector<StepActivity> take() { return std::move(rows_); }
 
  private:
-  void add(std::int32_t step, const std::string& phase, Interval span, bool closed) {
+  StepActivity new_row(std::int32_t step, const std::string& phase, Interval span) const {
     StepActivity row;
     row.step = step;
     row.phase = phase;
     row.warmup = step < warmup_;
     row.start_ns = span.start_ns;
     row.end_ns = span.end_ns;
+    return row;
+  }
+
+  void fill(StepActivity& row, bool closed) const {
+    const Interval span{row.start_ns, row.end_ns};
     count_starts(row, trace_.activities, closed);
     row.compute_ns = length_within_ns(busy_.compute, span);
     row.comm_ns = length_within_ns(busy_.communication, span);
@@ -105,11 +123,25 @@ class Rows {
     row.exposed_comm_ns = length_within_ns(busy_.communication_alone, span);
     row.copy_ns = length_within_ns(busy_.copy, span);
     row.exposed_copy_ns = length_within_ns(busy_.copy_alone, span);
-    const Gaps gaps = gaps_within(busy_.any, span);
+    set_gaps(row);
+  }
+
+  void set_gaps(StepActivity& row) const {
+    const Gaps gaps = gaps_within(busy_.any(), {row.start_ns, row.end_ns});
     row.gaps = gaps.count;
     row.idle_ns = gaps.total_ns;
     row.longest_gap_ns = gaps.longest_ns;
-    rows_.push_back(std::move(row));
+  }
+
+  static void add_to(StepActivity& sum, const StepActivity& part) {
+    sum.kernels += part.kernels;
+    sum.kernel_ns += part.kernel_ns;
+    sum.compute_ns += part.compute_ns;
+    sum.comm_ns += part.comm_ns;
+    sum.overlap_ns += part.overlap_ns;
+    sum.exposed_comm_ns += part.exposed_comm_ns;
+    sum.copy_ns += part.copy_ns;
+    sum.exposed_copy_ns += part.exposed_copy_ns;
   }
 
   const Trace& trace_;

@@ -35,6 +35,14 @@ class StepSet {
   std::set<std::int32_t> steps_;
 };
 
+/// The steps in which the host did something.
+StepSet steps_of_host(const Trace& trace) {
+  StepSet steps;
+  for (const auto& range : trace.ranges) steps.add(range.step);
+  for (const auto& call : trace.operators) steps.add(call.place.step);
+  return steps;
+}
+
 bool is_measured(std::int32_t step, std::int64_t warmup) { return step >= 0 && step >= warmup; }
 
 GroupKey key_of(const Activity& activity) {
@@ -63,10 +71,8 @@ std::string without_number(std::string part) {
 }  // namespace
 
 std::int64_t measured_steps(const Trace& trace, std::int64_t warmup) {
-  StepSet steps;
-  for (const auto& range : trace.ranges) steps.add(range.step);
+  StepSet steps = steps_of_host(trace);
   for (const auto& activity : trace.activities) steps.add(activity.step);
-  for (const auto& call : trace.operators) steps.add(call.place.step);
   return steps.count_from(warmup);
 }
 
@@ -109,14 +115,15 @@ std::vector<event::ScopePath> scope_paths(const Trace& trace) {
 }
 
 std::vector<event::KernelTotal> kernel_totals(const Trace& trace, std::int64_t warmup) {
-  const std::int64_t steps = measured_steps(trace, warmup);
+  StepSet steps = steps_of_host(trace);
   std::vector<event::KernelTotal> totals;
   Grouping groups;
   for (const Activity& activity : trace.activities) {
     if (!is_measured(activity.step, warmup)) continue;
+    steps.add(activity.step);
     const std::uint32_t group = groups.number_of(key_of(activity));
     if (group == totals.size()) {
-      totals.push_back({activity.kind, activity.phase, activity.scope, activity.name, activity.attribution, steps, 0, 0, 0,
+      totals.push_back({activity.kind, activity.phase, activity.scope, activity.name, activity.attribution, 0, 0, 0, 0,
                         std::numeric_limits<std::int64_t>::max(), 0});
     }
     event::KernelTotal& total = totals[group];
@@ -127,13 +134,16 @@ std::vector<event::KernelTotal> kernel_totals(const Trace& trace, std::int64_t w
     total.min_ns = std::min(total.min_ns, duration);
     total.max_ns = std::max(total.max_ns, duration);
   }
+  const std::int64_t count = steps.count_from(warmup);
+  for (event::KernelTotal& total : totals) total.steps = count;
   return totals;
 }
 
 std::vector<event::OpTotal> op_totals(const Trace& trace, std::int64_t warmup) {
   constexpr std::uint32_t kNoGroup = UINT32_MAX;
-  const std::int64_t steps = trace.operators.empty() ? 0 : measured_steps(trace, warmup);
   std::vector<event::OpTotal> totals;
+  if (trace.operators.empty()) return totals;
+  const std::int64_t steps = measured_steps(trace, warmup);
   std::vector<std::uint32_t> group_of(trace.operators.size(), kNoGroup);
   Grouping groups;
   for (std::size_t i = 0; i < trace.operators.size(); ++i) {

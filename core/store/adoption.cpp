@@ -29,7 +29,26 @@ struct Adoption {
   const RankFileName& whose;
   const Keeping& keeping;
   const IdMap& texts;
+  RowCapture& capture;
 };
+
+std::string owner_condition(const ObservedTable& table) {
+  return std::string("run_id = ?1 AND rank = ?2") + (table.has_pass ? " AND pass = ?3" : "");
+}
+
+void bind_owner(Statement& statement, const RankFileName& whose, const ObservedTable& table) {
+  statement.bind(1, whose.run_id).bind(2, whose.rank);
+  if (table.has_pass) statement.bind(3, whose.pass);
+}
+
+/// Whether all rows of a table belong to the file's run, rank and pass. They lie in that order: the first and the last say it of all.
+bool holds_nothing_else(const Connection& source, const RankFileName& whose, const ObservedTable& table) {
+  if (!table.has_pass) return false;
+  const std::string end = "(SELECT " + owner_condition(table) + " FROM main." + table.name + " ORDER BY ";
+  Statement ends(source, "SELECT " + end + "run_id, rank, pass LIMIT 1) AND " + end + "run_id DESC, rank DESC, pass DESC LIMIT 1)");
+  bind_owner(ends, whose, table);
+  return ends.step() && ends.integer(0) != 0;
+}
 
 /// Returns how many rows referred to texts that the file does not hold.
 std::int64_t adopt_table(const Adoption& adoption, const ObservedTable& table) {
@@ -41,13 +60,14 @@ std::int64_t adopt_table(const Adoption& adoption, const ObservedTable& table) {
   to.fixed = {{"run_id", whose.run_id}, {"rank", std::int64_t{whose.rank}}};
   if (table.has_pass) to.fixed.push_back({"pass", whose.pass});
   for (const FixedColumn& column : to.fixed) std::erase(to.columns, column.name);
-  Statement select(adoption.source, select_sql(table.name, to.columns) + " WHERE run_id = ?1 AND rank = ?2 AND " +
-                                        (table.has_pass ? "pass = ?3 AND " : "") + *condition);
-  select.bind(1, whose.run_id).bind(2, whose.rank);
-  if (table.has_pass) select.bind(3, whose.pass);
+  std::string wanted = *condition;
+  const bool all_own = holds_nothing_else(adoption.source, whose, table);
+  if (!all_own) wanted = owner_condition(table) + (wanted.empty() ? "" : " AND " + wanted);
+  Statement select(adoption.source, RowCapture::select_sql(table.name, to.columns, wanted));
+  if (!all_own) bind_owner(select, whose, table);
   std::vector<Translation> translations;
   translate_texts(to.columns, adoption.texts, translations);
-  return copy_rows(select, to, translations);
+  return copy_rows(select, adoption.capture, to, translations);
 }
 
 void adopt_rank(const Connection& results, const Connection& source, const RankFileName& whose) {
@@ -70,7 +90,8 @@ std::optional<std::string> adopt_file(const Connection& results, const RankFileN
     const auto source = open_rank_file(file, own_schema());
     adopt_rank(results, *source, whose);
     const IdMap texts = adopt_texts(results, *source, true);
-    const Adoption adoption{results, *source, whose, keeping, texts};
+    RowCapture capture(*source);
+    const Adoption adoption{results, *source, whose, keeping, texts, capture};
     std::int64_t unknown = 0;
     for (const ObservedTable& table : observed_tables()) unknown += adopt_table(adoption, table);
     if (unknown > 0) add_loss(results, whose.run_id, whose.rank, whose.pass, "store", unknown, kUnknownTexts);

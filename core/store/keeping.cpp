@@ -119,10 +119,10 @@ Keeping choose_keeping(Keep keep, std::int64_t run_id, const std::vector<std::fi
 
 std::optional<std::string> kept_rows(const Keeping& keeping, const Connection& source, const RankFileName& whose,
                                      const ObservedTable& table) {
-  if (keeping.keep == Keep::kAll || table.extent == Extent::kNoEvent) return "true";
+  if (keeping.keep == Keep::kAll || table.extent == Extent::kNoEvent) return "";
   if (keeping.keep == Keep::kSummary) return std::nullopt;
   const auto step = keeping.steps.find(whose.pass);
-  if (step == keeping.steps.end()) return "true";
+  if (step == keeping.steps.end()) return "";
   return StepRows(source, whose, step->second).of(table.extent);
 }
 

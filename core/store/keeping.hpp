@@ -25,7 +25,7 @@ struct Keeping {
 /// Files that cannot be read have no say.
 Keeping choose_keeping(Keep keep, std::int64_t run_id, const std::vector<std::filesystem::path>& rank_files);
 
-/// The rows of a table of a rank file that are kept, as a condition in SQL; nothing if it is not to be copied at all.
+/// The rows of a table of a rank file that are kept, as a condition in SQL that is empty for all; nothing if it is not to be copied at all.
 std::optional<std::string> kept_rows(const Keeping& keeping, const Connection& source, const RankFileName& whose,
                                      const ObservedTable& table);
 

@@ -8,21 +8,24 @@ using event::MemoryCategory;
 
 const char* word(event::MemoryDevice device) { return device == event::MemoryDevice::kCuda ? "cuda" : "cpu"; }
 
-template <MemoryCategory category, typename Item>
-RowValue category_bytes(const Entry<Item>& r) {
-  return r.item.category_bytes[static_cast<std::size_t>(category)];
-}
+template <MemoryCategory category>
+struct CategoryBytes {
+  template <typename Item>
+  RowValue operator()(const Entry<Item>& r) const {
+    return r.item.category_bytes[static_cast<std::size_t>(category)];
+  }
+};
 
 /// What is alive by category, after `columns`.
 template <typename Item>
 std::vector<RowColumn<Item>> with_categories(std::vector<RowColumn<Item>> columns) {
-  const std::vector<RowColumn<Item>> categories{{"parameter_bytes", category_bytes<MemoryCategory::kParameter, Item>},
-                                                {"gradient_bytes", category_bytes<MemoryCategory::kGradient, Item>},
-                                                {"optimizer_state_bytes", category_bytes<MemoryCategory::kOptimizerState, Item>},
-                                                {"activation_bytes", category_bytes<MemoryCategory::kActivation, Item>},
-                                                {"workspace_bytes", category_bytes<MemoryCategory::kWorkspace, Item>},
-                                                {"input_bytes", category_bytes<MemoryCategory::kInput, Item>},
-                                                {"unknown_bytes", category_bytes<MemoryCategory::kUnknown, Item>}};
+  const std::vector<RowColumn<Item>> categories{{"parameter_bytes", CategoryBytes<MemoryCategory::kParameter>{}},
+                                                {"gradient_bytes", CategoryBytes<MemoryCategory::kGradient>{}},
+                                                {"optimizer_state_bytes", CategoryBytes<MemoryCategory::kOptimizerState>{}},
+                                                {"activation_bytes", CategoryBytes<MemoryCategory::kActivation>{}},
+                                                {"workspace_bytes", CategoryBytes<MemoryCategory::kWorkspace>{}},
+                                                {"input_bytes", CategoryBytes<MemoryCategory::kInput>{}},
+                                                {"unknown_bytes", CategoryBytes<MemoryCategory::kUnknown>{}}};
   columns.insert(columns.end(), categories.begin(), categories.end());
   return columns;
 }

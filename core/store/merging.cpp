@@ -81,11 +81,13 @@ std::int64_t copy_events(const Merge& merge, const std::string& table, const std
   for (const char* fixed : {"run_id", "rank", "pass"}) std::erase(columns, fixed);
   std::vector<Translation> translations;
   translate_texts(columns, merge.texts, translations);
-  Statement select(merge.source, select_sql(table, columns) + " WHERE run_id = ? AND rank = ? AND pass = ?");
+  RowCapture capture(merge.source);
+  Statement select(merge.source, RowCapture::select_sql(table, columns, "run_id = ?1 AND rank = ?2 AND pass = ?3"));
   std::int64_t unknown = 0;
   for (const auto& [rank, pass] : passes) {
     select.bind_all(run_id, rank, pass);
-    unknown += copy_rows(select, {merge.target, table, columns, {{"run_id", added}, {"rank", rank}, {"pass", pass}}}, translations);
+    unknown +=
+        copy_rows(select, capture, {merge.target, table, columns, {{"run_id", added}, {"rank", rank}, {"pass", pass}}}, translations);
     select.reset();
   }
   return unknown;

@@ -106,10 +106,27 @@ struct Entry {
   RankTexts& texts;
 };
 
+/// A column and how its value is read from a record: by a lambda without captures, which becomes one function with the handing over.
 template <typename T>
-struct RowColumn {
-  const char* name;
-  RowValue (*value)(const Entry<T>&);
+class RowColumn {
+ public:
+  template <typename Value>
+  RowColumn(const char* name, Value)
+      : name_(name), put_([](const Entry<T>& entry, sqlite3_context* result) { Value{}(entry).put(result); }) {
+    static_assert(std::is_empty_v<Value>);
+  }
+  /// NULL in every row.
+  static RowColumn null(const char* name) { return RowColumn(name); }
+
+  const char* name() const { return name_; }
+  bool is_null() const { return put_ == nullptr; }
+  void put(const Entry<T>& entry, sqlite3_context* result) const { put_(entry, result); }
+
+ private:
+  explicit RowColumn(const char* name) : name_(name), put_(nullptr) {}
+
+  const char* name_;
+  void (*put_)(const Entry<T>&, sqlite3_context*);
 };
 
 /// The records of a vector, or those that `admits` lets through, as rows.
@@ -124,17 +141,15 @@ class VectorRows final : public RowSource {
     do {
       ++at_;
     } while (at_ < items_.size() && admits_ != nullptr && !admits_(items_[at_]));
-    return at_ < items_.size();
+    if (at_ >= items_.size()) return false;
+    ++count_;
+    return true;
   }
   void put(int column, sqlite3_context* result) override {
-    const Entry<T> entry{items_[at_], static_cast<std::int64_t>(at_), texts_};
-    columns_[static_cast<std::size_t>(column)].value(entry).put(result);
+    columns_[static_cast<std::size_t>(column)].put({items_[at_], static_cast<std::int64_t>(at_), texts_}, result);
   }
-  std::int64_t count() const {
-    std::int64_t count = 0;
-    for (const T& item : items_) count += admits_ == nullptr || admits_(item) ? 1 : 0;
-    return count;
-  }
+  /// How many rows there were so far.
+  std::int64_t count() const { return count_; }
 
  private:
   const std::vector<T>& items_;
@@ -142,6 +157,7 @@ class VectorRows final : public RowSource {
   RankTexts& texts_;
   Admits admits_;
   std::size_t at_ = static_cast<std::size_t>(-1);
+  std::int64_t count_ = 0;
 };
 
 /// Writes a table of the pass: run_id, rank and pass, and then `columns`.
@@ -149,11 +165,19 @@ template <typename T>
 void write_rows(RankTarget& to, const char* table, const std::vector<T>& items, const std::vector<RowColumn<T>>& columns,
                 typename VectorRows<T>::Admits admits = nullptr) {
   if (items.empty()) return;
-  VectorRows<T> rows(items, columns, to.texts, admits);
+  std::vector<FixedColumn> fixed{{"run_id", to.run_id}, {"rank", std::int64_t{to.rank}}, {"pass", to.pass}};
+  std::vector<RowColumn<T>> read;
   std::vector<std::string> names;
-  for (const RowColumn<T>& column : columns) names.emplace_back(column.name);
-  const std::int64_t stored =
-      insert_rows(to.connection, table, {{"run_id", to.run_id}, {"rank", std::int64_t{to.rank}}, {"pass", to.pass}}, names, rows);
+  for (const RowColumn<T>& column : columns) {
+    if (column.is_null()) {
+      fixed.push_back({column.name(), nullptr});
+    } else {
+      read.push_back(column);
+      names.emplace_back(column.name());
+    }
+  }
+  VectorRows<T> rows(items, read, to.texts, admits);
+  const std::int64_t stored = insert_rows(to.connection, table, fixed, names, rows);
   to.dropped[table] += rows.count() - stored;
 }
 

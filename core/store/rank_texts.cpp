@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <array>
 
 #include "store/rank_rows.hpp"
 #include "store/row_inserter.hpp"
@@ -52,10 +52,10 @@ std::map<std::string, std::int64_t> count_events(const event::PassRecord& record
   const event::Trace& trace = record.trace;
   count("range", trace.ranges);
   count("launch_shape", trace.shapes);
+  std::array<std::int64_t, 3> kinds{};
+  for (const event::Activity& activity : trace.activities) ++kinds[static_cast<std::size_t>(activity.kind)];
   for (const ActivityKind kind : {ActivityKind::kKernel, ActivityKind::kMemcpy, ActivityKind::kMemset}) {
-    const auto of_kind = [&](const event::Activity& activity) { return activity.kind == kind; };
-    const auto activities = std::count_if(trace.activities.begin(), trace.activities.end(), of_kind);
-    if (activities > 0) counts[word(kind)] = activities;
+    if (const std::int64_t activities = kinds[static_cast<std::size_t>(kind)]; activities > 0) counts[word(kind)] = activities;
   }
   count("api_call", trace.api_calls);
   count("synchronization", trace.synchronizations);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/row_source.hpp"
 
-#include <sqlite3.h>
-
+#include <algorithm>
 #include <exception>
 #include <new>
 
 #include "base/text.hpp"
+#include "store/tables.hpp"
 
 namespace kymo::store {
 namespace {
@@ -28,6 +28,7 @@ struct FeedTable {
 struct FeedCursor {
   sqlite3_vtab_cursor base;
   Feed* feed;
+  RowSource* source;
   bool at_end;
 };
 
@@ -50,8 +51,9 @@ int disconnect(sqlite3_vtab* table) {
 int best_index(sqlite3_vtab*, sqlite3_index_info*) { return SQLITE_OK; }
 
 int open_cursor(sqlite3_vtab* table, sqlite3_vtab_cursor** cursor) {
-  auto* made = new (std::nothrow) FeedCursor{{}, reinterpret_cast<FeedTable*>(table)->feed, false};
+  auto* made = new (std::nothrow) FeedCursor{{}, reinterpret_cast<FeedTable*>(table)->feed, nullptr, false};
   if (made == nullptr) return SQLITE_NOMEM;
+  made->source = &made->feed->source;
   *cursor = &made->base;
   return SQLITE_OK;
 }
@@ -64,7 +66,7 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
 int next_row(sqlite3_vtab_cursor* base) {
   auto* cursor = reinterpret_cast<FeedCursor*>(base);
   try {
-    cursor->at_end = !cursor->feed->source.next();
+    cursor->at_end = !cursor->source->next();
   } catch (...) {
     cursor->feed->failure = std::current_exception();
     cursor->at_end = true;
@@ -78,7 +80,7 @@ int is_at_end(sqlite3_vtab_cursor* cursor) { return reinterpret_cast<FeedCursor*
 
 int column_value(sqlite3_vtab_cursor* cursor, sqlite3_context* result, int column) {
   try {
-    reinterpret_cast<FeedCursor*>(cursor)->feed->source.put(column, result);
+    reinterpret_cast<FeedCursor*>(cursor)->source->put(column, result);
   } catch (...) {
     sqlite3_result_error_nomem(result);  // the one thing that can fail here: the copy of a text that had to be cleaned
   }
@@ -120,27 +122,30 @@ class Registration {
   const Connection& connection_;
 };
 
-std::string sql_for(const std::string& table, const std::vector<FixedColumn>& fixed, const std::vector<std::string>& columns,
-                    Conflict conflict) {
+/// A value as SQL: a bound parameter would be copied anew for each row, which costs more than any other part of it.
+std::string literal(const FixedColumn& column) {
+  if (const auto* number = std::get_if<std::int64_t>(&column.value)) return std::to_string(*number);
+  const auto* text = std::get_if<std::string>(&column.value);
+  return text == nullptr ? "NULL" : "'" + join(split(clean_text(*text), '\''), "''") + "'";
+}
+
+/// Columns stand in the order of the table: in any other one SQLite moves every value once more.
+std::string sql_for(const Connection& connection, const std::string& table, const std::vector<FixedColumn>& fixed,
+                    const std::vector<std::string>& columns, Conflict conflict) {
   std::vector<std::string> names;
   std::vector<std::string> values;
-  for (const FixedColumn& column : fixed) {
-    names.push_back(column.name);
-    values.emplace_back("?");
-  }
-  for (const std::string& column : columns) {
-    values.push_back("c" + std::to_string(names.size() - fixed.size()));
-    names.push_back(column);
+  for (const std::string& name : columns_of(connection, table)) {
+    const auto constant = std::find_if(fixed.begin(), fixed.end(), [&](const FixedColumn& each) { return each.name == name; });
+    const int place = position_of(columns, name);
+    if (constant == fixed.end() && place < 0) continue;
+    names.push_back(name);
+    values.push_back(constant == fixed.end() ? "c" + std::to_string(place) : literal(*constant));
   }
   return std::string(conflict == Conflict::kReplace ? "INSERT OR REPLACE" : "INSERT OR IGNORE") + " INTO main." + table + " (" +
          join(names, ", ") + ") SELECT " + join(values, ", ") + " FROM " + kTable;
 }
 
 }  // namespace
-
-void put_null(sqlite3_context* result) { sqlite3_result_null(result); }
-void put(sqlite3_context* result, std::int64_t value) { sqlite3_result_int64(result, value); }
-void put(sqlite3_context* result, double value) { sqlite3_result_double(result, value); }
 
 void put(sqlite3_context* result, std::string_view text) {
   if (is_clean_ascii(text)) {
@@ -155,13 +160,7 @@ std::int64_t insert_rows(const Connection& connection, const std::string& table,
                          const std::vector<std::string>& columns, RowSource& source, Conflict conflict) {
   Feed feed{source, columns.size(), nullptr};
   const Registration registration(connection, feed);
-  Statement insert(connection, sql_for(table, fixed, columns, conflict));
-  int index = 0;
-  for (const FixedColumn& column : fixed) {
-    ++index;
-    std::visit([&](const auto& value) { insert.bind(index, value); }, column.value);
-  }
-  insert.run();
+  Statement(connection, sql_for(connection, table, fixed, columns, conflict)).run();
   if (feed.failure) std::rethrow_exception(feed.failure);
   return connection.changes();
 }

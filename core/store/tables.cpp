@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/tables.hpp"
 
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <array>
 
@@ -117,82 +115,94 @@ namespace {
 /// The rows of a statement of another database, with identifiers translated.
 class StatementRows final : public RowSource {
  public:
-  StatementRows(Statement& select, const CopyTarget& to, const std::vector<Translation>& translations)
-      : select_(select.handle()), statement_(select), slots_(to.columns.size(), -1) {
+  /// With `capture` the statement is one of RowCapture::select_sql().
+  StatementRows(Statement& select, RowCapture* capture, const CopyTarget& to, const std::vector<Translation>& translations)
+      : statement_(select), capture_(capture), cells_(capture != nullptr ? capture->cells() : own_), slots_(to.columns.size(), -1) {
+    if (capture_ != nullptr) capture_->begin();
     const auto required = names_of(to.connection, to.table, "\"notnull\" <> 0 OR pk > 0");
     for (const Translation& translation : translations) {
       if (translation.column < 0) continue;
       const auto column = static_cast<std::size_t>(translation.column);
       slots_[column] = static_cast<int>(translated_.size());
-      translated_.push_back({translation, position_of(required, to.columns[column]) >= 0, nullptr});
+      translated_.push_back({column, translation.ids, position_of(required, to.columns[column]) >= 0, nullptr});
     }
   }
 
   bool next() override {
-    while (statement_.step()) {
+    while (read()) {
       if (translate()) return true;
     }
     return false;
   }
 
   void put(int column, sqlite3_context* result) override {
-    const int slot = slots_[static_cast<std::size_t>(column)];
-    if (slot >= 0) {
-      const std::int64_t* id = translated_[static_cast<std::size_t>(slot)].becomes;
-      return id == nullptr ? put_null(result) : store::put(result, *id);
-    }
-    sqlite3_value* value = sqlite3_column_value(select_, column);
-    switch (sqlite3_value_type(value)) {
-      case SQLITE_INTEGER:
-        return store::put(result, static_cast<std::int64_t>(sqlite3_value_int64(value)));
-      case SQLITE_TEXT: {
-        // Cleaned: whoever wrote the file need not have.
-        const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
-        return store::put(result, std::string_view(text, static_cast<std::size_t>(sqlite3_value_bytes(value))));
-      }
-      default:
-        return sqlite3_result_value(result, value);
-    }
+    const auto at = static_cast<std::size_t>(column);
+    if (slots_[at] < 0) return cells_.put(first_ + at, result);
+    const std::int64_t* id = translated_[static_cast<std::size_t>(slots_[at])].becomes;
+    return id == nullptr ? put_null(result) : store::put(result, *id);
   }
 
   std::int64_t unknown() const { return unknown_; }
 
  private:
   struct Translated {
-    Translation how;
+    std::size_t column;
+    const IdMap* ids;
     bool required;
     const std::int64_t* becomes;
   };
+
+  bool read() {
+    if (capture_ != nullptr) {
+      const bool there = capture_->next(statement_);
+      first_ = capture_->first();
+      return there;
+    }
+    if (!statement_.step()) return false;
+    own_.clear();
+    for (std::size_t i = 0; i < slots_.size(); ++i) own_.add(sqlite3_column_value(statement_.handle(), static_cast<int>(i)));
+    return true;
+  }
 
   /// False if the row cannot be stored.
   bool translate() {
     bool all_known = true;
     bool fits = true;
     for (Translated& each : translated_) {
-      sqlite3_value* id = sqlite3_column_value(select_, each.how.column);
-      const bool is_null = sqlite3_value_type(id) == SQLITE_NULL;
-      each.becomes = is_null ? nullptr : each.how.ids->find(sqlite3_value_int64(id));
+      const std::int64_t* id = cells_.integer(first_ + each.column);
+      each.becomes = id != nullptr ? each.ids->find(*id) : nullptr;
       if (each.becomes != nullptr) continue;
-      all_known = all_known && is_null;
+      all_known = all_known && cells_.is_null(first_ + each.column);
       fits = fits && !each.required;
     }
     if (!all_known || !fits) ++unknown_;
     return fits;
   }
 
-  sqlite3_stmt* select_;
   Statement& statement_;
+  RowCapture* capture_;
+  Cells own_;
+  const Cells& cells_;
+  std::size_t first_ = 0;   // cell of the row
   std::vector<int> slots_;  // by column: place in translated_, or -1
   std::vector<Translated> translated_;
   std::int64_t unknown_ = 0;
 };
 
+std::int64_t copy_rows(Statement& select, RowCapture* capture, const CopyTarget& to, const std::vector<Translation>& translations) {
+  StatementRows rows(select, capture, to, translations);
+  insert_rows(to.connection, to.table, to.fixed, to.columns, rows, to.conflict);
+  return rows.unknown();
+}
+
 }  // namespace
 
 std::int64_t copy_rows(Statement& select, const CopyTarget& to, const std::vector<Translation>& translations) {
-  StatementRows rows(select, to, translations);
-  insert_rows(to.connection, to.table, to.fixed, to.columns, rows, to.conflict);
-  return rows.unknown();
+  return copy_rows(select, nullptr, to, translations);
+}
+
+std::int64_t copy_rows(Statement& select, RowCapture& capture, const CopyTarget& to, const std::vector<Translation>& translations) {
+  return copy_rows(select, &capture, to, translations);
 }
 
 std::string select_sql(const std::string& table, const std::vector<std::string>& columns) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/row_capture.hpp"
 #include "store/row_source.hpp"
 #include "store/sqlite.hpp"
 
@@ -82,6 +83,8 @@ struct CopyTarget {
 /// Copies every row of `select` (already bound). An identifier that its map does not know becomes NULL, or leaves the row out where the
 /// table asks for one. Returns how many rows that befell.
 std::int64_t copy_rows(Statement& select, const CopyTarget& to, const std::vector<Translation>& translations);
+/// The same for a statement of RowCapture::select_sql(): for tables of many rows.
+std::int64_t copy_rows(Statement& select, RowCapture& capture, const CopyTarget& to, const std::vector<Translation>& translations);
 
 /// "SELECT a, b FROM main.table".
 std::string select_sql(const std::string& table, const std::vector<std::string>& columns);

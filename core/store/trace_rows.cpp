@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "store/rank_rows.hpp"
 
 namespace kymo::store {
@@ -37,9 +39,27 @@ void write_shapes(RankTarget& to, const std::vector<event::LaunchShape>& shapes)
                                   {"registers", [](R r) -> RowValue { return r.item.registers; }}});
 }
 
+/// What kinds of activities there are, and which rare facts any of them has.
+struct ActivityFacts {
+  std::array<bool, 3> kinds{};  // by ActivityKind
+  bool graph_nodes = false;
+  bool operators = false;
+
+  explicit ActivityFacts(const std::vector<Activity>& activities) {
+    for (const Activity& activity : activities) {
+      kinds[static_cast<std::size_t>(activity.kind)] = true;
+      graph_nodes |= activity.graph_node != 0;
+      operators |= activity.op != -1;
+    }
+  }
+};
+
 /// The columns that kernels, copies and memsets have in common, and `more`.
-std::vector<RowColumn<Activity>> activity_columns(const RowColumn<Activity>& more) {
+std::vector<RowColumn<Activity>> activity_columns(const RowColumn<Activity>& more, const ActivityFacts& facts) {
   using R = const Entry<Activity>&;
+  using Column = RowColumn<Activity>;
+  const Column graph_node("graph_node", [](R r) { return r.item.graph_node == 0 ? RowValue::none() : RowValue(r.item.graph_node); });
+  const Column op("op", [](R r) { return RowValue::or_null(r.item.op); });
   return {{"sequence", [](R r) -> RowValue { return r.sequence; }},
           {"name_id", [](R r) -> RowValue { return r.texts.name(r.item.name); }},
           {"start_ns", [](R r) -> RowValue { return r.item.start_ns; }},
@@ -51,17 +71,24 @@ std::vector<RowColumn<Activity>> activity_columns(const RowColumn<Activity>& mor
           {"scope_id", [](R r) -> RowValue { return r.texts.text(r.item.scope); }},
           {"attribution", [](R r) -> RowValue { return to_string(r.item.attribution); }},
           more,
-          {"graph_node", [](R r) { return r.item.graph_node == 0 ? RowValue::none() : RowValue(r.item.graph_node); }},
-          {"op", [](R r) { return RowValue::or_null(r.item.op); }}};
+          facts.graph_nodes ? graph_node : Column::null("graph_node"),
+          facts.operators ? op : Column::null("op")};
+}
+
+template <ActivityKind kind>
+void write_kind(RankTarget& to, const std::vector<Activity>& activities, const RowColumn<Activity>& more, const ActivityFacts& facts) {
+  if (!facts.kinds[static_cast<std::size_t>(kind)]) return;
+  write_rows<Activity>(to, word(kind), activities, activity_columns(more, facts), [](const Activity& a) { return a.kind == kind; });
 }
 
 void write_activities(RankTarget& to, const std::vector<Activity>& activities) {
   using R = const Entry<Activity>&;
-  const auto with_shape = activity_columns({"shape", [](R r) -> RowValue { return r.item.shape; }});
-  const auto with_bytes = activity_columns({"bytes", [](R r) -> RowValue { return r.item.bytes; }});
-  write_rows<Activity>(to, "kernel", activities, with_shape, [](const Activity& a) { return a.kind == ActivityKind::kKernel; });
-  write_rows<Activity>(to, "memcpy", activities, with_bytes, [](const Activity& a) { return a.kind == ActivityKind::kMemcpy; });
-  write_rows<Activity>(to, "memset", activities, with_bytes, [](const Activity& a) { return a.kind == ActivityKind::kMemset; });
+  const ActivityFacts facts(activities);
+  const RowColumn<Activity> shape("shape", [](R r) -> RowValue { return r.item.shape; });
+  const RowColumn<Activity> bytes("bytes", [](R r) -> RowValue { return r.item.bytes; });
+  write_kind<ActivityKind::kKernel>(to, activities, shape, facts);
+  write_kind<ActivityKind::kMemcpy>(to, activities, bytes, facts);
+  write_kind<ActivityKind::kMemset>(to, activities, bytes, facts);
 }
 
 void write_calls(RankTarget& to, const event::Trace& trace) {

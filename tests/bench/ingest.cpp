@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ingest [KERNELS] [FOLDER]: how fast events get into a results database, and how much room they take there. One pass with that many
-// kernels is written as a rank file, adopted by a run, and merged into a second database.
+// ingest [KERNELS] [FOLDER]: how fast a GPU's activity records become rows of a results database, and how much room they take there. One
+// pass with that many kernels is read, analysed, written as a rank file, adopted by a run, and merged into a second database.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -8,65 +8,22 @@
 #include <filesystem>
 #include <string>
 
+#include "analysis/attribution.hpp"
+#include "analysis/derive.hpp"
+#include "analysis/outliers.hpp"
+#include "analysis/step_activity.hpp"
+#include "analysis/totals.hpp"
 #include "base/error.hpp"
 #include "store/rank_file.hpp"
 #include "store/results.hpp"
+#include "training_run.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace kymo;
 
-constexpr std::int64_t kKernelsPerStep = 2'000;
-constexpr int kNames = 331;
-constexpr int kScopes = 97;
-
-/// The kernels of a training run: a few hundred names and paths, a handful of launch shapes, times that grow.
-event::PassRecord make_record(std::int64_t kernels) {
-  event::PassRecord record;
-  event::Trace& trace = record.trace;
-  trace.phases = {"forward", "backward", "optimizer"};
-  std::vector<event::TextId> names, scopes;
-  for (int i = 0; i < kNames; ++i)
-    names.push_back(
-        trace.texts.intern("void at::native::vectorized_elementwise_kernel<4, functor " + std::to_string(i) + ">(int, float*)"));
-  for (int i = 0; i < kScopes; ++i) scopes.push_back(trace.texts.intern("block_" + std::to_string(i) + "/attention/softmax"));
-  for (int i = 0; i < 64; ++i) trace.shapes.push_back({{128 + i, 1, 1}, {256, 1, 1}, 0, 49'152, 168});
-  for (std::int64_t i = 0; i < kernels; ++i) {
-    event::Activity kernel;
-    kernel.start_ns = 1'000'000'000 + i * 3'400;
-    kernel.end_ns = kernel.start_ns + 2'500 + i % 3'333;
-    kernel.name = names[static_cast<std::size_t>(i % kNames)];
-    kernel.correlation_id = static_cast<std::uint32_t>(3 * i + 1);
-    kernel.stream = 7;
-    kernel.shape = static_cast<std::uint32_t>(i % 64);
-    kernel.attribution = i % 2 == 0 ? event::Attribution::kLaunch : event::Attribution::kAutograd;
-    kernel.step = static_cast<std::int32_t>(i / kKernelsPerStep);
-    kernel.phase = static_cast<std::int32_t>(i % 3);
-    kernel.scope = scopes[static_cast<std::size_t>(i % kScopes)];
-    trace.activities.push_back(kernel);
-  }
-  for (int phase = 0; phase < 3; ++phase) {
-    for (int i = 0; i < kNames; ++i) {
-      event::KernelTotal total;
-      total.phase = phase;
-      total.name = names[static_cast<std::size_t>(i)];
-      total.scope = scopes[static_cast<std::size_t>(i % kScopes)];
-      total.steps = kernels / kKernelsPerStep + 1;
-      total.calls = kernels / kNames / 3;
-      total.total_ns = total.calls * (4'000 + i);
-      record.derived.kernel_totals.push_back(total);
-    }
-  }
-  for (std::int64_t step = 0; step <= kernels / kKernelsPerStep; ++step) {
-    event::Sample sample;
-    sample.step = step;
-    sample.phase = event::kWholeStep;
-    sample.host_ns = kKernelsPerStep * 3'400;
-    record.samples.push_back(sample);
-  }
-  return record;
-}
+constexpr std::int64_t kWarmup = 5;
 
 /// What something took, in seconds: on the clock, and of this process's processor time, which a busy machine does not lengthen as much.
 struct Cost {
@@ -90,8 +47,34 @@ void report(const char* what, const Cost& cost, std::int64_t kernels) {
               millions / cost.elapsed, cost.processor, millions / cost.processor);
 }
 
+/// Where the time of derive() goes: each part by itself, on a copy of the events, so that none is measured twice in the sums.
+void report_parts(event::PassRecord record, std::int64_t kernels) {
+  const event::Trace& trace = record.trace;
+  const std::vector<bool> none_communicates(trace.texts.size() + 1, false);
+  report("  attribute", timed([&] { analysis::attribute(record.trace); }), kernels);
+  report("  kernel_totals", timed([&] { analysis::kernel_totals(trace, kWarmup); }), kernels);
+  report("  step_activity", timed([&] { analysis::step_activity(trace, none_communicates, kWarmup); }), kernels);
+  report("  kernel_outliers", timed([&] { analysis::kernel_outliers(trace, record.gpu_samples, kWarmup); }), kernels);
+}
+
+/// From the GPU's records to what a worker knows at the end of a pass.
+Cost read_and_derive(event::PassRecord& record, const bench::TrainingRun& run, std::int64_t kernels) {
+  const auto source = bench::make_kernel_source(run);
+  const Cost reading = timed([&] { source->add_to(record.trace); });
+  report(source->what(), reading, kernels);
+  report_parts(record, kernels);
+  const Cost deriving = timed([&] { analysis::derive(record, {.warmup = kWarmup, .classifier = nullptr}); });
+  report("attribute and derive", deriving, kernels);
+  std::int64_t placed = 0;
+  for (const auto& activity : record.trace.activities) placed += activity.scope != event::kNoText ? 1 : 0;
+  std::printf("%-28s %zu totals, %zu outliers, %.1f %% of the kernels in a scope\n", "", record.derived.kernel_totals.size(),
+              record.derived.outliers.size(), 100.0 * static_cast<double>(placed) / static_cast<double>(kernels));
+  return reading + deriving;
+}
+
 void measure_in(const fs::path& folder, std::int64_t kernels) {
-  const event::PassRecord record = make_record(kernels);
+  const bench::TrainingRun made_up(kernels);
+  event::PassRecord record = made_up.host_side();
   const fs::path rank_file = folder / "RUN-1-0-trace.kymo";
   store::ResultsDatabase results(folder / "results.db", store::ResultsDatabase::Mode::kCreate);
   store::RunRow run;
@@ -101,15 +84,17 @@ void measure_in(const fs::path& folder, std::int64_t kernels) {
   const std::int64_t run_id = results.begin_run(run);
   const auto empty = fs::file_size(folder / "results.db");
 
+  const Cost observing = read_and_derive(record, made_up, kernels);
   const Cost writing = timed([&] { store::write_rank_file(rank_file, run_id, 0, measure::Pass::kTrace, record); });
+  report("record to rank file", writing, kernels);
+  report("ALL, TO THE RANK FILE", observing + writing, kernels);
   store::RunEnd end;
   end.status = "ok";
   const Cost finishing = timed([&] { results.finish_run(run_id, end, {}, {rank_file}); });
   const auto stored = results.query("SELECT count(*) FROM kernel").rows.at(0).at(0).integer;
   if (stored != kernels) throw Error(std::to_string(stored) + " of " + std::to_string(kernels) + " kernels were stored");
-  report("record to rank file", writing, kernels);
   report("rank file to results", finishing, kernels);
-  report("record to results", writing + finishing, kernels);
+  report("ALL, TO COMMITTED RESULTS", observing + writing + finishing, kernels);
 
   store::ResultsDatabase merged(folder / "merged.db", store::ResultsDatabase::Mode::kCreate);
   report("merge of two databases", timed([&] { merged.merge(folder / "results.db"); }), kernels);

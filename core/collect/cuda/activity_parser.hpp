@@ -25,7 +25,7 @@ class ActivityParser {
   ActivityParser(const ActivityParser&) = delete;
   ActivityParser& operator=(const ActivityParser&) = delete;
 
-  /// Announces a buffer that is going to be parsed, so that room for its events is made once.
+  /// Announces a buffer that is going to be parsed, so that room for its events is made once; how much its first records tell.
   void expect(std::uint8_t* buffer, std::size_t valid_bytes);
   /// Records without times, which CUPTI hands out when it is forced to, are left out and counted; so is what follows a record that CUPTI
   /// cannot read, and kinds that nobody asked for.

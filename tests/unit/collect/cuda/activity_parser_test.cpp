@@ -280,6 +280,26 @@ TEST_F(ActivityParserTest, AnnouncedBuffersAreNotMovedWhileTheyAreParsed) {
   EXPECT_THAT(trace_.activities, SizeIs(2000));
 }
 
+TEST_F(ActivityParserTest, AnnouncingABufferThatChangesItsKindsLosesNothing) {
+  RawRecords records;
+  for (int i = 0; i < 300; ++i) records.add(raw_copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 2000, 2001, 8));
+  for (int i = 0; i < 2000; ++i) records.add(raw_kernel("k", 2000, 2001));
+  parser_.expect(records.buffer(), records.bytes());
+  parse(records);
+  EXPECT_THAT(trace_.activities, SizeIs(2300));
+  EXPECT_THAT(parser_.losses(), IsEmpty());
+}
+
+TEST_F(ActivityParserTest, ACutBufferCanBeAnnounced) {
+  RawRecords records;
+  records.add(raw_kernel("k", 2000, 2001)).add(raw_kernel("k", 2000, 2001)).cut(10);
+  parser_.expect(records.buffer(), records.bytes());
+  parser_.expect(records.buffer(), 0);
+  parse(records);
+  EXPECT_THAT(trace_.activities, SizeIs(1));
+  EXPECT_THAT(parser_.losses(), SizeIs(1));
+}
+
 TEST(CountActivityRecords, CountsWhatCanBeRead) {
   RawRecords records;
   EXPECT_EQ(count_activity_records(records.buffer(), 0), 0);
