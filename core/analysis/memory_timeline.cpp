@@ -38,11 +38,10 @@ class FirstPhases {
   std::unordered_map<std::int32_t, std::pair<std::int64_t, std::int32_t>> first_;
 };
 
-/// True if the block is neither kept for later steps, as a cache is, nor gone before its phase was over.
-bool lives_on_for_a_while(const Allocation& block, const BlockLife& life) {
+/// False if the block is kept for later steps, as a cache is.
+bool is_gone_by_the_next_step(const Allocation& block, const BlockLife& life) {
   if (!block.free_step || *block.free_step < 0) return life.newest_step == block.step;
-  if (*block.free_step > block.step + 1) return false;
-  return *block.free_step != block.step || block.free_phase != block.phase;
+  return *block.free_step <= block.step + 1;
 }
 
 MemoryCategory lifetime_category(const Allocation& block, const BlockLife& life, const std::vector<MemoryEvent>& events,
@@ -52,7 +51,7 @@ MemoryCategory lifetime_category(const Allocation& block, const BlockLife& life,
   if (block.free_sequence && !life.given_back) return MemoryCategory::kUnknown;  // when it really ended is not known
   if (block.free_sequence && events[static_cast<std::size_t>(*block.free_sequence)].place.op == op) return MemoryCategory::kWorkspace;
   const bool from_forward = first_phases.is_first(block.step, block.phase);
-  return from_forward && lives_on_for_a_while(block, life) ? MemoryCategory::kActivation : MemoryCategory::kUnknown;
+  return from_forward && is_gone_by_the_next_step(block, life) ? MemoryCategory::kActivation : MemoryCategory::kUnknown;
 }
 
 void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {

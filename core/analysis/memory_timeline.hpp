@@ -12,9 +12,9 @@ namespace kymo::analysis {
 /// (a block given back that was never handed out, two live blocks at one address, counters that disagree with the allocator's own peaks)
 /// as losses. Steps below `warmup` are warm-up.
 /// Categories: a tag wins (the last one on the block while it lived). Without one a block that was born in the first phase of a step
-/// (its forward pass) within an operator, outlived that operator until a later phase and was gone by the end of the next step (or the pass
-/// ended before) is an activation: what is kept for longer is a cache; one that was born and given back within the same operator is
-/// workspace; all else is unknown. Points are thinned out as memory_curve.hpp says. Takes O(n log n) for n events.
+/// (its forward pass) within an operator, outlived that operator and was gone by the end of the next step (or the pass ended before) is an
+/// activation: what is kept for longer is a cache; one that was born and given back within the same outermost operator is workspace; all
+/// else is unknown. Points are thinned out as memory_curve.hpp says. Takes O(n log n) for n events.
 std::vector<event::Loss> derive_memory(event::PassRecord& record, std::int64_t warmup);
 
 }  // namespace kymo::analysis

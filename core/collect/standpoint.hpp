@@ -25,8 +25,8 @@ struct Standpoint {
   std::atomic<Node> current_node{nullptr};
   /// The number that the next node made on the calling thread will get.
   std::atomic<Node> next_node{nullptr};
-  /// The innermost operator call that is open on the calling thread, numbered in order of beginning (the index into Trace::operators where
-  /// the pass records them), or -1.
+  /// The operator call that is open on the calling thread, numbered in order of beginning, or -1: where the pass records operators the
+  /// innermost (the index into Trace::operators), in the pass memory the outermost.
   std::atomic<std::int64_t (*)() noexcept> op{nullptr};
   /// Its name, valid until it ends; empty if there is none.
   std::atomic<std::string_view (*)() noexcept> op_name{nullptr};

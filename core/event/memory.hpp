@@ -41,7 +41,7 @@ struct MemoryEvent {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;       ///< requested size of a block; size of a segment
   std::uint32_t stream = 0;     ///< numbered by first use; 0 is the default stream
-  Place place;                  ///< place.op tells operator calls apart; Trace::operators need not hold them
+  Place place;                  ///< place.op tells outermost operator calls apart; Trace::operators does not hold them
   TextId op = kNoText;          ///< name of the innermost operator that was open on the thread
   std::int32_t stack = -1;      ///< index into Memory::stacks
   MemoryState after;            ///< counters once the event was done

@@ -298,7 +298,7 @@ CREATE TABLE allocation (
   free_phase_id INTEGER,                   -- phase it was given back in
   op_id INTEGER,                           -- innermost operator that asked for it; NULL if there was none
   category TEXT NOT NULL,                  -- parameter, gradient, optimizer_state, activation, workspace, input or unknown
-  category_from TEXT NOT NULL,             -- what says so: tag (the workload), lifetime (born in the forward pass and alive after it; or born and gone within one operator), or empty
+  category_from TEXT NOT NULL,             -- what says so: tag (the workload), lifetime (born in an operator of the forward pass and alive after it; or born and gone within one operator), or empty
   stack INTEGER,                           -- row of stack; NULL if none was taken
   PRIMARY KEY (run_id, rank, pass, sequence)
 ) WITHOUT ROWID;

@@ -153,7 +153,8 @@ void begin_call(Watch& watch, const at::RecordFunction& call) {
   if (log.watch != &watch) log.begin(watch);
   OpenCall open{&call, -1, nullptr, call.name()};
   if (!watch.rows) {
-    open.number = watch.next++;
+    // A block that an operator's own parts made and used up is that operator's workspace: they all count as one call.
+    open.number = log.open.empty() ? watch.next++ : log.open.front().number;
     log.open.push_back(open);
     return;
   }

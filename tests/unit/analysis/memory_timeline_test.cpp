@@ -249,8 +249,8 @@ TEST(MemoryCategory, FollowsFromTheLifetime) {
   EXPECT_THAT(script.derive(), IsEmpty());
   std::vector<std::string> categories;
   for (const Allocation& block : script.blocks()) categories.push_back(category_of(block));
-  EXPECT_THAT(categories, ElementsAre("unknown:", "activation:lifetime", "workspace:lifetime",
-                                      "unknown:", "unknown:", "unknown:", "activation:lifetime", "unknown:", "activation:lifetime"));
+  EXPECT_THAT(categories, ElementsAre("unknown:", "activation:lifetime", "workspace:lifetime", "activation:lifetime",
+                                      "unknown:", "unknown:", "activation:lifetime", "unknown:", "activation:lifetime"));
 }
 
 TEST(MemoryPhases, TellPeaksOfEachCurveAndWhatWasAliveThen) {
