@@ -8,7 +8,7 @@
 namespace kymo::worker {
 namespace {
 
-// Bound on the ranges of one pass, some 200 bytes each; what goes beyond is counted as a loss.
+// Bound on the ranges of one pass, some 100 bytes each; what goes beyond is counted as a loss.
 constexpr std::int32_t kMostRanges = 1'000'000;
 
 std::atomic<RangeRecorder*> recording{nullptr};
@@ -88,15 +88,14 @@ void RangeRecorder::end_scope() {
 void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* name) {
   const std::int32_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(log.mutex);
-  Entry* entry = nullptr;
+  event::Range* made = nullptr;
   if (number < kMostRanges) {
-    log.entries.emplace_back(number, Entry{});
-    entry = &log.entries.back().second;
-    const Entry* around = log.open.empty() ? nullptr : log.open.back();
-    entry->name = name;
-    if (!is_phase) entry->path = around && !around->path.empty() ? around->path + '/' + name : name;
-    event::Range& range = entry->range;
+    const event::TextId path = is_phase ? event::kNoText : path_of(log, name);
+    made = &log.ranges.emplace_back(number, event::Range{}).second;
+    event::Range& range = *made;
     range.is_phase = is_phase;
+    range.name = log.texts.intern(name);
+    range.path = path;
     range.parent = log.open_numbers.empty() ? -1 : log.open_numbers.back();
     range.step = standpoint().step.load(std::memory_order_relaxed);
     range.phase = phase;
@@ -106,10 +105,20 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
   } else {
     lost_.fetch_add(1);
   }
-  log.open.push_back(entry);
-  log.open_numbers.push_back(entry ? number : -1);
+  log.open.push_back(made);
+  log.open_numbers.push_back(made ? number : -1);
   log.open_is_phase.push_back(is_phase);
-  if (!is_phase && entry) log.innermost_scope = number;
+  if (!is_phase && made) log.innermost_scope = number;
+}
+
+/// Composed in room that is there already: a scope costs the step that is observed no allocation once its path was seen.
+event::TextId RangeRecorder::path_of(ThreadLog& log, const char* name) {
+  const event::Range* around = log.open.empty() ? nullptr : log.open.back();
+  if (!around || around->path == event::kNoText) return log.texts.intern(name);
+  log.path = log.texts.text(around->path);
+  log.path += '/';
+  log.path += name;
+  return log.texts.intern(log.path);
 }
 
 bool RangeRecorder::end(ThreadLog& log, bool is_phase) {
@@ -119,9 +128,9 @@ bool RangeRecorder::end(ThreadLog& log, bool is_phase) {
   const auto found = std::find(log.open_is_phase.rbegin(), log.open_is_phase.rend(), is_phase);
   if (found == log.open_is_phase.rend()) return false;
   const auto place = log.open_is_phase.rend() - found - 1;
-  if (Entry* entry = log.open[static_cast<std::size_t>(place)]) {
-    entry->range.end_ns = end_ns;
-    if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed)) entry->range.end_sequence = next_node().sequence;
+  if (event::Range* range = log.open[static_cast<std::size_t>(place)]) {
+    range->end_ns = end_ns;
+    if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed)) range->end_sequence = next_node().sequence;
   }
   log.open.erase(log.open.begin() + place);
   log.open_numbers.erase(log.open_numbers.begin() + place);
@@ -142,10 +151,10 @@ void RangeRecorder::collect(event::PassRecord& record) {
   trace.ranges.resize(static_cast<std::size_t>(std::min(next_number_.load(), kMostRanges)));
   for (const auto& log : threads_) {
     const std::lock_guard log_lock(log->mutex);
-    for (auto& [number, entry] : log->entries) {
-      entry.range.name = trace.texts.intern(entry.name);
-      entry.range.path = trace.texts.intern(entry.path);
-      trace.ranges[static_cast<std::size_t>(number)] = entry.range;
+    for (auto& [number, range] : log->ranges) {
+      range.name = trace.texts.intern(log->texts.text(range.name));
+      range.path = trace.texts.intern(log->texts.text(range.path));
+      trace.ranges[static_cast<std::size_t>(number)] = range;
     }
   }
   if (lost_ > 0)

@@ -40,18 +40,15 @@ class RangeRecorder {
   void collect(event::PassRecord& record);
 
  private:
-  struct Entry {
-    event::Range range;
-    std::string name;
-    std::string path;
-  };
   /// What one thread recorded; other threads touch it only in collect().
   struct ThreadLog {
     std::uint32_t number = 0;
     std::mutex mutex;
-    std::deque<std::pair<std::int32_t, Entry>> entries;  // by number
-    std::vector<Entry*> open;                            // innermost last; nullptr for a range that did not fit
-    std::vector<std::int32_t> open_numbers;              // of the same ranges; -1 for one that did not fit
+    event::Texts texts;                                        // names and paths; ranges refer to these until collect()
+    std::string path;                                          // room to compose one in
+    std::deque<std::pair<std::int32_t, event::Range>> ranges;  // by number
+    std::vector<event::Range*> open;                           // innermost last; nullptr for a range that did not fit
+    std::vector<std::int32_t> open_numbers;                    // of the same ranges; -1 for one that did not fit
     std::vector<bool> open_is_phase;
     std::int32_t innermost_scope = -1;
   };
@@ -62,6 +59,7 @@ class RangeRecorder {
   ThreadLog* add_thread();
   void begin(ThreadLog& log, bool is_phase, int phase, const char* name);
   bool end(ThreadLog& log, bool is_phase);
+  static event::TextId path_of(ThreadLog& log, const char* name);
 
   std::int64_t run_start_ns_;
   std::atomic<std::int32_t> next_number_{0};

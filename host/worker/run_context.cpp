@@ -133,11 +133,6 @@ void RunContext::mark_at(const char* name, std::int64_t time_ns) {
   marks_.push_back({name, time_ns - run_start_ns_, step_.load(std::memory_order_relaxed)});
 }
 
-void RunContext::set_step(std::int64_t step) {
-  step_.store(step, std::memory_order_relaxed);
-  if (ranges_) ranges_->set_step(step);
-}
-
 void RunContext::observe(std::vector<collect::Collector*> observers) {
   std::erase_if(observers, [](const collect::Collector* each) { return !each->wants_scopes(); });
   scope_observers_ = std::move(observers);

@@ -60,7 +60,7 @@ class RunContext {
   bool cancelled();
 
   // For the engine.
-  void set_step(std::int64_t step);
+  void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
   /// Records phases and scopes from here on, and tells `observers` that want them of scopes.
   void observe(std::vector<collect::Collector*> observers);
   /// nullptr in passes that observe no events.

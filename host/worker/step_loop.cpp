@@ -60,12 +60,16 @@ bool StepLoop::prepare_step(bool& stop) {
 bool StepLoop::timed_step(std::int64_t step) {
   pass_.phases.begin_step();
   if (pass_.timer) pass_.timer->synchronize();
+  // What before_step queued belongs to no step: events are placed by the timed stretch alone.
+  RangeRecorder* const ranges = pass_.context.ranges();
+  if (ranges) ranges->set_step(step);
   const std::int64_t begin_ns = now_ns();
   for (collect::Collector* collector : pass_.armed) collector->step_begin(step);
   const kymo_status status = pass_.attempt([&] { return pass_.workload.step(pass_.instance, pass_.context.handle()); });
   if (pass_.timer && status == KYMO_OK) pass_.timer->synchronize();
   const std::int64_t end_ns = now_ns();
   for (collect::Collector* collector : pass_.armed) collector->step_end(step);
+  if (ranges) ranges->set_step(-1);
   pass_.phases.end_step(status == KYMO_OK);
   pass_.context.rethrow_kept();
   if (!pass_.judge_call(status)) return false;

@@ -201,6 +201,7 @@ CuptiSession::~CuptiSession() {
 void CuptiSession::start() {
   State& state = *state_;
   g_pool.store(&state.pool, std::memory_order_release);
+  state.arena.warm();
   try {
     require(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed));
     if (const CUptiResult result = cuptiSubscribe(&state.subscriber, &State::called, &state); result != CUPTI_SUCCESS) {

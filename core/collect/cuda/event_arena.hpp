@@ -24,6 +24,8 @@ class EventArena {
   static void release(std::byte* memory, std::size_t bytes) noexcept;
 
   std::size_t size_bytes() const noexcept;
+  /// Touches the pages that will be taken first, so that the first steps do not pay for it. Before anything was taken.
+  void warm() noexcept;
   bool holds(const void* address) const noexcept;
 
  private:

@@ -111,6 +111,7 @@ TEST_F(RangesTest, TheStandpointFollowsStepAndPhase) {
   ASSERT_EQ(run(workload).outcome.status, "ok");
   ASSERT_THAT(places, SizeIs(4));
   EXPECT_EQ(places[0].phase, -1);
+  EXPECT_EQ(places[0].step, -1) << "before_step is outside of the timed stretch";
   EXPECT_EQ(places[1].phase, 0);
   EXPECT_EQ(places[1].step, 0);
   EXPECT_EQ(places[3].step, 1);
