@@ -25,7 +25,9 @@ largest AS (
   WHERE a.alloc_ns <= n.end_ns AND coalesce(a.free_ns >= n.begin_ns, 1) AND a.allocated_bytes >= (SELECT least_bytes FROM setting)
 )
 SELECT l.setting, l.start_ns, l.end_ns, b.allocated_bytes AS bytes, coalesce(b.operator, replace(b.category, '_', ' ')) AS label,
-       replace(b.category, '_', ' ') AS category,
+       -- as the series of memory_area.sql are called, so that they share their colours
+       CASE b.category WHEN 'parameter' THEN 'parameters' WHEN 'gradient' THEN 'gradients' WHEN 'activation' THEN 'activations' WHEN 'input' THEN 'inputs'
+                       ELSE replace(b.category, '_', ' ') END AS category,
        coalesce(b.scope || ' ', '') || '(' || b.phase || CASE WHEN b.step >= 0 THEN ', step ' || b.step ELSE '' END || ')' || coalesce(', ' || b.origin, '') AS detail
 FROM largest l
 JOIN memory_largest b ON b.run_id = l.run_id AND b.rank = 0 AND b.pass = l.pass AND b.sequence = l.sequence

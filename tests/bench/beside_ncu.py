@@ -44,7 +44,7 @@ def profiled(kymo, size, folder, ncu):
     """Mean duration by kernel and grid over the steps of a time pass under ncu."""
     log = os.path.join(folder, f"{size}.csv")
     wrap = f"{ncu} --clock-control none --cache-control none --metrics gpu__time_duration.sum --csv --page raw --log-file {log}"
-    run = command(kymo, size, os.path.join(folder, f"{size}-ncu.db"), ["--passes", "time", "--warmup", "2", "--steps", "1", "--wrap", wrap])
+    run = command(kymo, size, os.path.join(folder, f"{size}-ncu.db"), ["--passes", "time", "--warmup", "0", "--steps", "1", "--wrap", wrap])
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
     with open(log, encoding="utf-8") as lines:
         text = "".join(line for line in lines if not line.startswith("=="))
@@ -60,9 +60,9 @@ def profiled(kymo, size, folder, ncu):
 
 
 def plain(name):
-    """A name without what demanglers write differently: return type, parameters and spaces."""
+    """A name without what demanglers write differently: return type, namespaces, parameters and spaces."""
     name = name.removeprefix("void ").replace("(anonymous namespace)", "anonymous").replace("<unnamed>", "anonymous")
-    return name.split("(")[0].split("<")[0].replace(" ", "")
+    return name.split("(")[0].split("<")[0].split("::")[-1].replace(" ", "")
 
 
 def main():
