@@ -2,6 +2,7 @@
 #include "worker/range_recorder.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/clock.hpp"
 
@@ -96,7 +97,7 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
     range.is_phase = is_phase;
     range.name = log.texts.intern(name);
     range.path = path;
-    range.parent = log.open_numbers.empty() ? -1 : log.open_numbers.back();
+    range.parent = log.open.empty() ? -1 : log.open.back().number;
     range.step = standpoint().step.load(std::memory_order_relaxed);
     range.phase = phase;
     range.thread = log.number;
@@ -105,15 +106,13 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
   } else {
     lost_.fetch_add(1);
   }
-  log.open.push_back(made);
-  log.open_numbers.push_back(made ? number : -1);
-  log.open_is_phase.push_back(is_phase);
+  log.open.push_back({made, made ? number : -1, is_phase});
   if (!is_phase && made) log.innermost_scope = number;
 }
 
 /// Composed in room that is there already: a scope costs the step that is observed no allocation once its path was seen.
 event::TextId RangeRecorder::path_of(ThreadLog& log, const char* name) {
-  const event::Range* around = log.open.empty() ? nullptr : log.open.back();
+  const event::Range* around = log.open.empty() ? nullptr : log.open.back().range;
   if (!around || around->path == event::kNoText) return log.texts.intern(name);
   log.path = log.texts.text(around->path);
   log.path += '/';
@@ -125,22 +124,16 @@ bool RangeRecorder::end(ThreadLog& log, bool is_phase) {
   const std::int64_t end_ns = now_ns() - run_start_ns_;
   const std::lock_guard lock(log.mutex);
   // Scopes need not lie within phases: the innermost range of the kind that ends.
-  const auto found = std::find(log.open_is_phase.rbegin(), log.open_is_phase.rend(), is_phase);
-  if (found == log.open_is_phase.rend()) return false;
-  const auto place = log.open_is_phase.rend() - found - 1;
-  if (event::Range* range = log.open[static_cast<std::size_t>(place)]) {
+  const auto found = std::find_if(log.open.rbegin(), log.open.rend(), [&](const OpenRange& each) { return each.is_phase == is_phase; });
+  if (found == log.open.rend()) return false;
+  if (event::Range* range = found->range) {
     range->end_ns = end_ns;
     if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed)) range->end_sequence = next_node().sequence;
   }
-  log.open.erase(log.open.begin() + place);
-  log.open_numbers.erase(log.open_numbers.begin() + place);
-  log.open_is_phase.erase(log.open_is_phase.begin() + place);
-  log.innermost_scope = -1;
-  for (std::size_t i = log.open.size(); i-- > 0;) {
-    if (log.open_is_phase[i] || log.open_numbers[i] < 0) continue;
-    log.innermost_scope = log.open_numbers[i];
-    break;
-  }
+  log.open.erase(std::next(found).base());
+  const auto scope =
+      std::find_if(log.open.rbegin(), log.open.rend(), [](const OpenRange& each) { return !each.is_phase && each.number >= 0; });
+  log.innermost_scope = scope == log.open.rend() ? -1 : scope->number;
   return true;
 }
 

@@ -40,6 +40,11 @@ class RangeRecorder {
   void collect(event::PassRecord& record);
 
  private:
+  struct OpenRange {
+    event::Range* range = nullptr;  // nullptr if it did not fit
+    std::int32_t number = -1;       // -1 if it did not fit
+    bool is_phase = false;
+  };
   /// What one thread recorded; other threads touch it only in collect().
   struct ThreadLog {
     std::uint32_t number = 0;
@@ -47,9 +52,7 @@ class RangeRecorder {
     event::Texts texts;                                        // names and paths; ranges refer to these until collect()
     std::string path;                                          // room to compose one in
     std::deque<std::pair<std::int32_t, event::Range>> ranges;  // by number
-    std::vector<event::Range*> open;                           // innermost last; nullptr for a range that did not fit
-    std::vector<std::int32_t> open_numbers;                    // of the same ranges; -1 for one that did not fit
-    std::vector<bool> open_is_phase;
+    std::vector<OpenRange> open;                               // innermost last
     std::int32_t innermost_scope = -1;
   };
 
