@@ -1,30 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DMIGRATIONS=a.sql;b.sql -DVIEWS=... -DOUTPUT=file.cpp -P embed.cmake: writes SQL files into a C++ source.
 
-# Compilers limit the length of one literal, so each file becomes pieces of whole lines below 15 KB.
+include(${CMAKE_CURRENT_LIST_DIR}/../cmake/embed_text.cmake)
+
 function(append_script variable file)
   get_filename_component(name "${file}" NAME)
-  file(READ "${file}" text)
-  if(text MATCHES "\\)kymo_sql\"")
-    message(FATAL_ERROR "${name} holds the end mark of the literals it is embedded in: )kymo_sql\"")
-  endif()
   set(pieces "")
-  string(LENGTH "${text}" length)
-  while(length GREATER 0)
-    string(SUBSTRING "${text}" 0 15000 piece)
-    if(length GREATER 15000)
-      string(FIND "${piece}" "\n" cut REVERSE)
-      if(cut EQUAL -1)
-        message(FATAL_ERROR "${name} holds a line of more than 15,000 bytes")
-      endif()
-      math(EXPR cut "${cut} + 1")
-      string(SUBSTRING "${text}" 0 ${cut} piece)
-    endif()
-    string(LENGTH "${piece}" taken)
-    string(SUBSTRING "${text}" ${taken} -1 text)
-    string(LENGTH "${text}" length)
-    string(APPEND pieces "\n          R\"kymo_sql(${piece})kymo_sql\",")
-  endwhile()
+  kymo_append_literals(pieces "${file}" kymo_sql "          ")
   set(${variable} "${${variable}}      {\"${name}\", joined({${pieces}\n      })},\n" PARENT_SCOPE)
 endfunction()
 

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# Included by scripts that write text files into C++ sources.
+
+# kymo_append_literals(VARIABLE FILE MARK INDENT): appends the file as raw literals R"MARK(...)MARK", one on each line after the indent.
+# Compilers limit the length of one literal, so each file becomes pieces of whole lines below 15 KB.
+function(kymo_append_literals variable file mark indent)
+  get_filename_component(name "${file}" NAME)
+  file(READ "${file}" text)
+  if(text MATCHES "\\)${mark}\"")
+    message(FATAL_ERROR "${name} holds the end mark of the literals it is embedded in: )${mark}\"")
+  endif()
+  set(pieces "${${variable}}")
+  string(LENGTH "${text}" length)
+  while(length GREATER 0)
+    string(SUBSTRING "${text}" 0 15000 piece)
+    if(length GREATER 15000)
+      string(FIND "${piece}" "\n" cut REVERSE)
+      if(cut EQUAL -1)
+        message(FATAL_ERROR "${name} holds a line of more than 15,000 bytes")
+      endif()
+      math(EXPR cut "${cut} + 1")
+      string(SUBSTRING "${text}" 0 ${cut} piece)
+    endif()
+    string(LENGTH "${piece}" taken)
+    string(SUBSTRING "${text}" ${taken} -1 text)
+    string(LENGTH "${text}" length)
+    string(APPEND pieces "\n${indent}R\"${mark}(${piece})${mark}\",")
+  endwhile()
+  set(${variable} "${pieces}" PARENT_SCOPE)
+endfunction()
