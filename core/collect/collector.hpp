@@ -32,9 +32,6 @@ struct PassSetting {
   std::vector<std::string> phases;  ///< names, in the order in which the workload declares them
 };
 
-/// True if the pass observes events: memory, trace and ops.
-inline bool observes(measure::Pass pass) { return pass != measure::Pass::kTime && pass != measure::Pass::kVerify; }
-
 /// What observes during a pass. All calls come from the worker's main thread, outside timed stretches unless said otherwise.
 class Collector {
  public:

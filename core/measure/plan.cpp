@@ -83,7 +83,7 @@ std::string plan_key(const Case& what, const Method& how) {
 }
 
 Method method_in(const Method& how, Pass pass) {
-  if (pass == Pass::kTime || pass == Pass::kVerify) return how;
+  if (!observes(pass)) return how;
   Method observed = how;
   observed.warmup = std::min(how.warmup, how.observation.warmup);
   observed.steps = how.until ? how.observation.steps : std::min(how.steps, how.observation.steps);
@@ -142,7 +142,6 @@ Json to_json(const Method& how) {
                {"passes", passes},     {"seed", how.seed},   {"timeout_s", how.timeout_s},  {"host_memory_bytes", how.host_memory_bytes},
                {"fresh", how.fresh},   {"wrap", how.wrap}};
   // How events are observed is no part of a method that observes none: its plan key stays what it was.
-  const auto observes = [](Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; };
   if (std::any_of(how.passes.begin(), how.passes.end(), observes)) json["observation"] = to_json(how.observation);
   if (how.until) {
     json["until"] = {{"relative_standard_error", how.until->relative_standard_error},

@@ -84,6 +84,9 @@ std::string case_key(const Case& what);
 /// What makes two runs repetitions of each other: the case key, the method and the plugin's hash. 16 hexadecimal digits.
 std::string plan_key(const Case& what, const Method& how);
 
+/// True if the pass observes events: memory, trace and ops.
+inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; }
+
 /// The method of one pass: memory, trace and ops make fewer steps than the time pass, and no stopping rule ends them.
 Method method_in(const Method& how, Pass pass);
 

@@ -174,7 +174,7 @@ class Engine {
     for (auto collector = pass_.armed.rbegin(); collector != pass_.armed.rend(); ++collector) disarm(**collector);
     destroy();
     pass_.context.collect(record_);
-    if (collect::observes(pass_.assignment.pass)) derive();
+    if (measure::observes(pass_.assignment.pass)) derive();
     record_.memory.resident_bytes = peak_resident_bytes();
     measure::mark_throttled(record_.samples, record_.gpu_samples);
   }

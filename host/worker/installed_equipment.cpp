@@ -53,7 +53,7 @@ Observers InstalledEquipment::observers(measure::Pass pass, measure::DeviceKind 
   const bool cuda = device == measure::DeviceKind::kCuda;
   // CUPTI must see the first call into CUDA, and the operators' module must know where autograd stands before the allocator asks.
   if (cuda) add(kCudaModule, observers);
-  if (uses_torch && collect::observes(pass)) add(kTorchModule, observers);
+  if (uses_torch && measure::observes(pass)) add(kTorchModule, observers);
   if (cuda && uses_torch) add(kTorchCudaModule, observers);
   return observers;
 }

@@ -68,7 +68,7 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
   placement_.rendezvous_host = rendezvous_host_.c_str();
   placement_.rendezvous_port = assignment.rendezvous_port;
   bind_parameters(assignment, workload);
-  if (collect::observes(assignment.pass)) ranges_.emplace(run_start_ns);
+  if (measure::observes(assignment.pass)) ranges_.emplace(run_start_ns);
 }
 
 void RunContext::bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload) {

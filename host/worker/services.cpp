@@ -2,7 +2,6 @@
 #include "worker/services.hpp"
 
 #include "base/log.hpp"
-#include "collect/collector.hpp"
 #include "worker/run_context.hpp"
 
 namespace kymo::worker {
@@ -139,7 +138,7 @@ const kymo_host& services_for(measure::Pass pass) {
   static const kymo_host observing_memory = observing_services(true);
   if (pass == measure::Pass::kVerify) return untimed;
   if (pass == measure::Pass::kMemory) return observing_memory;
-  return collect::observes(pass) ? observing : timing;
+  return measure::observes(pass) ? observing : timing;
 }
 
 }  // namespace kymo::worker
