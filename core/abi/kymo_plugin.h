@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define KYMO_ABI_MAJOR 1
-#define KYMO_ABI_MINOR 0
+#define KYMO_ABI_MINOR 1
 #define KYMO_ENTRY_SYMBOL "kymo_plugin_v1"
 
 typedef int32_t kymo_status;
@@ -85,8 +85,10 @@ typedef struct kymo_placement {
 typedef struct kymo_collective {
   uint32_t size; /* sizeof(kymo_collective) */
   uint32_t operation;
-  uint64_t bytes; /* payload of this rank */
-  void* stream;   /* cudaStream_t, or NULL */
+  uint64_t bytes;           /* payload of this rank */
+  void* stream;             /* cudaStream_t that the work is queued on: when it ran is seen on the device. NULL: it ran from begin to end */
+  const char* communicator; /* its name, the same on all its ranks; NULL for the only one */
+  uint64_t sequence;        /* counts its calls from 0, the same on all its ranks; where `size` ends before it, the host counts */
 } kymo_collective;
 
 /* One comparison with a reference. */
@@ -106,7 +108,6 @@ typedef struct kymo_verification {
 } kymo_verification;
 
 typedef struct kymo_context kymo_context; /* opaque, owned by the host */
-
 /* The services of the host. A NULL function is a service that this pass does not need: do nothing.
  * Names and texts handed to a service are copied before it returns. */
 typedef struct kymo_host {
@@ -133,7 +134,7 @@ typedef struct kymo_host {
   void (*mark)(kymo_context*, const char* name);
   /* [any] Says what the block at `address` holds (KYMO_PARAMETER ...). */
   void (*tag)(kymo_context*, const void* address, uint64_t bytes, uint32_t category);
-  /* [any] Brackets a collective; the handle of begin goes to end. */
+  /* [any] Brackets a collective. Any thread may call end: with a stream once it is queued (a group: once all is), else once it is done. */
   uint64_t (*collective_begin)(kymo_context*, const kymo_collective*);
   void (*collective_end)(kymo_context*, uint64_t handle);
   /* [main] Gathers `bytes` from each rank, in rank order, into recv (bytes × world_size). Not for timed code. */
@@ -196,5 +197,4 @@ typedef const kymo_plugin* (*kymo_plugin_entry)(void);
 #ifdef __cplusplus
 }
 #endif
-
 #endif /* KYMO_PLUGIN_H */

@@ -87,7 +87,9 @@ class ActivityPlacer {
         index_(correlation_ids_of(trace.launches)),
         nodes_(trace.graph_nodes, finder),
         has_work_(trace.launches.size(), false) {
-    for (const auto& sync : trace.clock_syncs) tolerance_ns_ = std::max(tolerance_ns_, sync.error_ns + kClockGrainNs);
+    for (const auto& sync : trace.clock_syncs) {
+      if (sync.clock != event::kSupervisorClock) tolerance_ns_ = std::max(tolerance_ns_, sync.error_ns + kClockGrainNs);
+    }
   }
 
   void place(Losses& losses) {

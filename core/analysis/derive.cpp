@@ -4,6 +4,8 @@
 #include <iterator>
 
 #include "analysis/attribution.hpp"
+#include "analysis/collectives.hpp"
+#include "analysis/host_activity.hpp"
 #include "analysis/memory_timeline.hpp"
 #include "analysis/outliers.hpp"
 #include "analysis/step_activity.hpp"
@@ -31,9 +33,11 @@ void derive(event::PassRecord& record, const DeriveSetting& setting) {
   move_losses(attribute(record.trace), record);
   derived.scope_paths = scope_paths(trace);
   derived.kernel_classes = kernel_classes(trace, setting.classifier ? *setting.classifier : Classifier());
+  const std::vector<bool> is_communication = communicating(record);
+  move_losses(place_collectives(record.trace, is_communication), record);
   derived.kernel_totals = kernel_totals(trace, setting.warmup);
   derived.op_totals = op_totals(trace, setting.warmup);
-  derived.step_activity = step_activity(trace, communicating(record), setting.warmup);
+  derived.step_activity = setting.on_host ? host_activity(record, setting.warmup) : step_activity(trace, is_communication, setting.warmup);
   derived.outliers = kernel_outliers(trace, record.gpu_samples, setting.warmup);
   if (!record.memory_trace.events.empty()) move_losses(derive_memory(record, setting.warmup), record);
 }

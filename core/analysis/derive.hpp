@@ -12,6 +12,7 @@ namespace kymo::analysis {
 struct DeriveSetting {
   std::int64_t warmup = 0;  ///< steps below this number are warm-up
   const Classifier* classifier = nullptr;
+  bool on_host = false;  ///< the host's processors do the work, not a GPU
 };
 
 /// Makes of a pass's events what is stored beside them: places every event (attribute), and fills record.derived from record.trace and

@@ -144,6 +144,33 @@ struct Operator {
   std::int64_t self_ns = 0;
 };
 
+enum class CollectiveOperation : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kBarrier };
+/// all_reduce, reduce_scatter, all_gather, broadcast, barrier.
+const char* to_string(CollectiveOperation operation);
+
+/// A call that all ranks of a communicator make together.
+struct Collective {
+  CollectiveOperation operation = CollectiveOperation::kAllReduce;
+  TextId communicator = kNoText;
+  std::int64_t sequence = 0;      ///< counts the calls of the communicator, the same on all its ranks
+  std::int64_t bytes = 0;         ///< payload of this rank
+  bool on_device = false;         ///< queued on a stream
+  Place place;                    ///< of the call
+  std::int64_t enqueue_ns = 0;    ///< when it was called
+  std::int64_t returned_ns = -1;  ///< when the call had queued it, or without a stream when the work was done; -1 if it never was
+  // Set by analysis::place_collectives():
+  std::int64_t start_ns = -1;  ///< when this rank began: its first kernel on the device; without a stream enqueue_ns. -1 if not seen
+  std::int64_t end_ns = -1;
+  std::int64_t kernels = 0;  ///< that served it; the calls of a group share theirs
+  Attribution attribution = Attribution::kNone;
+  std::int32_t step = -1;
+  std::int32_t phase = -1;
+  TextId scope = kNoText;
+};
+
+/// Name of the clock that the ranks of a run have in common: CLOCK_MONOTONIC_RAW of the machine that the supervisor runs on.
+inline constexpr const char* kSupervisorClock = "supervisor";
+
 /// A comparison of another clock with the host's.
 struct ClockSync {
   std::string clock;
@@ -165,6 +192,7 @@ struct Trace {
   std::vector<Synchronization> synchronizations;
   std::vector<TracingPause> pauses;
   std::vector<Operator> operators;
+  std::vector<Collective> collectives;  ///< in the order of their calls
   std::vector<ClockSync> clock_syncs;
 };
 

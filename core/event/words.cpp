@@ -20,6 +20,22 @@ const char* to_string(Attribution attribution) {
   return "graph";
 }
 
+const char* to_string(CollectiveOperation operation) {
+  switch (operation) {
+    case CollectiveOperation::kAllReduce:
+      return "all_reduce";
+    case CollectiveOperation::kReduceScatter:
+      return "reduce_scatter";
+    case CollectiveOperation::kAllGather:
+      return "all_gather";
+    case CollectiveOperation::kBroadcast:
+      return "broadcast";
+    case CollectiveOperation::kBarrier:
+      break;
+  }
+  return "barrier";
+}
+
 const char* to_string(MemoryCategory category) {
   switch (category) {
     case MemoryCategory::kParameter:

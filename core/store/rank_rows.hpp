@@ -188,6 +188,7 @@ void write_trace_summary(RankTarget& to, const event::PassRecord& record);
 void write_memory_summary(RankTarget& to, const event::PassRecord& record);
 /// The events themselves.
 void write_trace_events(RankTarget& to, const event::Trace& trace);
+void write_collectives(RankTarget& to, const std::vector<event::Collective>& collectives);
 void write_memory_events(RankTarget& to, const event::PassRecord& record);
 
 /// kernel, memcpy, memset: the table of such activities too.

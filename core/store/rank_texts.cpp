@@ -61,6 +61,7 @@ std::map<std::string, std::int64_t> count_events(const event::PassRecord& record
   count("synchronization", trace.synchronizations);
   count("tracing_pause", trace.pauses);
   count("op", trace.operators);
+  count("collective", trace.collectives);
   count("allocation", record.derived.allocations);
   count("segment", record.derived.segments);
   count("memory_point", record.derived.memory_points);

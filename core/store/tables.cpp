@@ -33,6 +33,7 @@ const std::vector<ObservedTable>& observed_tables() {
                                                  {"synchronization", true, Extent::kTime},
                                                  {"tracing_pause", true, Extent::kTime},
                                                  {"op", true, Extent::kStep},
+                                                 {"collective", true, Extent::kStep},
                                                  {"allocation", true, Extent::kLife},
                                                  {"segment", true, Extent::kLife},
                                                  {"memory_point", true, Extent::kStep},
@@ -48,8 +49,8 @@ const std::vector<std::string>& text_tables() {
 }
 
 bool refers_to_text(const std::string& column) {
-  static constexpr std::array<std::string_view, 7> kColumns{"name_id", "phase_id",  "scope_id",   "free_phase_id",
-                                                            "op_id",   "shapes_id", "function_id"};
+  static constexpr std::array<std::string_view, 8> kColumns{"name_id", "phase_id",  "scope_id",    "free_phase_id",
+                                                            "op_id",   "shapes_id", "function_id", "communicator_id"};
   return std::find(kColumns.begin(), kColumns.end(), column) != kColumns.end();
 }
 

@@ -252,6 +252,7 @@ void write_trace_events(RankTarget& to, const event::Trace& trace) {
   write_activities(to, trace.activities);
   write_calls(to, trace);
   write_operators(to, trace.operators);
+  write_collectives(to, trace.collectives);
 }
 
 }  // namespace kymo::store

@@ -20,6 +20,7 @@ class Row {
   bool has(std::size_t column) const { return (*cells_)[column].type != store::ResultsDatabase::Cell::Type::kNull; }
   std::int64_t integer(std::size_t column) const { return (*cells_)[column].integer; }  ///< 0 for NULL
   const std::string& text(std::size_t column) const { return (*cells_)[column].text; }
+  const std::vector<store::ResultsDatabase::Cell>& cells() const { return *cells_; }
   std::optional<std::int64_t> optional(std::size_t column) const { return has(column) ? std::optional(integer(column)) : std::nullopt; }
 
  private:

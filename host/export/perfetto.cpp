@@ -75,6 +75,7 @@ std::vector<std::string> PerfettoWriter::write() {
   write_calls();
   write_waits();
   write_pauses();
+  write_collectives();
   write_activities();
   write_counters();
   if (has_calls_ && last_step_ >= 0) {
@@ -92,8 +93,8 @@ std::vector<std::string> PerfettoWriter::write() {
 
 std::vector<Written> export_perfetto(const ResultsDatabase& database, const Choice& choice, const std::filesystem::path& file) {
   const Wanted wanted{{"trace", "ops", "memory"},
-                      {"range", "kernel", "memcpy", "memset", "op", "memory_point"},
-                      "no events of kernels, operators, scopes or memory"};
+                      {"range", "kernel", "memcpy", "memset", "op", "memory_point", "collective"},
+                      "no events of kernels, operators, scopes, collectives or memory"};
   const std::vector<Target> targets = find_targets(database, choice, wanted);
   const std::vector<std::filesystem::path> files = files_for(targets, file, "trace", ".json");
   std::vector<Written> written;

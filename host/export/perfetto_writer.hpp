@@ -32,6 +32,9 @@ class PerfettoWriter {
   void write_calls();
   void write_waits();
   void write_pauses();
+  // Of both (perfetto_collectives.cpp)
+  void write_collectives();
+  void write_collective(const Row& row, const Track& track);
   // On the device (perfetto_device.cpp)
   void read_kernel_classes();
   void read_shapes();

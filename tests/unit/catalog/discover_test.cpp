@@ -57,7 +57,7 @@ TEST_F(Discover, KeepsGoingPastBadFiles) {
   const Catalog catalog = discover(options_);
   EXPECT_NE(in(catalog, "probe"), nullptr);
   ASSERT_EQ(catalog.rejected.size(), 3u);
-  EXPECT_THAT(catalog.rejected[0].reason, HasSubstr("interface 2.0"));
+  EXPECT_THAT(catalog.rejected[0].reason, HasSubstr("interface 2.1"));
   EXPECT_THAT(catalog.rejected[0].reason, Not(HasSubstr("wrong_major.so"))) << "the file is a field of its own";
 }
 
@@ -68,7 +68,7 @@ TEST_F(Discover, FindsWorkloadsOrSaysWhatIsNear) {
   EXPECT_EQ(found.plugin->name, "probe");
   EXPECT_EQ(found.workload->name, "probe");
   EXPECT_THAT(message_of([&] { find_workload(catalog, "prode"); }), AllOf(HasSubstr("'prode'"), HasSubstr("did you mean 'probe'")));
-  EXPECT_THAT(message_of([&] { find_workload(catalog, "wrong_major"); }), AllOf(HasSubstr("wrong_major.so"), HasSubstr("interface 2.0")));
+  EXPECT_THAT(message_of([&] { find_workload(catalog, "wrong_major"); }), AllOf(HasSubstr("wrong_major.so"), HasSubstr("interface 2.1")));
   EXPECT_THAT(message_of([&] { find_workload(catalog, "entirely_different"); }), HasSubstr("1 plugin file(s) could not be used"));
   EXPECT_THROW(find_workload(catalog, "x"), UsageError);
   EXPECT_THAT(message_of([] { find_workload({}, "x"); }), HasSubstr("no plugins were found"));

@@ -29,8 +29,8 @@ TEST_F(Verify, ReturnsTheIdentity) {
 }
 
 TEST_F(Verify, NamesBothInterfaces) {
-  EXPECT_THAT(refusal("wrong_major"), AllOf(HasSubstr("interface 2.0"), HasSubstr("this kymo has 1.0")));
-  EXPECT_THAT(refusal("newer_minor"), AllOf(HasSubstr("interface 1.1"), HasSubstr("this kymo has 1.0")));
+  EXPECT_THAT(refusal("wrong_major"), AllOf(HasSubstr("interface 2.1"), HasSubstr("this kymo has 1.1")));
+  EXPECT_THAT(refusal("newer_minor"), AllOf(HasSubstr("interface 1.2"), HasSubstr("this kymo has 1.1")));
 }
 
 TEST_F(Verify, RefusesOtherFrameworks) { EXPECT_THAT(refusal("unknown_framework"), HasSubstr("'tensorwind'")); }

@@ -71,6 +71,41 @@ TEST_F(Perfetto, HasEveryKindOfEventOfATracePass) {
   EXPECT_EQ(events(trace, "overhead")[0]["name"], "buffer flush");
 }
 
+TEST_F(Perfetto, HasATrackOfCollectivesPerCommunicator) {
+  const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
+  const Json calls = events(trace, "collective");
+  ASSERT_EQ(calls.size(), 4u);
+  const Json& gather = calls[0];
+  EXPECT_EQ(gather["name"], "all_gather") << "in order of starting";
+  const Json& reduce = calls[1];
+  EXPECT_EQ(reduce["name"], "all_reduce");
+  EXPECT_EQ(reduce["ts"], 1150.0);
+  EXPECT_EQ(reduce["dur"], 100.0);
+  EXPECT_EQ(reduce["args"]["communicator"], kHostile);
+  EXPECT_EQ(reduce["args"]["number"], 7);
+  EXPECT_EQ(reduce["args"]["bytes"], 4096);
+  EXPECT_EQ(reduce["args"]["kernels"], 2);
+  EXPECT_EQ(reduce["args"]["called at us"], 1010.0);
+  EXPECT_EQ(reduce["args"]["phase"], "backward");
+  EXPECT_EQ(reduce["args"]["scope"], "block_0/attention");
+  EXPECT_NE(reduce["tid"], gather["tid"]) << "they overlap";
+  const Json& unseen = calls[2];
+  EXPECT_EQ(unseen["ts"], 1300.0);
+  EXPECT_EQ(unseen["dur"], 10.0);
+  EXPECT_EQ(unseen["args"]["not seen on the device"], 1);
+  EXPECT_FALSE(unseen["args"].contains("step"));
+  EXPECT_EQ(calls[3]["dur"], 0.0);
+  EXPECT_EQ(calls[3]["args"]["never ended"], 1);
+  EXPECT_EQ(calls[3]["tid"], unseen["tid"]);
+  std::map<Json, std::string> names;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["name"] == "thread_name" && event["pid"] == reduce["pid"]) names[event["tid"]] = event["args"]["name"];
+  }
+  EXPECT_EQ(names[gather["tid"]], std::string("collectives of ") + kHostile);
+  EXPECT_EQ(names[reduce["tid"]], std::string("collectives of ") + kHostile + ", also running");
+  EXPECT_EQ(names[unseen["tid"]], "collectives of forward");
+}
+
 TEST_F(Perfetto, NamesStepsForReadersThatLeaveOutTheLastOne) {
   const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
   std::vector<std::string> names;

@@ -51,6 +51,7 @@ void ExportTest::SetUp() {
   add_trace();
   add_ops();
   add_memory();
+  add_collectives();
   database_ = std::make_unique<store::ResultsDatabase>(path("kymo.db"), store::ResultsDatabase::Mode::kReadOnly);
 }
 
@@ -152,6 +153,18 @@ void ExportTest::add_memory() {
       "reserved_bytes, parameter_bytes, gradient_bytes, optimizer_state_bytes, activation_bytes, workspace_bytes, input_bytes, "
       "unknown_bytes) "
       "VALUES (3, 0, 'memory', 1, 'cuda', 2000, -1, NULL, 1000, 1024, 1024, 1048576, 1024, 0, 0, 0, 0, 0, 0)");
+}
+
+// Two that overlap, the second called first and started last; one of another communicator that was not seen to run, and one left open.
+void ExportTest::add_collectives() {
+  const std::string backward = std::to_string(text_id("backward"));
+  const std::string scope = std::to_string(text_id("block_0/attention"));
+  execute("INSERT INTO collective VALUES (3, 0, 'trace', 0, 1, 7, 'all_reduce', 4096, 1, 1010000, 1020000, 1150000, 1250000, 2, 0, " +
+          backward + ", " + scope +
+          ", 'autograd'), "
+          "(3, 0, 'trace', 1, 1, 8, 'all_gather', 64, 1, 1030000, 1040000, 1100000, 1200000, 1, 0, NULL, NULL, 'none'), "
+          "(3, 0, 'trace', 2, 2, 0, 'broadcast', 8, 1, 1300000, 1310000, NULL, NULL, 0, -1, NULL, NULL, 'none'), "
+          "(3, 0, 'trace', 3, 2, 1, 'barrier', 0, 0, 1400000, NULL, 1400000, NULL, 0, -1, NULL, NULL, 'none')");
 }
 
 std::string error_of(const std::function<void()>& action) {

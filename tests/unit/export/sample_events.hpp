@@ -37,6 +37,7 @@ class ExportTest : public ::testing::Test {
   void add_trace();
   void add_ops();
   void add_memory();
+  void add_collectives();
 
   std::filesystem::path folder_;
   std::unique_ptr<store::ResultsDatabase> database_;

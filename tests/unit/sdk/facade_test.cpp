@@ -155,6 +155,27 @@ TEST_F(Facade, PassesReportsOn) {
                                       "collective end 77"));
 }
 
+TEST_F(Facade, ReportsCollectivesOfNamedCommunicators) {
+  step([](kymo::Context& ctx) {
+    kymo::Collective held;
+    held.end();
+    held = ctx.collective({kymo::Operation::AllGather, 64, nullptr, "tensor", 8});
+    std::thread([&] { held = ctx.collective({.operation = kymo::Operation::Barrier, .communicator = nullptr, .sequence = 2}); }).join();
+    held.end();
+    held.end();
+  });
+  EXPECT_THAT(host_.said, ElementsAre("collective 3 64 tensor 8", "collective 5 0 - 2", "collective end 77", "collective end 78"));
+}
+
+TEST_F(Facade, EndsACollectiveWhenAnExceptionPasses) {
+  EXPECT_EQ(step([](kymo::Context& ctx) {
+              auto call = ctx.collective(kymo::Operation::Broadcast, 4);
+              throw std::runtime_error("stop");
+            }),
+            KYMO_FAILED);
+  EXPECT_THAT(host_.said, ElementsAre("collective 4 4", "collective end 77", "fail 1 stop"));
+}
+
 TEST_F(Facade, DoesNothingForServicesThatAreAbsent) {
   kymo_host& table = host_.table();
   const auto placement = table.placement;

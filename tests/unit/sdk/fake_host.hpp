@@ -3,6 +3,8 @@
 
 #include <kymo_plugin.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <string>
@@ -46,8 +48,12 @@ class FakeHost {
       self(context).say("tag " + std::to_string(bytes) + " " + std::to_string(category));
     };
     table_.collective_begin = [](kymo_context* context, const kymo_collective* call) -> std::uint64_t {
-      self(context).say("collective " + std::to_string(call->operation) + " " + std::to_string(call->bytes));
-      return 77;
+      std::string line = "collective " + std::to_string(call->operation) + " " + std::to_string(call->bytes);
+      if (call->size > offsetof(kymo_collective, communicator)) {
+        line += std::string(" ") + (call->communicator ? call->communicator : "-") + " " + std::to_string(call->sequence);
+      }
+      self(context).say(std::move(line));
+      return self(context).next_handle++;
     };
     table_.collective_end = [](kymo_context* context, std::uint64_t handle) {
       self(context).say("collective end " + std::to_string(handle));
@@ -76,6 +82,7 @@ class FakeHost {
 
   std::map<std::string, kymo_value> parameters;
   kymo_placement placement{sizeof(kymo_placement), 0, 1, 0, KYMO_CPU, 0, "127.0.0.1", 0};
+  std::uint64_t next_handle = 77;
   bool refuse_phases = false;
   bool refuse_gather = false;
   std::int32_t is_cancelled = 0;

@@ -88,6 +88,27 @@ void add_calls(Trace& trace) {
   trace.operators = {outer, inner};
 }
 
+void add_collectives(Trace& trace) {
+  Collective reduced;
+  reduced.communicator = trace.texts.intern(kHostileName);
+  reduced.sequence = 17;
+  reduced.bytes = std::int64_t{1} << 40;
+  reduced.on_device = true;
+  reduced.enqueue_ns = 10'040;
+  reduced.returned_ns = 10'060;
+  reduced.start_ns = 10'100;
+  reduced.end_ns = 10'150;
+  reduced.kernels = 1;
+  reduced.step = 2;
+  reduced.phase = 1;
+  reduced.scope = trace.texts.intern("block_0/attention");
+  reduced.attribution = Attribution::kAutograd;
+  Collective open;
+  open.operation = CollectiveOperation::kBarrier;
+  open.enqueue_ns = open.start_ns = 40;
+  trace.collectives = {reduced, open};
+}
+
 void add_derived(PassRecord& record) {
   Texts& texts = record.trace.texts;
   Derived& derived = record.derived;
@@ -153,6 +174,7 @@ event::PassRecord make_event_record(const std::vector<std::string>& first_texts)
   add_ranges(record.trace);
   add_activities(record.trace);
   add_calls(record.trace);
+  add_collectives(record.trace);
   add_derived(record);
   add_memory(record);
   return record;
@@ -187,6 +209,14 @@ std::vector<TableContent> event_contents() {
            ", attribution",
        "NULL|aten::mm|[4, 256] "
        "[256]|0|10015|10090|60|1|9|2|forward|block_0/attention|launch;0|MmBackward0||1|10020|NULL|0|0|NULL|-1|||none"},
+      {"collective",
+       "sequence, " + text("communicator_id") +
+           ", number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, " + text("phase_id") + ", " +
+           text("scope_id") + ", attribution",
+       "0|" + h +
+           "|17|all_reduce|1099511627776|1|10040|10060|10100|10150|1|2|backward|block_0/attention|autograd;"
+           "1|(unnamed)|0|barrier|0|0|40|NULL|40|NULL|0|-1|||none",
+       3},
       {"kernel_total",
        "kind, " + text("phase_id") + ", " + text("scope_id") + ", " + text("name_id") +
            ", attribution, steps, calls, bytes, total_ns, min_ns, max_ns",

@@ -21,6 +21,7 @@ struct TableContent {
   std::string table;
   std::string columns;
   std::string expected;  ///< for make_event_record()
+  int since = 2;         ///< schema that brought the table
 };
 std::vector<TableContent> event_contents();
 

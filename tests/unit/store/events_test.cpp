@@ -145,8 +145,8 @@ TEST_F(Events, MissingTextsAreALossAndNoCrash) {
   EXPECT_EQ(ask(database, "SELECT count(*) FROM memset"), "0") << "it has no name";
   EXPECT_EQ(ask(database, "SELECT scope_id FROM kernel WHERE sequence = 0"), "NULL");
   EXPECT_EQ(ask(database, "SELECT count(*) FROM scope_path"), "0");
-  // memset; range, kernel, op, kernel_total, op_total, kernel_outlier and allocation each lost one scope.
-  EXPECT_EQ(ask(database, "SELECT count, detail FROM loss"), "8|" + std::string(kUnknownTexts));
+  // memset; range, kernel, op, collective, kernel_total, op_total, kernel_outlier and allocation each lost one scope.
+  EXPECT_EQ(ask(database, "SELECT count, detail FROM loss"), "9|" + std::string(kUnknownTexts));
 
   tamper(path("a.db"), "UPDATE kernel SET name_id = 9999");
   ResultsDatabase merged(path("b.db"), Mode::kCreate);

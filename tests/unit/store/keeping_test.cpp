@@ -34,9 +34,9 @@ class Keeping : public StoreTest {
   const std::vector<std::string> derived_{"statistic",      "overhead",     "kernel_total", "op_total",     "step_activity",
                                           "kernel_outlier", "memory_phase", "clock_sync",   "kernel_class", "scope_path",
                                           "metric",         "mark",         "work",         "rank"};
-  const std::vector<std::string> events_{"range",    "launch_shape",    "kernel",        "memcpy", "memset",
-                                         "api_call", "synchronization", "tracing_pause", "op",     "allocation",
-                                         "segment",  "memory_point",    "device_memory", "stack",  "stack_frame"};
+  const std::vector<std::string> events_{"range",           "launch_shape",  "kernel",      "memcpy",     "memset",  "api_call",
+                                         "synchronization", "tracing_pause", "op",          "allocation", "segment", "memory_point",
+                                         "device_memory",   "stack",         "stack_frame", "collective"};
   const std::vector<std::string> sampled_{"sample", "gpu_sample", "memory_counter", "step_duration"};
 };
 
@@ -69,10 +69,11 @@ TEST_F(Keeping, OneStepLeavesTheMiddleOne) {
   EXPECT_EQ(counts(database, sampled_), counts(all, sampled_));
   EXPECT_EQ(counts(database, events_),
             "range 2; launch_shape 1; kernel 1; memcpy 1; memset 0; api_call 1; synchronization 1; tracing_pause 1; op 1; allocation 1; "
-            "segment 1; memory_point 1; device_memory 2; stack 2; stack_frame 2; ");
+            "segment 1; memory_point 1; device_memory 2; stack 2; stack_frame 2; collective 1; ");
   EXPECT_EQ(ask(database, "SELECT step, shape FROM kernel"), "2|0");
   EXPECT_EQ(ask(database, "SELECT name_id = (SELECT string_id FROM string WHERE text = 'cudaLaunchKernel') FROM api_call"), "1");
   EXPECT_EQ(ask(database, "SELECT category FROM allocation"), "parameter");
+  EXPECT_EQ(ask(database, "SELECT operation, step FROM collective"), "all_reduce|2");
   EXPECT_EQ(ask(database, "SELECT moment, step FROM device_memory"), "before cuda|-1;|2");
   EXPECT_EQ(ask(database, "SELECT keep FROM run"), "one-step");
 }

@@ -71,10 +71,13 @@ class Context {
   /// Begins a named region inside a phase, which ends with the returned object. Any thread.
   [[nodiscard]] Scope scope(const char* name) const noexcept { return {host_, context_, name}; }
   [[nodiscard]] Scope scope(const std::string& name) const noexcept { return scope(name.c_str()); }
-  /// Reports a collective call from here to the end of the returned object. Any thread.
+  /// Reports a collective call of the only communicator from here to the end of the returned object: with a stream once it is queued, else
+  /// once it is done. One thread, in the same order on all ranks.
   [[nodiscard]] Collective collective(Operation operation, std::uint64_t bytes, void* stream = nullptr) const noexcept {
     return {host_, context_, operation, bytes, stream};
   }
+  /// The same for one of several communicators, or where the caller counts its calls. Any thread.
+  [[nodiscard]] Collective collective(const CollectiveCall& call) const noexcept { return {host_, context_, call}; }
 
   /// Declares what one step's phase does: floating-point operations and bytes moved; 0 is not declared. In prepare().
   void work(const char* phase, double flops, double bytes) const {

@@ -3,9 +3,11 @@
 
 #include <kymo_plugin.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 /// Named stretches of a step that begin where they are made and end where they go out of scope.
 namespace kymo {
@@ -66,27 +68,52 @@ enum class Operation : std::uint32_t {
   Barrier = KYMO_BARRIER,
 };
 
-/// A collective call from where it is queued to where it is known to have ended; may be moved to the object that waits for it.
+/// One call of a collective as this rank makes it.
+struct CollectiveCall {
+  Operation operation = Operation::AllReduce;
+  std::uint64_t bytes = 0;             ///< payload of this rank
+  void* stream = nullptr;              ///< cudaStream_t that the work is queued on; nullptr where it runs from begin to end
+  const char* communicator = nullptr;  ///< its name, the same on all its ranks; nullptr for the only one
+  std::uint64_t sequence = 0;          ///< counts the calls of the communicator from 0, the same on all its ranks
+};
+
+/// A collective call from where it is made to where its work is queued (with a stream) or done (without). It may be moved to the object
+/// that waits for the work, and be ended on another thread; one that ends nothing costs nothing.
 class Collective {
  public:
-  /// `bytes` is the payload of this rank, `stream` its cudaStream_t or nullptr.
+  Collective() = default;
+  Collective(const kymo_host* host, kymo_context* context, const CollectiveCall& call) noexcept {
+    begin(host, context,
+          {sizeof(kymo_collective), static_cast<std::uint32_t>(call.operation), call.bytes, call.stream, call.communicator, call.sequence});
+  }
+  /// Of the only communicator, whose calls the host counts: all ranks make the same calls in the same order, from one thread.
   Collective(const kymo_host* host, kymo_context* context, Operation operation, std::uint64_t bytes, void* stream) noexcept {
+    begin(host, context, {offsetof(kymo_collective, communicator), static_cast<std::uint32_t>(operation), bytes, stream, nullptr, 0});
+  }
+  Collective(Collective&& other) noexcept : end_(std::exchange(other.end_, nullptr)), context_(other.context_), handle_(other.handle_) {}
+  /// Ends the call that this object held.
+  Collective& operator=(Collective&& other) noexcept {
+    if (this == &other) return *this;
+    end();
+    end_ = std::exchange(other.end_, nullptr);
+    context_ = other.context_;
+    handle_ = other.handle_;
+    return *this;
+  }
+  ~Collective() { end(); }
+
+  void end() noexcept {
+    if (const auto end = std::exchange(end_, nullptr)) end(context_, handle_);
+  }
+
+ private:
+  void begin(const kymo_host* host, kymo_context* context, const kymo_collective& call) noexcept {
     if (!host->collective_begin) return;
-    const kymo_collective call{sizeof(kymo_collective), static_cast<std::uint32_t>(operation), bytes, stream};
     handle_ = host->collective_begin(context, &call);
     end_ = host->collective_end;
     context_ = context;
   }
-  Collective(Collective&& other) noexcept : end_(other.end_), context_(other.context_), handle_(other.handle_) { other.end_ = nullptr; }
-  Collective& operator=(Collective&&) = delete;
-  ~Collective() { end(); }
 
-  void end() noexcept {
-    if (end_) end_(context_, handle_);
-    end_ = nullptr;
-  }
-
- private:
   void (*end_)(kymo_context*, std::uint64_t) = nullptr;
   kymo_context* context_ = nullptr;
   std::uint64_t handle_ = 0;

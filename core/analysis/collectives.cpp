@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/collectives.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/number_index.hpp"
+#include "analysis/scope_finder.hpp"
+
+namespace kymo::analysis {
+namespace {
+
+using event::Activity;
+using event::Collective;
+using event::Trace;
+
+/// A kernel of communication and when it was launched.
+struct LaunchedKernel {
+  std::int64_t launch_ns = 0;
+  const Activity* kernel = nullptr;
+};
+
+/// By launching thread, in order of launching.
+std::map<std::uint32_t, std::vector<LaunchedKernel>> communication_kernels(const Trace& trace, const std::vector<bool>& is_communication) {
+  std::vector<std::uint64_t> ids;
+  ids.reserve(trace.launches.size());
+  for (const event::Launch& launch : trace.launches) ids.push_back(launch.correlation_id);
+  NumberIndex launches(std::move(ids));
+  std::map<std::uint32_t, std::vector<LaunchedKernel>> threads;
+  for (const Activity& activity : trace.activities) {
+    // The launch of a graph is not that of its kernels.
+    if (activity.kind != event::ActivityKind::kKernel || activity.graph_node != 0) continue;
+    if (activity.name >= is_communication.size() || !is_communication[activity.name]) continue;
+    const std::uint32_t found = launches.find(activity.correlation_id);
+    if (found == NumberIndex::kNone) continue;
+    const event::Launch& launch = trace.launches[found];
+    threads[launch.place.thread].push_back({launch.time_ns, &activity});
+  }
+  for (auto& [thread, kernels] : threads) {
+    std::stable_sort(kernels.begin(), kernels.end(),
+                     [](const LaunchedKernel& a, const LaunchedKernel& b) { return a.launch_ns < b.launch_ns; });
+  }
+  return threads;
+}
+
+void add_kernel(Collective& call, const Activity& kernel) {
+  const std::int64_t end_ns = std::max(kernel.start_ns, kernel.end_ns);
+  call.start_ns = call.kernels == 0 ? kernel.start_ns : std::min(call.start_ns, kernel.start_ns);
+  call.end_ns = std::max(call.end_ns, end_ns);
+  ++call.kernels;
+}
+
+/// Hands the kernels of one thread to its calls, both in order of time.
+void give_kernels(const std::vector<LaunchedKernel>& kernels, const std::vector<Collective*>& calls) {
+  std::vector<Collective*> group;  // begun with nothing launched in between
+  bool launched = false;
+  auto next = calls.begin();
+  for (const LaunchedKernel& each : kernels) {
+    for (; next != calls.end() && (*next)->enqueue_ns <= each.launch_ns; ++next) {
+      if (std::exchange(launched, false)) group.clear();
+      group.push_back(*next);
+    }
+    for (Collective* call : group) {
+      if (each.launch_ns > call->returned_ns) continue;  // it had returned, or never did
+      add_kernel(*call, *each.kernel);
+      launched = true;
+    }
+  }
+}
+
+std::map<std::uint32_t, std::vector<Collective*>> calls_on_device(std::vector<Collective>& collectives) {
+  std::map<std::uint32_t, std::vector<Collective*>> threads;
+  for (Collective& call : collectives) {
+    if (call.on_device) threads[call.place.thread].push_back(&call);
+  }
+  for (auto& [thread, calls] : threads) {
+    std::stable_sort(calls.begin(), calls.end(), [](const Collective* a, const Collective* b) { return a->enqueue_ns < b->enqueue_ns; });
+  }
+  return threads;
+}
+
+void place_calls(Trace& trace) {
+  ScopeFinder finder(trace);
+  for (Collective& call : trace.collectives) {
+    const Placement placement = finder.place(call.place);
+    call.attribution = placement.attribution;
+    call.scope = placement.scope;
+    call.step = call.place.step;
+    call.phase = finder.phase(call.place);
+    call.kernels = 0;
+    call.start_ns = call.on_device ? -1 : call.enqueue_ns;
+    call.end_ns = call.on_device ? -1 : call.returned_ns;
+  }
+}
+
+std::vector<event::Loss> losses_of(const Trace& trace) {
+  const bool kernels_seen = std::any_of(trace.activities.begin(), trace.activities.end(),
+                                        [](const Activity& each) { return each.kind == event::ActivityKind::kKernel; });
+  std::int64_t open = 0, unseen = 0;
+  for (const Collective& call : trace.collectives) {
+    if (call.returned_ns < 0) ++open;
+    if (kernels_seen && call.returned_ns >= 0 && call.on_device && call.kernels == 0) ++unseen;
+  }
+  std::vector<event::Loss> losses;
+  if (open > 0) losses.push_back({"collective", open, "collective calls without an end"});
+  if (unseen > 0)
+    losses.push_back(
+        {"collective", unseen, "collective calls whose kernels were not seen: replayed by a graph, or made by one rank alone"});
+  return losses;
+}
+
+}  // namespace
+
+std::vector<event::Loss> place_collectives(Trace& trace, const std::vector<bool>& is_communication) {
+  if (trace.collectives.empty()) return {};
+  place_calls(trace);
+  const auto calls = calls_on_device(trace.collectives);
+  if (!calls.empty()) {
+    for (const auto& [thread, kernels] : communication_kernels(trace, is_communication)) {
+      if (const auto found = calls.find(thread); found != calls.end()) give_kernels(kernels, found->second);
+    }
+  }
+  return losses_of(trace);
+}
+
+}  // namespace kymo::analysis

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/host_activity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "analysis/intervals.hpp"
+#include "analysis/step_rows.hpp"
+
+namespace kymo::analysis {
+namespace {
+
+using event::Operator;
+using event::Trace;
+
+bool names_communication(std::string_view name) {
+  static constexpr std::array<std::string_view, 3> kWords{"c10d", "gloo", "nccl"};
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+}
+
+/// Whether operators of a name communicate, by number of the text.
+std::vector<bool> communicating_operators(const Trace& trace) {
+  std::vector<bool> result(trace.texts.size() + 1, false);
+  for (std::size_t id = 1; id < result.size(); ++id) result[id] = names_communication(trace.texts.text(static_cast<event::TextId>(id)));
+  return result;
+}
+
+/// What a thread was in.
+struct ThreadTime {
+  std::vector<Interval> operators;
+  std::vector<Interval> communication;
+};
+
+IntervalSet computing(const Trace& trace) {
+  const std::vector<bool> communicates = communicating_operators(trace);
+  std::map<std::uint32_t, ThreadTime> threads;
+  for (const Operator& call : trace.operators) {
+    ThreadTime& thread = threads[call.place.thread];
+    const bool is_communication = call.name < communicates.size() && communicates[call.name];
+    if (is_communication) thread.communication.push_back({call.start_ns, call.end_ns});
+    if (!is_communication && call.parent < 0) thread.operators.push_back({call.start_ns, call.end_ns});
+  }
+  IntervalSet all;
+  for (auto& [number, thread] : threads) {
+    all = unite(all, subtract(merged(std::move(thread.operators)), merged(std::move(thread.communication))));
+  }
+  return all;
+}
+
+IntervalSet communicating(const Trace& trace) {
+  std::vector<Interval> calls;
+  for (const event::Collective& call : trace.collectives) {
+    if (!call.on_device && call.start_ns >= 0 && call.end_ns >= 0) calls.push_back({call.start_ns, call.end_ns});
+  }
+  return merged(std::move(calls));
+}
+
+/// When each phase first began, by step.
+std::map<std::int64_t, std::map<std::int32_t, std::int64_t>> phase_starts_of(const Trace& trace) {
+  std::map<std::int64_t, std::map<std::int32_t, std::int64_t>> steps;
+  for (const event::Range& range : trace.ranges) {
+    if (!range.is_phase || range.step < 0) continue;
+    const auto [found, is_new] = steps[range.step].try_emplace(range.phase, range.start_ns);
+    if (!is_new) found->second = std::min(found->second, range.start_ns);
+  }
+  return steps;
+}
+
+/// Nothing lies outside of the step, and before its first phase comes `other` or, where nothing ran, that phase itself.
+Stretches tiled(Interval whole, std::map<std::int32_t, std::int64_t> phase_starts, const Busy& busy) {
+  for (auto& [phase, start_ns] : phase_starts) start_ns = std::clamp(start_ns, whole.start_ns, whole.end_ns);
+  const auto first =
+      std::min_element(phase_starts.begin(), phase_starts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (first == phase_starts.end() || length_within_ns(busy.any(), {whole.start_ns, first->second}) > 0) {
+    phase_starts[-1] = whole.start_ns;
+  } else {
+    first->second = whole.start_ns;
+  }
+  return {whole, std::move(phase_starts)};
+}
+
+}  // namespace
+
+std::vector<event::StepActivity> host_activity(const event::PassRecord& record, std::int64_t warmup) {
+  const Trace& trace = record.trace;
+  if (trace.operators.empty()) return {};
+  const Busy busy(computing(trace), communicating(trace), {});
+  auto phase_starts = phase_starts_of(trace);
+  std::map<std::int64_t, Stretches> steps;
+  for (const event::Sample& sample : record.samples) {
+    if (sample.phase != event::kWholeStep) continue;
+    const Interval whole{sample.start_ns, sample.start_ns + sample.host_ns};
+    steps.try_emplace(sample.step, tiled(whole, std::move(phase_starts[sample.step]), busy));
+  }
+  StepRows rows(trace.activities, trace.phases, busy, warmup);
+  for (const auto& [step, stretches] : steps) rows.add_step(step, stretches);
+  return rows.take();
+}
+
+}  // namespace kymo::analysis

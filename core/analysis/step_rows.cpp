@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/step_rows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "event/records.hpp"
+
+namespace kymo::analysis {
+namespace {
+
+using event::Activity;
+using event::ActivityKind;
+using event::StepActivity;
+
+std::vector<Activity>::const_iterator first_from(const std::vector<Activity>& activities, std::int64_t time_ns) {
+  return std::lower_bound(activities.begin(), activities.end(), time_ns,
+                          [](const Activity& activity, std::int64_t wanted) { return activity.start_ns < wanted; });
+}
+
+/// Counts what started in a stretch; at its end only what lasted no time, and only where nothing else of the step follows.
+void count_starts(StepActivity& row, const std::vector<Activity>& activities, bool closed) {
+  const auto count = [&](const Activity& activity) {
+    ++row.kernels;
+    if (activity.kind == ActivityKind::kKernel) row.kernel_ns += std::max<std::int64_t>(0, activity.end_ns - activity.start_ns);
+  };
+  auto each = first_from(activities, row.start_ns);
+  for (; each != activities.end() && each->start_ns < row.end_ns; ++each) count(*each);
+  for (; closed && each != activities.end() && each->start_ns == row.end_ns; ++each)
+    if (each->end_ns <= each->start_ns && each->step == row.step) count(*each);
+}
+
+void add_to(StepActivity& sum, const StepActivity& part) {
+  sum.kernels += part.kernels;
+  sum.kernel_ns += part.kernel_ns;
+  sum.compute_ns += part.compute_ns;
+  sum.comm_ns += part.comm_ns;
+  sum.overlap_ns += part.overlap_ns;
+  sum.exposed_comm_ns += part.exposed_comm_ns;
+  sum.copy_ns += part.copy_ns;
+  sum.exposed_copy_ns += part.exposed_copy_ns;
+}
+
+}  // namespace
+
+Busy::Busy(IntervalSet compute, IntervalSet communication, IntervalSet copy)
+    : compute_(std::move(compute)), communication_(std::move(communication)), copy_(std::move(copy)) {
+  if (communication_.empty() && copy_.empty()) return;  // on one GPU without copies the rest stays empty
+  both_ = intersect(compute_, communication_);
+  communication_alone_ = subtract(subtract(communication_, compute_), copy_);
+  copy_alone_ = subtract(subtract(copy_, compute_), communication_);
+  any_ = unite(unite(compute_, communication_), copy_);
+}
+
+void Busy::measure(StepActivity& row) const {
+  const Interval span{row.start_ns, row.end_ns};
+  row.compute_ns = length_within_ns(compute_, span);
+  row.comm_ns = length_within_ns(communication_, span);
+  row.overlap_ns = length_within_ns(both_, span);
+  row.exposed_comm_ns = length_within_ns(communication_alone_, span);
+  row.copy_ns = length_within_ns(copy_, span);
+  row.exposed_copy_ns = length_within_ns(copy_alone_, span);
+}
+
+void StepRows::add_step(std::int64_t step, const Stretches& stretches) {
+  const std::size_t at = rows_.size();
+  rows_.push_back(new_row(step, event::kWholeStep, stretches.whole));
+  std::vector<std::pair<std::int64_t, std::int32_t>> starts;
+  for (const auto& [phase, start_ns] : stretches.phase_starts) starts.emplace_back(start_ns, phase);
+  std::sort(starts.begin(), starts.end());
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto [start_ns, phase] = starts[i];
+    const bool last = i + 1 == starts.size();
+    const bool known = phase >= 0 && static_cast<std::size_t>(phase) < phases_.size();
+    rows_.push_back(new_row(step, known ? phases_[static_cast<std::size_t>(phase)] : event::kOtherPhase,
+                            {start_ns, last ? stretches.whole.end_ns : starts[i + 1].first}));
+    fill(rows_.back(), last);
+    add_to(rows_[at], rows_.back());
+  }
+  set_gaps(rows_[at]);
+}
+
+StepActivity StepRows::new_row(std::int64_t step, const std::string& phase, Interval span) const {
+  StepActivity row;
+  row.step = step;
+  row.phase = phase;
+  row.warmup = step < warmup_;
+  row.start_ns = span.start_ns;
+  row.end_ns = span.end_ns;
+  return row;
+}
+
+void StepRows::fill(StepActivity& row, bool closed) const {
+  count_starts(row, activities_, closed);
+  busy_.measure(row);
+  set_gaps(row);
+}
+
+void StepRows::set_gaps(StepActivity& row) const {
+  const Gaps gaps = gaps_within(busy_.any(), {row.start_ns, row.end_ns});
+  row.gaps = gaps.count;
+  row.idle_ns = gaps.total_ns;
+  row.longest_gap_ns = gaps.longest_ns;
+}
+
+}  // namespace kymo::analysis

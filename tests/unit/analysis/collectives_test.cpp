@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/collectives.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/attribution.hpp"
+#include "unit/analysis/trace_fixture.hpp"
+
+namespace kymo::analysis {
+namespace {
+
+using event::Attribution;
+using event::Collective;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+constexpr const char* kReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+
+class PlaceCollectives : public ::testing::Test {
+ protected:
+  static event::Place on(std::uint32_t thread, event::Place place = TraceBuilder::place(0, 1)) {
+    place.thread = thread;
+    return place;
+  }
+  /// A call on a stream, made on a thread.
+  void call(std::int64_t enqueue_ns, std::int64_t returned_ns, std::uint32_t thread = 0) {
+    Collective made;
+    made.on_device = true;
+    made.enqueue_ns = enqueue_ns;
+    made.returned_ns = returned_ns;
+    made.place = on(thread);
+    made_.trace.collectives.push_back(made);
+  }
+  /// A kernel of communication and its launch.
+  void kernel(std::uint32_t id, std::int64_t launch_ns, std::int64_t start_ns, std::int64_t end_ns, std::uint32_t thread = 0) {
+    made_.launch(id, launch_ns, on(thread));
+    made_.activity(id, start_ns, end_ns, kReduce);
+  }
+  std::vector<event::Loss> place() {
+    attribute(made_.trace);
+    std::vector<bool> communicates(made_.trace.texts.size() + 1, false);
+    for (event::TextId id = 1; id <= made_.trace.texts.size(); ++id) communicates[id] = made_.text(id).rfind("nccl", 0) == 0;
+    return place_collectives(made_.trace, communicates);
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> times() const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> result;
+    for (const Collective& each : made_.trace.collectives) result.emplace_back(each.start_ns, each.end_ns);
+    return result;
+  }
+  const Collective& at(std::size_t i) const { return made_.trace.collectives.at(i); }
+
+  TraceBuilder made_;
+};
+
+TEST_F(PlaceCollectives, OfNothingIsNothing) { EXPECT_THAT(place(), IsEmpty()); }
+
+TEST_F(PlaceCollectives, GivesEachCallTheKernelThatItLaunched) {
+  call(10, 20);
+  call(30, 40);
+  kernel(1, 15, 100, 200);
+  kernel(2, 35, 200, 350);
+  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(times(), ElementsAre(Pair(100, 200), Pair(200, 350)));
+  EXPECT_EQ(at(0).kernels, 1);
+  EXPECT_EQ(at(0).step, 0);
+  EXPECT_EQ(at(0).phase, 1);
+  EXPECT_EQ(at(0).attribution, Attribution::kPhase);
+}
+
+TEST_F(PlaceCollectives, LastsFromTheFirstToTheLastOfSeveralKernels) {
+  call(10, 20);
+  kernel(1, 12, 150, 200);
+  kernel(2, 14, 100, 130);
+  kernel(3, 16, 110, 300);
+  place();
+  EXPECT_THAT(times(), ElementsAre(Pair(100, 300)));
+  EXPECT_EQ(at(0).kernels, 3);
+}
+
+TEST_F(PlaceCollectives, CallsOfAGroupShareItsKernels) {
+  call(10, 50);
+  call(11, 51);
+  call(12, 52);
+  kernel(1, 30, 100, 200);
+  kernel(2, 31, 120, 260);
+  call(60, 70);
+  kernel(3, 65, 300, 400);
+  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(times(), ElementsAre(Pair(100, 260), Pair(100, 260), Pair(100, 260), Pair(300, 400)));
+  EXPECT_EQ(at(1).kernels, 2);
+}
+
+TEST_F(PlaceCollectives, ACallThatIsEndedLateTakesNoKernelOfTheNext) {
+  call(10, 500);
+  kernel(1, 15, 100, 200);
+  call(20, 510);
+  kernel(2, 25, 200, 300);
+  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(times(), ElementsAre(Pair(100, 200), Pair(200, 300)));
+}
+
+TEST_F(PlaceCollectives, KernelsOfOtherThreadsAndOtherKindsAreNotItsOwn) {
+  call(10, 20, 1);
+  kernel(1, 15, 100, 200, 2);  // c10d's own
+  made_.launch(2, 15, on(1));
+  made_.activity(2, 110, 120, "elementwise_kernel");
+  made_.launch(3, 25, on(1));
+  made_.activity(3, 130, 140, kReduce);  // after it had returned
+  made_.activity(77, 15, 18, kReduce);   // without a launch
+  const auto losses = place();
+  EXPECT_THAT(times(), ElementsAre(Pair(-1, -1)));
+  EXPECT_EQ(at(0).kernels, 0);
+  EXPECT_EQ(lost(losses, "not seen"), 1);
+}
+
+TEST_F(PlaceCollectives, ThreadsDoNotMixAndOrderDoesNotMatter) {
+  call(10, 40, 1);
+  call(11, 41, 2);
+  kernel(1, 30, 300, 400, 2);
+  kernel(2, 31, 100, 200, 1);
+  std::swap(made_.trace.launches[0], made_.trace.launches[1]);
+  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(times(), ElementsAre(Pair(100, 200), Pair(300, 400)));
+}
+
+TEST_F(PlaceCollectives, ReplayedByAGraphIsNotSeen) {
+  call(10, 20);
+  made_.launch(1, 15, on(0), event::LaunchKind::kGraph);
+  made_.activity(1, 100, 200, kReduce).graph_node = 9;
+  const auto losses = place();
+  EXPECT_THAT(times(), ElementsAre(Pair(-1, -1)));
+  EXPECT_EQ(lost(losses, "replayed by a graph"), 1);
+}
+
+TEST_F(PlaceCollectives, WithoutRecordedKernelsNothingIsMissed) {
+  call(10, 20);
+  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_EQ(at(0).start_ns, -1);
+}
+
+TEST_F(PlaceCollectives, OneThatNeverEndedIsALossAndClaimsNothing) {
+  call(10, -1);
+  kernel(1, 15, 100, 200);
+  const auto losses = place();
+  EXPECT_THAT(losses, SizeIs(1));
+  EXPECT_EQ(lost(losses, "without an end"), 1);
+  EXPECT_THAT(times(), ElementsAre(Pair(-1, -1)));
+}
+
+TEST_F(PlaceCollectives, WithoutAStreamItLastsFromCallToEnd) {
+  call(10, 90);
+  call(20, -1);
+  for (Collective& each : made_.trace.collectives) each.on_device = false;
+  kernel(1, 15, 100, 200);
+  const auto losses = place();
+  EXPECT_THAT(times(), ElementsAre(Pair(10, 90), Pair(20, -1)));
+  EXPECT_EQ(at(0).kernels, 0);
+  EXPECT_EQ(lost(losses, "without an end"), 1);
+}
+
+TEST_F(PlaceCollectives, ACallInAHookBelongsToTheForwardScopeOfItsNode) {
+  const std::int32_t block = made_.scope("block_3", 100, 200);
+  const std::int32_t hook = made_.scope("hook", -1, -1);
+  call(10, 20);
+  call(30, 40);
+  call(50, 60);
+  made_.trace.collectives[0].place = TraceBuilder::place(4, 1, hook, {150, 1});
+  made_.trace.collectives[1].place = TraceBuilder::place(4, 1, block);
+  made_.trace.collectives[2].place = TraceBuilder::place(-1, 99, 1'000);
+  place();
+  EXPECT_EQ(at(0).attribution, Attribution::kAutograd);
+  EXPECT_EQ(made_.text(at(0).scope), "block_3");
+  EXPECT_EQ(at(0).step, 4);
+  EXPECT_EQ(at(1).attribution, Attribution::kLaunch);
+  EXPECT_EQ(made_.text(at(1).scope), "block_3");
+  EXPECT_EQ(at(2).attribution, Attribution::kNone);
+  EXPECT_EQ(at(2).phase, -1);
+  EXPECT_EQ(at(2).step, -1);
+}
+
+}  // namespace
+}  // namespace kymo::analysis
