@@ -10,6 +10,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "measure/json_field.hpp"
+#include "measure/mode.hpp"
 
 namespace kymo::measure {
 namespace {
@@ -85,6 +86,7 @@ std::string plan_key(const Case& what, const Method& how) {
 Method method_in(const Method& how, Pass pass) {
   if (!observes(pass)) return how;
   Method observed = how;
+  observed.mode = kSyncMode;  // modes are ways of timing: events are placed by steps that each end synchronised
   observed.warmup = std::min(how.warmup, how.observation.warmup);
   observed.steps = how.until ? how.observation.steps : std::min(how.steps, how.observation.steps);
   observed.until.reset();

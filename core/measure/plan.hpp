@@ -68,7 +68,7 @@ struct Method {
   std::int64_t steps = 10;
   std::optional<StoppingRule> until;  ///< instead of `steps`
   Sync sync = Sync::kStep;
-  std::string mode = "sync";
+  std::string mode = "sync";  ///< how the time pass is made: sync, hot or cold (measure/mode.hpp)
   std::vector<Pass> passes{Pass::kVerify, Pass::kTime};
   std::uint64_t seed = 0;
   double timeout_s = 600;              ///< a worker without progress for this long is ended as `timeout`

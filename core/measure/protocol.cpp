@@ -70,6 +70,14 @@ Gather gather_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), 
 Json to_json(const Gathered& m) { return {{"type", "gathered"}, {"sequence", m.sequence}, {"payloads", m.payloads}}; }
 Gathered gathered_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), field<std::vector<std::string>>(f, "payloads")}; }
 
+Json to_json(const AskClock& m) { return {{"type", "ask_clock"}, {"sequence", m.sequence}}; }
+AskClock ask_clock_from(const Json& f) { return {field<std::int64_t>(f, "sequence")}; }
+
+Json to_json(const Clock& m) { return {{"type", "clock"}, {"sequence", m.sequence}, {"clock_ns", m.clock_ns}, {"boot_id", m.boot_id}}; }
+Clock clock_from(const Json& f) {
+  return {field<std::int64_t>(f, "sequence"), field<std::int64_t>(f, "clock_ns"), field<std::string>(f, "boot_id")};
+}
+
 Json to_json(const Outcome& m) {
   return {{"type", "outcome"},
           {"status", m.status},
@@ -77,12 +85,14 @@ Json to_json(const Outcome& m) {
           {"stage", m.stage},
           {"phase", m.phase},
           {"step", m.step},
-          {"verification", m.verification}};
+          {"verification", m.verification},
+          {"age_ns", m.age_ns}};
 }
 
 Outcome outcome_from(const Json& f) {
   return {field<std::string>(f, "status"), field<std::string>(f, "detail"), field<std::string>(f, "stage"),
-          field<std::string>(f, "phase"),  field<std::int64_t>(f, "step"),  field<std::string>(f, "verification")};
+          field<std::string>(f, "phase"),  field<std::int64_t>(f, "step"),  field<std::string>(f, "verification"),
+          field<std::int64_t>(f, "age_ns")};
 }
 
 Json to_json(const Cancel&) { return {{"type", "cancel"}}; }

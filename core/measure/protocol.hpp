@@ -15,7 +15,7 @@
 /// with an outcome; then it receives the next assignment or `exit`. A worker in any language can take part.
 namespace kymo::measure::protocol {
 
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 inline constexpr std::uint32_t kMaxFrameBytes = 64u << 20;
 
 /// worker → supervisor: the first frame.
@@ -68,6 +68,17 @@ struct Gathered {
   std::vector<std::string> payloads;  ///< in rank order
 };
 
+/// worker → supervisor, answered by Clock at once, whatever the pass is doing.
+struct AskClock {
+  std::int64_t sequence = 0;
+};
+/// supervisor → worker.
+struct Clock {
+  std::int64_t sequence = 0;
+  std::int64_t clock_ns = 0;  ///< the supervisor's CLOCK_MONOTONIC_RAW as it answered
+  std::string boot_id;        ///< of its machine: with the worker's own, the two have one clock; empty if unknown
+};
+
 /// worker → supervisor: how the assignment ended on this rank. The rank file is complete when this is sent.
 struct Outcome {
   std::string status;  ///< ok, oom, failed, skipped, interrupted
@@ -76,6 +87,7 @@ struct Outcome {
   std::string phase;
   std::int64_t step = -1;
   std::string verification;  ///< verify pass: "passed", "failed", "unavailable"; else empty
+  std::int64_t age_ns = 0;   ///< how long before it was sent the pass failed: of several ranks the first to fail is the cause
 };
 
 /// supervisor → worker: end after the current step; what was measured is written.
@@ -90,11 +102,13 @@ Json to_json(const Barrier&);
 Json to_json(const Released&);
 Json to_json(const Gather&);
 Json to_json(const Gathered&);
+Json to_json(const AskClock&);
+Json to_json(const Clock&);
 Json to_json(const Outcome&);
 Json to_json(const Cancel&);
 Json to_json(const Exit&);
 
-/// The "type" of a frame: hello, assignment, progress, barrier, released, gather, gathered, outcome, cancel, exit.
+/// The "type" of a frame: hello, assignment, progress, barrier, released, gather, gathered, ask_clock, clock, outcome, cancel, exit.
 std::string type_of(const Json& frame);
 
 /// Throw Error on a missing or mistyped field.
@@ -105,6 +119,8 @@ Barrier barrier_from(const Json&);
 Released released_from(const Json&);
 Gather gather_from(const Json&);
 Gathered gathered_from(const Json&);
+AskClock ask_clock_from(const Json&);
+Clock clock_from(const Json&);
 Outcome outcome_from(const Json&);
 
 }  // namespace kymo::measure::protocol

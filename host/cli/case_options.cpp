@@ -21,18 +21,19 @@ void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
   command
       .add_option_function<std::string>(
           "--ranks", [&options](const std::string& text) { options.ranks = whole_number("--ranks", text, 1, kMostRanks); },
-          "processes of each run [1]")
+          "processes of each run, all started here [1; under torchrun or srun: all of its ranks]")
       ->type_name("N");
 }
 
 Order order_of(const CaseOptions& options) {
   Order order;
+  order.ranks = options.ranks ? Ranks::kStartedHere : Ranks::kOfLaunch;
   for (const std::string& workload : options.workloads) {
     CaseSpec spec;
     spec.workload = workload;
     for (const std::string& text : options.set) spec.set.push_back(name_and_value("--set", text));
     for (const std::string& text : options.axes) spec.axes.push_back(axis_from(text));
-    spec.ranks = {options.ranks};
+    spec.ranks = {options.ranks.value_or(1)};
     order.specs.push_back(std::move(spec));
   }
   return order;

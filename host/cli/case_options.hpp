@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace kymo::cli {
 /// What names the cases of `run` and `verify` on the command line.
 struct CaseOptions {
   std::vector<std::string> workloads, set, axes;
-  std::int64_t ranks = 1;
+  std::optional<std::int64_t> ranks;
 };
 
 enum class Axes { kAdmitted, kNone };

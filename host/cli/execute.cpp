@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <optional>
 
 #include "base/error.hpp"
@@ -14,13 +15,17 @@
 #include "cli/results_table.hpp"
 #include "cli/selection.hpp"
 #include "store/results.hpp"
+#include "supervisor/follower.hpp"
+#include "supervisor/launch_environment.hpp"
 #include "supervisor/supervisor.hpp"
 #include "worker/worker.hpp"
 
 namespace kymo::cli {
 namespace {
 
+using supervisor::Launch;
 using supervisor::PlannedRun;
+using supervisor::Summary;
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
@@ -41,15 +46,22 @@ class GpuCount {
   std::optional<Gpus> known_;
 };
 
-std::vector<PlannedCase> all_cases(const Order& order, Targets& targets, const RunOptions& options) {
-  GpuCount gpu_count;
+/// Lays the launch over what was expanded: a run takes its first ranks, and cannot have more than there are.
+void fit_to(const std::optional<Launch>& launch, PlannedRun& run) {
+  if (!launch || run.what.ranks <= launch->world || !run.skip_reason.empty()) return;
+  run.skip_reason = "the case asks for " + std::to_string(run.what.ranks) + " ranks and this launch has " + std::to_string(launch->world);
+}
+
+std::vector<PlannedCase> all_cases(const Order& order, Targets& targets, const RunOptions& options, const std::optional<Launch>& launch,
+                                   const std::function<Gpus()>& gpus) {
   std::vector<PlannedCase> cases;
   for (CaseSpec spec : order.specs) {
     apply(options, spec);
+    if (launch && order.ranks == Ranks::kOfLaunch) spec.ranks = {launch->world};
     const catalog::Found found = targets.find(spec.workload);
-    for (PlannedCase& planned : expand(
-             spec, *found.plugin, *found.workload, [&] { return gpu_count(); }, order.missing)) {
+    for (PlannedCase& planned : expand(spec, *found.plugin, *found.workload, gpus, order.missing)) {
       planned.run.label = options.label;
+      fit_to(launch, planned.run);
       cases.push_back(std::move(planned));
     }
     if (cases.size() > kMaxCases)
@@ -58,17 +70,34 @@ std::vector<PlannedCase> all_cases(const Order& order, Targets& targets, const R
   return cases;
 }
 
-std::vector<PlannedRun> plan(const Order& order, Targets& targets, const RunOptions& options) {
-  std::vector<PlannedCase> cases = all_cases(order, targets, options);
+/// The runs to make, and which of them are to be shown beside each other.
+struct Plan {
+  std::vector<PlannedRun> runs;
+  std::vector<Pair> pairs;
+};
+
+Plan plan(const Order& order, Targets& targets, const RunOptions& options, const std::optional<Launch>& launch) {
+  GpuCount gpu_count;
+  const auto gpus = [&] {
+    Gpus found = gpu_count();
+    if (launch) found.most_needed = launch->gpus_needed;
+    return found;
+  };
+  std::vector<PlannedCase> cases = all_cases(order, targets, options, launch, gpus);
   if (!options.filter.empty()) cases = matching(std::move(cases), options.filter);
   if (options.shard) cases = shard_of(std::move(cases), *options.shard);
+  Rotation rotation{std::move(cases), {}};
+  if (order.against)
+    rotation = with_peer(std::move(rotation.cases), *order.against, targets.find(order.against->workload), gpus, order.missing);
   std::int64_t runs = 0;
-  for (const PlannedCase& planned : cases) {
+  for (const PlannedCase& planned : rotation.cases) {
     if (__builtin_add_overflow(runs, planned.repeat, &runs) || runs > static_cast<std::int64_t>(kMaxCases)) {
       throw UsageError("there are more than " + std::to_string(kMaxCases) + " runs; repeat the cases less often");
     }
   }
-  return repeated(cases);
+  std::vector<PlannedRun> planned = repeated(rotation.cases);
+  for (std::size_t index = 0; index < planned.size(); ++index) planned[index].plan_index = index;
+  return {std::move(planned), std::move(rotation.pairs)};
 }
 
 /// Leaves out what the database holds already; without a database that is nothing.
@@ -115,39 +144,49 @@ std::string finished_line(const store::ResultsDatabase& database, std::int64_t i
   return result.is_null() ? "" : result_line(result);
 }
 
-int show(const store::ResultsDatabase& database, std::int64_t invocation, const RunOptions& options, int code) {
+int show(const store::ResultsDatabase& database, std::int64_t invocation, const std::vector<Pair>& pairs, const RunOptions& options,
+         int code) {
   const Json results = invocation_results(database, invocation);
+  const Json against = pairs.empty() ? Json::array() : against_rows(results, declared_work(database, invocation), pairs);
   if (options.json) {
-    print_json({{"database", database.file().string()}, {"invocation_id", invocation}, {"exit_code", code}, {"runs", results}});
+    Json said{{"database", database.file().string()}, {"invocation_id", invocation}, {"exit_code", code}, {"runs", results}};
+    if (!pairs.empty()) said["against"] = against;
+    print_json(said);
     return code;
   }
   print(render(results_table(results), colour_on_stdout()));
   if (options.show_checks) print("\n" + render(checks_table(results), colour_on_stdout()));
   print(failures(results));
+  if (!pairs.empty()) print("\n" + render(against_table(against), colour_on_stdout()));
   print("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) + "\n");
   return code;
 }
 
-int make(const std::vector<PlannedRun>& runs, const RunOptions& options, const std::string& command_line) {
+int code_of(const Summary& summary, bool fail_on_oom) {
+  std::vector<std::string> statuses;
+  for (const auto& run : summary.runs) statuses.push_back(run.status);
+  return exit_code(statuses, fail_on_oom, summary.interrupted ? summary.signal : 0);
+}
+
+int make(const Plan& planned, const RunOptions& options, const std::string& command_line, const supervisor::Leading* leading) {
   store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
   Progress progress([&](std::size_t index) { return finished_line(database, invocation, index); });
   supervisor::Options how;
   how.keep = options.keep;
+  how.leading = leading;
   how.on_progress = [&](const supervisor::ProgressView& view) { progress.show(view); };
-  supervisor::Summary summary;
+  Summary summary;
   try {
-    summary = supervisor::make_runs(database, invocation, runs, how);
+    summary = supervisor::make_runs(database, invocation, planned.runs, how);
   } catch (const Error& error) {
     database.end_invocation(invocation, static_cast<int>(error.code()));
     throw;
   }
   progress.finish(summary.runs.size());
-  std::vector<std::string> statuses;
-  for (const auto& run : summary.runs) statuses.push_back(run.status);
-  const int code = exit_code(statuses, options.fail_on_oom, summary.interrupted ? summary.signal : 0);
+  const int code = code_of(summary, options.fail_on_oom);
   database.end_invocation(invocation, code);
-  return show(database, invocation, options, code);
+  return show(database, invocation, planned.pairs, options, code);
 }
 
 }  // namespace
@@ -161,16 +200,20 @@ int exit_code(const std::vector<std::string>& statuses, bool fail_on_oom, int si
 }
 
 int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line) {
-  const std::vector<PlannedRun> runs = without_finished(plan(order, targets, options), options);
-  if (options.plan) return print_plan(runs, options.json);
-  if (runs.empty()) {
-    if (options.json)
-      print_json({{"database", options.database.string()}, {"invocation_id", nullptr}, {"exit_code", 0}, {"runs", Json::array()}});
-    std::fprintf(stderr, "kymo: nothing left to do: every case of this call is in %s already or belongs to another shard\n",
-                 visible(options.database.string()).c_str());
-    return 0;
-  }
-  return make(runs, options, command_line);
+  const std::optional<Launch> launch = order.ranks == Ranks::kStartedHere ? std::nullopt : supervisor::read_launch();
+  Plan planned = plan(order, targets, options, launch);
+  if (launch && !launch->leads()) return options.plan ? 0 : supervisor::follow(*launch, planned.runs);
+  std::optional<supervisor::Leading> leading;
+  if (launch) leading = {*launch, planned.runs, [&](const Summary& summary) { return code_of(summary, options.fail_on_oom); }};
+  planned.runs = without_finished(std::move(planned.runs), options);
+  if (options.plan) return print_plan(planned.runs, options.json);
+  if (!planned.runs.empty()) return make(planned, options, command_line, leading ? &*leading : nullptr);
+  if (leading) supervisor::dismiss_followers(*leading);
+  if (options.json)
+    print_json({{"database", options.database.string()}, {"invocation_id", nullptr}, {"exit_code", 0}, {"runs", Json::array()}});
+  std::fprintf(stderr, "kymo: nothing left to do: every case of this call is in %s already or belongs to another shard\n",
+               visible(options.database.string()).c_str());
+  return 0;
 }
 
 }  // namespace kymo::cli

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/against.hpp"
 #include "cli/case_spec.hpp"
 #include "cli/expand.hpp"
 #include "cli/run_options.hpp"
@@ -11,10 +13,19 @@
 
 namespace kymo::cli {
 
+/// What a case's ranks become under torchrun or srun.
+enum class Ranks {
+  kAsStated,     ///< the case's own number; more than the launch has is a skipped run
+  kOfLaunch,     ///< as many as the launch has
+  kStartedHere,  ///< the case's own number, all started by this process: the launch is not looked at
+};
+
 /// What a command asks for: cases and the workloads they name, in the same order.
 struct Order {
   std::vector<CaseSpec> specs;
   MissingDevice missing = MissingDevice::kUsageError;
+  Ranks ranks = Ranks::kAsStated;
+  std::optional<Peer> against = std::nullopt;  ///< run in turn with each case
 };
 
 /// Expands, selects, makes and shows the runs; returns the exit code. Nothing is written before all of the order is understood.

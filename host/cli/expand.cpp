@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "measure/mode.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -18,7 +19,8 @@ struct Placement {
   std::string missing;
 };
 
-std::string gpu_shortage(const Gpus& gpus, std::int64_t ranks) {
+std::string gpu_shortage(const Gpus& gpus, std::int64_t all_ranks) {
+  const std::int64_t ranks = std::min(all_ranks, gpus.most_needed);
   if (gpus.count == 0) return "there is no GPU: " + gpus.reason;
   if (gpus.count < ranks) return std::to_string(ranks) + " ranks need a GPU each and there are " + std::to_string(gpus.count);
   return "";
@@ -61,6 +63,12 @@ void check_given_once(const CaseSpec& spec, const catalog::Workload& workload) {
   };
   for (const auto& [name, value] : spec.set) add(name);
   for (const Axis& axis : spec.axes) add(axis.parameter);
+}
+
+void check_mode(const catalog::Workload& workload, const supervisor::PlannedRun& run) {
+  const std::string objection =
+      measure::mode_objection(run.how, run.what, {.phases = workload.phases.size(), .asynchronous = workload.asynchronous_step});
+  if (!objection.empty()) throw UsageError(objection);
 }
 
 /// Every combination of the axes' values, the last axis varying fastest.
@@ -125,6 +133,7 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
                     .device = placement.device};
         run.how = spec.method;
         run.how.warmup = warmup;
+        check_mode(workload, run);
         run.plugin = plugin_row(plugin);
         run.suite = spec.suite;
         run.suite_case = spec.name;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace kymo::cli {
 /// What the choice of a device needs to know.
 struct Gpus {
   int count = 0;
-  std::string reason;  ///< why there is none
+  std::string reason;                                                   ///< why there is none
+  std::int64_t most_needed = std::numeric_limits<std::int64_t>::max();  ///< ranks of any run that this process sees the GPUs of
 };
 
 /// What a case becomes where its device is missing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "cli/case_options.hpp"
 #include "cli/commands.hpp"
@@ -12,10 +13,12 @@ namespace {
 struct Arguments {
   CaseOptions cases;
   RunOptions options;
+  std::optional<Peer> against;
 };
 
 int run(const Arguments& arguments, const std::string& command_line) {
-  const Order order = order_of(arguments.cases);
+  Order order = order_of(arguments.cases);
+  order.against = arguments.against;
   Targets targets(arguments.options.plugins);
   return execute(order, targets, arguments.options, command_line);
 }
@@ -26,6 +29,11 @@ void add_run(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("run", "Measures workloads and stores what they did");
   add_case_options(*command, arguments->cases, Axes::kAdmitted);
+  command
+      ->add_option_function<std::string>(
+          "--against", [arguments](const std::string& text) { arguments->against = peer_from(text); },
+          "run this workload in turn with each case, with the same parameters where it has them, and show both side by side")
+      ->type_name("WORKLOAD[:P=V,...]");
   add_worker_options(*command, arguments->options);
   add_method_options(*command, arguments->options);
   add_observation_options(*command, arguments->options);

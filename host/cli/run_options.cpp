@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/programs.hpp"
+#include "measure/mode.hpp"
 #include "store/results.hpp"
 
 namespace kymo::cli {
@@ -63,13 +64,10 @@ void add_method_options(CLI::App& app, RunOptions& options) {
   option(app, "--until", options.until, "REL", "measure until the mean step is known to this relative standard error, such as 1%",
          [](const std::string& text) { return relative_error("--until", text); });
   number_option(app, "--repeat", options.repeat, 1, kAnyNumber, "runs of each case, interleaved [1]");
-  app.add_option_function<std::string>(
-         "--mode",
-         [](const std::string& text) {
-           if (text != "sync") throw UsageError("--mode takes sync, not " + quote(text));
-         },
-         "how steps are timed: sync waits for the device after each one")
-      ->type_name("sync");
+  option(app, "--mode", options.mode, "sync|hot|cold",
+         "how steps are timed: sync waits for the device after each one, hot after a batch, cold flushes the caches before each one and "
+         "queues its work before any of it begins; hot and cold need a step of one phase that waits for nothing [sync]",
+         [](const std::string& text) { return measure::mode_from(text); });
   option(app, "--sync", options.sync, "step|phase", "where the host waits for the device [step]",
          [](const std::string& text) { return measure::sync_from(text); });
   option(app, "--passes", options.passes, "LIST", "what to do of verify, time, memory, trace, ops [verify,time]",
@@ -136,6 +134,7 @@ void apply(const RunOptions& options, CaseSpec& spec) {
     how.until.reset();
   }
   if (options.until) how.until = measure::StoppingRule{.relative_standard_error = *options.until};
+  if (options.mode) how.mode = *options.mode;
   if (options.sync) how.sync = *options.sync;
   if (options.passes) how.passes = *options.passes;
   if (options.no_verify) std::erase(how.passes, measure::Pass::kVerify);

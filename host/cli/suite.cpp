@@ -10,12 +10,13 @@
 #include "base/installation.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
+#include "measure/mode.hpp"
 
 namespace kymo::cli {
 namespace {
 
-const std::vector<std::string> kMethodKeys{"ranks", "device", "warmup", "steps",          "until",       "repeat",
-                                           "fresh", "sync",   "passes", "observed_steps", "trace_detail"};
+const std::vector<std::string> kMethodKeys{"ranks", "device", "warmup", "steps",  "until",          "repeat",
+                                           "fresh", "mode",   "sync",   "passes", "observed_steps", "trace_detail"};
 
 std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
   keys.insert(keys.end(), kMethodKeys.begin(), kMethodKeys.end());
@@ -135,12 +136,11 @@ void apply_method(const Place& place, CaseSpec& spec) {
     how.until = measure::StoppingRule{};
     how.until->relative_standard_error = relative_error(place.where + ": 'until'", scalar_text(place, "until", *value));
   }
-  if (const Json* value = place.find("sync")) {
-    try {
-      how.sync = measure::sync_from(word(place, "sync", *value));
-    } catch (const UsageError& error) {
-      place.fail(error.what());
-    }
+  try {
+    if (const Json* value = place.find("mode")) how.mode = measure::mode_from(word(place, "mode", *value));
+    if (const Json* value = place.find("sync")) how.sync = measure::sync_from(word(place, "sync", *value));
+  } catch (const UsageError& error) {
+    place.fail(error.what());
   }
 }
 

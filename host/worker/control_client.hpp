@@ -35,6 +35,9 @@ class ControlClient {
   /// Gives bytes to every rank and returns theirs in rank order; nullopt if the run is cancelled meanwhile.
   virtual std::optional<std::vector<std::string>> gather(const std::string& bytes) = 0;
 
+  /// The supervisor's clock, read between question and answer; nullopt if the run is cancelled meanwhile.
+  virtual std::optional<measure::protocol::Clock> ask_clock() = 0;
+
   /// True once the run is to end. Never waits.
   virtual bool cancelled() = 0;
 };

@@ -7,7 +7,9 @@
 #include "analysis/derive.hpp"
 #include "base/clock.hpp"
 #include "base/text.hpp"
+#include "measure/mode.hpp"
 #include "measure/throttle.hpp"
+#include "worker/clock_questions.hpp"
 #include "worker/pass_run.hpp"
 #include "worker/process_memory.hpp"
 #include "worker/services.hpp"
@@ -25,6 +27,7 @@ PassResult refused(const std::string& detail) {
   result.outcome.status = "failed";
   result.outcome.stage = "load";
   result.outcome.detail = one_line(detail);
+  result.ended_ns = now_ns();
   return result;
 }
 
@@ -42,7 +45,10 @@ std::string objection(const Assignment& assignment, const kymo_workload* workloa
   if (!workload) return "the plugin has no workload " + quote(assignment.what.workload);
   if (!workload->create || !workload->prepare || !workload->step || !workload->destroy)
     return "the workload lacks one of create, prepare, step and destroy";
-  if (assignment.how.mode != "sync") return "this version does not time in mode " + quote(assignment.how.mode) + "; it knows: sync";
+  const std::string refusal =
+      measure::mode_objection(assignment.how, assignment.what,
+                              {.phases = workload->phase_count, .asynchronous = (workload->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0});
+  if (!refusal.empty()) return refusal;
   // Any program may speak the protocol: a count that no loop can reach, or that overflows, must not end as a run without samples.
   static constexpr std::int64_t kMostSteps = 1'000'000'000'000;
   const auto& how = assignment.how;
@@ -76,16 +82,25 @@ class Engine {
       // The device's own error between two calls, or the tool's: the pass ends, and what was measured is kept.
       pass_.end("failed", error.what());
     }
+    const std::int64_t steps_ended_ns = now_ns();
     finish();
-    return {pass_.outcome, std::move(record_)};
+    return {pass_.outcome, std::move(record_), pass_.failed_ns >= 0 ? pass_.failed_ns : steps_ended_ns};
   }
 
  private:
   bool make_stages() {
-    if (!arm() || !create() || !prepare()) return false;
+    if (!arm() || !compare_clocks() || !create() || !prepare()) return false;
     if (pass_.assignment.pass == Pass::kVerify) return verify();
     steps_.emplace(pass_);
-    return steps_->run();
+    return steps_->run() && compare_clocks();
+  }
+
+  /// Ranks have clocks of their own: what they observed is compared by way of the supervisor's.
+  bool compare_clocks() {
+    if (pass_.assignment.what.ranks == 1 || !measure::observes(pass_.assignment.pass)) return true;
+    const auto sync = compare_with_supervisor(pass_.control, pass_.run_start_ns);
+    if (sync) record_.trace.clock_syncs.push_back(*sync);
+    return sync ? true : pass_.end("interrupted", "the run was cancelled");
   }
 
   bool arm() {
@@ -174,6 +189,7 @@ class Engine {
     for (auto collector = pass_.armed.rbegin(); collector != pass_.armed.rend(); ++collector) disarm(**collector);
     destroy();
     pass_.context.collect(record_);
+    if (steps_) steps_->add_metrics(record_);
     if (measure::observes(pass_.assignment.pass)) derive();
     record_.memory.resident_bytes = peak_resident_bytes();
     measure::mark_throttled(record_.samples, record_.gpu_samples);
@@ -184,7 +200,8 @@ class Engine {
     try {
       const std::string& patterns = pass_.assignment.how.observation.kernel_classes;
       const auto classifier = patterns.empty() ? analysis::Classifier() : analysis::Classifier::with_file(patterns);
-      analysis::derive(record_, {.warmup = pass_.assignment.how.warmup, .classifier = &classifier});
+      const bool on_host = pass_.assignment.what.device == measure::DeviceKind::kCpu;
+      analysis::derive(record_, {.warmup = pass_.assignment.how.warmup, .classifier = &classifier, .on_host = on_host});
     } catch (const std::exception& error) {
       record_.losses.push_back({"analysis", -1, one_line(error.what())});
     }

@@ -28,6 +28,7 @@ void PassRun::announce(const char* stage, std::int64_t step, std::int64_t steps)
   const bool same = std::strcmp(stage, stage_) == 0;
   stage_ = stage;
   step_ = step;
+  if (context.place()) context.place()->set_step(step);
   if (same && now < next_beat_ns_) return;
   next_beat_ns_ = now + kBeatIntervalNs;
   control.send(measure::protocol::Progress{stage, step, steps});
@@ -49,6 +50,7 @@ bool PassRun::judge_call(kymo_status status) {
 }
 
 bool PassRun::end(const std::string& status, const std::string& detail) {
+  if (failed_ns < 0) failed_ns = now_ns();
   outcome.status = status;
   outcome.detail = one_line(detail);
   outcome.stage = stage_;

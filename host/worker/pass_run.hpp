@@ -66,6 +66,7 @@ class PassRun {
   collect::DeviceTimer* timer = nullptr;
   void* instance = nullptr;
   measure::protocol::Outcome outcome;
+  std::int64_t failed_ns = -1;  ///< host clock: when end() was called first
   std::optional<event::OutOfMemory> out_of_memory;
 
  private:

@@ -16,9 +16,14 @@ void PhaseRecorder::observe(std::vector<collect::Collector*> observers, collect:
   ranges_ = ranges;
 }
 
+void PhaseRecorder::start_cold(collect::DeviceTimer* device, bool hold) {
+  cold_ = device;
+  hold_ = hold;
+}
+
 void PhaseRecorder::begin_step() {
   for (PhaseTime& time : times_) time = PhaseTime{};
-  open_.store(kNone, std::memory_order_relaxed);
+  set_open(kNone);
   unwound_ = kNone;
   next_ = 0;
   in_step_ = true;
@@ -34,8 +39,20 @@ int PhaseRecorder::find(const char* name) const {
   return kNone;
 }
 
+void PhaseRecorder::set_open(int index) noexcept {
+  open_.store(index, std::memory_order_relaxed);
+  if (place_) place_->set_phase(index);
+}
+
 void PhaseRecorder::wait_at_boundary() {
   if (boundary_ && !boundary_->is_capturing(stream_)) boundary_->synchronize();
+}
+
+void PhaseRecorder::make_cold() {
+  // What is captured into a graph is not run now.
+  if (cold_->is_capturing(stream_)) return;
+  cold_->flush(stream_);
+  if (hold_) cold_->block(stream_);
 }
 
 kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
@@ -44,9 +61,10 @@ kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
     if (index == kNone) return refuse_begin(name ? name : "");
     stream_ = stream;
     wait_at_boundary();
-    for (collect::Collector* observer : observers_) observer->phase_begin(static_cast<std::size_t>(index), stream);
     PhaseTime& time = times_[static_cast<std::size_t>(index)];
-    open_.store(index, std::memory_order_relaxed);
+    if (cold_ && time.calls == 0) make_cold();
+    for (collect::Collector* observer : observers_) observer->phase_begin(static_cast<std::size_t>(index), stream);
+    set_open(index);
     unwound_ = kNone;
     next_ = index + 1 < static_cast<int>(names_.size()) ? index + 1 : 0;
     if (ranges_) ranges_->begin_phase(index, names_[static_cast<std::size_t>(index)]);
@@ -70,7 +88,7 @@ kymo_status PhaseRecorder::end() noexcept {
       times_[static_cast<std::size_t>(index)].host_ns += now_ns() - begun_ns_;
     }
     if (std::uncaught_exceptions() > 0) unwound_ = index;
-    open_.store(kNone, std::memory_order_relaxed);
+    set_open(kNone);
     return KYMO_OK;
   } catch (const std::exception& error) {
     return refuse(error.what());

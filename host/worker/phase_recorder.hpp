@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collect/collector.hpp"
+#include "measure/worker_place.hpp"
 #include "worker/range_recorder.hpp"
 
 namespace kymo::worker {
@@ -31,6 +32,13 @@ class PhaseRecorder {
   /// `ranges` keeps phases as events too; nullptr in passes that observe none.
   void observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary, RangeRecorder* ranges);
 
+  /// Mode cold: before the first entry of the next steps the device's cache is flushed, and the stream held if `hold`.
+  /// nullptr: neither.
+  void start_cold(collect::DeviceTimer* device, bool hold);
+
+  /// Where the supervisor sees the open phase; nullptr: nowhere.
+  void show_in(measure::WorkerPlace* place) { place_ = place; }
+
   void begin_step();
   kymo_status begin(const char* name, void* stream) noexcept;
   kymo_status end() noexcept;
@@ -51,7 +59,9 @@ class PhaseRecorder {
  private:
   static constexpr int kNone = -1;
   int find(const char* name) const;
+  void set_open(int index) noexcept;
   void wait_at_boundary();
+  void make_cold();
   kymo_status refuse(std::string violation);
   kymo_status refuse_begin(const char* name);
 
@@ -59,7 +69,10 @@ class PhaseRecorder {
   std::vector<PhaseTime> times_;
   std::vector<collect::Collector*> observers_;
   collect::DeviceTimer* boundary_ = nullptr;
+  collect::DeviceTimer* cold_ = nullptr;
+  bool hold_ = false;
   RangeRecorder* ranges_ = nullptr;
+  measure::WorkerPlace* place_ = nullptr;
   void* stream_ = nullptr;  // of the open phase
   std::atomic<int> open_{kNone};
   std::int64_t begun_ns_ = 0;

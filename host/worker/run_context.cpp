@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace kymo::worker {
@@ -68,7 +70,20 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
   placement_.rendezvous_host = rendezvous_host_.c_str();
   placement_.rendezvous_port = assignment.rendezvous_port;
   bind_parameters(assignment, workload);
-  if (measure::observes(assignment.pass)) ranges_.emplace(run_start_ns);
+  if (!assignment.rank_file.empty()) show_place(assignment.rank_file);
+  if (measure::observes(assignment.pass)) {
+    ranges_.emplace(run_start_ns);
+    collectives_.emplace(run_start_ns);
+  }
+}
+
+/// A run is not lost for want of it: the supervisor then goes by the last heartbeat.
+void RunContext::show_place(const std::string& rank_file) {
+  try {
+    phases_.show_in(&place_.emplace(measure::place_file(rank_file), phases_.names()));
+  } catch (const Error& error) {
+    log::write(log::Level::kWarning, error.what());
+  }
 }
 
 void RunContext::bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload) {
@@ -136,6 +151,16 @@ void RunContext::mark_at(const char* name, std::int64_t time_ns) {
 void RunContext::observe(std::vector<collect::Collector*> observers) {
   std::erase_if(observers, [](const collect::Collector* each) { return !each->wants_scopes(); });
   scope_observers_ = std::move(observers);
+}
+
+std::uint64_t RunContext::collective_begin(const kymo_collective* call) {
+  if (place_) place_->begin_collective();
+  return collectives_ ? collectives_->begin(call) : 0;
+}
+
+void RunContext::collective_end(std::uint64_t handle) {
+  if (place_) place_->end_collective();
+  if (collectives_) collectives_->end(handle);
 }
 
 void RunContext::scope_begin(const char* name) {
@@ -220,6 +245,7 @@ void RunContext::rethrow_kept() {
 void RunContext::collect(event::PassRecord& record) {
   record.trace.phases = phases_.names();
   if (ranges_) ranges_->collect(record);
+  if (collectives_) collectives_->collect(record);
   const std::lock_guard lock(mutex_);
   record.memory_trace.tags = std::move(tags_);
   record.metrics = std::move(metrics_);

@@ -15,6 +15,8 @@
 #include "base/clock.hpp"
 #include "event/records.hpp"
 #include "measure/protocol.hpp"
+#include "measure/worker_place.hpp"
+#include "worker/collective_recorder.hpp"
 #include "worker/control_client.hpp"
 #include "worker/failure.hpp"
 #include "worker/phase_recorder.hpp"
@@ -53,6 +55,8 @@ class RunContext {
   void mark_at(const char* name, std::int64_t time_ns);
   void scope_begin(const char* name);
   void scope_end();
+  std::uint64_t collective_begin(const kymo_collective* call);
+  void collective_end(std::uint64_t handle);
   void tag(const void* address, std::uint64_t bytes, std::uint32_t category);
   kymo_status all_gather_bytes(const void* send, std::uint64_t bytes, void* receive);
   void skip(const char* reason) { said_.skip_reason = reason; }
@@ -60,6 +64,8 @@ class RunContext {
   bool cancelled();
 
   // For the engine.
+  /// Where the supervisor sees what this worker does; nullptr if it asked for nothing.
+  measure::WorkerPlace* place() { return place_ ? &*place_ : nullptr; }
   void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
   /// Records phases and scopes from here on, and tells `observers` that want them of scopes.
   void observe(std::vector<collect::Collector*> observers);
@@ -78,6 +84,7 @@ class RunContext {
   void collect(event::PassRecord& record);
 
  private:
+  void show_place(const std::string& rank_file);
   void bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload);
 
   kymo_context handle_{this};
@@ -94,6 +101,8 @@ class RunContext {
   std::atomic<bool> cancelled_{false};
   std::int64_t next_poll_ns_ = 0;  // main thread
   std::optional<RangeRecorder> ranges_;
+  std::optional<CollectiveRecorder> collectives_;
+  std::optional<measure::WorkerPlace> place_;
   std::vector<collect::Collector*> scope_observers_;
   bool interrupted_ = false;
   Said said_;

@@ -64,6 +64,16 @@ void tag(kymo_context* context, const void* address, std::uint64_t bytes, std::u
   guarded(context, [&](RunContext& run) { run.tag(address, bytes, category); });
 }
 
+std::uint64_t collective_begin(kymo_context* context, const kymo_collective* call) {
+  std::uint64_t handle = 0;
+  guarded(context, [&](RunContext& run) { handle = run.collective_begin(call); });
+  return handle;
+}
+
+void collective_end(kymo_context* context, std::uint64_t handle) {
+  guarded(context, [&](RunContext& run) { run.collective_end(handle); });
+}
+
 kymo_status all_gather_bytes(kymo_context* context, const void* send, std::uint64_t bytes, void* receive) {
   kymo_status status = KYMO_FAILED;
   guarded(context, [&](RunContext& run) { status = run.all_gather_bytes(send, bytes, receive); });
@@ -117,6 +127,8 @@ kymo_host timing_services() {
   kymo_host host = common_services();
   host.phase_begin = phase_begin;
   host.phase_end = phase_end;
+  host.collective_begin = collective_begin;
+  host.collective_end = collective_end;
   host.work = work;
   return host;
 }

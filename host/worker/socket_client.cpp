@@ -119,6 +119,7 @@ std::optional<protocol::Assignment> SocketClient::next_assignment() {
   cancelled_ = false;
   barriers_ = 0;
   gathers_ = 0;
+  questions_ = 0;
   for (;;) {
     const Json frame = next_frame();
     const std::string type = protocol::type_of(frame);
@@ -158,6 +159,13 @@ std::optional<std::vector<std::string>> SocketClient::gather(const std::string& 
   std::vector<std::string> parts;
   for (const std::string& payload : protocol::gathered_from(*frame).payloads) parts.push_back(from_base64(payload));
   return parts;
+}
+
+std::optional<protocol::Clock> SocketClient::ask_clock() {
+  const std::int64_t sequence = questions_++;
+  send_frame(protocol::to_json(protocol::AskClock{sequence}));
+  const auto frame = await("clock", sequence);
+  return frame ? std::optional(protocol::clock_from(*frame)) : std::nullopt;
 }
 
 bool SocketClient::cancelled() {

@@ -24,6 +24,7 @@ class SocketClient final : public ControlClient {
   void send(const measure::protocol::Outcome& outcome) override;
   Release barrier(bool stop) override;
   std::optional<std::vector<std::string>> gather(const std::string& bytes) override;
+  std::optional<measure::protocol::Clock> ask_clock() override;
   bool cancelled() override;
 
  private:
@@ -41,6 +42,7 @@ class SocketClient final : public ControlClient {
   bool cancelled_ = false;
   std::int64_t barriers_ = 0;
   std::int64_t gathers_ = 0;
+  std::int64_t questions_ = 0;
 };
 
 }  // namespace kymo::worker

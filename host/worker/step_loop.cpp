@@ -2,11 +2,21 @@
 #include "worker/step_loop.hpp"
 
 #include "base/clock.hpp"
+#include "measure/mode.hpp"
 
 namespace kymo::worker {
 namespace {
 
 constexpr double kSecondsPerNs = 1e-9;
+
+constexpr const char* kHeldTooLong =
+    "mode cold: the step did not return within a second while its stream was held: it waits for the device, or queues more than the device "
+    "takes; declare it asynchronous only if it does neither, or time it in mode sync";
+constexpr const char* kNothingToHold =
+    "mode cold: the step did not enter its phase, so that there was no stream to flush and to hold; time it in mode sync";
+
+/// The part of one of `count` steps, to the nearest ns; -1 stays what it is.
+std::int64_t share(std::int64_t ns, std::int64_t count) { return ns < 0 ? ns : (ns + count / 2) / count; }
 
 }  // namespace
 
@@ -15,7 +25,10 @@ StepLoop::StepLoop(PassRun& pass)
       log_(pass.phases.names(), pass.run_start_ns),
       warmup_(pass.assignment.how.warmup),
       planned_(pass.assignment.how.until ? 0 : pass.assignment.how.warmup + pass.assignment.how.steps),
+      hot_(pass.assignment.how.mode == measure::kHotMode),
+      cold_(pass.assignment.how.mode == measure::kColdMode),
       device_ns_(pass.phases.names().size(), -1) {
+  if (cold_ && pass.assignment.what.device == measure::DeviceKind::kCpu) host_cache_.emplace();
   const auto& until = pass.assignment.how.until;
   if (until) stopping_.emplace(*until);
   log_.reserve(warmup_ + (until ? until->max_samples : pass.assignment.how.steps));
@@ -30,7 +43,10 @@ bool StepLoop::enough() const {
 bool StepLoop::run() {
   for (collect::Collector* collector : pass_.armed) collector->before_steps();
   for (std::int64_t step = 0; stopping_ || step < planned_; ++step) {
-    if (step == warmup_) measuring_since_ns_ = now_ns();
+    if (step == warmup_) {
+      if (!settle()) return false;
+      measuring_since_ns_ = now_ns();
+    }
     bool stop = !is_warmup(step) && enough();
     const bool alone = pass_.assignment.what.ranks == 1;
     if (stop && alone) break;
@@ -57,36 +73,102 @@ bool StepLoop::prepare_step(bool& stop) {
   return release == Release::kCancelled ? pass_.end("interrupted", "the run was cancelled") : true;
 }
 
+bool StepLoop::settle() {
+  Stretch stretch;
+  while (hot_ && !batch_.found()) {
+    if (!make_unstored(batch_.steps(), stretch)) return false;
+    batch_.measured(stretch.end_ns - stretch.begin_ns);
+  }
+  // A first step loads kernels and allocates, which waits for a held stream.
+  return cold_ && warmup_ == 0 ? make_unstored(1, stretch) : true;
+}
+
+bool StepLoop::make_unstored(std::int64_t steps, Stretch& stretch) {
+  pass_.announce("warmup", warmup_, planned_);
+  pass_.context.set_step(-1);
+  bool stop = false;
+  if (!pass_.go_on() || !prepare_step(stop) || !make_steps(warmup_, steps, false, stretch)) return false;
+  std::int64_t unused_ns = 0;
+  if (pass_.timer) pass_.timer->take_step(device_ns_, unused_ns);
+  return true;
+}
+
 bool StepLoop::timed_step(std::int64_t step) {
+  Stretch stretch;
+  const std::int64_t count = is_warmup(step) ? 1 : batch_.steps();
+  if (!make_steps(step, count, cold_ && !is_warmup(step), stretch)) return false;
+  keep(step, count, stretch);
+  for (collect::Collector* collector : pass_.armed) collector->between_steps(step);
+  return true;
+}
+
+bool StepLoop::make_steps(std::int64_t step, std::int64_t count, bool hold, Stretch& stretch) {
+  if (host_cache_) host_cache_->flush();
+  if (cold_) pass_.phases.start_cold(pass_.timer, hold);
   pass_.phases.begin_step();
   if (pass_.timer) pass_.timer->synchronize();
   // What before_step queued belongs to no step: events are placed by the timed stretch alone.
   RangeRecorder* const ranges = pass_.context.ranges();
   if (ranges) ranges->set_step(step);
-  const std::int64_t begin_ns = now_ns();
+  stretch.begin_ns = now_ns();
   for (collect::Collector* collector : pass_.armed) collector->step_begin(step);
-  const kymo_status status = pass_.attempt([&] { return pass_.workload.step(pass_.instance, pass_.context.handle()); });
+  const kymo_status status = call_steps(count);
+  const bool in_time = pass_.timer && cold_ ? pass_.timer->release() : true;
   if (pass_.timer && status == KYMO_OK) pass_.timer->synchronize();
-  const std::int64_t end_ns = now_ns();
+  stretch.end_ns = now_ns();
   for (collect::Collector* collector : pass_.armed) collector->step_end(step);
   if (ranges) ranges->set_step(-1);
   pass_.phases.end_step(status == KYMO_OK);
   pass_.context.rethrow_kept();
-  if (!pass_.judge_call(status)) return false;
-  keep(step, begin_ns, end_ns);
-  for (collect::Collector* collector : pass_.armed) collector->between_steps(step);
-  return true;
+  return pass_.judge_call(status) && was_held(hold, in_time);
 }
 
-void StepLoop::keep(std::int64_t step, std::int64_t begin_ns, std::int64_t end_ns) {
+kymo_status StepLoop::call_steps(std::int64_t count) {
+  collect::DeviceTimer* const batched = hot_ ? pass_.timer : nullptr;
+  if (batched) batched->begin_batch();
+  kymo_status status = KYMO_OK;
+  for (std::int64_t i = 0; i < count && status == KYMO_OK; ++i)
+    status = pass_.attempt([&] { return pass_.workload.step(pass_.instance, pass_.context.handle()); });
+  if (batched) batched->end_batch();
+  return status;
+}
+
+bool StepLoop::was_held(bool hold, bool released_in_time) {
+  if (!hold || !pass_.timer) return true;
+  if (!released_in_time) return pass_.end("failed", kHeldTooLong);
+  return pass_.phases.times().front().calls > 0 ? true : pass_.end("failed", kNothingToHold);
+}
+
+void StepLoop::keep(std::int64_t step, std::int64_t count, const Stretch& stretch) {
   std::int64_t whole_device_ns = -1;
   std::vector<PhaseTime>& times = pass_.phases.times();
   if (pass_.timer) {
     pass_.timer->take_step(device_ns_, whole_device_ns);
-    for (std::size_t i = 0; i < times.size(); ++i) times[i].device_ns = device_ns_[i];
+    for (std::size_t i = 0; i < times.size(); ++i) times[i].device_ns = share(device_ns_[i], count);
   }
-  log_.add(step, is_warmup(step), begin_ns, end_ns, times, whole_device_ns);
-  if (stopping_ && !is_warmup(step)) stopping_->add(static_cast<double>(end_ns - begin_ns));
+  for (PhaseTime& time : times) {
+    time.host_ns = share(time.host_ns, count);
+    time.calls = time.calls / count + (time.calls % count != 0);
+  }
+  // On a device the flush is queued within the step: its time begins with the phase.
+  const bool flushed_within = cold_ && pass_.timer && !times.empty() && times.front().calls > 0;
+  const std::int64_t begin_ns = flushed_within ? times.front().start_ns : stretch.begin_ns;
+  const std::int64_t end_ns = begin_ns + share(stretch.end_ns - begin_ns, count);
+  const std::int64_t device_ns = share(whole_device_ns, count);
+  log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns);
+  if (!stopping_ || is_warmup(step)) return;
+  // The host's time of a held step holds the holding.
+  const bool by_device = cold_ && device_ns >= 0;
+  stopping_->add(static_cast<double>(by_device ? device_ns : end_ns - begin_ns));
+}
+
+void StepLoop::add_metrics(event::PassRecord& record) const {
+  if (!hot_ || !batch_.found()) return;
+  event::Metric metric;
+  metric.name = "steps_per_sample";
+  metric.number = static_cast<double>(batch_.steps());
+  metric.unit = "steps";
+  record.metrics.push_back(std::move(metric));
 }
 
 }  // namespace kymo::worker

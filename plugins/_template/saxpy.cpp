@@ -57,6 +57,7 @@ class Saxpy final : public kymo::Workload {
         .param("precision", kymo::Choice{"fp32", {"fp32", "fp64"}}, "type of the elements")
         .phases({"compute"})           // the parts of a step that get a time of their own
         .devices({kymo::Device::Cpu})  // add kymo::Device::Cuda if it runs there too
+        .asynchronous()                // step() waits for no device: it can be timed with --mode hot and cold
         .ranks(1);                     // from one rank to any number
   }
 

@@ -41,6 +41,7 @@ CudaCollector::~CudaCollector() = default;
 std::string CudaCollector::name() const { return kName; }
 
 void CudaCollector::forget() {
+  timer_.end_cold();
   memory_.reset();
   session_.reset();
   readings_.clear();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "collect/cuda/cuda_error.hpp"
 
@@ -30,7 +31,8 @@ EventTimer::Entry EventTimer::make_entry() {
 }
 
 void EventTimer::prepare() {
-  used_ = 0;
+  begin_step();
+  end_cold();
   untimed_ = 0;
   last_reason_.clear();
   entries_.reserve(kFirstEntries);
@@ -38,20 +40,49 @@ void EventTimer::prepare() {
 }
 
 void EventTimer::begin_phase(std::size_t phase, void* stream) {
+  if (in_batch_ && used_ > 0) {
+    Entry& batch = entries_[used_ - 1];
+    batch.moved = batch.moved || batch.stream != static_cast<cudaStream_t>(stream);
+    return;
+  }
   // A step with more entries than any before it makes the missing events here, once.
   if (used_ == entries_.size()) entries_.push_back(make_entry());
   Entry& entry = entries_[used_++];
   entry.phase = phase;
   entry.stream = static_cast<cudaStream_t>(stream);
   entry.captured = false;
+  entry.moved = false;
   entry.error = record(entry.begin, entry);
 }
 
 void EventTimer::end_phase() {
-  if (used_ == 0) return;
+  if (used_ > 0 && !in_batch_) record_end();
+}
+
+void EventTimer::end_batch() {
+  if (used_ > 0) record_end();
+  in_batch_ = false;
+}
+
+void EventTimer::record_end() {
   Entry& entry = entries_[used_ - 1];
   const cudaError_t error = record(entry.end, entry);
   if (entry.error == cudaSuccess) entry.error = error;
+}
+
+void EventTimer::flush(void* stream) {
+  if (!flush_) flush_.emplace();
+  flush_->queue(static_cast<cudaStream_t>(stream));
+}
+
+void EventTimer::block(void* stream) {
+  if (!hold_) hold_ = std::make_unique<StreamHold>();
+  hold_->block(static_cast<cudaStream_t>(stream));
+}
+
+void EventTimer::end_cold() {
+  hold_.reset();
+  flush_.reset();
 }
 
 cudaError_t EventTimer::record(cudaEvent_t event, Entry& entry) {
@@ -74,16 +105,16 @@ bool EventTimer::is_capturing(void* stream) {
   return cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture) == cudaSuccess && capture != cudaStreamCaptureStatusNone;
 }
 
-void EventTimer::count_untimed(cudaError_t error) {
+void EventTimer::count_untimed(std::string reason) {
   ++untimed_;
-  last_reason_ = take_cuda_error(error);
+  last_reason_ = std::move(reason);
 }
 
 bool EventTimer::elapsed(cudaEvent_t from, cudaEvent_t to, std::int64_t& ns) {
   float ms = 0;
   const cudaError_t error = cudaEventElapsedTime(&ms, from, to);
   if (error != cudaSuccess) {
-    count_untimed(error);
+    count_untimed(take_cuda_error(error));
     return false;
   }
   ns = std::llround(static_cast<double>(ms) * kNsPerMs);
@@ -103,8 +134,8 @@ void EventTimer::take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& wh
     std::int64_t ns = 0;
     std::int64_t begin_ns = 0;
     if (!origin) origin = entry.begin;
-    bool timed = entry.error == cudaSuccess;
-    if (!timed) count_untimed(entry.error);
+    bool timed = entry.error == cudaSuccess && !entry.moved;
+    if (!timed) count_untimed(entry.moved ? "the steps of a batch used several streams" : take_cuda_error(entry.error));
     timed = timed && elapsed(entry.begin, entry.end, ns);
     timed = timed && (entry.begin == origin || elapsed(origin, entry.begin, begin_ns));
     if (!timed || entry.phase >= phase_ns.size()) {

@@ -4,10 +4,14 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collect/collector.hpp"
+#include "collect/cuda/cache_flush.hpp"
+#include "collect/cuda/stream_hold.hpp"
 
 namespace kymo::collect {
 
@@ -23,13 +27,24 @@ class EventTimer final : public DeviceTimer {
   /// Makes the events on the current device; throws std::runtime_error.
   void prepare();
 
-  void begin_step() { used_ = 0; }
+  void begin_step() {
+    used_ = 0;
+    in_batch_ = false;
+  }
   void begin_phase(std::size_t phase, void* stream);
   void end_phase();
 
   void synchronize() override;
   bool is_capturing(void* stream) override;
   void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) override;
+  void begin_batch() override { in_batch_ = true; }
+  void end_batch() override;
+  void flush(void* stream) override;
+  void block(void* stream) override;
+  bool release() override { return hold_ ? hold_->release() : true; }
+
+  /// Gives back what flush() and block() took.
+  void end_cold();
 
   /// How many entries could not be timed since prepare(), and why the last one could not.
   std::int64_t untimed() const { return untimed_; }
@@ -43,12 +58,14 @@ class EventTimer final : public DeviceTimer {
     cudaStream_t stream = nullptr;
     std::size_t phase = 0;
     bool captured = false;  // recorded into a graph, which keeps using the events
+    bool moved = false;     // to another stream within a batch: its end says nothing of the work before
     cudaError_t error = cudaSuccess;
   };
 
   Entry make_entry();
   cudaError_t record(cudaEvent_t event, Entry& entry);
-  void count_untimed(cudaError_t error);
+  void record_end();
+  void count_untimed(std::string reason);
   bool elapsed(cudaEvent_t from, cudaEvent_t to, std::int64_t& ns);
   void replace_captured();
 
@@ -57,6 +74,9 @@ class EventTimer final : public DeviceTimer {
   std::size_t used_ = 0;
   std::int64_t untimed_ = 0;
   std::string last_reason_;
+  bool in_batch_ = false;
+  std::optional<CacheFlush> flush_;
+  std::unique_ptr<StreamHold> hold_;
 };
 
 }  // namespace kymo::collect

@@ -138,8 +138,11 @@ TEST(Suite, OwnSuitesAreReadable) {
     EXPECT_FALSE(parse_suite(read_file(file), name, file, "").cases.empty()) << name;
   }
   const std::string file = std::string(KYMO_SOURCE_DIR) + "/reports/cs336/suite.toml";
-  for (const CaseSpec& spec : parse_suite(read_file(file), "cs336", file, "small").cases)
-    EXPECT_EQ(spec.device, DeviceChoice::kAuto) << spec.name;
+  for (const CaseSpec& spec : parse_suite(read_file(file), "cs336", file, "small").cases) {
+    // Several ranks need a device each, so the backend of those cases says where they run.
+    const bool has_choice = spec.ranks == std::vector<std::int64_t>{1};
+    EXPECT_TRUE(!has_choice || spec.device == DeviceChoice::kAuto) << spec.name;
+  }
 }
 
 }  // namespace

@@ -241,8 +241,8 @@ TEST_F(EngineTest, RefusesWhatItCannotMake) {
   assignment.what.workload = "other_one";
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("other_one"));
   assignment = fake_assignment();
-  assignment.how.mode = "hot";
-  EXPECT_THAT(run(workload).outcome.detail, HasSubstr("hot"));
+  assignment.how.mode = "warm";
+  EXPECT_THAT(run(workload).outcome.detail, HasSubstr("'warm'; it knows: sync, hot, cold"));
   for (const std::int64_t steps : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     assignment = fake_assignment();
     assignment.how.steps = steps;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collect/collector.hpp"
@@ -26,6 +27,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
   void step_begin(std::int64_t) override {
     note("step_begin");
     entries_.clear();
+    held_ = false;
   }
   void step_end(std::int64_t) override { note("step_end"); }
   void phase_begin(std::size_t phase, void*) override {
@@ -52,6 +54,17 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
     for (const std::size_t phase : entries_) phase_ns[phase] = std::max<std::int64_t>(phase_ns[phase], 0) + 100;
     whole_step_ns = 1000;
   }
+  void begin_batch() override { note("begin_batch"); }
+  void end_batch() override { note("end_batch"); }
+  void flush(void*) override { note("flush"); }
+  void block(void*) override {
+    note("block");
+    held_ = true;
+  }
+  bool release() override {
+    note("release");
+    return !(std::exchange(held_, false) && times_out);
+  }
 
   const collect::PassSetting& setting() const { return setting_; }
 
@@ -60,6 +73,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
   std::vector<event::GpuSample> readings;
   std::int64_t fail_at_synchronisation = -1;
   bool capturing = false;
+  bool times_out = false;  // what is held
 
  private:
   void note(const char* what) {
@@ -70,6 +84,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
   collect::PassSetting setting_;
   std::vector<std::size_t> entries_;
   std::int64_t synchronisations_ = 0;
+  bool held_ = false;
 };
 
 }  // namespace kymo::worker

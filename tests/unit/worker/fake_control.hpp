@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
+#include "measure/clock_comparison.hpp"
 #include "worker/control_client.hpp"
 
 namespace kymo::worker {
@@ -32,6 +34,10 @@ class FakeControl final : public ControlClient {
   std::optional<std::vector<std::string>> gather(const std::string& bytes) override {
     return on_gather ? on_gather(bytes) : std::vector<std::string>{bytes};
   }
+  std::optional<measure::protocol::Clock> ask_clock() override {
+    const std::int64_t sequence = clock_questions++;
+    return on_ask_clock ? on_ask_clock(sequence) : measure::protocol::Clock{sequence, now_ns(), measure::boot_id()};
+  }
   bool cancelled() override { return polls++ >= cancel_at_poll; }
 
   std::deque<measure::protocol::Assignment> assignments;
@@ -40,6 +46,8 @@ class FakeControl final : public ControlClient {
   std::vector<bool> stops;
   std::function<Release(bool)> on_barrier;
   std::function<std::optional<std::vector<std::string>>(const std::string&)> on_gather;
+  std::function<std::optional<measure::protocol::Clock>(std::int64_t)> on_ask_clock;
+  std::int64_t clock_questions = 0;
   std::string lost_at_stage;
   std::int64_t polls = 0;
   std::int64_t cancel_at_poll = std::numeric_limits<std::int64_t>::max();

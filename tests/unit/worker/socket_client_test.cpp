@@ -156,6 +156,25 @@ TEST_F(SocketClientTest, GathersAnyBytes) {
   EXPECT_THAT(*parts, ElementsAre("zero", mine));
 }
 
+TEST_F(SocketClientTest, AsksForTheClock) {
+  auto answer = std::async(std::launch::async, [&] {
+    for (int i = 0; i < 2; ++i) {
+      const auto question = protocol::ask_clock_from(server.receive());
+      server.send(protocol::Clock{question.sequence - 1, 1, "an older answer"});
+      server.send(protocol::Clock{question.sequence, 40 + i, "boot"});
+    }
+  });
+  const auto first = client.ask_clock();
+  const auto second = client.ask_clock();
+  answer.get();
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->clock_ns, 40);
+  EXPECT_EQ(second->clock_ns, 41);
+  EXPECT_EQ(second->boot_id, "boot");
+  server.send(protocol::Cancel{});
+  EXPECT_FALSE(client.ask_clock());
+}
+
 TEST_F(SocketClientTest, TextsThatAreNoUtf8AreReplaced) {
   protocol::Outcome outcome;
   outcome.status = "failed";

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/against.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo::cli {
+namespace {
+
+constexpr double kNsPerS = 1e9;
+constexpr double kNsPerMs = 1e6;
+constexpr double kTera = 1e12;
+constexpr double kGiga = 1e9;
+
+bool is_setting(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  return equals != text.npos && equals > 0 && std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+         });
+}
+
+std::string key_of(const PlannedCase& planned) { return measure::plan_key(planned.run.what, planned.run.how); }
+
+CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalog::Workload& workload) {
+  CaseSpec spec;
+  spec.workload = peer.workload;
+  spec.set = peer.set;
+  for (const catalog::Parameter& parameter : workload.parameters) {
+    const auto shared = planned.run.what.parameters.find(parameter.name);
+    const bool fixed = std::any_of(peer.set.begin(), peer.set.end(), [&](const auto& setting) { return setting.first == parameter.name; });
+    if (shared != planned.run.what.parameters.end() && !fixed) spec.set.emplace_back(parameter.name, measure::to_text(shared->second));
+  }
+  spec.ranks = {planned.run.what.ranks};
+  spec.device = planned.run.what.device == measure::DeviceKind::kCuda ? DeviceChoice::kCuda : DeviceChoice::kCpu;
+  spec.method = planned.run.how;
+  spec.repeat = planned.repeat;
+  return spec;
+}
+
+/// One side of a pair: the median over its runs.
+Json side(const Json& results, const WorkByRun& work, const std::string& plan_key) {
+  Json row{{"workload", nullptr},    {"parameters", Json::object()}, {"runs", 0},       {"clock", nullptr}, {"median_ns", nullptr},
+           {"flops_per_s", nullptr}, {"bytes_per_s", nullptr},       {"ratio", nullptr}};
+  std::vector<double> medians;
+  DeclaredWork declared;
+  for (const Json& result : results) {
+    if (result["plan_key"] != plan_key) continue;
+    row["workload"] = result["workload"];
+    row["parameters"] = result["parameters"];
+    if (result["status"] != "ok" || !result["phases"].contains("step")) continue;
+    const Json& step = result["phases"]["step"];
+    row["clock"] = step["clock"];
+    medians.push_back(step["median_ns"].get<double>());
+    if (const auto place = work.find(result["run_id"].get<std::int64_t>()); place != work.end()) declared = place->second;
+  }
+  row["runs"] = medians.size();
+  if (medians.empty()) return row;
+  std::sort(medians.begin(), medians.end());
+  const double median_ns = (medians[(medians.size() - 1) / 2] + medians[medians.size() / 2]) / 2;
+  row["median_ns"] = median_ns;
+  if (median_ns <= 0) return row;
+  if (declared.flops > 0) row["flops_per_s"] = declared.flops / (median_ns / kNsPerS);
+  if (declared.bytes > 0) row["bytes_per_s"] = declared.bytes / (median_ns / kNsPerS);
+  return row;
+}
+
+std::string number(const Json& value, double unit) { return value.is_null() ? "-" : fmt::format("{:.4g}", value.get<double>() / unit); }
+
+std::string value_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+/// Of each workload the parameters that have more than one value in the table.
+std::set<std::pair<std::string, std::string>> varying(const Json& rows) {
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> values;
+  for (const Json& row : rows) {
+    for (const auto& [name, value] : row["parameters"].items()) values[{value_text(row["workload"]), name}].insert(value_text(value));
+  }
+  std::set<std::pair<std::string, std::string>> names;
+  for (const auto& [name, seen] : values) {
+    if (seen.size() > 1) names.insert(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+Peer peer_from(const std::string& text) {
+  Peer peer;
+  std::size_t colon = text.find(':');
+  // FILE.so:NAME has a colon of its own: parameters begin behind the first colon that a setting follows.
+  while (colon != text.npos && !is_setting(text.substr(colon + 1))) colon = text.find(':', colon + 1);
+  peer.workload = text.substr(0, colon);
+  if (trim(peer.workload).empty() || peer.workload.ends_with(':'))
+    throw UsageError("--against takes WORKLOAD or WORKLOAD:parameter=value,parameter=value, not " + quote(text));
+  if (colon == text.npos) return peer;
+  for (const std::string& setting : split(text.substr(colon + 1), ',')) peer.set.push_back(name_and_value("--against", setting));
+  return peer;
+}
+
+Rotation with_peer(std::vector<PlannedCase> cases, const Peer& peer, const catalog::Found& found, const std::function<Gpus()>& gpus,
+                   MissingDevice missing) {
+  std::set<std::string> planned_keys;
+  for (const PlannedCase& planned : cases) planned_keys.insert(key_of(planned));
+  Rotation rotation;
+  for (PlannedCase& planned : cases) {
+    const CaseSpec spec = spec_of_peer(planned, peer, *found.workload);
+    PlannedCase beside = expand(spec, *found.plugin, *found.workload, gpus, missing).at(0);
+    beside.run.label = planned.run.label;
+    if (beside.run.skip_reason.empty()) beside.run.skip_reason = planned.run.skip_reason;
+    const Pair pair{key_of(planned), key_of(beside)};
+    rotation.cases.push_back(std::move(planned));
+    if (pair.of_case == pair.of_peer) continue;
+    rotation.pairs.push_back(pair);
+    if (planned_keys.insert(pair.of_peer).second) rotation.cases.push_back(std::move(beside));
+  }
+  if (rotation.pairs.empty())
+    throw UsageError("--against " + quote(peer.workload) + " is the very case that is run; name another workload or other parameters");
+  return rotation;
+}
+
+WorkByRun declared_work(const store::ResultsDatabase& database, std::int64_t invocation_id) {
+  const auto table = database.query(
+      "SELECT run_id, coalesce(flops, 0.0), coalesce(bytes, 0.0) FROM throughput WHERE phase = 'step' AND run_id IN (SELECT run_id FROM "
+      "run "
+      "WHERE invocation_id = " +
+      std::to_string(invocation_id) + ")");
+  WorkByRun work;
+  for (const auto& row : table.rows) work[row.at(0).integer] = {row.at(1).real, row.at(2).real};
+  return work;
+}
+
+Json against_rows(const Json& results, const WorkByRun& work, const std::vector<Pair>& pairs) {
+  Json rows = Json::array();
+  for (const Pair& pair : pairs) {
+    Json first = side(results, work, pair.of_case);
+    Json second = side(results, work, pair.of_peer);
+    if (!first["median_ns"].is_null() && first["median_ns"].get<double>() > 0) {
+      first["ratio"] = 1.0;
+      if (!second["median_ns"].is_null() && first["clock"] == second["clock"])
+        second["ratio"] = second["median_ns"].get<double>() / first["median_ns"].get<double>();
+    }
+    rows.push_back(std::move(first));
+    rows.push_back(std::move(second));
+  }
+  return rows;
+}
+
+TextTable against_table(const Json& rows) {
+  TextTable table{{"workload", "parameters", "runs", "clock", "ms", "TFLOP/s", "GB/s", "time / case"},
+                  {false, false, true, false, true, true, true, true},
+                  {}};
+  const auto names = varying(rows);
+  for (const Json& row : rows) {
+    std::vector<std::string> parameters;
+    for (const auto& [name, value] : row["parameters"].items()) {
+      if (names.contains({value_text(row["workload"]), name})) parameters.push_back(name + "=" + value_text(value));
+    }
+    table.rows.push_back({row["workload"].is_null() ? "-" : value_text(row["workload"]), join(parameters, " "), row["runs"].dump(),
+                          row["clock"].is_null() ? "-" : value_text(row["clock"]), number(row["median_ns"], kNsPerMs),
+                          number(row["flops_per_s"], kTera), number(row["bytes_per_s"], kGiga),
+                          row["ratio"].is_null() ? "-" : fmt::format("{:.3f}", row["ratio"].get<double>())});
+  }
+  return table;
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/batch_size.hpp"
+
+#include <algorithm>
+
+namespace kymo::worker {
+namespace {
+
+// Batches of few steps hold the launch and the wait as well: no step of theirs says how long one in a large batch takes.
+constexpr std::int64_t kLeastGrowth = 2;
+constexpr std::int64_t kMostGrowth = 10;
+
+}  // namespace
+
+void BatchSize::measured(std::int64_t elapsed_ns) {
+  if (is_first_) {
+    is_first_ = false;
+    return;
+  }
+  found_ = elapsed_ns >= kLongEnoughNs || steps_ == kMostSteps;
+  if (found_) return;
+  const std::int64_t needed = steps_ * kLongEnoughNs / std::max<std::int64_t>(elapsed_ns, 1) + 1;
+  steps_ = std::min(std::clamp(needed, kLeastGrowth * steps_, kMostGrowth * steps_), kMostSteps);
+}
+
+}  // namespace kymo::worker

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/clock_questions.hpp"
+
+#include <vector>
+
+#include "base/clock.hpp"
+#include "measure/clock_comparison.hpp"
+
+namespace kymo::worker {
+namespace {
+
+// The fastest of so many is seldom held up on its way.
+constexpr int kQuestions = 16;
+
+}  // namespace
+
+std::optional<event::ClockSync> compare_with_supervisor(ControlClient& control, std::int64_t run_start_ns) {
+  const std::string own_boot = measure::boot_id();
+  std::vector<measure::ClockReading> readings;
+  for (int i = 0; i < kQuestions; ++i) {
+    const std::int64_t asked_ns = now_ns();
+    const auto answer = control.ask_clock();
+    const std::int64_t answered_ns = now_ns();
+    if (!answer) return std::nullopt;
+    readings.push_back({asked_ns, answered_ns, answer->clock_ns});
+    if (!own_boot.empty() && answer->boot_id == own_boot && measure::is_same_clock(readings))
+      return event::ClockSync{event::kSupervisorClock, answer->clock_ns - run_start_ns, answer->clock_ns, 0};
+  }
+  const measure::ClockPair pair = measure::closest_pair(readings);
+  return event::ClockSync{event::kSupervisorClock, pair.host_ns - run_start_ns, pair.clock_ns, pair.error_ns};
+}
+
+}  // namespace kymo::worker

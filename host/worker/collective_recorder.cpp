@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/collective_recorder.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "worker/range_recorder.hpp"
+
+namespace kymo::worker {
+namespace {
+
+constexpr std::uint64_t kPlaceBits = 32;
+
+std::uint64_t next_generation() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+/// What a plugin that knows fewer fields hands over, the others being 0.
+kymo_collective whole(const kymo_collective& given) {
+  kymo_collective call{};
+  std::memcpy(&call, &given, std::min<std::size_t>(given.size, sizeof(call)));
+  return call;
+}
+
+std::optional<event::CollectiveOperation> operation_of(std::uint32_t number) {
+  switch (number) {
+    case KYMO_ALL_REDUCE:
+      return event::CollectiveOperation::kAllReduce;
+    case KYMO_REDUCE_SCATTER:
+      return event::CollectiveOperation::kReduceScatter;
+    case KYMO_ALL_GATHER:
+      return event::CollectiveOperation::kAllGather;
+    case KYMO_BROADCAST:
+      return event::CollectiveOperation::kBroadcast;
+    case KYMO_BARRIER:
+      return event::CollectiveOperation::kBarrier;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// A count as the database holds it.
+std::int64_t bounded(std::uint64_t count) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::int64_t>::max()));
+}
+
+}  // namespace
+
+CollectiveRecorder::CollectiveRecorder(std::int64_t run_start_ns, std::size_t most)
+    : run_start_ns_(run_start_ns), most_(most), generation_(next_generation()) {}
+
+std::uint64_t CollectiveRecorder::begin(const kymo_collective* given) {
+  const kymo_collective call = given ? whole(*given) : kymo_collective{};
+  const auto operation = operation_of(call.operation);
+  event::Collective made;
+  made.place = RangeRecorder::standpoint().here();
+  made.bytes = bounded(call.bytes);
+  made.on_device = call.stream != nullptr;
+  const std::lock_guard lock(mutex_);
+  if (collected_) return 0;
+  if (!operation) return ++senseless_, 0;
+  if (calls_.size() >= most_) return ++lost_, 0;
+  made.operation = *operation;
+  if (call.communicator) made.communicator = communicators_.intern(call.communicator);
+  const bool is_counted = call.size >= offsetof(kymo_collective, sequence) + sizeof(call.sequence);
+  made.sequence = is_counted ? bounded(call.sequence) : count_call(made.communicator);
+  // The last thing, and under the lock: the calls are in the order of these times.
+  made.enqueue_ns = now_ns() - run_start_ns_;
+  calls_.push_back(made);
+  return handle_of(calls_.size() - 1);
+}
+
+void CollectiveRecorder::end(std::uint64_t handle) noexcept {
+  const std::int64_t returned_ns = now_ns() - run_start_ns_;
+  if (handle == 0) return;
+  const std::lock_guard lock(mutex_);
+  if (collected_) return;
+  event::Collective* const call = find(handle);
+  if (!call || call->returned_ns != -1) {
+    ++unmatched_;
+    return;
+  }
+  call->returned_ns = std::max(returned_ns, call->enqueue_ns);  // the lock may have come late
+}
+
+event::Collective* CollectiveRecorder::find(std::uint64_t handle) {
+  const std::uint64_t place = handle & ((std::uint64_t{1} << kPlaceBits) - 1);
+  const bool is_known = handle >> kPlaceBits == generation_ && place >= 1 && place <= calls_.size();
+  return is_known ? &calls_[place - 1] : nullptr;
+}
+
+std::int64_t CollectiveRecorder::count_call(event::TextId communicator) {
+  if (next_number_.size() <= communicator) next_number_.resize(communicator + std::size_t{1}, 0);
+  return next_number_[communicator]++;
+}
+
+void CollectiveRecorder::collect(event::PassRecord& record) {
+  const std::lock_guard lock(mutex_);
+  collected_ = true;
+  for (event::Collective& call : calls_) call.communicator = record.trace.texts.intern(communicators_.text(call.communicator));
+  record.trace.collectives.assign(std::make_move_iterator(calls_.begin()), std::make_move_iterator(calls_.end()));
+  calls_.clear();
+  const auto lose = [&](std::int64_t count, const std::string& detail) {
+    if (count > 0) record.losses.push_back({"collective", count, detail});
+  };
+  lose(lost_, "collective calls beyond the first " + std::to_string(most_) + " of a pass");
+  lose(senseless_, "collective calls of an operation that this kymo does not know");
+  lose(unmatched_, "collective calls that ended without having begun, or twice");
+}
+
+}  // namespace kymo::worker

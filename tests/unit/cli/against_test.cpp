@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/against.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+#include "cli/selection.hpp"
+#include "unit/cli/sample_workload.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+/// A workload that shares `n` and `dtype` with the sample, and has a parameter of its own.
+catalog::Plugin other_plugin() {
+  catalog::Plugin plugin = sample_plugin();
+  plugin.file.sha256 = "def";
+  catalog::Workload& workload = plugin.workloads.front();
+  workload.name = "other";
+  std::erase_if(workload.parameters,
+                [](const catalog::Parameter& parameter) { return parameter.name != "n" && parameter.name != "dtype"; });
+  catalog::Parameter tile;
+  tile.name = "tile";
+  tile.type = catalog::ParameterType::kInt;
+  tile.default_value = std::int64_t{32};
+  workload.parameters.push_back(tile);
+  return plugin;
+}
+
+class Against : public testing::Test {
+ protected:
+  std::vector<PlannedCase> cases(const catalog::Plugin& plugin) {
+    return expand(spec_, plugin, plugin.workloads.front(), gpus, MissingDevice::kUsageError);
+  }
+  Rotation rotation(const std::string& text) {
+    return with_peer(cases(plugin_), peer_from(text), {&other_, &other_.workloads.front()}, gpus, MissingDevice::kUsageError);
+  }
+  static std::vector<std::string> titles(const Rotation& rotation) {
+    std::vector<std::string> titles;
+    for (const supervisor::PlannedRun& run : repeated(rotation.cases)) titles.push_back(full_title(run));
+    return titles;
+  }
+  static Gpus gpus() { return {0, "no driver"}; }
+
+  catalog::Plugin plugin_ = sample_plugin();
+  catalog::Plugin other_ = other_plugin();
+  CaseSpec spec_ = [] {
+    CaseSpec spec;
+    spec.workload = "sample";
+    spec.device = DeviceChoice::kCpu;
+    spec.method.steps = 7;
+    return spec;
+  }();
+};
+
+TEST(PeerText, NamesAWorkloadAndItsOwnParameters) {
+  EXPECT_EQ(peer_from("other").workload, "other");
+  EXPECT_THAT(peer_from("other").set, IsEmpty());
+  EXPECT_EQ(peer_from("other:n=1,note=a:b=c").workload, "other");
+  EXPECT_THAT(peer_from("other:n=1,note=a:b=c").set, ElementsAre(Pair("n", "1"), Pair("note", "a:b=c")));
+  EXPECT_EQ(peer_from("./x.so:other").workload, "./x.so:other");
+  EXPECT_EQ(peer_from("./x.so:other:n=1").workload, "./x.so:other");
+  EXPECT_THAT(peer_from("./x.so:other:n=1").set, ElementsAre(Pair("n", "1")));
+  for (const char* wrong : {"", " ", ":", ":n=1", "other:"}) EXPECT_THROW(peer_from(wrong), UsageError) << wrong;
+  EXPECT_THROW(peer_from("other:n=1,"), UsageError);
+}
+
+TEST_F(Against, SharesParametersAndMethodAndTakesTurns) {
+  spec_.axes = {axis_from("n=16,32")};
+  spec_.set = {{"dtype", "bf16"}};
+  spec_.repeat = 2;
+  const Rotation found = rotation("other:tile=8");
+  EXPECT_THAT(titles(found), ElementsAre("sample causal=false dtype=bf16 n=16 note=plain rate=0.5", "other dtype=bf16 n=16 tile=8",
+                                         "sample causal=false dtype=bf16 n=32 note=plain rate=0.5", "other dtype=bf16 n=32 tile=8",
+                                         "sample causal=false dtype=bf16 n=16 note=plain rate=0.5", "other dtype=bf16 n=16 tile=8",
+                                         "sample causal=false dtype=bf16 n=32 note=plain rate=0.5", "other dtype=bf16 n=32 tile=8"));
+  EXPECT_EQ(found.pairs.size(), 2u);
+  EXPECT_EQ(found.cases.at(1).run.how.steps, 7);
+}
+
+TEST_F(Against, AParameterOfThePeersOwnGoesBeforeAShared) {
+  EXPECT_THAT(titles(rotation("other:n=64")).at(1), "other dtype=fp32 n=64 tile=32");
+}
+
+TEST_F(Against, APeerThatSeveralCasesShareIsMadeOnce) {
+  spec_.axes = {axis_from("causal=true,false")};
+  const Rotation found = rotation("other");
+  EXPECT_EQ(found.cases.size(), 3u);
+  ASSERT_EQ(found.pairs.size(), 2u);
+  EXPECT_EQ(found.pairs[0].of_peer, found.pairs[1].of_peer);
+}
+
+TEST_F(Against, RefusesTheCaseItselfAndWhatThePeerDoesNotAdmit) {
+  other_ = plugin_;
+  EXPECT_THROW(rotation("sample"), UsageError);
+  EXPECT_EQ(rotation("sample:n=9").pairs.size(), 1u);
+  other_ = other_plugin();
+  EXPECT_THROW(rotation("other:tiles=9"), UsageError);
+  other_.workloads.front().parameters.front().maximum = 4;  // of n, which is 8
+  EXPECT_THROW(rotation("other"), UsageError);
+}
+
+TEST_F(Against, RefusesAPeerThatTheModeDoesNotFit) {
+  plugin_.workloads.front().phases = other_.workloads.front().phases = {"compute"};
+  plugin_.workloads.front().asynchronous_step = true;
+  spec_.method.mode = "hot";
+  EXPECT_THROW(rotation("other"), UsageError);
+  other_.workloads.front().asynchronous_step = true;
+  EXPECT_EQ(rotation("other").cases.at(1).run.how.mode, "hot");
+}
+
+Json result(int run_id, const char* workload, const char* key, double median_ns, const char* status = "ok") {
+  return {{"run_id", run_id}, {"workload", workload},     {"plan_key", key},
+          {"status", status}, {"parameters", {{"n", 8}}}, {"phases", {{"step", {{"median_ns", median_ns}, {"clock", "device"}}}}}};
+}
+
+TEST(AgainstRows, CompareMediansOfRuns) {
+  const Json results{result(1, "a", "ka", 2e6), result(2, "b", "kb", 1e6), result(3, "a", "ka", 4e6),
+                     result(4, "b", "kb", 1.5e6, "failed")};
+  const WorkByRun work{{1, {6e9, 3e6}}, {3, {6e9, 3e6}}, {2, {0, 3e6}}};
+  const Json rows = against_rows(results, work, {{"ka", "kb"}});
+  EXPECT_EQ(rows[0]["median_ns"], 3e6);
+  EXPECT_EQ(rows[0]["ratio"], 1.0);
+  EXPECT_DOUBLE_EQ(rows[0]["flops_per_s"].get<double>(), 2e12);
+  EXPECT_EQ(rows[1]["runs"], 1);
+  EXPECT_DOUBLE_EQ(rows[1]["ratio"].get<double>(), 1.0 / 3);
+  EXPECT_TRUE(rows[1]["flops_per_s"].is_null());
+  const TextTable table = against_table(rows);
+  EXPECT_THAT(table.rows.at(0), ElementsAre("a", "", "2", "device", "3", "2", "1", "1.000"));
+  EXPECT_THAT(table.rows.at(1), ElementsAre("b", "", "1", "device", "1", "-", "3", "0.333"));
+}
+
+TEST(AgainstRows, SayNothingOfWhatIsNotKnown) {
+  Json results{result(1, "a", "ka", 2e6), result(2, "b", "kb", 1e6)};
+  results[1]["phases"]["step"]["clock"] = "host";
+  EXPECT_TRUE(against_rows(results, {}, {{"ka", "kb"}})[1]["ratio"].is_null()) << "two clocks";
+  const TextTable table = against_table(against_rows(results, {}, {{"ka", "none"}}));
+  EXPECT_THAT(table.rows.at(1), ElementsAre("-", "", "0", "-", "-", "-", "-", "-"));
+}
+
+TEST(AgainstRows, ShowParametersThatDiffer) {
+  Json results{result(1, "a", "k1", 2e6), result(2, "a", "k2", 1e6)};
+  results[1]["parameters"]["n"] = 9;
+  EXPECT_EQ(against_table(against_rows(results, {}, {{"k1", "k2"}})).rows.at(1).at(1), "n=9");
+}
+
+}  // namespace
+}  // namespace kymo::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/clock_comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "measure/protocol.hpp"
+
+namespace kymo::measure {
+namespace {
+
+TEST(ClockComparison, TakesTheMiddleOfTheShortestReading) {
+  const ClockPair pair = closest_pair({{100, 300, 9'000}, {400, 441, 9'230}, {500, 600, 9'400}});
+  EXPECT_EQ(pair.host_ns, 420);
+  EXPECT_EQ(pair.clock_ns, 9'230);
+  EXPECT_EQ(pair.error_ns, 21) << "the other clock was read within 400 and 441";
+}
+
+TEST(ClockComparison, KnowsAClockThatIsTheSame) {
+  EXPECT_TRUE(is_same_clock({{100, 200, 100}, {300, 400, 400}}));
+  EXPECT_FALSE(is_same_clock({{100, 200, 150}, {300, 400, 401}}));
+  EXPECT_FALSE(is_same_clock({{100, 200, 99}}));
+}
+
+TEST(ClockComparison, NamesTheBoot) {
+  EXPECT_EQ(boot_id(), boot_id());
+  EXPECT_EQ(boot_id().find('\n'), std::string::npos);
+}
+
+TEST(ClockFrames, KeepWhatTheySay) {
+  EXPECT_EQ(protocol::type_of(protocol::to_json(protocol::AskClock{3})), "ask_clock");
+  EXPECT_EQ(protocol::ask_clock_from(protocol::to_json(protocol::AskClock{3})).sequence, 3);
+  const Json frame = protocol::to_json(protocol::Clock{4, 1'234'567'890'123'456'789, "boot \"x\""});
+  EXPECT_EQ(protocol::type_of(frame), "clock");
+  const protocol::Clock clock = protocol::clock_from(Json::parse(frame.dump()));
+  EXPECT_EQ(clock.sequence, 4);
+  EXPECT_EQ(clock.clock_ns, 1'234'567'890'123'456'789);
+  EXPECT_EQ(clock.boot_id, "boot \"x\"");
+  EXPECT_THROW(protocol::clock_from(Json{{"type", "clock"}, {"sequence", 1}, {"clock_ns", "soon"}, {"boot_id", ""}}), Error);
+  EXPECT_THROW(protocol::ask_clock_from(Json{{"type", "ask_clock"}}), Error);
+}
+
+}  // namespace
+}  // namespace kymo::measure

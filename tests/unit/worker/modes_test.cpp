@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "unit/worker/engine_fixture.hpp"
+#include "worker/batch_size.hpp"
+#include "worker/host_cache.hpp"
+
+namespace kymo::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Log = std::vector<std::string>;
+
+constexpr std::int64_t kMs = 1'000'000;
+
+class ModesTest : public EngineTest {
+ protected:
+  ModesTest() {
+    workload.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
+    workload.on_step = [this](const FakeHost& host) {
+      if (host.begin("compute") != KYMO_OK) return static_cast<kymo_status>(KYMO_FAILED);
+      log.emplace_back("work");
+      return host.end();
+    };
+    workload.on_before_step = [this](const FakeHost&) {
+      log.emplace_back("before_step");
+      return KYMO_OK;
+    };
+  }
+
+  void on_a_gpu() {
+    assignment.what.device = measure::DeviceKind::kCuda;
+    observers.all = {{&collector, &collector}};
+  }
+  PassResult timed(const char* mode) {
+    assignment.how.mode = mode;
+    return run(workload);
+  }
+  /// What happened, from the k-th before_step to the next one.
+  Log stretch(std::int64_t k) const {
+    Log part;
+    std::int64_t seen = -1;
+    for (const std::string& what : log) {
+      seen += what == "before_step" || what == "disarm";
+      if (seen == k) part.push_back(what);
+    }
+    return part;
+  }
+  static double steps_per_sample(const PassResult& result) {
+    for (const event::Metric& metric : result.record.metrics) {
+      if (metric.name == "steps_per_sample") return metric.number.value_or(0);
+    }
+    return 0;
+  }
+  static std::vector<event::Sample> samples_of(const PassResult& result, const std::string& phase) {
+    std::vector<event::Sample> samples;
+    for (const event::Sample& sample : result.record.samples) {
+      if (sample.phase == phase) samples.push_back(sample);
+    }
+    return samples;
+  }
+
+  Log log;
+  FakeCollector collector{&log};
+  FakeWorkload workload{{"compute"}};
+};
+
+TEST(BatchSizes, GrowUntilABatchLastsAMillisecond) {
+  const std::int64_t step_ns = 7'000;
+  BatchSize batch;
+  int batches = 0;
+  while (!batch.found()) {
+    ASSERT_LT(++batches, 12);
+    batch.measured(batch.steps() * step_ns);
+  }
+  EXPECT_GE(batch.steps() * step_ns, kMs);
+  EXPECT_LE(batch.steps() * step_ns, 2 * kMs);
+}
+
+TEST(BatchSizes, TakeNoNoticeOfTheFirstStep) {
+  BatchSize batch;
+  batch.measured(500 * kMs);
+  EXPECT_FALSE(batch.found());
+  EXPECT_EQ(batch.steps(), 1);
+}
+
+TEST(BatchSizes, AreOneForALongStep) {
+  BatchSize batch;
+  for (int i = 0; i < 2; ++i) batch.measured(5 * kMs);
+  EXPECT_TRUE(batch.found());
+  EXPECT_EQ(batch.steps(), 1);
+}
+
+TEST(BatchSizes, AreBoundedEvenIfTheClockStandsStill) {
+  BatchSize batch;
+  for (int i = 0; i < 20 && !batch.found(); ++i) batch.measured(0);
+  EXPECT_TRUE(batch.found());
+  EXPECT_EQ(batch.steps(), 1000);
+}
+
+TEST_F(ModesTest, HotMakesOneSampleOfABatch) {
+  on_a_gpu();
+  const PassResult result = timed("hot");
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  const double batch = steps_per_sample(result);
+  ASSERT_GT(batch, 1) << "a step that does nothing is far shorter than a millisecond";
+  const auto steps = samples_of(result, "step");
+  const auto phases = samples_of(result, "compute");
+  ASSERT_EQ(steps.size(), 5u);
+  ASSERT_EQ(phases.size(), 5u);
+  // The device says 1000 ns of each stretch, and 100 of each phase entry that it was told of.
+  EXPECT_EQ(steps[0].device_ns, 1000) << "warm-up steps are single ones";
+  EXPECT_EQ(phases[0].device_ns, 100);
+  EXPECT_EQ(steps[4].device_ns, static_cast<std::int64_t>(1000 / batch + 0.5));
+  EXPECT_EQ(phases[4].device_ns, 100);
+  EXPECT_EQ(phases[4].calls, 1) << "of one step";
+  EXPECT_GE(steps[4].host_ns, phases[4].host_ns);
+}
+
+TEST_F(ModesTest, HotAsksForABatchOnceAndWaitsOnce) {
+  on_a_gpu();
+  const PassResult result = timed("hot");
+  const Log last = stretch(std::count(log.begin(), log.end(), "before_step") - 1);
+  EXPECT_EQ(std::count(last.begin(), last.end(), "work"), static_cast<std::int64_t>(steps_per_sample(result)));
+  Log order;
+  for (const std::string& what : last) {
+    if (order.empty() || what != order.back()) order.push_back(what);
+  }
+  std::erase_if(order, [](const std::string& what) { return what == "work" || what == "phase_begin" || what == "phase_end"; });
+  EXPECT_THAT(order, ElementsAre("before_step", "synchronize", "step_begin", "begin_batch", "end_batch", "synchronize", "step_end",
+                                 "between_steps"));
+}
+
+TEST_F(ModesTest, HotTakesASingleLongStep) {
+  workload.on_step = [](const FakeHost&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return KYMO_OK;
+  };
+  const PassResult result = timed("hot");
+  EXPECT_EQ(steps_per_sample(result), 1);
+  EXPECT_EQ(workload.count("step"), 2 + 2 + 3) << "warm-up, search, measured";
+}
+
+TEST_F(ModesTest, HotOnTheCpuDividesTheHostClock) {
+  workload.on_step = [](const FakeHost& host) {
+    host.begin("compute");
+    const std::int64_t end_ns = now_ns() + 100'000;
+    while (now_ns() < end_ns) {
+    }
+    return host.end();
+  };
+  const PassResult result = timed("hot");
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_GE(steps_per_sample(result), 2);
+  for (const event::Sample& sample : samples_of(result, "step")) EXPECT_GE(sample.host_ns, 100'000);
+  EXPECT_EQ(samples_of(result, "step").size(), 5u);
+}
+
+TEST_F(ModesTest, HotWithoutWarmupStillFindsItsBatch) {
+  assignment.how.warmup = 0;
+  const PassResult result = timed("hot");
+  EXPECT_GT(steps_per_sample(result), 1);
+  EXPECT_EQ(samples_of(result, "step").size(), 3u);
+}
+
+TEST_F(ModesTest, HotEndsInTheMiddleOfABatchIfAStepFails) {
+  workload.on_step = [this](const FakeHost& host) {
+    return workload.count("step") == 50 ? host.fail(KYMO_FAILED, "enough") : static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = timed("hot");
+  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.detail, "enough");
+  EXPECT_EQ(workload.count("step"), 50);
+}
+
+TEST_F(ModesTest, HotNoticesAPhaseThatStaysOpen) {
+  workload.on_step = [](const FakeHost& host) { return host.begin("compute"); };
+  EXPECT_EQ(timed("hot").outcome.status, "failed");
+}
+
+TEST_F(ModesTest, ColdFlushesThenHoldsThenReleases) {
+  on_a_gpu();
+  const PassResult result = timed("cold");
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_THAT(stretch(0), ElementsAre("before_step", "synchronize", "step_begin", "flush", "phase_begin", "work", "phase_end", "release",
+                                      "synchronize", "step_end", "between_steps"))
+      << "a warm-up step is not held: it may have to set things up";
+  EXPECT_THAT(stretch(2), ElementsAre("before_step", "synchronize", "step_begin", "flush", "block", "phase_begin", "work", "phase_end",
+                                      "release", "synchronize", "step_end", "between_steps"));
+  EXPECT_EQ(samples_of(result, "step").size(), 5u);
+  EXPECT_EQ(steps_per_sample(result), 0) << "a figure of hot alone";
+}
+
+TEST_F(ModesTest, ColdHoldsOnceAStepThatEntersItsPhaseTwice) {
+  on_a_gpu();
+  workload.on_step = [](const FakeHost& host) { return host.phase("compute") == KYMO_OK ? host.phase("compute") : KYMO_FAILED; };
+  EXPECT_EQ(timed("cold").outcome.status, "ok");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "flush"), 5);
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 3);
+}
+
+TEST_F(ModesTest, ColdWithoutWarmupMakesOneStepThatIsNotStored) {
+  on_a_gpu();
+  assignment.how.warmup = 0;
+  const PassResult result = timed("cold");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 3);
+  EXPECT_EQ(workload.count("step"), 4);
+  EXPECT_EQ(samples_of(result, "step").size(), 3u);
+}
+
+TEST_F(ModesTest, ColdFailsAStepThatHadToBeReleased) {
+  on_a_gpu();
+  collector.times_out = true;
+  const PassResult result = timed("cold");
+  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_THAT(result.outcome.detail, HasSubstr("waits for the device"));
+  EXPECT_EQ(result.outcome.detail.find('\n'), std::string::npos);
+  EXPECT_EQ(result.outcome.step, 2);
+  EXPECT_EQ(samples_of(result, "step").size(), 2u) << "what was measured before is kept";
+}
+
+TEST_F(ModesTest, ColdReleasesAStepThatFails) {
+  on_a_gpu();
+  workload.on_step = [](const FakeHost& host) {
+    host.begin("compute");
+    return host.fail(KYMO_FAILED, "no more");
+  };
+  assignment.how.warmup = 0;
+  EXPECT_EQ(timed("cold").outcome.detail, "no more");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "release"), 1);
+}
+
+TEST_F(ModesTest, ColdNeedsAPhaseToHold) {
+  on_a_gpu();
+  workload.on_step = nullptr;
+  const PassResult result = timed("cold");
+  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_THAT(result.outcome.detail, HasSubstr("did not enter its phase"));
+}
+
+TEST_F(ModesTest, ColdLeavesAGraphThatIsCapturedAlone) {
+  on_a_gpu();
+  collector.capturing = true;
+  EXPECT_EQ(timed("cold").outcome.status, "ok");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "flush"), 0);
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 0);
+}
+
+TEST_F(ModesTest, ColdOnTheCpuHoldsNothing) {
+  assignment.how.steps = 1;
+  assignment.how.warmup = 0;
+  const PassResult result = timed("cold");
+  EXPECT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_EQ(samples_of(result, "step").size(), 1u);
+}
+
+TEST_F(ModesTest, OtherPassesAreMadeInSync) {
+  on_a_gpu();
+  assignment.pass = measure::Pass::kTrace;
+  const PassResult result = timed("hot");
+  EXPECT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_EQ(std::count(log.begin(), log.end(), "begin_batch"), 0);
+  EXPECT_EQ(steps_per_sample(result), 0);
+}
+
+TEST_F(ModesTest, RefusesAStepThatMayWait) {
+  workload.table().flags = 0;
+  for (const char* mode : {"hot", "cold"}) {
+    const PassResult result = timed(mode);
+    EXPECT_EQ(result.outcome.status, "failed");
+    EXPECT_THAT(result.outcome.detail, HasSubstr("asynchronous"));
+  }
+  FakeWorkload two({"a", "b"});
+  two.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
+  EXPECT_THAT(run(two).outcome.detail, HasSubstr("2 phases"));
+  EXPECT_THAT(two.calls, IsEmpty());
+}
+
+TEST(HostCaches, AreFilledByMoreThanTheirSize) {
+  EXPECT_GT(host_cache_bytes(), 0u);
+  HostCache cache(1 << 20);
+  EXPECT_GT(cache.size_bytes(), std::size_t{1} << 20);
+  cache.flush();
+}
+
+}  // namespace
+}  // namespace kymo::worker
