@@ -2,6 +2,7 @@
 #include "base/process.hpp"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -71,6 +72,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   dup2(nothing, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
+  close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // sockets of libraries are not close-on-exec: a child would hold their other ends open
   execvpe(arguments[0], arguments, environment);
   const int reason = errno;
   [[maybe_unused]] const ssize_t written = ::write(report, &reason, sizeof reason);

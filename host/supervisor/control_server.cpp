@@ -3,6 +3,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -10,12 +11,16 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <deque>
+#include <fstream>
 #include <map>
+#include <random>
 #include <set>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "measure/clock_comparison.hpp"
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;
@@ -71,21 +76,51 @@ struct Expected {
   ConnectionPtr connection;
 };
 
+/// Where the ports begin that the system gives to outgoing connections.
+std::uint16_t first_outgoing_port() {
+  int first = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
+  return first > 0 && first < 65536 ? static_cast<std::uint16_t>(first) : 32768;
+}
+
 }  // namespace
 
 struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   Impl(asio::io_context& loop, ControlEvents given) : acceptor(loop), pause(loop), events(std::move(given)) {}
 
-  void listen() {
-    try {
-      const tcp::endpoint anywhere(asio::ip::address_v4::loopback(), 0);
-      acceptor.open(anywhere.protocol());
-      acceptor.bind(anywhere);
-      acceptor.listen();
-    } catch (const boost::system::system_error& e) {
-      throw Error(std::string("cannot listen for workers on 127.0.0.1: ") + e.what());
+  void listen(const ListenAt& where) {
+    const std::vector<tcp::endpoint> endpoints = endpoints_of(where);
+    for (const auto& endpoint : endpoints) {
+      error_code failed;
+      try_listen(endpoint, failed);
+      if (!failed) return accept();
+      if (failed == boost::system::errc::address_not_available && &endpoint != &endpoints.back())
+        continue;  // a name by which others know it
+      const std::string place = endpoint.address().to_string() + (where.port == 0 ? "" : " at port " + std::to_string(where.port));
+      const bool taken = failed == asio::error::address_in_use && where.port != 0;
+      throw Error("cannot listen for workers on " + place + ": " + failed.message() +
+                  (taken ? "; set KYMO_PORT to a free port, the same for every rank" : ""));
     }
-    accept();
+  }
+
+  /// The last one always exists here.
+  std::vector<tcp::endpoint> endpoints_of(const ListenAt& where) {
+    std::vector<tcp::endpoint> endpoints;
+    error_code failed;
+    for (const auto& found : tcp::resolver(acceptor.get_executor()).resolve(where.host, std::to_string(where.port), failed))
+      if (!where.from_elsewhere || !found.endpoint().address().is_loopback()) endpoints.push_back(found.endpoint());
+    if (failed && !where.from_elsewhere) throw Error("cannot listen for workers on " + quote(where.host) + ": " + failed.message());
+    if (where.from_elsewhere) endpoints.emplace_back(tcp::v4(), where.port);
+    return endpoints;
+  }
+
+  void try_listen(const tcp::endpoint& endpoint, error_code& failed) {
+    error_code ignored;
+    acceptor.close(ignored);
+    acceptor.open(endpoint.protocol(), failed);
+    if (!failed && endpoint.port() != 0) acceptor.set_option(tcp::acceptor::reuse_address(true), failed);
+    if (!failed) acceptor.bind(endpoint, failed);
+    if (!failed) acceptor.listen(asio::socket_base::max_listen_connections, failed);
   }
 
   void accept() {
@@ -143,6 +178,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     try {
       const Json frame = parse_json(connection->body, "a worker's frame");
       if (connection->worker == 0) return meet(connection, frame);
+      if (protocol::type_of(frame) == "ask_clock") return tell_clock(connection, protocol::ask_clock_from(frame));
       events.frame(connection->worker, frame);
     } catch (const Error& e) {
       drop(connection, std::string("sent what is not understood: ") + e.what());
@@ -151,7 +187,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
 
   /// The first frame: who is this?
   void meet(const ConnectionPtr& connection, const Json& frame) {
-    if (protocol::type_of(frame) != "hello") return drop(connection, "");
+    if (protocol::type_of(frame) != "hello") return pass_on(connection, frame);
     const protocol::Hello hello = protocol::hello_from(frame);
     WorkerId found = 0;
     for (const auto& [id, expected] : workers)
@@ -172,6 +208,19 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     events.connected(found, hello);
   }
 
+  void pass_on(const ConnectionPtr& connection, const Json& frame) {
+    if (!events.other) return drop(connection, "");
+    error_code failed;
+    const int socket = connection->socket.release(failed);
+    drop(connection, "");
+    if (!failed) events.other(socket, frame);
+  }
+
+  /// Answered here, whatever the pass is doing: what takes time on the way is what the worker cannot know.
+  void tell_clock(const ConnectionPtr& connection, const protocol::AskClock& question) {
+    write(connection, protocol::to_json(protocol::Clock{question.sequence, now_ns(), boot_id}));
+  }
+
   void drop(const ConnectionPtr& connection, const std::string& mistake) {
     if (connection->closed) return;
     close(*connection);
@@ -184,6 +233,11 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     connection.closed = true;
     connection.deadline.cancel();
     connection.socket.close(ignored);
+  }
+
+  void write(const ConnectionPtr& connection, const Json& frame) {
+    connection->outgoing.push_back(encoded(frame));
+    if (connection->outgoing.size() == 1) write_next(connection);
   }
 
   void write_next(const ConnectionPtr& connection) {
@@ -213,17 +267,24 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   ControlEvents events;
   std::map<WorkerId, Expected> workers;
   std::set<ConnectionPtr> strangers;
+  const std::string boot_id = measure::boot_id();
   WorkerId last_id = 0;
   bool stopped = false;
 };
 
-ControlServer::ControlServer(asio::io_context& loop, ControlEvents events) : impl_(std::make_shared<Impl>(loop, std::move(events))) {
-  impl_->listen();
+ControlServer::ControlServer(asio::io_context& loop, ControlEvents events, const ListenAt& where)
+    : impl_(std::make_shared<Impl>(loop, std::move(events))) {
+  impl_->listen(where);
 }
 
 ControlServer::~ControlServer() { impl_->stop(); }
 
 std::uint16_t ControlServer::port() const { return impl_->acceptor.local_endpoint().port(); }
+
+std::string ControlServer::address() const {
+  const auto address = impl_->acceptor.local_endpoint().address();
+  return address.is_unspecified() ? "127.0.0.1" : address.to_string();
+}
 
 WorkerId ControlServer::expect(const std::string& token, int rank) {
   impl_->workers[++impl_->last_id] = Expected{token, rank, nullptr};
@@ -233,9 +294,7 @@ WorkerId ControlServer::expect(const std::string& token, int rank) {
 void ControlServer::send(WorkerId worker, const Json& frame) {
   const auto found = impl_->workers.find(worker);
   if (found == impl_->workers.end() || !found->second.connection || found->second.connection->closed) return;
-  auto& connection = found->second.connection;
-  connection->outgoing.push_back(encoded(frame));
-  if (connection->outgoing.size() == 1) impl_->write_next(connection);
+  impl_->write(found->second.connection, frame);
 }
 
 void ControlServer::forget(WorkerId worker) {
@@ -245,9 +304,24 @@ void ControlServer::forget(WorkerId worker) {
   impl_->workers.erase(found);
 }
 
-std::uint16_t free_port() {
+std::uint16_t free_port(bool everywhere) {
+  // A port that the system gives to outgoing connections may be taken again before it is used: even by a rank that tries to reach it, whose
+  // connection then meets itself.
+  constexpr std::uint16_t kLowest = 10'000;
+  constexpr int kAttempts = 200;
+  const std::uint16_t end = std::max<std::uint16_t>(first_outgoing_port(), kLowest + 1000);
+  std::random_device random;
+  std::uniform_int_distribution<int> any(kLowest, end - 1);
+  const auto address = everywhere ? asio::ip::address_v4::any() : asio::ip::address_v4::loopback();
   asio::io_context loop;
-  tcp::acceptor probe(loop, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const auto port = static_cast<std::uint16_t>(any(random));
+    tcp::acceptor probe(loop);
+    boost::system::error_code taken;
+    probe.open(tcp::v4());
+    if (!probe.bind({address, port}, taken)) return port;
+  }
+  tcp::acceptor probe(loop, tcp::endpoint(address, 0));
   return probe.local_endpoint().port();
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/launch.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <thread>
 
 #include "base/error.hpp"
 #include "base/installation.hpp"
@@ -11,6 +13,8 @@
 
 namespace kymo::supervisor {
 namespace {
+
+constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
 
 /// Folders that workers must search, or the reason there are none. Looked for once: it may take a Python interpreter.
 struct TorchFolders {
@@ -54,11 +58,16 @@ SpawnOptions kymo_worker(const LaunchRequest& request) {
   for (const auto& word : split(request.run.how.wrap, ' '))
     if (!word.empty()) options.command.push_back(word);
   options.command.push_back(own_executable().string());
-  for (const std::string& word : {std::string("worker"), std::string("--connect"), "127.0.0.1:" + std::to_string(request.port),
+  for (const std::string& word : {std::string("worker"), std::string("--connect"), request.host + ":" + std::to_string(request.port),
                                   std::string("--rank"), std::to_string(request.rank)})
     options.command.push_back(word);
   options.environment.emplace_back(kTokenVariable, request.token);
   if (const auto path = library_path(request.run)) options.environment.emplace_back("LD_LIBRARY_PATH", *path);
+  // Ranks that each compute on all cores take turns on them, many times slower than on a share of their own.
+  if (request.shares_cores && request.run.what.ranks > 1 && !std::getenv(kThreadsVariable)) {
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    options.environment.emplace_back(kThreadsVariable, std::to_string(std::max(1, cores / request.run.what.ranks)));
+  }
   return options;
 }
 

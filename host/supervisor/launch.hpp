@@ -20,11 +20,13 @@ struct LaunchRequest {
   int rank = 0;
   std::uint16_t port = 0;  ///< of the control server
   std::string token;
+  std::string host = "127.0.0.1";  ///< of the control server
+  bool shares_cores = true;        ///< with the other ranks; a launcher of processes divides the machine itself
 };
 /// The command of one worker; throws Error if it cannot be made up.
 using Launcher = std::function<SpawnOptions(const LaunchRequest&)>;
 
-/// `<wrap words> <this program> worker --connect 127.0.0.1:PORT --rank R`, with the library path that the plugin needs.
+/// `<wrap words> <this program> worker --connect HOST:PORT --rank R`, with the library path that the plugin needs.
 SpawnOptions kymo_worker(const LaunchRequest& request);
 
 struct Conditions {

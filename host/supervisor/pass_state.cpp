@@ -29,8 +29,8 @@ std::string seconds(double value) {
 
 }  // namespace
 
-PassState::PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s)
-    : pass_(pass), limits_(limits), ranks_(static_cast<std::size_t>(ranks)) {
+PassState::PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s, Look look)
+    : pass_(pass), limits_(limits), look_(std::move(look)), ranks_(static_cast<std::size_t>(ranks)) {
   for (auto& rank : ranks_) rank.last_progress_s = now_s;
 }
 
@@ -39,7 +39,12 @@ void PassState::moved(int rank, double now_s) { at(rank).last_progress_s = now_s
 std::string PassState::place(int rank) const {
   const auto& progress = at(rank).at;
   std::string text = std::string("pass ") + to_string(pass_) + ", last heard of in stage " + quote(progress.stage);
-  if (progress.step >= 0) text += ", step " + std::to_string(progress.step);
+  const auto seen = standing(rank);
+  const std::int64_t step = seen && seen->step >= 0 ? seen->step : progress.step;
+  if (step >= 0) text += ", step " + std::to_string(step);
+  if (seen && !seen->phase.empty()) text += ", phase " + quote(seen->phase);
+  if (seen && seen->collectives_begun > seen->collectives_ended)
+    text += ", waiting in collective call " + std::to_string(seen->collectives_begun);
   return text;
 }
 
@@ -48,8 +53,10 @@ Verdict PassState::verdict_at(int rank, const std::string& status, const std::st
   verdict.status = status;
   verdict.detail = detail;
   verdict.rank = rank;
-  verdict.phase = at(rank).at.stage;
-  if (at(rank).at.step >= 0) verdict.step = at(rank).at.step;
+  const auto seen = standing(rank);
+  verdict.phase = seen && !seen->phase.empty() ? seen->phase : at(rank).at.stage;
+  const std::int64_t step = seen && seen->step >= 0 ? seen->step : at(rank).at.step;
+  if (step >= 0) verdict.step = step;
   return verdict;
 }
 
@@ -93,7 +100,9 @@ Actions PassState::outcome(int rank, const protocol::Outcome& outcome, double no
   if (!outcome.phase.empty() || !outcome.stage.empty()) verdict.phase = outcome.phase.empty() ? outcome.stage : outcome.phase;
   if (outcome.step >= 0) verdict.step = outcome.step;
   if (outcome.status == "oom") return fail(std::move(verdict), kObserved, 0, now_s);
-  if (outcome.status == "failed") return fail(std::move(verdict), kReported, limits_.settle_s, now_s);
+  if (outcome.status == "failed") {
+    return fail(std::move(verdict), kReported, limits_.settle_s, now_s, now_s - static_cast<double>(outcome.age_ns) / 1e9);
+  }
   return fail(std::move(verdict), outcome.status == "skipped" ? kSkip : kInterruption, limits_.skip_settle_s, now_s);
 }
 
@@ -122,7 +131,9 @@ Verdict PassState::crash_of(int rank, const WorkerEnd& end) const {
     verdict.detail = who + " was ended by the kernel for lack of host memory; it had used " + format_bytes(at(rank).peak_bytes) + where;
     return verdict;
   }
-  if (end.end.signal) {
+  if (!end.lost.empty()) {
+    verdict.detail = who + " was lost: " + end.lost + where;
+  } else if (end.end.signal) {
     verdict.detail = who + " was ended by " + end.end.describe() + where;
   } else {
     verdict.detail = who + " exited with code " + std::to_string(end.end.exit_code.value_or(-1)) + " " + when + where;
@@ -138,6 +149,8 @@ Actions PassState::ended(int rank, const WorkerEnd& end, double now_s) {
   who.barrier.reset();
   who.gather.reset();
   if (!by_itself || decided_) return decide_if_due(now_s);
+  // Launchers signal all ranks as soon as they see one die, and may be quicker than the loss: the loss is the cause.
+  if (!end.lost.empty() && !cancelled_by_.empty() && now_s - cancelled_s_ < limits_.skip_settle_s) cancelled_by_.clear();
   return fail(crash_of(rank, end), kObserved, 0, now_s);
 }
 
@@ -157,6 +170,7 @@ Actions PassState::cancel(const std::string& signal_name, double now_s) {
   Actions actions;
   if (!cancelled_by_.empty()) return actions;
   cancelled_by_ = signal_name;
+  cancelled_s_ = now_s;
   cancel_deadline_s_ = now_s + limits_.cancel_grace_s;
   for (int rank = 0; rank < count(); ++rank)
     if (at(rank).open()) actions.emplace_back(SendCancel{rank});  // also answers the barrier or gather it waits for
@@ -180,8 +194,9 @@ Actions PassState::cancel_at_once(double now_s) {
   return actions;
 }
 
-Actions PassState::fail(Verdict verdict, int weight, double settle_s, double now_s) {
+Actions PassState::fail(Verdict verdict, int weight, double settle_s, double now_s, std::optional<double> failed_s) {
   if (decided_) return {};
+  const double happened_s = failed_s.value_or(now_s);
   if (verdict.rank) at(*verdict.rank).failure = verdict.status;
   if (!cancelled_by_.empty() && verdict.status != "interrupted") {
     verdict.detail = "interrupted by " + cancelled_by_ + "; then: " + verdict.status + ": " + verdict.detail;
@@ -190,9 +205,12 @@ Actions PassState::fail(Verdict verdict, int weight, double settle_s, double now
     verdict.detail = cancelled_by_.empty() ? "the worker ended early by itself" : "interrupted by " + cancelled_by_;
   }
   const double until = cancelled_by_.empty() || weight == kObserved ? now_s + settle_s : cancel_deadline_s_;
-  if (weight > weight_) {
+  // Where one rank fails, those that communicate with it soon fail as well, and may be quicker to say so.
+  const bool is_cause = weight > weight_ || (weight == weight_ && weight == kReported && happened_s < failed_s_);
+  if (is_cause) {
     settle_until_s_ = weight_ < 0 ? until : std::min(settle_until_s_, until);
     weight_ = weight;
+    failed_s_ = happened_s;
     verdict_ = std::move(verdict);
   }
   return decide_if_due(now_s);
@@ -286,6 +304,27 @@ std::string PassState::waits() const {
   return join(parts, ", ");
 }
 
+bool PassState::is_late(int rank, double share, double now_s) const {
+  const Rank& who = at(rank);
+  return limits_.timeout_s > 0 && who.open() && !who.waiting() && now_s - who.last_progress_s > share * limits_.timeout_s;
+}
+
+int PassState::held_up_by(int late, double now_s) const {
+  // A rank in a collective waits for those that called fewer of them; calls that came back without waiting leave the numbers equal.
+  constexpr double kAsGoodAsLate = 0.5;
+  int cause = late;
+  auto least = standing(late);
+  for (int rank = 0; rank < count(); ++rank) {
+    const auto seen = standing(rank);
+    if (rank == cause || !seen || !least || !is_late(rank, kAsGoodAsLate, now_s)) continue;
+    if (seen->collectives_begun < least->collectives_begun) {
+      cause = rank;
+      least = seen;
+    }
+  }
+  return cause;
+}
+
 Actions PassState::tick(double now_s) {
   Actions actions;
   if (decided_) {
@@ -309,9 +348,10 @@ Actions PassState::tick(double now_s) {
     if (!who.open()) continue;
     if (who.disconnected_s && now_s - *who.disconnected_s > limits_.report_grace_s) {
       append(actions, violation(rank, "closed its connection before it reported", now_s));
-    } else if (limits_.timeout_s > 0 && !who.waiting() && now_s - who.last_progress_s > limits_.timeout_s) {
-      const std::string detail = "no progress for " + seconds(limits_.timeout_s) + ": rank " + std::to_string(rank) + ", " + place(rank);
-      append(actions, fail(verdict_at(rank, "timeout", detail), kObserved, 0, now_s));
+    } else if (is_late(rank, 1, now_s)) {
+      const int cause = held_up_by(rank, now_s);
+      const std::string detail = "no progress for " + seconds(limits_.timeout_s) + ": rank " + std::to_string(cause) + ", " + place(cause);
+      append(actions, fail(verdict_at(cause, "timeout", detail), kObserved, 0, now_s));
     }
   }
   append(actions, decide_if_due(now_s));
@@ -337,6 +377,15 @@ std::string PassState::verification() const {
     if (said == "failed" || (said == "unavailable" && worst != "failed") || (said == "passed" && worst.empty())) worst = said;
   }
   return worst;
+}
+
+Verdict lost_after_report(int rank, const std::string& reason) {
+  Verdict verdict;
+  verdict.status = "crashed";
+  verdict.rank = rank;
+  verdict.phase = "collect";
+  verdict.detail = "rank " + std::to_string(rank) + " was lost after it had reported: " + reason;
+  return verdict;
 }
 
 }  // namespace kymo::supervisor

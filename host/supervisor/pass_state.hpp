@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -10,6 +11,7 @@
 #include "base/process.hpp"
 #include "event/records.hpp"
 #include "measure/protocol.hpp"
+#include "measure/worker_place.hpp"
 
 namespace kymo::supervisor {
 
@@ -19,7 +21,7 @@ namespace protocol = measure::protocol;
 struct PassLimits {
   double timeout_s = 600;              ///< without progress; 0 = no bound
   std::int64_t host_memory_bytes = 0;  ///< resident size of one worker; 0 = no bound
-  double settle_s = 0.25;              ///< after a rank reports a failure: a crash elsewhere within this time is its cause
+  double settle_s = 1;                 ///< after a rank reports a failure: a crash or an earlier failure of another within it is its cause
   double skip_settle_s = 1;            ///< after a rank skips: time for the others to say so too
   double report_grace_s = 2;           ///< for a rank that has reported to end by itself once the pass has failed
   double cancel_grace_s = 5;           ///< for the step that is under way when the user interrupts
@@ -54,6 +56,7 @@ struct WorkerEnd {
   ProcessEnd end;
   bool kernel_out_of_memory = false;  ///< the kernel ended a process for lack of memory meanwhile
   std::string last_line;              ///< what it said last on stderr
+  std::string lost = "";              ///< not empty: how it ended cannot be known, for this reason
 };
 
 /// Why a pass is not ok; `status` is "ok" if it is.
@@ -68,11 +71,17 @@ struct Verdict {
   std::optional<event::OutOfMemory> out_of_memory;
 };
 
+/// Of a rank that had reported and was lost before what it measured was here.
+Verdict lost_after_report(int rank, const std::string& reason);
+
 /// One pass of one run over all its ranks as a state machine: what workers say and how they end goes in, what to do comes out.
 /// Knows neither processes nor sockets. Times are seconds on any steady clock.
 class PassState {
  public:
-  PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s);
+  /// Where a rank stands at this moment, as far as it can be seen from outside.
+  using Look = std::function<std::optional<measure::Standing>(int rank)>;
+
+  PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s, Look look = nullptr);
 
   void connected(int rank, double now_s);
   void progress(int rank, const protocol::Progress& progress, double now_s);
@@ -125,7 +134,12 @@ class PassState {
   Verdict verdict_at(int rank, const std::string& status, const std::string& detail) const;
   std::string place(int rank) const;
   Verdict crash_of(int rank, const WorkerEnd& end) const;
-  Actions fail(Verdict verdict, int weight, double settle_s, double now_s);
+  std::optional<measure::Standing> standing(int rank) const { return look_ ? look_(rank) : std::nullopt; }
+  /// `failed_s` is when it happened, where that was before now.
+  Actions fail(Verdict verdict, int weight, double settle_s, double now_s, std::optional<double> failed_s = std::nullopt);
+  bool is_late(int rank, double share, double now_s) const;
+  /// Of the ranks that make no progress the one that the others wait for.
+  int held_up_by(int late, double now_s) const;
   Actions decide_if_due(double now_s);
   Actions decide(double now_s);
   Actions serve_waiting(double now_s);
@@ -138,6 +152,8 @@ class PassState {
 
   measure::Pass pass_;
   PassLimits limits_;
+  Look look_;
+  double failed_s_ = 0;  // when what verdict_ tells happened
   std::vector<Rank> ranks_;
   Verdict verdict_;
   int weight_ = -1;  ///< of the verdict: the heavier cause wins while the pass settles
@@ -145,6 +161,7 @@ class PassState {
   bool decided_ = false;
   double kill_reported_s_ = 0;
   std::string cancelled_by_;
+  double cancelled_s_ = 0;
   double cancel_deadline_s_ = 0;
 };
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/run_maker.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -15,8 +12,12 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
+#include "supervisor/follower_hub.hpp"
 #include "supervisor/guardian.hpp"
-#include "supervisor/host_memory.hpp"
+#include "supervisor/local_process.hpp"
+#include "supervisor/remote_process.hpp"
+#include "supervisor/run_end.hpp"
 #include "supervisor/signals.hpp"
 #include "supervisor/worker_team.hpp"
 
@@ -32,48 +33,32 @@ constexpr std::chrono::milliseconds kSoonTick{2};  ///< the same when an end is 
 
 double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-  return name.data();
-}
-
-std::string signal_name(int number) { return number == SIGINT ? "SIGINT" : "SIGTERM"; }
-
-/// What a reused worker must have in common with the next run.
-std::string reuse_key(const PlannedRun& run) {
-  return Json::array(
-             {run.what.plugin_file, run.what.plugin_sha256, run.what.workload, run.what.ranks, to_string(run.what.device), run.how.wrap})
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void fill(store::RunEnd& end, const Verdict& verdict, Pass pass) {
-  end.status = verdict.status;
-  end.detail = verdict.detail;
-  if (verdict.status == "skipped") return;
-  end.exit_code = verdict.exit_code;
-  end.signal = verdict.signal;
-  end.failed_rank = verdict.rank;
-  end.failed_pass = to_string(pass);
-  end.failed_phase = verdict.phase;
-  end.failed_step = verdict.step;
-  end.out_of_memory = verdict.out_of_memory;
-}
-
 }  // namespace
 
 struct RunMaker::Impl {
-  Impl(const Conditions& given, const Scratch& files, ProgressMeter& shown)
+  Impl(const Conditions& given, const Scratch& files, ProgressMeter& shown, const Leading* given_leading)
       : setup(given),
         scratch(files),
         meter(shown),
-        server(loop, {[this](WorkerId id, const protocol::Hello& hello) { on_connected(id, hello); },
-                      [this](WorkerId id, const Json& frame) { on_frame(id, frame); },
-                      [this](WorkerId id, const std::string& mistake) { on_closed(id, mistake); }}),
+        leading(given_leading),
+        server(loop,
+               {[this](WorkerId id, const protocol::Hello& hello) { on_connected(id, hello); },
+                [this](WorkerId id, const Json& frame) { on_frame(id, frame); },
+                [this](WorkerId id, const std::string& mistake) { on_closed(id, mistake); }, joining()},
+               leading ? listening_place(leading->launch) : ListenAt{}),
         signals(loop, [this](int number) { on_signal(number); }),
-        timer(loop),
-        host(host_name()) {
+        timer(loop) {
+    if (leading) {
+      hub = std::make_unique<FollowerHub>(loop, leading->launch, follower_protocol::plan_of(leading->plan),
+                                          [this](int rank, int number) { on_follower_signal(rank, number); });
+    }
     arm_timer();
+  }
+
+  /// Only a leader of a launch lets other supervisors in.
+  std::function<void(int, const Json&)> joining() {
+    if (!leading) return nullptr;
+    return [this](int socket, const Json& first) { hub->take(socket, first); };
   }
 
   // What happens while the event loop runs.
@@ -96,24 +81,21 @@ struct RunMaker::Impl {
     // After a stop (Ctrl-Z) what workers said meanwhile is still unread: hear it before any deadline is judged.
     const bool was_stopped = now - std::exchange(last_tick_s, now) > kStopped_s;
     if (active && state && !was_stopped) {
-      for (int rank = 0; rank < active->count(); ++rank) watch(rank, now);
+      watch_all(now);
       apply(state->tick(now));
     }
     if (idle && !idle->usable()) idle.reset();
     meter.tick(now);
   }
 
-  void watch(int rank, double now) {
-    WorkerProcess& process = active->process(rank);
-    if (process.reaped()) return;
-    if (const auto bytes = resident_bytes(process.worker_pid())) {
-      const bool bounded = limits.host_memory_bytes > 0 && *bytes > limits.host_memory_bytes;
-      apply(state->resident(rank, *bytes, bounded ? available_host_bytes() : std::nullopt, now));
-    }
-    if (const auto end = process.poll_end()) {
-      const bool starved = kernel_out_of_memory_kills() > kernel_kills_before;
-      apply(state->ended(rank, {*end, starved, process.last_line()}, now));
-    }
+  void watch_all(double now) {
+    for (int rank = 0; rank < active->count(); ++rank)
+      if (RankProcess& process = active->process(rank); !process.reaped()) watch(rank, process, now);
+  }
+
+  void watch(int rank, RankProcess& process, double now) {
+    if (const auto use = process.memory_use(limits.host_memory_bytes)) apply(state->resident(rank, use->bytes, use->available_bytes, now));
+    if (const auto end = process.poll_end()) apply(state->ended(rank, *end, now));
   }
 
   void on_connected(WorkerId id, const protocol::Hello& hello) {
@@ -160,16 +142,23 @@ struct RunMaker::Impl {
 
   void on_signal(int number) {
     const double now = steady_seconds();
-    if (signal_number == 0) {
-      signal_number = number;
-      log::warning(signal_name(number) + ": ending after the step under way; once more ends at once");
-      if (active && state) apply(state->cancel(signal_name(number), now));
-      return;
-    }
+    if (++own_signals == 1) return cancel(number, signal_name(number));
     at_once = true;
     if (active && state) apply(state->cancel_at_once(now));
     for (WorkerTeam* team : {active.get(), leaving.get(), idle.get()})
       if (team) team->kill();
+  }
+
+  /// The launcher may well signal all ranks: this one's own signal is still its first then.
+  void on_follower_signal(int rank, int number) { cancel(number, std::string(signal_name(number)) + " on rank " + std::to_string(rank)); }
+
+  void cancel(int number, const std::string& name) {
+    if (signal_number != 0) return;
+    signal_number = number;
+    log::warning(name + ": ending after the step under way; once more ends at once");
+    if (!active || !state) return;
+    watch_all(steady_seconds());  // a rank that is gone may be why
+    apply(state->cancel(name, steady_seconds()));
   }
 
   void apply(const Actions& actions) {
@@ -195,7 +184,7 @@ struct RunMaker::Impl {
       const Pass pass = run.how.passes[i];
       if (signal_number != 0) {
         made.end.status = "interrupted";
-        made.end.detail = "interrupted by " + signal_name(signal_number) + " before pass " + to_string(pass);
+        made.end.detail = std::string("interrupted by ") + signal_name(signal_number) + " before pass " + to_string(pass);
         break;
       }
       meter.begin_pass(i, run.how.passes.size());
@@ -212,11 +201,13 @@ struct RunMaker::Impl {
     limits.host_memory_bytes = run.how.host_memory_bytes;
     if (!run.how.wrap.empty()) limits.report_grace_s = setup.wrapped_grace_s;
     try {
-      active = reused ? std::move(idle) : std::make_unique<WorkerTeam>(loop, server, *guardian, setup.launcher, run);
+      active = reused ? std::move(idle)
+                      : std::make_unique<WorkerTeam>(
+                            server, [this](const LaunchRequest& request) { return start(request); }, run);
       begin_pass(run_id, run, pass);
     } catch (const Error& error) {
       Verdict verdict;
-      verdict.status = "failed";
+      verdict.status = hub && !hub->intact() ? "crashed" : "failed";
       verdict.detail = std::string("cannot start a worker: ") + error.what();
       fill(made.end, verdict, pass);
       state.reset();
@@ -224,7 +215,7 @@ struct RunMaker::Impl {
       return;
     }
     while (!state->done()) loop.run_one();
-    if (reused && died_untouched()) {
+    if (reused && died_untouched() && (!hub || hub->intact())) {
       state.reset();
       active.reset();
       return make_pass(run_id, run, pass, made);
@@ -232,19 +223,30 @@ struct RunMaker::Impl {
     end_pass(run_id, run, pass, reusable, made);
   }
 
+  std::unique_ptr<RankProcess> start(const LaunchRequest& request) {
+    if (leading && request.rank != leading->launch.rank)
+      return std::make_unique<RemoteProcess>(*hub, request.rank, request.run.plan_index, request.token);
+    LaunchRequest here = request;
+    here.shares_cores = !leading;
+    return std::make_unique<LocalProcess>(loop, setup.launcher(here), *guardian, leading ? leading->launch.gpu : request.rank);
+  }
+
   void begin_pass(std::int64_t run_id, const PlannedRun& run, Pass pass) {
-    state.emplace(pass, active->count(), limits, steady_seconds());
-    kernel_kills_before = kernel_out_of_memory_kills();
+    state.emplace(pass, active->count(), limits, steady_seconds(),
+                  [this, run_id, pass](int rank) { return measure::WorkerPlace::read(scratch.place_file(run_id, rank, pass)); });
     protocol::Assignment assignment;
     assignment.run_id = run_id;
     assignment.what = run.what;
     assignment.how = run.how;
     assignment.pass = pass;
-    assignment.rendezvous_port = active->count() > 1 ? free_port() : std::uint16_t{0};
+    if (leading) assignment.rendezvous_host = leading->launch.meeting_host();
+    assignment.rendezvous_port = active->count() > 1 ? free_port(leading != nullptr) : std::uint16_t{0};
     for (int rank = 0; rank < active->count(); ++rank) {
+      active->process(rank).begin_pass(run_id, pass);
       assignment.rank = rank;
-      assignment.local_rank = rank;
+      assignment.what = run.what;
       assignment.rank_file = scratch.rank_file(run_id, rank, pass).string();
+      active->process(rank).localize(assignment);
       if (active->is_connected(rank)) state->connected(rank, steady_seconds());  // reused
       active->assign(rank, assignment);
     }
@@ -269,6 +271,8 @@ struct RunMaker::Impl {
     if (verdict.status != "ok") fill(made.end, verdict, pass);
     const bool keep = reusable && verdict.status == "ok" && !at_once && active->usable();
     if (!keep) wait_for_exit(*active, run.how.wrap.empty() ? setup.exit_grace_s : setup.wrapped_grace_s);
+    collect(run_id, pass);
+    note_lost(pass, made);
     for (int rank = 0; rank < active->count(); ++rank) record(run_id, rank, pass, result, made);
     if (keep) {
       idle_key = reuse_key(run);
@@ -278,21 +282,37 @@ struct RunMaker::Impl {
     active.reset();
   }
 
+  /// Brings here what the pass left on other machines.
+  void collect(std::int64_t run_id, Pass pass) {
+    for (int rank = 0; rank < active->count(); ++rank) active->process(rank).collect(scratch.rank_file(run_id, rank, pass));
+    for (int rank = 0; rank < active->count(); ++rank)
+      while (!at_once && !active->process(rank).collected(steady_seconds())) loop.run_one();
+  }
+
+  /// A rank that was lost after it had reported takes what it measured with it.
+  void note_lost(Pass pass, MadeRun& made) {
+    for (int rank = 0; hub && made.end.status == "ok" && rank < active->count(); ++rank) {
+      const auto end = active->process(rank).poll_end();
+      if (end && !end->lost.empty()) fill(made.end, lost_after_report(rank, end->lost), pass);
+    }
+  }
+
   void record(std::int64_t run_id, int rank, Pass pass, const PassState& result, MadeRun& made) {
-    WorkerProcess& process = active->process(rank);
+    RankProcess& process = active->process(rank);
     auto output = process.take_output();
     store::WorkerRow row;
     row.rank = rank;
     row.pass = pass;
     row.pid = process.worker_pid();
-    row.host = host;
+    row.host = process.host();
     row.status = result.status_of(rank);
     row.stdout_text = std::move(output.stdout_text);
     row.stderr_text = std::move(output.stderr_text);
     made.workers.push_back(std::move(row));
     const auto file = scratch.rank_file(run_id, rank, pass);
-    // What a pass had measured before its worker was lost is missed: the file is named although it may not be there.
     std::error_code ignored;
+    std::filesystem::remove(scratch.place_file(run_id, rank, pass), ignored);
+    // What a pass had measured before its worker was lost is missed: the file is named although it may not be there.
     if (pass != Pass::kVerify || std::filesystem::exists(file, ignored)) made.rank_files.push_back(file);
   }
 
@@ -308,6 +328,13 @@ struct RunMaker::Impl {
     }
   }
 
+  bool can_go_on(std::size_t left) const {
+    if (!hub || hub->intact()) return true;
+    log::error("a rank is lost, so " + std::to_string(left) + (left == 1 ? " run was" : " runs were") +
+               " not made; --resume makes the rest");
+    return false;
+  }
+
   void dismiss(std::unique_ptr<WorkerTeam> team) {
     leaving = std::move(team);
     wait_for_exit(*leaving, idle_wrapped ? setup.wrapped_grace_s : setup.exit_grace_s);
@@ -318,12 +345,13 @@ struct RunMaker::Impl {
   Conditions setup;
   const Scratch& scratch;
   ProgressMeter& meter;
+  const Leading* leading;
   std::unique_ptr<Guardian> guardian = std::make_unique<Guardian>();  // before any signal is handled here
   ControlServer server;
   SignalWatch signals;
   asio::steady_timer timer;
-  std::string host;
 
+  std::unique_ptr<FollowerHub> hub;     ///< of a leader alone; outlives the teams
   std::unique_ptr<WorkerTeam> active;   ///< makes a pass
   std::unique_ptr<WorkerTeam> leaving;  ///< was told to exit
   std::unique_ptr<WorkerTeam> idle;     ///< waits for a run of its kind
@@ -331,17 +359,26 @@ struct RunMaker::Impl {
   bool idle_wrapped = false;
   std::optional<PassState> state;  ///< of the active team, while its pass goes on
   PassLimits limits;
-  std::int64_t kernel_kills_before = 0;
   double last_tick_s = 0;
   int signal_number = 0;
+  int own_signals = 0;  ///< that came to this process itself
   bool at_once = false;
 };
 
-RunMaker::RunMaker(const Conditions& setup, const Scratch& scratch, ProgressMeter& meter)
-    : impl_(std::make_unique<Impl>(setup, scratch, meter)) {}
+RunMaker::RunMaker(const Conditions& setup, const Scratch& scratch, ProgressMeter& meter, const Leading* leading)
+    : impl_(std::make_unique<Impl>(setup, scratch, meter, leading)) {}
 RunMaker::~RunMaker() = default;
 
 MadeRun RunMaker::make(std::int64_t run_id, const PlannedRun& run) { return impl_->make(run_id, run); }
+
+void RunMaker::gather_followers() {
+  if (impl_->hub) impl_->hub->gather([this] { return impl_->signal_number != 0; });
+}
+bool RunMaker::can_go_on(std::size_t left) { return impl_->can_go_on(left); }
+void RunMaker::finish_followers(int code) {
+  static constexpr double kFarewell_s = 10;
+  if (impl_->hub) impl_->hub->finish(code, kFarewell_s);
+}
 
 int RunMaker::interrupted_by() {
   impl_->loop.poll();

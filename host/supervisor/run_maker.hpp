@@ -24,12 +24,19 @@ struct MadeRun {
 /// Everything happens in the thread that made it.
 class RunMaker {
  public:
-  /// Throws Error if no worker could ever be started.
-  RunMaker(const Conditions& setup, const Scratch& scratch, ProgressMeter& meter);
+  /// `leading` is nullptr where all ranks are started here. Throws Error if no worker could ever be started.
+  RunMaker(const Conditions& setup, const Scratch& scratch, ProgressMeter& meter, const Leading* leading = nullptr);
   /// Ends whatever still runs.
   ~RunMaker();
   RunMaker(const RunMaker&) = delete;
   RunMaker& operator=(const RunMaker&) = delete;
+
+  /// Waits until every follower has joined, or a signal came. Throws Error naming the ranks that are missing, or why they do not fit.
+  void gather_followers();
+  /// False, and said once, when a follower is lost and `left` runs cannot be made.
+  bool can_go_on(std::size_t left);
+  /// Tells the followers to end with this exit code.
+  void finish_followers(int code);
 
   /// Never throws for what a worker did.
   MadeRun make(std::int64_t run_id, const PlannedRun& run);

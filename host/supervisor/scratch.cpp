@@ -18,6 +18,7 @@
 #include "base/file.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "measure/worker_place.hpp"
 #include "supervisor/control_server.hpp"
 #include "supervisor/supervisor.hpp"
 
@@ -159,8 +160,16 @@ Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id) :
   lock_ = FileLock::wait_for(folder_ / kLock);
 }
 
+std::string rank_file_name(std::int64_t run_id, int rank, measure::Pass pass) {
+  return "RUN-" + std::to_string(run_id) + "-" + std::to_string(rank) + "-" + to_string(pass) + ".kymo";
+}
+
 fs::path Scratch::rank_file(std::int64_t run_id, int rank, measure::Pass pass) const {
-  return folder_ / ("RUN-" + std::to_string(run_id) + "-" + std::to_string(rank) + "-" + to_string(pass) + ".kymo");
+  return folder_ / rank_file_name(run_id, rank, pass);
+}
+
+fs::path Scratch::place_file(std::int64_t run_id, int rank, measure::Pass pass) const {
+  return measure::place_file(rank_file(run_id, rank, pass));
 }
 
 void Scratch::note(std::int64_t run_id) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "measure/plan.hpp"
 #include "store/results.hpp"
@@ -28,6 +29,9 @@ class FileLock {
   int fd_ = -1;
 };
 
+/// "RUN-<run>-<rank>-<pass>.kymo".
+std::string rank_file_name(std::int64_t run_id, int rank, measure::Pass pass);
+
 /// Where the rank files of one supervisor lie until they are merged: <database>.scratch/<unique name>/, with the files
 /// `lock` (held while the supervisor lives), `invocation` (its number) and `runs` (those it began, one a line).
 class Scratch {
@@ -37,6 +41,8 @@ class Scratch {
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path rank_file(std::int64_t run_id, int rank, measure::Pass pass) const;
+  /// Where the worker of this machine that writes it shows where it stands.
+  std::filesystem::path place_file(std::int64_t run_id, int rank, measure::Pass pass) const;
   /// Notes a run that was begun. Throws Error.
   void note(std::int64_t run_id) const;
   /// Removes the rank files of a run.

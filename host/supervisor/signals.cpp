@@ -9,6 +9,8 @@
 
 namespace kymo::supervisor {
 
+const char* signal_name(int number) { return number == SIGINT ? "SIGINT" : "SIGTERM"; }
+
 struct SignalWatch::Impl {
   Impl(boost::asio::io_context& loop, std::function<void(int)> given) : signals(loop), handle(std::move(given)) {}
 

@@ -8,6 +8,9 @@
 
 namespace kymo::supervisor {
 
+/// "SIGINT" or "SIGTERM".
+const char* signal_name(int number);
+
 /// Takes over SIGINT and SIGTERM, except one that is ignored (as under nohup), and gives the handlers back in the end.
 class SignalWatch {
  public:

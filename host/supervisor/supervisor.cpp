@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/supervisor.hpp"
 
+#include <boost/asio/io_context.hpp>
 #include <chrono>
 
+#include "supervisor/control_server.hpp"
+#include "supervisor/follower_hub.hpp"
 #include "supervisor/launch.hpp"
 #include "supervisor/progress_meter.hpp"
 #include "supervisor/run_maker.hpp"
@@ -41,8 +44,9 @@ Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, 
   Summary summary;
   Scratch scratch(database, invocation_id);
   ProgressMeter meter(runs, options.on_progress);
-  RunMaker maker(setup, scratch, meter);
-  for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0; ++i) {
+  RunMaker maker(setup, scratch, meter, options.leading);
+  maker.gather_followers();
+  for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_go_on(runs.size() - i); ++i) {
     const PlannedRun& run = runs[i];
     meter.begin_run(i, steady_seconds());
     const std::int64_t run_id = database.begin_run(row_of(invocation_id, run));
@@ -57,7 +61,21 @@ Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, 
   scratch.finish();
   summary.signal = maker.interrupted_by();
   summary.interrupted = summary.signal != 0;
+  if (options.leading) maker.finish_followers(options.leading->exit_code(summary));
   return summary;
+}
+
+void dismiss_followers(const Leading& leading) {
+  static constexpr double kFarewell_s = 10;
+  boost::asio::io_context loop{1};
+  std::unique_ptr<FollowerHub> hub;
+  const ControlServer server(loop,
+                             {[](WorkerId, const auto&) {}, [](WorkerId, const Json&) {}, [](WorkerId, const std::string&) {},
+                              [&](int socket, const Json& first) { hub->take(socket, first); }},
+                             listening_place(leading.launch));
+  hub = std::make_unique<FollowerHub>(loop, leading.launch, follower_protocol::plan_of(leading.plan), [](int, int) {});
+  hub->gather([] { return false; });
+  hub->finish(0, kFarewell_s);
 }
 
 Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,

@@ -6,15 +6,13 @@
 
 namespace kymo::supervisor {
 
-WorkerTeam::WorkerTeam(boost::asio::io_context& loop, ControlServer& server, Guardian& guardian, const Launcher& launcher,
-                       const PlannedRun& run)
-    : server_(server) {
+WorkerTeam::WorkerTeam(ControlServer& server, const Starter& start, const PlannedRun& run) : server_(server) {
   try {
     for (int rank = 0; rank < run.what.ranks; ++rank) {
       const std::string token = random_token();
       Member& added = members_.emplace_back();
       added.id = server_.expect(token, rank);
-      added.process = std::make_unique<WorkerProcess>(loop, launcher({run, rank, server_.port(), token}), guardian);
+      added.process = start({run, rank, server_.port(), token, server_.address()});
     }
   } catch (...) {
     for (const auto& each : members_) server_.forget(each.id);
@@ -75,6 +73,12 @@ bool WorkerTeam::ending() const {
   return std::any_of(members_.begin(), members_.end(), [](const Member& each) {
     return !each.process->reaped() && (each.closed || (!each.connected && each.process->silent()));
   });
+}
+
+std::string reuse_key(const PlannedRun& run) {
+  return Json::array(
+             {run.what.plugin_file, run.what.plugin_sha256, run.what.workload, run.what.ranks, to_string(run.what.device), run.how.wrap})
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace kymo::supervisor

@@ -10,15 +10,18 @@
 #include "measure/protocol.hpp"
 #include "supervisor/control_server.hpp"
 #include "supervisor/launch.hpp"
-#include "supervisor/worker_process.hpp"
+#include "supervisor/rank_process.hpp"
 
 namespace kymo::supervisor {
 
 /// The workers of one pass, one per rank; those of a `time` pass may serve several runs.
 class WorkerTeam {
  public:
+  /// Starts one worker, here or behind a follower; throws Error if it cannot.
+  using Starter = std::function<std::unique_ptr<RankProcess>(const LaunchRequest&)>;
+
   /// Starts all ranks; throws Error if one cannot be started (those that were are ended).
-  WorkerTeam(boost::asio::io_context& loop, ControlServer& server, Guardian& guardian, const Launcher& launcher, const PlannedRun& run);
+  WorkerTeam(ControlServer& server, const Starter& start, const PlannedRun& run);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;
   WorkerTeam& operator=(const WorkerTeam&) = delete;
@@ -26,7 +29,7 @@ class WorkerTeam {
   int count() const { return static_cast<int>(members_.size()); }
   /// The rank of a worker of this team; nullopt for others.
   std::optional<int> rank_of(WorkerId worker) const;
-  WorkerProcess& process(int rank) { return *members_.at(static_cast<std::size_t>(rank)).process; }
+  RankProcess& process(int rank) { return *members_.at(static_cast<std::size_t>(rank)).process; }
 
   /// Sends the assignment now, or as soon as the worker connects.
   void assign(int rank, const measure::protocol::Assignment& assignment);
@@ -47,7 +50,7 @@ class WorkerTeam {
  private:
   struct Member {
     WorkerId id = 0;
-    std::unique_ptr<WorkerProcess> process;
+    std::unique_ptr<RankProcess> process;
     bool connected = false;
     bool closed = false;
     std::optional<Json> waiting_assignment;
@@ -57,5 +60,8 @@ class WorkerTeam {
   ControlServer& server_;
   std::vector<Member> members_;
 };
+
+/// What a reused team must have in common with the next run.
+std::string reuse_key(const PlannedRun& run);
 
 }  // namespace kymo::supervisor

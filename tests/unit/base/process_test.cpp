@@ -53,6 +53,14 @@ TEST(Process, AProgramThatIsNotThereIsNamed) {
   }
 }
 
+TEST(Process, NoDescriptorIsInherited) {
+  const int inheritable = dup(STDOUT_FILENO);
+  ASSERT_GT(inheritable, 2);
+  const auto result = run_command({{"/bin/sh", "-c", "test -e /proc/self/fd/" + std::to_string(inheritable)}, {}}, 10);
+  close(inheritable);
+  EXPECT_EQ(result.end.exit_code, 1);
+}
+
 TEST(Process, AFloodIsBounded) {
   const auto result = run_command({{"/bin/sh", "-c", "head -c 30000000 /dev/zero | tr '\\0' x"}, {}}, 20);
   EXPECT_EQ(result.stdout_text.size(), 8u << 20);

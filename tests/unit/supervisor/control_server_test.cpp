@@ -12,7 +12,9 @@
 #include <chrono>
 #include <set>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "measure/clock_comparison.hpp"
 
 namespace kymo::supervisor {
 namespace {
@@ -96,6 +98,36 @@ TEST_F(ControlServerTest, ExchangesFramesWithAWorkerItExpects) {
   EXPECT_EQ(events_[2], "closed " + std::to_string(id) + " ");
 }
 
+TEST_F(ControlServerTest, TellsItsClock) {
+  const std::string token = random_token();
+  const WorkerId id = server_.expect(token, 0);
+  auto socket = connect();
+  say(socket, to_json(protocol::Hello{protocol::kVersion, token, 0, 77}));
+  const std::int64_t before_ns = now_ns();
+  say(socket, to_json(protocol::AskClock{0}));
+  say(socket, to_json(protocol::AskClock{7}));
+  ASSERT_TRUE(run_until([&] { return socket.available() > 8; }));
+  loop_.run_for(std::chrono::milliseconds(20));
+  const protocol::Clock first = protocol::clock_from(hear(socket));
+  const protocol::Clock second = protocol::clock_from(hear(socket));
+  EXPECT_EQ(first.sequence, 0);
+  EXPECT_EQ(second.sequence, 7);
+  EXPECT_LE(before_ns, first.clock_ns);
+  EXPECT_LE(first.clock_ns, second.clock_ns);
+  EXPECT_LE(second.clock_ns, now_ns());
+  EXPECT_EQ(first.boot_id, measure::boot_id());
+  EXPECT_THAT(events_, ElementsAre("hello " + std::to_string(id))) << "the pass has nothing to do with it";
+  say(socket, Json{{"type", "ask_clock"}});
+  ASSERT_TRUE(run_until([&] { return events_.size() == 2; }));
+  EXPECT_THAT(events_[1], HasSubstr("sequence"));
+}
+
+TEST_F(ControlServerTest, TellsStrangersNothing) {
+  auto socket = connect();
+  say(socket, to_json(protocol::AskClock{0}));
+  EXPECT_TRUE(is_refused(socket));
+}
+
 TEST_F(ControlServerTest, RefusesStrangers) {
   server_.expect(random_token(), 0);
   auto wrong = connect();
@@ -139,11 +171,11 @@ TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
     server_.expect(token, 0);
     return to_json(protocol::Hello{version, token, rank, 1});
   };
-  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("speaks version 99 of the worker protocol; this kymo speaks version 1"));
-  EXPECT_THAT(wrong(hello(1, 3), ""), HasSubstr("says that it is rank 3"));
-  EXPECT_THAT(wrong(hello(1, 0), framed("nonsense")), HasSubstr("not understood"));
-  EXPECT_THAT(wrong(hello(1, 0), framed("{\"bad\": 1}")), HasSubstr("not like this"));
-  EXPECT_THAT(wrong(hello(1, 0), std::string("\xFF\xFF\xFF\xFF")), HasSubstr("announced a frame of 4294967295 bytes"));
+  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("speaks version 99 of the worker protocol; this kymo speaks version 2"));
+  EXPECT_THAT(wrong(hello(protocol::kVersion, 3), ""), HasSubstr("says that it is rank 3"));
+  EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("nonsense")), HasSubstr("not understood"));
+  EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("{\"type\": \"x\", \"bad\": 1}")), HasSubstr("not like this"));
+  EXPECT_THAT(wrong(hello(protocol::kVersion, 0), std::string("\xFF\xFF\xFF\xFF")), HasSubstr("announced a frame of 4294967295 bytes"));
 }
 
 TEST_F(ControlServerTest, ForgetsAWorkerWithoutAWord) {

@@ -75,7 +75,7 @@ class Pass:
         self.barriers = 0
 
     def outcome(self, status, detail="", step=-1, verification=""):
-        self.control.send(type="outcome", status=status, detail=detail, stage="step", phase="forward", step=step, verification=verification)
+        self.control.send(type="outcome", status=status, detail=detail, stage="step", phase="forward", step=step, verification=verification, age_ns=0)
 
     def barrier(self, stop=False):
         self.control.send(type="barrier", sequence=self.barriers, stop=stop)
@@ -223,7 +223,7 @@ def main():
         sys.exit(127)
     control = Control(options.connect)
     token = os.environ["KYMO_WORKER_TOKEN"]
-    protocol = 99 if options.start == "wrong version" else 1
+    protocol = 99 if options.start == "wrong version" else 2
     control.send(type="hello", protocol=protocol, token=token, rank=options.rank, pid=os.getpid())
     while True:
         frame = control.receive()

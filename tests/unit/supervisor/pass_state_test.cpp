@@ -135,14 +135,14 @@ TEST(PassState, ExceedingHostMemoryIsAnOom) {
 TEST(PassState, AReportedFailureEndsTheOthersAfterItSettled) {
   PassState state = started(2);
   EXPECT_THAT(texts(state.outcome(0, outcome("failed", "bad input"), 1)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(1.1)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(1.3)), ElementsAre("exit 0", "kill 1"));
-  state.ended(1, by_signal(SIGKILL), 1.4);
+  EXPECT_THAT(texts(state.tick(1.9)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(2.1)), ElementsAre("exit 0", "kill 1"));
+  state.ended(1, by_signal(SIGKILL), 2.2);
   EXPECT_FALSE(state.done()) << "rank 0 may end by itself";
-  EXPECT_THAT(texts(state.tick(2)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(3.4)), ElementsAre("kill 0"));
-  EXPECT_THAT(texts(state.tick(3.5)), IsEmpty()) << "killed once";
-  state.ended(0, by_signal(SIGKILL), 3.6);
+  EXPECT_THAT(texts(state.tick(3)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(4.2)), ElementsAre("kill 0"));
+  EXPECT_THAT(texts(state.tick(4.3)), IsEmpty()) << "killed once";
+  state.ended(0, by_signal(SIGKILL), 4.4);
   EXPECT_TRUE(state.done());
   EXPECT_EQ(state.verdict().status, "failed");
   EXPECT_EQ(state.verdict().detail, "bad input");
@@ -336,6 +336,20 @@ TEST(PassState, WhatFailsAfterCancelIsAnInterruption) {
   EXPECT_THAT(texts(state.ended(1, by_signal(SIGSEGV), 2)), ElementsAre("kill 0"));
   EXPECT_EQ(state.verdict().status, "interrupted");
   EXPECT_THAT(state.verdict().detail, HasSubstr("then: crashed: rank 1"));
+}
+
+TEST(PassState, ALossThatTheLauncherWasQuickerToSeeIsACrash) {
+  const WorkerEnd lost{{}, false, "", "its machine is gone"};
+  PassState state = started(2);
+  state.cancel("SIGTERM", 1);
+  state.ended(1, lost, 1.1);
+  EXPECT_EQ(state.verdict().status, "crashed");
+  EXPECT_EQ(state.verdict().rank, 1);
+  EXPECT_THAT(state.verdict().detail, HasSubstr("rank 1 was lost: its machine is gone"));
+  PassState late = started(2);
+  late.cancel("SIGTERM", 1);
+  late.ended(1, lost, 3);
+  EXPECT_EQ(late.verdict().status, "interrupted");
 }
 
 TEST(PassState, ARunThatWasNearlyDoneStaysOkAfterCancel) {

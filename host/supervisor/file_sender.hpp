@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "supervisor/follower_protocol.hpp"
+#include "supervisor/framed_link.hpp"
+
+namespace kymo::supervisor {
+
+/// Sends files over a link one after the other, a piece at a time, so that a large one needs little memory.
+class FileSender {
+ public:
+  explicit FileSender(FramedLink& link);
+
+  /// Announces the file with what else a pass left, sends its bytes, and removes it. A file that is not there is announced as that.
+  void send(follower_protocol::Left left, const std::filesystem::path& file);
+
+ private:
+  void pump();
+  void begin_next();
+
+  FramedLink& link_;
+  std::deque<std::pair<follower_protocol::Left, std::filesystem::path>> queue_;
+  std::ifstream stream_;
+  std::int64_t missing_bytes_ = 0;  ///< of the file under way
+  std::filesystem::path under_way_;
+};
+
+}  // namespace kymo::supervisor

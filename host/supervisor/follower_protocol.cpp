@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/follower_protocol.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "measure/json_field.hpp"
+
+namespace kymo::supervisor::follower_protocol {
+namespace {
+
+template <typename T>
+T field(const Json& frame, const char* name) {
+  return measure::required_field<T>(frame, name, "a frame");
+}
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+template <typename T>
+std::optional<T> optional_field(const Json& frame, const char* name) {
+  if (field<Json>(frame, name).is_null()) return std::nullopt;
+  return field<T>(frame, name);
+}
+
+constexpr std::size_t kDigestDigits = 16;
+
+/// Everything that makes a run what it is, but for the plugin, which is compared by itself.
+std::string digest_of(const PlannedRun& run) {
+  Json what = measure::to_json(run.what);
+  what.erase("plugin_file");
+  what.erase("plugin_sha256");
+  const Json all = Json::array({what, measure::to_json(run.how), run.suite, run.suite_case, run.repetition});
+  return sha256(all.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, kDigestDigits);
+}
+
+std::string called(const Plan::Plugin& plugin, int rank) {
+  return "rank " + std::to_string(rank) + " has " + quote(plugin.file) + " with sha256 " + plugin.sha256.substr(0, kDigestDigits);
+}
+
+}  // namespace
+
+Plan plan_of(const std::vector<PlannedRun>& runs) {
+  Plan plan;
+  for (const auto& run : runs) {
+    const Plan::Plugin plugin{run.plugin.name, run.what.plugin_file, run.what.plugin_sha256};
+    const auto found = std::find(plan.plugins.begin(), plan.plugins.end(), plugin);
+    plan.plugin_of_run.push_back(static_cast<std::size_t>(found - plan.plugins.begin()));
+    if (found == plan.plugins.end()) plan.plugins.push_back(plugin);
+    plan.digests.push_back(digest_of(run));
+  }
+  return plan;
+}
+
+std::string difference(const Plan& leader, const Plan& follower, int rank) {
+  static constexpr const char* kRight = "; every rank needs the same command line, plugins, suites and kind of device";
+  const std::string them = "rank " + std::to_string(rank);
+  if (leader.digests.size() != follower.digests.size()) {
+    return "rank 0 plans " + std::to_string(leader.digests.size()) + " runs and " + them + " plans " +
+           std::to_string(follower.digests.size()) + kRight;
+  }
+  for (std::size_t run = 0; run < leader.digests.size(); ++run) {
+    const auto& ours = leader.plugins.at(leader.plugin_of_run[run]);
+    const auto& theirs = follower.plugins.at(follower.plugin_of_run[run]);
+    if (ours.sha256 != theirs.sha256) {
+      return "the plugin " + quote(ours.name) + " is not the same on all ranks: " + called(ours, 0) + ", " + called(theirs, rank) +
+             "; install one file on every machine";
+    }
+    if (leader.digests[run] != follower.digests[run])
+      return "rank 0 and " + them + " mean different things by run " + std::to_string(run + 1) + kRight;
+  }
+  return "";
+}
+
+Json bare(const char* type) { return {{"type", type}}; }
+
+Json to_json(const Join& m) {
+  return {{"type", "join"},   {"version", m.version}, {"kymo", m.kymo},   {"identity", m.identity},
+          {"token", m.token}, {"rank", m.rank},       {"world", m.world}, {"host", m.host}};
+}
+Join join_from(const Json& f) {
+  return {field<int>(f, "version"), field<std::string>(f, "kymo"), field<std::string>(f, "identity"), field<std::string>(f, "token"),
+          field<int>(f, "rank"),    field<int>(f, "world"),        field<std::string>(f, "host")};
+}
+
+Json to_json(const Refused& m) { return {{"type", "refused"}, {"reason", m.reason}}; }
+Refused refused_from(const Json& f) { return {field<std::string>(f, "reason")}; }
+
+Json to_json(const Plan& m) {
+  Json plugins = Json::array();
+  for (const auto& plugin : m.plugins) plugins.push_back({{"name", plugin.name}, {"file", plugin.file}, {"sha256", plugin.sha256}});
+  return {{"type", "plan"},     {"plugins", plugins}, {"digests", m.digests}, {"plugin_of_run", m.plugin_of_run},
+          {"folder", m.folder}, {"gpu", m.gpu}};
+}
+Plan plan_from(const Json& f) {
+  Plan m;
+  for (const auto& plugin : field<std::vector<Json>>(f, "plugins"))
+    m.plugins.push_back({field<std::string>(plugin, "name"), field<std::string>(plugin, "file"), field<std::string>(plugin, "sha256")});
+  m.digests = field<std::vector<std::string>>(f, "digests");
+  m.plugin_of_run = field<std::vector<std::size_t>>(f, "plugin_of_run");
+  m.folder = field<std::string>(f, "folder");
+  m.gpu = field<int>(f, "gpu");
+  const bool in_range = std::all_of(m.plugin_of_run.begin(), m.plugin_of_run.end(), [&](std::size_t at) { return at < m.plugins.size(); });
+  if (!in_range || m.plugin_of_run.size() != m.digests.size()) throw Error("a plan names a plugin that it does not describe");
+  return m;
+}
+
+Json to_json(const Start& m) { return {{"type", "start"}, {"worker", m.worker}, {"plan_index", m.plan_index}, {"token", m.token}}; }
+Start start_from(const Json& f) {
+  return {field<std::int64_t>(f, "worker"), field<std::size_t>(f, "plan_index"), field<std::string>(f, "token")};
+}
+
+Json to_json(const Begin& m) { return {{"type", "begin"}, {"worker", m.worker}, {"run_id", m.run_id}, {"pass", to_string(m.pass)}}; }
+Begin begin_from(const Json& f) {
+  return {field<std::int64_t>(f, "worker"), field<std::int64_t>(f, "run_id"), measure::pass_from(field<std::string>(f, "pass"))};
+}
+
+Json to_json(const Announce& m) { return {{"type", "announce"}, {"worker", m.worker}, {"pid", m.pid}}; }
+Announce announce_from(const Json& f) { return {field<std::int64_t>(f, "worker"), field<std::int64_t>(f, "pid")}; }
+
+Json to_json(const Concerning& m) { return {{"type", m.type}, {"worker", m.worker}}; }
+Concerning concerning_from(const Json& f) { return {field<std::string>(f, "type"), field<std::int64_t>(f, "worker")}; }
+
+Json to_json(const Ended& m) {
+  return {{"type", "ended"},
+          {"worker", m.worker},
+          {"exit_code", or_null(m.end.end.exit_code)},
+          {"signal", or_null(m.end.end.signal)},
+          {"kernel_out_of_memory", m.end.kernel_out_of_memory},
+          {"last_line", m.end.last_line},
+          {"lost", m.end.lost},
+          {"peak_bytes", m.peak_bytes}};
+}
+Ended ended_from(const Json& f) {
+  Ended m;
+  m.worker = field<std::int64_t>(f, "worker");
+  m.end.end.exit_code = optional_field<int>(f, "exit_code");
+  m.end.end.signal = optional_field<int>(f, "signal");
+  m.end.kernel_out_of_memory = field<bool>(f, "kernel_out_of_memory");
+  m.end.last_line = field<std::string>(f, "last_line");
+  m.end.lost = field<std::string>(f, "lost");
+  m.peak_bytes = field<std::int64_t>(f, "peak_bytes");
+  return m;
+}
+
+Json to_json(const Memory& m) {
+  return {{"type", "memory"}, {"worker", m.worker}, {"bytes", m.use.bytes}, {"available_bytes", or_null(m.use.available_bytes)}};
+}
+Memory memory_from(const Json& f) {
+  return {field<std::int64_t>(f, "worker"), {field<std::int64_t>(f, "bytes"), optional_field<std::int64_t>(f, "available_bytes")}};
+}
+
+Json to_json(const Left& m) {
+  return {{"type", "left"}, {"worker", m.worker}, {"stdout", m.stdout_text}, {"stderr", m.stderr_text}, {"file_bytes", m.file_bytes}};
+}
+Left left_from(const Json& f) {
+  Left m{field<std::int64_t>(f, "worker"), field<std::string>(f, "stdout"), field<std::string>(f, "stderr"),
+         field<std::int64_t>(f, "file_bytes")};
+  if (m.file_bytes < -1) throw Error("a file of " + std::to_string(m.file_bytes) + " bytes is announced");
+  return m;
+}
+
+Json to_json(const Signalled& m) { return {{"type", "signalled"}, {"number", m.number}}; }
+Signalled signalled_from(const Json& f) { return {field<int>(f, "number")}; }
+
+Json to_json(const Finish& m) { return {{"type", "finish"}, {"code", m.code}}; }
+Finish finish_from(const Json& f) { return {field<int>(f, "code")}; }
+
+}  // namespace kymo::supervisor::follower_protocol

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/launch_environment.hpp"
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo::supervisor {
+namespace {
+
+constexpr long kMostRanks = 4096;
+constexpr long kMostPort = 65'535;
+/// Slurm numbers steps that srun did not make (batch, extern, interactive) from here on.
+constexpr long long kFirstSpecialStep = 0xFFFFFFF0LL;
+/// Ports derived from a Slurm job lie below those that systems give out by themselves.
+constexpr long long kFirstJobPort = 20'000;
+constexpr long long kJobPorts = 12'000;
+constexpr const char* kEscape = "; --ranks N starts N ranks here, whatever the environment says";
+
+/// The variables, read as what they should be. All functions throw UsageError.
+class Reader {
+ public:
+  explicit Reader(const Environment& environment) : environment_(environment) {}
+
+  std::optional<std::string> text(const char* name) const {
+    const char* value = environment_(name);
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return value;
+  }
+
+  std::string needed_text(const char* name, const std::string& because) const {
+    const auto value = text(name);
+    if (!value) throw UsageError(std::string(name) + " is not set, but " + because + kEscape);
+    return *value;
+  }
+
+  long long number(const char* name, const std::string& value, long long low, long long high) const {
+    long long result = 0;
+    const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), result);
+    if (failed != std::errc() || end != value.data() + value.size() || result < low || result > high) {
+      throw UsageError(std::string(name) + " is " + quote(value) + "; it must be a whole number from " + std::to_string(low) + " to " +
+                       std::to_string(high) + kEscape);
+    }
+    return result;
+  }
+
+  int needed(const char* name, long low, long high, const std::string& because) const {
+    return static_cast<int>(number(name, needed_text(name, because), low, high));
+  }
+
+ private:
+  const Environment& environment_;
+};
+
+void check_below(const char* name, int value, const char* bound_name, int bound) {
+  if (value < bound) return;
+  throw UsageError(std::string(name) + " is " + std::to_string(value) + " and " + bound_name + " is " + std::to_string(bound) + "; " +
+                   name + " counts from 0 and must be smaller" + kEscape);
+}
+
+bool has_torchrun(const Reader& read) {
+  for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID"})
+    if (read.text(name)) return true;
+  return false;
+}
+
+/// The tasks of the srun step that this process belongs to; 1 outside one. A batch script and a shell inside an allocation know
+/// SLURM_NTASKS too, but they are no task of a step of several.
+int step_tasks(const Reader& read) {
+  const auto step = read.text("SLURM_STEP_ID");
+  const auto tasks = read.text("SLURM_STEP_NUM_TASKS");
+  if (!step || !tasks) return 1;
+  long long number = 0;
+  const auto [end, failed] = std::from_chars(step->data(), step->data() + step->size(), number);
+  if (failed != std::errc() || end != step->data() + step->size() || number < 0 || number >= kFirstSpecialStep) return 1;
+  return static_cast<int>(read.number("SLURM_STEP_NUM_TASKS", *tasks, 1, kMostRanks));
+}
+
+Launch torchrun_launch(const Reader& read) {
+  const std::string because =
+      "other variables of torchrun are (it sets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and "
+      "MASTER_PORT together)";
+  Launch launch;
+  launch.launcher = "torchrun";
+  launch.rank = read.needed("RANK", 0, kMostRanks - 1, because);
+  launch.world = read.needed("WORLD_SIZE", 1, kMostRanks, because);
+  launch.local_rank = read.needed("LOCAL_RANK", 0, kMostRanks - 1, because);
+  launch.local_world = read.needed("LOCAL_WORLD_SIZE", 1, kMostRanks, because);
+  check_below("RANK", launch.rank, "WORLD_SIZE", launch.world);
+  check_below("LOCAL_RANK", launch.local_rank, "LOCAL_WORLD_SIZE", launch.local_world);
+  if (launch.local_world > launch.world) {
+    throw UsageError("LOCAL_WORLD_SIZE is " + std::to_string(launch.local_world) + " and WORLD_SIZE is " + std::to_string(launch.world) +
+                     "; a machine has no more ranks than there are" + kEscape);
+  }
+  launch.leader_host = read.needed_text("MASTER_ADDR", because);
+  const int master_port = read.needed("MASTER_PORT", 1, kMostPort, because);
+  launch.port = static_cast<std::uint16_t>(master_port < kMostPort ? master_port + 1 : master_port - 1);
+  launch.identity =
+      "torchrun " + read.text("TORCHELASTIC_RUN_ID").value_or("none") + " at " + launch.leader_host + ":" + std::to_string(master_port);
+  launch.gpu = launch.local_rank;
+  launch.gpus_needed = launch.local_world;
+  return launch;
+}
+
+int local_tasks(const Reader& read, int world, std::size_t nodes, int local_rank) {
+  if (nodes == 1) return world;
+  const auto list = read.text("SLURM_STEP_TASKS_PER_NODE");
+  const auto node = read.text("SLURM_NODEID");
+  if (!list || !node) return local_rank + 1;
+  const std::vector<int> tasks = expand_tasks(*list, "SLURM_STEP_TASKS_PER_NODE");
+  const auto index = static_cast<std::size_t>(read.number("SLURM_NODEID", *node, 0, kMostRanks - 1));
+  if (index >= tasks.size()) {
+    throw UsageError("SLURM_NODEID is " + *node + " and SLURM_STEP_TASKS_PER_NODE, " + quote(*list) + ", has " +
+                     std::to_string(tasks.size()) + " nodes; SLURM_NODEID counts from 0 and must be smaller" + kEscape);
+  }
+  return tasks[index];
+}
+
+Launch slurm_launch(const Reader& read, int tasks) {
+  const std::string because = "SLURM_STEP_NUM_TASKS says that this is one of " + std::to_string(tasks) + " tasks of an srun step";
+  Launch launch;
+  launch.launcher = "srun";
+  launch.world = tasks;
+  launch.rank = read.needed("SLURM_PROCID", 0, kMostRanks - 1, because);
+  check_below("SLURM_PROCID", launch.rank, "SLURM_STEP_NUM_TASKS", tasks);
+  launch.local_rank = read.needed("SLURM_LOCALID", 0, kMostRanks - 1, because);
+  const std::vector<std::string> nodes = expand_nodes(read.needed_text("SLURM_STEP_NODELIST", because), "SLURM_STEP_NODELIST");
+  launch.local_world = local_tasks(read, tasks, nodes.size(), launch.local_rank);
+  check_below("SLURM_LOCALID", launch.local_rank, "the number of tasks on this node", launch.local_world);
+  launch.leader_host = nodes.front();
+  const std::string job = read.needed_text("SLURM_JOB_ID", because);
+  const std::string step = read.needed_text("SLURM_STEP_ID", because);
+  launch.identity = "srun " + job + "." + step;
+  const long long job_number = read.number("SLURM_JOB_ID", job, 0, 0xFFFFFFFFLL);
+  const long long step_number = read.number("SLURM_STEP_ID", step, 0, kFirstSpecialStep - 1);
+  launch.port = static_cast<std::uint16_t>(kFirstJobPort + (job_number * 31 + step_number) % kJobPorts);
+  // With GPUs given to each task, each process sees its own alone.
+  const bool own_gpu = read.text("SLURM_GPUS_PER_TASK").has_value();
+  launch.gpu = own_gpu ? 0 : launch.local_rank;
+  launch.gpus_needed = own_gpu ? 1 : launch.local_world;
+  return launch;
+}
+
+/// Scripts that start `python` by srun often derive RANK and its kin from Slurm's variables: then both say the same. Under a real torchrun
+/// inside a step (one agent per task) the counts differ by right, and torchrun's are the ones that count.
+void check_agreement(const Launch& launch, const Reader& read, int tasks) {
+  if (tasks <= 1 || read.text("TORCHELASTIC_RUN_ID")) return;
+  const auto differ = [&](const char* ours, int value, const char* theirs, long long other) {
+    throw UsageError(std::string(ours) + " is " + std::to_string(value) + " but " + theirs + " is " + std::to_string(other) +
+                     "; unset the variables of torchrun or of the srun step, or make them agree" + kEscape);
+  };
+  if (launch.world != tasks) differ("WORLD_SIZE", launch.world, "SLURM_STEP_NUM_TASKS", tasks);
+  const auto rank = read.number("SLURM_PROCID", read.needed_text("SLURM_PROCID", "SLURM_STEP_NUM_TASKS is"), 0, kMostRanks - 1);
+  if (launch.rank != rank) differ("RANK", launch.rank, "SLURM_PROCID", rank);
+}
+
+/// What the user may set beside either launcher.
+void add_settings(Launch& launch, const Reader& read) {
+  if (const auto port = read.text("KYMO_PORT")) launch.port = static_cast<std::uint16_t>(read.number("KYMO_PORT", *port, 1, kMostPort));
+  launch.token = read.text("KYMO_JOB_TOKEN").value_or("");
+  if (launch.token.size() > 256)
+    throw UsageError("KYMO_JOB_TOKEN has " + std::to_string(launch.token.size()) + " bytes; at most 256 are admitted");
+  if (const auto wait = read.text("KYMO_JOIN_TIMEOUT"))
+    launch.join_timeout_s = static_cast<double>(read.number("KYMO_JOIN_TIMEOUT", *wait, 1, 86'400));
+}
+
+bool has_address(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return false;
+  freeaddrinfo(found);
+  return true;
+}
+
+}  // namespace
+
+std::optional<Launch> read_launch(const Environment& environment, const Resolver& resolves) {
+  const Reader read(environment);
+  const int tasks = step_tasks(read);
+  const bool torchrun = has_torchrun(read);
+  if (!torchrun && tasks <= 1) return std::nullopt;
+  Launch launch = torchrun ? torchrun_launch(read) : slurm_launch(read, tasks);
+  if (torchrun) check_agreement(launch, read, tasks);
+  if (launch.identity.size() > 512) throw UsageError("TORCHELASTIC_RUN_ID and MASTER_ADDR are longer than 512 bytes together");
+  if (!resolves(launch.leader_host)) {
+    throw UsageError((torchrun ? "MASTER_ADDR is " : "the first host of SLURM_STEP_NODELIST is ") + quote(launch.leader_host) +
+                     ", which has no address here; it must be the name or address of rank 0's machine" + kEscape);
+  }
+  add_settings(launch, read);
+  if (launch.world == 1) return std::nullopt;
+  return launch;
+}
+
+std::optional<Launch> read_launch() {
+  return read_launch([](const char* name) { return std::getenv(name); }, has_address);
+}
+
+}  // namespace kymo::supervisor

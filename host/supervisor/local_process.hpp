@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "supervisor/rank_process.hpp"
+#include "supervisor/worker_process.hpp"
+
+namespace kymo::supervisor {
+
+/// The name of this machine.
+std::string host_name();
+
+/// A worker that this process started.
+class LocalProcess final : public RankProcess {
+ public:
+  /// Starts it; throws Error if it cannot be.
+  LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian, int local_rank);
+
+  void localize(measure::protocol::Assignment& assignment) const override { assignment.local_rank = local_rank_; }
+  void begin_pass(std::int64_t run_id, measure::Pass pass) override;
+  void announce(pid_t pid) override { process_.announce(pid); }
+  pid_t worker_pid() const override { return process_.worker_pid(); }
+  std::string host() const override { return host_name(); }
+  void kill() override { process_.kill(); }
+  std::optional<WorkerEnd> poll_end() override;
+  bool reaped() const override { return process_.reaped(); }
+  bool silent() const override { return process_.silent(); }
+  std::optional<MemoryUse> memory_use(std::int64_t bound_bytes) override;
+  void collect(const std::filesystem::path&) override {}
+  bool collected(double) override { return true; }
+  Output take_output() override;
+
+ private:
+  WorkerProcess process_;
+  int local_rank_;
+  std::int64_t kernel_kills_before_ = 0;
+  std::optional<WorkerEnd> end_;
+};
+
+}  // namespace kymo::supervisor

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "supervisor/follower_hub.hpp"
+#include "supervisor/rank_process.hpp"
+
+namespace kymo::supervisor {
+
+/// A worker behind a follower: commands go out over its link, and what is asked here is what came back so far.
+class RemoteProcess final : public RankProcess {
+ public:
+  /// Has it started; throws Error if the follower is lost. The worker itself connects to the control server with the token.
+  RemoteProcess(FollowerHub& hub, int rank, std::size_t plan_index, const std::string& token);
+  ~RemoteProcess() override;
+  RemoteProcess(const RemoteProcess&) = delete;
+  RemoteProcess& operator=(const RemoteProcess&) = delete;
+
+  void localize(measure::protocol::Assignment& assignment) const override;
+  void begin_pass(std::int64_t run_id, measure::Pass pass) override;
+  void announce(pid_t pid) override;
+  pid_t worker_pid() const override { return pid_; }
+  std::string host() const override;
+  void kill() override;
+  std::optional<WorkerEnd> poll_end() override;
+  bool reaped() const override { return end_seen_; }
+  bool silent() const override { return false; }
+  std::optional<MemoryUse> memory_use(std::int64_t bound_bytes) override;
+  void collect(const std::filesystem::path& rank_file) override;
+  bool collected(double now_s) override;
+  Output take_output() override;
+
+  // What the hub passes on.
+
+  int rank() const { return rank_; }
+  void ended(const follower_protocol::Ended& message);
+  void memory(const follower_protocol::Memory& message);
+  void left(const follower_protocol::Left& message);
+  void received(std::string_view bytes);
+  void lost(const std::string& reason);
+
+ private:
+  struct Transfer;
+  void give_up(const std::string& reason);
+  void complete();
+
+  FollowerHub& hub_;
+  int rank_;
+  std::size_t plan_index_;
+  std::int64_t worker_;
+  pid_t pid_ = 0;
+  std::optional<WorkerEnd> end_;
+  bool end_seen_ = false;
+  std::optional<MemoryUse> memory_;
+  Output output_;
+  std::unique_ptr<Transfer> transfer_;  ///< while a pass is collected
+};
+
+}  // namespace kymo::supervisor

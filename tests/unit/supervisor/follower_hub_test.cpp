@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// The leader's end of the links against followers that are played by hand over loopback.
+#include "supervisor/follower_hub.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/installation.hpp"
+#include "supervisor/remote_process.hpp"
+#include "unit/supervisor/link_peer.hpp"
+#include "unit/supervisor/supervised.hpp"
+
+namespace kymo::supervisor {
+namespace {
+
+namespace messages = follower_protocol;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A hub, and a follower played by the test.
+class HubTest : public testing::Test {
+ protected:
+  Peer connect(const Json& first) {
+    tcp::acceptor acceptor(loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    tcp::socket ours(loop_);
+    ours.connect(acceptor.local_endpoint());
+    hub_.take(acceptor.accept().release(), first);
+    return Peer(std::move(ours));
+  }
+  Json heard(Peer& peer) {
+    loop_.restart();
+    loop_.run_for(std::chrono::milliseconds(20));
+    return peer.hear();
+  }
+  static messages::Join join() {
+    messages::Join join;
+    join.kymo = version();
+    join.identity = "test 1";
+    join.token = "secret";
+    join.rank = 1;
+    join.world = 2;
+    join.host = "there";
+    return join;
+  }
+  std::string refusal(const messages::Join& said) {
+    Peer peer = connect(to_json(said));
+    return messages::refused_from(heard(peer)).reason;
+  }
+  messages::Plan their_plan() {
+    messages::Plan plan = messages::plan_of(plan_);
+    plan.folder = "/there";
+    plan.plugins.front().file = "/elsewhere/fake.so";
+    plan.gpu = 3;
+    return plan;
+  }
+  /// A follower whose plan is accepted.
+  Peer admitted() {
+    Peer peer = connect(to_json(join()));
+    EXPECT_EQ(heard(peer)["type"], "welcome");
+    peer.say(to_json(their_plan()));
+    EXPECT_EQ(heard(peer)["type"], "accepted");
+    return peer;
+  }
+  std::string failure() {
+    try {
+      hub_.gather([] { return false; });
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  void run(int milliseconds = 200) {
+    loop_.restart();
+    loop_.run_for(std::chrono::milliseconds(milliseconds));
+  }
+
+  static Launch patient() {
+    Launch launch = launch_of(0, 1);
+    launch.join_timeout_s = 0.2;
+    return launch;
+  }
+  std::vector<PlannedRun> plan_{fake_run({}, 2)};
+  asio::io_context loop_;
+  std::vector<int> signals_;
+  FollowerHub hub_{loop_, patient(), messages::plan_of(plan_), [this](int, int number) { signals_.push_back(number); }};
+};
+
+TEST_F(HubTest, NamesTheRanksThatAreMissing) { EXPECT_THAT(failure(), AllOf(HasSubstr("rank 1 of 2 did not join"), HasSubstr("port 1;"))); }
+
+TEST_F(HubTest, RefusesStrangersAndGoesOn) {
+  auto said = join();
+  said.identity = "other 2";
+  EXPECT_THAT(refusal(said), AllOf(HasSubstr("'test 1'"), HasSubstr("'other 2'"), HasSubstr("KYMO_PORT")));
+  said = join();
+  said.token = "guess";
+  EXPECT_THAT(refusal(said), HasSubstr("KYMO_JOB_TOKEN"));
+  for (const int rank : {-1, 0, 2}) {
+    said = join();
+    said.rank = rank;
+    EXPECT_THAT(refusal(said), HasSubstr("ranks 1 to 1"));
+  }
+  for (const char* frame : {R"({"type":"hi"})", R"({"type":"join"})", R"({"type":"join","version":"x"})", "[]", "3"}) {
+    Peer peer = connect(Json::parse(frame));
+    EXPECT_THAT(messages::refused_from(heard(peer)).reason, HasSubstr("not understood")) << frame;
+  }
+  Peer peer = admitted();
+  EXPECT_THAT(refusal(join()), HasSubstr("has joined from 'there'"));
+  EXPECT_THAT(failure(), IsEmpty());
+}
+
+TEST_F(HubTest, AnotherVersionEndsTheLaunch) {
+  auto said = join();
+  said.version = 99;
+  EXPECT_THAT(refusal(said), AllOf(HasSubstr("launch protocol 99"), HasSubstr("launch protocol 1")));
+  EXPECT_THAT(failure(), HasSubstr("launch protocol 99"));
+}
+
+TEST_F(HubTest, AnotherWorldEndsTheLaunch) {
+  auto said = join();
+  said.world = 3;
+  EXPECT_THAT(refusal(said), HasSubstr("told of 3 ranks"));
+  EXPECT_THAT(failure(), HasSubstr("told of 3 ranks"));
+}
+
+TEST_F(HubTest, AnotherPluginEndsTheLaunch) {
+  Peer peer = connect(to_json(join()));
+  heard(peer);
+  auto plan = their_plan();
+  plan.plugins.front().sha256 = "11";
+  peer.say(to_json(plan));
+  EXPECT_THAT(failure(),
+              AllOf(HasSubstr("rank 0 has '/fake.so' with sha256 00"), HasSubstr("rank 1 has '/elsewhere/fake.so' with sha256 11")));
+  EXPECT_THAT(messages::refused_from(peer.hear()).reason, HasSubstr("not the same on all ranks"));
+}
+
+TEST_F(HubTest, AnotherPlanEndsTheLaunch) {
+  Peer peer = connect(to_json(join()));
+  heard(peer);
+  auto plan = their_plan();
+  plan.digests.emplace_back("more");
+  plan.plugin_of_run.push_back(0);
+  peer.say(to_json(plan));
+  EXPECT_THAT(failure(), HasSubstr("rank 0 plans 1 runs and rank 1 plans 2"));
+}
+
+TEST_F(HubTest, ARemoteProcessIsToldAndHeard) {
+  Peer peer = admitted();
+  RemoteProcess process(hub_, 1, 0, "token");
+  const auto start = messages::start_from(heard(peer));
+  EXPECT_EQ(start.token, "token");
+  measure::protocol::Assignment assignment;
+  assignment.run_id = 9;
+  process.localize(assignment);
+  EXPECT_EQ(assignment.what.plugin_file, "/elsewhere/fake.so");
+  EXPECT_EQ(assignment.rank_file, "/there/RUN-9-1-time.kymo");
+  EXPECT_EQ(assignment.local_rank, 3);
+  EXPECT_EQ(process.host(), "there");
+
+  process.begin_pass(9, measure::Pass::kTime);
+  EXPECT_EQ(messages::begin_from(heard(peer)).run_id, 9);
+  peer.say(to_json(messages::Memory{start.worker, {100, 50}}));
+  run();
+  EXPECT_EQ(process.memory_use(10)->available_bytes, 50);
+  EXPECT_FALSE(process.memory_use(10));
+  peer.say(to_json(messages::Ended{start.worker, {{std::nullopt, SIGSEGV}, false, "last words", ""}, 200}));
+  peer.say(to_json(messages::Signalled{SIGTERM}));
+  run();
+  EXPECT_FALSE(process.reaped());
+  ASSERT_TRUE(process.poll_end());
+  EXPECT_EQ(process.poll_end()->end.signal, SIGSEGV);
+  EXPECT_TRUE(process.reaped());
+  EXPECT_EQ(process.memory_use(10)->bytes, 200);
+  EXPECT_THAT(signals_, testing::ElementsAre(SIGTERM));
+}
+
+TEST_F(HubTest, AFileComesWholeOrNotAtAll) {
+  const auto folder = make_private_folder("kymo-hub-test-");
+  Peer peer = admitted();
+  RemoteProcess process(hub_, 1, 0, "token");
+  const auto worker = messages::start_from(heard(peer)).worker;
+  process.collect(folder / "whole");
+  EXPECT_FALSE(process.collected(0));
+  peer.say(to_json(messages::Left{worker, "out", "err", 5}));
+  peer.write(framed(std::string("\0abc", 4)));
+  run();
+  EXPECT_FALSE(std::filesystem::exists(folder / "whole"));
+  peer.write(framed(std::string("\0de", 3)));
+  run();
+  EXPECT_TRUE(process.collected(0));
+  EXPECT_EQ(read_file(folder / "whole"), "abcde");
+  EXPECT_EQ(process.take_output().stdout_text, "out");
+
+  process.collect(folder / "half");
+  peer.say(to_json(messages::Left{worker, "", "", 5}));
+  peer.write(framed(std::string("\0abc", 4)));
+  peer.close();
+  run();
+  EXPECT_TRUE(process.collected(0));
+  EXPECT_TRUE(std::filesystem::exists(folder / "whole"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "half"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "half.part"));
+  EXPECT_THAT(process.poll_end()->lost, HasSubstr("its kymo process on 'there' has ended"));
+  EXPECT_FALSE(hub_.intact());
+  EXPECT_THROW(RemoteProcess(hub_, 1, 0, "token"), Error);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(HubTest, ATransferThatStandsStillIsGivenUp) {
+  Peer peer = admitted();
+  RemoteProcess process(hub_, 1, 0, "token");
+  process.collect("/nowhere");
+  EXPECT_FALSE(process.collected(1000));
+  EXPECT_FALSE(process.collected(1059));
+  EXPECT_TRUE(process.collected(1061));
+}
+
+TEST_F(HubTest, BadFramesOfAFollowerLoseItsRank) {
+  const std::vector<BadFrame> frames{
+      {std::string("\xFF\xFF\xFF\x7F", 4), "announced a frame of 2147483647 bytes"},
+      {framed("{nonsen"), "not understood"},
+      {framed(R"({"type": "dance"})"), "'dance'"},
+      {framed(R"({"type": "ended", "worker": "x"})"), "'worker' of the wrong type"},
+      {framed(to_json(messages::Plan{}).dump()), "a second plan"},
+      {framed(std::string("\0bytes", 6)), "more bytes than were announced"},
+      {framed(R"({"type": "left", "worker": 1, "stdout": "", "stderr": "", "file_bytes": -7})"), "-7 bytes"},
+  };
+  for (const auto& frame : frames) {
+    FollowerHub hub(loop_, patient(), messages::plan_of(plan_), [](int, int) {});
+    tcp::acceptor acceptor(loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    tcp::socket ours(loop_);
+    ours.connect(acceptor.local_endpoint());
+    hub.take(acceptor.accept().release(), to_json(join()));
+    Peer peer(std::move(ours));
+    peer.say(to_json(their_plan()));
+    run(20);
+    peer.write(frame.bytes);
+    run(50);
+    EXPECT_THAT(hub.lost(1), HasSubstr(frame.complaint));
+  }
+}
+
+TEST_F(HubTest, SaysFarewell) {
+  Peer peer = admitted();
+  std::thread follower([&] {
+    EXPECT_EQ(messages::finish_from(peer.hear()).code, 3);
+    peer.close();
+  });
+  loop_.restart();
+  hub_.finish(3, 20);
+  follower.join();
+  EXPECT_TRUE(hub_.intact());
+}
+
+}  // namespace
+}  // namespace kymo::supervisor

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// A follower against a leader that is played by hand over loopback.
+#include "supervisor/follower.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/installation.hpp"
+#include "supervisor/follower_protocol.hpp"
+#include "supervisor/scratch.hpp"
+#include "unit/supervisor/link_peer.hpp"
+#include "unit/supervisor/supervised.hpp"
+
+namespace kymo::supervisor {
+namespace {
+
+namespace messages = follower_protocol;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// `sh` in place of a worker: prints, writes the rank file that the test names, and ends as told.
+Conditions shell_worker(const std::string& script) {
+  Conditions setup;
+  setup.launcher = [script](const LaunchRequest& request) {
+    SpawnOptions options;
+    options.command = {"/bin/sh", "-c", script, "worker", request.host, std::to_string(request.port), std::to_string(request.rank)};
+    options.environment.emplace_back(kTokenVariable, request.token);
+    return options;
+  };
+  return setup;
+}
+
+/// A follower in a thread, and the leader played by the test.
+class FollowerTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void begin(const std::string& script = "exit 0", double patience_s = 20) {
+    setup_ = shell_worker(script);
+    Launch launch = launch_of(1, acceptor_.local_endpoint().port());
+    launch.join_timeout_s = patience_s;
+    thread_ = std::thread([this, launch] {
+      try {
+        code_ = follow(launch, plan_, setup_);
+      } catch (const Error& error) {
+        error_ = error.what();
+      }
+    });
+  }
+  Peer accept() { return Peer(acceptor_.accept()); }
+  /// Up to an accepted plan; the follower's folder.
+  std::string welcome(Peer& leader) {
+    EXPECT_EQ(leader.hear()["type"], "join");
+    leader.say(messages::bare("welcome"));
+    const messages::Plan plan = messages::plan_from(leader.hear());
+    leader.say(messages::bare("accepted"));
+    return plan.folder;
+  }
+  void wait() { thread_.join(); }
+
+  std::vector<PlannedRun> plan_{fake_run({}, 2)};
+  Conditions setup_;
+  asio::io_context loop_;
+  tcp::acceptor acceptor_{loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
+  std::thread thread_;
+  int code_ = -1;
+  std::string error_;
+};
+
+TEST_F(FollowerTest, SaysWhoItIsAndEndsWithTheLeadersCode) {
+  begin();
+  Peer leader = accept();
+  const messages::Join join = messages::join_from(leader.hear());
+  EXPECT_EQ(join.version, messages::kVersion);
+  EXPECT_EQ(join.kymo, version());
+  EXPECT_EQ(join.identity, "test 1");
+  EXPECT_EQ(join.token, "secret");
+  EXPECT_EQ(join.rank, 1);
+  EXPECT_EQ(join.world, 2);
+  leader.say(messages::bare("welcome"));
+  const messages::Plan plan = messages::plan_from(leader.hear());
+  EXPECT_THAT(messages::difference(messages::plan_of(plan_), plan, 1), IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_directory(plan.folder));
+  leader.say(messages::bare("accepted"));
+  leader.say(to_json(messages::Finish{143}));
+  wait();
+  EXPECT_EQ(code_, 143);
+  EXPECT_FALSE(std::filesystem::exists(plan.folder));
+}
+
+TEST_F(FollowerTest, StartsAWorkerAndSendsWhatItLeaves) {
+  begin("echo \"$1 $3 $KYMO_WORKER_TOKEN\"; echo words >&2; exit 7");
+  Peer leader = accept();
+  const std::string folder = welcome(leader);
+  leader.say(to_json(messages::Start{5, 0, "worker-token"}));
+  leader.say(to_json(messages::Begin{5, 42, measure::Pass::kTime}));
+  const messages::Ended ended = messages::ended_from(leader.hear());
+  EXPECT_EQ(ended.worker, 5);
+  EXPECT_EQ(ended.end.end.exit_code, 7);
+  EXPECT_EQ(ended.end.last_line, "words");
+
+  std::string content(3u << 20, 'x');
+  content += "the end";
+  write_file(std::filesystem::path(folder) / rank_file_name(42, 1, measure::Pass::kTime), content);
+  leader.say(to_json(messages::Concerning{"collect", 5}));
+  const messages::Left left = messages::left_from(leader.hear());
+  EXPECT_EQ(left.stdout_text, "127.0.0.1 1 worker-token\n");
+  EXPECT_EQ(left.stderr_text, "words\n");
+  ASSERT_EQ(left.file_bytes, static_cast<std::int64_t>(content.size()));
+  std::string came;
+  while (came.size() < content.size()) {
+    const std::string body = leader.hear_body();
+    ASSERT_EQ(body.front(), '\0');
+    came += body.substr(1);
+  }
+  EXPECT_TRUE(came == content);
+
+  leader.say(to_json(messages::Concerning{"collect", 5}));
+  EXPECT_EQ(messages::left_from(leader.hear()).file_bytes, -1) << "it is sent once";
+  leader.say(to_json(messages::Finish{0}));
+  wait();
+  EXPECT_EQ(code_, 0);
+}
+
+TEST_F(FollowerTest, KillsWhenTold) {
+  begin("sleep 600");
+  Peer leader = accept();
+  welcome(leader);
+  leader.say(to_json(messages::Start{1, 0, "t"}));
+  leader.say(to_json(messages::Concerning{"kill", 1}));
+  EXPECT_EQ(messages::ended_from(leader.hear()).end.end.signal, SIGKILL);
+  leader.say(to_json(messages::Finish{3}));
+  wait();
+  EXPECT_EQ(code_, 3);
+}
+
+TEST_F(FollowerTest, AWorkerThatCannotStartIsTold) {
+  begin();
+  setup_.launcher = [](const LaunchRequest&) -> SpawnOptions { throw Error("no such program"); };
+  Peer leader = accept();
+  welcome(leader);
+  leader.say(to_json(messages::Start{1, 0, "t"}));
+  EXPECT_THAT(messages::ended_from(leader.hear()).end.lost, HasSubstr("no such program"));
+  leader.say(to_json(messages::Finish{3}));
+  wait();
+}
+
+TEST_F(FollowerTest, AVanishedLeaderEndsItAndItsWorkers) {
+  const std::string pid_file = (make_private_folder("kymo-follower-test-") / "pid").string();
+  begin("echo $$ > " + pid_file + "; exec sleep 600");
+  Peer leader = accept();
+  welcome(leader);
+  leader.say(to_json(messages::Start{1, 0, "t"}));
+  while (!std::filesystem::exists(pid_file) || std::filesystem::file_size(pid_file) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  leader.close();
+  wait();
+  EXPECT_THAT(error_, AllOf(HasSubstr("rank 0 at 127.0.0.1:"), HasSubstr("has ended or cannot be reached any more")));
+  EXPECT_NE(kill(std::stoi(read_file(pid_file)), 0), 0);
+  std::filesystem::remove_all(std::filesystem::path(pid_file).parent_path());
+}
+
+TEST_F(FollowerTest, SaysWhyItWasRefused) {
+  begin();
+  Peer leader = accept();
+  leader.hear();
+  leader.say(to_json(messages::Refused{"another job"}));
+  leader.close();
+  wait();
+  EXPECT_THAT(error_, AllOf(HasSubstr("refused rank 1"), HasSubstr("another job")));
+}
+
+TEST_F(FollowerTest, TriesAgainUntilALeaderAnswers) {
+  begin();
+  accept().close();
+  accept().write("HTTP/1.1 400 Bad Request\r\n\r\n");
+  Peer leader = accept();
+  welcome(leader);
+  leader.say(to_json(messages::Finish{0}));
+  wait();
+  EXPECT_EQ(code_, 0);
+}
+
+TEST_F(FollowerTest, GivesUpAtTheDeadline) {
+  acceptor_.close();
+  acceptor_ = tcp::acceptor(loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+  const auto port = acceptor_.local_endpoint().port();
+  acceptor_.close();
+  Launch launch = launch_of(1, port);
+  launch.join_timeout_s = 0.3;
+  try {
+    follow(launch, plan_);
+    FAIL() << "nobody listened";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("rank 1 could not join rank 0 at 127.0.0.1:" + std::to_string(port)), HasSubstr("KYMO_PORT")));
+  }
+}
+
+TEST_F(FollowerTest, BadFramesOfALeaderEndIt) {
+  const std::vector<BadFrame> frames{
+      {std::string("\xFF\xFF\xFF\x7F", 4), "announced a frame of 2147483647 bytes"},
+      {std::string(4, '\0'), "announced a frame of 0 bytes"},
+      {framed("{nonsen"), "not understood"},
+      {framed("[1]"), "not a JSON object"},
+      {framed(R"({"type": 3})"), "wrong type"},
+      {framed(R"({"type": "dance"})"), "'dance'"},
+      {framed(std::string("\0bytes", 6)), "nobody asked for"},
+      {framed(R"({"type": "start", "worker": 1, "token": "t"})"), "plan_index"},
+      {framed(R"({"type": "start", "worker": 1, "plan_index": 1, "token": "t"})"), "not in the plan"},
+      {framed(R"({"type": "begin", "worker": 1, "run_id": 1, "pass": "../../etc"})"), "etc"},
+  };
+  for (const auto& frame : frames) {
+    begin();
+    Peer leader = accept();
+    welcome(leader);
+    leader.write(frame.bytes);
+    wait();
+    EXPECT_THAT(error_, HasSubstr(frame.complaint));
+    EXPECT_EQ(code_, -1);
+    error_.clear();
+  }
+}
+
+}  // namespace
+}  // namespace kymo::supervisor

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of several ranks is the cause of what ends a pass, and where it stood.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <vector>
+
+#include "supervisor/pass_state.hpp"
+
+namespace kymo::supervisor {
+namespace {
+
+using measure::Pass;
+using testing::HasSubstr;
+
+protocol::Outcome failed(const std::string& detail, std::int64_t age_ns) {
+  protocol::Outcome outcome;
+  outcome.status = "failed";
+  outcome.detail = detail;
+  outcome.age_ns = age_ns;
+  return outcome;
+}
+
+TEST(PassCause, OfSeveralFailuresTheFirstToHappenIsTheCause) {
+  PassState state(Pass::kTime, 3, {}, 0);
+  for (int rank = 0; rank < 3; ++rank) state.connected(rank, 0);
+  EXPECT_TRUE(state.outcome(0, failed("a collective failed: another rank is gone", 100'000'000), 1).empty());
+  EXPECT_TRUE(state.outcome(2, failed("bad input", 400'000'000), 1.2).empty());
+  state.outcome(1, failed("a collective failed as well", 100'000'000), 1.3);
+  EXPECT_EQ(state.verdict().rank, 2);
+  EXPECT_EQ(state.verdict().detail, "bad input");
+}
+
+TEST(PassCause, TheRankThatOthersWaitForIsTheOneThatTimesOut) {
+  PassLimits limits;
+  limits.timeout_s = 3;
+  std::vector<measure::Standing> seen{{4, "communication", 9, 8}, {4, "communication", 9, 8}, {4, "backward", 8, 8}};
+  PassState state(Pass::kTime, 3, limits, 0, [&](int rank) { return seen.at(static_cast<std::size_t>(rank)); });
+  for (int rank = 0; rank < 3; ++rank) state.connected(rank, 0);
+  for (int rank = 0; rank < 3; ++rank) state.progress(rank, {"step", 4, 10}, 1 + 0.01 * rank);
+  EXPECT_TRUE(state.tick(3.9).empty());
+  state.tick(4.005);  // rank 0 is the first without progress for so long
+  EXPECT_EQ(state.verdict().status, "timeout");
+  EXPECT_EQ(state.verdict().rank, 2);
+  EXPECT_EQ(state.verdict().phase, "backward");
+  EXPECT_EQ(state.verdict().step, 4);
+  EXPECT_THAT(state.verdict().detail, HasSubstr("phase 'backward'"));
+}
+
+TEST(PassCause, ACrashIsPlacedWhereTheWorkerLastStood) {
+  PassState state(Pass::kTime, 1, {}, 0, [](int) { return measure::Standing{7, "communication", 3, 2}; });
+  state.connected(0, 0);
+  WorkerEnd end;
+  end.end.signal = SIGKILL;
+  state.ended(0, end, 1);
+  EXPECT_EQ(state.verdict().phase, "communication");
+  EXPECT_EQ(state.verdict().step, 7);
+  EXPECT_THAT(state.verdict().detail, HasSubstr("waiting in collective call 3"));
+}
+
+}  // namespace
+}  // namespace kymo::supervisor
