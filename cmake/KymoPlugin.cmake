@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # kymo_add_plugin(NAME [TORCH | TORCH_CUDA] sources...): a workload plugin as NAME.so.
 #   TORCH       link LibTorch; the plugin runs with the LibTorch version it was built with, and no other
-#   TORCH_CUDA  the same and the CUDA runtime and LibTorch's CUDA side
+#   TORCH_CUDA  the same and the CUDA runtime and LibTorch's CUDA side; with it a plugin may link kymo::comm to communicate between ranks
 # In kymo's own tree the file goes beside the other plugins, elsewhere to the current binary folder.
 # LibTorch is the package in KYMO_TORCH (variable or environment), else that of the python3 on PATH.
 

@@ -57,3 +57,9 @@ target_link_libraries(kymo_cupti INTERFACE kymo_cuda_headers ${KYMO_CUDA_ROOT}/l
 add_library(kymo_torch_cuda_side INTERFACE)
 add_library(kymo::torch_cuda ALIAS kymo_torch_cuda_side)
 target_link_libraries(kymo_torch_cuda_side INTERFACE kymo_torch kymo_cudart ${KYMO_TORCH}/lib/libtorch_cuda.so ${KYMO_TORCH}/lib/libc10_cuda.so)
+
+# The libnccl that LibTorch itself uses.
+add_library(kymo_nccl INTERFACE)
+add_library(kymo::nccl ALIAS kymo_nccl)
+target_include_directories(kymo_nccl SYSTEM INTERFACE ${kymo_site_packages}/nvidia/nccl/include)
+target_link_libraries(kymo_nccl INTERFACE kymo_cudart ${kymo_site_packages}/nvidia/nccl/lib/libnccl.so.2)

@@ -10,6 +10,7 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 LICENSED = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".cmake", ".toml", ".sh"}
 LENGTH = {".cpp": 400, ".cu": 400, ".py": 400, ".hpp": 200, ".h": 200, ".cuh": 200}
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "manager", "misc", "data", "info"}
+FIELD_TERM = re.compile(r"data_?parallel", re.IGNORECASE)  # says what it is, although one of its words by itself would not
 NOTE_TO_SELF = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
 DECLARED = re.compile(r"^\s*(?:class|struct|namespace|enum class|enum)\s+([A-Za-z_]\w*)", re.MULTILINE)
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -22,7 +23,7 @@ def files():
 
 
 def empty_words(name):
-    return EMPTY_WORDS & {word.lower() for word in WORD.findall(name)}
+    return EMPTY_WORDS & {word.lower() for word in WORD.findall(FIELD_TERM.sub("", name))}
 
 
 def problems_of(path):

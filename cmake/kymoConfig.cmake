@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# find_package(kymo): kymo::sdk, kymo::abi and kymo_add_plugin(), from wherever this folder was moved to.
+# find_package(kymo): kymo::sdk, kymo::abi, kymo::comm (where kymo was built with LibTorch) and kymo_add_plugin(), from wherever this
+# folder was moved to.
 get_filename_component(kymo_folder "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 if(NOT TARGET kymo::abi)
@@ -16,3 +17,4 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/KymoPlugin.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/kymoComm.cmake OPTIONAL)

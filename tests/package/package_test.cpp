@@ -106,6 +106,40 @@ TEST_F(Package, BuildsAnOutsideProjectWithLibTorch) {
     EXPECT_FALSE(found.file.framework_version.empty());
   }
   EXPECT_TRUE(describe(built / "outside_torch.so").workloads.at(0).runs_on_cuda);
+
+  SpawnOptions ranks;
+  ranks.command = {
+      KYMO_PROGRAM,        "run", (built / "outside_comm.so").string(), "--ranks", "2", "--device", "cpu", "--steps", "2", "--db",
+      *top_ / "outside.db"};
+  ranks.environment = {{"KYMO_TORCH", torch}};
+  const CommandResult run = run_command(ranks, 300);
+  EXPECT_EQ(run.end.exit_code, 0) << run.stdout_text << run.stderr_text;
+  EXPECT_THAT(run.stdout_text, HasSubstr("outside_comm"));
+}
+
+// The operators lie beside the plugins and can be used from Python, wherever the package was moved to.
+TEST_F(Package, HoldsTheOperatorsForPython) {
+  const fs::path torch = KYMO_TORCH_FOLDER;
+  if (torch.empty()) GTEST_SKIP() << "this build is without LibTorch";
+  const fs::path python = torch / ".." / ".." / ".." / ".." / "bin" / "python";
+  if (!fs::exists(python)) GTEST_SKIP() << "there is no Python of this LibTorch";
+  const fs::path built = fs::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "plugins" / "libkymo_ops.so";
+  if (!fs::exists(built)) GTEST_SKIP() << "the operators are not built yet";
+  const fs::path moved = *top_ / "moved plugins";
+  fs::create_directory(moved);
+  fs::copy_file(built, moved / "libkymo_ops.so");
+  SpawnOptions options;
+  options.command = {python.string(), "-c",
+                     "import sys, torch\n"
+                     "torch.ops.load_library(sys.argv[1])\n"
+                     "q = torch.randn(1, 2, 9, 16, requires_grad=True)\n"
+                     "o = torch.ops.kymo.attention(q, q, q, causal=True)\n"
+                     "o.sum().backward()\n"
+                     "print(tuple(o.shape), tuple(q.grad.shape))\n",
+                     (moved / "libkymo_ops.so").string()};
+  const CommandResult result = run_command(options, 300);
+  EXPECT_EQ(result.end.exit_code, 0) << result.stderr_text;
+  EXPECT_EQ(result.stdout_text, "(1, 2, 9, 16) (1, 2, 9, 16)\n");
 }
 
 }  // namespace

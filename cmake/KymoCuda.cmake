@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# CUDA C++ without CMake's CUDA language, whose detection wants a toolkit and a linkable driver: nvcc of the CUDA wheels, one command
+# for each source. Needs KymoTorch (KYMO_CUDA_ROOT, kymo::cudart).
+
+set(KYMO_NVCC ${KYMO_CUDA_ROOT}/bin/nvcc CACHE FILEPATH "CUDA compiler; without one the parts in CUDA C++ are left out")
+find_program(KYMO_PYTHON NAMES python3)
+
+# kymo_cuda_objects(OUTPUT FOR gpus SOURCES sources... INCLUDES folders... DEPENDS files...): object files of .cu sources.
+#   hopper    machine code for sm_90a alone
+#   portable  machine code for sm_80 and sm_90a, and PTX for compute_80, from which the driver compiles for later GPUs
+function(kymo_cuda_objects output)
+  cmake_parse_arguments(cuda "" "FOR" "SOURCES;INCLUDES;DEPENDS" ${ARGN})
+  if(cuda_FOR STREQUAL "hopper")
+    set(targets -gencode arch=compute_90a,code=sm_90a)
+  elseif(cuda_FOR STREQUAL "portable")
+    set(targets -gencode arch=compute_80,code=[sm_80,compute_80] -gencode arch=compute_90a,code=sm_90a)
+  else()
+    message(FATAL_ERROR "kymo_cuda_objects: FOR '${cuda_FOR}' is neither hopper nor portable")
+  endif()
+  list(TRANSFORM cuda_INCLUDES PREPEND -I)
+  set(objects)
+  foreach(source IN LISTS cuda_SOURCES)
+    get_filename_component(name ${source} NAME)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${KYMO_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -O3 ${targets} -Werror all-warnings
+        -Xcompiler=-fPIC,-fvisibility=hidden ${cuda_INCLUDES} -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${cuda_DEPENDS}
+      DEPFILE ${object}.d
+      COMMENT "CUDA ${source}"
+      VERBATIM)
+    list(APPEND objects ${object})
+  endforeach()
+  set(${output} ${objects} PARENT_SCOPE)
+endfunction()

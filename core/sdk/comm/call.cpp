@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace kymo::comm {
+namespace {
+
+[[noreturn]] void refuse(Operation operation, const std::string& why) {
+  throw std::invalid_argument(std::string(to_string(operation)) + ": " + why);
+}
+
+bool is_communicated(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+    case at::kDouble:
+    case at::kHalf:
+    case at::kBFloat16:
+    case at::kChar:
+    case at::kByte:
+    case at::kInt:
+    case at::kLong:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void check_tensor(Operation operation, const char* role, const at::Tensor& tensor, const at::Device& device) {
+  const std::string which = std::string("the ") + role;
+  if (!tensor.defined()) refuse(operation, which + " is undefined");
+  if (tensor.layout() != at::kStrided) refuse(operation, which + " is sparse, it must be dense");
+  if (tensor.device() != device)
+    refuse(operation, which + " is on " + tensor.device().str() + ", this communicator works on " + device.str());
+  if (!is_communicated(tensor.scalar_type()))
+    refuse(operation, which + " is of type " + c10::toString(tensor.scalar_type()) +
+                          ", it must be float, double, half, bfloat16, or an integer of 8, 32 or 64 bits");
+  if (!tensor.is_contiguous()) refuse(operation, which + " is not contiguous: pass a contiguous copy");
+}
+
+void check_pair(Operation operation, const at::Tensor& output, const at::Tensor& input, const at::Device& device) {
+  check_tensor(operation, "output", output, device);
+  if (output.is_same(input)) return;
+  check_tensor(operation, "input", input, device);
+  if (output.scalar_type() != input.scalar_type())
+    refuse(operation, std::string("input and output must be of one type, they are ") + c10::toString(input.scalar_type()) + " and " +
+                          c10::toString(output.scalar_type()));
+}
+
+void check_reduction(Operation operation, const at::Tensor& tensor, Reduction reduction) {
+  if (reduction == Reduction::kAverage && !at::isFloatingType(tensor.scalar_type()))
+    refuse(operation, std::string("an average needs floating-point numbers, not ") + c10::toString(tensor.scalar_type()));
+}
+
+/// The one overlap that is allowed begins `offset` bytes into `whole`.
+void check_overlap(Operation operation, const at::Tensor& whole, const at::Tensor& part, std::size_t offset) {
+  const auto* const first = static_cast<const char*>(whole.const_data_ptr());
+  const auto* const second = static_cast<const char*>(part.const_data_ptr());
+  if (second == first + offset || second + part.nbytes() <= first || first + whole.nbytes() <= second) return;
+  refuse(operation, "input and output overlap where they are not the same");
+}
+
+void check_parts(Operation operation, const at::Tensor& whole, const at::Tensor& part, int rank, int size) {
+  if (whole.numel() != part.numel() * size)
+    refuse(operation,
+           std::to_string(whole.numel()) + " elements are not " + std::to_string(size) + " parts of " + std::to_string(part.numel()));
+  check_overlap(operation, whole, part, part.nbytes() * static_cast<std::size_t>(rank));
+}
+
+}  // namespace
+
+const char* to_string(Operation operation) {
+  switch (operation) {
+    case Operation::AllReduce:
+      return "all_reduce";
+    case Operation::ReduceScatter:
+      return "reduce_scatter";
+    case Operation::AllGather:
+      return "all_gather";
+    case Operation::Broadcast:
+      return "broadcast";
+    default:
+      return "barrier";
+  }
+}
+
+void check_all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction, const at::Device& device) {
+  check_pair(Operation::AllReduce, output, input, device);
+  if (output.is_same(input)) return check_reduction(Operation::AllReduce, input, reduction);
+  if (output.sizes() != input.sizes()) refuse(Operation::AllReduce, "input and output must have one shape");
+  check_overlap(Operation::AllReduce, output, input, 0);
+  check_reduction(Operation::AllReduce, input, reduction);
+}
+
+void check_reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction, const at::Device& device, int rank,
+                          int size) {
+  check_pair(Operation::ReduceScatter, output, input, device);
+  check_parts(Operation::ReduceScatter, input, output, rank, size);
+  check_reduction(Operation::ReduceScatter, input, reduction);
+}
+
+void check_all_gather(const at::Tensor& output, const at::Tensor& input, const at::Device& device, int rank, int size) {
+  check_pair(Operation::AllGather, output, input, device);
+  check_parts(Operation::AllGather, output, input, rank, size);
+}
+
+void check_broadcast(const at::Tensor& tensor, int root, const at::Device& device, int size) {
+  check_tensor(Operation::Broadcast, "tensor", tensor, device);
+  if (root < 0 || root >= size)
+    refuse(Operation::Broadcast, "there is no rank " + std::to_string(root) + ", they are 0 to " + std::to_string(size - 1));
+}
+
+Report Reporter::begin(Operation operation, std::uint64_t bytes, void* stream) {
+  last_ = operation;
+  const std::uint64_t sequence = sequence_++;
+  const kymo_host* host = ctx_.host();
+  if (!host->collective_begin || !host->collective_end) return {};
+  const kymo_collective call{sizeof(kymo_collective), static_cast<std::uint32_t>(operation), bytes, stream, name_.c_str(), sequence};
+  return {host, ctx_.handle(), host->collective_begin(ctx_.handle(), &call)};
+}
+
+std::string Reporter::last_call() const {
+  return std::string(to_string(last_)) + " " + std::to_string(sequence_ - 1) + " of communicator '" + name_ + "' on rank " +
+         std::to_string(ctx_.rank());
+}
+
+void Health::fail(const std::string& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (failed()) return;
+  why_ = why;
+  failed_.store(true, std::memory_order_release);
+}
+
+void Health::throw_failure() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  throw std::runtime_error(why_);
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string environment_of(const std::string& prefix) {
+  std::vector<std::string> found;
+  for (char** entry = environ; entry && *entry; ++entry)
+    if (std::string(*entry).compare(0, prefix.size(), prefix) == 0) found.emplace_back(*entry);
+  std::sort(found.begin(), found.end());
+  std::string text;
+  for (const std::string& entry : found) text += (text.empty() ? "" : " ") + entry;
+  return text;
+}
+
+}  // namespace kymo::comm

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gloo.hpp"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/mul.h>
+#include <torch/version.h>
+
+#include <cstdlib>
+#include <deque>
+#include <stdexcept>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "call.hpp"
+#include "gloo_work.hpp"
+
+namespace kymo::comm {
+namespace {
+
+using Futures = std::vector<c10::intrusive_ptr<c10::ivalue::Future>>;
+using Tensors = std::vector<at::Tensor>;
+
+/// The network that leads to rank 0, unless GLOO_SOCKET_IFNAME names another.
+std::shared_ptr<::gloo::transport::Device> choose_device(const Meeting& meeting, std::string& chosen) {
+  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface && *interface) {
+    chosen = std::string("interface ") + interface;
+    return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+  }
+  chosen = "address " + meeting.own_address;
+  return c10d::ProcessGroupGloo::createDeviceForHostname(meeting.own_address);
+}
+
+class GlooCommunicator final : public Communicator {
+ public:
+  GlooCommunicator(const Context& ctx, const Meeting& meeting, const Options& options)
+      : reporter_(ctx, meeting.name), rank_(ctx.rank()), size_(ctx.world_size()) {
+    auto settings = c10d::ProcessGroupGloo::Options::create();
+    settings->devices.push_back(choose_device(meeting, network_));
+    settings->timeout = options.deadline;
+    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(meeting.store, rank_, size_, settings);
+    description_ = "Gloo of LibTorch " TORCH_VERSION ", " + network_ + ", " + std::to_string(settings->threads) + " threads";
+    if (const std::string set = environment_of("GLOO_"); !set.empty()) description_ += ", " + set;
+  }
+  GlooCommunicator(const GlooCommunicator&) = delete;
+  GlooCommunicator& operator=(const GlooCommunicator&) = delete;
+  /// Waits for the calls that are under way, but not after a failure or for a cancelled run. Gloo cannot be interrupted: then its threads
+  /// are left to run into their deadline.
+  ~GlooCommunicator() override {
+    if (!health_->failed()) return;
+    bool any_open = false;
+    for (const auto& call : calls_) any_open = call->abandon() || any_open;
+    if (any_open) group_.release();
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  Backend backend() const override { return Backend::kGloo; }
+  std::string description() const override { return description_; }
+
+  std::unique_ptr<comm::Work> all_reduce(const at::Tensor& tensor, Reduction reduction) override {
+    return all_reduce(tensor, tensor, reduction);
+  }
+
+  std::unique_ptr<comm::Work> all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
+    check_all_reduce(output, input, reduction, at::kCPU);
+    return start(Operation::AllReduce, input.nbytes(), [&](GlooProgress& progress) -> Futures {
+      progress.hold({output, input}, {});
+      fill(output, input, reduction);
+      Tensors tensors{output};
+      return {group_->allreduce(tensors)->getFuture()};
+    });
+  }
+
+  std::unique_ptr<comm::Work> reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
+    check_reduce_scatter(output, input, reduction, at::kCPU, rank_, size_);
+    return start(Operation::ReduceScatter, input.nbytes(), [&](GlooProgress& progress) -> Futures {
+      // Gloo has no reduce_scatter, and its reductions write into what they are given.
+      const at::Tensor scratch = at::empty_like(input).view({-1});
+      fill(scratch, input.view({-1}), reduction);
+      const at::Tensor mine = scratch.narrow(0, rank_ * output.numel(), output.numel());
+      progress.hold({output, scratch}, [output, mine] {
+        const at::AutoDispatchBelowADInplaceOrView without_gradients;
+        output.view({-1}).copy_(mine);
+      });
+      Tensors tensors{scratch};
+      return {group_->allreduce(tensors)->getFuture()};
+    });
+  }
+
+  std::unique_ptr<comm::Work> all_gather(const at::Tensor& output, const at::Tensor& input) override {
+    check_all_gather(output, input, at::kCPU, rank_, size_);
+    return start(Operation::AllGather, output.nbytes(), [&](GlooProgress& progress) -> Futures {
+      progress.hold({output, input}, {});
+      at::Tensor whole = output.view({-1});
+      at::Tensor part = input.view({-1});
+      return {group_->_allgather_base(whole, part)->getFuture()};
+    });
+  }
+
+  std::unique_ptr<comm::Work> broadcast(const at::Tensor& tensor, int root) override {
+    check_broadcast(tensor, root, at::kCPU, size_);
+    return start(Operation::Broadcast, tensor.nbytes(), [&](GlooProgress& progress) -> Futures {
+      progress.hold({tensor}, {});
+      Tensors tensors{tensor};
+      c10d::BroadcastOptions from;
+      from.rootRank = root;
+      return {group_->broadcast(tensors, from)->getFuture()};
+    });
+  }
+
+  void barrier() override {
+    const auto work = start(Operation::Barrier, 0, [&](GlooProgress&) -> Futures { return {group_->barrier()->getFuture()}; });
+    work->wait();
+  }
+
+ private:
+  // Gloo begins each call by itself.
+  void begin_group() override {}
+  void end_group() override {}
+
+  /// Puts the input, for an average its share, into `output`: as c10d's reducer does, first scaled and then summed.
+  void fill(const at::Tensor& output, const at::Tensor& input, Reduction reduction) const {
+    at::Tensor target = output;
+    if (reduction == Reduction::kAverage)
+      at::mul_out(target, input, at::Scalar(1.0 / size_));
+    else if (!output.is_same(input) && output.const_data_ptr() != input.const_data_ptr())
+      target.copy_(input);
+  }
+
+  template <typename Begin>
+  std::unique_ptr<comm::Work> start(Operation operation, std::uint64_t bytes, const Begin& begin) {
+    health_->check();
+    while (!calls_.empty() && calls_.front()->ended()) calls_.pop_front();
+    Report report = reporter_.begin(operation, bytes, nullptr);
+    auto progress = calls_.emplace_back(std::make_shared<GlooProgress>(std::move(report), health_, reporter_.last_call()));
+    if (bytes == 0 && operation != Operation::Barrier) {
+      progress->finish();
+    } else {
+      const at::AutoDispatchBelowADInplaceOrView without_gradients;
+      try {
+        progress->follow(progress, begin(*progress));
+      } catch (const c10::Error& error) {
+        health_->fail(reporter_.last_call() + " failed: " + first_line(error.what_without_backtrace()));
+        health_->check();
+      }
+    }
+    return std::make_unique<GlooWork>(reporter_.context(), std::move(progress));
+  }
+
+  Reporter reporter_;
+  const int rank_;
+  const int size_;
+  const std::shared_ptr<Health> health_ = std::make_shared<Health>();
+  std::string network_;
+  std::string description_;
+  std::deque<std::shared_ptr<GlooProgress>> calls_;  ///< in their order; those that ended first are dropped
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_gloo(const Context& ctx, const Meeting& meeting, const Options& options) {
+  try {
+    return std::make_unique<GlooCommunicator>(ctx, meeting, options);
+  } catch (const c10::Error& error) {
+    throw std::runtime_error("Gloo could not connect the ranks of communicator '" + meeting.name +
+                             "': " + first_line(error.what_without_backtrace()));
+  } catch (const std::exception& error) {
+    throw std::runtime_error("Gloo could not connect the ranks of communicator '" + meeting.name + "': " + first_line(error.what()));
+  }
+}
+
+}  // namespace kymo::comm

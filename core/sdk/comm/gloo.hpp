@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kymo/communicator.hpp>
+#include <memory>
+
+#include "meeting.hpp"
+
+namespace kymo::comm {
+
+/// Connects all ranks with each other. Throws std::runtime_error.
+std::unique_ptr<Communicator> make_gloo(const Context& ctx, const Meeting& meeting, const Options& options);
+
+}  // namespace kymo::comm

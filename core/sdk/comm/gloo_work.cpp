@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gloo_work.hpp"
+
+#include <chrono>
+#include <stdexcept>
+
+namespace kymo::comm {
+
+void GlooProgress::hold(std::vector<at::Tensor> tensors, std::function<void()> last) {
+  kept_ = std::move(tensors);
+  last_ = std::move(last);
+}
+
+void GlooProgress::follow(const std::shared_ptr<GlooProgress>& self, const std::vector<c10::intrusive_ptr<c10::ivalue::Future>>& futures) {
+  open_parts_ = futures.size();
+  for (const auto& future : futures) future->addCallback([self](c10::ivalue::Future& part) { self->part_ended(part); });
+}
+
+void GlooProgress::part_ended(c10::ivalue::Future& part) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (part.hasError() && error_.empty()) error_ = name_ + " failed: " + first_line(part.tryRetrieveErrorMessage());
+    if (--open_parts_ > 0) return;
+  }
+  finish();
+}
+
+void GlooProgress::finish() {
+  std::string error;
+  try {
+    if (last_ && error_.empty()) last_();
+  } catch (const std::exception& problem) {
+    error = name_ + " failed: " + first_line(problem.what());
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  report_.end();
+  if (error_.empty()) error_ = std::move(error);
+  if (!error_.empty()) health_->fail(error_);
+  last_ = nullptr;
+  kept_.clear();
+  done_ = true;
+  changed_.notify_all();
+}
+
+void GlooProgress::wait(const Context& ctx) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return done_; })) {
+    if (!ctx.cancelled()) continue;
+    health_->fail("cancelled while waiting for " + name_);
+    health_->check();
+  }
+  if (!error_.empty()) throw std::runtime_error(error_);
+}
+
+bool GlooProgress::done() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (done_ && !error_.empty()) throw std::runtime_error(error_);
+  return done_;
+}
+
+bool GlooProgress::ended() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return done_;
+}
+
+bool GlooProgress::abandon() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  report_.end();
+  return !done_;
+}
+
+}  // namespace kymo::comm

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl.hpp"
+
+#include <ATen/ops/zeros.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <exception>
+#include <stdexcept>
+#include <thread>
+
+#include "call.hpp"
+#include "nccl_flight.hpp"
+#include "nccl_session.hpp"
+
+namespace kymo::comm {
+namespace {
+
+ncclDataType_t nccl_type(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return ncclFloat32;
+    case at::kDouble:
+      return ncclFloat64;
+    case at::kHalf:
+      return ncclFloat16;
+    case at::kBFloat16:
+      return ncclBfloat16;
+    case at::kChar:
+      return ncclInt8;
+    case at::kByte:
+      return ncclUint8;
+    case at::kInt:
+      return ncclInt32;
+    default:  // the checks of a call let no other through
+      return ncclInt64;
+  }
+}
+
+ncclRedOp_t nccl_reduction(Reduction reduction) { return reduction == Reduction::kAverage ? ncclAvg : ncclSum; }
+
+std::size_t count_of(const at::Tensor& tensor) { return static_cast<std::size_t>(tensor.numel()); }
+
+/// The communicator whose group is open on this thread: NCCL holds back what any communicator calls meanwhile.
+thread_local const void* open_group = nullptr;
+
+class NcclWork final : public Work {
+ public:
+  NcclWork(std::shared_ptr<NcclSession> session, std::shared_ptr<Flight> flight)
+      : session_(std::move(session)), flight_(std::move(flight)) {}
+
+  void wait() override {
+    check_launched();
+    if (!session_->failed() || !flight_->landed()) session_->check();
+    const c10::cuda::CUDAGuard device(static_cast<c10::DeviceIndex>(session_->context().device_index()));
+    const cudaStream_t current = c10::cuda::getCurrentCUDAStream().stream();
+    if (current != flight_->stream) flight_->mark();
+    if (current != flight_->stream) check_cuda(cudaStreamWaitEvent(current, flight_->done, 0), "a collective could not be waited for");
+    // Memory that is freed from now on is used again by that stream alone, and so after the collective.
+    if (current == flight_->caller) flight_->kept.clear();
+  }
+
+  bool done() override {
+    check_launched();
+    if (flight_->landed()) return true;
+    session_->check();
+    return false;
+  }
+
+ private:
+  void check_launched() const {
+    if (!flight_->launched) {
+      session_->check();
+      throw std::logic_error("a collective of a group is waited for before the end of the group");
+    }
+  }
+
+  const std::shared_ptr<NcclSession> session_;
+  const std::shared_ptr<Flight> flight_;
+};
+
+class NcclCommunicator final : public Communicator {
+ public:
+  NcclCommunicator(const Context& ctx, const Meeting& meeting, const Options& options)
+      : reporter_(ctx, meeting.name),
+        deadline_(options.deadline),
+        device_(at::kCUDA, static_cast<c10::DeviceIndex>(ctx.device_index())),
+        session_(std::make_shared<NcclSession>(ctx, meeting, options)) {
+    const c10::cuda::CUDAGuard device(device_);
+    check_cuda(cudaEventCreateWithFlags(&ready_, cudaEventDisableTiming), "no event for a communicator");
+    if (!options.own_stream) return;
+    int lowest = 0;
+    int highest = 0;
+    check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "no stream for a communicator");
+    check_cuda(cudaStreamCreateWithPriority(&own_stream_, cudaStreamNonBlocking, highest), "no stream for a communicator");
+  }
+  NcclCommunicator(const NcclCommunicator&) = delete;
+  NcclCommunicator& operator=(const NcclCommunicator&) = delete;
+
+  /// Waits for what is under way; if that does not end soon, another rank has gone, and it is aborted.
+  ~NcclCommunicator() override {
+    constexpr std::chrono::seconds kPatience{10};
+    const c10::cuda::CUDAGuard device(device_);
+    if (!session_->failed() && !drain_all(kPatience)) session_->fail("the communicator was closed with a collective under way");
+    drain(kPatience);  // an abort takes a moment to reach the device, and until then its tensors are written
+    session_->close();
+    cudaEventDestroy(ready_);
+    if (own_stream_) cudaStreamDestroy(own_stream_);
+  }
+
+  int rank() const override { return reporter_.context().rank(); }
+  int size() const override { return reporter_.context().world_size(); }
+  Backend backend() const override { return Backend::kNccl; }
+
+  std::string description() const override {
+    int version = 0;
+    ncclGetVersion(&version);
+    const std::string set = environment_of("NCCL_");
+    return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." + std::to_string(version % 100) +
+           (own_stream_ ? "" : ", on the current stream") + (set.empty() ? "" : ", " + set);
+  }
+
+  std::unique_ptr<Work> all_reduce(const at::Tensor& tensor, Reduction reduction) override { return all_reduce(tensor, tensor, reduction); }
+
+  std::unique_ptr<Work> all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
+    check_all_reduce(output, input, reduction, device_);
+    return start({Operation::AllReduce, input.nbytes()}, output, input, [&](cudaStream_t stream) {
+      return ncclAllReduce(input.const_data_ptr(), output.mutable_data_ptr(), count_of(input), nccl_type(input), nccl_reduction(reduction),
+                           session_->get(), stream);
+    });
+  }
+
+  std::unique_ptr<Work> reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
+    check_reduce_scatter(output, input, reduction, device_, rank(), size());
+    return start({Operation::ReduceScatter, input.nbytes()}, output, input, [&](cudaStream_t stream) {
+      return ncclReduceScatter(input.const_data_ptr(), output.mutable_data_ptr(), count_of(output), nccl_type(input),
+                               nccl_reduction(reduction), session_->get(), stream);
+    });
+  }
+
+  std::unique_ptr<Work> all_gather(const at::Tensor& output, const at::Tensor& input) override {
+    check_all_gather(output, input, device_, rank(), size());
+    return start({Operation::AllGather, output.nbytes()}, output, input, [&](cudaStream_t stream) {
+      return ncclAllGather(input.const_data_ptr(), output.mutable_data_ptr(), count_of(input), nccl_type(input), session_->get(), stream);
+    });
+  }
+
+  std::unique_ptr<Work> broadcast(const at::Tensor& tensor, int root) override {
+    check_broadcast(tensor, root, device_, size());
+    return start({Operation::Broadcast, tensor.nbytes()}, tensor, tensor, [&](cudaStream_t stream) {
+      void* address = tensor.mutable_data_ptr();
+      return ncclBroadcast(address, address, count_of(tensor), nccl_type(tensor), root, session_->get(), stream);
+    });
+  }
+
+  void barrier() override {
+    if (in_group_) throw std::logic_error("a barrier cannot be part of a group");
+    const c10::cuda::CUDAGuard device(device_);
+    if (!token_.defined()) token_ = at::zeros({1}, at::TensorOptions().dtype(at::kInt).device(device_));
+    start({Operation::Barrier, 0}, token_, token_, [&](cudaStream_t stream) {
+      return ncclAllReduce(token_.const_data_ptr(), token_.mutable_data_ptr(), 1, ncclInt32, ncclSum, session_->get(), stream);
+    });
+    const std::string call = reporter_.last_call();
+    if (!own_stream_) flights_.follow(last_stream_);
+    if (drain(deadline_)) return;
+    session_->fail(call + " failed: " +
+                   (reporter_.context().cancelled()
+                        ? "the run was cancelled"
+                        : "not done after " + std::to_string(deadline_.count()) + " s, another rank is missing"));
+    session_->check();
+  }
+
+ private:
+  struct Call {
+    Operation operation;
+    std::uint64_t bytes;
+  };
+
+  template <typename Queue>
+  std::unique_ptr<Work> start(const Call& call, const at::Tensor& output, const at::Tensor& input, const Queue& queue) {
+    if (open_group != (in_group_ ? this : nullptr)) throw std::logic_error("a group takes only calls of its own communicator and thread");
+    session_->check();
+    const c10::cuda::CUDAGuard device(device_);
+    const cudaStream_t caller = c10::cuda::getCurrentCUDAStream().stream();
+    check_not_captured(caller);
+    const std::shared_ptr<Flight> flight = in_group_ && group_ ? group_ : flights_.take();
+    if (!group_ || !in_group_) prepare(*flight, caller);
+    Report report = reporter_.begin(call.operation, call.bytes, flight->stream);
+    flight->kept.push_back(output);
+    if (!input.is_same(output)) flight->kept.push_back(input);
+    if (in_group_) {
+      join_group(flight, caller, std::move(report));
+      accept(queue(flight->stream));
+    } else {
+      order(flight->stream, caller);
+      accept(queue(flight->stream));
+      launch(flight);
+      report.end();
+    }
+    return std::make_unique<NcclWork>(session_, flight);
+  }
+
+  void accept(ncclResult_t result) {
+    if (result != ncclSuccess) session_->accept(result, reporter_.last_call());  // naming the call costs as much as a small one of them
+  }
+
+  void prepare(Flight& flight, cudaStream_t caller) const {
+    flight.stream = own_stream_ ? own_stream_ : caller;
+    flight.caller = caller;
+  }
+
+  /// What is queued on `stream` from now on comes after what is queued on `caller` so far.
+  void order(cudaStream_t stream, cudaStream_t caller) const {
+    if (stream == caller) return;
+    check_cuda(cudaEventRecord(ready_, caller), "a collective could not be put in order");
+    check_cuda(cudaStreamWaitEvent(stream, ready_, 0), "a collective could not be put in order");
+  }
+
+  static void check_not_captured(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check_cuda(cudaStreamIsCapturing(stream, &status), "the current stream cannot be used");
+    if (status != cudaStreamCaptureStatusNone)
+      throw std::runtime_error("a collective of this communicator cannot be captured into a graph");
+  }
+
+  /// On the current stream nothing has to be kept or waited for: memory that is freed is used again by that stream alone, and so after the
+  /// call. An event would cost as much as a fifth of a small message.
+  void launch(const std::shared_ptr<Flight>& flight) {
+    last_stream_ = flight->stream;
+    has_called_ = true;
+    if (!own_stream_) return flights_.pass(flight);
+    try {
+      flights_.launch(flight);
+      flights_.reap();
+    } catch (const std::runtime_error& error) {
+      session_->fail(error.what());
+      throw;
+    }
+  }
+
+  /// Waits until all calls are done; false if that takes longer, the run is cancelled, or NCCL or the device failed.
+  bool drain(std::chrono::seconds patience) noexcept {
+    const Clock::time_point start = Clock::now();
+    try {
+      for (flights_.reap(); !flights_.empty(); flights_.reap()) {
+        const auto waited = Clock::now() - start;
+        if (waited < std::chrono::microseconds(200)) continue;  // most barriers end within this
+        if (waited > patience || (!session_->failed() && reporter_.context().cancelled())) return false;
+        if (!session_->failed()) session_->check();
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  bool drain_all(std::chrono::seconds patience) noexcept {
+    try {
+      if (!own_stream_ && has_called_) flights_.follow(last_stream_);
+    } catch (const std::exception&) {
+      return false;
+    }
+    return drain(patience);
+  }
+
+  // A group is launched as a whole at its end, so it waits for the caller's stream only then, and once: unless the caller changes streams.
+  void join_group(const std::shared_ptr<Flight>& flight, cudaStream_t caller, Report report) {
+    if (group_ && group_caller_ != caller) order(flight->stream, group_caller_);
+    group_ = flight;
+    group_caller_ = caller;
+    group_reports_.push_back(std::move(report));
+  }
+
+  void begin_group() override {
+    if (open_group) throw std::logic_error("groups do not nest");
+    session_->check();
+    session_->accept(ncclGroupStart(), "the begin of a group");
+    open_group = this;
+    in_group_ = true;
+    exceptions_before_ = std::uncaught_exceptions();
+  }
+
+  void end_group() override {
+    open_group = nullptr;
+    in_group_ = false;
+    const std::shared_ptr<Flight> flight = std::move(group_);
+    group_ = nullptr;
+    const std::vector<Report> reports = std::move(group_reports_);
+    group_reports_.clear();
+    if (std::uncaught_exceptions() > exceptions_before_ || session_->failed()) return abandon_group();
+    const c10::cuda::CUDAGuard device(device_);
+    if (flight) order(flight->stream, group_caller_);
+    session_->accept(ncclGroupEnd(), "a group up to " + reporter_.last_call());
+    if (!flight) return;
+    launch(flight);
+  }
+
+  /// Throws nothing: it may run while an exception leaves the group. The other ranks would wait for the calls that are missing here.
+  void abandon_group() noexcept {
+    ncclGroupEnd();
+    session_->fail("a group of communicator '" + reporter_.name() + "' was left by an exception");
+  }
+
+  Reporter reporter_;
+  const std::chrono::seconds deadline_;
+  const at::Device device_;
+  const std::shared_ptr<NcclSession> session_;
+  Flights flights_;
+  cudaEvent_t ready_ = nullptr;  ///< recorded anew at each call: a stream waits for what it stood for when it was told to
+  cudaStream_t own_stream_ = nullptr;
+  cudaStream_t last_stream_ = nullptr;  ///< of the last call, once there was one
+  bool has_called_ = false;
+  at::Tensor token_;  ///< what a barrier reduces
+
+  bool in_group_ = false;
+  int exceptions_before_ = 0;
+  std::shared_ptr<Flight> group_;
+  cudaStream_t group_caller_ = nullptr;
+  std::vector<Report> group_reports_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_nccl(const Context& ctx, const Meeting& meeting, const Options& options) {
+  return std::make_unique<NcclCommunicator>(ctx, meeting, options);
+}
+
+}  // namespace kymo::comm

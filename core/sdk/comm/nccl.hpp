@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kymo/communicator.hpp>
+#include <memory>
+
+#include "meeting.hpp"
+
+namespace kymo::comm {
+
+/// Initialises NCCL on the device of this rank. Throws std::runtime_error with NCCL's own words.
+std::unique_ptr<Communicator> make_nccl(const Context& ctx, const Meeting& meeting, const Options& options);
+
+}  // namespace kymo::comm

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_session.hpp"
+
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace kymo::comm {
+namespace {
+
+constexpr const char* kIdKey = "nccl id";
+
+/// Rank 0 makes the id by which the ranks find each other.
+ncclUniqueId share_id(const Context& ctx, const Meeting& meeting, Clock::time_point end) {
+  ncclUniqueId id{};
+  if (ctx.rank() == 0) {
+    if (const ncclResult_t result = ncclGetUniqueId(&id); result != ncclSuccess)
+      throw std::runtime_error("NCCL could not start: " + words_of(result));
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&id);
+    meeting.store->set(kIdKey, std::vector<std::uint8_t>(bytes, bytes + sizeof id));
+    return id;
+  }
+  for (Pause pause; !meeting.store->check({kIdKey}); pause.sleep(ctx, "NCCL on rank 0"))
+    if (Clock::now() > end) throw std::runtime_error("rank 0 did not start NCCL in time for communicator '" + meeting.name + "'");
+  const std::vector<std::uint8_t> bytes = meeting.store->get(kIdKey);
+  if (bytes.size() != sizeof id) throw std::runtime_error("rank 0 sent an id of another version of NCCL");
+  std::memcpy(&id, bytes.data(), sizeof id);
+  return id;
+}
+
+/// Joining the other ranks, on a thread of its own.
+struct Joining {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ended = false;
+  bool abandoned = false;  ///< nobody waits any more
+  ncclResult_t result = ncclSuccess;
+  std::string words;
+  ncclComm_t comm = nullptr;
+};
+
+void join_ranks(const std::shared_ptr<Joining>& joining, const ncclUniqueId& id, ncclConfig_t config, int rank, int size, int device) {
+  ncclComm_t comm = nullptr;
+  ncclResult_t result =
+      cudaSetDevice(device) == cudaSuccess ? ncclCommInitRankConfig(&comm, size, id, rank, &config) : ncclUnhandledCudaError;
+  while (result == ncclInProgress) {  // NCCL_COMM_BLOCKING=0 overrides the setting
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (const ncclResult_t asked = ncclCommGetAsyncError(comm, &result); asked != ncclSuccess) result = asked;
+  }
+  const std::string words = result == ncclSuccess ? "" : words_of(result);
+  const std::lock_guard<std::mutex> lock(joining->mutex);
+  if (joining->abandoned && comm && result == ncclSuccess) {
+    ncclCommAbort(comm);
+    comm = nullptr;
+  }
+  joining->result = result;
+  joining->words = words;
+  joining->comm = comm;
+  joining->ended = true;
+  joining->changed.notify_all();
+}
+
+}  // namespace
+
+std::string words_of(ncclResult_t result) {
+  const char* detail = ncclGetLastError(nullptr);
+  const std::string last = detail ? first_line(detail) : "";
+  return ncclGetErrorString(result) + (last.empty() ? "" : " (" + last + ")");
+}
+
+void check_cuda(cudaError_t result, const char* what) {
+  if (result != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(result));
+}
+
+// A non-blocking communicator would have a deadline by itself, but in NCCL 2.28 each of its calls launches from a new thread: slow for
+// small messages, and the kernel could not be attributed to the thread that called. So the communicator is blocking, and only joining,
+// which waits for other ranks, gets a thread that can be left behind when the deadline passes.
+NcclSession::NcclSession(const Context& ctx, const Meeting& meeting, const Options& options) : ctx_(ctx), deadline_(options.deadline) {
+  const Clock::time_point end = Clock::now() + deadline_;
+  const ncclUniqueId id = share_id(ctx, meeting, end);
+  const auto joining = std::make_shared<Joining>();
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 1;
+  if (options.max_blocks > 0) config.maxCTAs = options.max_blocks;
+  std::thread([joining, id, config, rank = ctx.rank(), size = ctx.world_size(), device = ctx.device_index()] {
+    join_ranks(joining, id, config, rank, size, device);
+  }).detach();
+
+  std::unique_lock<std::mutex> lock(joining->mutex);
+  while (!joining->changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return joining->ended; })) {
+    const bool late = Clock::now() > end;
+    if (!late && !ctx.cancelled()) continue;
+    joining->abandoned = true;
+    throw std::runtime_error("NCCL could not connect the ranks of communicator '" + meeting.name +
+                             "': " + (late ? "not done after " + std::to_string(deadline_.count()) + " s" : "the run was cancelled"));
+  }
+  if (joining->result != ncclSuccess) {
+    if (joining->comm) ncclCommAbort(joining->comm);
+    throw std::runtime_error("NCCL could not connect the ranks of communicator '" + meeting.name + "' from rank " +
+                             std::to_string(ctx.rank()) + ", GPU " + std::to_string(ctx.device_index()) + ": " + joining->words);
+  }
+  comm_ = joining->comm;
+}
+
+void NcclSession::check() {
+  health_.check();
+  ncclResult_t state = ncclSuccess;
+  const ncclResult_t asked = ncclCommGetAsyncError(comm_, &state);
+  if (asked == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) return;
+  fail("NCCL failed on rank " + std::to_string(ctx_.rank()) + ": " + words_of(asked != ncclSuccess ? asked : state));
+  health_.check();
+}
+
+void NcclSession::accept(ncclResult_t result, const std::string& call) {
+  if (result == ncclInProgress) result = settle();
+  if (result == ncclSuccess) return;
+  fail(call + " failed: " + words_of(result));
+  health_.check();
+}
+
+ncclResult_t NcclSession::settle() {
+  const Clock::time_point end = Clock::now() + deadline_;
+  ncclResult_t state = ncclInProgress;
+  while (state == ncclInProgress) {
+    if (const ncclResult_t asked = ncclCommGetAsyncError(comm_, &state); asked != ncclSuccess) return asked;
+    if (Clock::now() > end || ctx_.cancelled()) return state;
+    std::this_thread::yield();
+  }
+  return state;
+}
+
+void NcclSession::fail(const std::string& why) noexcept {
+  if (health_.failed()) return;
+  try {
+    health_.fail(why);
+  } catch (...) {  // no memory for the text: the communicator is aborted all the same
+  }
+  if (comm_) ncclCommAbort(comm_);
+  comm_ = nullptr;
+}
+
+void NcclSession::close() noexcept {
+  if (health_.failed() || !comm_) return;
+  try {
+    health_.fail("the communicator was closed");
+  } catch (...) {
+  }
+  ncclCommDestroy(comm_);
+  comm_ = nullptr;
+}
+
+}  // namespace kymo::comm

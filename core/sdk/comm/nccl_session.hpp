@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <chrono>
+#include <string>
+
+#include "call.hpp"
+#include "meeting.hpp"
+
+namespace kymo::comm {
+
+/// What NCCL and the CUDA runtime say of a result, in one line.
+std::string words_of(ncclResult_t result);
+/// Throws std::runtime_error that begins with `what`.
+void check_cuda(cudaError_t result, const char* what);
+
+/// NCCL's communicator and whether it may still be used. It is shared with Work, which may outlive the Communicator.
+class NcclSession {
+ public:
+  /// Waits for all ranks to join, and no longer than the deadline or until the run is cancelled. Throws std::runtime_error.
+  NcclSession(const Context& ctx, const Meeting& meeting, const Options& options);
+  NcclSession(const NcclSession&) = delete;
+  NcclSession& operator=(const NcclSession&) = delete;
+  ~NcclSession() { close(); }
+
+  ncclComm_t get() const { return comm_; }
+  const Context& context() const { return ctx_; }
+  bool failed() const { return health_.failed(); }
+
+  /// Throws std::runtime_error after a failure, also one that NCCL met since.
+  void check();
+  /// Takes the result of a call of NCCL that `call` names. Throws std::runtime_error if it failed.
+  void accept(ncclResult_t result, const std::string& call);
+  /// Aborts what is under way on the device; from now on check() throws this.
+  void fail(const std::string& why) noexcept;
+  /// After it check() throws. Every rank calls it, or the communicator has failed.
+  void close() noexcept;
+
+ private:
+  /// The result of what a communicator does that was made non-blocking (NCCL_COMM_BLOCKING=0).
+  ncclResult_t settle();
+
+  const Context ctx_;
+  const std::chrono::seconds deadline_;
+  ncclComm_t comm_ = nullptr;
+  Health health_;
+};
+
+}  // namespace kymo::comm

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/comm/ranks.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+namespace {
+
+std::uint16_t free_port() {
+  const int probe = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  EXPECT_EQ(bind(probe, reinterpret_cast<sockaddr*>(&address), length), 0);
+  EXPECT_EQ(getsockname(probe, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  close(probe);
+  return ntohs(address.sin_port);
+}
+
+[[noreturn]] void be_rank(int rank, int size, std::uint16_t port, std::int32_t device, const std::function<void(RankHost&)>& body) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  RankHost host(rank, size, port, device);
+  try {
+    body(host);
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "rank " << rank << ": " << error.what();
+  }
+  std::fflush(nullptr);
+  _exit(testing::Test::HasFailure() ? 1 : 0);
+}
+
+}  // namespace
+
+void on_ranks(int size, const std::function<void(RankHost&)>& body, std::int32_t device) {
+  const std::uint16_t port = free_port();
+  std::fflush(nullptr);
+  std::vector<pid_t> children;
+  for (int rank = 0; rank < size; ++rank) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) be_rank(rank, size, port, device, body);
+    children.push_back(child);
+  }
+  for (int rank = 0; rank < size; ++rank) {
+    int status = 0;
+    ASSERT_EQ(waitpid(children[static_cast<std::size_t>(rank)], &status, 0), children[static_cast<std::size_t>(rank)]);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "rank " << rank << " of " << size << " ended with status " << status;
+  }
+}
