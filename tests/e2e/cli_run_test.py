@@ -59,6 +59,50 @@ class RunTest(KymoTest):
         self.kymo("run", "saxpy", "--set", "n=10", "--smoke")
         self.assertEqual(self.sql("SELECT warmup, steps FROM run"), [{"warmup": 0, "steps": 1}])
 
+    def test_hot_and_cold(self):
+        keys = set()
+        for mode in ("sync", "hot", "cold"):
+            run = self.kymo_json("run", "saxpy", *SMALL, "--mode", mode, "--no-verify")["runs"][0]
+            self.assertEqual((run["status"], run["phases"]["compute"]["count"]), ("ok", 3))
+            self.assertGreater(run["phases"]["step"]["median_ns"], 0)
+            keys.add(run["plan_key"])
+        self.assertEqual(len(keys), 3)
+        self.assertEqual([row["mode"] for row in self.sql("SELECT mode FROM run ORDER BY run_id")], ["sync", "hot", "cold"])
+        batches = self.sql("SELECT mode, pass, level, value FROM metric JOIN run USING (run_id) WHERE name = 'steps_per_sample'")
+        self.assertEqual([(row["mode"], row["pass"], row["level"]) for row in batches], [("hot", "time", "run")])
+        self.assertTrue(1 < batches[0]["value"] <= 1000, batches)
+        self.assertEqual(self.sql("SELECT DISTINCT calls FROM sample WHERE phase = 'compute'"), [{"calls": 1}])
+
+    def test_hot_and_cold_are_refused_in_one_line(self):
+        for words, reason in ((["--ranks", "2"], "one rank"), (["--sync", "phase"], "--sync step")):
+            for mode in ("hot", "cold"):
+                done = self.kymo("run", "saxpy", *SMALL, "--mode", mode, *words, code=2)
+                self.assertRegex(done.stderr, r"\Akymo: [^\n]+\n\Z")
+                self.assertIn(reason, done.stderr)
+        self.assertEqual(list(self.work.iterdir()), [])
+
+    def test_hot_in_a_suite(self):
+        case = '[[case]]\nname = "one"\nworkload = "saxpy"\nset = { n = 10 }\nsteps = 2\nmode = "%s"\n'
+        (self.work / "mine.toml").write_text(case % "hot")
+        self.assertEqual(self.kymo_json("suite", "run", "./mine.toml")["runs"][0]["status"], "ok")
+        self.assertEqual(self.sql("SELECT mode FROM run"), [{"mode": "hot"}])
+        (self.work / "mine.toml").write_text(case % "warm")
+        self.assertIn("'warm'", self.kymo("suite", "run", "./mine.toml", code=2).stderr)
+
+    def test_against_runs_in_turn_and_shows_both(self):
+        words = ["run", "saxpy", *SMALL, "--no-verify", "--repeat", "2", "--against", "saxpy:precision=fp64"]
+        done = self.kymo_json(*words)
+        self.assertEqual([run["parameters"]["precision"] for run in done["runs"]], ["fp32", "fp64", "fp32", "fp64"])
+        self.assertEqual({run["parameters"]["n"] for run in done["runs"]}, {1000})
+        first, second = done["against"]
+        self.assertEqual((first["parameters"]["precision"], second["parameters"]["precision"]), ("fp32", "fp64"))
+        self.assertEqual((first["runs"], second["runs"], first["ratio"]), (2, 2, 1))
+        self.assertAlmostEqual(second["ratio"], second["median_ns"] / first["median_ns"])
+        self.assertAlmostEqual(first["bytes_per_s"] * first["median_ns"] / 1e9, 3 * 4 * 1000, places=3)
+        self.assertRegex(self.kymo(*words).stdout, r"\nworkload +parameters +runs +clock +ms +TFLOP/s +GB/s +time / case\n")
+        self.assertIn("very case", self.kymo("run", "saxpy", "--against", "saxpy", code=2).stderr)
+        self.assertIn("did you mean 'saxpy'", self.kymo("run", "saxpy", "--against", "saxpi", code=2).stderr)
+
     def test_plan_writes_nothing(self):
         plan = self.kymo_json("run", "saxpy", "--axis", "n=1..4*2", "--plan")
         self.assertEqual([run["case"]["parameters"]["n"] for run in plan], [1, 2, 4])

@@ -116,10 +116,10 @@ TEST_P(Model, NamesItsPartsAndClosesEveryScope) {
   EXPECT_EQ(host_.open_scopes, 0);
   for (const char* name : {"embedding", "block_0", "block_1", "attention", "feed_forward", "norm", "head", "loss"})
     EXPECT_THAT(host_.scopes, testing::Contains(name));
-  EXPECT_THAT(host_.scopes, testing::Contains(GetParam() == "naive" ? "softmax" : "sdpa"));
+  EXPECT_THAT(host_.scopes, testing::Contains(GetParam() == "naive" ? "softmax" : GetParam() == "tiled" ? "flash_attention" : "sdpa"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Attention, Model, testing::ValuesIn(attention_names()), [](const auto& made) { return made.param; });
+INSTANTIATE_TEST_SUITE_P(Attention, Model, testing::ValuesIn(portable_attention_names()), [](const auto& made) { return made.param; });
 
 TEST(Weights, AreSeededAndCounted) {
   const Config config = small_config();
@@ -165,7 +165,7 @@ TEST(AttentionReference, AgreesWithAutogradOfTheNaiveForm) {
   FakeHost host;
   const Context ctx(host.host(), host.handle());
   for (const bool causal : {true, false})
-    for (const std::string& name : attention_names()) {
+    for (const std::string& name : portable_attention_names()) {
       std::vector<at::Tensor> inputs;
       for (int i = 0; i < 3; ++i) inputs.push_back(at::randn({2, 2, 7, 6}, at::kDouble).requires_grad_(true));
       const at::Tensor gradient = at::randn({2, 2, 7, 6}, at::kDouble);

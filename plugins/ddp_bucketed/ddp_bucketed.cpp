@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data parallelism with buckets: gradients travel in groups, few enough to be quick and early enough to be hidden by the backward pass.
+#include <kymo/workload.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bucket.hpp"
+#include "training/buckets.hpp"
+#include "training/data_parallel.hpp"
+#include "training/gradient_hooks.hpp"
+
+namespace {
+
+using kymo::training::Replica;
+
+class Bucketed final : public kymo::training::GradientExchange {
+ public:
+  Bucketed(const Replica& replica, double limit_mib, bool in_buffers) : bucket_of_(replica.parameters.size()) {
+    for (const std::vector<std::size_t>& members : kymo::training::assign_buckets(replica.parameters, limit_mib)) {
+      std::vector<at::Tensor> parameters;
+      for (std::size_t i : members) {
+        parameters.push_back(replica.parameters[i]);
+        bucket_of_[i] = buckets_.size();
+      }
+      buckets_.push_back(make_bucket(*replica.communicator, std::move(parameters), in_buffers));
+    }
+    missing_.resize(buckets_.size());
+    hooks_ = std::make_unique<kymo::training::GradientHooks>(replica.parameters, [this](std::size_t i) { on_ready(bucket_of_[i]); });
+  }
+
+  void begin_step() override {
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      buckets_[b]->begin_step();
+      missing_[b] = buckets_[b]->size();
+    }
+    next_ = 0;
+  }
+
+  void finish_step() override {
+    // What the loss did not depend on, on this rank: its gradient is zero, and the other ranks wait for it.
+    for (; next_ < buckets_.size(); ++next_) buckets_[next_]->start();
+    for (const auto& bucket : buckets_) bucket->wait();
+  }
+
+ private:
+  /// Buckets start in their order alone, so that every rank makes the same calls whatever order its gradients come in.
+  void on_ready(std::size_t bucket) {
+    --missing_[bucket];
+    for (; next_ < buckets_.size() && missing_[next_] == 0; ++next_) buckets_[next_]->start();
+  }
+
+  std::vector<std::unique_ptr<Bucket>> buckets_;  // in the order of the backward pass
+  std::vector<std::size_t> bucket_of_;            // by parameter
+  std::vector<std::size_t> missing_;              // gradients that the bucket waits for in this step
+  std::size_t next_ = 0;                          // the first that has not started in this step
+  std::unique_ptr<kymo::training::GradientHooks> hooks_;
+};
+
+class DdpBucketed final : public kymo::training::DataParallelWorkload {
+ public:
+  static kymo::Descriptor describe() {
+    return descriptor("ddp_bucketed",
+                      "data-parallel training: one all-reduce per bucket of gradients, begun in the backward pass once all of the bucket "
+                      "are ready")
+        .param("bucket_mb", kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 100, 1000}),
+               "a bucket holds at most this much, in 2^20 bytes; a larger gradient has one to itself. Filled in reverse order of the "
+               "parameters")
+        .param(
+            "gradients", kymo::Choice{"auto", {"auto", "separate", "views"}}.axis({"separate", "views"}),
+            "separate tensors, whose calls NCCL launches as one, or views of the bucket's buffer, which has to be zeroed and to which the "
+            "backward pass adds; auto is separate with NCCL and views with Gloo, which has no group of calls");
+  }
+
+ protected:
+  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+    const std::string gradients = replica.ctx.text("gradients");
+    const bool in_buffers = gradients == "auto" ? replica.communicator->backend() == kymo::comm::Backend::kGloo : gradients == "views";
+    return std::make_unique<Bucketed>(replica, replica.ctx.real("bucket_mb"), in_buffers);
+  }
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(DdpBucketed)

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data parallelism with one call: all gradients lie in one buffer, whose elements are averaged after the backward pass.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/cat.h>
+
+#include <kymo/workload.hpp>
+#include <memory>
+#include <utility>
+
+#include "training/data_parallel.hpp"
+#include "training/flat_gradients.hpp"
+#include "training/gradient_hooks.hpp"
+
+namespace {
+
+using kymo::comm::Reduction;
+using kymo::training::Replica;
+
+/// The gradients are views of the buffer: nothing is copied.
+class InPlace final : public kymo::training::GradientExchange {
+ public:
+  explicit InPlace(const Replica& replica) : communicator_(*replica.communicator), gradients_(replica.parameters) {}
+
+  void begin_step() override { gradients_.zero(); }
+  void finish_step() override { communicator_.all_reduce(gradients_.buffer(), Reduction::kAverage)->wait(); }
+
+ private:
+  kymo::comm::Communicator& communicator_;
+  kymo::training::FlatGradients gradients_;
+};
+
+/// The textbook's way: the gradients are copied into a buffer, and the means back.
+class CopiedTogether final : public kymo::training::GradientExchange {
+ public:
+  explicit CopiedTogether(Replica replica) : replica_(std::move(replica)) {}
+
+  void begin_step() override { kymo::training::drop_gradients(replica_.parameters); }
+
+  void finish_step() override {
+    const c10::NoGradGuard no_gradients;
+    std::vector<at::Tensor> gradients, flat, means;
+    for (const at::Tensor& parameter : replica_.parameters) {
+      gradients.push_back(kymo::training::gradient_or_zeros(parameter));
+      flat.push_back(gradients.back().reshape({-1}));
+    }
+    const at::Tensor buffer = at::cat(flat);
+    replica_.communicator->all_reduce(buffer, Reduction::kAverage)->wait();
+    std::int64_t offset = 0;
+    for (const at::Tensor& gradient : gradients) {
+      means.push_back(buffer.narrow(0, offset, gradient.numel()).view_as(gradient));
+      offset += gradient.numel();
+    }
+    at::_foreach_copy_(gradients, means);
+  }
+
+ private:
+  Replica replica_;
+};
+
+class DdpFlat final : public kymo::training::DataParallelWorkload {
+ public:
+  static kymo::Descriptor describe() {
+    return descriptor("ddp_flat", "data-parallel training: one all-reduce of all gradients, after the backward pass")
+        .param(
+            "copy", kymo::Bool{false},
+            "true copies the gradients into the buffer and the means back; false keeps the gradients in the buffer, to which the backward "
+            "pass then adds");
+  }
+
+ protected:
+  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+    if (replica.ctx.boolean("copy")) return std::make_unique<CopiedTogether>(replica);
+    return std::make_unique<InPlace>(replica);
+  }
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(DdpFlat)

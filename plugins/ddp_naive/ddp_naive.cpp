@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data parallelism as it is first written down: once all gradients are there, average one after the other.
+#include <kymo/workload.hpp>
+#include <memory>
+#include <utility>
+
+#include "training/data_parallel.hpp"
+#include "training/gradient_hooks.hpp"
+
+namespace {
+
+using kymo::training::Replica;
+
+class OneByOne final : public kymo::training::GradientExchange {
+ public:
+  explicit OneByOne(Replica replica) : replica_(std::move(replica)) {}
+
+  void begin_step() override { kymo::training::drop_gradients(replica_.parameters); }
+
+  void finish_step() override {
+    for (const at::Tensor& parameter : replica_.parameters) {
+      const at::Tensor& gradient = kymo::training::gradient_or_zeros(parameter);
+      replica_.communicator->all_reduce(gradient, kymo::comm::Reduction::kAverage)->wait();
+    }
+  }
+
+ private:
+  Replica replica_;
+};
+
+class DdpNaive final : public kymo::training::DataParallelWorkload {
+ public:
+  static kymo::Descriptor describe() {
+    return descriptor("ddp_naive", "data-parallel training: one all-reduce per parameter, after the backward pass, each waited for");
+  }
+
+ protected:
+  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+    return std::make_unique<OneByOne>(replica);
+  }
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(DdpNaive)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data parallelism that hides its communication: each gradient is on its way while the backward pass computes the next.
+#include <kymo/workload.hpp>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "training/data_parallel.hpp"
+#include "training/gradient_hooks.hpp"
+
+namespace {
+
+using kymo::training::Replica;
+
+class EachWhenReady final : public kymo::training::GradientExchange {
+ public:
+  explicit EachWhenReady(Replica replica)
+      : replica_(std::move(replica)),
+        calls_(replica_.parameters.size()),
+        hooks_(replica_.parameters, [this](std::size_t i) { start(i); }) {}
+
+  void begin_step() override { kymo::training::drop_gradients(replica_.parameters); }
+
+  void finish_step() override {
+    for (std::size_t i = 0; i < calls_.size(); ++i)
+      if (!calls_[i]) start(i);  // the loss did not depend on it, on any rank
+    for (auto& call : calls_) {
+      call->wait();
+      call.reset();
+    }
+  }
+
+ private:
+  void start(std::size_t i) {
+    const at::Tensor& gradient = kymo::training::gradient_or_zeros(replica_.parameters[i]);
+    calls_[i] = replica_.communicator->all_reduce(gradient, kymo::comm::Reduction::kAverage);
+  }
+
+  Replica replica_;
+  std::vector<std::unique_ptr<kymo::comm::Work>> calls_;  // of this step, by parameter
+  kymo::training::GradientHooks hooks_;                   // last: they use the others
+};
+
+class DdpOverlap final : public kymo::training::DataParallelWorkload {
+ public:
+  static kymo::Descriptor describe() {
+    return descriptor(
+        "ddp_overlap",
+        "data-parallel training: one all-reduce per parameter, begun in the backward pass as soon as the gradient is ready; all "
+        "ranks must compute the same graph, so that they call in the same order");
+  }
+
+ protected:
+  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+    return std::make_unique<EachWhenReady>(replica);
+  }
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(DdpOverlap)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data parallelism as LibTorch itself does it: the reducer that is inside PyTorch's DistributedDataParallel, without Python.
+#include <kymo/workload.hpp>
+#include <limits>
+#include <memory>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+#include <vector>
+
+#include "process_group.hpp"
+#include "training/data_parallel.hpp"
+#include "training/gradient_hooks.hpp"
+
+namespace {
+
+using kymo::training::Replica;
+
+class TorchReducer final : public kymo::training::GradientExchange {
+ public:
+  TorchReducer(const Replica& replica, const ProcessGroupPointer& group, double bucket_mib) : parameters_(replica.parameters) {
+    const std::vector<bool> sparse(parameters_.size(), false);
+    // As DistributedDataParallel begins: one bucket of everything, made anew after the first step in the order the gradients came in.
+    auto buckets = std::get<0>(
+        c10d::compute_bucket_assignment_by_size(parameters_, {static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())}, sparse));
+    constexpr std::int64_t kFirstBucketBytes = 1 << 20;
+    const auto bytes = static_cast<std::int64_t>(bucket_mib * 1048576.0);
+    reducer_ = std::make_shared<c10d::Reducer>(parameters_, std::move(buckets), group, sparse, bytes, /*find_unused_parameters=*/false,
+                                               /*gradient_as_bucket_view=*/true, std::unordered_map<std::size_t, std::string>{},
+                                               std::min(bytes, kFirstBucketBytes), /*skip_all_reduce_unused_params=*/false,
+                                               /*use_python_reducer=*/false, std::vector<std::int64_t>{});
+  }
+  ~TorchReducer() override { reducer_->remove_autograd_hooks(); }
+
+  void begin_step() override {
+    kymo::training::drop_gradients(parameters_);  // as PyTorch's zero_grad() does: the reducer then copies them into its buckets
+    reducer_->prepare_for_forward();
+    reducer_->rebuild_buckets();
+    reducer_->prepare_for_backward({});
+  }
+  void finish_step() override {}  // at the end of the backward pass the reducer waits by itself
+
+ private:
+  std::vector<at::Tensor> parameters_;
+  std::shared_ptr<c10d::Reducer> reducer_;
+};
+
+class DdpTorch final : public kymo::training::DataParallelWorkload {
+ public:
+  static kymo::Descriptor describe() {
+    return descriptor("ddp_torch",
+                      "data-parallel training by the reducer inside PyTorch's DistributedDataParallel; it waits in the phase backward, and "
+                      "its calls are not among the collectives: a trace shows their kernels alone")
+        .param("bucket_mb", kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 25, 100, 1000}),
+               "a bucket is closed once it holds this much, in 2^20 bytes; the first one at 1 MiB");
+  }
+
+ protected:
+  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+    if (!group_) group_ = make_process_group(replica.ctx, replica.communicator->backend());
+    return std::make_unique<TorchReducer>(replica, group_, replica.ctx.real("bucket_mb"));
+  }
+
+ private:
+  ProcessGroupPointer group_;
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(DdpTorch)

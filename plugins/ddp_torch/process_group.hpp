@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kymo/communicator.hpp>
+#include <kymo/context.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+using ProcessGroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
+
+/// LibTorch's own process group of the run's ranks, apart from kymo's communicators; every rank calls it. It meets at the run's rendezvous,
+/// under names of its own, and gives up after two minutes.
+ProcessGroupPointer make_process_group(const kymo::Context& ctx, kymo::comm::Backend backend);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/data_parallel.hpp"
+
+#include <kymo/torch.hpp>
+#include <optional>
+#include <utility>
+
+#include "training/data_parallel_settings.hpp"
+#include "training/equality.hpp"
+#include "training/gradient_hooks.hpp"
+#include "training/step.hpp"
+#include "training/trained_model.hpp"
+
+namespace kymo::training {
+namespace {
+
+/// What communicate=false leaves of an exchange.
+class NoExchange final : public GradientExchange {
+ public:
+  explicit NoExchange(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {}
+  void begin_step() override { drop_gradients(parameters_); }
+  void finish_step() override {}
+
+ private:
+  std::vector<at::Tensor> parameters_;
+};
+
+/// Tags the blocks that the gradients lie in, each once where several share one.
+void tag_gradients(const Context& ctx, const std::vector<at::Tensor>& parameters) {
+  const void* last = nullptr;
+  for (const at::Tensor& parameter : parameters) {
+    const at::Tensor& gradient = parameter.grad();
+    if (!gradient.defined() || gradient.storage().data() == last) continue;
+    last = gradient.storage().data();
+    ctx.tag(last, gradient.storage().nbytes(), Block::Gradient);
+  }
+}
+
+}  // namespace
+
+struct DataParallelWorkload::State {
+  explicit State(const Context& given) : ctx(given) {}
+
+  Context ctx;
+  DataParallelSettings settings;
+  at::Device device{at::kCPU};
+  at::Generator generator;
+  std::unique_ptr<comm::Communicator> communicator;  // outlives those that use it
+  std::unique_ptr<TrainedModel> model;
+  std::optional<Replica> replica;
+  std::unique_ptr<GradientExchange> exchange;
+  std::unique_ptr<ParameterUpdate> update;
+  StepParts parts;
+  Batch batch, share;  // of all ranks together, and this rank's part of it
+  at::Tensor loss;
+};
+
+DataParallelWorkload::DataParallelWorkload() = default;
+
+DataParallelWorkload::~DataParallelWorkload() noexcept(false) {
+  if (state_ && state_->loss.defined()) state_->ctx.metric("loss_last", state_->loss.item<double>());
+}
+
+Descriptor DataParallelWorkload::descriptor(const char* name, const char* documentation) {
+  return describe_data_parallel(name, documentation);
+}
+
+std::unique_ptr<ParameterUpdate> DataParallelWorkload::make_update(const Replica& replica) {
+  return make_whole_update(replica.ctx, replica.rule, replica.parameters);
+}
+
+void DataParallelWorkload::prepare(Context& ctx) {
+  state_ = std::make_unique<State>(ctx);
+  State& state = *state_;
+  state.settings = read_data_parallel(ctx);
+  state.device = libtorch::select_device(ctx);
+  state.communicator = comm::make_communicator(ctx, state.settings.backend, {.max_blocks = state.settings.max_blocks});
+  make_replica();
+  make_training();
+  declare();
+}
+
+void DataParallelWorkload::make_replica() {
+  State& state = *state_;
+  const Context& ctx = state.ctx;
+  // Each rank begins with other weights, as programs do that do not seed: the broadcast makes them equal.
+  state.model = make_model(state.settings.model, at::TensorOptions().dtype(state.settings.dtype).device(state.device),
+                           ctx.seed() + static_cast<std::uint64_t>(ctx.rank()));
+  broadcast_parameters(*state.communicator, state.model->parameters());
+  for (const at::Tensor& parameter : state.model->parameters()) libtorch::tag(ctx, parameter, Block::Parameter);
+  ctx.mark("model_ready");
+
+  state.generator = libtorch::make_generator(state.device, ctx.seed());
+  state.batch = state.model->make_batch(state.settings.batch * ctx.world_size());
+  state.share = state.batch.part(ctx.rank(), ctx.world_size());
+  for (const at::Tensor& tensor : {state.batch.input, state.batch.target}) libtorch::tag(ctx, tensor, Block::Input);
+}
+
+void DataParallelWorkload::make_training() {
+  State& state = *state_;
+  const Context& ctx = state.ctx;
+  state.replica = Replica{ctx, state.model->trained(), state.communicator.get(), state.settings.rule};
+  if (state.settings.communicate)
+    state.exchange = make_exchange(*state.replica);
+  else
+    state.exchange = std::make_unique<NoExchange>(state.replica->parameters);
+  state.update = make_update(*state.replica);
+  ctx.mark("optimizer_ready");
+
+  state.parts.mode = Mode::kForwardBackward;  // the update is made here: it need not be an optimizer of LibTorch's kind
+  state.parts.autocast = state.settings.autocast;
+  state.parts.loss = [&state](const Context& seen_by) { return state.model->loss(seen_by, state.share); };
+  state.parts.after_backward = [&state] {
+    auto phase = libtorch::phase(state.ctx, "communication");
+    state.exchange->finish_step();
+  };
+}
+
+void DataParallelWorkload::declare() {
+  const State& state = *state_;
+  const Context& ctx = state.ctx;
+  double elements = 0, gradient_bytes = 0;
+  for (const at::Tensor& parameter : state.model->parameters()) elements += static_cast<double>(parameter.numel());
+  for (const at::Tensor& parameter : state.replica->parameters) gradient_bytes += static_cast<double>(parameter.nbytes());
+  const double flops = state.model->forward_flops(state.settings.batch);
+  if (flops > 0) {
+    ctx.work("forward", flops, 0);
+    ctx.work("backward", 2 * flops, 0);
+  }
+  ctx.metric("parameters", elements);
+  ctx.metric("parameter_tensors", static_cast<double>(state.replica->parameters.size()));
+  ctx.metric("gradient_bytes", gradient_bytes, "B");
+  ctx.metric("tokens_per_step", static_cast<double>(state.settings.batch * state.model->tokens_per_example()), "tokens");
+  ctx.metric("communicator", state.communicator->description());
+}
+
+void DataParallelWorkload::before_step(Context&) { state_->model->draw(state_->batch, state_->generator); }
+
+void DataParallelWorkload::step(Context& ctx) {
+  State& state = *state_;
+  state.exchange->begin_step();
+  state.loss = run_step(ctx, state.parts);  // stays on the device: reading it would wait
+  ctx.mark("before_optimizer");
+  {
+    auto phase = libtorch::phase(ctx, "optimizer");
+    auto scope = ctx.scope(state.settings.rule.name);
+    state.update->step();
+  }
+  ctx.mark("after_optimizer");
+  if (ctx.host()->tag) tag_gradients(ctx, state.replica->parameters);
+}
+
+Verification DataParallelWorkload::verify(Context& ctx) {
+  State& state = *state_;
+  if (!state.settings.communicate && ctx.world_size() > 1)
+    return Verification::unavailable("with communicate=false each rank learns from its own part of the batch alone");
+  Verification result;
+  const Strategy strategy{ctx, state.device, state.communicator.get(), [this](const Replica& replica) { return make_exchange(replica); },
+                          [this](const Replica& replica) { return make_update(replica); }};
+  hold_equal_to_one_process(result, strategy, state.settings);
+  before_step(ctx);
+  step(ctx);
+  hold_same_bits(result, "bits after a step of " + state.settings.model.name, ctx, state.model->parameters());
+  return result;
+}
+
+}  // namespace kymo::training

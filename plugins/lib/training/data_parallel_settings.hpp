@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <kymo/communicator.hpp>
+#include <kymo/context.hpp>
+#include <kymo/descriptor.hpp>
+#include <optional>
+
+#include "training/parameter_update.hpp"
+#include "training/trained_model.hpp"
+
+namespace kymo::training {
+
+/// The parameters that all data-parallel workloads share, read and checked.
+struct DataParallelSettings {
+  ModelSetting model;
+  std::int64_t batch = 2;  ///< examples of each rank
+  at::ScalarType dtype = at::kFloat;
+  std::optional<at::ScalarType> autocast;
+  UpdateRule rule;
+  comm::Backend backend = comm::Backend::kGloo;
+  int max_blocks = 0;  ///< of NCCL's kernels; 0 leaves it to NCCL
+  bool communicate = true;
+};
+
+Descriptor describe_data_parallel(const char* name, const char* documentation);
+
+/// Throws std::invalid_argument for an impossible choice; skips the run where autocast would have nothing to do.
+DataParallelSettings read_data_parallel(const Context& ctx);
+
+}  // namespace kymo::training

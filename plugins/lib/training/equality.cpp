@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/equality.hpp"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <kymo/torch.hpp>
+#include <utility>
+
+#include "training/gradient_hooks.hpp"
+#include "training/step.hpp"
+#include "training/trained_model.hpp"
+#include "transformer/reference.hpp"
+
+namespace kymo::training {
+namespace {
+
+constexpr std::int64_t kLargestChecked = 2'000'000;
+constexpr std::int64_t kElementsAtOnce = std::int64_t{1} << 22;  // bounds the memory that a checksum takes for itself
+
+at::ScalarType bits_type(const at::Tensor& tensor) {
+  switch (tensor.element_size()) {
+    case 8:
+      return at::kLong;
+    case 4:
+      return at::kInt;
+    case 2:
+      return at::kShort;
+    default:
+      return at::kByte;
+  }
+}
+
+at::Tensor checksum(const at::Tensor& tensor) {
+  const at::Tensor bits = tensor.detach().contiguous().view(-1).view(bits_type(tensor));
+  at::Tensor sum = at::zeros({}, bits.options().dtype(at::kLong));
+  for (std::int64_t from = 0; from < bits.numel(); from += kElementsAtOnce) {
+    const std::int64_t count = std::min(kElementsAtOnce, bits.numel() - from);
+    const at::Tensor odd = at::arange(2 * from + 1, 2 * (from + count) + 1, 2, sum.options());
+    sum += (bits.narrow(0, from, count).to(at::kLong) * odd).sum();
+  }
+  return sum;
+}
+
+/// What verification trains in place of the configured model: the same parameters where they are few, and always short sequences.
+ModelSetting small_model(const ModelSetting& configured) {
+  ModelSetting small = configured;
+  small.context = std::min<std::int64_t>(configured.context, 16);
+  if (parameter_count(configured) <= kLargestChecked) return small;
+  small.name = "tiny";
+  small.vocabulary = 1000;
+  return small;
+}
+
+/// A float64 model and its training: the weights follow from one seed, the batches from another.
+class Trainee {
+ public:
+  Trainee(const ModelSetting& setting, const at::Device& device, std::int64_t examples, std::uint64_t weight_seed, std::uint64_t batch_seed)
+      : model(make_model(setting, at::TensorOptions().dtype(at::kDouble).device(device), weight_seed)),
+        batch(model->make_batch(examples)),
+        generator_(libtorch::make_generator(device, batch_seed)) {}
+
+  void step(const Context& ctx, const Batch& share, GradientExchange* exchange, ParameterUpdate& update) {
+    model->draw(batch, generator_);
+    StepParts parts;
+    parts.mode = Mode::kForwardBackward;
+    parts.loss = [&](const Context& seen_by) { return model->loss(seen_by, share); };
+    if (exchange)
+      exchange->begin_step();
+    else
+      drop_gradients(model->parameters());
+    run_step(ctx, parts);
+    if (exchange) exchange->finish_step();
+    update.step();
+  }
+
+  std::unique_ptr<TrainedModel> model;
+  Batch batch;
+
+ private:
+  at::Generator generator_;
+};
+
+struct Course {
+  UpdateRule rule;
+  int steps;
+  double tolerance;
+};
+
+/// The same course on all ranks together and on this one alone.
+void hold_course(Verification& result, const Strategy& strategy, const ModelSetting& setting, std::int64_t batch, const Course& course) {
+  const Context& ctx = strategy.ctx;
+  const std::int64_t ranks = ctx.world_size();
+  const std::uint64_t seed = ctx.seed() + 5;
+  // Other weights on each rank, so that a missing broadcast shows.
+  Trainee together(setting, strategy.device, batch * ranks, seed + static_cast<std::uint64_t>(ctx.rank()), seed);
+  Trainee alone(setting, strategy.device, batch * ranks, seed, seed);
+
+  broadcast_parameters(*strategy.communicator, together.model->parameters());
+
+  const Replica replica{ctx, together.model->trained(), strategy.communicator, course.rule};
+  const std::unique_ptr<GradientExchange> exchange = strategy.make_exchange(replica);
+  const std::unique_ptr<ParameterUpdate> update = strategy.make_update(replica);
+  const std::unique_ptr<ParameterUpdate> update_alone = make_whole_update(ctx, course.rule, alone.model->trained());
+  for (int i = 0; i < course.steps; ++i) {
+    together.step(ctx, together.batch.part(ctx.rank(), ranks), exchange.get(), *update);
+    alone.step(ctx, alone.batch, nullptr, *update_alone);
+  }
+  const std::string what = setting.name + " in float64, " + std::to_string(course.steps) + " steps of " + course.rule.name;
+  transformer::hold(result, what, "one process on the whole batch of " + std::to_string(batch * ranks),
+                    transformer::worst_distance(together.model->parameters(), alone.model->parameters()), course.tolerance);
+  hold_same_bits(result, what + ", bits", ctx, together.model->parameters());
+}
+
+}  // namespace
+
+void broadcast_parameters(comm::Communicator& communicator, const std::vector<at::Tensor>& parameters) {
+  const c10::NoGradGuard no_gradients;
+  for (const at::Tensor& parameter : parameters) communicator.broadcast(parameter.detach(), 0)->wait();
+}
+
+std::vector<std::int64_t> checksums(const std::vector<at::Tensor>& tensors) {
+  if (tensors.empty()) return {};
+  const c10::NoGradGuard no_gradients;
+  std::vector<at::Tensor> sums;
+  for (const at::Tensor& tensor : tensors) sums.push_back(checksum(tensor));
+  const at::Tensor all = at::stack(sums).cpu();
+  return {all.const_data_ptr<std::int64_t>(), all.const_data_ptr<std::int64_t>() + all.numel()};
+}
+
+void hold_same_bits(Verification& result, const std::string& name, const Context& ctx, const std::vector<at::Tensor>& tensors) {
+  const std::vector<std::int64_t> all = ctx.all_gather(checksums(tensors));
+  std::size_t wrong = 0;
+  std::string first;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == all[i % tensors.size()]) continue;
+    if (wrong++ == 0) first = "parameter " + std::to_string(i % tensors.size()) + " of rank " + std::to_string(i / tensors.size());
+  }
+  result.that(wrong == 0, name, "the parameters of rank 0, bit by bit",
+              wrong == 0 ? "" : std::to_string(wrong) + " differ, the first being " + first);
+}
+
+void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const DataParallelSettings& settings) {
+  const ModelSetting setting = small_model(settings.model);
+  const std::int64_t batch = std::min<std::int64_t>(settings.batch, 2);
+  hold_course(result, strategy, setting, batch, {{"sgd", 0.05}, 5, 1e-12});
+  hold_course(result, strategy, setting, batch, {{"adamw", 1e-3}, 10, 1e-10});
+}
+
+}  // namespace kymo::training

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/flat_layout.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/as_strided.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+#include <unordered_set>
+#include <utility>
+
+namespace kymo::training {
+namespace {
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+void require_dense(const at::Tensor& tensor) {
+  if (tensor.layout() == at::kStrided && tensor.is_non_overlapping_and_dense()) return;
+  std::ostringstream text;
+  text << "a parameter of sizes " << tensor.sizes() << " and strides " << tensor.strides() << " is not dense: give a contiguous one";
+  throw std::invalid_argument(text.str());
+}
+
+void require_alike(const at::Tensor& tensor, const at::Tensor& first) {
+  if (tensor.device() == first.device() && tensor.scalar_type() == first.scalar_type()) return;
+  std::ostringstream text;
+  text << "a flat buffer holds one type on one device: got " << tensor.scalar_type() << " on " << tensor.device() << " beside "
+       << first.scalar_type() << " on " << first.device();
+  throw std::invalid_argument(text.str());
+}
+
+}  // namespace
+
+FlatLayout::FlatLayout(std::vector<at::Tensor> tensors, int parts) : tensors_(std::move(tensors)), parts_(parts) {
+  if (tensors_.empty() || parts_ < 1) throw std::invalid_argument("a flat buffer needs at least one tensor and at least one part");
+  element_bytes_ = static_cast<std::int64_t>(tensors_.front().element_size());
+  const std::int64_t alignment = std::max<std::int64_t>(1, kFlatAlignmentBytes / element_bytes_);
+  std::int64_t end = 0;
+  for (const at::Tensor& tensor : tensors_) {
+    require_dense(tensor);
+    require_alike(tensor, tensors_.front());
+    offsets_.push_back(rounded_up(end, alignment));
+    end = offsets_.back() + tensor.numel();
+  }
+  part_numel_ = rounded_up(rounded_up(end, parts_) / parts_, alignment);
+}
+
+at::Tensor FlatLayout::make_buffer() const { return at::zeros({numel()}, tensors_.front().options().requires_grad(false)); }
+
+at::Tensor FlatLayout::view(const at::Tensor& buffer, std::size_t index) const {
+  const at::Tensor& tensor = tensors_.at(index);
+  return at::as_strided(buffer, tensor.sizes(), tensor.strides(), buffer.storage_offset() + offsets_[index]);
+}
+
+void FlatLayout::move_into(const at::Tensor& buffer) const {
+  const c10::NoGradGuard no_gradients;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const at::Tensor place = view(buffer, i);
+    place.copy_(tensors_[i]);
+    tensors_[i].set_data(place);
+  }
+}
+
+std::vector<at::Tensor> each_once(const std::vector<at::Tensor>& tensors) {
+  std::unordered_set<const void*> seen;
+  std::vector<at::Tensor> once;
+  for (const at::Tensor& tensor : tensors)
+    if (seen.insert(tensor.unsafeGetTensorImpl()).second) once.push_back(tensor);
+  return once;
+}
+
+std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
+  std::int64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) bytes += static_cast<std::int64_t>(tensor.nbytes());
+  return bytes;
+}
+
+std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor>& tensors, double limit_bytes) {
+  std::vector<std::vector<at::Tensor>> lists;
+  double bytes = 0;
+  for (const at::Tensor& tensor : tensors) {
+    const auto more = static_cast<double>(tensor.nbytes());
+    if (lists.empty() || bytes + more > limit_bytes || lists.back().front().scalar_type() != tensor.scalar_type()) {
+      lists.emplace_back();
+      bytes = 0;
+    }
+    lists.back().push_back(tensor);
+    bytes += more;
+  }
+  return lists;
+}
+
+at::Tensor as_line(const at::Tensor& tensor) {
+  require_dense(tensor);
+  return at::as_strided(tensor.detach(), {tensor.numel()}, {1}, tensor.storage_offset());
+}
+
+}  // namespace kymo::training

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/parameter_update.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
+
+#include <kymo/torch.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "training/fused_adamw.hpp"
+
+namespace kymo::training {
+namespace {
+
+class AdamWUpdate final : public ParameterUpdate {
+ public:
+  AdamWUpdate(const Context& ctx, double learning_rate, const std::vector<at::Tensor>& parameters)
+      : optimizer_(parameters, setting(learning_rate)) {
+    optimizer_.make_state();
+    for (const at::Tensor& parameter : parameters) {
+      const AdamWState* state = optimizer_.state_of(parameter);
+      for (const at::Tensor& part : {state->mean, state->square_mean, state->step}) libtorch::tag(ctx, part, Block::OptimizerState);
+    }
+  }
+  void step() override { optimizer_.step(); }
+
+ private:
+  static AdamWSetting setting(double learning_rate) {
+    AdamWSetting made;
+    made.learning_rate = learning_rate;
+    return made;
+  }
+
+  FusedAdamW optimizer_;
+};
+
+/// parameter ← parameter − learning rate · gradient
+class SgdUpdate final : public ParameterUpdate {
+ public:
+  SgdUpdate(double learning_rate, std::vector<at::Tensor> parameters) : learning_rate_(learning_rate), parameters_(std::move(parameters)) {}
+
+  void step() override {
+    const c10::NoGradGuard no_gradients;
+    std::vector<at::Tensor> updated, gradients;
+    updated.reserve(parameters_.size()), gradients.reserve(parameters_.size());
+    for (const at::Tensor& parameter : parameters_) {
+      if (!parameter.grad().defined()) continue;
+      updated.push_back(parameter);
+      gradients.push_back(parameter.grad());
+    }
+    if (!updated.empty()) at::_foreach_add_(updated, gradients, -learning_rate_);
+  }
+
+ private:
+  double learning_rate_;
+  std::vector<at::Tensor> parameters_;
+};
+
+}  // namespace
+
+std::vector<std::string> rule_names() { return {"adamw", "sgd"}; }
+
+std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule, std::vector<at::Tensor> parameters) {
+  if (rule.name == "adamw") return std::make_unique<AdamWUpdate>(ctx, rule.learning_rate, parameters);
+  if (rule.name == "sgd") return std::make_unique<SgdUpdate>(rule.learning_rate, std::move(parameters));
+  throw std::invalid_argument("there is no optimizer '" + rule.name + "': it is one of adamw, sgd");
+}
+
+}  // namespace kymo::training

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/sharded_optimizer.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <torch/optim/lbfgs.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+
+#include "training/flat_layout.hpp"
+#include "training/fused_adamw.hpp"
+#include "training/optimizer_state.hpp"
+
+namespace kymo::training {
+namespace {
+
+using torch::optim::OptimizerParamGroup;
+
+OptimizerParamGroup without_repeats(const OptimizerParamGroup& group) {
+  OptimizerParamGroup once(each_once(group.params()));
+  if (group.has_options()) once.set_options(group.options().clone());
+  return once;
+}
+
+}  // namespace
+
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& make, OptimizerParamGroup group) {
+  std::vector<OptimizerParamGroup> groups;
+  groups.push_back(std::move(group));
+  std::unique_ptr<torch::optim::Optimizer> optimizer = make ? make(std::move(groups)) : nullptr;
+  if (!optimizer) throw std::invalid_argument("a sharded optimizer has no optimizer to wrap: its factory made none");
+  if (auto* fused = dynamic_cast<FusedAdamW*>(optimizer.get())) fused->make_state();
+  return optimizer;
+}
+
+std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const OptimizerFactory& make) {
+  const auto empty = make_optimizer(make, OptimizerParamGroup(std::vector<at::Tensor>{}));
+  if (dynamic_cast<const torch::optim::LBFGS*>(empty.get()))
+    throw std::invalid_argument("LBFGS cannot be sharded: each of its updates needs all parameters; wrap one that treats them one by one");
+  return empty->defaults().clone();
+}
+
+std::vector<int> balanced_owners(const std::vector<std::int64_t>& size_bytes, std::vector<std::int64_t>& load_bytes) {
+  if (load_bytes.empty()) throw std::invalid_argument("parameters need at least one rank to own them");
+  std::vector<std::size_t> order(size_bytes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size_bytes[a] > size_bytes[b]; });
+  std::vector<int> owners(size_bytes.size());
+  for (const std::size_t item : order) {
+    const auto least = std::min_element(load_bytes.begin(), load_bytes.end());
+    owners[item] = static_cast<int>(least - load_bytes.begin());
+    *least += size_bytes[item];
+  }
+  return owners;
+}
+
+ShardedOptimizer::ShardedOptimizer(const std::vector<OptimizerParamGroup>& groups, OptimizerFactory make, comm::Communicator& communicator,
+                                   Options options)
+    : Optimizer(std::vector<OptimizerParamGroup>{}, default_settings(make)),
+      make_(std::move(make)),
+      communicator_(communicator),
+      options_(options),
+      load_bytes_(static_cast<std::size_t>(communicator.size())) {
+  for (const OptimizerParamGroup& group : groups) add_param_group(group);
+}
+
+ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make, comm::Communicator& communicator,
+                                   Options options)
+    : ShardedOptimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(parameters))}, std::move(make), communicator,
+                       options) {}
+
+void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
+  adopt_groups();
+  OptimizerParamGroup once = without_repeats(group);
+  check_new(once.params());
+  Optimizer::add_param_group(once);
+  adopt_groups();
+}
+
+void ShardedOptimizer::check_new(const std::vector<at::Tensor>& parameters) const {
+  for (const at::Tensor& parameter : parameters) {
+    if (owners_.count(parameter.unsafeGetTensorImpl())) throw std::invalid_argument("a parameter is in two groups: give it to one");
+    if (!parameter.is_leaf()) throw std::invalid_argument("a parameter is the result of a computation: give the tensor it is made of");
+    as_line(parameter);  // throws unless it can be sent as it lies
+  }
+}
+
+/// Also those that were added through a pointer to the base class, whose add_param_group() is not virtual.
+void ShardedOptimizer::adopt_groups() {
+  while (shards_.size() < param_groups_.size()) {
+    OptimizerParamGroup& group = param_groups_[shards_.size()];
+    group.params() = each_once(group.params());
+    check_new(group.params());
+    shards_.push_back(make_shard(group));
+  }
+}
+
+ShardedOptimizer::Shard ShardedOptimizer::make_shard(const OptimizerParamGroup& group) {
+  std::vector<std::int64_t> sizes;
+  for (const at::Tensor& parameter : group.params()) sizes.push_back(static_cast<std::int64_t>(parameter.nbytes()));
+  const std::vector<int> owners = balanced_owners(sizes, load_bytes_);
+  Shard shard;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    owners_[group.params()[i].unsafeGetTensorImpl()] = owners[i];
+    if (owners[i] == communicator_.rank()) shard.owned.push_back(group.params()[i]);
+  }
+  shard.messages = make_messages(group.params(), owners);
+  if (!shard.owned.empty()) shard.optimizer = make_optimizer(make_, OptimizerParamGroup(shard.owned, group.options().clone()));
+  return shard;
+}
+
+std::vector<ShardedOptimizer::Message> ShardedOptimizer::make_messages(const std::vector<at::Tensor>& parameters,
+                                                                       const std::vector<int>& owners) const {
+  std::vector<Message> messages;
+  if (!options_.flat || communicator_.size() == 1) {
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (parameters[i].numel() > 0) messages.push_back({as_line(parameters[i]), owners[i], false});
+    return messages;
+  }
+  std::map<std::pair<int, at::ScalarType>, std::vector<at::Tensor>> together;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].numel() > 0) together[{owners[i], parameters[i].scalar_type()}].push_back(parameters[i]);
+  for (const auto& [key, tensors] : together) {
+    const FlatLayout layout(tensors, 1);
+    messages.push_back({layout.make_buffer(), key.first, true});
+    layout.move_into(messages.back().values);
+  }
+  return messages;
+}
+
+at::Tensor ShardedOptimizer::step(LossClosure closure) {
+  at::Tensor loss;
+  if (closure) {
+    const c10::AutoGradMode with_gradients(true);
+    loss = closure();
+  }
+  update();
+  share();
+  return loss;
+}
+
+void ShardedOptimizer::update() {
+  adopt_groups();
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    if (!shards_[i].optimizer) continue;
+    shards_[i].optimizer->param_groups().front().set_options(param_groups_[i].options().clone());
+    shards_[i].optimizer->step();
+  }
+}
+
+void ShardedOptimizer::share() {
+  if (communicator_.size() == 1) return;
+  const c10::NoGradGuard no_gradients;
+  std::vector<std::unique_ptr<comm::Work>> sent;
+  {
+    const comm::Communicator::Group together(communicator_);
+    for (const Shard& shard : shards_)
+      for (const Message& message : shard.messages) sent.push_back(communicator_.broadcast(message.values, message.owner));
+  }
+  for (const auto& work : sent) work->wait();
+}
+
+int ShardedOptimizer::owner_of(const at::Tensor& parameter) const {
+  const auto found = owners_.find(parameter.unsafeGetTensorImpl());
+  if (found == owners_.end()) throw std::invalid_argument("a parameter has no owner: it is in no group of the optimizer");
+  return found->second;
+}
+
+std::vector<at::Tensor> ShardedOptimizer::owned_parameters() const {
+  std::vector<at::Tensor> all;
+  for (const Shard& shard : shards_) all.insert(all.end(), shard.owned.begin(), shard.owned.end());
+  return all;
+}
+
+std::vector<at::Tensor> ShardedOptimizer::state_tensors() const {
+  std::vector<at::Tensor> all;
+  for (const Shard& shard : shards_) {
+    if (!shard.optimizer) continue;
+    const std::vector<at::Tensor> more = training::state_tensors(*shard.optimizer);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+std::vector<at::Tensor> ShardedOptimizer::parameter_buffers() const {
+  std::vector<at::Tensor> all;
+  for (const Shard& shard : shards_)
+    for (const Message& message : shard.messages)
+      if (message.buffer) all.push_back(message.values);
+  return all;
+}
+
+void ShardedOptimizer::save(torch::serialize::OutputArchive&) const {
+  throw std::logic_error("the state of a sharded optimizer is on all ranks: save owned_optimizer() of every group on each");
+}
+
+void ShardedOptimizer::load(torch::serialize::InputArchive&) {
+  throw std::logic_error("the state of a sharded optimizer is on all ranks: load owned_optimizer() of every group on each");
+}
+
+}  // namespace kymo::training

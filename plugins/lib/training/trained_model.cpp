@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/trained_model.hpp"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/mse_loss.h>
+#include <ATen/ops/relu.h>
+
+#include <cmath>
+#include <kymo/torch.hpp>
+#include <utility>
+
+#include "transformer/model.hpp"
+
+namespace kymo::training {
+namespace {
+
+/// Linear layers without bias with a ReLU between two, over features that are first scaled by a constant which is a parameter too, but
+/// never trained. The shape of the layers is what a data-parallel strategy must cope with.
+class Perceptron final : public TrainedModel {
+ public:
+  /// Widths of the layers' ends. Layer `tied` (if >= 0) has the weight of the layer two before it; layer `frozen` (if >= 0) is not trained.
+  Perceptron(std::vector<std::int64_t> widths, int tied, int frozen, const at::TensorOptions& options, std::uint64_t seed)
+      : options_(options), outputs_(widths.back()), scale_(at::full({widths.front()}, 2.0, options)) {
+    at::Generator generator = libtorch::make_generator(options.device(), seed);
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+      if (static_cast<int>(i) == tied) {
+        layers_.push_back(layers_[i - 2]);
+        continue;
+      }
+      const double bound = 1.0 / std::sqrt(static_cast<double>(widths[i]));
+      layers_.push_back(at::empty({widths[i + 1], widths[i]}, options).uniform_(-bound, bound, generator));
+      layers_.back().requires_grad_(static_cast<int>(i) != frozen);
+    }
+  }
+
+  std::vector<at::Tensor> parameters() const override {
+    std::vector<at::Tensor> all{scale_};
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      if (i < 2 || !layers_[i].is_same(layers_[i - 2])) all.push_back(layers_[i]);
+    return all;
+  }
+
+  at::Tensor loss(const Context& ctx, const Batch& batch) override {
+    at::Tensor values = batch.input * scale_;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      auto scope = ctx.scope("layer");
+      values = at::linear(i > 0 ? at::relu(values) : values, layers_[i]);
+    }
+    auto scope = ctx.scope("loss");
+    return at::mse_loss(values, batch.target.to(values.scalar_type()));
+  }
+
+  Batch make_batch(std::int64_t examples) const override {
+    return {at::empty({examples, scale_.numel()}, options_), at::empty({examples, outputs_}, options_)};
+  }
+  void draw(const Batch& batch, at::Generator& generator) const override {
+    batch.input.normal_(0, 1, generator);
+    batch.target.normal_(0, 1, generator);
+  }
+
+ private:
+  at::TensorOptions options_;
+  std::int64_t outputs_;
+  at::Tensor scale_;
+  std::vector<at::Tensor> layers_;
+};
+
+class Language final : public TrainedModel {
+ public:
+  Language(const transformer::Config& config, const std::string& attention, const at::TensorOptions& options, std::uint64_t seed)
+      : device_(options.device()),
+        model_(config, transformer::make_weights(config, options, libtorch::make_generator(options.device(), seed)), attention) {}
+
+  std::vector<at::Tensor> parameters() const override { return transformer::parameters(model_.weights()); }
+  at::Tensor loss(const Context& ctx, const Batch& batch) override { return model_.loss(ctx, batch.input, batch.target); }
+
+  Batch make_batch(std::int64_t examples) const override {
+    const auto options = at::TensorOptions().dtype(at::kLong).device(device_);
+    return {at::empty({examples, tokens_per_example()}, options), at::empty({examples, tokens_per_example()}, options)};
+  }
+  void draw(const Batch& batch, at::Generator& generator) const override {
+    const std::int64_t last = tokens_per_example() - 1, vocabulary = model_.config().vocab_size;
+    batch.input.random_(0, vocabulary, generator);
+    // Each token's target is the next one.
+    batch.target.narrow(1, 0, last).copy_(batch.input.narrow(1, 1, last));
+    batch.target.select(1, last).random_(0, vocabulary, generator);
+  }
+  std::int64_t tokens_per_example() const override { return model_.config().context; }
+  double forward_flops(std::int64_t examples) const override {
+    return transformer::forward_flops(model_.config(), examples, tokens_per_example()).total();
+  }
+
+ private:
+  at::Device device_;
+  transformer::LanguageModel model_;
+};
+
+transformer::Config config_of(const ModelSetting& setting) {
+  transformer::Config config;
+  transformer::set_size(config, setting.name);
+  config.context = setting.context;
+  config.vocab_size = setting.vocabulary;
+  transformer::validate(config);
+  return config;
+}
+
+struct Layers {
+  std::vector<std::int64_t> widths;  ///< none for a Transformer
+  int tied = -1, frozen = -1;
+};
+
+Layers layers_of(const std::string& name) {
+  if (name == "toy") return {{10, 10, 50, 5}};
+  if (name == "tied") return {{10, 10, 50, 10, 50, 5}, 3};
+  if (name == "frozen") return {{10, 10, 50, 5}, -1, 1};
+  return {};
+}
+
+}  // namespace
+
+Batch Batch::part(std::int64_t i, std::int64_t parts) const {
+  const std::int64_t examples = input.size(0) / parts;
+  return {input.narrow(0, i * examples, examples), target.narrow(0, i * examples, examples)};
+}
+
+std::vector<at::Tensor> TrainedModel::trained() const {
+  std::vector<at::Tensor> found;
+  for (at::Tensor& parameter : parameters())
+    if (parameter.requires_grad()) found.push_back(std::move(parameter));
+  return found;
+}
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names{"toy", "tied", "frozen"};
+  for (const std::string& size : transformer::size_names()) names.push_back(size);
+  return names;
+}
+
+std::int64_t parameter_count(const ModelSetting& setting) {
+  const Layers layers = layers_of(setting.name);
+  if (layers.widths.empty()) return transformer::parameter_count(config_of(setting));
+  std::int64_t count = layers.widths.front();
+  for (std::size_t i = 0; i + 1 < layers.widths.size(); ++i)
+    if (static_cast<int>(i) != layers.tied) count += layers.widths[i] * layers.widths[i + 1];
+  return count;
+}
+
+std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::TensorOptions& options, std::uint64_t seed) {
+  Layers layers = layers_of(setting.name);
+  if (!layers.widths.empty()) return std::make_unique<Perceptron>(std::move(layers.widths), layers.tied, layers.frozen, options, seed);
+  return std::make_unique<Language>(config_of(setting), setting.attention, options, seed);
+}
+
+}  // namespace kymo::training

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/zero1.hpp"
+
+#include <ATen/core/grad_mode.h>
+
+#include <stdexcept>
+
+#include "training/optimizer_state.hpp"
+
+namespace kymo::training {
+
+Zero1::Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory make, comm::Communicator& communicator,
+             const Options& options)
+    : make_(std::move(make)), communicator_(communicator), options_(options) {
+  if (!(options.bucket_bytes > 0)) throw std::invalid_argument("a bucket of ZeRO needs a size above 0");
+  add_group(group);
+}
+
+void Zero1::add_group(const torch::optim::OptimizerParamGroup& group) {
+  const std::vector<at::Tensor> parameters = each_once(group.params());
+  for (const at::Tensor& parameter : parameters) {
+    if (known_.count(parameter.unsafeGetTensorImpl())) throw std::invalid_argument("a parameter is in two groups: give it to one");
+    as_line(parameter);  // throws unless it is dense
+  }
+  auto settings = group.has_options() ? group.options().clone() : default_settings(make_);
+  std::vector<at::Tensor> parts;
+  for (auto& together : split_by_bytes({parameters.rbegin(), parameters.rend()}, options_.bucket_bytes)) {
+    make_bucket(std::move(together));
+    parts.push_back(buckets_.back()->parameter_part);
+  }
+  for (const at::Tensor& parameter : parameters) known_.insert(parameter.unsafeGetTensorImpl());
+  optimizers_.push_back(make_optimizer(make_, torch::optim::OptimizerParamGroup(std::move(parts), std::move(settings))));
+}
+
+void Zero1::make_bucket(std::vector<at::Tensor> parameters) {
+  const std::size_t index = buckets_.size();
+  auto bucket = std::make_unique<Bucket>(FlatLayout(std::move(parameters), communicator_.size()));
+  bucket->parameters = bucket->layout.make_buffer();
+  bucket->gradients = bucket->layout.make_buffer();
+  bucket->layout.move_into(bucket->parameters);
+  bucket->parameter_part = bucket->layout.part(bucket->parameters, communicator_.rank());
+  bucket->gradient_part = bucket->layout.part(bucket->gradients, communicator_.rank());
+  bucket->parameter_part.mutable_grad() = bucket->gradient_part;
+  const std::vector<at::Tensor>& tensors = bucket->layout.tensors();
+  for (std::size_t i = 0; i < tensors.size(); ++i) bucket->views.push_back(bucket->layout.view(bucket->gradients, i));
+  expect_gradients(*bucket);
+  if (options_.overlap) bucket->hooks = std::make_unique<GradientHooks>(tensors, [this, index](std::size_t i) { on_gradient(index, i); });
+  buckets_.push_back(std::move(bucket));
+}
+
+void Zero1::expect_gradients(Bucket& bucket) {
+  bucket.work.reset();
+  bucket.missing = bucket.views.size();
+  bucket.ready.assign(bucket.views.size(), false);
+  for (std::size_t i = 0; i < bucket.views.size(); ++i) {
+    at::Tensor& gradient = bucket.layout.tensors()[i].mutable_grad();
+    if (!gradient.is_same(bucket.views[i])) gradient = bucket.views[i];
+  }
+}
+
+void Zero1::begin_step() {
+  const c10::NoGradGuard no_gradients;
+  next_ = 0;
+  for (const auto& bucket : buckets_) {
+    bucket->gradients.zero_();
+    expect_gradients(*bucket);
+  }
+}
+
+void Zero1::on_gradient(std::size_t index, std::size_t parameter) {
+  Bucket& bucket = *buckets_[index];
+  if (bucket.work || bucket.ready[parameter])
+    throw std::logic_error("ZeRO got a second gradient of a parameter in one step: begin each step, or make it without overlap");
+  collect(bucket, parameter);
+  bucket.ready[parameter] = true;
+  --bucket.missing;
+  // A bucket that is complete early waits for those before it: all ranks must send in one order.
+  while (next_ < buckets_.size() && buckets_[next_]->missing == 0) reduce(*buckets_[next_++]);
+}
+
+void Zero1::collect(Bucket& bucket, std::size_t index) {
+  const c10::NoGradGuard no_gradients;
+  const at::Tensor& parameter = bucket.layout.tensors()[index];
+  const at::Tensor& place = bucket.views[index];
+  at::Tensor& gradient = parameter.mutable_grad();
+  if (gradient.defined() && gradient.is_same(place)) return;
+  if (!gradient.defined()) {
+    place.zero_();
+  } else if (gradient.const_data_ptr() != place.const_data_ptr()) {
+    place.copy_(gradient);
+  }
+  gradient = place;
+}
+
+void Zero1::reduce(Bucket& bucket) {
+  bucket.work = communicator_.reduce_scatter(bucket.gradient_part, bucket.gradients, comm::Reduction::kAverage);
+}
+
+void Zero1::finish_step() {
+  for (; next_ < buckets_.size(); ++next_) {
+    Bucket& bucket = *buckets_[next_];
+    for (std::size_t i = 0; i < bucket.views.size(); ++i) collect(bucket, i);
+    reduce(bucket);
+  }
+  for (const auto& bucket : buckets_) bucket->work->wait();
+}
+
+void Zero1::update() {
+  for (const auto& optimizer : optimizers_) optimizer->step();
+}
+
+void Zero1::share() {
+  const c10::NoGradGuard no_gradients;
+  std::vector<std::unique_ptr<comm::Work>> gathered;
+  {
+    const comm::Communicator::Group together(communicator_);
+    for (const auto& bucket : buckets_) gathered.push_back(communicator_.all_gather(bucket->parameters, bucket->parameter_part));
+  }
+  for (const auto& work : gathered) work->wait();
+}
+
+std::vector<at::Tensor> Zero1::state_tensors() const {
+  std::vector<at::Tensor> all;
+  for (const auto& optimizer : optimizers_) {
+    const std::vector<at::Tensor> more = training::state_tensors(*optimizer);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+std::vector<at::Tensor> Zero1::parameter_buffers() const {
+  std::vector<at::Tensor> all;
+  for (const auto& bucket : buckets_) all.push_back(bucket->parameters);
+  return all;
+}
+
+std::vector<at::Tensor> Zero1::gradient_buffers() const {
+  std::vector<at::Tensor> all;
+  for (const auto& bucket : buckets_) all.push_back(bucket->gradients);
+  return all;
+}
+
+std::int64_t Zero1::owned_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& bucket : buckets_) bytes += static_cast<std::int64_t>(bucket->parameter_part.nbytes());
+  return bytes;
+}
+
+}  // namespace kymo::training

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schemes.hpp"
+
+#include <kymo/torch.hpp>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "training/flat_gradients.hpp"
+#include "training/flat_layout.hpp"
+#include "training/optimizer_state.hpp"
+#include "training/zero1.hpp"
+
+namespace {
+
+namespace training = kymo::training;
+using kymo::Context;
+
+/// One all-reduce of all gradients, which lie in one buffer.
+class FlatExchange final : public training::GradientExchange {
+ public:
+  explicit FlatExchange(const training::Replica& replica) : communicator_(*replica.communicator), gradients_(replica.parameters) {}
+  void begin_step() override { gradients_.zero(); }
+  void finish_step() override { communicator_.all_reduce(gradients_.buffer(), kymo::comm::Reduction::kAverage)->wait(); }
+
+ private:
+  kymo::comm::Communicator& communicator_;
+  training::FlatGradients gradients_;
+};
+
+/// Tells the host about the state of an optimizer as it comes to be.
+class StateReport {
+ public:
+  StateReport(const Context& ctx, bool report) : ctx_(ctx), report_(report) {}
+
+  template <typename Sharded>
+  void look(const Sharded& optimizer, bool stepped) {
+    if (reported_ || (!stepped && !ctx_.host()->tag)) return;
+    const std::vector<at::Tensor> state = state_of(optimizer);
+    for (const at::Tensor& tensor : state) kymo::libtorch::tag(ctx_, tensor, kymo::Block::OptimizerState);
+    if (!stepped) return;
+    if (report_) ctx_.metric("optimizer_state_bytes", static_cast<double>(training::bytes_of(state)), "B");
+    reported_ = true;
+  }
+
+ private:
+  template <typename Sharded>
+  static std::vector<at::Tensor> state_of(const Sharded& optimizer) {
+    return optimizer.state_tensors();
+  }
+  static std::vector<at::Tensor> state_of(const torch::optim::Optimizer& optimizer) { return training::state_tensors(optimizer); }
+
+  Context ctx_;
+  bool report_;
+  bool reported_ = false;
+};
+
+/// Every rank updates everything.
+class WholeUpdate final : public training::ParameterUpdate {
+ public:
+  WholeUpdate(const training::Replica& replica, const training::OptimizerFactory& make, bool report)
+      : ctx_(replica.ctx),
+        optimizer_(training::make_optimizer(make, torch::optim::OptimizerParamGroup(replica.parameters))),
+        state_(replica.ctx, report) {
+    state_.look(*optimizer_, false);
+  }
+  void step() override {
+    auto scope = ctx_.scope("update");
+    optimizer_->step();
+    state_.look(*optimizer_, true);
+  }
+
+ private:
+  Context ctx_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  StateReport state_;
+};
+
+void tag_parameters(const Context& ctx, const std::vector<at::Tensor>& buffers) {
+  for (const at::Tensor& buffer : buffers) kymo::libtorch::tag(ctx, buffer, kymo::Block::Parameter);
+}
+
+class BroadcastUpdate final : public training::ParameterUpdate {
+ public:
+  BroadcastUpdate(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make, bool report)
+      : ctx_(replica.ctx),
+        share_(scheme.communicate),
+        optimizer_(replica.parameters, make, *replica.communicator, {.flat = scheme.flat}),
+        state_(replica.ctx, report) {
+    tag_parameters(ctx_, optimizer_.parameter_buffers());
+    state_.look(optimizer_, false);
+  }
+  void step() override {
+    {
+      auto scope = ctx_.scope("update");
+      optimizer_.update();
+    }
+    if (share_) {
+      auto scope = ctx_.scope("broadcast");
+      optimizer_.share();
+    }
+    state_.look(optimizer_, true);
+  }
+  std::int64_t owned_bytes() const { return training::bytes_of(optimizer_.owned_parameters()); }
+
+ private:
+  Context ctx_;
+  bool share_;
+  training::ShardedOptimizer optimizer_;
+  StateReport state_;
+};
+
+class Zero1Exchange final : public training::GradientExchange {
+ public:
+  explicit Zero1Exchange(std::shared_ptr<training::Zero1> zero) : zero_(std::move(zero)) {}
+  void begin_step() override { zero_->begin_step(); }
+  void finish_step() override { zero_->finish_step(); }
+
+ private:
+  std::shared_ptr<training::Zero1> zero_;
+};
+
+class Zero1Update final : public training::ParameterUpdate {
+ public:
+  Zero1Update(const Context& ctx, std::shared_ptr<training::Zero1> zero, bool report)
+      : ctx_(ctx), zero_(std::move(zero)), state_(ctx, report) {
+    tag_parameters(ctx_, zero_->parameter_buffers());
+    for (const at::Tensor& buffer : zero_->gradient_buffers()) kymo::libtorch::tag(ctx_, buffer, kymo::Block::Gradient);
+    state_.look(*zero_, false);
+  }
+  void step() override {
+    {
+      auto scope = ctx_.scope("update");
+      zero_->update();
+    }
+    {
+      auto scope = ctx_.scope("all_gather");
+      zero_->share();
+    }
+    state_.look(*zero_, true);
+  }
+
+ private:
+  Context ctx_;
+  std::shared_ptr<training::Zero1> zero_;
+  StateReport state_;
+};
+
+Halves make_zero1(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make, bool report) {
+  training::Zero1::Options options;
+  if (scheme.bucket_mib > 0) options.bucket_bytes = scheme.bucket_mib * 1048576.0;
+  options.overlap = scheme.overlap;
+  auto zero =
+      std::make_shared<training::Zero1>(torch::optim::OptimizerParamGroup(replica.parameters), make, *replica.communicator, options);
+  Halves halves;
+  halves.owned_bytes = zero->owned_bytes();
+  halves.exchange = std::make_unique<Zero1Exchange>(zero);
+  halves.update = std::make_unique<Zero1Update>(replica.ctx, std::move(zero), report);
+  return halves;
+}
+
+}  // namespace
+
+std::vector<std::string> scheme_names() { return {"none", "broadcast", "zero1"}; }
+
+double sent_bytes(const std::string& scheme, int ranks, double gradient_bytes, double parameter_bytes) {
+  const double others = static_cast<double>(ranks - 1) / ranks;
+  if (scheme == "zero1") return others * (gradient_bytes + parameter_bytes);
+  return others * (2 * gradient_bytes + (scheme == "broadcast" ? parameter_bytes : 0));
+}
+
+Halves make_halves(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make, bool report) {
+  if (scheme.name == "zero1") return make_zero1(scheme, replica, make, report);
+  Halves halves;
+  if (scheme.name == "broadcast") {
+    auto update = std::make_unique<BroadcastUpdate>(scheme, replica, make, report);
+    halves.owned_bytes = update->owned_bytes();
+    halves.update = std::move(update);
+  } else if (scheme.name == "none") {
+    halves.update = std::make_unique<WholeUpdate>(replica, make, report);
+    halves.owned_bytes = training::bytes_of(replica.parameters);
+  } else {
+    throw std::invalid_argument("there is no scheme '" + scheme.name + "': it is one of none, broadcast, zero1");
+  }
+  if (scheme.communicate) halves.exchange = std::make_unique<FlatExchange>(replica);
+  return halves;
+}

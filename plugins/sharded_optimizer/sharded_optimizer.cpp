@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data-parallel training whose optimizer state is divided over the ranks, by broadcast from owners or as ZeRO stage 1, beside none of it.
+#include <utility>
+
+#include "schemes.hpp"
+#include "training/data_parallel.hpp"
+#include "training/flat_layout.hpp"
+#include "verification.hpp"
+#include "wrapped.hpp"
+
+namespace {
+
+using kymo::Context;
+namespace training = kymo::training;
+
+class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
+ public:
+  static kymo::Descriptor describe() {
+    using kymo::Bool, kymo::Choice, kymo::Real;
+    return descriptor("sharded_optimizer",
+                      "data-parallel training whose optimizer state and update are divided over the ranks, by two schemes and none")
+        .param(
+            "scheme", Choice{"broadcast", scheme_names()}.axis(scheme_names()),
+            "none updates everything on every rank; broadcast gives each parameter an owner, which alone keeps its state and sends it to "
+            "the others; zero1 is ZeRO stage 1: gradients are reduced and scattered, each rank updates its part of one flat buffer, and "
+            "the parts are gathered")
+        .param(
+            "wrapped", Choice{"configured", wrapped_names()},
+            "the optimizer that is divided: the one that `optimizer` names, or one of LibTorch's own as it is (momentum is SGD with 0.9)")
+        .param("flat", Bool{true}, "scheme=broadcast: one message for all parameters of an owner; false sends each by itself")
+        .param("bucket_mb", Real{100}.at_least(0).unit("MiB").axis({0, 10, 100, 1000}),
+               "scheme=zero1: parameters of one reduce-scatter and one all-gather; 0 makes one of all")
+        .param("overlap", Bool{true},
+               "scheme=zero1: a bucket is reduced as soon as backward has made its gradients; false waits for its end");
+  }
+
+  void prepare(Context& ctx) override {
+    scheme_ = {ctx.text("scheme"), ctx.boolean("flat"), ctx.real("bucket_mb"), ctx.boolean("overlap"), ctx.boolean("communicate")};
+    wrapped_ = ctx.text("wrapped");
+    if (scheme_.name == "zero1" && !scheme_.communicate && ctx.world_size() > 1)
+      ctx.skip("scheme=zero1 has no step without communication: its gradients are reduced in place; take scheme=none or broadcast");
+    DataParallelWorkload::prepare(ctx);
+    const auto bytes = static_cast<double>(parameter_bytes_);
+    ctx.metric("parameter_bytes", bytes, "B");
+    ctx.metric("owned_parameter_bytes", static_cast<double>(owned_bytes_), "B");
+    ctx.metric("communication_bytes_per_step", scheme_.communicate ? sent_bytes(scheme_.name, ctx.world_size(), bytes, bytes) : 0, "B");
+  }
+
+  kymo::Verification verify(Context& ctx) override {
+    verifying_ = true;
+    kymo::Verification result = DataParallelWorkload::verify(ctx);
+    if (scheme_.communicate && communicator_) hold_equal_to_unsharded(result, ctx, *communicator_, scheme_, wrapped_);
+    return result;
+  }
+
+ protected:
+  std::unique_ptr<training::GradientExchange> make_exchange(const training::Replica& replica) override {
+    Halves halves = make(replica);
+    update_ = std::move(halves.update);
+    return std::move(halves.exchange);
+  }
+
+  /// Asked for after the exchange of the same replica, which with communicate=false is not asked for.
+  std::unique_ptr<training::ParameterUpdate> make_update(const training::Replica& replica) override {
+    return update_ ? std::move(update_) : make(replica).update;
+  }
+
+ private:
+  Halves make(const training::Replica& replica) {
+    // Verification names its own rules, so that they can be held against one process.
+    Halves halves = make_halves(scheme_, replica, wrapped_factory(verifying_ ? "configured" : wrapped_, replica.rule), !verifying_);
+    if (!verifying_) {
+      communicator_ = replica.communicator;
+      parameter_bytes_ = training::bytes_of(replica.parameters);
+      owned_bytes_ = halves.owned_bytes;
+    }
+    return halves;
+  }
+
+  Scheme scheme_;
+  std::string wrapped_;
+  bool verifying_ = false;
+  kymo::comm::Communicator* communicator_ = nullptr;
+  std::int64_t parameter_bytes_ = 0, owned_bytes_ = 0;
+  std::unique_ptr<training::ParameterUpdate> update_;  // made with the exchange, until it is asked for
+};
+
+}  // namespace
+
+KYMO_EXPORT_WORKLOADS(ShardedOptimizerWorkload)

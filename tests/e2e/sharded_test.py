@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sharded optimizer on several CPU ranks: it trains as one process does, and each rank holds its part of the state."""
+import unittest
+
+from kymo_tool import SAXPY, KymoTest
+
+PLUGIN = SAXPY.with_name("sharded_optimizer.so")
+QUICK = ["--device", "cpu", "--warmup", "1", "--observed-steps", "2", "--timeout", "120", "--set", "context=32"]
+
+
+@unittest.skipIf(not PLUGIN.exists(), "this build has no LibTorch parts")
+class ShardedTest(KymoTest):
+    def train(self, ranks, scheme, *settings, passes="verify,memory"):
+        words = [word for setting in (f"scheme={scheme}", *settings) for word in ("--set", setting)]
+        self.kymo("run", "sharded_optimizer", "--ranks", ranks, "--passes", passes, *QUICK, *words)
+        self.assertEqual(self.rows("SELECT status FROM run"), [("ok",)])
+        checks = self.rows("SELECT rank, name, outcome, detail FROM verification")
+        self.assertEqual([check for check in checks if check[2] != "passed"], [])
+        self.assertEqual({rank for rank, *_ in checks}, set(range(ranks)))
+        return {name for _, name, *_ in checks}
+
+    def metric(self, name, rank=0):
+        (value,), = self.rows("SELECT DISTINCT value FROM metric WHERE name = ? AND rank = ? AND pass = 'memory'", name, rank)
+        return value
+
+    def state_bytes(self):
+        """Of each rank, at the peak of its measured steps."""
+        found = self.rows("SELECT rank, max(optimizer_state_bytes) FROM memory_phase WHERE pass = 'memory' AND phase = 'step' AND step >= 0 "
+                          "AND NOT warmup GROUP BY rank ORDER BY rank")
+        self.assertEqual([rank for rank, _ in found], list(range(len(found))))
+        return [size for _, size in found]
+
+    def assert_near(self, value, expected):
+        self.assertLess(abs(value - expected), 0.01 * expected, (value, expected))
+
+    def test_zero1(self):
+        names = self.train(2, "zero1", "bucket_mb=1")
+        self.assertTrue(any(name.startswith("configured sharded by zero1") for name in names), names)
+        whole = 2 * self.metric("parameter_bytes")
+        states = self.state_bytes()
+        for rank, state in enumerate(states):
+            self.assert_near(state, whole / 2)
+            self.assert_near(self.metric("optimizer_state_bytes", rank), state)
+        self.assertEqual(self.metric("communication_bytes_per_step"), self.metric("parameter_bytes"))
+
+    def test_zero1_on_three_ranks(self):
+        self.train(3, "zero1", "bucket_mb=0", "overlap=false")
+        for state in self.state_bytes():
+            self.assert_near(state, 2 * self.metric("parameter_bytes") / 3)
+
+    def test_broadcast(self):
+        self.train(2, "broadcast")
+        whole = 2 * self.metric("parameter_bytes")
+        for rank, state in enumerate(self.state_bytes()):
+            self.assert_near(state, whole / 2)
+            self.assert_near(state, 2 * self.metric("owned_parameter_bytes", rank))
+        self.assertEqual(self.metric("communication_bytes_per_step"), 1.5 * self.metric("parameter_bytes"))
+
+    def test_broadcast_of_uneven_parameters(self):
+        """Two of the parameters are larger than a fourth of all: what a rank keeps follows from what it owns."""
+        self.train(4, "broadcast", "flat=false")
+        owned = [self.metric("owned_parameter_bytes", rank) for rank in range(4)]
+        self.assertEqual(sum(owned), self.metric("parameter_bytes"))
+        for size, state in zip(owned, self.state_bytes(), strict=True):
+            self.assert_near(state, 2 * size)
+
+    def test_none_keeps_everything(self):
+        self.train(2, "none")
+        for state in self.state_bytes():
+            self.assert_near(state, 2 * self.metric("parameter_bytes"))
+
+    def test_more_ranks_than_parameters_of_a_rank(self):
+        self.train(4, "broadcast", "model=toy", "wrapped=torch_adamw")
+
+    def test_wrapped_optimizers(self):
+        for scheme, wrapped, elements in (("broadcast", "momentum", 1), ("zero1", "rmsprop", 1), ("broadcast", "adagrad", 1)):
+            with self.subTest(wrapped):
+                self.make_place()
+                names = self.train(2, scheme, f"wrapped={wrapped}")
+                self.assertTrue(any(name.startswith(f"{wrapped} sharded by {scheme}") for name in names), names)
+                self.assert_near(sum(self.state_bytes()), elements * self.metric("parameter_bytes"))
+
+    def test_zero1_needs_communication(self):
+        self.kymo("run", "sharded_optimizer", "--ranks", "2", *QUICK, "--set", "scheme=zero1", "--set", "communicate=false", "--passes", "time")
+        self.assertEqual(self.rows("SELECT status FROM run"), [("skipped",)])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin itself is included, for its exchange is its own business; here it meets ranks that agree and parameters that are not used.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include "ddp_bucketed.cpp"
+#include "unit/plugins/fake_communicator.hpp"
+#include "unit/plugins/fake_host.hpp"
+
+namespace {
+
+using testing::Each;
+using testing::Field;
+
+class BucketedExchange : public testing::TestWithParam<bool> {
+ protected:
+  BucketedExchange() {
+    for (int i = 0; i < 4; ++i) parameters_.push_back(at::ones({32}, at::kDouble).requires_grad_(true));
+  }
+  /// Two parameters of 256 bytes a bucket: {3, 2} and {1, 0}.
+  Bucketed exchange() { return Bucketed{{ctx_, parameters_, &communicator_, {}}, 512.0 / 1048576.0, GetParam()}; }
+  std::size_t calls() const { return communicator_.calls.size(); }
+  /// How many calls a whole bucket makes.
+  std::size_t per_bucket() const { return GetParam() ? 1 : 2; }
+
+  FakeHost host_;
+  kymo::Context ctx_{host_.host(), host_.handle()};
+  FakeCommunicator communicator_;
+  std::vector<at::Tensor> parameters_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Storage, BucketedExchange, testing::Values(true, false),
+                         [](const auto& storage) { return storage.param ? "views" : "separate"; });
+
+TEST_P(BucketedExchange, StartsABucketOnceItIsComplete) {
+  Bucketed bucketed = exchange();
+  for (int step = 0; step < 2; ++step) {
+    communicator_.calls.clear();
+    bucketed.begin_step();
+    (parameters_[3] * 3).sum().backward();
+    EXPECT_EQ(calls(), 0u);
+    (parameters_[2] * 2).sum().backward();
+    EXPECT_EQ(calls(), per_bucket());
+    (parameters_[1] + parameters_[0]).sum().backward();
+    EXPECT_EQ(calls(), 2 * per_bucket());
+    bucketed.finish_step();
+    EXPECT_EQ(calls(), 2 * per_bucket()) << "a bucket was sent twice";
+    EXPECT_EQ(communicator_.waits, static_cast<int>(calls()) * (step + 1));
+    EXPECT_TRUE(at::equal(parameters_[3].grad(), at::ones({32}, at::kDouble) * 3)) << "gradients of two steps were added up";
+  }
+}
+
+TEST_P(BucketedExchange, KeepsTheOrderOfBucketsWhateverComesFirst) {
+  Bucketed bucketed = exchange();
+  bucketed.begin_step();
+  (parameters_[0] + parameters_[1]).sum().backward();
+  EXPECT_EQ(calls(), 0u) << "the second bucket overtook the first";
+  (parameters_[2] + parameters_[3]).sum().backward();
+  ASSERT_EQ(calls(), 2 * per_bucket());
+  bucketed.finish_step();
+  const void* first = communicator_.calls.front().tensor.storage().data();
+  EXPECT_EQ(first, parameters_[3].grad().storage().data());
+}
+
+TEST_P(BucketedExchange, SendsZerosForWhatTheLossDoesNotDependOn) {
+  Bucketed bucketed = exchange();
+  bucketed.begin_step();
+  (parameters_[2] * 5).sum().backward();
+  EXPECT_EQ(calls(), 0u);
+  bucketed.finish_step();
+  EXPECT_EQ(calls(), 2 * per_bucket()) << "the other ranks would wait for ever";
+  for (int i : {0, 1, 3}) EXPECT_TRUE(at::equal(parameters_[i].grad(), at::zeros({32}, at::kDouble))) << i;
+  EXPECT_TRUE(at::equal(parameters_[2].grad(), at::ones({32}, at::kDouble) * 5));
+}
+
+TEST_P(BucketedExchange, GroupsCallsOfSeparateGradients) {
+  Bucketed bucketed = exchange();
+  bucketed.begin_step();
+  bucketed.finish_step();
+  EXPECT_EQ(communicator_.groups, GetParam() ? 0 : 2);
+  EXPECT_THAT(communicator_.calls, Each(Field(&FakeCommunicator::Call::in_group, !GetParam())));
+}
+
+}  // namespace

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/buckets.hpp"
+
+#include <ATen/ops/empty.h>
+#include <gmock/gmock.h>
+
+#include "training/trained_model.hpp"
+
+namespace kymo::training {
+namespace {
+
+using testing::ElementsAre;
+using Bucket = std::vector<std::size_t>;
+
+TEST(Buckets, FillInReverseOrderUpToTheLimit) {
+  EXPECT_THAT(assign_buckets({10, 20, 30, 40}, 70), ElementsAre(Bucket{3, 2}, Bucket{1, 0}));
+  EXPECT_THAT(assign_buckets({10, 20, 30, 40}, 69), ElementsAre(Bucket{3}, Bucket{2, 1, 0}));
+  EXPECT_THAT(assign_buckets({10, 20, 30, 40}, 100), ElementsAre(Bucket{3, 2, 1, 0}));
+}
+
+TEST(Buckets, GiveALargeParameterOneToItself) {
+  EXPECT_THAT(assign_buckets({5, 100, 5, 5}, 10), ElementsAre(Bucket{3, 2}, Bucket{1}, Bucket{0}));
+  EXPECT_THAT(assign_buckets({100, 100}, 1), ElementsAre(Bucket{1}, Bucket{0}));
+  EXPECT_THAT(assign_buckets({4, 4}, 0), ElementsAre(Bucket{1}, Bucket{0}));
+}
+
+TEST(Buckets, OfNothing) { EXPECT_TRUE(assign_buckets(std::vector<std::int64_t>{}, 10).empty()); }
+
+/// The toy model has weights of 400, 2000 and 1000 bytes.
+TEST(Buckets, OfAModelBySize) {
+  const auto toy = make_model({"toy"}, at::kFloat, 1)->trained();
+  ASSERT_EQ(toy.size(), 3u);
+  EXPECT_THAT(assign_buckets(toy, 0.0001), ElementsAre(Bucket{2}, Bucket{1}, Bucket{0}));  // 104 bytes
+  EXPECT_THAT(assign_buckets(toy, 0.0016), ElementsAre(Bucket{2}, Bucket{1}, Bucket{0}));  // 1677
+  EXPECT_THAT(assign_buckets(toy, 0.0023), ElementsAre(Bucket{2}, Bucket{1, 0}));          // 2411
+  EXPECT_THAT(assign_buckets(toy, 0.01), ElementsAre(Bucket{2, 1, 0}));                    // 10485
+  for (const double limit : {1.0, 1000.0, 1e300}) EXPECT_THAT(assign_buckets(toy, limit), ElementsAre(Bucket{2, 1, 0})) << limit;
+}
+
+TEST(Buckets, CountInMebibytes) {
+  const std::vector<at::Tensor> parameters(3, at::empty({1 << 17}, at::kFloat));  // half a MiB each
+  EXPECT_THAT(assign_buckets(parameters, 1), ElementsAre(Bucket{2, 1}, Bucket{0}));
+}
+
+TEST(Buckets, HoldEachParameterOnce) {
+  const auto tiny = make_model({"tiny", 16, 100}, at::kFloat, 1)->trained();
+  for (const double limit : {0.0001, 0.0016, 0.01, 0.05, 1.0, 1000.0}) {
+    Bucket all;
+    for (const Bucket& bucket : assign_buckets(tiny, limit)) all.insert(all.end(), bucket.begin(), bucket.end());
+    ASSERT_EQ(all.size(), tiny.size()) << limit;
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], tiny.size() - 1 - i) << limit;
+  }
+}
+
+}  // namespace
+}  // namespace kymo::training
