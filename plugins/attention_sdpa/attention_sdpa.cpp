@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // LibTorch's own fused attention, with a choice of its kernels: what a new kernel is held against.
 #include <kymo/workload.hpp>
-#include <optional>
 
-#include "backend.hpp"
 #include "transformer/attention_workload.hpp"
+#include "transformer/sdpa_backend.hpp"
 
 namespace {
+
+using kymo::transformer::SdpaBackend;
 
 class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
  public:
@@ -20,12 +21,13 @@ class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
 
  private:
   std::unique_ptr<kymo::transformer::Attention> make(kymo::Context& ctx, bool causal) override {
-    backend_.emplace(ctx.text("backend"));
-    return kymo::transformer::make_attention("sdpa", causal);
+    const std::string backend = ctx.text("backend");
+    return kymo::transformer::make_attention(backend == "auto" ? "sdpa" : "sdpa_" + backend, causal);
   }
 
   void check(kymo::Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal) override {
     const std::string wanted = ctx.text("backend");
+    const SdpaBackend allowed(wanted);
     const std::string chosen = SdpaBackend::chosen_for(query, key, value, causal);
     if (chosen.empty() || (wanted != "auto" && wanted != chosen))
       ctx.skip("LibTorch has no " + (wanted == "auto" ? std::string("fused") : wanted) + " attention for " + ctx.text("dtype") +
@@ -34,8 +36,6 @@ class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
   }
 
   int score_passes(bool, bool) const override { return 0; }
-
-  std::optional<SdpaBackend> backend_;
 };
 
 }  // namespace

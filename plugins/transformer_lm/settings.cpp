@@ -16,6 +16,14 @@ std::vector<std::string> size_choices() {
   return names;
 }
 
+void skip_unless_available(kymo::Context& ctx, const Settings& settings) {
+  // Under autocast attention sees the type that the projections give.
+  const std::string reason =
+      transformer::why_unavailable(settings.attention, kymo::libtorch::select_device(ctx), settings.autocast.value_or(settings.dtype),
+                                   settings.model.context, settings.model.head_dim());
+  if (!reason.empty()) ctx.skip("attention=" + settings.attention + " cannot run: " + reason);
+}
+
 /// A dimension given by itself wins over that of the size.
 void override_dimension(kymo::Context& ctx, const char* name, bool custom, std::int64_t& dimension) {
   const std::int64_t given = ctx.integer(name);
@@ -58,8 +66,12 @@ kymo::Descriptor describe_settings() {
       .param("autocast", Bool{false}, "run the forward pass in mixed precision: bf16 products, fp32 weights")
       .param("mode", Choice{"train", kymo::training::mode_names()}.axis(kymo::training::mode_names()),
              "how far a step goes; forward records nothing for gradients")
-      .param("attention", Choice{"naive", transformer::attention_names()}.axis(transformer::attention_names()),
-             "naive holds all scores in memory; sdpa is LibTorch's fused kernel")
+      .param(
+          "attention", Choice{"naive", transformer::attention_names()}.axis({"naive", "tiled", "flash", "sdpa"}),
+          "naive holds all scores in memory; tiled and flash are FlashAttention-2 in tensor operations and in CUDA; sdpa is LibTorch's "
+          "fused "
+          "kernel, and sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math the one named. The run is skipped where there is none for the "
+          "device, type and shape")
       .param(
           "execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}),
           "graph captures the step into a CUDA graph and replays it (device=cuda alone). The capture is in step 0, in the phases forward, "
@@ -80,8 +92,10 @@ Settings read_settings(kymo::Context& ctx) {
   settings.attention = ctx.text("attention");
   settings.graph = ctx.text("execution") == "graph";
   if (settings.graph && !ctx.is_cuda()) ctx.skip("execution=graph needs device=cuda: there are no CUDA graphs on a CPU");
-  if (!ctx.boolean("autocast")) return settings;
-  if (settings.dtype != at::kFloat) ctx.skip("autocast is for fp32 weights: dtype=" + ctx.text("dtype") + " leaves it nothing to do");
-  settings.autocast = at::kBFloat16;
+  if (ctx.boolean("autocast")) {
+    if (settings.dtype != at::kFloat) ctx.skip("autocast is for fp32 weights: dtype=" + ctx.text("dtype") + " leaves it nothing to do");
+    settings.autocast = at::kBFloat16;
+  }
+  skip_unless_available(ctx, settings);
   return settings;
 }

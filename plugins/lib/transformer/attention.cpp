@@ -2,13 +2,19 @@
 #include "transformer/attention.hpp"
 
 #include <ATen/ops/bmm.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
+
+#include "ops/attention.hpp"
+#include "transformer/sdpa_backend.hpp"
 
 namespace kymo::transformer {
 namespace {
@@ -58,18 +64,63 @@ class NaiveAttention final : public Attention {
 
 class SdpaAttention final : public Attention {
  public:
-  explicit SdpaAttention(bool causal) : causal_(causal) {}
+  SdpaAttention(std::string_view backend, bool causal) : backend_(backend), causal_(causal) {}
 
   Layout layout() const override { return Layout::kTokensFirst; }
 
   at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) override {
     auto scope = ctx.scope("sdpa");
+    // The way back follows from the kernel that was chosen here; the switches matter no more.
+    const SdpaBackend allowed(backend_);
     return at::scaled_dot_product_attention(query, key, value, {}, 0.0, causal_);
   }
 
  private:
+  std::string backend_;
   bool causal_;
 };
+
+class OperatorAttention final : public Attention {
+ public:
+  explicit OperatorAttention(ops::AttentionOptions options) : options_(std::move(options)) {}
+
+  Layout layout() const override { return Layout::kTokensFirst; }
+
+  at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) override {
+    auto scope = ctx.scope("flash_attention");
+    return ops::attention(query, key, value, options_);
+  }
+
+ private:
+  ops::AttentionOptions options_;
+};
+
+constexpr std::string_view kSdpaPrefix = "sdpa_";
+
+/// The backend in a name such as sdpa_cudnn; auto for sdpa itself; empty for others.
+std::string backend_of(std::string_view name) {
+  if (name == "sdpa") return "auto";
+  if (!name.starts_with(kSdpaPrefix)) return "";
+  return std::string(name.substr(kSdpaPrefix.size()));
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names{"naive", "tiled", "flash", "sdpa"};
+  for (const std::string& backend : SdpaBackend::names())
+    if (backend != "auto") names.push_back(std::string(kSdpaPrefix) + backend);
+  return names;
+}
+
+std::string text_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+bool is_known(std::string_view name) {
+  const std::vector<std::string>& names = attention_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 
@@ -85,14 +136,38 @@ void report(const Context& ctx, const AttentionFlops& flops) {
 }
 
 const std::vector<std::string>& attention_names() {
-  static const std::vector<std::string> names{"naive", "sdpa"};
+  static const std::vector<std::string> names = all_names();
+  return names;
+}
+
+const std::vector<std::string>& portable_attention_names() {
+  static const std::vector<std::string> names{"naive", "tiled", "sdpa", "sdpa_math"};
   return names;
 }
 
 std::unique_ptr<Attention> make_attention(std::string_view name, bool causal) {
   if (name == "naive") return std::make_unique<NaiveAttention>(causal);
-  if (name == "sdpa") return std::make_unique<SdpaAttention>(causal);
-  throw std::invalid_argument("there is no attention '" + std::string(name) + "': it is one of naive, sdpa");
+  if (name == "tiled" || name == "flash") return make_operator_attention(name, causal, /*deterministic=*/false);
+  if (is_known(name)) return std::make_unique<SdpaAttention>(backend_of(name), causal);
+  throw std::invalid_argument("there is no attention '" + std::string(name) + "': it is one of " + text_of(attention_names()));
+}
+
+std::unique_ptr<Attention> make_operator_attention(std::string_view implementation, bool causal, bool deterministic) {
+  return std::make_unique<OperatorAttention>(
+      ops::AttentionOptions{.causal = causal, .implementation = std::string(implementation), .deterministic = deterministic});
+}
+
+std::string why_unavailable(std::string_view name, const at::Device& device, at::ScalarType dtype, std::int64_t sequence,
+                            std::int64_t head_dim) {
+  const at::Tensor like =
+      at::empty({1, sequence, 1, head_dim}, at::TensorOptions().dtype(dtype).device(device)).transpose(1, 2).requires_grad_(true);
+  if (name == "flash") return ops::why_not_flash(like, like, like, {.causal = true});
+  const std::string backend = backend_of(name);
+  if (backend.empty() || backend == "auto") return "";
+  const SdpaBackend allowed(backend);
+  if (SdpaBackend::chosen_for(like, like, like, /*causal=*/true) == backend) return "";
+  return "LibTorch has no " + backend + " attention for " + std::string(c10::toString(dtype)) + ", head_dim " + std::to_string(head_dim) +
+         " on " + device.str();
 }
 
 }  // namespace kymo::transformer

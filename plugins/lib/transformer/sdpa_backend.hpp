@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+namespace kymo::transformer {
+
 /// Which of LibTorch's kernels scaled_dot_product_attention uses. The switches are the process's: one guard at a time.
 class SdpaBackend {
  public:
@@ -30,3 +32,5 @@ class SdpaBackend {
 
   Switches before_;
 };
+
+}  // namespace kymo::transformer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend.hpp"
+#include "transformer/sdpa_backend.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/SDPBackend.h>
@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <stdexcept>
+
+namespace kymo::transformer {
 
 std::vector<std::string> SdpaBackend::names() { return {"auto", "cudnn", "flash", "efficient", "math"}; }
 
@@ -57,3 +59,5 @@ std::string SdpaBackend::chosen_for(const at::Tensor& query, const at::Tensor& k
   }
   return "";
 }
+
+}  // namespace kymo::transformer

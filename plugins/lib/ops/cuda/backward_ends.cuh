@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs before and after the backward kernels.
+//
+//   begin   delta = rowsum(dO o); lse (times log2(e) for 16-bit elements), +inf for rows of padding and rows that see no key (then P = 0);
+//   zeroes dQ's
+//           accumulator and the turns of the deterministic mode
+//   finish  dQ = scale * accumulator, out of the order in which the Hopper kernel's fragments added it, to T
+#pragma once
+#include "kernels.hpp"
+#include "launch.cuh"
+#include "place.cuh"
+#include "ptx.cuh"
+
+namespace kymo::flash {
+
+/// What begin leaves for the other kernels.
+struct RowSums {
+  float *lse, *delta;  // (batch * heads_q, padded)
+  int padded;
+};
+/// What it zeroes for the Hopper kernel.
+struct DqSpace {
+  float* sums;    // (batch * heads_q, padded, columns), or null
+  int columns;    // a multiple of 64
+  int* order;     // or null
+  int64_t turns;  // numbers in `order`
+};
+
+/// kLanes lanes read a row; 256 threads.
+template <class T, int kLanes>
+__global__ void __launch_bounds__(256) backward_begin(const __grid_constant__ Backward call, const RowSums sums, const DqSpace dq) {
+  constexpr int kRows = 256 / kLanes, kElements = 16 / static_cast<int>(sizeof(T));
+  wait_for_prerequisites();
+  launch_dependents();
+  const Problem& p = call.problem;
+  const unsigned blocks = static_cast<unsigned>(sums.padded / kRows), all_head = blockIdx.x / blocks;
+  const int row = static_cast<int>(blockIdx.x % blocks) * kRows + threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+  const int64_t batch = all_head / p.heads_q, head = all_head % p.heads_q;
+  float sum = 0.f;
+  if (row < p.seq_q) {
+    const T* o = head_of<T>(call.o, batch, head) + row * call.o.row_stride;
+    const T* d_o = head_of<T>(call.d_o, batch, head) + row * call.d_o.row_stride;
+    for (int at = lane * kElements; at < p.d; at += kLanes * kElements) {
+      const uint4 x = *reinterpret_cast<const uint4*>(o + at), y = *reinterpret_cast<const uint4*>(d_o + at);
+      const uint32_t a[4] = {x.x, x.y, x.z, x.w}, b[4] = {y.x, y.y, y.z, y.w};
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if constexpr (sizeof(T) == 4) {
+          sum = fmaf(__uint_as_float(a[i]), __uint_as_float(b[i]), sum);
+        } else {
+          const float2 u = unpack<T>(a[i]), v = unpack<T>(b[i]);
+          sum = fmaf(u.x, v.x, fmaf(u.y, v.y, sum));
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int mask = kLanes / 2; mask; mask /= 2) sum += __shfl_xor_sync(kWholeWarp, sum, mask);
+  const int64_t at = static_cast<int64_t>(all_head) * sums.padded + row;
+  if (lane == 0) {
+    const float lse = row < p.seq_q ? call.lse[all_head * p.seq_q + row] : -INFINITY;
+    const bool sees_keys = lse != -INFINITY;
+    sums.delta[at] = sees_keys ? sum : 0.f;
+    sums.lse[at] = !sees_keys ? INFINITY : sizeof(T) == 4 ? lse : lse * kLog2E;
+  }
+  if (dq.sums)
+    for (int column = lane * 4; column < dq.columns; column += kLanes * 4)
+      *reinterpret_cast<float4*>(dq.sums + at * dq.columns + column) = make_float4(0, 0, 0, 0);
+  if (dq.order)
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < dq.turns; i += int64_t{256} * gridDim.x) dq.order[i] = 0;
+}
+
+/// A block converts one tile of kRows queries. The accumulator holds, for each of the two consumers and i of 8, a float4 of each of
+/// its 128 threads: (row g, columns 8 i + 2 t and the next; row g + 8, the same) of the consumer's 64 x 64 piece.
+template <class T, int kD, int kRows>
+__global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ Backward call, const float* sums, int tiles) {
+  constexpr int kPitch = kD + 8;  // rows shifted by 16 bytes against each other
+  __shared__ __align__(16) T piece[kRows * kPitch];
+  wait_for_prerequisites();
+  launch_dependents();
+  const Problem& p = call.problem;
+  const unsigned all_head = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+  const float4* from = reinterpret_cast<const float4*>(sums + static_cast<int64_t>(blockIdx.x) * (kRows * kD));
+#pragma unroll
+  for (int n = 0; n < kRows * kD / 4 / 256; ++n) {
+    const int at = n * 256 + threadIdx.x, thread = at & 127, i = at >> 7 & 7, consumer = at >> 10, lane = thread & 31;
+    const float4 v = from[at];
+    const int row = (thread >> 5) * 16 + (lane >> 2) + (kD == 64 ? consumer * 64 : 0),
+              column = 8 * i + 2 * (lane & 3) + (kD == 128 ? consumer * 64 : 0);
+    *reinterpret_cast<uint32_t*>(&piece[row * kPitch + column]) = pack<T>(v.x * p.scale, v.y * p.scale);
+    *reinterpret_cast<uint32_t*>(&piece[(row + 8) * kPitch + column]) = pack<T>(v.z * p.scale, v.w * p.scale);
+  }
+  __syncthreads();
+  T* to = head_of<T>(call.dq, all_head / p.heads_q, all_head % p.heads_q);
+#pragma unroll
+  for (int n = 0; n < kRows * kD / 8 / 256; ++n) {
+    const int at = n * 256 + threadIdx.x, in_tile = at / (kD / 8), column = at % (kD / 8) * 8;
+    const int64_t row = static_cast<int64_t>(tile) * kRows + in_tile;
+    if (row < p.seq_q && column < p.d)
+      *reinterpret_cast<uint4*>(to + row * call.dq.row_stride + column) =
+          *reinterpret_cast<const uint4*>(&piece[in_tile * kPitch + column]);
+  }
+}
+
+inline RowSums row_sums(const Backward& call, const BackwardSpace& space) {
+  float* first = static_cast<float*>(call.workspace);
+  return {first, first + space.sums, static_cast<int>(space.padded)};
+}
+
+template <class T, int D>
+cudaError_t begin_backward(const Backward& call, const BackwardSpace& space, const RowSums& sums, const DqSpace& dq, cudaStream_t stream) {
+  constexpr int kChunks = D * static_cast<int>(sizeof(T)) / 16, kLanes = kChunks < 32 ? kChunks : 32;
+  return queue(backward_begin<T, kLanes>, {space.sums / (256 / kLanes), 256, 0, stream, true}, call, sums, dq);
+}
+
+}  // namespace kymo::flash

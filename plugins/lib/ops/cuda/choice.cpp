@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place where a call finds its kernels: what every call must fulfil, the tables of kernels, the first row that fits.
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <utility>
+
+#include "flash.hpp"
+#include "kernels.hpp"
+
+namespace kymo::flash {
+namespace {
+
+enum Masks { kFull = 1, kCausal = 2, kAnyMask = 3 };
+constexpr size_t kCounterBytes = 256;  // one counter of tiles taken
+constexpr int64_t kAnyLength = int64_t{1} << 40;
+
+/// A row serves calls of its path with d <= most_d, one of its masks and fewer than `below` keys. Rows with below = 0 are taken
+/// only by number (Forward::variant): alternatives for measurements.
+struct ForwardRow {
+  const char* name;
+  Path path;
+  int most_d;
+  Masks masks;
+  int64_t below;
+  LaunchForward* launch;
+};
+// By the times in docs/kernels/attention_forward.md. d 64: three consumers hide the exponentials, which weigh twice as much there, but
+// below 4k keys a causal mask leaves too much of 192 rows unused. d 96, 128: tiles of 128 keys, where less lies beyond the diagonal; long
+// causal rows favour the most keys that shared memory holds twice. d 256: 80 keys are what it holds twice.
+constexpr std::array kForward = {
+    ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
+    ForwardRow{"hopper_forward_d64_128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_128x128},
+    ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
+    ForwardRow{"hopper_forward_d64_128x128", Path::kHopper, 64, kFull, 0, hopper_forward_d64_128x128},
+    ForwardRow{"hopper_forward_d64_64x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_64x128},
+    ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
+    ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, 6144, hopper_forward_d96_128x128},
+    ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x176},
+    ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kFull, 0, hopper_forward_d96_128x128},
+    ForwardRow{"hopper_forward_d128_128x128", Path::kHopper, 128, kFull, kAnyLength, hopper_forward_d128_128x128},
+    ForwardRow{"hopper_forward_d128_128x128", Path::kHopper, 128, kCausal, 6144, hopper_forward_d128_128x128},
+    ForwardRow{"hopper_forward_d128_128x192", Path::kHopper, 128, kCausal, kAnyLength, hopper_forward_d128_128x192},
+    ForwardRow{"hopper_forward_d128_128x176", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_128x176},
+    ForwardRow{"hopper_forward_d128_128x192", Path::kHopper, 128, kFull, 0, hopper_forward_d128_128x192},
+    ForwardRow{"hopper_forward_d128_64x80", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_64x80},
+    ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
+    ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
+    ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
+    ForwardRow{"portable_forward_d256", Path::kPortable, 256, kAnyMask, kAnyLength, portable_forward_d256},
+    ForwardRow{"float_forward_d64", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64},
+    ForwardRow{"float_forward_d128", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128},
+    ForwardRow{"float_forward_d256", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256},
+};
+
+struct BackwardRow {
+  const char* name;
+  Path path;
+  int most_d;
+  int columns;  // of the fp32 accumulator of dQ
+  LaunchBackward* launch;
+};
+// d above 128 has no Hopper row: dK and dV of 64 keys would be 256 registers a thread.
+constexpr std::array kBackward = {
+    BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, hopper_backward_d64},
+    BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, hopper_backward_d128},
+    BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, portable_backward_d64},
+    BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, portable_backward_d128},
+    BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, portable_backward_d256},
+    BackwardRow{"float_backward_d64", Path::kFloat, 64, 0, float_backward_d64},
+    BackwardRow{"float_backward_d128", Path::kFloat, 128, 0, float_backward_d128},
+    BackwardRow{"float_backward_d256", Path::kFloat, 256, 0, float_backward_d256},
+};
+
+struct NamedTensor {
+  const char* name;
+  Input tensor;
+  int64_t heads, rows;
+};
+Input as_input(const Output& t) { return {t.at, t.batch_stride, t.head_stride, t.row_stride}; }
+
+std::string wrong_sizes(const Problem& p) {
+  const auto text = [](int64_t number) { return std::to_string(number); };
+  if (p.batch < 1 || p.heads_q < 1 || p.heads_kv < 1 || p.seq_q < 1 || p.seq_k < 1) return "batch, heads and lengths must be at least 1";
+  if (p.heads_q % p.heads_kv != 0)
+    return text(p.heads_q) + " query heads do not divide into groups for " + text(p.heads_kv) + " key/value heads";
+  if (p.d < 8 || p.d > 256 || p.d % 8 != 0) return "head size " + text(p.d) + " is not a multiple of 8 from 8 to 256";
+  const int64_t longest = p.seq_q > p.seq_k ? p.seq_q : p.seq_k, most = int64_t{1} << 31;
+  if (longest > int64_t{1} << 28 || p.batch > most || p.heads_q > most || p.batch * p.heads_q > most / (longest + kRowPadding))
+    return "batch x heads x length must be below 2^31, and a length at most 2^28";
+  if (!(p.scale > 0) || std::isinf(p.scale)) return "the scale must be finite and above 0";
+  return {};
+}
+
+std::string wrong_rows(const Problem& p, std::initializer_list<NamedTensor> tensors) {
+  const int64_t size = p.element == Element::kFloat32 ? 4 : 2;
+  const auto uneven = [&](int64_t stride, int64_t count) { return count > 1 && stride * size % 16 != 0; };
+  for (const NamedTensor& t : tensors) {
+    if (!t.tensor.at) return std::string(t.name) + " has no memory";
+    if (reinterpret_cast<uintptr_t>(t.tensor.at) % 16 != 0 || uneven(t.tensor.row_stride, t.rows) ||
+        uneven(t.tensor.head_stride, t.heads) || uneven(t.tensor.batch_stride, p.batch))
+      return std::string("the rows of ") + t.name + " do not start on 16-byte boundaries: copy it first";
+  }
+  return {};
+}
+
+/// TMA cannot step by nothing (an expanded tensor) nor by 2^40 bytes.
+bool fits_tma(const Problem& p, std::initializer_list<NamedTensor> tensors) {
+  const auto fits = [](int64_t stride, int64_t count) { return count == 1 || (stride > 0 && stride < int64_t{1} << 39); };
+  for (const NamedTensor& t : tensors)
+    if (!fits(t.tensor.row_stride, t.rows) || !fits(t.tensor.head_stride, t.heads) || !fits(t.tensor.batch_stride, p.batch)) return false;
+  return true;
+}
+
+/// Major compute capability times 10 plus the minor one, of the current device.
+int capability(std::string& wrong) {
+  int device = 0, major = 0, minor = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  if (error != cudaSuccess) wrong = std::string("no CUDA device: ") + cudaGetErrorString(error);
+  return major * 10 + minor;
+}
+
+/// The path of a call whose kernels for Hopper take d up to hopper_d; kAutomatic and a reason in `wrong` if none fits.
+Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& wrong) {
+  const int device = capability(wrong);
+  if (!wrong.empty()) return Path::kAutomatic;
+  if (device < 80) return wrong = "a GPU of compute capability 8.0 or later is needed", Path::kAutomatic;
+  const bool wide = p.element == Element::kFloat32, hopper = device == 90 && !wide && tma && p.d <= hopper_d;
+  const Path best = wide ? Path::kFloat : hopper ? Path::kHopper : Path::kPortable;
+  if (asked == Path::kAutomatic || asked == best || (asked == Path::kPortable && !wide)) return asked == Path::kAutomatic ? best : asked;
+  wrong = asked == Path::kHopper ? "the Hopper kernels need compute capability 9.0, 16-bit elements, strides above 0 and d of at most " +
+                                       std::to_string(hopper_d)
+          : wide ? "fp32 runs on the float path alone"
+                 : "the float path takes fp32 alone";
+  return Path::kAutomatic;
+}
+
+const ForwardRow* choose(const Forward& call, std::string& wrong) {
+  const Problem& p = call.problem;
+  const std::initializer_list<NamedTensor> tensors = {{"q", call.q, p.heads_q, p.seq_q},
+                                                      {"k", call.k, p.heads_kv, p.seq_k},
+                                                      {"v", call.v, p.heads_kv, p.seq_k},
+                                                      {"o", as_input(call.o), p.heads_q, p.seq_q}};
+  wrong = wrong_sizes(p);
+  if (wrong.empty()) wrong = wrong_rows(p, tensors);
+  if (wrong.empty() && !call.lse) wrong = "lse has no memory";
+  if (!wrong.empty()) return nullptr;
+  const Path path = path_of(p, call.path, fits_tma(p, tensors), 256, wrong);
+  const auto fits = [&](const ForwardRow& row) {
+    return row.path == path && p.d <= row.most_d && (row.masks & (p.causal ? kCausal : kFull));
+  };
+  if (call.variant >= 0) {
+    if (call.variant < static_cast<int>(kForward.size()) && fits(kForward[call.variant])) return &kForward[call.variant];
+    wrong = "no kernel of number " + std::to_string(call.variant) + " takes this call";
+    return nullptr;
+  }
+  for (const ForwardRow& row : kForward)
+    if (fits(row) && p.seq_k < row.below) return &row;
+  return nullptr;
+}
+
+const BackwardRow* choose(const Backward& call, std::string& wrong) {
+  const Problem& p = call.problem;
+  const std::initializer_list<NamedTensor> tensors = {{"q", call.q, p.heads_q, p.seq_q},
+                                                      {"k", call.k, p.heads_kv, p.seq_k},
+                                                      {"v", call.v, p.heads_kv, p.seq_k},
+                                                      {"o", call.o, p.heads_q, p.seq_q},
+                                                      {"do", call.d_o, p.heads_q, p.seq_q},
+                                                      {"dq", as_input(call.dq), p.heads_q, p.seq_q},
+                                                      {"dk", as_input(call.dk), p.heads_kv, p.seq_k},
+                                                      {"dv", as_input(call.dv), p.heads_kv, p.seq_k}};
+  wrong = wrong_sizes(p);
+  if (wrong.empty()) wrong = wrong_rows(p, tensors);
+  if (wrong.empty() && !call.lse) wrong = "lse has no memory";
+  if (!wrong.empty()) return nullptr;
+  const Path path = path_of(p, call.path, fits_tma(p, tensors), 128, wrong);
+  for (const BackwardRow& row : kBackward)
+    if (row.path == path && p.d <= row.most_d) return &row;
+  return nullptr;
+}
+
+template <class Call>
+bool supports(const Call& call, std::string* reason) {
+  std::string wrong;
+  const bool fits = choose(call, wrong) != nullptr;
+  if (reason) *reason = std::move(wrong);
+  return fits;
+}
+template <class Call>
+std::string name_of(const Call& call) {
+  std::string wrong;
+  const auto* row = choose(call, wrong);
+  return row ? row->name : "";
+}
+
+}  // namespace
+
+bool supported(const Forward& call, std::string* reason) { return supports(call, reason); }
+bool supported(const Backward& call, std::string* reason) { return supports(call, reason); }
+std::string kernel_name(const Forward& call) { return name_of(call); }
+std::string kernel_name(const Backward& call) { return name_of(call); }
+
+size_t workspace_bytes(const Forward& call) {
+  std::string wrong;
+  const ForwardRow* row = choose(call, wrong);
+  return row && row->path == Path::kHopper && wants_counter(call.problem) ? kCounterBytes : 0;
+}
+
+size_t workspace_bytes(const Backward& call) {
+  std::string wrong;
+  const BackwardRow* row = choose(call, wrong);
+  return row ? backward_space(call, row->columns).bytes() : 0;
+}
+
+std::string launch_forward(const Forward& call, Stream stream) {
+  std::string wrong;
+  const ForwardRow* row = choose(call, wrong);
+  if (row && reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0) return "the workspace must be 256-byte aligned device memory";
+  return row ? row->launch(call, stream) : wrong;
+}
+
+std::string launch_backward(const Backward& call, Stream stream) {
+  std::string wrong;
+  const BackwardRow* row = choose(call, wrong);
+  if (!row) return wrong;
+  if (!call.workspace || reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0)
+    return "the workspace must be 256-byte aligned device memory";
+  return row->launch(call, stream);
+}
+
+}  // namespace kymo::flash

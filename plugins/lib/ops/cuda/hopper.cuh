@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names for the Hopper instructions (PTX ISA, sm_90a) that the kernels use: mbarriers, the tensor memory accelerator (TMA), named
+// barriers, register reallocation and the fences around wgmma.
+#pragma once
+#include <cuda.h>
+
+#include "ptx.cuh"
+#include "wgmma.cuh"
+
+namespace kymo::flash {
+
+// ---------------------------------------------------------------- mbarriers: a count of arrivals and of bytes, and a parity
+__device__ __forceinline__ void barrier_init(uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
+}
+__device__ __forceinline__ void barriers_ready() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+/// Waits until the phase of this parity has ended.
+__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
+  asm volatile(
+      "{ .reg .pred done;\n"
+      "WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra DONE;\n bra WAIT;\n DONE: }\n" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// ---------------------------------------------------------------- named barriers, registers
+__device__ __forceinline__ void named_sync(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+__device__ __forceinline__ void named_arrive(int id, int threads) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+template <int kRegisters>
+__device__ __forceinline__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+// ---------------------------------------------------------------- TMA
+struct Corner {
+  int column, row, head, batch;
+};
+/// A box of a tensor (batch, head, row, column) to shared memory; its bytes complete on the barrier. Outside the tensor: zeros.
+__device__ __forceinline__ void load_box(uint32_t to, const CUtensorMap* map, uint32_t barrier, const Corner& at) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
+               "l"(map), "r"(barrier), "r"(at.column), "r"(at.row), "r"(at.head), "r"(at.batch)
+               : "memory");
+}
+/// The way back; what lies outside the tensor is not written.
+__device__ __forceinline__ void store_box(const CUtensorMap* map, uint32_t from, const Corner& at) {
+  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map), "r"(from), "r"(at.column),
+               "r"(at.row), "r"(at.head), "r"(at.batch)
+               : "memory");
+}
+__device__ __forceinline__ void prefetch_map(const CUtensorMap* map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+__device__ __forceinline__ void load_bulk(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes),
+               "r"(barrier)
+               : "memory");
+}
+/// Adds floats of shared memory to global memory, where the L2 cache does the additions.
+__device__ __forceinline__ void add_bulk(float* to, uint32_t from, uint32_t bytes) {
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void commit_bulk() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Until this thread's bulk copies have read their source.
+__device__ __forceinline__ void wait_bulk_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+/// Until they have written what they write.
+__device__ __forceinline__ void wait_bulk() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+/// Makes this thread's ordinary stores to shared memory visible to TMA and wgmma.
+__device__ __forceinline__ void fence_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// ---------------------------------------------------------------- turns: an order among blocks, by counters in global memory
+/// Waits until `turn` turns have ended; TMA operations that follow come after those of the turns before.
+__device__ __forceinline__ void wait_for_turn(const int* counter, int turn) {
+  int ended;
+  do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(ended) : "l"(counter) : "memory");
+  while (ended != turn);
+  asm volatile("fence.proxy.async;" ::: "memory");
+}
+/// Call it after wait_bulk().
+__device__ __forceinline__ void end_turn(int* counter) {
+  asm volatile("fence.proxy.async;" ::: "memory");
+  asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(counter) : "memory");
+}
+
+// ---------------------------------------------------------------- matrices, vectors to shared memory
+__device__ __forceinline__ void store_matrices(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+__device__ __forceinline__ void store_matrices_transposed(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+__device__ __forceinline__ void store_shared(uint32_t to, int number) {
+  asm volatile("st.shared.s32 [%0], %1;" ::"r"(to), "r"(number) : "memory");
+}
+__device__ __forceinline__ int load_shared_number(uint32_t from) {
+  int number;
+  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(number) : "r"(from) : "memory");
+  return number;
+}
+__device__ __forceinline__ void store_shared4(uint32_t to, float a, float b, float c, float d) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+}
+
+// ---------------------------------------------------------------- wgmma
+__device__ __forceinline__ void product_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void product_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int kPending>
+__device__ __forceinline__ void product_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+/// Tells the compiler that registers change here (a product in flight writes or reads them): no use of them may cross this line.
+template <int kCount>
+__device__ __forceinline__ void pin(float (&r)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(r[i])::"memory");
+}
+template <int kCount>
+__device__ __forceinline__ void pin(uint32_t (&r)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(r[i])::"memory");
+}
+
+// Operand tiles are panels of 64 columns: rows of 128 bytes, swizzled in atoms of 8 rows (1024 bytes). A descriptor's high word
+// says that and never varies; the low word holds the address and, for transposed operands wider than 64, the panels' distance, both
+// in units of 16 bytes. Arithmetic on the low word alone keeps the issue of wgmma short: at d = 64 one lasts 32 clocks.
+__device__ __forceinline__ uint32_t operand(uint32_t tile, uint32_t panel_bytes = 0) {
+  return ((tile & 0x3ffff) >> 4) | (panel_bytes >> 4 << 16);
+}
+__device__ __forceinline__ uint64_t descriptor(uint32_t low, uint32_t more_bytes) {
+  return (uint64_t{0x40000040u} << 32) | (low + (more_bytes >> 4));
+}
+
+/// Hides where a value comes from: what is derived from it is computed again here instead of being kept in registers.
+__device__ __forceinline__ uint32_t opaque(uint32_t x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+__device__ __forceinline__ int thread_now() {
+  int t;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(t));
+  return t;
+}
+__device__ __forceinline__ void advance(int& stage, int& phase, int stages) {
+  if (++stage == stages) stage = 0, phase ^= 1;
+}
+
+}  // namespace kymo::flash

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// FlashAttention backward for Hopper (sm_90a): wgmma, TMA, warp specialisation; bf16 and fp16, fp32 accumulation.
+//
+// A block owns 128 keys of one key/value head and walks over tiles of kRows queries, of every query head of the group. Warpgroup 0
+// is the producer (one TMA thread, two threads that write dQ); warpgroups 1 and 2 are consumers of 64 keys each, with dK and dV in
+// registers. S and dP are computed transposed (rows are keys), so that P and dS leave the accumulators in the layout of a left
+// operand:
+//
+//     S^T  = K Q^T                         both from shared memory      P^T  = exp2(S^T c - lse)
+//     dP^T = V dO^T                        both from shared memory      dS^T = P^T (dP^T - delta)
+//     dV  += P^T dO,  dK += dS^T Q         left operand from registers
+//     dQ   = dS K                          dS through shared memory: it needs both consumers' halves
+//
+// One tile of one consumer. dQ comes one tile late: the peer's half of dS is there long since, the consumers never wait for each
+// other at once and take turns on the tensor cores (consumer 1 starts a phase later).
+//
+//   tensor | dP(i)   dV(i) |          | dQ(i-1)  dK(i)  S(i+1)        | dP(i+1) ...
+//   other  |    exp: P(i)  | dS(i)    |          dQ(i-1) to shared    |     exp: P(i+1)
+//                            to shared           (a producer thread then adds it to global memory)
+//
+// Registers (240 for each consumer thread) decide the rest. d 128: dK 64, dV 64, S 32, dP 32 (they serve dQ too), P 16, dS 16.
+// d 64, tiles of 128 queries: 32, 32, 64, 64, 32, 32. The next wall is shared memory's bandwidth.
+//
+// dQ is added by bulk reductions into fp32 in fragment order; backward_ends.cuh prepares and converts it. In what order the blocks
+// of a head add is up to the hardware, unless `order` is given: then block n adds to a tile only after block n - 1 has, and blocks
+// take their numbers in the order in which they start (nothing waits for a block that has not started).
+#pragma once
+#include "backward_ends.cuh"
+#include "hopper.cuh"
+
+namespace kymo::flash {
+
+struct HopperBackwardCall {
+  CUtensorMap q, d_o, k, v, dk, dv;
+  const float *lse_log2, *delta;  // (batch * heads_q, padded), see RowSums
+  float* dq;                      // (batch * heads_q, query tiles, kRows * kD) in fragment order
+  int* order;                     // deterministic: {next block, then the turns of (batch * heads_q, query tiles, consumer)}; or null
+  int seq_k, shift;               // shift = seq_k - seq_q: query i sees keys up to i + shift
+  int heads_q, heads_kv, group, query_tiles, key_blocks, padded;
+  float scale, scale_log2;
+};
+
+template <class T_, int kD_, int kRows_, bool kCausal_>
+struct HopperBackwardTiles {
+  using T = T_;
+  static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
+  static constexpr bool kCausal = kCausal_;
+  static constexpr int kQStages = 3, kOStages = 2;     // S runs one tile ahead, so Q is held longer
+  static constexpr int kEarlyLse = kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more costs registers
+  static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kDsBytes = kRows * kKeys * 2, kDqBytes = 64 * 64 * 4;
+  static constexpr int kV = kKeyBytes, kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kDs = kO + kOStages * kQBytes;
+  static constexpr int kDq = kDs + 2 * kDsBytes, kLse = kDq + 2 * kDqBytes, kDelta = kLse + kQStages * kRows * 4;
+  static constexpr int kBarriers = kDelta + kOStages * kRows * 4, kShared = kBarriers + 256 + 1024;
+  static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128), "a consumer's share of a tile of dQ is 64 x 64");
+  static_assert(kShared <= 227 * 1024);
+};
+
+template <class Tiles>
+struct BackwardBarriers {
+  uint32_t k, v, q_full, q_empty, o_full, o_empty, ds_full, ds_empty, dq_full, dq_empty;
+  __device__ __forceinline__ explicit BackwardBarriers(uint32_t at)
+      : k(at),
+        v(at + 8),
+        q_full(at + 16),
+        q_empty(q_full + 8 * Tiles::kQStages),
+        o_full(q_empty + 8 * Tiles::kQStages),
+        o_empty(o_full + 8 * Tiles::kOStages),
+        ds_full(o_empty + 8 * Tiles::kOStages),
+        ds_empty(ds_full + 16),
+        dq_full(ds_empty + 16),
+        dq_empty(dq_full + 16) {}
+  __device__ __forceinline__ void init() const {
+    barrier_init(k, 1), barrier_init(v, 1);
+    for (int i = 0; i < Tiles::kQStages; ++i) barrier_init(q_full + 8 * i, 1), barrier_init(q_empty + 8 * i, 8);
+    for (int i = 0; i < Tiles::kOStages; ++i) barrier_init(o_full + 8 * i, 1), barrier_init(o_empty + 8 * i, 8);
+    for (int i = 0; i < 2; ++i) {
+      barrier_init(ds_full + 8 * i, 8), barrier_init(ds_empty + 8 * i, 8);
+      barrier_init(dq_full + 8 * i, 4), barrier_init(dq_empty + 8 * i, 1);
+    }
+    barriers_ready();
+  }
+};
+
+/// Where a block works, and its walk over tiles of queries.
+struct KeyBlock {
+  int index, first_key, head_kv, batch;
+  int first_tile, tiles;  // tiles of each head: first_tile .. query_tiles - 1; of all heads of the group
+};
+template <class Tiles>
+__device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, int number) {
+  // One head after another, so that the heads at work (Q, dO, fp32 dQ) stay in L2; under a causal mask block 0 of a head is its
+  // longest, so that the last blocks to run are short. The last head first: what the kernel before touched last is still in L2, and so is
+  // for the kernel after, which begins with the first head, what this one touches last.
+  const int index = number % call.key_blocks, head = static_cast<int>(gridDim.x) / call.key_blocks - 1 - number / call.key_blocks;
+  const int first = Tiles::kCausal ? max(0, index * Tiles::kKeys - call.shift) / Tiles::kRows : 0;
+  return {index, index * Tiles::kKeys, head % call.heads_kv, head / call.heads_kv, first, (call.query_tiles - first) * call.group};
+}
+
+/// The TMA thread.
+template <class Tiles>
+__device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
+                                           const BackwardBarriers<Tiles>& barriers) {
+  int head = block.head_kv * call.group, tile = block.first_tile;
+  auto load = [&](const CUtensorMap* map, const float* sums, uint32_t to, uint32_t sums_to, uint32_t full) {
+    barrier_expect(full, Tiles::kQBytes + Tiles::kRows * 4);
+#pragma unroll
+    for (int panel = 0; panel < Tiles::kPanels; ++panel)
+      load_box(to + panel * Tiles::kRows * 128, map, full, {panel * 64, tile * Tiles::kRows, head, block.batch});
+    load_bulk(sums_to, sums + (static_cast<int64_t>(block.batch) * call.heads_q + head) * call.padded + tile * Tiles::kRows,
+              Tiles::kRows * 4, full);
+  };
+  auto load_own = [&](const CUtensorMap* map, uint32_t to, uint32_t full) {
+    barrier_expect(full, Tiles::kKeyBytes);
+#pragma unroll
+    for (int panel = 0; panel < Tiles::kPanels; ++panel)
+      load_box(to + panel * Tiles::kKeys * 128, map, full, {panel * 64, block.first_key, block.head_kv, block.batch});
+  };
+  load_own(&call.k, shared, barriers.k);
+  wait_for_prerequisites();  // lse and delta come from the kernel before
+  int q_stage = 0, q_phase = 1, o_stage = 0, o_phase = 1;
+#pragma unroll 1
+  for (int i = 0; i < block.tiles; ++i) {
+    barrier_wait(barriers.q_empty + 8 * q_stage, q_phase);
+    load(&call.q, call.lse_log2, shared + Tiles::kQ + q_stage * Tiles::kQBytes, shared + Tiles::kLse + q_stage * Tiles::kRows * 4,
+         barriers.q_full + 8 * q_stage);
+    advance(q_stage, q_phase, Tiles::kQStages);
+    if (i == 0) load_own(&call.v, shared + Tiles::kV, barriers.v);
+    barrier_wait(barriers.o_empty + 8 * o_stage, o_phase);
+    load(&call.d_o, call.delta, shared + Tiles::kO + o_stage * Tiles::kQBytes, shared + Tiles::kDelta + o_stage * Tiles::kRows * 4,
+         barriers.o_full + 8 * o_stage);
+    advance(o_stage, o_phase, Tiles::kOStages);
+    if (++tile == call.query_tiles) tile = block.first_tile, ++head;
+  }
+}
+
+/// The thread that adds one consumer's share of dQ to global memory.
+template <class Tiles>
+__device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const KeyBlock& block, int consumer, uint32_t shared,
+                                       const BackwardBarriers<Tiles>& barriers) {
+  wait_for_prerequisites();  // the kernel before zeroes dQ
+  const uint32_t from = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
+  int head = block.head_kv * call.group, tile = block.first_tile;
+#pragma unroll 1
+  for (int i = 0; i < block.tiles; ++i) {
+    const int64_t at = (static_cast<int64_t>(block.batch) * call.heads_q + head) * call.query_tiles + tile;
+    barrier_wait(barriers.dq_full + 8 * consumer, i & 1);
+    if (call.order) wait_for_turn(call.order + 1 + 2 * at + consumer, block.index);
+    add_bulk(call.dq + at * (Tiles::kRows * Tiles::kD) + consumer * 4096, from, Tiles::kDqBytes);
+    commit_bulk();
+    if (call.order) {
+      wait_bulk();
+      end_turn(call.order + 1 + 2 * at + consumer);
+    } else {
+      wait_bulk_read();
+    }
+    barrier_arrive(barriers.dq_empty + 8 * consumer);
+    if (++tile == call.query_tiles) tile = block.first_tile, ++head;
+  }
+}
+
+}  // namespace kymo::flash

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The consumer warpgroups of the Hopper backward (hopper_backward.cuh tells the plan).
+#pragma once
+#include <type_traits>
+
+#include "hopper_gradients.cuh"
+
+namespace kymo::flash {
+
+template <class Tiles>
+__device__ __forceinline__ void consume(const HopperBackwardCall& call, const KeyBlock& block, int consumer, uint32_t shared,
+                                        const BackwardBarriers<Tiles>& barriers) {
+  using T = typename Tiles::T;
+  constexpr int kD = Tiles::kD, kRows = Tiles::kRows, kKeys = Tiles::kKeys, kQStages = Tiles::kQStages, kOStages = Tiles::kOStages;
+  constexpr int kEarlyLse = Tiles::kEarlyLse;
+  const int thread = threadIdx.x & 127, warp = __shfl_sync(kWholeWarp, thread >> 5, 0), lane = thread & 31, quad = lane & 3;
+  float dk[kD / 2] = {}, dv[kD / 2] = {}, s[kRows / 2], dp[kRows / 2], dq[32];
+  uint32_t p16[kRows / 4], ds16[kRows / 4];  // P and dS as left operands
+
+  const uint32_t k_rows = operand(shared) + consumer * 512;  // left operand of S; V, that of dP, lies kKeyBytes further
+  // dQ: at d 128 all 64 queries and this consumer's 64 columns, at d 64 this consumer's 64 queries.
+  const uint32_t k_columns = operand(shared) + (kD == 128 ? consumer * (kKeys * 8) : 0), ds_rows = kD == 128 ? 0 : consumer * 64 * 128;
+  const uint32_t dq_to = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
+  const int matrix = lane >> 3, in_matrix = lane & 7;  // of stmatrix, inside this consumer's half of dS (queries x 64 keys)
+  const uint32_t ds_to = shared + Tiles::kDs + consumer * (kRows * 128) + ((matrix >> 1) * 8 + in_matrix) * 128 +
+                         (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
+
+  auto arrive = [&](uint32_t barrier) {
+    if (lane == 0) barrier_arrive(barrier);
+  };
+  auto near = [](uint32_t base) { return kD == 128 ? opaque(base) : base; };  // at d 128 there is no register to keep descriptors in
+  auto issue_rows = [&](float(&acc)[kRows / 2], uint32_t a, uint32_t tile) {
+    const uint32_t b = operand(tile);
+    product_fence();
+#pragma unroll
+    for (int step = 0; step < kD / 16; ++step) {
+      const uint32_t in_panel = step % 4 * 32;
+      const uint64_t left = descriptor(a, step / 4 * kKeys * 128 + in_panel), right = descriptor(b, step / 4 * kRows * 128 + in_panel);
+      if (step == 0)
+        Wgmma<T, kRows>::template shared_first<false>(acc, left, right);
+      else
+        Wgmma<T, kRows>::template shared<false>(acc, left, right);
+    }
+    product_commit();
+  };
+  auto issue_s = [&](int stage) { issue_rows(s, near(k_rows), shared + Tiles::kQ + stage * Tiles::kQBytes); };
+  auto issue_dp = [&](int stage) { issue_rows(dp, near(k_rows) + Tiles::kKeyBytes / 16, shared + Tiles::kO + stage * Tiles::kQBytes); };
+  auto issue_columns = [&](float(&acc)[kD / 2], uint32_t(&left)[kRows / 4], uint32_t tile) {
+    const uint32_t b = operand(tile, kRows * 128);
+    pin(left);
+    product_fence();
+#pragma unroll
+    for (int step = 0; step < kRows / 16; ++step) Wgmma<T, kD>::registers(acc, left + 4 * step, descriptor(b, step * 2048));
+    product_commit();
+  };
+  auto issue_dq = [&](int buffer) {
+    const uint32_t a = operand(shared + Tiles::kDs + buffer * Tiles::kDsBytes + ds_rows), b = near(k_columns);
+    product_fence();
+#pragma unroll
+    for (int step = 0; step < kKeys / 16; ++step) {
+      const uint64_t left = descriptor(a, step / 4 * kRows * 128 + step % 4 * 32), right = descriptor(b, step * 2048);
+      if (step == 0)
+        Wgmma<T, 64>::template shared_first<true>(dq, left, right);
+      else
+        Wgmma<T, 64>::template shared<true>(dq, left, right);
+    }
+    product_commit();
+  };
+  // dQ of tile i to shared memory in fragment order; publishing is separate and later: by then the stores have landed and the
+  // fence is short.
+  auto store_dq = [&](int i) {
+    barrier_wait(barriers.dq_empty + 8 * consumer, (i & 1) ^ 1);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) store_shared4(dq_to + j * 2048 + thread * 16, dq[4 * j], dq[4 * j + 1], dq[4 * j + 2], dq[4 * j + 3]);
+  };
+  auto publish_dq = [&] {
+    fence_shared();
+    __syncwarp();
+    arrive(barriers.dq_full + 8 * consumer);
+  };
+  int q_stage = 0, q_phase = 0, o_stage = 0, o_phase = 0;  // of the tile whose S, whose dP comes next
+  int row0 = block.first_tile * kRows;                     // first query of the tile whose P comes next
+  auto mask = [&] {
+    const bool diagonal = Tiles::kCausal && row0 + call.shift<block.first_key + kKeys, border = block.first_key + kKeys> call.seq_k;
+    if (!diagonal && !border) return;
+    const int now = thread_now(), key = block.first_key + consumer * 64 + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
+    const int ahead = Tiles::kCausal ? key - call.shift - row0 - 2 * (now & 3) : -(1 << 30), left = call.seq_k - key;
+#pragma unroll
+    for (int j = 0; j < kRows / 8; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        if (8 * j + (e & 1) - (e >> 1) * 8 < ahead || (e >> 1) * 8 >= left) s[4 * j + e] = -INFINITY;
+  };
+  // S(i) is under way. Leaves P in s and p16, dP done, dV(i) done. done: stage of the tile of Q whose dK is under way, or -1.
+  auto probabilities = [&](auto first, int done) {
+    barrier_wait(barriers.o_full + 8 * o_stage, o_phase);
+    issue_dp(o_stage);
+    const uint32_t lse_at = shared + Tiles::kLse + q_stage * kRows * 4 + 8 * quad;
+    float2 lse[kEarlyLse];
+#pragma unroll
+    for (int j = 0; j < kEarlyLse; ++j) lse[j] = load_shared2(lse_at + 32 * j);
+    product_wait<1>();
+    pin(s);
+    if (done >= 0) arrive(barriers.q_empty + 8 * done);
+    mask();
+    row0 += kRows;
+    if (row0 >= call.query_tiles * kRows) row0 = block.first_tile * kRows;
+#pragma unroll
+    for (int j = 0; j < kRows / 8; ++j) {
+      const float2 l = j < kEarlyLse ? lse[j < kEarlyLse ? j : 0] : load_shared2(lse_at + 32 * j);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) s[4 * j + e] = exp2_fast(fmaf(s[4 * j + e], call.scale_log2, -(e & 1 ? l.y : l.x)));
+      p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]);
+      p16[2 * j + 1] = pack<T>(s[4 * j + 2], s[4 * j + 3]);
+    }
+    if constexpr (!decltype(first)::value) publish_dq();
+    issue_columns(dv, p16, shared + Tiles::kO + o_stage * Tiles::kQBytes);
+    product_wait<0>();  // waiting for dP alone would keep P's registers: more than 240
+    pin(dp);
+  };
+  // From P and dP of tile i: dS, dK(i), dQ(i - 1), then S and the probabilities of tile i + 1.
+  auto step = [&](int i, auto first, auto last) {
+    const int buffer = i & 1;
+    const uint32_t delta_at = shared + Tiles::kDelta + o_stage * kRows * 4 + 8 * quad;
+#pragma unroll
+    for (int j = 0; j < kRows / 8; ++j) {
+      const float2 l = load_shared2(delta_at + 32 * j);
+      ds16[2 * j] = pack<T>(s[4 * j] * (dp[4 * j] - l.x), s[4 * j + 1] * (dp[4 * j + 1] - l.y));
+      ds16[2 * j + 1] = pack<T>(s[4 * j + 2] * (dp[4 * j + 2] - l.x), s[4 * j + 3] * (dp[4 * j + 3] - l.y));
+    }
+    if (i >= 2) barrier_wait(barriers.ds_empty + 8 * buffer, (i / 2 - 1) & 1);
+#pragma unroll
+    for (int k = 0; k < kRows / 16; ++k)
+      store_matrices_transposed(ds_to + buffer * Tiles::kDsBytes + k * 2048, ds16[4 * k], ds16[4 * k + 1], ds16[4 * k + 2],
+                                ds16[4 * k + 3]);
+    const int q_now = q_stage, o_now = o_stage;
+    advance(q_stage, q_phase, kQStages);
+    advance(o_stage, o_phase, kOStages);
+    if constexpr (!decltype(first)::value) {
+      barrier_wait(barriers.ds_full + 8 * (buffer ^ 1), ((i - 1) / 2) & 1);
+      issue_dq(buffer ^ 1);
+    }
+    issue_columns(dk, ds16, shared + Tiles::kQ + q_now * Tiles::kQBytes);
+    fence_shared();  // after these issues, so that the tensor cores have work meanwhile
+    __syncwarp();
+    arrive(barriers.ds_full + 8 * buffer);
+    arrive(barriers.o_empty + 8 * o_now);
+    if constexpr (!decltype(last)::value) {
+      barrier_wait(barriers.q_full + 8 * q_stage, q_phase);
+      issue_s(q_stage);
+    }
+    if constexpr (!decltype(first)::value) {
+      product_wait<decltype(last)::value ? 1 : 2>();  // dQ(i - 1) is done; its stores run under dK(i), S(i + 1)
+      pin(dq);
+      arrive(barriers.ds_empty + 8 * (buffer ^ 1));
+      store_dq(i - 1);
+    }
+    if constexpr (decltype(last)::value) {
+      store_gradient<Tiles>(dv, 1.f, block, consumer, shared + Tiles::kV, &call.dv);  // under dK
+      product_wait<0>();
+      if constexpr (!decltype(first)::value) publish_dq();
+    } else {
+      if constexpr (kD == 64) {  // dS's registers are needed for dP: wait for dK too
+        product_wait<1>();
+        pin(ds16);
+      }
+      probabilities(first, q_now);
+    }
+  };
+
+  const int tiles = block.tiles;
+  barrier_wait(barriers.k, 0);
+  barrier_wait(barriers.q_full, 0);
+  const bool skewed = tiles >= 16;  // consumer 1 starts a phase later: the two then take turns on the tensor cores
+  if (skewed && consumer == 1) named_sync(4, 256);
+  issue_s(0);
+  barrier_wait(barriers.v, 0);
+  probabilities(std::true_type(), -1);
+  if (skewed && consumer == 0) named_arrive(4, 256);
+  if (tiles == 1) {
+    step(0, std::true_type(), std::true_type());
+  } else {  // the first and the last are code of their own: a product must not be under way over the loop's back edge
+    step(0, std::true_type(), std::false_type());
+#pragma unroll 1
+    for (int i = 1; i < tiles - 1; ++i) step(i, std::false_type(), std::false_type());
+    step(tiles - 1, std::false_type(), std::true_type());
+  }
+  const int i = tiles - 1;
+  barrier_wait(barriers.ds_full + 8 * (i & 1), (i / 2) & 1);
+  issue_dq(i & 1);
+  product_wait<0>();
+  pin(dq), pin(dk), pin(dv);
+  store_dq(i);
+  publish_dq();
+  named_sync(1, 256);
+  store_gradient<Tiles>(dk, call.scale, block, consumer, shared, &call.dk);
+  if (thread == 0) wait_bulk_read();
+}
+
+}  // namespace kymo::flash

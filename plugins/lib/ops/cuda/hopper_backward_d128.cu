@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Hopper backward for head sizes up to 128.
+#include "hopper_backward_kernel.cuh"
+
+namespace kymo::flash {
+
+std::string hopper_backward_d128(const Backward& call, Stream stream) { return launch_hopper_backward<128, 64>(call, stream); }
+
+}  // namespace kymo::flash

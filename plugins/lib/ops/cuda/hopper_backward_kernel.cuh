@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Hopper backward kernel around its roles, and the launch of all three kernels.
+#pragma once
+#include "hopper_backward_consumer.cuh"
+#include "tensor_map.hpp"
+
+namespace kymo::flash {
+
+template <class Tiles>
+__global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant__ HopperBackwardCall call) {
+  extern __shared__ uint8_t raw[];
+  __shared__ int number;
+  const uint32_t shared = (shared_address(raw) + 1023) & ~1023u;
+  const BackwardBarriers<Tiles> barriers(shared + Tiles::kBarriers);
+  const int warpgroup = __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);
+  if (threadIdx.x < 6) prefetch_map(&call.q + threadIdx.x);
+  if (threadIdx.x == 0) {
+    barriers.init();
+    if (call.order) {
+      wait_for_prerequisites();
+      number = atomicAdd(call.order, 1);
+    }
+  }
+  __syncthreads();
+  launch_dependents();
+  const KeyBlock block = key_block<Tiles>(call, call.order ? number : blockIdx.x);
+  if (warpgroup == 0) {
+    give_registers<24>();
+    if (threadIdx.x == 0)
+      load_tiles<Tiles>(call, block, shared, barriers);
+    else if (threadIdx.x == 32 || threadIdx.x == 64)  // one for each consumer
+      add_dq<Tiles>(call, block, threadIdx.x / 32 - 1, shared, barriers);
+  } else {
+    take_registers<240>();
+    consume<Tiles>(call, block, warpgroup - 1, shared, barriers);
+  }
+}
+
+template <class Tiles>
+std::string launch_hopper_backward(const Backward& call, Stream stream) {
+  using T = typename Tiles::T;
+  const Problem& p = call.problem;
+  const MapSizes of_queries{p.batch, p.heads_q, p.seq_q, p.d}, of_keys{p.batch, p.heads_kv, p.seq_k, p.d};
+  HopperBackwardCall device{};
+  std::string wrong = make_map(device.q, call.q, of_queries, p.element, Tiles::kRows);
+  if (wrong.empty()) wrong = make_map(device.d_o, call.d_o, of_queries, p.element, Tiles::kRows);
+  if (wrong.empty()) wrong = make_map(device.k, call.k, of_keys, p.element, Tiles::kKeys);
+  if (wrong.empty()) wrong = make_map(device.v, call.v, of_keys, p.element, Tiles::kKeys);
+  if (wrong.empty()) wrong = make_map(device.dk, call.dk, of_keys, p.element, 64);
+  if (wrong.empty()) wrong = make_map(device.dv, call.dv, of_keys, p.element, 64);
+  if (!wrong.empty()) return wrong;
+  const BackwardSpace space = backward_space(call, Tiles::kD);
+  const RowSums sums = row_sums(call, space);
+  const DqSpace dq{sums.delta + space.sums, Tiles::kD,
+                   space.turns ? reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator) : nullptr, space.turns};
+  device.lse_log2 = sums.lse, device.delta = sums.delta, device.dq = dq.sums, device.order = dq.order;
+  device.seq_k = static_cast<int>(p.seq_k), device.shift = static_cast<int>(p.seq_k - p.seq_q);
+  device.heads_q = static_cast<int>(p.heads_q), device.heads_kv = static_cast<int>(p.heads_kv);
+  device.group = static_cast<int>(p.heads_q / p.heads_kv), device.padded = sums.padded;
+  device.query_tiles = static_cast<int>((p.seq_q + Tiles::kRows - 1) / Tiles::kRows);
+  device.key_blocks = static_cast<int>((p.seq_k + Tiles::kKeys - 1) / Tiles::kKeys);
+  device.scale = p.scale, device.scale_log2 = p.scale * kLog2E;
+  cudaError_t error = begin_backward<T, Tiles::kD>(call, space, sums, dq, stream);
+  if (error != cudaSuccess) return failure("backward_begin", error);
+  error = queue(hopper_backward<Tiles>, {key_blocks(p, Tiles::kKeys), 384, Tiles::kShared, stream, true}, device);
+  if (error != cudaSuccess) return failure("hopper_backward", error);
+  const LaunchShape finish{query_blocks(p, Tiles::kRows), 256, 0, stream, true};
+  return failure("backward_finish", queue(backward_finish<T, Tiles::kD, Tiles::kRows>, finish, call, dq.sums, device.query_tiles));
+}
+
+/// The instantiation for the call's element type and mask.
+template <int kD, int kRows>
+std::string launch_hopper_backward(const Backward& call, Stream stream) {
+  if (call.problem.element == Element::kFloat16)
+    return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__half, kD, kRows, true>>(call, stream)
+                               : launch_hopper_backward<HopperBackwardTiles<__half, kD, kRows, false>>(call, stream);
+  return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, true>>(call, stream)
+                             : launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, false>>(call, stream);
+}
+
+}  // namespace kymo::flash

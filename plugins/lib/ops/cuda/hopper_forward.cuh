@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// FlashAttention forward for Hopper (sm_90a): wgmma, TMA, warp specialisation; bf16 and fp16, fp32 accumulation.
+//
+// One block per multiprocessor, which walks over tiles (kGroups * 64 query rows of one head each; hopper_schedule.cuh): a producer
+// warpgroup (warp 0 loads K and V, warp 1 loads Q; one thread each) and kGroups consumer warpgroups of 64 query rows. K and V move
+// through rings of kStages tiles of kKeys rows in shared memory, last tile first.
+//
+//   producer   | Q K3 | K2 V3 | K1 V2 | K0 V1 | V0 | Q' K3' ...                       (a prime: the next tile of queries)
+//   consumer 0 | QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | PV0, write O
+//   consumer 1 |         QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | ...
+//
+// What hides the softmax:
+//   * ping-pong: a token passed by named barriers lets one warpgroup issue its two products while another is in softmax;
+//   * inside a warpgroup: Q K^T of the next tile is issued before P V of this one, so scores arrive while P V runs. The wait for P V
+//     stands kHold pieces into the exponentials; from there on, packing P and rescaling O fill the issue slots that the exponentials
+//     (one per 8 clocks and scheduler) leave free.
+// P never leaves registers: the layout in which S leaves wgmma is the layout in which a left operand enters it, after rounding.
+// One consumer warpgroup: two blocks share a multiprocessor instead and hide each other's softmax, first and last products; K and V
+// are loaded twice as often, which short sequences do not feel.
+// Head sizes between the instantiated ones: TMA fills the columns past d with zeros, and they are not stored.
+#pragma once
+#include "hopper_schedule.cuh"
+#include "hopper_softmax.cuh"
+
+namespace kymo::flash {
+
+template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_>
+struct HopperForwardTiles {
+  using T = T_;
+  static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_, kStages = 2;
+  static constexpr int kHold = kHold_;  // pieces of 16 exponentials before the wait for P V; 0: where the compiler likes it
+  static constexpr bool kToken = kToken_, kCausal = kCausal_;
+  static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
+  static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
+  static constexpr int kShared = 1024 + kQBytes + 2 * kStages * kKeyBytes + 256;
+  static constexpr int kBlocks = kGroups == 1 ? 2 : 1;  // on a multiprocessor
+  static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24, kConsumerRegisters = kGroups == 1 ? 232 : kGroups == 2 ? 240 : 160;
+  static_assert(kBlocks * (kShared + 1024) <= 228 * 1024);
+};
+
+struct HopperForwardMaps {
+  CUtensorMap q, k, v;
+};
+
+/// The barriers, after the tiles in shared memory. One slice of Q for each consumer warpgroup, so that one that ends its tile early
+/// starts the next one early.
+template <class Tiles>
+struct ForwardBarriers {
+  uint32_t q_full, q_empty, k_full, k_empty, v_full, v_empty;
+  uint32_t tile_full, tile_empty, tile_numbers;  // two places each for the number of the tile to come
+  __device__ __forceinline__ explicit ForwardBarriers(uint32_t at)
+      : q_full(at),
+        q_empty(at + 24),
+        k_full(at + 48),
+        k_empty(k_full + 8 * Tiles::kStages),
+        v_full(k_empty + 8 * Tiles::kStages),
+        v_empty(v_full + 8 * Tiles::kStages),
+        tile_full(v_empty + 8 * Tiles::kStages),
+        tile_empty(tile_full + 16),
+        tile_numbers(tile_empty + 16) {}
+  __device__ __forceinline__ void init() const {
+    for (int i = 0; i < Tiles::kGroups; ++i) barrier_init(q_full + 8 * i, 1), barrier_init(q_empty + 8 * i, 4);
+    for (int i = 0; i < Tiles::kStages; ++i) {
+      barrier_init(k_full + 8 * i, 1), barrier_init(v_full + 8 * i, 1);
+      barrier_init(k_empty + 8 * i, 4 * Tiles::kGroups), barrier_init(v_empty + 8 * i, 4 * Tiles::kGroups);
+    }
+    for (int i = 0; i < 2; ++i) barrier_init(tile_full + 8 * i, 1), barrier_init(tile_empty + 8 * i, 4 * Tiles::kGroups + 1);
+    barriers_ready();
+  }
+  /// The number of the tile that follows that of `round`, from the thread that loads keys to everybody else.
+  __device__ __forceinline__ void tell_tile(int round, int tile) const {
+    barrier_wait(tile_empty + 8 * (round & 1), ((round >> 1) & 1) ^ 1);
+    store_shared(tile_numbers + 4 * (round & 1), tile);
+    barrier_arrive(tile_full + 8 * (round & 1));
+  }
+  /// `arrives`: whether this thread is the one of its warp that counts.
+  __device__ __forceinline__ int hear_tile(int round, bool arrives) const {
+    barrier_wait(tile_full + 8 * (round & 1), (round >> 1) & 1);
+    const int tile = load_shared_number(tile_numbers + 4 * (round & 1));
+    if (arrives) barrier_arrive(tile_empty + 8 * (round & 1));
+    return tile;
+  }
+};
+
+template <class Tiles>
+__device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& maps, const ForwardSchedule& schedule, uint32_t k_tiles,
+                                                     uint32_t v_tiles, const ForwardBarriers<Tiles>& barriers) {
+  int stage_k = 0, phase_k = 1, stage_v = 0, phase_v = 1;
+  auto load = [&](uint32_t tiles, const CUtensorMap* map, uint32_t full, uint32_t empty, int& stage, int& phase, int n,
+                  const QueryTile& tile) {
+    barrier_wait(empty + 8 * stage, phase);
+    barrier_expect(full + 8 * stage, Tiles::kKeyBytes);
+#pragma unroll
+    for (int panel = 0; panel < Tiles::kPanels; ++panel)
+      load_box(tiles + stage * Tiles::kKeyBytes + panel * Tiles::kKeys * 128, map, full + 8 * stage,
+               {panel * 64, n * Tiles::kKeys, tile.head_kv, tile.batch});
+    advance(stage, phase, Tiles::kStages);
+  };
+  int number = static_cast<int>(blockIdx.x);
+#pragma unroll 1
+  for (int round = 0; number < schedule.tiles; ++round) {
+    const int next = schedule.next(round);
+    const QueryTile tile = schedule.tile<Tiles::kRows, Tiles::kCausal>(number);
+    const int tiles = schedule.key_tiles<Tiles>(tile);
+#pragma unroll 1
+    for (int n = tiles - 1; n >= -1; --n) {  // K runs one tile ahead of V
+      if (n >= 0) load(k_tiles, &maps.k, barriers.k_full, barriers.k_empty, stage_k, phase_k, n, tile);
+      if (n < tiles - 1) load(v_tiles, &maps.v, barriers.v_full, barriers.v_empty, stage_v, phase_v, n + 1, tile);
+    }
+    barriers.tell_tile(round, next);
+    number = next;
+  }
+}
+
+template <class Tiles>
+__device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, const ForwardSchedule& schedule, uint32_t q_tile,
+                                             const ForwardBarriers<Tiles>& barriers) {
+  int number = static_cast<int>(blockIdx.x);
+#pragma unroll 1
+  for (int round = 0; number < schedule.tiles; ++round) {
+    const QueryTile tile = schedule.tile<Tiles::kRows, Tiles::kCausal>(number);
+#pragma unroll 1
+    for (int i = 0; i < Tiles::kGroups; ++i) {
+      barrier_wait(barriers.q_empty + 8 * i, (round & 1) ^ 1);
+      barrier_expect(barriers.q_full + 8 * i, Tiles::kQBytes / Tiles::kGroups);
+#pragma unroll
+      for (int panel = 0; panel < Tiles::kPanels; ++panel)
+        load_box(q_tile + panel * Tiles::kRows * 128 + i * 64 * 128, &maps.q, barriers.q_full + 8 * i,
+                 {panel * 64, tile.first_row + i * 64, tile.head, tile.batch});
+    }
+    number = barriers.hear_tile(round, true);
+  }
+}
+
+}  // namespace kymo::flash

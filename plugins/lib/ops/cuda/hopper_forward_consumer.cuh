@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The consumer warpgroups of the Hopper forward (hopper_forward.cuh tells the plan).
+#pragma once
+#include "hopper_forward.cuh"
+#include "hopper_rows.cuh"
+
+namespace kymo::flash {
+
+struct HopperForwardOutput {
+  Output o;
+  float* lse;
+  int d;
+  float scale_log2;
+};
+
+template <class Tiles>
+__device__ __forceinline__ void consume(const HopperForwardOutput& out, const ForwardSchedule& schedule, int consumer, uint32_t q_tile,
+                                        uint32_t k_tiles, uint32_t v_tiles, const ForwardBarriers<Tiles>& barriers) {
+  using T = typename Tiles::T;
+  constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kRows = Tiles::kRows, kStages = Tiles::kStages;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
+  const int row_in_group = warp * 16 + lane / 4;  // this thread: that row of the warpgroup and the one 8 below
+  const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles), v_operand = operand(v_tiles, kKeys * 128);
+  PieceSoftmax<kKeys, (Tiles::kHold > 0)> softmax;
+  softmax.c = out.scale_log2;
+  auto& s = softmax.s;
+  float o[kD / 2];
+  uint32_t p[kKeys / 4];
+  int stage_k = 0, phase_k = 0, stage_v = 0, phase_v = 0;
+
+  auto arrive = [&](uint32_t barrier) {
+    if (lane == 0) barrier_arrive(barrier);
+  };
+  auto issue_scores = [&] {
+    const uint32_t k = k_operand + stage_k * (Tiles::kKeyBytes >> 4);
+#pragma unroll
+    for (int step = 0; step < kD / 16; ++step) {
+      const uint32_t panel = step / 4, in_panel = step % 4 * 32;
+      const uint64_t a = descriptor(q_operand, panel * kRows * 128 + in_panel), b = descriptor(k, panel * kKeys * 128 + in_panel);
+      if (step == 0)
+        Wgmma<T, kKeys>::template shared_first<false>(s, a, b);
+      else
+        Wgmma<T, kKeys>::template shared<false>(s, a, b);
+    }
+    product_commit();
+  };
+  auto issue_outputs = [&] {
+    const uint32_t v = v_operand + stage_v * (Tiles::kKeyBytes >> 4);
+#pragma unroll
+    for (int step = 0; step < kKeys / 16; ++step) Wgmma<T, kD>::registers(o, p + 4 * step, descriptor(v, step * 2048));
+    product_commit();
+  };
+  auto release_k = [&] { arrive(barriers.k_empty + 8 * stage_k), advance(stage_k, phase_k, kStages); };
+  auto release_v = [&] { arrive(barriers.v_empty + 8 * stage_v), advance(stage_v, phase_v, kStages); };
+  auto wait_outputs = [&] {
+    product_wait<0>();
+    pin(o), pin(p);
+    release_v();
+  };
+  if (Tiles::kToken && consumer == Tiles::kGroups - 1) named_arrive(1, 256);  // the token starts with consumer 0
+
+  int number = static_cast<int>(blockIdx.x);
+#pragma unroll 1
+  for (int round = 0; number < schedule.tiles; ++round) {
+    const QueryTile tile = schedule.tile<kRows, Tiles::kCausal>(number);
+    const int row0 = tile.first_row + consumer * 64, tiles = schedule.key_tiles<Tiles>(tile);
+    const int clear = min(schedule.seq_k, Tiles::kCausal ? max(0, row0 + schedule.shift + 1) : schedule.seq_k) / kKeys;  // no mask below
+    auto mask = [&](int n) {
+      const int limit = schedule.seq_k - n * kKeys - quad * 2, diagonal = row0 + row_in_group + schedule.shift - n * kKeys - quad * 2;
+#pragma unroll
+      for (int i = 0; i < kKeys / 2; ++i) {
+        const int column = i / 4 * 8 + i % 2, r = i / 2 % 2;
+        if (column >= limit || (Tiles::kCausal && column > diagonal + 8 * r)) s[i] = -INFINITY;
+      }
+    };
+    const int row = row0 + row_in_group;
+    float* lse = out.lse + (static_cast<int64_t>(tile.batch) * schedule.heads_q + tile.head) * schedule.seq_q + row;
+    T* o_rows = static_cast<T*>(out.o.at) + tile.batch * out.o.batch_stride + tile.head * out.o.head_stride + row * out.o.row_stride;
+    softmax.begin();
+    barrier_wait(barriers.q_full + 8 * consumer, round & 1);
+    if (tiles == 0) {  // rows that see no key
+      arrive(barriers.q_empty + 8 * consumer);
+      store_nothing_seen(o_rows, out.o.row_stride, lse, schedule.seq_q - row, out.d);
+      number = barriers.hear_tile(round, lane == 0);
+      continue;
+    }
+    // The first tile: no P V to overlap with.
+    barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
+    pin(s);
+    product_fence();
+    issue_scores();
+    product_wait<0>();
+    pin(s);
+    release_k();
+    if (tiles - 1 >= clear) mask(tiles - 1);
+#pragma unroll
+    for (int k = 0; k < softmax.kPieces; ++k) softmax.maximum_piece(k);
+    softmax.finish_maximum();
+#pragma unroll
+    for (int k = 0; k < softmax.kPieces; ++k) softmax.exponential_piece(k);
+    softmax.finish_sum();
+    pin(s);
+#pragma unroll
+    for (int i = 0; i < kD / 2; ++i) o[i] = 0.f;
+    softmax.template pack_into<T>(p);
+    // Scores of tile n, outputs of tile n + 1, softmax of tile n.
+    auto step = [&](int n, auto masked) {
+      barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
+      if (Tiles::kToken) named_sync(1 + consumer, 256);
+      pin(s), pin(o), pin(p);
+      product_fence();
+      issue_scores();
+      barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
+      product_fence();
+      issue_outputs();
+      if (Tiles::kToken) named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
+      product_wait<1>();  // scores are here, the outputs are under way
+      pin(s);
+      release_k();
+      if constexpr (decltype(masked)::value) mask(n);
+#pragma unroll
+      for (int k = 0; k < softmax.kPieces; ++k) softmax.maximum_piece(k);
+      softmax.finish_maximum();
+#pragma unroll
+      for (int k = 0; k < softmax.kPieces; ++k) {
+        if (Tiles::kHold > 0 && k == Tiles::kHold) {
+          // Waiting on a barrier that has passed costs little and ends a basic block; without it ptxas hoists the wait for the
+          // outputs above all exponentials.
+          barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
+          wait_outputs();
+        }
+        softmax.exponential_piece(k);
+      }
+      softmax.finish_sum();
+      if (Tiles::kHold == 0) wait_outputs();
+      softmax.template pack_into<T>(p);
+#pragma unroll
+      for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
+    };
+    int n = tiles - 2;
+#pragma unroll 1
+    for (; n >= clear; --n) step(n, std::true_type{});
+#pragma unroll 1
+    for (; n >= 0; --n) step(n, std::false_type{});
+    arrive(barriers.q_empty + 8 * consumer);
+    barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
+    pin(o), pin(p);
+    product_fence();
+    issue_outputs();
+    // While the last P V runs: row sums, log-sum-exp, the tile to come.
+    float inverse[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float sum = softmax.sum[r];
+      sum += __shfl_xor_sync(kWholeWarp, sum, 1);
+      sum += __shfl_xor_sync(kWholeWarp, sum, 2);
+      inverse[r] = sum == 0.f ? 0.f : 1.f / sum;
+      if (quad == 0 && row + 8 * r < schedule.seq_q) lse[8 * r] = sum == 0.f ? -INFINITY : (softmax.top[r] * softmax.c + log2f(sum)) * kLn2;
+    }
+    number = barriers.hear_tile(round, lane == 0);
+    wait_outputs();
+    store_rows<T, kD>(o, inverse, o_rows, out.o.row_stride, schedule.seq_q - row, out.d);
+  }
+}
+
+}  // namespace kymo::flash

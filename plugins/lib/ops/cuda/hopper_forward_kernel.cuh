@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Hopper forward kernel around its two roles, and its launch.
+#pragma once
+#include "hopper_forward_consumer.cuh"
+#include "launch.cuh"
+#include "tensor_map.hpp"
+
+namespace kymo::flash {
+
+template <class Tiles>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
+    hopper_forward(const __grid_constant__ HopperForwardMaps maps, const __grid_constant__ ForwardSchedule schedule,
+                   const __grid_constant__ HopperForwardOutput out) {
+  extern __shared__ uint8_t shared[];
+  const uint32_t q_tile = (shared_address(shared) + 1023) & ~1023u, k_tiles = q_tile + Tiles::kQBytes;
+  const uint32_t v_tiles = k_tiles + Tiles::kStages * Tiles::kKeyBytes;
+  const ForwardBarriers<Tiles> barriers(v_tiles + Tiles::kStages * Tiles::kKeyBytes);
+  if (threadIdx.x == 0) barriers.init();
+  __syncthreads();
+  launch_dependents();
+  const int warpgroup = __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);  // the shuffle tells the compiler that it is uniform
+  if (warpgroup == 0) {
+    give_registers<Tiles::kProducerRegisters>();
+    wait_for_prerequisites();  // everything else of this block waits for what these threads load
+    if (threadIdx.x == 0)
+      load_keys_and_values<Tiles>(maps, schedule, k_tiles, v_tiles, barriers);
+    else if (threadIdx.x == 32)
+      load_queries<Tiles>(maps, schedule, q_tile, barriers);
+  } else {
+    take_registers<Tiles::kConsumerRegisters>();
+    consume<Tiles>(out, schedule, warpgroup - 1, q_tile, k_tiles, v_tiles, barriers);
+  }
+}
+
+template <class Tiles>
+std::string launch_hopper_forward(const Forward& call, Stream stream) {
+  const Problem& p = call.problem;
+  HopperForwardMaps maps;
+  std::string wrong = make_map(maps.q, call.q, {p.batch, p.heads_q, p.seq_q, p.d}, p.element, 64);
+  if (wrong.empty()) wrong = make_map(maps.k, call.k, {p.batch, p.heads_kv, p.seq_k, p.d}, p.element, Tiles::kKeys);
+  if (wrong.empty()) wrong = make_map(maps.v, call.v, {p.batch, p.heads_kv, p.seq_k, p.d}, p.element, Tiles::kKeys);
+  if (!wrong.empty()) return wrong;
+  int device = 0, multiprocessors = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (error != cudaSuccess) return failure("hopper_forward", error);
+  ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, static_cast<int*>(call.workspace));
+  const int places = multiprocessors * Tiles::kBlocks;
+  if (schedule.tiles <= places || !wants_counter(p)) schedule.counter = nullptr;
+  if (schedule.counter) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
+  if (error != cudaSuccess) return failure("hopper_forward's counter", error);
+  const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E};
+  const LaunchShape shape{forward_blocks(schedule, p.causal, places), Tiles::kThreads, Tiles::kShared, stream, !schedule.counter};
+  return failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
+}
+
+/// The instantiation for the call's element type and mask.
+template <int kD, int kKeys, int kGroups, int kHold, bool kToken>
+std::string launch_hopper_forward(const Forward& call, Stream stream) {
+  using B = __nv_bfloat16;
+  if (call.problem.element == Element::kFloat16)
+    return call.problem.causal ? launch_hopper_forward<HopperForwardTiles<__half, kD, kKeys, kGroups, kHold, kToken, true>>(call, stream)
+                               : launch_hopper_forward<HopperForwardTiles<__half, kD, kKeys, kGroups, kHold, kToken, false>>(call, stream);
+  return call.problem.causal ? launch_hopper_forward<HopperForwardTiles<B, kD, kKeys, kGroups, kHold, kToken, true>>(call, stream)
+                             : launch_hopper_forward<HopperForwardTiles<B, kD, kKeys, kGroups, kHold, kToken, false>>(call, stream);
+}
+
+}  // namespace kymo::flash

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the output of the Hopper forward from a warpgroup's accumulators to global memory.
+#pragma once
+#include "hopper.cuh"
+
+namespace kymo::flash {
+
+/// Rows of O from accumulators: a 4x4 transpose inside each quad gives every thread 8 neighbouring columns, 16 bytes.
+template <class T, int kD>
+__device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float (&inverse)[2], T* first, int64_t row_stride, int rows_left,
+                                           int d) {
+  const int quad = threadIdx.x % 4;
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    T* to = first + 8 * r * row_stride + quad * 8;
+#pragma unroll
+    for (int g = 0; g < kD / 32; ++g) {
+      uint32_t a[4], b[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int e = (4 * g + i) * 4 + 2 * r;
+        a[i] = pack<T>(o[e] * inverse[r], o[e + 1] * inverse[r]);
+      }
+      const bool odd = quad & 1, high = quad & 2;
+      uint32_t x = __shfl_xor_sync(kWholeWarp, odd ? a[0] : a[1], 1), y = __shfl_xor_sync(kWholeWarp, odd ? a[2] : a[3], 1);
+      b[0] = odd ? x : a[0], b[1] = odd ? a[1] : x, b[2] = odd ? y : a[2], b[3] = odd ? a[3] : y;
+      x = __shfl_xor_sync(kWholeWarp, high ? b[0] : b[2], 2), y = __shfl_xor_sync(kWholeWarp, high ? b[1] : b[3], 2);
+      const uint4 out = high ? make_uint4(x, y, b[2], b[3]) : make_uint4(b[0], b[1], x, y);
+      if (8 * r < rows_left && g * 32 + quad * 8 < d) *reinterpret_cast<uint4*>(to + g * 32) = out;
+    }
+  }
+}
+
+/// Two rows that see no key: o = 0, lse = -inf.
+template <class T>
+__device__ __forceinline__ void store_nothing_seen(T* first, int64_t row_stride, float* lse, int rows_left, int d) {
+  const int quad = threadIdx.x % 4;
+#pragma unroll 1
+  for (int r = 0; r < 16 && r < rows_left; r += 8) {
+    if (quad == 0) lse[r] = -INFINITY;
+    for (int column = quad * 8; column < d; column += 32)
+      *reinterpret_cast<uint4*>(first + r * row_stride + column) = make_uint4(0, 0, 0, 0);
+  }
+}
+
+}  // namespace kymo::flash

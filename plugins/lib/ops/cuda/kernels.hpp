@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launchers of all kernels, one .cu file each. They take calls that choice.cpp has found to fit.
+#pragma once
+#include <string>
+
+#include "flash.hpp"
+
+namespace kymo::flash {
+
+using LaunchForward = std::string(const Forward&, Stream);
+using LaunchBackward = std::string(const Backward&, Stream);
+
+/// Hopper, bf16 and fp16: padded head size, then rows of queries x keys of a tile.
+LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_128x128, hopper_forward_d64_64x128, hopper_forward_d96_128x176,
+    hopper_forward_d96_128x128, hopper_forward_d128_128x176, hopper_forward_d128_128x192, hopper_forward_d128_128x128,
+    hopper_forward_d128_64x80, hopper_forward_d256_128x80;
+LaunchBackward hopper_backward_d64, hopper_backward_d128;
+
+/// Compute capability 8.0 and later; each takes d up to the padded head size in its name.
+LaunchForward portable_forward_d64, portable_forward_d128, portable_forward_d256;      // bf16, fp16
+LaunchForward float_forward_d64, float_forward_d128, float_forward_d256;               // fp32
+LaunchBackward portable_backward_d64, portable_backward_d128, portable_backward_d256;  // bf16, fp16
+LaunchBackward float_backward_d64, float_backward_d128, float_backward_d256;           // fp32
+
+/// Whether a Hopper forward hands out its tiles by a counter: where that has measured faster although the counter must be zeroed before.
+inline bool wants_counter(const Problem& p) { return p.seq_k < 4096 && (p.causal || p.d <= 64); }
+
+/// Where things lie in Backward::workspace: lse and delta of rows padded to a multiple of kRowPadding, then (Hopper) dQ's fp32
+/// accumulator of padded head size `columns`, then (deterministic Hopper) the turns.
+struct BackwardSpace {
+  int64_t heads, padded;             // of all batch elements; rows of each
+  int64_t sums, accumulator, turns;  // numbers of 4 bytes in each part; `sums` counts one of lse and delta
+  size_t bytes() const { return static_cast<size_t>(2 * sums + accumulator + turns) * 4; }
+};
+constexpr int kRowPadding = 128;
+/// columns: 0 for kernels that need no accumulator.
+inline BackwardSpace backward_space(const Backward& call, int columns) {
+  BackwardSpace space{};
+  space.heads = call.problem.batch * call.problem.heads_q;
+  space.padded = (call.problem.seq_q + kRowPadding - 1) / kRowPadding * kRowPadding;
+  space.sums = space.heads * space.padded;
+  space.accumulator = space.sums * columns;
+  if (columns && call.deterministic) space.turns = 1 + 2 * space.sums / 64;  // a next block, and two turns for each tile of queries
+  return space;
+}
+
+}  // namespace kymo::flash

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host side of the kernels: how they are queued. Nothing here is kept between calls.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <string>
+#include <utility>
+
+namespace kymo::flash {
+
+inline std::string failure(const char* kernel, cudaError_t error) {
+  return error == cudaSuccess ? std::string() : std::string(kernel) + ": " + cudaGetErrorString(error);
+}
+
+struct LaunchShape {
+  int64_t blocks;
+  int threads, shared_bytes;
+  cudaStream_t stream;
+  bool early = false;  ///< may start while the kernel before still runs, and waits for it itself (wait_for_prerequisites)
+};
+
+/// Raises the kernel's limit of shared memory (it belongs to the device, so each call does) and queues it.
+template <class... Parameters, class... Arguments>
+cudaError_t queue(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&... arguments) {
+  if (shape.shared_bytes > 0) {
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes);
+    if (error != cudaSuccess) return error;
+  }
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(shape.blocks));
+  config.blockDim = dim3(static_cast<unsigned>(shape.threads));
+  config.dynamicSmemBytes = static_cast<size_t>(shape.shared_bytes);
+  config.stream = shape.stream;
+  config.attrs = &early;
+  config.numAttrs = shape.early ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace kymo::flash

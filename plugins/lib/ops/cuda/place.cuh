@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows of which head a block works on.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <type_traits>
+
+#include "flash.hpp"
+
+namespace kymo::flash {
+
+struct Place {
+  int64_t batch, head, head_kv;
+  int first_row;
+};
+
+template <class T, class Pointer>
+__device__ __forceinline__ auto head_of(const Tensor<Pointer>& tensor, int64_t batch, int64_t head) {
+  using Element = std::conditional_t<std::is_const_v<std::remove_pointer_t<Pointer>>, const T, T>;
+  return static_cast<Element*>(tensor.at) + batch * tensor.batch_stride + head * tensor.head_stride;
+}
+
+inline int64_t query_blocks(const Problem& p, int rows) { return (p.seq_q + rows - 1) / rows * p.heads_q * p.batch; }
+inline int64_t key_blocks(const Problem& p, int rows) { return (p.seq_k + rows - 1) / rows * p.heads_kv * p.batch; }
+
+/// Blocks of one head follow each other, so that its keys and values stay in L2; under a causal mask the longest come first.
+template <int kRows>
+__device__ __forceinline__ Place query_place(const Problem& p, unsigned block) {
+  const unsigned blocks = (static_cast<unsigned>(p.seq_q) + kRows - 1) / kRows, heads = static_cast<unsigned>(p.heads_q);
+  const unsigned in_head = block % blocks, head = block / blocks % heads;
+  const unsigned row_block = p.causal ? blocks - 1 - in_head : in_head;
+  return {block / blocks / heads, head, head / static_cast<unsigned>(p.heads_q / p.heads_kv), static_cast<int>(row_block * kRows)};
+}
+/// The same over the keys of a key/value head; there the first rows are the longest.
+template <int kRows>
+__device__ __forceinline__ Place key_place(const Problem& p, unsigned block) {
+  const unsigned blocks = (static_cast<unsigned>(p.seq_k) + kRows - 1) / kRows, heads = static_cast<unsigned>(p.heads_kv);
+  const unsigned head = block / blocks % heads;
+  return {block / blocks / heads, 0, head, static_cast<int>(block % blocks * kRows)};
+}
+
+}  // namespace kymo::flash

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The query kernel of the portable backward (portable_backward_keys.cuh tells the plan), and the launch of all its kernels.
+#pragma once
+#include "portable_backward_keys.cuh"
+
+namespace kymo::flash {
+
+template <class T, int D>
+__global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
+    portable_backward_queries(const __grid_constant__ Backward call, const RowSums sums) {
+  using Tiles = PortableBackwardTiles<T, D>;
+  constexpr int kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8, kStream = Tiles::kStream, kThreads = Tiles::kThreads;
+  extern __shared__ __align__(128) uint8_t shared[];
+  const uint32_t q_tile = shared_address(shared), do_tile = q_tile + Tiles::kOwnBytes, stages = do_tile + Tiles::kOwnBytes;
+  constexpr int kStageBytes = 2 * Tiles::kTileBytes;  // K, V
+  const Problem& p = call.problem;
+  const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d), shift = seq_k - seq_q;
+  const Place place = query_place<Tiles::kOwn>(p, blockIdx.x);
+  const T* k_head = head_of<T>(call.k, place.batch, place.head_kv);
+  const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const int own_row = warp / Tiles::kSplit * 16, column = warp % Tiles::kSplit * Tiles::kColumns;
+  const int row = place.first_row + own_row + g;  // this thread: queries `row` and row + 8
+  const int keys = p.causal ? min(seq_k, place.first_row + Tiles::kOwn + shift) : seq_k, tiles = max(0, keys + kStream - 1) / kStream;
+  const int clear = min(seq_k, p.causal ? max(0, place.first_row + own_row + shift + 1) : seq_k) / kStream;
+  const float c = p.scale * kLog2E;
+  float lse[2], delta[2];
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int64_t at = (place.batch * p.heads_q + place.head) * sums.padded + row + 8 * r;
+    lse[r] = sums.lse[at], delta[r] = sums.delta[at];
+  }
+  auto copy_keys = [&](int stage, int n) {
+    const uint32_t to = stages + stage * kStageBytes;
+    const int at = n * kStream;
+    copy_rows<T, D, kStream, kThreads>(to, k_head + at * call.k.row_stride, call.k.row_stride, seq_k - at, d);
+    copy_rows<T, D, kStream, kThreads>(to + Tiles::kTileBytes, v_head + at * call.v.row_stride, call.v.row_stride, seq_k - at, d);
+    commit_copies();
+  };
+  copy_rows<T, D, Tiles::kOwn, kThreads>(q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride,
+                                         call.q.row_stride, seq_q - place.first_row, d);
+  copy_rows<T, D, Tiles::kOwn, kThreads>(do_tile, head_of<T>(call.d_o, place.batch, place.head) + place.first_row * call.d_o.row_stride,
+                                         call.d_o.row_stride, seq_q - place.first_row, d);
+  if (tiles > 0) copy_keys(0, 0);
+  float dq[1][kC][4] = {};
+  int stage = 0;
+#pragma unroll 1
+  for (int n = 0; n < tiles; ++n) {
+    if (Tiles::kStages == 2 && n + 1 < tiles) {
+      copy_keys(stage ^ 1, n + 1);
+      wait_copies<1>();
+    } else {
+      wait_copies<0>();
+    }
+    __syncthreads();
+    const uint32_t k_tile = stages + stage * kStageBytes, v_tile = k_tile + Tiles::kTileBytes;
+    float s[1][kN][4], dp[1][kN][4];
+    multiply_rows<T, D>(s, q_tile, own_row, k_tile);
+    if (n >= clear) {
+#pragma unroll
+      for (int j = 0; j < kN; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const int key = n * kStream + 8 * j + 2 * t + e % 2;
+          if (key >= seq_k || (p.causal && key > row + 8 * (e / 2) + shift)) s[0][j][e] = -INFINITY;
+        }
+    }
+    multiply_rows<T, D>(dp, do_tile, own_row, v_tile);
+#pragma unroll
+    for (int j = 0; j < kN; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) s[0][j][e] = weight<T>(s[0][j][e], p.scale, c, lse[e / 2]) * (dp[0][j][e] - delta[e / 2]);
+    accumulate<T, D>(dq, s, k_tile, column);
+    __syncthreads();
+    if (Tiles::kStages == 2)
+      stage ^= 1;
+    else if (n + 1 < tiles)
+      copy_keys(0, n + 1);
+  }
+  wait_copies<0>();
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    if (row + 8 * r >= seq_q) continue;
+    T* to = head_of<T>(call.dq, place.batch, place.head) + (row + 8 * r) * call.dq.row_stride;
+#pragma unroll
+    for (int j = 0; j < kC; ++j)
+      if (column + 8 * j < d) store_pair(to + column + 8 * j + 2 * t, dq[0][j][2 * r] * p.scale, dq[0][j][2 * r + 1] * p.scale);
+  }
+}
+
+template <class T, int D>
+std::string launch_portable_backward(const Backward& call, Stream stream) {
+  using Tiles = PortableBackwardTiles<T, D>;
+  const BackwardSpace space = backward_space(call, 0);
+  const RowSums sums = row_sums(call, space);
+  cudaError_t error = begin_backward<T, D>(call, space, sums, DqSpace{}, stream);
+  if (error != cudaSuccess) return failure("backward_begin", error);
+  const LaunchShape keys{key_blocks(call.problem, Tiles::kOwn), Tiles::kThreads, Tiles::kShared, stream};
+  error = queue(portable_backward_keys<T, D>, keys, call, sums);
+  if (error != cudaSuccess) return failure("portable_backward_keys", error);
+  const LaunchShape queries{query_blocks(call.problem, Tiles::kOwn), Tiles::kThreads, Tiles::kShared, stream};
+  return failure("portable_backward_queries", queue(portable_backward_queries<T, D>, queries, call, sums));
+}
+
+}  // namespace kymo::flash

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// FlashAttention-2 forward with mma.sync and cp.async (sm_80 and later), for bf16, fp16 and, by three TF32 products, fp32.
+//
+// A block holds kRows query rows of one head in shared memory and walks over tiles of kKeys keys, last tile first (where a causal
+// mask cuts, so that all later tiles need none). Each warp owns 16 * kM query rows: no warp ever needs another's results.
+//
+//   copies  | Q K3 | V3        | K2          | V2        | K1          | ...
+//   tensor  |      | S = Q K3  |      O += P V3 | S = Q K2 |      O += P V2 | ...
+//   other   |                  | softmax        |          | softmax
+//
+// One tile of K and one of V are in shared memory; each is refilled while the other one is multiplied. S, P and O stay in
+// registers: the layout in which S leaves the tensor cores is the layout in which P enters them.
+// Online softmax, per row: m = running maximum of s, l = sum of exp2((s - m) c), O rescaled by exp2((m_old - m) c); c is the
+// scale times log2(e). A row that has seen no key keeps m = -inf, l = 0.
+#pragma once
+#include "infinite_scores.cuh"
+#include "launch.cuh"
+#include "place.cuh"
+
+namespace kymo::flash {
+
+/// kM: tiles of 16 rows in a warp; kKeys: keys in a tile. Two row tiles halve what a product reads of shared memory, where O (kM *
+/// D / 2 registers) lets them; all of it fits the 99 KiB of the smaller GPUs.
+template <class T, int D>
+struct PortableForwardTiles {
+  static constexpr bool kWide = sizeof(T) == 4;
+  static constexpr int kM = D == 256 ? 1 : 2, kWarps = 4, kThreads = 32 * kWarps, kRows = 16 * kM * kWarps;
+  static constexpr int kKeys = !kWide ? (D == 64 ? 64 : 32) : D == 64 ? 64 : 16;
+  static constexpr int kRowBytes = TileRow<T, D>::kBytes, kShared = (kRows + 2 * kKeys) * kRowBytes;
+  static_assert(kShared <= 99 * 1024);
+};
+
+/// Running maximum and sum of the rows of a warp, and what they do to a tile of scores.
+/// 16-bit: s as the product leaves it, c the scale times log2(e), one fused operation before each exponential. kWide: s already scaled, c
+/// log2(e), and maxima subtracted before c multiplies: the difference is exact, and scores of thousands keep their fp32 accuracy.
+template <int kM, int kN, bool kWide>
+struct OnlineSoftmax {
+  float top[kM][2], sum[kM][2];
+
+  __device__ __forceinline__ void begin() {
+#pragma unroll
+    for (int m = 0; m < kM; ++m) top[m][0] = top[m][1] = -INFINITY, sum[m][0] = sum[m][1] = 0.f;
+  }
+  static __device__ __forceinline__ float weight(float s, float base, float c) {
+    return kWide ? exp2_fast((s - base) * c) : exp2_fast(fmaf(s, c, -base));
+  }
+  /// Log-sum-exp of a row of this sum.
+  static __device__ __forceinline__ float log_sum_exp(float top, float sum, float c) {
+    return kWide ? fmaf(log2f(sum), kLn2, top) : __fadd_rn(__fmul_rn(top, c), log2f(sum)) * kLn2;
+  }
+  /// Scores become exp2((s - top) c); correction[m][r] is what older sums and outputs are multiplied by.
+  __device__ __forceinline__ void take(float (&s)[kM][kN][4], float c, float (&correction)[kM][2]) {
+#pragma unroll
+    for (int m = 0; m < kM; ++m)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        float most = top[m][r];
+#pragma unroll
+        for (int n = 0; n < kN; ++n) most = fmaxf(most, fmaxf(s[m][n][2 * r], s[m][n][2 * r + 1]));
+        most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 1));
+        most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 2));
+        // Rounded products on purpose: older sums were taken relative to the rounded one, and only the difference of two such is exact.
+        const float unit = kWide ? 1.f : c, base = most == -INFINITY ? 0.f : __fmul_rn(most, unit);
+        const float moved = __fadd_rn(__fmul_rn(top[m][r], unit), -base);
+        correction[m][r] = exp2_fast(kWide ? moved * c : moved);
+        top[m][r] = most;
+        float added = 0.f;
+#pragma unroll
+        for (int n = 0; n < kN; ++n)
+#pragma unroll
+          for (int e = 2 * r; e < 2 * r + 2; ++e) added += s[m][n][e] = weight(s[m][n][e], base, c);
+        sum[m][r] = fmaf(sum[m][r], correction[m][r], added);
+      }
+  }
+};
+
+template <class T, int D>
+__global__ void __launch_bounds__(PortableForwardTiles<T, D>::kThreads) portable_forward(const __grid_constant__ Forward call) {
+  using Tiles = PortableForwardTiles<T, D>;
+  constexpr int kM = Tiles::kM, kN = Tiles::kKeys / 8, kC = D / 8, kKeys = Tiles::kKeys, kThreads = Tiles::kThreads;
+  extern __shared__ __align__(128) uint8_t shared[];
+  const uint32_t q_tile = shared_address(shared), k_tile = q_tile + Tiles::kRows * Tiles::kRowBytes,
+                 v_tile = k_tile + kKeys * Tiles::kRowBytes;
+  const Problem& p = call.problem;
+  const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d), shift = seq_k - seq_q;
+  const Place place = query_place<Tiles::kRows>(p, blockIdx.x);
+  const T* k_head = head_of<T>(call.k, place.batch, place.head_kv);
+  const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const int warp_row = place.first_row + warp * 16 * kM;  // this thread: rows warp_row + 16 m + g and 8 more
+  const int keys = p.causal ? min(seq_k, place.first_row + Tiles::kRows + shift) : seq_k;  // seen by any row of the block
+  const int tiles = max(0, keys + kKeys - 1) / kKeys;
+  const int clear = min(seq_k, p.causal ? max(0, warp_row + shift + 1) : seq_k) / kKeys;  // tiles below this one need no mask
+  const float c = Tiles::kWide ? kLog2E : p.scale * kLog2E;
+
+  auto copy_keys = [&](uint32_t tile, const T* head, int64_t row_stride, int n) {
+    copy_rows<T, D, kKeys, kThreads>(tile, head + n * kKeys * row_stride, row_stride, seq_k - n * kKeys, d);
+    commit_copies();
+  };
+  OnlineSoftmax<kM, kN, Tiles::kWide> softmax;
+  softmax.begin();
+  float o[kM][kC][4] = {};
+
+  copy_rows<T, D, Tiles::kRows, kThreads>(q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride,
+                                          call.q.row_stride, seq_q - place.first_row, d);
+  if (tiles > 0) copy_keys(k_tile, k_head, call.k.row_stride, tiles - 1);
+#pragma unroll 1
+  for (int n = tiles - 1; n >= 0; --n) {
+    wait_copies<0>();
+    __syncthreads();  // K of this tile is there; nobody reads the V before it any more
+    copy_keys(v_tile, v_head, call.v.row_stride, n);
+    float s[kM][kN][4];
+    multiply_rows<T, D>(s, q_tile, warp * 16 * kM, k_tile);
+    if constexpr (Tiles::kWide) {
+      if (any_nan(s)) multiply_rows_once<D>(s, q_tile, warp * 16 * kM, k_tile);
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+#pragma unroll
+        for (int j = 0; j < kN; ++j)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) s[m][j][e] = __fmul_rn(s[m][j][e], p.scale);
+    }
+    if (n >= clear) {
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+#pragma unroll
+        for (int j = 0; j < kN; ++j)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            const int key = n * kKeys + 8 * j + 2 * t + e % 2, row = warp_row + 16 * m + g + 8 * (e / 2);
+            if (key >= seq_k || (p.causal && key > row + shift)) s[m][j][e] = -INFINITY;
+          }
+    }
+    wait_copies<0>();
+    __syncthreads();  // V is there; nobody reads this K any more
+    if (n > 0) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
+    float correction[kM][2];
+    softmax.take(s, c, correction);
+#pragma unroll
+    for (int m = 0; m < kM; ++m)
+#pragma unroll
+      for (int j = 0; j < kC; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) o[m][j][e] *= correction[m][e / 2];
+    accumulate<T, D>(o, s, v_tile, 0);
+  }
+  wait_copies<0>();
+
+  T* o_head = head_of<T>(call.o, place.batch, place.head);
+  float* lse = call.lse + (place.batch * p.heads_q + place.head) * p.seq_q;
+#pragma unroll
+  for (int m = 0; m < kM; ++m)
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float sum = softmax.sum[m][r];
+      sum += __shfl_xor_sync(kWholeWarp, sum, 1);
+      sum += __shfl_xor_sync(kWholeWarp, sum, 2);
+      const float inverse = sum == 0.f ? 0.f : 1.f / sum;
+      const int row = warp_row + 16 * m + g + 8 * r;
+      if (row >= seq_q) continue;
+      if (t == 0) lse[row] = sum == 0.f ? -INFINITY : softmax.log_sum_exp(softmax.top[m][r], sum, c);
+#pragma unroll
+      for (int j = 0; j < kC; ++j)
+        if (8 * j < d) store_pair(o_head + row * call.o.row_stride + 8 * j + 2 * t, o[m][j][2 * r] * inverse, o[m][j][2 * r + 1] * inverse);
+    }
+}
+
+template <class T, int D>
+std::string launch_portable_forward(const Forward& call, Stream stream) {
+  using Tiles = PortableForwardTiles<T, D>;
+  const LaunchShape shape{query_blocks(call.problem, Tiles::kRows), Tiles::kThreads, Tiles::kShared, stream};
+  return failure("portable_forward", queue(portable_forward<T, D>, shape, call));
+}
+
+}  // namespace kymo::flash

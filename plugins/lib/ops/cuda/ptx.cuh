@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names for the instructions (PTX ISA, sm_80 and later) that every kernel here uses.
+#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+namespace kymo::flash {
+
+constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
+constexpr uint32_t kWholeWarp = 0xffffffffu;
+
+__device__ __forceinline__ uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
+
+// ---------------------------------------------------------------- arithmetic
+__device__ __forceinline__ float exp2_fast(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// Two values as one register of T, the first in its low half.
+template <class T>
+__device__ __forceinline__ uint32_t pack(float low, float high);
+template <>
+__device__ __forceinline__ uint32_t pack<__nv_bfloat16>(float low, float high) {
+  uint32_t r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+  return r;
+}
+template <>
+__device__ __forceinline__ uint32_t pack<__half>(float low, float high) {
+  uint32_t r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+  return r;
+}
+template <class T>
+__device__ __forceinline__ float2 unpack(uint32_t two);
+template <>
+__device__ __forceinline__ float2 unpack<__nv_bfloat16>(uint32_t two) {
+  return make_float2(__uint_as_float(two << 16), __uint_as_float(two & 0xffff0000u));
+}
+template <>
+__device__ __forceinline__ float2 unpack<__half>(uint32_t two) {
+  return __half22float2(*reinterpret_cast<__half2*>(&two));
+}
+
+// ---------------------------------------------------------------- programmatic dependent launch (sm_90; elsewhere nothing overlaps)
+/// Lets blocks of the next kernel start.
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+/// Waits until the kernel before has ended and its writes are visible.
+__device__ __forceinline__ void wait_for_prerequisites() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// ---------------------------------------------------------------- asynchronous copies
+/// 16 bytes from global to shared memory, past L1; zeros instead when `inside` is false.
+__device__ __forceinline__ void copy16(uint32_t to, const void* from, bool inside) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
+}
+__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// Waits until at most `kPending` of this thread's groups of copies are under way.
+template <int kPending>
+__device__ __forceinline__ void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+// ---------------------------------------------------------------- matrices
+/// Four 8x8 matrices of 16-bit elements; lane 8i + r gives the address of row r of matrix i. Lane l receives the 32-bit word
+/// l % 4 of row l / 4 of each. (A matrix of 8 rows of four floats is read in the same way, a float for each lane.)
+__device__ __forceinline__ void load_matrices(uint32_t (&r)[4], uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address)
+               : "memory");
+}
+__device__ __forceinline__ void load_matrices_transposed(uint32_t (&r)[4], uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address)
+               : "memory");
+}
+__device__ __forceinline__ float load_shared(uint32_t address) {
+  float v;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address) : "memory");
+  return v;
+}
+__device__ __forceinline__ float2 load_shared2(uint32_t address) {
+  float2 v;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(address) : "memory");
+  return v;
+}
+
+/// acc (16x8) += a (16 x 32 bytes) b (32 bytes x 8), fp32 accumulation. With g = lane / 4, t = lane % 4:
+///   acc  {row g, columns 2t, 2t + 1; row g + 8, the same columns}
+///   a    16-bit T: {row g, k 2t; row g + 8, k 2t; row g, k 2t + 8; row g + 8, k 2t + 8}, two neighbours in each register
+///   b    {k 2t, 2t + 1, column g}, {k 2t + 8, 2t + 9, column g}
+/// float: a {row g, k t; row g + 8, k t; row g, k t + 4; row g + 8, k t + 4}, b {k t, column g}, {k t + 4, column g}.
+template <class T>
+__device__ __forceinline__ void multiply(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
+template <>
+__device__ __forceinline__ void multiply<__nv_bfloat16>(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+template <>
+__device__ __forceinline__ void multiply<__half>(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ __forceinline__ void multiply_tf32(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+/// x as a TF32 number (11 bits of fraction), to nearest; what it leaves, x - tf32(x), is exact.
+__device__ __forceinline__ uint32_t tf32(float x) {
+  uint32_t r;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return r;
+}
+__device__ __forceinline__ uint32_t tf32_rest(uint32_t x, uint32_t big) {
+  return __float_as_uint(__uint_as_float(x) - __uint_as_float(big));
+}
+/// fp32 accuracy from three TF32 products: (A + a)(B + b) = AB + Ab + aB, small ones first, and ab is below fp32's own rounding.
+/// An infinite operand gives NaN (its rest is inf - inf): see infinite_scores.cuh.
+template <>
+__device__ __forceinline__ void multiply<float>(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  uint32_t big[4], rest[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    big[i] = tf32(__uint_as_float(a[i]));
+    rest[i] = tf32_rest(a[i], big[i]);
+  }
+  const uint32_t big0 = tf32(__uint_as_float(b0)), big1 = tf32(__uint_as_float(b1));
+  multiply_tf32(acc, rest, big0, big1);
+  multiply_tf32(acc, big, tf32_rest(b0, big0), tf32_rest(b1, big1));
+  multiply_tf32(acc, big, big0, big1);
+}
+
+}  // namespace kymo::flash

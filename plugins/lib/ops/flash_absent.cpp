@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands in for flash_calls.cpp where there is no CUDA compiler: everything else of the library is the same.
+#include "ops/flash_calls.hpp"
+
+namespace kymo::ops::flash {
+
+std::string refusal(const at::Tensor& query, const at::Tensor&, const Setting&, Direction) {
+  if (!query.device().is_cuda()) return "needs CUDA tensors, and q is on " + query.device().str();
+  return "is not part of this build, which had no CUDA compiler";
+}
+
+void forward(const ForwardTensors& tensors, const Setting& setting) {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "attention: flash ", refusal(tensors.query, tensors.key, setting, Direction::kForward));
+}
+
+void backward(const BackwardTensors& tensors, const Setting& setting) {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "attention: flash ", refusal(tensors.query, tensors.key, setting, Direction::kBackward));
+}
+
+}  // namespace kymo::ops::flash

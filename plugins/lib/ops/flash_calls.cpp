@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/flash_calls.hpp"
+
+#include <ATen/DeviceGuard.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+
+#include <cstdint>
+
+#include "ops/cuda/flash.hpp"
+
+namespace kymo::ops::flash {
+namespace {
+
+namespace kernels = kymo::flash;
+
+constexpr std::int64_t kRowAlignmentBytes = 16;  // of what the kernels load at once
+
+/// Whether every row starts where the kernels can load it. A dimension of size 1 is never stepped over.
+bool is_aligned(const at::Tensor& tensor) {
+  if (tensor.stride(3) != 1 || reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % kRowAlignmentBytes != 0) return false;
+  for (std::int64_t dimension = 0; dimension < 3; ++dimension)
+    if (tensor.size(dimension) > 1 && tensor.stride(dimension) * static_cast<std::int64_t>(tensor.element_size()) % kRowAlignmentBytes != 0)
+      return false;
+  return true;
+}
+
+/// The tensor itself, or a copy where its rows lie too oddly for the kernels.
+at::Tensor loadable(const at::Tensor& tensor) { return is_aligned(tensor) ? tensor : tensor.clone(at::MemoryFormat::Contiguous); }
+
+/// Where to let the kernels write: `tensor` itself, or a buffer of its shape that finish() copies back.
+at::Tensor writable(const at::Tensor& tensor) {
+  return is_aligned(tensor) ? tensor : at::empty_like(tensor, tensor.options(), at::MemoryFormat::Contiguous);
+}
+void finish(const at::Tensor& written, const at::Tensor& tensor) {
+  if (!written.is_same(tensor)) tensor.copy_(written);
+}
+
+kernels::Input input(const at::Tensor& tensor) { return {tensor.const_data_ptr(), tensor.stride(0), tensor.stride(1), tensor.stride(2)}; }
+kernels::Output output(const at::Tensor& tensor) {
+  return {tensor.mutable_data_ptr(), tensor.stride(0), tensor.stride(1), tensor.stride(2)};
+}
+
+kernels::Element element_of(at::ScalarType dtype) {
+  if (dtype == at::kBFloat16) return kernels::Element::kBfloat16;
+  return dtype == at::kHalf ? kernels::Element::kFloat16 : kernels::Element::kFloat32;
+}
+
+kernels::Problem problem_of(const at::Tensor& query, const at::Tensor& key, const Setting& setting) {
+  kernels::Problem problem;
+  problem.batch = query.size(0);
+  problem.heads_q = query.size(1);
+  problem.heads_kv = key.size(1);
+  problem.seq_q = query.size(2);
+  problem.seq_k = key.size(2);
+  problem.d = query.size(3);
+  problem.element = element_of(query.scalar_type());
+  problem.causal = setting.causal;
+  problem.scale = static_cast<float>(setting.scale);
+  return problem;
+}
+
+kernels::Stream current_stream(const at::Device& device) {
+  return static_cast<kernels::Stream>(c10::impl::getDeviceGuardImpl(at::kCUDA)->getStream(device).native_handle());
+}
+
+/// Undefined if the call wants none. The caching allocator gives it back to this stream alone, so it may be released before the kernels
+/// have run.
+template <class Call>
+at::Tensor workspace_of(const Call& call, const at::Tensor& like) {
+  const auto bytes = static_cast<std::int64_t>(kernels::workspace_bytes(call));
+  return bytes > 0 ? at::empty({bytes}, like.options().dtype(at::kByte)) : at::Tensor();
+}
+
+/// Asks whether the kernels take a call of these sizes. The addresses stand for any that are aligned; nothing is read or written.
+std::string ask(const kernels::Problem& problem, Direction direction) {
+  alignas(256) static char somewhere[256];
+  const std::int64_t query_head = problem.seq_q * problem.d, key_head = problem.seq_k * problem.d;
+  const kernels::Input rows_of_query{somewhere, problem.heads_q * query_head, query_head, problem.d};
+  const kernels::Input rows_of_key{somewhere, problem.heads_kv * key_head, key_head, problem.d};
+  const auto writable_rows = [](const kernels::Input& like) {
+    return kernels::Output{somewhere, like.batch_stride, like.head_stride, like.row_stride};
+  };
+  auto* const numbers = reinterpret_cast<float*>(somewhere);
+  std::string reason;
+  if (direction == Direction::kForward) {
+    kernels::Forward call;
+    call.problem = problem;
+    call.q = rows_of_query;
+    call.k = call.v = rows_of_key;
+    call.o = writable_rows(rows_of_query);
+    call.lse = numbers;
+    return kernels::supported(call, &reason) ? "" : "refuses the call: " + reason;
+  }
+  kernels::Backward call;
+  call.problem = problem;
+  call.q = call.o = call.d_o = rows_of_query;
+  call.k = call.v = rows_of_key;
+  call.lse = numbers;
+  call.dq = writable_rows(rows_of_query);
+  call.dk = call.dv = writable_rows(rows_of_key);
+  call.workspace = somewhere;
+  return kernels::supported(call, &reason) ? "" : "refuses the call: " + reason;
+}
+
+}  // namespace
+
+std::string refusal(const at::Tensor& query, const at::Tensor& key, const Setting& setting, Direction direction) {
+  if (!query.device().is_cuda()) return "needs CUDA tensors, and q is on " + query.device().str();
+  if (query.scalar_type() == at::kDouble) return "takes Float, BFloat16 and Half, and q is Double";
+  const c10::OptionalDeviceGuard on_device(query.device());
+  return ask(problem_of(query, key, setting), direction);
+}
+
+void forward(const ForwardTensors& tensors, const Setting& setting) {
+  const c10::OptionalDeviceGuard on_device(tensors.query.device());
+  const at::Tensor query = loadable(tensors.query), key = loadable(tensors.key), value = loadable(tensors.value);
+  const at::Tensor to = writable(tensors.output);
+  kernels::Forward call;
+  call.problem = problem_of(query, key, setting);
+  call.q = input(query);
+  call.k = input(key);
+  call.v = input(value);
+  call.o = output(to);
+  call.lse = tensors.log_sum_exp.mutable_data_ptr<float>();
+  const at::Tensor counter = workspace_of(call, query);
+  call.workspace = counter.defined() ? counter.mutable_data_ptr() : nullptr;
+  const std::string error = kernels::launch_forward(call, current_stream(query.device()));
+  TORCH_CHECK(error.empty(), "attention: flash: ", error);
+  finish(to, tensors.output);
+}
+
+void backward(const BackwardTensors& tensors, const Setting& setting) {
+  const c10::OptionalDeviceGuard on_device(tensors.query.device());
+  const at::Tensor query = loadable(tensors.query), key = loadable(tensors.key), value = loadable(tensors.value);
+  const at::Tensor forward_output = loadable(tensors.output), output_gradient = loadable(tensors.output_gradient);
+  const at::Tensor log_sum_exp = tensors.log_sum_exp.contiguous();
+  const at::Tensor query_to = writable(tensors.query_gradient), key_to = writable(tensors.key_gradient);
+  const at::Tensor value_to = writable(tensors.value_gradient);
+  kernels::Backward call;
+  call.problem = problem_of(query, key, setting);
+  call.q = input(query);
+  call.k = input(key);
+  call.v = input(value);
+  call.o = input(forward_output);
+  call.d_o = input(output_gradient);
+  call.lse = log_sum_exp.const_data_ptr<float>();
+  call.dq = output(query_to);
+  call.dk = output(key_to);
+  call.dv = output(value_to);
+  call.deterministic = setting.deterministic;
+  const at::Tensor workspace = workspace_of(call, query);
+  call.workspace = workspace.mutable_data_ptr();
+  const std::string error = kernels::launch_backward(call, current_stream(query.device()));
+  TORCH_CHECK(error.empty(), "attention: flash: ", error);
+  finish(query_to, tensors.query_gradient);
+  finish(key_to, tensors.key_gradient);
+  finish(value_to, tensors.value_gradient);
+}
+
+}  // namespace kymo::ops::flash

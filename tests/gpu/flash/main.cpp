@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks and times the attention kernels without LibTorch.
+//   flash_kernels check [COUNT]   COUNT random problems for each path (default 60), then streams, graphs and repeatability
+//   flash_kernels bench           CSV of times on standard output
+// Exit code 0: all right; 1: something is wrong; 77: no GPU.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "runs.hpp"
+
+int main(int argc, char** argv) {
+  using namespace kymo::flash::test;
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::puts("no GPU"), 77;
+  try {
+    if (argc > 1 && !std::strcmp(argv[1], "bench")) return bench();
+    return check(argc > 2 ? std::atoi(argv[2]) : 60);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "flash_kernels: %s\n", error.what());
+    return 1;
+  }
+}

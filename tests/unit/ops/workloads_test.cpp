@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workloads over the operators, driven through their C table, as a worker does, on the CPU.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <string>
+
+#include "unit/plugins/driven.hpp"
+
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Changes = std::map<std::string, FakeHost::Value>;
+
+Changes small(Changes more = {}) {
+  Changes all{{"seq", std::int64_t{200}}, {"heads", std::int64_t{2}}, {"batch", std::int64_t{1}}, {"head_dim", std::int64_t{32}}};
+  for (const auto& [name, value] : more) all[name] = value;
+  return all;
+}
+
+TEST(AttentionFlash, HasTheParametersOfNaiveAndTwoMore) {
+  const auto names = [](const char* workload) {
+    const kymo_workload& table = *load(workload);
+    std::vector<std::string> all;
+    for (std::uint32_t i = 0; i < table.parameter_count; ++i) {
+      EXPECT_STRNE(table.parameters[i].documentation, "");
+      all.emplace_back(table.parameters[i].name);
+    }
+    return all;
+  };
+  std::vector<std::string> expected = names("attention_naive");
+  expected.insert(expected.end(), {"implementation", "deterministic"});
+  EXPECT_EQ(names("attention_flash"), expected);
+}
+
+TEST(AttentionFlash, StepsAndVerifiesInEveryType) {
+  for (const char* dtype : {"fp32", "bf16", "fp16"})
+    for (const char* implementation : {"auto", "tiled"})
+      for (const bool causal : {true, false}) {
+        Driven run("attention_flash", small({{"dtype", dtype}, {"causal", causal}, {"implementation", implementation}}));
+        ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+        ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+        EXPECT_THAT(run.host.phases, ElementsAre("forward", "backward"));
+        EXPECT_THAT(run.host.scopes, ElementsAre("flash_attention"));
+        EXPECT_EQ(run.host.texts["implementation"], "tiled");
+        EXPECT_THAT(run.passed_checks(), ElementsAre("output", "query gradient", "key gradient", "value gradient")) << dtype << causal;
+      }
+}
+
+TEST(AttentionFlash, DeclaresWhatEveryAttentionDeclares) {
+  for (const bool causal : {true, false}) {
+    Driven naive("attention_naive", small({{"causal", causal}})), flash("attention_flash", small({{"causal", causal}}));
+    ASSERT_EQ(naive.prepare(), KYMO_OK);
+    ASSERT_EQ(flash.prepare(), KYMO_OK);
+    const double tensor_bytes = 2 * 200 * 32 * 4;
+    for (const auto& [phase, tensors] : {std::pair{"forward", 4}, {"backward", 8}}) {
+      EXPECT_GT(flash.host.work[phase].first, 0);
+      EXPECT_EQ(flash.host.work[phase].first, naive.host.work[phase].first);
+      EXPECT_EQ(flash.host.work[phase].second, tensors * tensor_bytes);
+    }
+  }
+}
+
+TEST(AttentionFlash, SkipsFlashOnTheCpu) {
+  Driven run("attention_flash", small({{"implementation", "flash"}}));
+  EXPECT_EQ(run.prepare(), KYMO_SKIPPED);
+  EXPECT_THAT(run.host.message, HasSubstr("implementation=flash needs CUDA tensors, and q is on cpu"));
+}
+
+TEST(AttentionSdpa, LeavesTheSwitchesOfTheProcessAlone) {
+  Driven math("attention_sdpa", small({{"backend", "math"}}));
+  ASSERT_EQ(math.prepare(), KYMO_OK) << math.host.message;
+  Driven automatic("attention_sdpa", small());
+  ASSERT_EQ(automatic.prepare(), KYMO_OK);
+  EXPECT_EQ(math.host.texts["backend"], "math");
+  EXPECT_EQ(automatic.host.texts["backend"], "flash") << "LibTorch's choice, although another instance allows math alone";
+  for (Driven* run : {&math, &automatic}) {
+    ASSERT_EQ(run->step(), KYMO_OK);
+    EXPECT_EQ(run->passed_checks().size(), 4u);
+  }
+}
+
+const Changes kSmallModel{{"context", std::int64_t{16}}, {"batch", std::int64_t{2}}, {"vocab_size", std::int64_t{50}}};
+
+TEST(TransformerLm, TrainsWithEveryAttentionThatRunsHere) {
+  for (const char* attention : {"tiled", "sdpa_flash", "sdpa_math"})
+    for (const auto& [dtype, autocast] : {std::pair{"fp32", false}, {"fp32", true}, {"bf16", false}}) {
+      Changes changes = kSmallModel;
+      changes.insert({{"attention", attention}, {"dtype", dtype}, {"autocast", autocast}});
+      Driven run("transformer_lm", changes);
+      SCOPED_TRACE(std::string(attention) + " " + dtype + (autocast ? " autocast" : ""));
+      ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+      ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+      EXPECT_THAT(run.host.scopes, Contains(std::string(attention) == "tiled" ? "flash_attention" : "sdpa"));
+      EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW"));
+      run.destroy();
+      EXPECT_NEAR(run.host.numbers["loss_last"], std::log(50.0), 1.0);
+    }
+}
+
+TEST(TransformerLm, SkipsAnAttentionThatIsNotHere) {
+  for (const char* attention : {"flash", "sdpa_cudnn", "sdpa_efficient"}) {
+    Changes changes = kSmallModel;
+    changes["attention"] = attention;
+    Driven run("transformer_lm", changes);
+    EXPECT_EQ(run.prepare(), KYMO_SKIPPED) << attention;
+    EXPECT_THAT(run.host.message, HasSubstr(std::string("attention=") + attention + " cannot run: "));
+  }
+}
+
+}  // namespace
