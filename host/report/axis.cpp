@@ -46,7 +46,7 @@ Range stacked_range(const Chart& chart) {
 }
 
 Range y_range(const Chart& chart) {
-  if (chart.kind == ChartKind::kArea) return stacked_range(chart);
+  if (chart.kind == ChartKind::kArea || chart.stacked) return stacked_range(chart);
   Range range;
   for (const Series& series : chart.series) {
     for (const Point& point : series.points) {
@@ -148,7 +148,7 @@ std::vector<double> log_ticks(double low, double high) {
 ScaledAxis value_axis(const Chart& chart) {
   const Range range = y_range(chart);
   if (range.empty()) return linear_axis(0, 1);
-  const bool positive = range.low > 0 && chart.kind != ChartKind::kArea;
+  const bool positive = range.low > 0 && chart.kind != ChartKind::kArea && !chart.stacked;
   if (positive && wants_log(chart.y.scale, range)) {
     const double room = chart.kind == ChartKind::kBar ? 0.8 : 1;  // the smallest bar keeps some height
     return log_axis(range.low * room, range.high);
@@ -183,16 +183,19 @@ ScaledAxis point_axis(const Chart& chart) {
 
 std::vector<StateLabel> state_labels(const Chart& chart) {
   std::map<double, std::vector<StateLabel>> groups;
+  std::set<double> figures;
   const double middle = (static_cast<double>(chart.series.size()) - 1) / 2;
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     for (const Point& point : chart.series[s].points) {
-      if (!point.y) groups[point.x].push_back({point.x, static_cast<double>(s) - middle, point.state});
+      if (point.y) figures.insert(point.x);
+      if (!point.y) groups[point.x].push_back({point.x, chart.stacked ? 0 : static_cast<double>(s) - middle, point.state});
     }
   }
   std::vector<StateLabel> labels;
   for (auto& [x, group] : groups) {
+    if (chart.stacked && figures.contains(x)) continue;  // it would stand in the bar
     const bool same = std::all_of(group.begin(), group.end(), [&group](const StateLabel& each) { return each.text == group.front().text; });
-    if (same && group.size() == chart.series.size()) group = {{x, 0, group.front().text}};
+    if (same && (chart.stacked || group.size() == chart.series.size())) group = {{x, 0, group.front().text}};
     labels.insert(labels.end(), group.begin(), group.end());
   }
   return labels;

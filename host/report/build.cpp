@@ -153,6 +153,7 @@ class DocumentBuilder {
     Chart chart;
     chart.caption = spec.query.caption;
     chart.kind = spec.kind;
+    chart.stacked = spec.stacked;
     chart.x = spec.x_axis;
     chart.y = spec.y_axis;
     const std::size_t x = require_column(spec.query, result, spec.x);
@@ -178,6 +179,7 @@ class DocumentBuilder {
       point.x = *number_of(cell(spec.x));
     }
     point.y = number_of(cell(spec.y));
+    if (spec.stacked && point.y < 0.0) point.y.reset();
     if (!point.y) point.state = label_of(cell(spec.y));
     if (!spec.error.empty()) point.error = number_of(cell(spec.error));
     const std::string name = spec.series.empty() ? chart.y.title : label_of(cell(spec.series));

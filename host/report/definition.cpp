@@ -111,7 +111,7 @@ Axis read_axis(Keys& keys, const std::string& letter, bool with_scale) {
   return axis;
 }
 
-void read_points(ChartSpec& chart, Keys& keys) {
+void read_points(ChartSpec& chart, Keys& keys, const std::string& place) {
   chart.x = keys.text("x");
   chart.y = keys.text("y");
   chart.error = keys.text_or("error", "");
@@ -119,6 +119,9 @@ void read_points(ChartSpec& chart, Keys& keys) {
   chart.identity = keys.text_or("identity", "");
   chart.x_axis = read_axis(keys, "x", true);
   chart.y_axis = read_axis(keys, "y", true);
+  if (chart.kind == ChartKind::kBar) chart.stacked = keys.flag_or("stacked", false);
+  if (chart.stacked && (!chart.error.empty() || chart.y_axis.scale != Scale::kLinear))
+    throw UsageError(place + ": bars that are 'stacked' have no 'error' and a linear 'y_scale': their sum is what is read");
 }
 
 void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folder, const std::string& place) {
@@ -145,7 +148,7 @@ ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, con
   chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline"}, 0));
   chart.split = keys.text_or("split", "");
   if (chart.kind == ChartKind::kArea) read_areas(chart, keys, folder, place);
-  if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys);
+  if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys, place);
   keys.finish();
   return chart;
 }

@@ -43,6 +43,7 @@ struct ValueSpec {
 /// One [[section.chart]]. Keys of every kind: `file` (query), `kind`, `split` (column: one chart per value of it). Further keys by kind:
 ///
 /// line, bar: `x`, `y`, `error`, `series`, `identity` name columns; `x_title`, `x_unit`, `x_scale`, `y_…` describe the axes.
+/// bar: `stacked = true` puts the bars of a category on each other, on a linear axis and without `error`; what is below zero is left out.
 ///
 /// area: stacked curves, each holding its value until its next row. `x` names the column of the position (if its name ends in _ns: shown as
 /// time since the first row, unless `x_unit` is given). Every other column is a series, headed by its title (`-- column NAME: title="…"`),
@@ -63,6 +64,7 @@ struct ChartSpec {
   std::string series;    ///< column, or empty
   std::string split;     ///< column: one chart per value of it, or empty
   std::string identity;  ///< column that tells categories of the same name apart, or empty
+  bool stacked = false;  ///< of a bar chart
   Axis x_axis;
   Axis y_axis;
   std::optional<QueryFile> bands;   ///< of an area chart; a column named as `split` chooses its rows too

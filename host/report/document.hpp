@@ -150,6 +150,7 @@ struct Chart {
   ChartKind kind = ChartKind::kLine;
   Axis x;
   Axis y;
+  bool stacked = false;  ///< of a bar chart: the bars of a category stand on each other; no figure is below zero, none has an error
   std::vector<std::string> categories;
   std::vector<Series> series;
   std::vector<Band> bands;  ///< of an area chart

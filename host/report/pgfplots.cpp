@@ -65,6 +65,7 @@ std::string point_options(const Chart& chart) {
 std::string kind_options(const Chart& chart) {
   switch (chart.kind) {
     case ChartKind::kBar: {
+      if (chart.stacked) return fmt::format("  ybar stacked, bar width={:.2f}pt,\n", std::max(0.3, std::min(slot_pt(chart) * 0.62, 60.0)));
       const double width = std::min(slot_pt(chart) * 0.78 / static_cast<double>(std::max<std::size_t>(1, chart.series.size())), 40.0);
       return fmt::format("  ybar={:.2f}pt, bar width={:.2f}pt,\n", width > 4 ? 0.8 : 0.0, std::max(0.3, width - (width > 4 ? 0.8 : 0)));
     }
@@ -124,7 +125,17 @@ std::string bands(const Chart& chart) {
   return out;
 }
 
+// Stacked plots must have a figure at every place: one that is missing is nothing.
+std::string stacked_plot(const Chart& chart, std::size_t s) {
+  std::vector<double> figures(chart.categories.size(), 0);
+  for (const Point& point : chart.series[s].points) figures.at(static_cast<std::size_t>(point.x)) = point.y.value_or(0);
+  std::string out = "\\addplot[" + plot_style(chart, s) + "] coordinates {";
+  for (std::size_t i = 0; i < figures.size(); ++i) out += fmt::format(" ({},{})", i, number(figures[i]));
+  return out + "};\n";
+}
+
 std::string plot(const Chart& chart, std::size_t s) {
+  if (chart.stacked) return stacked_plot(chart, s);
   const bool has_errors =
       std::any_of(chart.series[s].points.begin(), chart.series[s].points.end(), [](const Point& p) { return p.error.has_value(); });
   const ScaledAxis axis = value_axis(chart);  // an error bar below its lower end would have no logarithm

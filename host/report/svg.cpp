@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "report/area.hpp"
 #include "report/axis.hpp"
@@ -183,7 +184,24 @@ class ChartDrawing {
     if (*point.y - *point.error >= y_.low) canvas_.line(x - cap, low, x + cap, low, "ka", kInk, 1.2);
   }
 
+  // Each on those of the series before it.
+  void draw_stacked_bars() {
+    const double width = std::min(slot() * 0.62, 90.0);
+    std::map<double, double> sums;
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      for (const Point& point : chart_.series[s].points) {
+        if (!point.y) continue;
+        double& sum = sums[point.x];
+        const double foot = y_at(sum);
+        sum += *point.y;
+        canvas_.bar(x_at(point.x) - width / 2, y_at(sum), width, foot - y_at(sum), s, tooltip(chart_.series[s], point));
+      }
+    }
+    draw_states(width);
+  }
+
   void draw_bars() {
+    if (chart_.stacked) return draw_stacked_bars();
     const double group = std::min(slot() * 0.78, 90.0 * static_cast<double>(chart_.series.size()));
     const double width = group / static_cast<double>(chart_.series.size());
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
@@ -198,6 +216,10 @@ class ChartDrawing {
         draw_error(x + width / 2, point);
       }
     }
+    draw_states(width);
+  }
+
+  void draw_states(double width) {
     for (const StateLabel& label : state_labels(chart_)) {
       canvas_.text(x_at(label.x) + label.offset * width + 4, base_y() - 6, shortened(printable(label.text), 20), Anchor::kStart, -90, true);
     }

@@ -6,7 +6,7 @@ WITH chosen AS (
   JOIN run r ON r.run_id = s.run_id AND r.status = 'ok'
   JOIN run_title i ON i.run_id = r.run_id
   WHERE EXISTS (SELECT 1 FROM memory_point p WHERE p.run_id = r.run_id AND p.rank = 0 AND p.pass = 'memory' AND p.step >= 0)
-  ORDER BY r.run_id DESC LIMIT 1
+  ORDER BY r.ranks, r.run_id DESC LIMIT 1
 ),
 shown AS (  -- the measured steps
   SELECT c.*, min(x.start_ns) AS begin_ns, max(x.start_ns + x.host_ns) AS end_ns

@@ -18,15 +18,15 @@ using ::testing::Not;
 
 const std::filesystem::path kSource = KYMO_SOURCE_DIR;
 
-/// A results database that holds the rows of tests/sql/common.
+/// A results database that holds the rows of tests/sql/common: what every case begins with, and one more file.
 class ObservedReport : public ::testing::Test {
  protected:
-  ObservedReport() : folder_(make_private_folder("kymo-observed-report-test")) {
+  explicit ObservedReport(const char* observed = "collected.sql") : folder_(make_private_folder("kymo-observed-report-test")) {
     const std::filesystem::path file = folder_ / "results.db";
     { const store::ResultsDatabase created(file, store::ResultsDatabase::Mode::kCreate); }
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
-    for (const char* rows : {"runs.sql", "collected.sql"}) {
+    for (const char* rows : {"runs.sql", observed}) {
       const std::string sql = read_file(kSource / "tests" / "sql" / "common" / rows);
       EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
     }
@@ -73,6 +73,37 @@ TEST_F(ObservedReport, QuickLookHasEverySection) {
   EXPECT_THAT(text, HasSubstr("figures/kernel-chart-transformer-lm.svg"));
   EXPECT_THAT(text, HasSubstr("events only"));
   EXPECT_THAT(text, Not(HasSubstr("to the command")));
+}
+
+class DistributedReport : public ObservedReport {
+ protected:
+  DistributedReport() : ObservedReport("distributed.sql") {}
+};
+
+TEST_F(DistributedReport, AssignmentSaysWhatCommunicationCosts) {
+  const std::string text = markdown("cs336");
+  EXPECT_THAT(text, HasSubstr("The highest bus bandwidth is 9.90\u00A0GB/s (`nccl`, 2 ranks"));
+  EXPECT_THAT(text, HasSubstr("takes 41.2\u00A0% of the step"));
+  EXPECT_THAT(text, HasSubstr("The shortest step is that of ddp_bucketed, 10 MiB"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "In the trace of `ddp_naive` 0.0\u00A0% of communication runs while something computes, in that of `ddp_overlap` 59.4\u00A0%"));
+  EXPECT_THAT(text, HasSubstr("the best bucket has 6.18\u00A0MiB"));
+  EXPECT_THAT(text, HasSubstr("the optimizer state of a rank after the update is 50.0\u00A0%"));
+  EXPECT_THAT(text, HasSubstr("figures/ddp-timeline-ddp-naive.svg"));
+  EXPECT_THAT(text, HasSubstr("figures/ddp-timeline-ddp-overlap.svg"));
+  EXPECT_THAT(text, HasSubstr("figures/all-reduce-time.svg"));
+  EXPECT_THAT(text, HasSubstr("figures/bucket-sweep"));
+  EXPECT_THAT(text, HasSubstr("figures/sharding-parts"));
+}
+
+TEST_F(DistributedReport, QuickLookShowsRanksInEveryFormat) {
+  const std::string text = markdown("quick");
+  EXPECT_THAT(text, HasSubstr("Here 13 runs exchanged tensors between processes"));
+  EXPECT_THAT(text, HasSubstr("ddp_bucketed, 10 MiB"));
+  const std::string report = (kSource / "reports" / "quick").string();
+  EXPECT_GT(make_report(*database_, {report, folder_ / "all", {"latex", "html", "csv"}, {}}).size(), 3u);
 }
 
 TEST_F(ObservedReport, WhatWasNotObservedIsOneLine) {

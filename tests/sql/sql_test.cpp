@@ -104,10 +104,10 @@ void add_rows_asked_for(sqlite3* database, const std::string& text) {
   if (std::regex_search(text, match, kWith)) execute(database, read(kFolder / "common" / (match[1].str() + ".sql")));
 }
 
-/// What the queries of reports find: observed runs, all of them selected.
-Database make_collected_database() {
+/// What the queries of reports find: the runs of common/ROWS.sql, all of them selected.
+Database make_report_database(const std::string& rows) {
   Database database = make_database();
-  execute(database.get(), read(kFolder / "common" / "collected.sql"));
+  execute(database.get(), read(kFolder / "common" / (rows + ".sql")));
   execute(database.get(), "CREATE TEMP TABLE selected_run (run_id INTEGER PRIMARY KEY); INSERT INTO selected_run SELECT run_id FROM run");
   return database;
 }
@@ -124,32 +124,45 @@ TEST_P(SqlTest, RowsInCsvOut) {
 
 INSTANTIATE_TEST_SUITE_P(Views, SqlTest, ::testing::ValuesIn(names_of_cases()), [](const auto& parameter) { return parameter.param; });
 
-/// The queries of a report, by its name; reports/REPORT-QUERY.csv holds what a query must find in observed runs.
+/// The queries of a report, by its name; reports/REPORT-QUERY.csv holds what a query must find in observed runs, and
+/// reports/distributed/REPORT-QUERY.csv in runs of several ranks.
 class ReportSqlTest : public ::testing::TestWithParam<std::string> {
  protected:
+  // Compares every query that has an expectation; returns how many have.
+  int compare(sqlite3* database, const fs::path& expectations) {
+    int compared = 0;
+    for (const std::string& name : names_of_files(reports_, ".sql")) {
+      SCOPED_TRACE(name);
+      const std::string actual = execute(database, read(reports_ / (name + ".sql")));
+      const fs::path expected = expectations / (GetParam() + "-" + name + ".csv");
+      if (!fs::exists(expected)) continue;
+      EXPECT_EQ(actual, read(expected));
+      ++compared;
+    }
+    return compared;
+  }
+
   const fs::path reports_ = fs::path(KYMO_SOURCE_DIR) / "reports" / GetParam();
 };
 
 TEST_P(ReportSqlTest, ObservedRunsInCsvOut) {
-  const Database database = make_collected_database();
-  int compared = 0;
-  for (const std::string& name : names_of_files(reports_, ".sql")) {
-    SCOPED_TRACE(name);
-    const std::string actual = execute(database.get(), read(reports_ / (name + ".sql")));
-    const fs::path expected = kFolder / "reports" / (GetParam() + "-" + name + ".csv");
-    if (!fs::exists(expected)) continue;
-    EXPECT_EQ(actual, read(expected));
-    ++compared;
-  }
-  EXPECT_GT(compared, 10);
+  const Database database = make_report_database("collected");
+  EXPECT_GT(compare(database.get(), kFolder / "reports"), 10);
+}
+
+TEST_P(ReportSqlTest, RunsOfSeveralRanksInCsvOut) {
+  const Database database = make_report_database("distributed");
+  EXPECT_GT(compare(database.get(), kFolder / "reports" / "distributed"), 5);
 }
 
 TEST_P(ReportSqlTest, NothingSelectedGivesNoRows) {
-  const Database database = make_collected_database();
-  execute(database.get(), "DELETE FROM selected_run");
-  for (const std::string& name : names_of_files(reports_, ".sql")) {
-    const std::string csv = execute(database.get(), read(reports_ / (name + ".sql")));
-    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1) << name << ": " << csv;
+  for (const char* rows : {"collected", "distributed"}) {
+    const Database database = make_report_database(rows);
+    execute(database.get(), "DELETE FROM selected_run");
+    for (const std::string& name : names_of_files(reports_, ".sql")) {
+      const std::string csv = execute(database.get(), read(reports_ / (name + ".sql")));
+      EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1) << name << ": " << csv;
+    }
   }
 }
 
@@ -157,10 +170,25 @@ INSTANTIATE_TEST_SUITE_P(Reports, ReportSqlTest, ::testing::Values("quick", "cs3
                          [](const auto& parameter) { return parameter.param; });
 
 TEST(Reports, EachExpectationHasItsQuery) {
-  for (const std::string& name : names_of_files(kFolder / "reports", ".csv")) {
-    const std::size_t dash = name.find('-');
-    const fs::path query = fs::path(KYMO_SOURCE_DIR) / "reports" / name.substr(0, dash) / (name.substr(dash + 1) + ".sql");
-    EXPECT_TRUE(fs::exists(query)) << query;
+  for (const fs::path& folder : {kFolder / "reports", kFolder / "reports" / "distributed"}) {
+    for (const std::string& name : names_of_files(folder, ".csv")) {
+      const std::size_t dash = name.find('-');
+      const fs::path query = fs::path(KYMO_SOURCE_DIR) / "reports" / name.substr(0, dash) / (name.substr(dash + 1) + ".sql");
+      EXPECT_TRUE(fs::exists(query)) << query;
+    }
+  }
+}
+
+TEST(Views, ATimelineReadsTheEventsOfItsRunAlone) {
+  // Whether SQLite flattens the view into the join; if not, every event of the database would be read.
+  const Database database = make_report_database("collected");
+  for (const char* report : {"quick", "cs336"}) {
+    const std::string plan =
+        execute(database.get(), "EXPLAIN QUERY PLAN " + read(fs::path(KYMO_SOURCE_DIR) / "reports" / report / "timeline.sql"));
+    EXPECT_NE(plan.find("SEARCH k USING PRIMARY KEY (run_id=? AND rank=? AND pass=?)"), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("MATERIALIZE timeline_bar"), std::string::npos) << plan;
+    for (const char* table : {"g", "o", "k", "m", "a"})
+      EXPECT_EQ(plan.find(std::string("SCAN ") + table + "\n"), std::string::npos) << plan;
   }
 }
 

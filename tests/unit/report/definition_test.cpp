@@ -146,6 +146,16 @@ series = "what"
   EXPECT_EQ(charts[2].series, "what");
 }
 
+TEST_F(DefinitionFolder, StacksBarsThatHaveNeitherErrorsNorALogarithm) {
+  const std::string chart =
+      "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\nx = 'a'\ny = 'b'\nstacked = true\n";
+  write(chart + "kind = 'bar'");
+  EXPECT_TRUE(read_definition(folder_.path()).sections[0].charts[0].stacked);
+  EXPECT_THAT(error_of(chart + "kind = 'line'"), HasSubstr("unknown key 'stacked'"));
+  EXPECT_THAT(error_of(chart + "kind = 'bar'\nerror = 'e'"), AllOf(HasSubstr("'stacked'"), HasSubstr("'error'")));
+  EXPECT_THAT(error_of(chart + "kind = 'bar'\ny_scale = 'log'"), HasSubstr("'y_scale'"));
+}
+
 TEST_F(DefinitionFolder, NamesMistakesOfTimelinesAndAreas) {
   const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\n";
   EXPECT_THAT(error_of(chart + "kind = 'pie'"), AllOf(HasSubstr("line, bar, area, timeline"), HasSubstr("'pie'")));

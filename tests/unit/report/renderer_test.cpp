@@ -132,6 +132,38 @@ TEST(Svg, ShowsTheStateOfMissingBars) {
   EXPECT_THAT(pgfplots_picture(sample_chart(ChartKind::kBar)), HasSubstr("{OOM}"));
 }
 
+// Tops and heights of the bars of an SVG, without those of the legend.
+std::vector<std::pair<double, double>> bars_of(const std::string& svg) {
+  static const std::regex kBar(R"re(<rect[^>]* y="([\d.]+)"[^>]* height="([\d.]+)"[^>]*><title>)re");
+  std::vector<std::pair<double, double>> bars;
+  for (std::sregex_iterator it(svg.begin(), svg.end(), kBar), end; it != end; ++it)
+    bars.emplace_back(std::stod((*it)[1]), std::stod((*it)[2]));
+  return bars;
+}
+
+TEST(Svg, StackedBarsStandOnEachOther) {
+  Chart chart = sample_chart(ChartKind::kBar);
+  chart.stacked = true;
+  chart.series = {{"forward", {{0, 10.0, {}, ""}, {1, 40.0, {}, ""}}}, {"backward", {{0, 20.0, {}, ""}, {1, {}, {}, "OOM"}}}};
+  const auto bars = bars_of(inline_svg(chart));
+  ASSERT_EQ(bars.size(), 3u);
+  EXPECT_NEAR(bars[2].first + bars[2].second, bars[0].first, 0.11);  // backward ends where forward begins
+  EXPECT_NEAR(bars[2].second, 2 * bars[0].second, 0.21);             // and is as high as its figure
+  EXPECT_NEAR(bars[1].second, 4 * bars[0].second, 0.41);             // the axis holds the larger sum
+  EXPECT_THAT(inline_svg(chart), Not(HasSubstr(">OOM</text>")));     // it would stand in a bar
+  chart.series[0].points[1].y.reset();
+  EXPECT_THAT(inline_svg(chart), HasSubstr(">OOM</text>"));
+}
+
+TEST(Pgf, StackedBarsHaveAFigureAtEveryPlace) {
+  Chart chart = sample_chart(ChartKind::kBar);
+  chart.stacked = true;
+  chart.series[1].points.erase(chart.series[1].points.begin());
+  const std::string picture = pgfplots_picture(chart);
+  EXPECT_THAT(picture, HasSubstr("ybar stacked"));
+  EXPECT_THAT(picture, HasSubstr("coordinates { (0,0) (1,0)}"));
+}
+
 TEST(Svg, LinesBreakAtMissingPoints) {
   Chart chart = sample_chart(ChartKind::kLine);
   chart.series = {{"a", {{128, 1.0, {}, ""}, {256, 2.0, {}, ""}, {512, {}, {}, "OOM"}, {1024, 3.0, {}, ""}, {2048, 4.0, {}, ""}}}};

@@ -1,0 +1,16 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Calls of the sharded optimizer by operation, by scheme.
+-- column setting: title="case"
+-- column scheme: title="scheme", format="code"
+-- column phase: title="called in", format="code"
+-- column operation: title="operation", format="code"
+-- column calls: title="calls per step", format="significant", digits=4
+-- column bytes: title="payload per step", format="bytes"
+-- column traffic: title="traffic per step", format="bytes"
+-- empty: No calls of the sharded optimizer were traced: `kymo suite run cs336 --filter sharding` fills this table.
+SELECT p.setting, p.scheme, c.phase, c.operation, c.calls, c.bytes, c.bus_bytes AS traffic
+FROM selected_run s
+JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+JOIN ddp_run p ON p.run_id = r.run_id AND p.workload = 'sharded_optimizer'
+JOIN collective_summary c ON c.run_id = r.run_id AND c.pass = 'trace'
+ORDER BY p.setting, CASE p.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END, r.run_id, c.phase, c.operation
