@@ -24,6 +24,7 @@
 #include "supervisor/local_process.hpp"
 #include "supervisor/scratch.hpp"
 #include "supervisor/signals.hpp"
+#include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;
@@ -35,8 +36,6 @@ namespace {
 constexpr std::chrono::milliseconds kTick{50};
 constexpr std::chrono::milliseconds kPause{100};  ///< before another attempt to join
 constexpr double kWelcome_s = 10;                 ///< for the answer to the first message
-
-double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// A folder that goes with this object.
 struct OwnFolder {

@@ -19,6 +19,7 @@
 #include "supervisor/remote_process.hpp"
 #include "supervisor/run_end.hpp"
 #include "supervisor/signals.hpp"
+#include "supervisor/steady_seconds.hpp"
 #include "supervisor/worker_team.hpp"
 
 namespace kymo::supervisor {
@@ -30,8 +31,6 @@ namespace {
 constexpr std::chrono::milliseconds kTick{50};     ///< how often ends, memory and deadlines are looked at
 constexpr double kStopped_s = 2;                   ///< a pause between two looks that only a stopped process makes
 constexpr std::chrono::milliseconds kSoonTick{2};  ///< the same when an end is near
-
-double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 #include "supervisor/supervisor.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <chrono>
 
 #include "supervisor/control_server.hpp"
 #include "supervisor/follower_hub.hpp"
@@ -10,11 +9,10 @@
 #include "supervisor/progress_meter.hpp"
 #include "supervisor/run_maker.hpp"
 #include "supervisor/scratch.hpp"
+#include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
 namespace {
-
-double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 store::RunRow row_of(std::int64_t invocation_id, const PlannedRun& run) {
   store::RunRow row;

@@ -27,7 +27,7 @@ PassResult refused(const std::string& detail) {
   result.outcome.status = "failed";
   result.outcome.stage = "load";
   result.outcome.detail = one_line(detail);
-  result.ended_ns = now_ns();
+  result.failed_ns = now_ns();
   return result;
 }
 
@@ -82,9 +82,8 @@ class Engine {
       // The device's own error between two calls, or the tool's: the pass ends, and what was measured is kept.
       pass_.end("failed", error.what());
     }
-    const std::int64_t steps_ended_ns = now_ns();
     finish();
-    return {pass_.outcome, std::move(record_), pass_.failed_ns >= 0 ? pass_.failed_ns : steps_ended_ns};
+    return {pass_.outcome, std::move(record_), pass_.failed_ns};
   }
 
  private:

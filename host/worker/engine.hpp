@@ -17,7 +17,7 @@ namespace kymo::worker {
 struct PassResult {
   measure::protocol::Outcome outcome;
   event::PassRecord record;
-  std::int64_t ended_ns = 0;  ///< host clock: when it was known how the pass ended
+  std::int64_t failed_ns = -1;  ///< host clock: when it was known that the pass is not ok; -1 if it is
 };
 
 /// What went before a pass; times in ns on the host clock.

@@ -68,7 +68,7 @@ Outcome Session::carry_out(const Assignment& assignment) {
   } catch (const std::exception& error) {
     if (result.outcome.status == "ok") result.outcome = {"failed", one_line(error.what()), "write", "", -1, result.outcome.verification};
   }
-  result.outcome.age_ns = now_ns() - result.ended_ns;
+  if (result.failed_ns >= 0) result.outcome.age_ns = now_ns() - result.failed_ns;
   return result.outcome;
 }
 

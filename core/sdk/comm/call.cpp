@@ -114,13 +114,9 @@ void check_broadcast(const at::Tensor& tensor, int root, const at::Device& devic
     refuse(Operation::Broadcast, "there is no rank " + std::to_string(root) + ", they are 0 to " + std::to_string(size - 1));
 }
 
-Report Reporter::begin(Operation operation, std::uint64_t bytes, void* stream) {
+Collective Reporter::begin(Operation operation, std::uint64_t bytes, void* stream) {
   last_ = operation;
-  const std::uint64_t sequence = sequence_++;
-  const kymo_host* host = ctx_.host();
-  if (!host->collective_begin || !host->collective_end) return {};
-  const kymo_collective call{sizeof(kymo_collective), static_cast<std::uint32_t>(operation), bytes, stream, name_.c_str(), sequence};
-  return {host, ctx_.handle(), host->collective_begin(ctx_.handle(), &call)};
+  return ctx_.collective({operation, bytes, stream, name_.c_str(), sequence_++});
 }
 
 std::string Reporter::last_call() const {

@@ -23,38 +23,13 @@ void check_reduce_scatter(const at::Tensor& output, const at::Tensor& input, Red
 void check_all_gather(const at::Tensor& output, const at::Tensor& input, const at::Device& device, int rank, int size);
 void check_broadcast(const at::Tensor& tensor, int root, const at::Device& device, int size);
 
-/// A call that was reported to the host and has not ended yet.
-class Report {
- public:
-  Report() = default;
-  Report(const kymo_host* host, kymo_context* context, std::uint64_t handle) : host_(host), context_(context), handle_(handle) {}
-  Report(Report&& other) noexcept : host_(std::exchange(other.host_, nullptr)), context_(other.context_), handle_(other.handle_) {}
-  Report& operator=(Report&& other) noexcept {
-    std::swap(host_, other.host_);
-    context_ = other.context_;
-    handle_ = other.handle_;
-    return *this;
-  }
-  ~Report() { end(); }
-
-  /// Once, on any thread.
-  void end() noexcept {
-    if (const kymo_host* host = std::exchange(host_, nullptr)) host->collective_end(context_, handle_);
-  }
-
- private:
-  const kymo_host* host_ = nullptr;
-  kymo_context* context_ = nullptr;
-  std::uint64_t handle_ = 0;
-};
-
 /// Counts the calls of a communicator and reports them.
 class Reporter {
  public:
   Reporter(const Context& ctx, std::string name) : ctx_(ctx), name_(std::move(name)) {}
 
   /// `bytes` is what this rank holds of the payload, the larger of input and output; `stream` as in kymo_collective.
-  Report begin(Operation operation, std::uint64_t bytes, void* stream);
+  Collective begin(Operation operation, std::uint64_t bytes, void* stream);
 
   const Context& context() const { return ctx_; }
   const std::string& name() const { return name_; }

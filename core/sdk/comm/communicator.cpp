@@ -26,7 +26,7 @@ std::unique_ptr<Communicator> make_communicator(const Context& ctx, Backend back
   if (backend == Backend::kNccl && !ctx.is_cuda()) throw std::invalid_argument("the backend nccl needs a GPU, and this run is on the CPU");
   // To the host the meeting is a call like others: a rank that does not come is the one that the others wait for.
   Reporter reporter(ctx, options.name + " meeting");
-  const Report waiting = ctx.world_size() > 1 ? reporter.begin(Operation::Barrier, 0, nullptr) : Report();
+  const Collective waiting = ctx.world_size() > 1 ? reporter.begin(Operation::Barrier, 0, nullptr) : Collective();
   const Meeting meeting = meet(ctx, backend, options);
   return backend == Backend::kNccl ? make_nccl(ctx, meeting, options) : make_gloo(ctx, meeting, options);
 }

@@ -131,7 +131,7 @@ class GlooCommunicator final : public Communicator {
   std::unique_ptr<comm::Work> start(Operation operation, std::uint64_t bytes, const Begin& begin) {
     health_->check();
     while (!calls_.empty() && calls_.front()->ended()) calls_.pop_front();
-    Report report = reporter_.begin(operation, bytes, nullptr);
+    Collective report = reporter_.begin(operation, bytes, nullptr);
     auto progress = calls_.emplace_back(std::make_shared<GlooProgress>(std::move(report), health_, reporter_.last_call()));
     if (bytes == 0 && operation != Operation::Barrier) {
       progress->finish();

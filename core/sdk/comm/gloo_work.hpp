@@ -19,7 +19,7 @@ namespace kymo::comm {
 class GlooProgress {
  public:
   /// `name` says which call it is, for errors.
-  GlooProgress(Report report, std::shared_ptr<Health> health, std::string name)
+  GlooProgress(Collective report, std::shared_ptr<Health> health, std::string name)
       : report_(std::move(report)), health_(std::move(health)), name_(std::move(name)) {}
 
   /// Keeps what the call works on until it is done, and says what is left to do then (may be empty).
@@ -40,7 +40,7 @@ class GlooProgress {
  private:
   void part_ended(c10::ivalue::Future& part);
 
-  Report report_;
+  Collective report_;
   const std::shared_ptr<Health> health_;
   const std::string name_;
   std::vector<at::Tensor> kept_;

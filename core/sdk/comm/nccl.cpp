@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -54,8 +55,10 @@ class NcclWork final : public Work {
     if (!session_->failed() || !flight_->landed()) session_->check();
     const c10::cuda::CUDAGuard device(static_cast<c10::DeviceIndex>(session_->context().device_index()));
     const cudaStream_t current = c10::cuda::getCurrentCUDAStream().stream();
-    if (current != flight_->stream) flight_->mark();
-    if (current != flight_->stream) check_cuda(cudaStreamWaitEvent(current, flight_->done, 0), "a collective could not be waited for");
+    if (current != flight_->stream) {
+      flight_->mark();
+      check_cuda(cudaStreamWaitEvent(current, flight_->done, 0), "a collective could not be waited for");
+    }
     // Memory that is freed from now on is used again by that stream alone, and so after the collective.
     if (current == flight_->caller) flight_->kept.clear();
   }
@@ -161,7 +164,7 @@ class NcclCommunicator final : public Communicator {
       return ncclAllReduce(token_.const_data_ptr(), token_.mutable_data_ptr(), 1, ncclInt32, ncclSum, session_->get(), stream);
     });
     const std::string call = reporter_.last_call();
-    if (!own_stream_) flights_.follow(last_stream_);
+    if (!own_stream_) flights_.follow(*last_stream_);
     if (drain(deadline_)) return;
     session_->fail(call + " failed: " +
                    (reporter_.context().cancelled()
@@ -185,7 +188,7 @@ class NcclCommunicator final : public Communicator {
     check_not_captured(caller);
     const std::shared_ptr<Flight> flight = in_group_ && group_ ? group_ : flights_.take();
     if (!group_ || !in_group_) prepare(*flight, caller);
-    Report report = reporter_.begin(call.operation, call.bytes, flight->stream);
+    Collective report = reporter_.begin(call.operation, call.bytes, flight->stream);
     flight->kept.push_back(output);
     if (!input.is_same(output)) flight->kept.push_back(input);
     if (in_group_) {
@@ -227,7 +230,6 @@ class NcclCommunicator final : public Communicator {
   /// call. An event would cost as much as a fifth of a small message.
   void launch(const std::shared_ptr<Flight>& flight) {
     last_stream_ = flight->stream;
-    has_called_ = true;
     if (!own_stream_) return flights_.pass(flight);
     try {
       flights_.launch(flight);
@@ -257,7 +259,7 @@ class NcclCommunicator final : public Communicator {
 
   bool drain_all(std::chrono::seconds patience) noexcept {
     try {
-      if (!own_stream_ && has_called_) flights_.follow(last_stream_);
+      if (!own_stream_ && last_stream_) flights_.follow(*last_stream_);
     } catch (const std::exception&) {
       return false;
     }
@@ -265,7 +267,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   // A group is launched as a whole at its end, so it waits for the caller's stream only then, and once: unless the caller changes streams.
-  void join_group(const std::shared_ptr<Flight>& flight, cudaStream_t caller, Report report) {
+  void join_group(const std::shared_ptr<Flight>& flight, cudaStream_t caller, Collective report) {
     if (group_ && group_caller_ != caller) order(flight->stream, group_caller_);
     group_ = flight;
     group_caller_ = caller;
@@ -286,7 +288,7 @@ class NcclCommunicator final : public Communicator {
     in_group_ = false;
     const std::shared_ptr<Flight> flight = std::move(group_);
     group_ = nullptr;
-    const std::vector<Report> reports = std::move(group_reports_);
+    const std::vector<Collective> reports = std::move(group_reports_);
     group_reports_.clear();
     if (std::uncaught_exceptions() > exceptions_before_ || session_->failed()) return abandon_group();
     const c10::cuda::CUDAGuard device(device_);
@@ -309,15 +311,14 @@ class NcclCommunicator final : public Communicator {
   Flights flights_;
   cudaEvent_t ready_ = nullptr;  ///< recorded anew at each call: a stream waits for what it stood for when it was told to
   cudaStream_t own_stream_ = nullptr;
-  cudaStream_t last_stream_ = nullptr;  ///< of the last call, once there was one
-  bool has_called_ = false;
-  at::Tensor token_;  ///< what a barrier reduces
+  std::optional<cudaStream_t> last_stream_;  ///< of the last call
+  at::Tensor token_;                         ///< what a barrier reduces
 
   bool in_group_ = false;
   int exceptions_before_ = 0;
   std::shared_ptr<Flight> group_;
   cudaStream_t group_caller_ = nullptr;
-  std::vector<Report> group_reports_;
+  std::vector<Collective> group_reports_;
 };
 
 }  // namespace
