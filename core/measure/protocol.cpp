@@ -52,10 +52,12 @@ Assignment assignment_from(const Json& f) {
   return m;
 }
 
-Json to_json(const Progress& m) { return {{"type", "progress"}, {"stage", m.stage}, {"step", m.step}, {"steps", m.steps}}; }
+Json to_json(const Progress& m) {
+  return {{"type", "progress"}, {"stage", m.stage}, {"step", m.step}, {"steps", m.steps}, {"failing", m.failing}};
+}
 
 Progress progress_from(const Json& f) {
-  return {field<std::string>(f, "stage"), field<std::int64_t>(f, "step"), field<std::int64_t>(f, "steps")};
+  return {field<std::string>(f, "stage"), field<std::int64_t>(f, "step"), field<std::int64_t>(f, "steps"), field<bool>(f, "failing")};
 }
 
 Json to_json(const Barrier& m) { return {{"type", "barrier"}, {"sequence", m.sequence}, {"stop", m.stop}}; }

@@ -44,6 +44,7 @@ struct Progress {
   std::string stage;  ///< "load", "create", "prepare", "warmup", "step", "verify", "write"
   std::int64_t step = -1;
   std::int64_t steps = 0;  ///< planned, warm-up included; 0 if a stopping rule decides
+  bool failing = false;    ///< the pass has failed on this rank; it clears up, and its outcome follows
 };
 
 /// worker → supervisor, answered by Released once every rank has arrived. `stop` counts from rank 0 alone.

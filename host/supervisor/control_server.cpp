@@ -11,9 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <deque>
-#include <fstream>
 #include <map>
-#include <random>
 #include <set>
 
 #include "base/clock.hpp"
@@ -75,13 +73,6 @@ struct Expected {
   int rank = 0;
   ConnectionPtr connection;
 };
-
-/// Where the ports begin that the system gives to outgoing connections.
-std::uint16_t first_outgoing_port() {
-  int first = 0;
-  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
-  return first > 0 && first < 65536 ? static_cast<std::uint16_t>(first) : 32768;
-}
 
 }  // namespace
 
@@ -302,27 +293,6 @@ void ControlServer::forget(WorkerId worker) {
   if (found == impl_->workers.end()) return;
   if (found->second.connection) Impl::close(*found->second.connection);
   impl_->workers.erase(found);
-}
-
-std::uint16_t free_port(bool everywhere) {
-  // A port that the system gives to outgoing connections may be taken again before it is used: even by a rank that tries to reach it, whose
-  // connection then meets itself.
-  constexpr std::uint16_t kLowest = 10'000;
-  constexpr int kAttempts = 200;
-  const std::uint16_t end = std::max<std::uint16_t>(first_outgoing_port(), kLowest + 1000);
-  std::random_device random;
-  std::uniform_int_distribution<int> any(kLowest, end - 1);
-  const auto address = everywhere ? asio::ip::address_v4::any() : asio::ip::address_v4::loopback();
-  asio::io_context loop;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const auto port = static_cast<std::uint16_t>(any(random));
-    tcp::acceptor probe(loop);
-    boost::system::error_code taken;
-    probe.open(tcp::v4());
-    if (!probe.bind({address, port}, taken)) return port;
-  }
-  tcp::acceptor probe(loop, tcp::endpoint(address, 0));
-  return probe.local_endpoint().port();
 }
 
 std::string random_token() {

@@ -57,9 +57,6 @@ class ControlServer {
   std::shared_ptr<Impl> impl_;
 };
 
-/// A port that nobody listens on now: of the loopback interface, or of all of this machine's.
-std::uint16_t free_port(bool everywhere = false);
-
 /// 64 hexadecimal digits that nobody can guess.
 std::string random_token();
 

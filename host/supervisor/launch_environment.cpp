@@ -19,7 +19,8 @@ constexpr long kMostRanks = 4096;
 constexpr long kMostPort = 65'535;
 /// Slurm numbers steps that srun did not make (batch, extern, interactive) from here on.
 constexpr long long kFirstSpecialStep = 0xFFFFFFF0LL;
-/// Ports derived from a Slurm job lie below those that systems give out by themselves.
+/// Ports that we derive lie below those that Linux gives out by itself, to outgoing connections for one.
+constexpr long long kFirstGivenPort = 32'768;
 constexpr long long kFirstJobPort = 20'000;
 constexpr long long kJobPorts = 12'000;
 constexpr const char* kEscape = "; --ranks N starts N ranks here, whatever the environment says";
@@ -83,6 +84,13 @@ int step_tasks(const Reader& read) {
   return static_cast<int>(read.number("SLURM_STEP_NUM_TASKS", *tasks, 1, kMostRanks));
 }
 
+std::uint16_t derived_port(long long job) { return static_cast<std::uint16_t>(kFirstJobPort + job % kJobPorts); }
+
+/// The port next to the one that belongs to torchrun, if a person chose that one; beside one that the system chose there may be anything.
+std::uint16_t port_beside(int master_port) {
+  return master_port + 1 < kFirstGivenPort ? static_cast<std::uint16_t>(master_port + 1) : derived_port(master_port);
+}
+
 Launch torchrun_launch(const Reader& read) {
   const std::string because =
       "other variables of torchrun are (it sets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and "
@@ -101,7 +109,7 @@ Launch torchrun_launch(const Reader& read) {
   }
   launch.leader_host = read.needed_text("MASTER_ADDR", because);
   const int master_port = read.needed("MASTER_PORT", 1, kMostPort, because);
-  launch.port = static_cast<std::uint16_t>(master_port < kMostPort ? master_port + 1 : master_port - 1);
+  launch.port = port_beside(master_port);
   launch.identity =
       "torchrun " + read.text("TORCHELASTIC_RUN_ID").value_or("none") + " at " + launch.leader_host + ":" + std::to_string(master_port);
   launch.gpu = launch.local_rank;
@@ -140,7 +148,7 @@ Launch slurm_launch(const Reader& read, int tasks) {
   launch.identity = "srun " + job + "." + step;
   const long long job_number = read.number("SLURM_JOB_ID", job, 0, 0xFFFFFFFFLL);
   const long long step_number = read.number("SLURM_STEP_ID", step, 0, kFirstSpecialStep - 1);
-  launch.port = static_cast<std::uint16_t>(kFirstJobPort + (job_number * 31 + step_number) % kJobPorts);
+  launch.port = derived_port(job_number * 31 + step_number);
   // With GPUs given to each task, each process sees its own alone.
   const bool own_gpu = read.text("SLURM_GPUS_PER_TASK").has_value();
   launch.gpu = own_gpu ? 0 : launch.local_rank;

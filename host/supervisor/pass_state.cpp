@@ -67,6 +67,7 @@ void PassState::connected(int rank, double now_s) {
 
 void PassState::progress(int rank, const protocol::Progress& progress, double now_s) {
   at(rank).at = progress;
+  at(rank).failing = at(rank).failing || progress.failing;
   moved(rank, now_s);
 }
 
@@ -219,7 +220,10 @@ Actions PassState::fail(Verdict verdict, int weight, double settle_s, double now
 Actions PassState::decide_if_due(double now_s) {
   if (decided_ || weight_ < 0) return {};
   const bool anyone_open = std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.open(); });
-  return now_s >= settle_until_s_ || !anyone_open ? decide(now_s) : Actions{};
+  const bool more_to_come =
+      weight_ == kReported && std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.open() && rank.failing; });
+  const double until_s = settle_until_s_ + (more_to_come ? limits_.clear_up_s : 0);
+  return now_s >= until_s || !anyone_open ? decide(now_s) : Actions{};
 }
 
 Actions PassState::decide(double now_s) {

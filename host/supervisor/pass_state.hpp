@@ -22,6 +22,7 @@ struct PassLimits {
   double timeout_s = 600;              ///< without progress; 0 = no bound
   std::int64_t host_memory_bytes = 0;  ///< resident size of one worker; 0 = no bound
   double settle_s = 1;                 ///< after a rank reports a failure: a crash or an earlier failure of another within it is its cause
+  double clear_up_s = 5;               ///< more than that for a rank that is failing to report
   double skip_settle_s = 1;            ///< after a rank skips: time for the others to say so too
   double report_grace_s = 2;           ///< for a rank that has reported to end by itself once the pass has failed
   double cancel_grace_s = 5;           ///< for the step that is under way when the user interrupts
@@ -114,6 +115,7 @@ class PassState {
  private:
   struct Rank {
     bool connected = false;
+    bool failing = false;  ///< it has said so, and will report
     bool ended = false;
     bool killed = false;
     double last_progress_s = 0;

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "base/error.hpp"
+#include "base/free_port.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "supervisor/follower_hub.hpp"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of launches share."""
 import os
+import random
 import signal
+import socket
 import subprocess
 import time
 
@@ -10,6 +12,19 @@ from kymo_tool import KYMO, PLUGINS, KymoTest
 PROBE = PLUGINS / "probe.so"
 LAUNCH_VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "KYMO_PORT",
                     "KYMO_JOB_TOKEN", "KYMO_JOIN_TIMEOUT")
+
+
+def free_port():
+    """A port below those that the system gives to outgoing connections: none of them takes it before it is used."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as text:
+        end = max(int(text.read().split()[0]), 11_000)
+    while True:
+        port = random.randrange(10_000, end)
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+            return port
+        except OSError:
+            continue
 
 
 def environment_of(pid):

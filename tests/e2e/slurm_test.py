@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from kymo_tool import KYMO, rows_of
-from launch_tool import PROBE, LaunchTest
+from launch_tool import PROBE, LaunchTest, free_port
 
 RUN = ["run", PROBE, "--device", "cpu", "--warmup", "1", "--steps", "4"]
 CONFIGURATION = """ClusterName=kymotest
@@ -56,14 +56,6 @@ def reason_to_skip():
     return ""
 
 
-def free_ports(count):
-    servers = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [server.getsockname()[1] for server in servers]
-    for server in servers:
-        server.close()
-    return ports
-
-
 class Cluster:
     """munged, slurmctld and slurmd of a folder of their own."""
 
@@ -72,10 +64,9 @@ class Cluster:
         self.daemons = []
         for name in ("state", "spool"):
             (self.folder / name).mkdir()
-        controller_port, node_port = free_ports(2)
         self.configuration = self.folder / "slurm.conf"
         self.configuration.write_text(CONFIGURATION.format(host=socket.gethostname().split(".")[0], folder=self.folder,
-                                                           controller_port=controller_port, node_port=node_port), encoding="utf-8")
+                                                           controller_port=free_port(), node_port=free_port()), encoding="utf-8")
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n", encoding="utf-8")
         self.environment = {**os.environ, "SLURM_CONF": str(self.configuration)}
 

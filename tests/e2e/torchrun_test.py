@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from kymo_tool import BUILD, KYMO
-from launch_tool import PROBE, LaunchTest
+from launch_tool import PROBE, LaunchTest, free_port
 
 
 def find_torchrun():
@@ -22,11 +22,6 @@ def find_torchrun():
 TORCHRUN = find_torchrun()
 LONG = ["run", PROBE, "--device", "cpu", "--warmup", "1", "--steps", "1000", "--no-verify", "--set", "sleep=50000"]
 RUN = ["run", PROBE, "--device", "cpu", "--warmup", "1", "--steps", "4"]
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 class ByHandTest(LaunchTest):

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/comm/ranks.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,19 +11,9 @@
 #include <exception>
 #include <vector>
 
-namespace {
+#include "base/free_port.hpp"
 
-std::uint16_t free_port() {
-  const int probe = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  EXPECT_EQ(bind(probe, reinterpret_cast<sockaddr*>(&address), length), 0);
-  EXPECT_EQ(getsockname(probe, reinterpret_cast<sockaddr*>(&address), &length), 0);
-  close(probe);
-  return ntohs(address.sin_port);
-}
+namespace {
 
 [[noreturn]] void be_rank(int rank, int size, std::uint16_t port, std::int32_t device, const std::function<void(RankHost&)>& body) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -43,7 +30,7 @@ std::uint16_t free_port() {
 }  // namespace
 
 void on_ranks(int size, const std::function<void(RankHost&)>& body, std::int32_t device) {
-  const std::uint16_t port = free_port();
+  const std::uint16_t port = kymo::free_port();
   std::fflush(nullptr);
   std::vector<pid_t> children;
   for (int rank = 0; rank < size; ++rank) {

@@ -83,10 +83,10 @@ class Pass:
         return self.control.receive()
 
     def make(self):
-        self.control.send(type="progress", stage="load", step=-1, steps=0)
+        self.control.send(type="progress", stage="load", step=-1, steps=0, failing=False)
         getattr(self, "start_" + self.behaviour, lambda: None)()
         for step in range(self.steps):
-            self.control.send(type="progress", stage="step", step=step, steps=self.steps)
+            self.control.send(type="progress", stage="step", step=step, steps=self.steps, failing=False)
             if self.a["case"]["ranks"] > 1 and self.parameters.get("barriers", False):
                 answer = self.barrier()
                 if answer["type"] == "cancel":
@@ -181,7 +181,7 @@ class Pass:
     def do_slow(self):
         print("slow", flush=True)
         for step in range(3, 10000):
-            self.control.send(type="progress", stage="step", step=step, steps=10000)
+            self.control.send(type="progress", stage="step", step=step, steps=10000, failing=False)
             time.sleep(0.02)
             self.control.socket.setblocking(False)
             try:

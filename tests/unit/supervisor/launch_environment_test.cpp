@@ -118,7 +118,9 @@ TEST(LaunchEnvironment, ReadsSettings) {
   EXPECT_EQ(launch->port, 7000);
   EXPECT_EQ(launch->token, "secret");
   EXPECT_EQ(launch->join_timeout_s, 5);
-  EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "65535"}}))->port, 65534);
+  EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "32766"}}))->port, 32767);
+  EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "32767"}}))->port, 28767) << "32768 and more the system may have given to anyone";
+  EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "65535"}}))->port, 25535);
 }
 
 TEST(LaunchEnvironment, ScriptsMayDeriveTheOneFromTheOther) {

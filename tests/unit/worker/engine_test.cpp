@@ -187,6 +187,7 @@ TEST_F(EngineTest, AFailureKeepsTheStepsBeforeIt) {
   EXPECT_THAT(steps_of(result.record, "step"), ElementsAre(0, 1, 2));
   ASSERT_TRUE(result.record.out_of_memory);
   EXPECT_EQ(workload.calls.back(), "destroy");
+  EXPECT_TRUE(control.progress.back().failing) << "said before it cleared up";
 }
 
 /// As the façade's phase object does: ends the phase while the exception passes.

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/free_port.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+
+#include "base/error.hpp"
+
+namespace kymo {
+namespace {
+
+/// Where the ports begin that the system gives to outgoing connections.
+int first_outgoing_port() {
+  constexpr int kLinuxDefault = 32'768;
+  int first = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
+  return first > 0 && first < 65'536 ? first : kLinuxDefault;
+}
+
+/// The port that a socket could be bound to, the system's choice for 0; 0 if it could not.
+std::uint16_t bound_port(std::uint32_t address, std::uint16_t port) {
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return 0;
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(address);
+  place.sin_port = htons(port);
+  socklen_t length = sizeof place;
+  auto* const generic = reinterpret_cast<sockaddr*>(&place);
+  const bool bound = bind(probe, generic, length) == 0 && getsockname(probe, generic, &length) == 0;
+  close(probe);
+  return bound ? ntohs(place.sin_port) : std::uint16_t{0};
+}
+
+}  // namespace
+
+std::uint16_t free_port(bool everywhere) {
+  // A port that the system gives to outgoing connections may be taken again before it is used: even by a rank that tries to reach it, whose
+  // connection then meets itself.
+  constexpr int kLowest = 10'000;
+  constexpr int kAttempts = 200;
+  const std::uint32_t address = everywhere ? INADDR_ANY : INADDR_LOOPBACK;
+  std::random_device random;
+  std::uniform_int_distribution<int> any(kLowest, std::max(first_outgoing_port(), kLowest + 1000) - 1);
+  for (int attempt = 0; attempt < kAttempts; ++attempt)
+    if (const std::uint16_t port = bound_port(address, static_cast<std::uint16_t>(any(random))); port != 0) return port;
+  if (const std::uint16_t port = bound_port(address, 0); port != 0) return port;
+  throw Error("the system has no free TCP port");
+}
+
+}  // namespace kymo
