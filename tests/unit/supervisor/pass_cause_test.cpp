@@ -32,6 +32,27 @@ TEST(PassCause, OfSeveralFailuresTheFirstToHappenIsTheCause) {
   EXPECT_EQ(state.verdict().detail, "bad input");
 }
 
+TEST(PassCause, ARankThatFailedFirstIsWaitedForWhileItClearsUp) {
+  PassState state(Pass::kTime, 3, {}, 0);
+  for (int rank = 0; rank < 3; ++rank) state.connected(rank, 0);
+  state.progress(2, {"step", 4, 0, true}, 1);
+  EXPECT_TRUE(state.outcome(0, failed("connection closed", 0), 1.1).empty());
+  EXPECT_TRUE(state.tick(3).empty()) << "longer than for ranks of which nothing is known";
+  EXPECT_EQ(state.outcome(2, failed("the cause", 3'000'000'000), 4).size(), 3u) << "all end";
+  EXPECT_EQ(state.verdict().detail, "the cause");
+  EXPECT_EQ(state.verdict().rank, 2);
+}
+
+TEST(PassCause, ARankThatClearsUpForTooLongIsNotWaitedFor) {
+  PassState state(Pass::kTime, 2, {}, 0);
+  for (int rank = 0; rank < 2; ++rank) state.connected(rank, 0);
+  state.progress(1, {"step", 4, 0, true}, 1);
+  state.outcome(0, failed("connection closed", 0), 1.1);
+  EXPECT_TRUE(state.tick(7).empty());
+  EXPECT_EQ(state.tick(7.2).size(), 2u) << "both end";
+  EXPECT_EQ(state.verdict().rank, 0);
+}
+
 TEST(PassCause, TheRankThatOthersWaitForIsTheOneThatTimesOut) {
   PassLimits limits;
   limits.timeout_s = 3;

@@ -167,27 +167,6 @@ TEST(PassState, TheFirstOfTwoReportedFailuresWins) {
   EXPECT_EQ(state.verdict().rank, 1);
 }
 
-TEST(PassState, ARankThatFailedFirstIsWaitedForWhileItClearsUp) {
-  PassState state = started(3);
-  state.progress(2, {"step", 4, 0, true}, 1);
-  EXPECT_THAT(texts(state.outcome(0, outcome("failed", "connection closed"), 1.1)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(3)), IsEmpty()) << "longer than ranks of which nothing is known";
-  protocol::Outcome first = outcome("failed", "the cause");
-  first.age_ns = 3'000'000'000;
-  EXPECT_THAT(texts(state.outcome(2, first, 4)), ElementsAre("exit 0", "kill 1", "exit 2"));
-  EXPECT_EQ(state.verdict().detail, "the cause");
-  EXPECT_EQ(state.verdict().rank, 2);
-}
-
-TEST(PassState, ARankThatClearsUpForTooLongIsNotWaitedFor) {
-  PassState state = started(2);
-  state.progress(1, {"step", 4, 0, true}, 1);
-  state.outcome(0, outcome("failed", "connection closed"), 1.1);
-  EXPECT_THAT(texts(state.tick(7)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(7.2)), ElementsAre("exit 0", "kill 1"));
-  EXPECT_EQ(state.verdict().rank, 0);
-}
-
 TEST(PassState, OomIsDecidedAtOnce) {
   PassState state = started(2);
   EXPECT_THAT(texts(state.outcome(1, outcome("oom", "7 GiB"), 1)), ElementsAre("kill 0", "exit 1"));
