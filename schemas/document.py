@@ -6,6 +6,7 @@
 
 The comment lines right above CREATE TABLE or CREATE VIEW describe it; the comment behind a column, on its last line, describes the column.
 A column that a later migration adds is described behind its ALTER TABLE ... ADD COLUMN, on the same line.
+A later migration describes a column anew, whose meaning has grown, by a line `-- TABLE.COLUMN: comment`.
 A view's `alias.*  -- every column of TABLE` takes the column comments of that table.
 """
 
@@ -15,6 +16,7 @@ import sqlite3
 import sys
 
 CREATE = re.compile(r"CREATE (TABLE|VIEW) (\w+)")
+ANEW = re.compile(r"-- (\w+)\.(\w+): (.+)$")
 ADDED = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*;(?:\s*--(.*))?$")
 EVERY_COLUMN = re.compile(r"every column of (\w+)$")
 CONSTRAINT = {"PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "CONSTRAINT"}
@@ -83,8 +85,11 @@ def read_file(path):
     return title, found
 
 
-def take_added_columns(path, known):
+def take_later_comments(path, known):
     for line in path.read_text(encoding="utf-8").split("\n"):
+        anew = ANEW.match(line)
+        if anew:
+            known[anew.group(1)].columns[anew.group(2)] = anew.group(3).strip()
         added = ADDED.match(line)
         if added and added.group(3):
             known[added.group(1)].columns[added.group(2)] = added.group(3).strip()
@@ -140,7 +145,7 @@ def document(folder):
             database.executescript(path.read_text(encoding="utf-8"))
             title, found = read_file(path)
             described += found
-            take_added_columns(path, {item.name: item for item in described})
+            take_later_comments(path, {item.name: item for item in described})
             sections.append((kind, path, title, found))
     expand_stars(described, {item.name: item for item in described})
     mistakes = check_names(database, described) + check_columns(database, described)

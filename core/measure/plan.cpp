@@ -80,7 +80,9 @@ std::string plan_key(const Case& what, const Method& how) {
   Json method = to_json(how);
   method.erase("timeout_s");  // bounds on a run do not change what it measures
   method.erase("host_memory_bytes");
-  return key_of({{"case", identity(what)}, {"method", method}, {"plugin", what.plugin_sha256}});
+  Json all{{"case", identity(what)}, {"method", method}, {"plugin", what.plugin_sha256}};
+  if (!what.plugin_libraries.empty()) all["libraries"] = what.plugin_libraries;
+  return key_of(all);
 }
 
 Method method_in(const Method& how, Pass pass) {
@@ -109,6 +111,7 @@ Json to_json(const Case& what) {
   Json json = identity(what);
   json["plugin_file"] = what.plugin_file;
   json["plugin_sha256"] = what.plugin_sha256;
+  json["plugin_libraries"] = what.plugin_libraries;
   return json;
 }
 
@@ -116,6 +119,7 @@ Case case_from_json(const Json& json) {
   Case what;
   what.plugin_file = field<std::string>(json, "plugin_file");
   what.plugin_sha256 = field<std::string>(json, "plugin_sha256");
+  what.plugin_libraries = field<std::map<std::string, std::string>>(json, "plugin_libraries");
   what.workload = field<std::string>(json, "workload");
   const auto parameters = field<Json>(json, "parameters");
   for (const auto& [name, value] : parameters.items()) what.parameters[name] = value_from_json(value);

@@ -34,6 +34,7 @@ Sync sync_from(const std::string& word);
 struct Case {
   std::string plugin_file;  ///< absolute path
   std::string plugin_sha256;
+  std::map<std::string, std::string> plugin_libraries;  ///< of the plugin's folder, loaded with it: sha256 by file name
   std::string workload;
   Parameters parameters;  ///< every declared parameter, defaults included
   int ranks = 1;
@@ -81,7 +82,7 @@ struct Method {
 /// What is compared: workload, parameters, ranks and device kind. 16 hexadecimal digits.
 std::string case_key(const Case& what);
 
-/// What makes two runs repetitions of each other: the case key, the method and the plugin's hash. 16 hexadecimal digits.
+/// What makes two runs repetitions of each other: the case key, the method and the hashes of the plugin and its libraries. 16 hexadecimal digits.
 std::string plan_key(const Case& what, const Method& how);
 
 /// True if the pass observes events: memory, trace and ops.

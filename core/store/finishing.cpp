@@ -22,10 +22,10 @@ void check_status(const RunEnd& end) {
   throw Error("a run cannot end as " + quote(end.status) + "; admitted: ok, oom, failed, crashed, timeout, interrupted, skipped");
 }
 
-/// Parameters are what the run is; all else in the tables of runs is what was observed.
+/// Parameters and libraries are what the run is; all else in the tables of runs is what was observed.
 void forget_observations(const Connection& results, std::int64_t run_id) {
   for (const std::string& table : tables_of_runs(results)) {
-    if (table == "param") continue;
+    if (table == "param" || table == "run_library") continue;
     Statement(results, "DELETE FROM main." + table + " WHERE run_id = ?").bind(1, run_id).run();
   }
 }

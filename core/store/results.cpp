@@ -2,6 +2,7 @@
 #include "store/results.hpp"
 
 #include <array>
+#include <map>
 #include <cmath>
 #include <random>
 #include <variant>
@@ -57,6 +58,11 @@ std::string words_of(const std::vector<measure::Pass>& passes) {
   std::vector<std::string> words;
   for (const measure::Pass pass : passes) words.emplace_back(measure::to_string(pass));
   return join(words, ",");
+}
+
+void store_libraries(const Connection& results, std::int64_t run_id, const std::map<std::string, std::string>& libraries) {
+  Statement insert(results, "INSERT INTO main.run_library (run_id, name, sha256) VALUES (?, ?, ?)");
+  for (const auto& [name, sha256] : libraries) insert.bind_all(run_id, name, sha256).run();
 }
 
 std::int64_t store_run(const Connection& results, const RunRow& run) {
@@ -125,6 +131,7 @@ std::int64_t ResultsDatabase::begin_run(const RunRow& run) {
   }
   const std::int64_t run_id = store_run(results, run);
   store_parameters(results, run_id, run.what.parameters);
+  store_libraries(results, run_id, run.what.plugin_libraries);
   transaction.commit();
   return run_id;
 }

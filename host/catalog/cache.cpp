@@ -15,7 +15,7 @@
 namespace kymo::catalog {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 /// One entry per path, so that a plugin under development does not fill the folder.
 std::filesystem::path entry_for(const std::filesystem::path& file) {
@@ -37,6 +37,12 @@ Json cache_stamp(const std::filesystem::path& file) {
           {"changed_ns", nanoseconds(facts.st_ctim)}};
 }
 
+Json library_stamps(const Plugin& plugin, const std::filesystem::path& folder) {
+  Json stamps = Json::object();
+  for (const auto& [name, hash] : plugin.file.libraries) stamps[name] = cache_stamp(folder / name);
+  return stamps;
+}
+
 std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json& stamp) {
   try {
     const auto entry = entry_for(file);
@@ -45,6 +51,7 @@ std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json&
     if (!json.is_object() || !json.contains("stamp") || json["stamp"] != stamp || !json.contains("plugin")) return std::nullopt;
     Plugin plugin = plugin_from_json(json["plugin"]);
     if (plugin.workloads.empty() || plugin.file.sha256.size() != 64) return std::nullopt;
+    if (!json.contains("libraries") || json["libraries"] != library_stamps(plugin, file.parent_path())) return std::nullopt;
     return plugin;
   } catch (const std::exception& problem) {
     log::debug(std::string("a cached description is ignored: ") + problem.what());
@@ -56,7 +63,7 @@ void write_cached(const Plugin& plugin, const Json& stamp) {
   try {
     const auto entry = entry_for(plugin.file.file);
     std::filesystem::create_directories(entry.parent_path());
-    write_file(entry, Json{{"stamp", stamp}, {"plugin", to_json(plugin)}}.dump());
+    write_file(entry, Json{{"stamp", stamp}, {"libraries", library_stamps(plugin, plugin.file.file.parent_path())}, {"plugin", to_json(plugin)}}.dump());
   } catch (const std::exception& problem) {
     log::debug(std::string("a description was not cached: ") + problem.what());
   }

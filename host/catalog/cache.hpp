@@ -10,7 +10,10 @@ namespace kymo::catalog {
 /// The state of a file that a cached description was made from: path, size, times and the kymo that asked.
 Json cache_stamp(const std::filesystem::path& file);
 
-/// The description kept for exactly this state of the file; nothing if there is none, or if the entry is damaged.
+/// The same for each library of the plugin's folder that is loaded with it, by name.
+Json library_stamps(const Plugin& plugin, const std::filesystem::path& folder);
+
+/// The description kept for exactly this state of the file and of its libraries; nothing if there is none, or if the entry is damaged.
 std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json& stamp);
 
 /// Keeps a description. A cache that cannot be written costs time, nothing else, so failure is only logged.

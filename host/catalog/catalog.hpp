@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,7 @@ struct Workload {
 struct PluginFile {
   std::filesystem::path file;  ///< absolute, links resolved
   std::string sha256;
+  std::map<std::string, std::string> libraries;  ///< of the plugin's folder, loaded with it: sha256 by file name
   int abi_major = 0;
   int abi_minor = 0;
   std::string framework;

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <kymo_plugin.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -72,13 +73,38 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
+/// The libraries of the plugin's own folder that this process has loaded. Their hashes are the parent's to take.
+std::map<std::string, std::string> libraries_beside(const std::filesystem::path& file) {
+  std::vector<std::filesystem::path> loaded;
+  const auto collect = [](dl_phdr_info* library, std::size_t, void* files) {
+    std::error_code failed;
+    auto real = std::filesystem::canonical(library->dlpi_name, failed);
+    if (!failed) static_cast<std::vector<std::filesystem::path>*>(files)->push_back(std::move(real));
+    return 0;
+  };
+  dl_iterate_phdr(collect, &loaded);
+  std::map<std::string, std::string> libraries;
+  for (const auto& library : loaded)
+    if (library != file && library.parent_path() == file.parent_path()) libraries.emplace(library.filename().string(), "");
+  return libraries;
+}
+
 std::string description_of(const std::filesystem::path& file) {
   Plugin plugin = plugin_from_table(*static_cast<const kymo_plugin*>(load_plugin(file)));
+  plugin.file.libraries = libraries_beside(file);
   try {
     return to_json(plugin).dump();
   } catch (const Json::exception&) {
     throw Refused(file, "a text of its description is not UTF-8");
   }
+}
+
+/// What the file says of itself now, with what is known of its content.
+void take_identity(Plugin& plugin, const PluginFile& identity, std::string sha256) {
+  auto libraries = std::move(plugin.file.libraries);
+  plugin.file = identity;
+  plugin.file.sha256 = std::move(sha256);
+  plugin.file.libraries = std::move(libraries);
 }
 
 }  // namespace
@@ -87,15 +113,15 @@ Plugin describe_file(const std::filesystem::path& file, const Options& options) 
   const PluginFile identity = identify(file, options.trust);
   const Json stamp = cache_stamp(identity.file);
   if (auto known = read_cached(identity.file, stamp)) {
-    const std::string hash = known->file.sha256;
-    known->file = identity;
-    known->file.sha256 = hash;
+    take_identity(*known, identity, std::string(known->file.sha256));
     return *known;
   }
   Plugin plugin = ask_child(identity, options.describe_deadline_s);
-  plugin.file = identity;
-  plugin.file.sha256 = sha256_of_file(identity.file);
-  if (cache_stamp(identity.file) == stamp) write_cached(plugin, stamp);  // else it was replaced meanwhile
+  const Json libraries = library_stamps(plugin, identity.file.parent_path());
+  take_identity(plugin, identity, sha256_of_file(identity.file));
+  for (auto& [name, hash] : plugin.file.libraries) hash = sha256_of_file(identity.file.parent_path() / name);
+  const bool unchanged = cache_stamp(identity.file) == stamp && library_stamps(plugin, identity.file.parent_path()) == libraries;
+  if (unchanged) write_cached(plugin, stamp);  // else something was replaced meanwhile
   return plugin;
 }
 

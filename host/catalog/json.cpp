@@ -111,6 +111,7 @@ Json to_json(const Plugin& plugin) {
           {"version", plugin.version},
           {"file", file.file.string()},
           {"sha256", file.sha256},
+          {"libraries", file.libraries},
           {"abi_major", file.abi_major},
           {"abi_minor", file.abi_minor},
           {"framework", file.framework},
@@ -128,6 +129,7 @@ Plugin plugin_from_json(const Json& json) {
     plugin.version = json.at("version").get<std::string>();
     plugin.file.file = json.at("file").get<std::string>();
     plugin.file.sha256 = json.at("sha256").get<std::string>();
+    plugin.file.libraries = json.at("libraries").get<std::map<std::string, std::string>>();
     plugin.file.abi_major = json.at("abi_major").get<int>();
     plugin.file.abi_minor = json.at("abi_minor").get<int>();
     plugin.file.framework = json.at("framework").get<std::string>();

@@ -127,6 +127,7 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
         auto& run = planned.run;
         run.what = {.plugin_file = plugin.file.file.string(),
                     .plugin_sha256 = plugin.file.sha256,
+                    .plugin_libraries = plugin.file.libraries,
                     .workload = workload.name,
                     .parameters = catalog::bind_parameters(workload, texts),
                     .ranks = static_cast<int>(ranks),

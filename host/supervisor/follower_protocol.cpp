@@ -2,6 +2,7 @@
 #include "supervisor/follower_protocol.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -34,12 +35,37 @@ std::string digest_of(const PlannedRun& run) {
   Json what = measure::to_json(run.what);
   what.erase("plugin_file");
   what.erase("plugin_sha256");
+  what.erase("plugin_libraries");
   const Json all = Json::array({what, measure::to_json(run.how), run.suite, run.suite_case, run.repetition});
   return sha256(all.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, kDigestDigits);
 }
 
-std::string called(const Plan::Plugin& plugin, int rank) {
-  return "rank " + std::to_string(rank) + " has " + quote(plugin.file) + " with sha256 " + plugin.sha256.substr(0, kDigestDigits);
+std::string called(const Plan::Plugin& plugin, const std::string& sha256, int rank) {
+  return "rank " + std::to_string(rank) + " has " + quote(plugin.file) + " with sha256 " + sha256.substr(0, kDigestDigits);
+}
+
+std::string library_called(const Plan::Plugin& plugin, const std::string& name, int rank) {
+  const auto found = plugin.libraries.find(name);
+  const std::string library = (std::filesystem::path(plugin.file).parent_path() / name).string();
+  if (found == plugin.libraries.end()) return "rank " + std::to_string(rank) + " does not load " + quote(library);
+  return called({"", library, "", {}}, found->second, rank);
+}
+
+/// In what the same plugin differs between rank 0 and another one; empty if in nothing.
+std::string plugin_difference(const Plan::Plugin& ours, const Plan::Plugin& theirs, int rank) {
+  static constexpr const char* kRight = "; install the same files on every machine";
+  if (ours.sha256 != theirs.sha256) {
+    return "the plugin " + quote(ours.name) + " is not the same on all ranks: " + called(ours, ours.sha256, 0) + ", " +
+           called(theirs, theirs.sha256, rank) + kRight;
+  }
+  auto all = ours.libraries;
+  all.insert(theirs.libraries.begin(), theirs.libraries.end());
+  for (const auto& [name, hash] : all) {
+    if (ours.libraries.contains(name) && theirs.libraries.contains(name) && ours.libraries.at(name) == theirs.libraries.at(name)) continue;
+    return "the library " + quote(name) + " of the plugin " + quote(ours.name) +
+           " is not the same on all ranks: " + library_called(ours, name, 0) + ", " + library_called(theirs, name, rank) + kRight;
+  }
+  return "";
 }
 
 }  // namespace
@@ -47,7 +73,7 @@ std::string called(const Plan::Plugin& plugin, int rank) {
 Plan plan_of(const std::vector<PlannedRun>& runs) {
   Plan plan;
   for (const auto& run : runs) {
-    const Plan::Plugin plugin{run.plugin.name, run.what.plugin_file, run.what.plugin_sha256};
+    const Plan::Plugin plugin{run.plugin.name, run.what.plugin_file, run.what.plugin_sha256, run.what.plugin_libraries};
     const auto found = std::find(plan.plugins.begin(), plan.plugins.end(), plugin);
     plan.plugin_of_run.push_back(static_cast<std::size_t>(found - plan.plugins.begin()));
     if (found == plan.plugins.end()) plan.plugins.push_back(plugin);
@@ -66,10 +92,7 @@ std::string difference(const Plan& leader, const Plan& follower, int rank) {
   for (std::size_t run = 0; run < leader.digests.size(); ++run) {
     const auto& ours = leader.plugins.at(leader.plugin_of_run[run]);
     const auto& theirs = follower.plugins.at(follower.plugin_of_run[run]);
-    if (ours.sha256 != theirs.sha256) {
-      return "the plugin " + quote(ours.name) + " is not the same on all ranks: " + called(ours, 0) + ", " + called(theirs, rank) +
-             "; install one file on every machine";
-    }
+    if (const std::string reason = plugin_difference(ours, theirs, rank); !reason.empty()) return reason;
     if (leader.digests[run] != follower.digests[run])
       return "rank 0 and " + them + " mean different things by run " + std::to_string(run + 1) + kRight;
   }
@@ -92,14 +115,15 @@ Refused refused_from(const Json& f) { return {field<std::string>(f, "reason")}; 
 
 Json to_json(const Plan& m) {
   Json plugins = Json::array();
-  for (const auto& plugin : m.plugins) plugins.push_back({{"name", plugin.name}, {"file", plugin.file}, {"sha256", plugin.sha256}});
+  for (const auto& plugin : m.plugins) plugins.push_back({{"name", plugin.name}, {"file", plugin.file}, {"sha256", plugin.sha256}, {"libraries", plugin.libraries}});
   return {{"type", "plan"},     {"plugins", plugins}, {"digests", m.digests}, {"plugin_of_run", m.plugin_of_run},
           {"folder", m.folder}, {"gpu", m.gpu}};
 }
 Plan plan_from(const Json& f) {
   Plan m;
   for (const auto& plugin : field<std::vector<Json>>(f, "plugins"))
-    m.plugins.push_back({field<std::string>(plugin, "name"), field<std::string>(plugin, "file"), field<std::string>(plugin, "sha256")});
+    m.plugins.push_back({field<std::string>(plugin, "name"), field<std::string>(plugin, "file"), field<std::string>(plugin, "sha256"),
+                         field<std::map<std::string, std::string>>(plugin, "libraries")});
   m.digests = field<std::vector<std::string>>(f, "digests");
   m.plugin_of_run = field<std::vector<std::size_t>>(f, "plugin_of_run");
   m.folder = field<std::string>(f, "folder");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ struct Plan {
     std::string name;
     std::string file;
     std::string sha256;
+    std::map<std::string, std::string> libraries;  ///< of its folder, loaded with it: sha256 by file name
     bool operator==(const Plugin&) const = default;
   };
   std::vector<Plugin> plugins;       ///< in the order in which the runs name them first

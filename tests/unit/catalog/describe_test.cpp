@@ -9,6 +9,8 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 class Describe : public InFolder {
  protected:
@@ -44,6 +46,33 @@ TEST_F(Describe, ReadsEverythingThatAPluginSays) {
 TEST_F(Describe, TakesAPluginInPlainC) {
   const Plugin found = describe_file(copy("raw_valid"), options_);
   EXPECT_EQ(found.workloads.at(0).parameters.at(0).name, "n");
+}
+
+/// A plugin with a library of its folder, which is copied beside it.
+class Split : public Describe {
+ protected:
+  fs::path copy_both() {
+    fs::copy_file(plugin("split").parent_path() / "libsplit_rest.so", library_, fs::copy_options::overwrite_existing);
+    return copy("split");
+  }
+  fs::path library_ = folder_ / "libsplit_rest.so";
+};
+
+TEST_F(Split, NamesTheLibrariesOfItsFolder) {
+  const Plugin found = describe_file(copy_both(), options_);
+  EXPECT_THAT(found.file.libraries, ElementsAre(Pair("libsplit_rest.so", sha256_of_file(library_))));
+  EXPECT_THAT(describe_file(copy("probe"), options_).file.libraries, IsEmpty()) << "the system's are not the plugin's";
+}
+
+TEST_F(Split, IsDescribedAnewWhenALibraryChanges) {
+  const fs::path file = copy_both();
+  const std::string before = describe_file(file, options_).file.libraries.at("libsplit_rest.so");
+  EXPECT_EQ(describe_file(file, options_).file.libraries.at("libsplit_rest.so"), before) << "from the cache";
+  write_file(library_, read_file(library_) + "a build later");
+  EXPECT_EQ(describe_file(file, options_).file.libraries.at("libsplit_rest.so"), sha256_of_file(library_));
+  EXPECT_NE(sha256_of_file(library_), before);
+  fs::remove(library_);
+  EXPECT_THAT(message_of([&] { describe_file(file, options_); }), HasSubstr("libsplit_rest.so"));
 }
 
 TEST_F(Describe, KeepsHostileTextsAsTheyAre) {

@@ -43,6 +43,10 @@ TEST(Plan, PlanKeyAlsoComparesHowAndWithWhichPlugin) {
   Case rebuilt = example();
   rebuilt.plugin_sha256 = "cd";
   EXPECT_NE(plan_key(example(), how), plan_key(rebuilt, how));
+  rebuilt = example();
+  rebuilt.plugin_libraries = {{"librest.so", "ab"}};
+  EXPECT_NE(plan_key(example(), how), plan_key(rebuilt, how));
+  EXPECT_EQ(case_key(example()), case_key(rebuilt));
 }
 
 TEST(Plan, BytesThatAreNoTextStillGiveAKey) {

@@ -23,6 +23,7 @@ RunRow make_run(std::int64_t invocation_id, std::int64_t n, int ranks) {
   run.plugin = {"saxpy", "1.0", "/plugins/saxpy.so", "5a5a", "libtorch", "2.11.0", "13.0", "gcc 12"};
   run.what.plugin_file = "/plugins/saxpy.so";
   run.what.plugin_sha256 = "5a5a";
+  run.what.plugin_libraries = {{"librest.so", "7b7b"}};
   run.what.workload = "saxpy";
   run.what.parameters = {{"n", n}, {"dtype", std::string("fp32")}, {"causal", true}, {"scale", 0.5}};
   run.what.ranks = ranks;

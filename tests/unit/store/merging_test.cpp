@@ -34,6 +34,7 @@ TEST_F(Merging, RemapsIdsAndKeepsEverything) {
       "JOIN param p ON p.run_id = r.run_id WHERE r.run_id > ";
   EXPECT_EQ(ask(a, all + "2 ORDER BY 1, 4, 8"), ask(b, all + "0 ORDER BY 1, 4, 8"));
   EXPECT_EQ(ask(a, "SELECT name, value FROM environment_fact WHERE invocation_id = 2"), ask(b, "SELECT name, value FROM environment_fact"));
+  EXPECT_EQ(ask(a, "SELECT DISTINCT name, sha256 FROM run_library WHERE run_id > 2"), "librest.so|7b7b");
 }
 
 TEST_F(Merging, DoingItAgainChangesNothing) {

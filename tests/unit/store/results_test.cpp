@@ -44,6 +44,7 @@ TEST_F(Results, RunIsCommittedAsRunningWithItsParameters) {
   const ResultsDatabase reader(path("a.db"), Mode::kReadOnly);
   EXPECT_EQ(ask(reader, "SELECT run_id, status, label, steps, until_relative_error, warmup, passes, seed, ended_at FROM run"),
             std::to_string(run_id) + "|running|before|0|0.01|2|verify,time|-1|NULL");
+  EXPECT_EQ(ask(reader, "SELECT run_id, name, sha256 FROM run_library"), "1|librest.so|7b7b");
   EXPECT_EQ(ask(reader, "SELECT name, type, typeof(value), value FROM param ORDER BY name"),
             "causal|bool|integer|1;dtype|text|text|fp32;n|int|integer|8;scale|real|real|0.5");
   EXPECT_EQ(ask(reader, "SELECT name, value FROM environment_fact"), "host|node2");
@@ -177,6 +178,7 @@ TEST_F(Results, FinishingAgainReplacesWhatWasThere) {
   EXPECT_EQ(ask(*database_, "SELECT status, detail FROM run"), "ok|");
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM sample"), "24");
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM param"), "4");
+  EXPECT_EQ(ask(*database_, "SELECT name FROM run_library"), "librest.so");
 }
 
 TEST_F(Results, OutOfMemorySeenByTheSupervisorIsStored) {

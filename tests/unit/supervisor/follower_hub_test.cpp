@@ -129,6 +129,16 @@ TEST_F(HubTest, AnotherWorldEndsTheLaunch) {
   EXPECT_THAT(failure(), HasSubstr("told of 3 ranks"));
 }
 
+TEST_F(HubTest, AnotherLibraryOfAPluginEndsTheLaunch) {
+  Peer peer = connect(to_json(join()));
+  heard(peer);
+  auto plan = their_plan();
+  plan.plugins.front().libraries = {{"librest.so", "33"}};
+  peer.say(to_json(plan));
+  EXPECT_THAT(failure(), AllOf(HasSubstr("the library 'librest.so' of the plugin"), HasSubstr("rank 0 does not load '/librest.so'"),
+                               HasSubstr("rank 1 has '/elsewhere/librest.so' with sha256 33")));
+}
+
 TEST_F(HubTest, AnotherPluginEndsTheLaunch) {
   Peer peer = connect(to_json(join()));
   heard(peer);
