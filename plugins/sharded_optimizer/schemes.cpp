@@ -85,20 +85,22 @@ class BroadcastUpdate final : public training::ParameterUpdate {
   BroadcastUpdate(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make, bool report)
       : ctx_(replica.ctx),
         share_(scheme.communicate),
-        optimizer_(replica.parameters, make, *replica.communicator, {.flat = scheme.flat}),
+        optimizer_(replica.parameters, make, *replica.communicator, {.flat = scheme.flat, .pieces = scheme.pieces}),
         state_(replica.ctx, report) {
     tag_parameters(ctx_, optimizer_.parameter_buffers());
     state_.look(optimizer_, false);
   }
   void step() override {
-    {
-      auto scope = ctx_.scope("update");
-      optimizer_.update();
-    }
-    if (share_) {
+    for (int piece = 0; piece < optimizer_.pieces(); ++piece) {
+      {
+        auto scope = ctx_.scope("update");
+        optimizer_.update(piece);
+      }
+      if (!share_) continue;
       auto scope = ctx_.scope("broadcast");
-      optimizer_.share();
+      optimizer_.begin_share(piece);
     }
+    optimizer_.finish_share();
     state_.look(optimizer_, true);
   }
   std::int64_t owned_bytes() const { return training::bytes_of(optimizer_.owned_parameters()); }

@@ -12,7 +12,8 @@
 /// How the state and the work of an optimizer are divided over the ranks.
 struct Scheme {
   std::string name = "broadcast";  ///< none, broadcast, zero1
-  bool flat = true;                ///< broadcast: one message an owner, not one a parameter
+  bool flat = true;                ///< broadcast: one message an owner and piece, not one a parameter
+  int pieces = 1;                  ///< broadcast: of the update, each sent while the next is made
   double bucket_mib = 0;           ///< zero1: 0 is one bucket
   bool overlap = true;             ///< zero1: reduce while backward goes on
   bool communicate = true;         ///< false: each rank updates what it owns and sends nothing

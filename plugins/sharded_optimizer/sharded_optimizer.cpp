@@ -16,7 +16,7 @@ namespace training = kymo::training;
 class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
-    using kymo::Bool, kymo::Choice, kymo::Real;
+    using kymo::Bool, kymo::Choice, kymo::Int, kymo::Real;
     return descriptor("sharded_optimizer",
                       "data-parallel training whose optimizer state and update are divided over the ranks, by two schemes and none")
         .param(
@@ -27,7 +27,9 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
         .param(
             "wrapped", Choice{"configured", wrapped_names()},
             "the optimizer that is divided: the one that `optimizer` names, or one of LibTorch's own as it is (momentum is SGD with 0.9)")
-        .param("flat", Bool{true}, "scheme=broadcast: one message for all parameters of an owner; false sends each by itself")
+        .param("flat", Bool{true}, "scheme=broadcast: one message for all parameters of an owner and piece; false sends each by itself")
+        .param("pieces", Int{4}.at_least(1).at_most(64).axis({1, 4}),
+               "scheme=broadcast: the update goes in so many pieces of about equal size, each broadcast while the next is updated")
         .param("bucket_mb", Real{100}.at_least(0).unit("MiB").axis({0, 10, 100, 1000}),
                "scheme=zero1: parameters of one reduce-scatter and one all-gather; 0 makes one of all")
         .param("overlap", Bool{true},
@@ -35,7 +37,7 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
   }
 
   void prepare(Context& ctx) override {
-    scheme_ = {ctx.text("scheme"), ctx.boolean("flat"), ctx.real("bucket_mb"), ctx.boolean("overlap"), ctx.boolean("communicate")};
+    scheme_ = {ctx.text("scheme"), ctx.boolean("flat"), static_cast<int>(ctx.integer("pieces")), ctx.real("bucket_mb"), ctx.boolean("overlap"), ctx.boolean("communicate")};
     wrapped_ = ctx.text("wrapped");
     if (scheme_.name == "zero1" && !scheme_.communicate && ctx.world_size() > 1)
       ctx.skip("scheme=zero1 has no step without communication: its gradients are reduced in place; take scheme=none or broadcast");

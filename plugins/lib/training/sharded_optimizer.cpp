@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "training/flat_layout.hpp"
 #include "training/fused_adamw.hpp"
@@ -17,6 +18,34 @@ namespace kymo::training {
 namespace {
 
 using torch::optim::OptimizerParamGroup;
+
+/// An optimizer's parameters are these alone until the end of the block: what treats parameters one by one updates them as it would all.
+class Narrowed {
+ public:
+  Narrowed(OptimizerParamGroup& group, const std::vector<at::Tensor>& to) : group_(group), all_(group.params()) { group_.params() = to; }
+  Narrowed(const Narrowed&) = delete;
+  Narrowed& operator=(const Narrowed&) = delete;
+  ~Narrowed() { group_.params() = std::move(all_); }
+
+ private:
+  OptimizerParamGroup& group_;
+  std::vector<at::Tensor> all_;
+};
+
+/// The piece of each tensor, so that those of each owner fall, in their order, into pieces of about equal bytes.
+std::vector<std::size_t> piece_of_each(const std::vector<at::Tensor>& tensors, const std::vector<int>& owners, int ranks, int pieces) {
+  std::vector<double> total_bytes(static_cast<std::size_t>(ranks)), before_bytes(static_cast<std::size_t>(ranks));
+  for (std::size_t i = 0; i < tensors.size(); ++i) total_bytes[static_cast<std::size_t>(owners[i])] += static_cast<double>(tensors[i].nbytes());
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto owner = static_cast<std::size_t>(owners[i]);
+    const auto size_bytes = static_cast<double>(tensors[i].nbytes());
+    const double middle = total_bytes[owner] > 0 ? (before_bytes[owner] + size_bytes / 2) / total_bytes[owner] : 0;
+    result.push_back(std::min(static_cast<std::size_t>(middle * pieces), static_cast<std::size_t>(pieces) - 1));
+    before_bytes[owner] += size_bytes;
+  }
+  return result;
+}
 
 OptimizerParamGroup without_repeats(const OptimizerParamGroup& group) {
   OptimizerParamGroup once(each_once(group.params()));
@@ -63,6 +92,7 @@ ShardedOptimizer::ShardedOptimizer(const std::vector<OptimizerParamGroup>& group
       communicator_(communicator),
       options_(options),
       load_bytes_(static_cast<std::size_t>(communicator.size())) {
+  if (options_.pieces < 1) throw std::invalid_argument("a sharded optimizer updates in at least one piece");
   for (const OptimizerParamGroup& group : groups) add_param_group(group);
 }
 
@@ -106,9 +136,27 @@ ShardedOptimizer::Shard ShardedOptimizer::make_shard(const OptimizerParamGroup& 
     owners_[group.params()[i].unsafeGetTensorImpl()] = owners[i];
     if (owners[i] == communicator_.rank()) shard.owned.push_back(group.params()[i]);
   }
-  shard.messages = make_messages(group.params(), owners);
+  shard.pieces = make_pieces(group.params(), owners);
   if (!shard.owned.empty()) shard.optimizer = make_optimizer(make_, OptimizerParamGroup(shard.owned, group.options().clone()));
   return shard;
+}
+
+std::vector<ShardedOptimizer::Piece> ShardedOptimizer::make_pieces(const std::vector<at::Tensor>& parameters,
+                                                                   const std::vector<int>& owners) const {
+  const std::vector<std::size_t> places = piece_of_each(parameters, owners, communicator_.size(), options_.pieces);
+  std::vector<Piece> pieces(static_cast<std::size_t>(options_.pieces));
+  for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+    std::vector<at::Tensor> here;
+    std::vector<int> here_owners;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (places[i] != piece) continue;
+      here.push_back(parameters[i]);
+      here_owners.push_back(owners[i]);
+      if (owners[i] == communicator_.rank()) pieces[piece].owned.push_back(parameters[i]);
+    }
+    pieces[piece].messages = make_messages(here, here_owners);
+  }
+  return pieces;
 }
 
 std::vector<ShardedOptimizer::Message> ShardedOptimizer::make_messages(const std::vector<at::Tensor>& parameters,
@@ -136,29 +184,37 @@ at::Tensor ShardedOptimizer::step(LossClosure closure) {
     const c10::AutoGradMode with_gradients(true);
     loss = closure();
   }
-  update();
-  share();
+  for (int piece = 0; piece < options_.pieces; ++piece) {
+    update(piece);
+    begin_share(piece);
+  }
+  finish_share();
   return loss;
 }
 
-void ShardedOptimizer::update() {
+void ShardedOptimizer::update(int piece) {
   adopt_groups();
   for (std::size_t i = 0; i < shards_.size(); ++i) {
-    if (!shards_[i].optimizer) continue;
-    shards_[i].optimizer->param_groups().front().set_options(param_groups_[i].options().clone());
+    const std::vector<at::Tensor>& owned = shards_[i].pieces.at(static_cast<std::size_t>(piece)).owned;
+    if (owned.empty()) continue;
+    OptimizerParamGroup& group = shards_[i].optimizer->param_groups().front();
+    group.set_options(param_groups_[i].options().clone());
+    const Narrowed narrowed(group, owned);
     shards_[i].optimizer->step();
   }
 }
 
-void ShardedOptimizer::share() {
+void ShardedOptimizer::begin_share(int piece) {
   if (communicator_.size() == 1) return;
   const c10::NoGradGuard no_gradients;
-  std::vector<std::unique_ptr<comm::Work>> sent;
-  {
-    const comm::Communicator::Group together(communicator_);
-    for (const Shard& shard : shards_)
-      for (const Message& message : shard.messages) sent.push_back(communicator_.broadcast(message.values, message.owner));
-  }
+  const comm::Communicator::Group together(communicator_);
+  for (const Shard& shard : shards_)
+    for (const Message& message : shard.pieces.at(static_cast<std::size_t>(piece)).messages)
+      under_way_.push_back(communicator_.broadcast(message.values, message.owner));
+}
+
+void ShardedOptimizer::finish_share() {
+  const auto sent = std::exchange(under_way_, {});
   for (const auto& work : sent) work->wait();
 }
 
@@ -187,8 +243,9 @@ std::vector<at::Tensor> ShardedOptimizer::state_tensors() const {
 std::vector<at::Tensor> ShardedOptimizer::parameter_buffers() const {
   std::vector<at::Tensor> all;
   for (const Shard& shard : shards_)
-    for (const Message& message : shard.messages)
-      if (message.buffer) all.push_back(message.values);
+    for (const Piece& piece : shard.pieces)
+      for (const Message& message : piece.messages)
+        if (message.buffer) all.push_back(message.values);
   return all;
 }
 

@@ -49,10 +49,12 @@ class ShardedOptimizer : public torch::optim::Optimizer {
     /// The parameters that a rank owns in a group move into one buffer, so that one broadcast each without copies does. The parameters stay
     /// the same tensors, but the addresses of their values change once. False leaves them in place, with one broadcast a parameter.
     bool flat = true;
+    /// The update goes in pieces of about equal size, at least 1: while one is broadcast the next is updated.
+    int pieces = 1;
   };
 
-  /// Throws std::invalid_argument for LBFGS, for a parameter that is in two groups, and for one that is not dense. The communicator must
-  /// outlive the optimizer.
+  /// Throws std::invalid_argument for LBFGS, for a parameter that is in two groups, for one that is not dense, and for less than one piece.
+  /// The communicator must outlive the optimizer.
   ShardedOptimizer(const std::vector<torch::optim::OptimizerParamGroup>& groups, OptimizerFactory make, comm::Communicator& communicator,
                    Options options);
   ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make, comm::Communicator& communicator, Options options);
@@ -61,12 +63,18 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   /// ranks that own least. Throws as the constructor does and then changes nothing.
   void add_param_group(const torch::optim::OptimizerParamGroup& group);
 
-  /// update() and share(). `closure`, if given, is run first with gradients enabled and its loss returned.
+  /// Updates and begins to share one piece after the other, then finishes. `closure`, if given, is run first with gradients enabled and its
+  /// loss returned.
   at::Tensor step(LossClosure closure = nullptr) override;
-  /// Updates the parameters that this rank owns. Sends nothing.
-  void update();
-  /// Broadcasts every parameter from its owner. With NCCL only queued: the current stream waits for it.
-  void share();
+
+  /// The parts of a step, for code that measures them. Pieces count from 0.
+  int pieces() const { return options_.pieces; }
+  /// Updates the parameters of a piece that this rank owns. Sends nothing.
+  void update(int piece);
+  /// Begins to broadcast the parameters of a piece from their owners, once what the current stream holds is done.
+  void begin_share(int piece);
+  /// Waits for what began to be shared. With NCCL only queued: the current stream waits for it.
+  void finish_share();
 
   /// The rank that updates a parameter. Throws std::invalid_argument for one that is in no group.
   int owner_of(const at::Tensor& parameter) const;
@@ -88,16 +96,21 @@ class ShardedOptimizer : public torch::optim::Optimizer {
     int owner = 0;
     bool buffer = false;
   };
+  struct Piece {
+    std::vector<at::Tensor> owned;
+    std::vector<Message> messages;
+  };
   /// One group's.
   struct Shard {
     std::unique_ptr<torch::optim::Optimizer> optimizer;  // of what this rank owns; none if nothing
     std::vector<at::Tensor> owned;
-    std::vector<Message> messages;
+    std::vector<Piece> pieces;
   };
 
   void check_new(const std::vector<at::Tensor>& parameters) const;
   void adopt_groups();
   Shard make_shard(const torch::optim::OptimizerParamGroup& group);
+  std::vector<Piece> make_pieces(const std::vector<at::Tensor>& parameters, const std::vector<int>& owners) const;
   std::vector<Message> make_messages(const std::vector<at::Tensor>& parameters, const std::vector<int>& owners) const;
 
   OptimizerFactory make_;
@@ -106,6 +119,7 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   std::vector<Shard> shards_;  // by group
   std::vector<std::int64_t> load_bytes_;
   std::unordered_map<const void*, int> owners_;  // by tensor
+  std::vector<std::unique_ptr<comm::Work>> under_way_;
 };
 
 }  // namespace kymo::training

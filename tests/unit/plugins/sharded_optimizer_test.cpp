@@ -69,14 +69,16 @@ struct Setting {
   Kind kind;
   int ranks;
   bool flat;
+  int pieces = 1;
 };
 
 std::vector<Setting> settings() {
   std::vector<Setting> all;
   for (const Kind& kind : kinds())
-    for (const int ranks : {1, 2, 3, 4}) all.push_back({kind, ranks, ranks != 3});
+    for (const int ranks : {1, 2, 3, 4}) all.push_back({kind, ranks, ranks != 3, ranks % 3 + 1});
   all.push_back({kinds().front(), 9, true});  // more ranks than parameters
   all.push_back({kinds().front(), 9, false});
+  all.push_back({kinds().front(), 2, true, 50});  // more pieces than parameters
   return all;
 }
 
@@ -120,7 +122,7 @@ TEST_P(ShardedLikeUnsharded, AfterStepsWithAGroupAddedLater) {
   std::vector<std::vector<std::int64_t>> owned(static_cast<std::size_t>(setting.ranks));
   ThreadRanks::run(setting.ranks, [&](comm::Communicator& communicator) {
     Tensors all = parameters(kUneven);
-    ShardedOptimizer sharded(all, setting.kind.make, communicator, {.flat = setting.flat});
+    ShardedOptimizer sharded(all, setting.kind.make, communicator, {.flat = setting.flat, .pieces = setting.pieces});
     std::vector<int> first_owners;
     for (const at::Tensor& parameter : all) first_owners.push_back(sharded.owner_of(parameter));
     train(
@@ -150,7 +152,7 @@ TEST_P(ShardedLikeUnsharded, AfterStepsWithAGroupAddedLater) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ShardedLikeUnsharded, testing::ValuesIn(settings()), [](const auto& made) {
-  return made.param.kind.name + "_" + std::to_string(made.param.ranks) + (made.param.flat ? "_flat" : "_in_place");
+  return made.param.kind.name + "_" + std::to_string(made.param.ranks) + (made.param.flat ? "_flat_" : "_in_place_") + std::to_string(made.param.pieces);
 });
 
 TEST(ShardedOptimizer, DividesStateEvenly) {
@@ -158,6 +160,30 @@ TEST(ShardedOptimizer, DividesStateEvenly) {
   ThreadRanks::run(4, [&](comm::Communicator& communicator) {
     ShardedOptimizer sharded(parameters(sizes), kinds().front().make, communicator, {});
     EXPECT_NEAR(static_cast<double>(bytes_of(sharded.state_tensors())) / (2 * 64 * 100 * 8), 0.25, 0.0025);
+  });
+}
+
+TEST(ShardedOptimizer, PiecesAreOfAboutEqualSizeForEveryOwner) {
+  ThreadRanks::run(2, [&](comm::Communicator& communicator) {
+    const Tensors all = parameters(Sizes(16, {10}));
+    ShardedOptimizer sharded(all, kinds().front().make, communicator, {.flat = true, .pieces = 4});
+    const std::vector<at::Tensor> buffers = sharded.parameter_buffers();
+    EXPECT_EQ(buffers.size(), 8u) << "one of each owner in each piece";
+    for (const at::Tensor& buffer : buffers) EXPECT_EQ(buffer.nbytes(), buffers.front().nbytes());
+    set_mean_gradients(all, 0, 2);
+    Tensors before;
+    for (const at::Tensor& parameter : all) before.push_back(parameter.clone());
+    sharded.update(2);
+    int changed = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) changed += all[i].equal(before[i]) ? 0 : 1;
+    EXPECT_EQ(changed, 2) << "this rank's part of one piece";
+  });
+}
+
+TEST(ShardedOptimizer, RefusesLessThanOnePiece) {
+  ThreadRanks::run(1, [&](comm::Communicator& communicator) {
+    EXPECT_THROW(ShardedOptimizer(parameters(kUneven), kinds().front().make, communicator, {.flat = true, .pieces = 0}),
+                 std::invalid_argument);
   });
 }
 
@@ -170,9 +196,10 @@ TEST(ShardedOptimizer, SendsOneMessageAnOwnerOrOneAParameter) {
       EXPECT_EQ(rank.calls["broadcast"], 0) << "nothing is sent before a step";
       EXPECT_EQ(sharded.parameter_buffers().size(), flat ? 2u : 0u);
       set_mean_gradients(all, 0, 2);
-      sharded.update();
+      sharded.update(0);
       EXPECT_EQ(rank.calls["broadcast"], 0);
-      sharded.share();
+      sharded.begin_share(0);
+      sharded.finish_share();
       EXPECT_EQ(rank.calls["broadcast"], flat ? 2 : 6);
       rank.calls.clear();
     }
