@@ -4,40 +4,38 @@
 #include <ATen/record_function.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
-#include <mutex>
-#include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/text.hpp"
-#include "collect/stacks/chunks.hpp"
+#include "collect/torch/autograd_position.hpp"
+#include "collect/torch/call_clock.hpp"
+#include "collect/torch/operator_rows.hpp"
 #include "collect/torch/shapes.hpp"
 
 namespace kymo::collect {
 namespace {
 
-// What a text takes beside its characters: its place and a node of the index.
-constexpr std::int64_t kBytesBesideText = 96;
-
-struct Row {
-  std::int64_t number = 0;
-  event::Operator call;
-};
-
-/// One watch. Kept for the life of the process: a callback that began before the watch ended may still look at it.
+/// One watch. Kept for the life of the process, with the address space of its rows: a callback that began before the watch ended may
+/// still look at it and write to it.
 struct Watch {
-  const Standpoint* standpoint = nullptr;
-  std::int64_t run_start_ns = 0;
+  explicit Watch(const PassSetting& setting) : standpoint(setting.standpoint), run_start_ns(setting.run_start_ns) {}
+
+  const Standpoint* standpoint;
+  std::int64_t run_start_ns;
   std::int64_t most_bytes = 0;
-  bool rows = false;
   bool shapes = false;
+  std::optional<OperatorRows> rows;
+  CallClock clock;
   at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
   std::atomic<std::int64_t> next{0};
-  std::atomic<std::int64_t> bytes_left{0};
   std::atomic<std::int64_t> lost{0};
   std::atomic<std::int64_t> failed{0};
 };
@@ -45,111 +43,70 @@ struct Watch {
 struct OpenCall {
   const at::RecordFunction* call = nullptr;  // the same object when it ends
   std::int64_t number = -1;
-  event::Operator* row = nullptr;
+  OperatorRow* row = nullptr;
   const char* name = "";
 };
 
-/// What one thread writes to. The mutex is taken by another thread only when the watch ends.
+/// What one thread knows of its calls; no other thread ever looks at it.
 struct ThreadLog {
-  std::mutex mutex;
-  std::atomic<Watch*> watch{nullptr};  // that the rest belongs to
-  std::vector<OpenCall> open;          // touched by its thread alone
-  Chunks<Row> rows;
-  event::Texts texts;
+  Watch* watch = nullptr;  // that the rest belongs to
+  std::vector<OpenCall> open;
+  RowWriter writer;
 
   void begin(Watch& what) {
+    watch = nullptr;
     open.clear();
-    rows.drain([](Row&) {});
-    texts = event::Texts();
+    if (what.rows) writer.begin(*what.rows, what.standpoint->thread ? what.standpoint->thread() : 0);
     watch = &what;
   }
 };
-
-/// All logs ever made: threads come and go, and a later thread takes over the log of one that ended.
-class ThreadLogs {
- public:
-  ThreadLog* take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return logs_.emplace_back(std::make_unique<ThreadLog>()).get();
-    ThreadLog* log = free_.back();
-    free_.pop_back();
-    return log;
-  }
-  void give_back(ThreadLog* log) {
-    const std::lock_guard lock(mutex_);
-    log->open.clear();
-    free_.push_back(log);
-  }
-  template <class Visit>
-  void each(Visit visit) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& log : logs_) visit(*log);
-  }
-
-  std::vector<std::unique_ptr<Watch>> watches;  // used by the thread that begins and ends them
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ThreadLog>> logs_;
-  std::vector<ThreadLog*> free_;
-};
-
-// Never destroyed: threads may outlive main().
-ThreadLogs& thread_logs() {
-  static auto* const logs = new ThreadLogs;
-  return *logs;
-}
 
 std::atomic<Watch*> g_watch{nullptr};
 thread_local ThreadLog* t_log = nullptr;
 
 struct LogOwner {
-  ThreadLog* log = nullptr;
-  ~LogOwner() {
-    t_log = nullptr;
-    if (log) thread_logs().give_back(log);
-  }
+  std::unique_ptr<ThreadLog> log;
+  ~LogOwner() { t_log = nullptr; }
 };
 thread_local LogOwner t_owner;
 
+// Never destroyed: threads may outlive main(). Used by the thread that begins and ends watches.
+std::vector<std::unique_ptr<Watch>>& watches() {
+  static auto* const all = new std::vector<std::unique_ptr<Watch>>;
+  return *all;
+}
+
 ThreadLog& thread_log() {
   if (t_log == nullptr) {
-    t_log = thread_logs().take();
-    t_owner.log = t_log;
+    t_owner.log = std::make_unique<ThreadLog>();
+    t_log = t_owner.log.get();
   }
   return *t_log;
 }
 
-/// Charges new texts against the bound; it may be overdrawn by one.
-event::TextId intern(Watch& watch, event::Texts& texts, std::string_view text) {
-  const std::size_t before = texts.size();
-  const event::TextId id = texts.intern(text);
-  if (texts.size() > before) watch.bytes_left -= kBytesBesideText + static_cast<std::int64_t>(text.size());
-  return id;
-}
-
-bool has_room(Watch& watch) {
-  constexpr auto kRowBytes = static_cast<std::int64_t>(sizeof(Row));
-  if (watch.bytes_left.fetch_sub(kRowBytes, std::memory_order_relaxed) >= kRowBytes) return true;
-  watch.bytes_left.fetch_add(kRowBytes, std::memory_order_relaxed);
-  return false;
-}
-
-event::Operator describe(Watch& watch, ThreadLog& log, const at::RecordFunction& call) {
-  event::Operator row;
-  row.parent = log.open.empty() ? -1 : log.open.back().number;
-  row.name = intern(watch, log.texts, call.name());
-  if (watch.shapes) row.shapes = intern(watch, log.texts, shapes_of(call.inputs()));
-  row.backward = call.scope() == at::RecordScope::BACKWARD_FUNCTION;
-  row.place = watch.standpoint->here();
-  row.place.op = -1;
-  row.sequence = call.seqNr();
+/// The call's row, but for its number and its start; nullptr once the bound is reached.
+OperatorRow* describe(const Watch& watch, ThreadLog& log, const at::RecordFunction& call, const char* call_name) {
+  const RowText* name = nullptr;
+  const RowText* shapes = nullptr;
+  if (!log.writer.intern_name(call_name, name)) return nullptr;
+  if (watch.shapes && !log.writer.intern(shapes_of(call.inputs()), shapes)) return nullptr;
+  OperatorRow* const row = log.writer.add();
+  if (row == nullptr) return nullptr;
+  const Standpoint& here = *watch.standpoint;
+  row->name = name;
+  row->shapes = shapes;
+  row->sequence = call.seqNr();
+  row->node = current_autograd_node();
+  row->parent = log.open.empty() ? -1 : log.open.back().number;
+  row->step = here.step.load(std::memory_order_relaxed);
+  row->phase = here.phase.load(std::memory_order_relaxed);
+  if (here.range) row->range = here.range();
+  row->backward = call.scope() == at::RecordScope::BACKWARD_FUNCTION;
   return row;
 }
 
 void begin_call(Watch& watch, const at::RecordFunction& call) {
   ThreadLog& log = thread_log();
-  const std::lock_guard lock(log.mutex);
   if (log.watch != &watch) log.begin(watch);
   OpenCall open{&call, -1, nullptr, call.name()};
   if (!watch.rows) {
@@ -158,17 +115,17 @@ void begin_call(Watch& watch, const at::RecordFunction& call) {
     log.open.push_back(open);
     return;
   }
-  if (!has_room(watch)) {
+  if (log.open.size() == log.open.capacity()) log.open.reserve(2 * log.open.size() + 16);
+  open.row = describe(watch, log, call, open.name);
+  if (open.row == nullptr) {
     ++watch.lost;
     log.open.push_back(open);
     return;
   }
-  log.open.reserve(log.open.size() + 1);
-  Row& row = log.rows.add({-1, describe(watch, log, call)});
-  row.number = open.number = watch.next++;
-  open.row = &row.call;
+  open.row->number = open.number = watch.next.fetch_add(1, std::memory_order_relaxed);
   log.open.push_back(open);
-  row.call.start_ns = now_ns() - watch.run_start_ns;
+  open.row->start = watch.clock.read();
+  log.writer.publish();
 }
 
 // LibTorch swallows what callbacks throw, with a warning on stderr for each.
@@ -184,16 +141,15 @@ std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& call) {
 }
 
 void on_end(const at::RecordFunction& call, at::ObserverContext*) {
-  const std::int64_t time_ns = now_ns();
   Watch* const watch = g_watch.load(std::memory_order_acquire);
+  if (watch == nullptr) return;
+  const std::int64_t time = watch->rows ? watch->clock.read() : -1;
   ThreadLog* const log = t_log;
-  if (watch == nullptr || log == nullptr) return;
-  const std::lock_guard lock(log->mutex);
-  if (log->watch != watch) return;
+  if (log == nullptr || log->watch != watch) return;
   // Calls above it never ended on this thread: asynchronous ones may end elsewhere.
   for (std::size_t i = log->open.size(); i-- > 0;) {
     if (log->open[i].call != &call) continue;
-    if (log->open[i].row) log->open[i].row->end_ns = time_ns - watch->run_start_ns;
+    if (log->open[i].row) log->open[i].row->end.store(time, std::memory_order_relaxed);
     log->open.resize(i);
     return;
   }
@@ -201,39 +157,74 @@ void on_end(const at::RecordFunction& call, at::ObserverContext*) {
 
 const OpenCall* innermost() noexcept {
   const ThreadLog* const log = t_log;
-  if (log == nullptr || log->open.empty()) return nullptr;
-  const Watch* const watch = g_watch.load(std::memory_order_relaxed);
-  return watch != nullptr && log->watch.load(std::memory_order_relaxed) == watch ? &log->open.back() : nullptr;
+  if (log == nullptr || log->open.empty() || log->watch == nullptr) return nullptr;
+  return log->watch == g_watch.load(std::memory_order_relaxed) ? &log->open.back() : nullptr;
 }
 
-void move_rows(ThreadLog& log, event::Trace& trace) {
-  std::vector<event::TextId> texts(log.texts.size() + 1, event::kNoText);
-  for (event::TextId id = 1; id <= log.texts.size(); ++id) texts[id] = trace.texts.intern(log.texts.text(id));
-  log.rows.drain([&](Row& row) {
-    row.call.name = texts[row.call.name];
-    row.call.shapes = texts[row.call.shapes];
-    const auto number = static_cast<std::size_t>(row.number);
-    if (number < trace.operators.size()) trace.operators[number] = row.call;  // it may have begun while the watch ended
+/// Texts of rows by their numbers in the trace: each thread has kept its own.
+class TextNumbers {
+ public:
+  explicit TextNumbers(event::Texts& texts) : texts_(texts) {}
+  event::TextId of(const RowText* text) {
+    if (text == nullptr) return event::kNoText;
+    const auto [found, is_new] = numbers_.try_emplace(text, event::kNoText);
+    if (is_new) found->second = texts_.intern(text->view());
+    return found->second;
+  }
+
+ private:
+  event::Texts& texts_;
+  std::unordered_map<const RowText*, event::TextId> numbers_;
+};
+
+event::Operator finished(const OperatorRow& row, std::uint32_t thread, const Watch& watch, TextNumbers& texts) {
+  event::Operator call;
+  const std::int64_t end = row.end.load(std::memory_order_relaxed);
+  call.start_ns = watch.clock.host_ns(row.start) - watch.run_start_ns;
+  if (end != -1) call.end_ns = watch.clock.host_ns(end) - watch.run_start_ns;
+  call.parent = row.parent;
+  call.name = texts.of(row.name);
+  call.shapes = texts.of(row.shapes);
+  call.backward = row.backward;
+  call.place = {row.step, row.phase, row.range, thread, row.node, -1};
+  call.sequence = row.sequence;
+  return call;
+}
+
+/// A call that has its number is published within its callback, which may be under way on another thread: a moment's wait.
+void await_rows(const OperatorRows& rows, std::int64_t count) {
+  constexpr auto kLongest = std::chrono::seconds(1);
+  const auto deadline = std::chrono::steady_clock::now() + kLongest;
+  while (rows.published() < count && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+}
+
+void move_rows(Watch& watch, event::Trace& trace) {
+  const std::int64_t count = watch.next.load();
+  await_rows(*watch.rows, count);
+  watch.clock.finish();
+  trace.operators.resize(static_cast<std::size_t>(count));
+  TextNumbers texts(trace.texts);
+  watch.rows->each([&](const OperatorRow& row, std::uint32_t thread) {
+    // It may have begun while the watch ended.
+    if (row.number < count) trace.operators[static_cast<std::size_t>(row.number)] = finished(row, thread, watch, texts);
   });
-  log.texts = event::Texts();
+  watch.rows->release();
 }
 
 }  // namespace
 
 void watch_operators(const PassSetting& setting, OperatorDetail detail) {
   if (g_watch.load() != nullptr) throw std::logic_error("operators are watched already");
-  auto watch = std::make_unique<Watch>();
-  watch->standpoint = setting.standpoint;
-  watch->run_start_ns = setting.run_start_ns;
-  watch->rows = detail == OperatorDetail::kRows;
-  watch->shapes = watch->rows && setting.how.shapes;
+  auto watch = std::make_unique<Watch>(setting);
   watch->most_bytes = setting.how.memory_bytes;
-  watch->bytes_left = setting.how.memory_bytes;
-  g_watch = watch.get();
+  if (detail == OperatorDetail::kRows) watch->rows.emplace(setting.how.memory_bytes);
+  watch->shapes = watch->rows && setting.how.shapes;
+  watches().push_back(std::move(watch));
+  Watch& begun = *watches().back();
+  g_watch = &begun;
   auto callback = at::RecordFunctionCallback(&on_begin, &on_end);
-  callback.scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}).needsInputs(watch->shapes);
-  watch->callback = at::addGlobalCallback(callback);
-  thread_logs().watches.push_back(std::move(watch));
+  callback.scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}).needsInputs(begun.shapes);
+  begun.callback = at::addGlobalCallback(callback);
 }
 
 void end_operators(event::PassRecord& record, const char* source) {
@@ -241,13 +232,7 @@ void end_operators(event::PassRecord& record, const char* source) {
   if (watch == nullptr) return;
   at::removeCallback(watch->callback);
   g_watch = nullptr;
-  if (watch->rows) record.trace.operators.resize(static_cast<std::size_t>(watch->next.load()));
-  thread_logs().each([&](ThreadLog& log) {
-    const std::lock_guard lock(log.mutex);
-    if (log.watch != watch) return;
-    log.watch = nullptr;
-    move_rows(log, record.trace);
-  });
+  if (watch->rows) move_rows(*watch, record.trace);
   if (watch->lost > 0)
     record.losses.push_back({source, watch->lost, "operator calls beyond the bound of " + format_bytes(watch->most_bytes)});
   if (watch->failed > 0)

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collect/cuda/event_arena.hpp"
+#include "event/trace.hpp"
+
+namespace kymo::collect {
+
+/// A text that rows refer to; its characters and a zero follow it in memory.
+struct RowText {
+  std::uint32_t size = 0;
+
+  const char* characters() const { return reinterpret_cast<const char*>(this + 1); }
+  std::string_view view() const { return {characters(), size}; }
+};
+
+/// A call of an operator as its thread notes it: plain numbers and pointers, nothing to copy or to free.
+struct OperatorRow {
+  std::int64_t start = 0;             ///< readings of a CallClock
+  std::atomic<std::int64_t> end{-1};  ///< -1 while the call is open
+  const RowText* name = nullptr;      ///< nullptr: empty
+  const RowText* shapes = nullptr;
+  std::int64_t sequence = -1;
+  event::AutogradPosition node;
+  std::int64_t number = -1;
+  std::int64_t parent = -1;
+  std::int32_t step = -1;
+  std::int32_t phase = -1;
+  std::int32_t range = -1;
+  bool backward = false;
+};
+
+/// The rows of one watch. Threads fill chunks of their own without a lock (RowWriter); the chunks belong to the store, so nothing is lost
+/// when a thread ends. Address space stays reserved as long as the store lives: whoever still writes after release() does no harm.
+class OperatorRows {
+ public:
+  /// Rows and their texts take at most `bytes`, rounded to pages. Throws Unavailable if the address space is not to be had.
+  explicit OperatorRows(std::int64_t bytes);
+
+  /// How many rows may be read. Any thread.
+  std::int64_t published() const noexcept;
+  /// visit(const OperatorRow&, std::uint32_t thread) for every row that is published, in no order of threads. Any thread, while others
+  /// write.
+  template <class Visit>
+  void each(Visit visit) const;
+  /// Gives the pages back to the system. Rows and texts are gone.
+  void release() noexcept;
+
+ private:
+  friend class RowWriter;
+  struct Chunk;
+
+  /// A chunk of the calling thread, known to each() from now on; nullptr once the bound is reached.
+  Chunk* take_chunk(std::uint32_t thread) noexcept;
+
+  EventArena arena_;
+  std::byte* const begin_;
+  const std::size_t chunk_bytes_;
+  std::atomic<Chunk*> last_{nullptr};
+};
+
+/// Lies at the head of its memory: rows grow from it upwards, texts from the end downwards.
+struct OperatorRows::Chunk {
+  Chunk* before = nullptr;
+  std::atomic<std::uint32_t> used{0};
+  std::uint32_t thread = 0;
+
+  OperatorRow* rows() { return reinterpret_cast<OperatorRow*>(this + 1); }
+};
+
+template <class Visit>
+void OperatorRows::each(Visit visit) const {
+  for (Chunk* chunk = last_.load(std::memory_order_acquire); chunk; chunk = chunk->before) {
+    const std::uint32_t used = chunk->used.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < used; ++i) visit(chunk->rows()[i], chunk->thread);
+  }
+}
+
+/// One thread's way to write to a store. Touched by its thread alone.
+class RowWriter {
+ public:
+  /// Forgets the store that it wrote to before. `thread` is the number that each() gives with its rows. Throws std::bad_alloc.
+  void begin(OperatorRows& rows, std::uint32_t thread);
+
+  /// The thread's next row, empty; nullptr once the bound is reached. Nobody sees it before publish().
+  OperatorRow* add() noexcept {
+    if (static_cast<std::size_t>(limit_ - next_) < sizeof(OperatorRow) && !open_chunk()) return nullptr;
+    return new (std::exchange(next_, next_ + sizeof(OperatorRow))) OperatorRow;
+  }
+  void publish() noexcept { chunk_->used.store(++used_, std::memory_order_release); }
+
+  /// The text, kept once for each thread; nullptr if it is empty. False once the bound is reached. Not between add() and publish(): it may
+  /// open another chunk. Throws std::bad_alloc.
+  bool intern(std::string_view text, const RowText*& kept);
+  /// The same for a name that mostly comes from the same address again: no hash of it then. What lies there may have changed meanwhile.
+  bool intern_name(const char* name, const RowText*& kept) {
+    const auto place = reinterpret_cast<std::uintptr_t>(name);
+    Known& known = known_[(place >> 4 ^ place >> 12) % kKnown];
+    if (known.address == name && std::strcmp(name, known.text->characters()) == 0) {
+      kept = known.text;
+      return true;
+    }
+    if (!intern(name, kept)) return false;
+    if (kept) known = {name, kept};
+    return true;
+  }
+
+ private:
+  struct Slot {
+    std::size_t hash = 0;
+    const RowText* text = nullptr;
+  };
+  struct Known {
+    const char* address = nullptr;
+    const RowText* text = nullptr;
+  };
+  static constexpr std::size_t kKnown = 256;
+
+  bool open_chunk() noexcept;
+  const RowText* keep(std::string_view text) noexcept;
+  void grow();
+
+  OperatorRows* store_ = nullptr;
+  std::uint32_t thread_ = 0;
+  OperatorRows::Chunk* chunk_ = nullptr;
+  std::uint32_t used_ = 0;
+  std::byte* next_ = nullptr;   // the next row
+  std::byte* limit_ = nullptr;  // where the texts begin
+  std::array<Known, kKnown> known_;
+  std::vector<Slot> slots_;  // a power of two; at most half are taken
+  std::size_t texts_ = 0;
+};
+
+}  // namespace kymo::collect
