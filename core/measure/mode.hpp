@@ -18,7 +18,7 @@ std::string mode_from(const std::string& word);
 
 /// What a mode asks of a workload.
 struct StepNature {
-  std::size_t phases = 0;
+  std::size_t phases = 0;  ///< declared; which of them a step enters is seen when it runs
   bool asynchronous = false;
 };
 

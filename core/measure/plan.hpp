@@ -82,7 +82,8 @@ struct Method {
 /// What is compared: workload, parameters, ranks and device kind. 16 hexadecimal digits.
 std::string case_key(const Case& what);
 
-/// What makes two runs repetitions of each other: the case key, the method and the hashes of the plugin and its libraries. 16 hexadecimal digits.
+/// What makes two runs repetitions of each other: the case key, the method and the hashes of the plugin and its libraries. 16 hexadecimal
+/// digits.
 std::string plan_key(const Case& what, const Method& how);
 
 /// True if the pass observes events: memory, trace and ops.

@@ -2,8 +2,8 @@
 #include "store/results.hpp"
 
 #include <array>
-#include <map>
 #include <cmath>
+#include <map>
 #include <random>
 #include <variant>
 

@@ -63,7 +63,9 @@ void write_cached(const Plugin& plugin, const Json& stamp) {
   try {
     const auto entry = entry_for(plugin.file.file);
     std::filesystem::create_directories(entry.parent_path());
-    write_file(entry, Json{{"stamp", stamp}, {"libraries", library_stamps(plugin, plugin.file.file.parent_path())}, {"plugin", to_json(plugin)}}.dump());
+    write_file(
+        entry,
+        Json{{"stamp", stamp}, {"libraries", library_stamps(plugin, plugin.file.file.parent_path())}, {"plugin", to_json(plugin)}}.dump());
   } catch (const std::exception& problem) {
     log::debug(std::string("a description was not cached: ") + problem.what());
   }

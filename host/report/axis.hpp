@@ -53,4 +53,7 @@ std::string tick_label(double value);
 /// "time (ms)".
 std::string axis_heading(const Axis& axis);
 
+/// "peak of the device (3 350 GB/s)": the roof's title with its value, cut where they are too long for a legend; empty without a roof.
+std::string roof_label(const Chart& chart);
+
 }  // namespace kymo::report

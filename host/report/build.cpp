@@ -138,7 +138,7 @@ class DocumentBuilder {
     own.query.caption += part.empty() ? "" : " " + part + ".";
     std::optional<Chart> chart;
     if (spec.kind == ChartKind::kTimeline) {
-      chart = build_timeline(own.query, rows.points);
+      chart = build_timeline(own.query, rows.points, own.panel);
     } else if (spec.kind == ChartKind::kArea) {
       chart = build_area(own, rows);
     } else {
@@ -165,7 +165,27 @@ class DocumentBuilder {
       return std::any_of(series.points.begin(), series.points.end(), [](const Point& point) { return point.y.has_value(); });
     });
     if (!any_figure) return std::nullopt;
+    if (!spec.roof.empty()) add_roof(chart, spec, result);
     return chart;
+  }
+
+  // Of several bounds the largest is the one that no figure can be above.
+  static void add_roof(Chart& chart, const ChartSpec& spec, const Result& result) {
+    const std::size_t column = require_column(spec.query, result, spec.roof);
+    std::set<double> values;
+    for (const auto& row : result.rows) {
+      const ResultCell& cell = row[column];
+      if (cell.type == ResultCell::Type::kNull) continue;
+      const auto value = number_of(cell);
+      if (!value) {
+        throw UsageError(spec.query.name + ": column " + quote(spec.roof) + ", a roof, must hold finite numbers or NULL, not " +
+                         quote(label_of(cell)));
+      }
+      values.insert(*value);
+    }
+    if (values.empty()) return;
+    chart.roof = Roof{spec.roof_title, *values.rbegin()};
+    if (values.size() > 1) chart.caption += " The dashed line is the largest of " + std::to_string(values.size()) + " values.";
   }
 
   static void add_point(Chart& chart, std::vector<std::string>& identities, const ChartSpec& spec, const Result& result,

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <unordered_map>
+
+#include "base/error.hpp"
 
 namespace kymo::report {
 namespace {
@@ -26,7 +29,7 @@ class Numbering {
 
 class TimelineBuilder {
  public:
-  TimelineBuilder(const QueryFile& query, const Result& result)
+  TimelineBuilder(const QueryFile& query, const Result& result, const std::string& panel)
       : result_(result),
         lane_(require_column(query, result, "lane")),
         start_(require_column(query, result, "start_ns")),
@@ -35,7 +38,12 @@ class TimelineBuilder {
         class_(require_column(query, result, "class")),
         detail_(find_column(result, "detail")),
         group_(find_column(result, "group")),
-        step_(find_column(result, "step")) {}
+        step_(find_column(result, "step")) {
+    if (panel.empty()) return;
+    panel_ = require_column(query, result, panel);
+    timeline_.panels = true;
+    if (step_) throw UsageError(query.name + ": a panel of a timeline shows one step, so the query must have no column 'step'");
+  }
 
   Timeline build() {
     timeline_.bars.reserve(result_.rows.size());
@@ -70,19 +78,19 @@ class TimelineBuilder {
   }
 
   std::uint32_t lane_of(const Row& row) {
-    Lane lane{label_of(row[lane_]), group_ ? text_of(row[*group_]) : ""};
+    Lane lane{label_of(row[lane_]), group_ ? text_of(row[*group_]) : "", panel_ ? label_of(row[*panel_]) : ""};
     const auto next = static_cast<std::uint32_t>(timeline_.lanes.size());
-    const auto [found, is_new] = lanes_.try_emplace({lane.group, lane.name}, next);
+    const auto [found, is_new] = lanes_.try_emplace({lane.panel, lane.group, lane.name}, next);
     if (is_new) timeline_.lanes.push_back(std::move(lane));
     return found->second;
   }
 
-  // Lanes keep their order; those of a group move up to the first of them.
+  // Lanes keep their order; those of a panel, and in it of a group, move up to the first of them.
   void gather_groups() {
     std::vector<Lane>& lanes = timeline_.lanes;
-    Numbering groups;
-    std::vector<std::uint32_t> group_of;
-    for (const Lane& lane : lanes) group_of.push_back(groups.number(lane.group));
+    Numbering panels, groups;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> group_of;
+    for (const Lane& lane : lanes) group_of.emplace_back(panels.number(lane.panel), groups.number(lane.group));
     std::vector<std::uint32_t> order(lanes.size());
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(), [&group_of](std::uint32_t a, std::uint32_t b) { return group_of[a] < group_of[b]; });
@@ -114,18 +122,18 @@ class TimelineBuilder {
 
   const Result& result_;
   std::size_t lane_, start_, end_, label_, class_;
-  std::optional<std::size_t> detail_, group_, step_;
+  std::optional<std::size_t> detail_, group_, step_, panel_;
   Timeline timeline_;
   Numbering classes_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> lanes_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> lanes_;
   std::int64_t incomplete_ = 0;
   std::int64_t reversed_ = 0;
 };
 
 }  // namespace
 
-std::optional<Chart> build_timeline(const QueryFile& query, const Result& result) {
-  TimelineBuilder builder(query, result);
+std::optional<Chart> build_timeline(const QueryFile& query, const Result& result, const std::string& panel) {
+  TimelineBuilder builder(query, result, panel);
   Chart chart;
   chart.kind = ChartKind::kTimeline;
   chart.caption = query.caption;

@@ -58,9 +58,10 @@ std::string table_csv(const Table& table) {
 std::string whole(std::int64_t value) { return std::to_string(value); }
 
 std::string timeline_csv(const Timeline& timeline) {
-  std::string out = "group,lane,start_ns,end_ns,label,class,detail,step\r\n";
+  std::string out = std::string(timeline.panels ? "panel," : "") + "group,lane,start_ns,end_ns,label,class,detail,step\r\n";
   for (const TimelineBar& bar : timeline.bars) {
     const Lane& lane = timeline.lanes[bar.lane];
+    if (timeline.panels) out += escape_csv(lane.panel) + ",";
     out += escape_csv(lane.group) + "," + escape_csv(lane.name) + "," + whole(bar.start_ns) + "," + whole(bar.end_ns) + "," +
            escape_csv(timeline.texts.text(bar.label)) + "," + escape_csv(timeline.classes[bar.bar_class]) + "," +
            escape_csv(timeline.texts.text(bar.detail)) + "," + (bar.step == TimelineBar::kNoStep ? "" : whole(bar.step)) + "\r\n";

@@ -111,6 +111,16 @@ Axis read_axis(Keys& keys, const std::string& letter, bool with_scale) {
   return axis;
 }
 
+void read_roof(ChartSpec& chart, Keys& keys, const std::string& place) {
+  chart.roof = keys.text_or("roof", "");
+  chart.roof_title = keys.text_or("roof_title", "");
+  if (chart.roof.empty() && chart.roof_title.empty()) return;
+  if (chart.kind != ChartKind::kLine) throw UsageError(place + ": keys 'roof' and 'roof_title' are for charts of kind 'line' alone");
+  if (chart.roof_title.empty()) throw UsageError(place + ": key 'roof' needs key 'roof_title': what the dashed line stands for");
+  if (chart.roof.empty())
+    throw UsageError(place + ": key 'roof_title' needs key 'roof': the column that holds the height of the dashed line");
+}
+
 void read_points(ChartSpec& chart, Keys& keys, const std::string& place) {
   chart.x = keys.text("x");
   chart.y = keys.text("y");
@@ -147,6 +157,8 @@ ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, con
   keys.text("kind");
   chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline"}, 0));
   chart.split = keys.text_or("split", "");
+  read_roof(chart, keys, place);
+  if (chart.kind == ChartKind::kTimeline) chart.panel = keys.text_or("panel", "");
   if (chart.kind == ChartKind::kArea) read_areas(chart, keys, folder, place);
   if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys, place);
   keys.finish();

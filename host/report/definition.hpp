@@ -43,7 +43,9 @@ struct ValueSpec {
 /// One [[section.chart]]. Keys of every kind: `file` (query), `kind`, `split` (column: one chart per value of it). Further keys by kind:
 ///
 /// line, bar: `x`, `y`, `error`, `series`, `identity` name columns; `x_title`, `x_unit`, `x_scale`, `y_…` describe the axes.
-/// bar: `stacked = true` puts the bars of a category on each other, on a linear axis and without `error`; what is below zero is left out.
+/// line: `roof` names a column whose value is drawn as a dashed line across the plot, called `roof_title`. NULL: no line; where the rows of
+/// a chart differ, the largest value is drawn and the caption says so. bar: `stacked = true` puts the bars of a category on each other, on
+/// a linear axis and without `error`; what is below zero is left out.
 ///
 /// area: stacked curves, each holding its value until its next row. `x` names the column of the position (if its name ends in _ns: shown as
 /// time since the first row, unless `x_unit` is given). Every other column is a series, headed by its title (`-- column NAME: title="…"`),
@@ -52,9 +54,11 @@ struct ValueSpec {
 /// start_ns, end_ns (NULL: alive at the end), bytes, label, category and, if wanted, detail: the blocks of memory of which the curves are
 /// the sum, which the HTML report shows one by one. Axis keys but no scale.
 ///
-/// timeline: bars in lanes. No further keys; the query has the columns lane (in order of first appearance), start_ns, end_ns, label and
+/// timeline: bars in lanes. The query has the columns lane (in order of first appearance), start_ns, end_ns, label and
 /// class (the colour), and if wanted detail (shown on demand), group (lanes of one group stand together under its name) and step (a picture
-/// that cannot be zoomed shows the last one alone). Bars that overlap within a lane stand below each other.
+/// that cannot be zoomed shows the last one alone). Bars that overlap within a lane stand below each other. `panel` names a column: its
+/// values, each with lanes of its own, stand below each other on one time axis that starts at zero (or at the first event, if that is
+/// earlier), so that lengths compare; then the query has no column step.
 struct ChartSpec {
   QueryFile query;
   ChartKind kind = ChartKind::kLine;
@@ -64,6 +68,9 @@ struct ChartSpec {
   std::string series;    ///< column, or empty
   std::string split;     ///< column: one chart per value of it, or empty
   std::string identity;  ///< column that tells categories of the same name apart, or empty
+  std::string panel;     ///< column of a timeline, or empty
+  std::string roof;      ///< column of a line chart, or empty
+  std::string roof_title;
   bool stacked = false;  ///< of a bar chart
   Axis x_axis;
   Axis y_axis;

@@ -121,6 +121,12 @@ struct Series {
   std::vector<Point> points;
 };
 
+/// A bound that the figures of a line chart are read against: a dashed line across the plot.
+struct Roof {
+  std::string title;
+  double value = 0;  ///< on the y axis; finite
+};
+
 /// A labelled stretch of the x axis, drawn behind the areas.
 struct Band {
   std::string label;
@@ -153,9 +159,10 @@ struct Chart {
   bool stacked = false;  ///< of a bar chart: the bars of a category stand on each other; no figure is below zero, none has an error
   std::vector<std::string> categories;
   std::vector<Series> series;
-  std::vector<Band> bands;  ///< of an area chart
-  MemoryBlocks memory;      ///< of an area chart
-  Timeline timeline;        ///< of a timeline, which has neither categories nor series
+  std::optional<Roof> roof;  ///< of a line chart
+  std::vector<Band> bands;   ///< of an area chart
+  MemoryBlocks memory;       ///< of an area chart
+  Timeline timeline;         ///< of a timeline, which has neither categories nor series
 };
 
 using Block = std::variant<Paragraph, List, Notice, Table, Chart>;

@@ -76,15 +76,15 @@ std::string timeline_rows(const Chart& chart) {
   Timeline timeline = chart.timeline;
   keep_longest(timeline.bars, kMostInteractiveBars);
   const TimelineLayout layout = lay_out(timeline, kMostInteractiveRows);
-  std::int64_t origin_ns = INT64_MAX;
-  for (const TimelineBar& bar : timeline.bars) origin_ns = std::min(origin_ns, bar.start_ns);
+  const std::int64_t origin_ns = origin_of(timeline);
   UsedTexts texts(timeline.texts);
   JsonText json;
   json.open('{');
   json.field("kind", "timeline");
   json.field("name", chart.name);
   json.field("caption", chart.caption);
-  json.field("origin", std::to_string(timeline.bars.empty() ? 0 : origin_ns));
+  json.field("origin", std::to_string(origin_ns));
+  if (timeline.panels) json.field("panels", true);
   write_palette(json);
   json.list("classes", timeline.classes);
   json.key("lanes");
@@ -93,6 +93,7 @@ std::string timeline_rows(const Chart& chart) {
     json.open('{');
     json.field("name", timeline.lanes[i].name);
     json.field("group", timeline.lanes[i].group);
+    if (timeline.panels) json.field("panel", timeline.lanes[i].panel);
     json.field("rows", std::int64_t{layout.rows[i]});
     json.close('}');
   }

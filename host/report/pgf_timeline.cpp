@@ -36,7 +36,9 @@ std::string cut_to(const std::string& raw, double points, double font) {
 class PgfTimeline {
  public:
   explicit PgfTimeline(const Chart& chart) : picture_(timeline_picture(chart, kTimelinePlotPx)) {
-    for (const auto& line : picture_.lines) margin_pt_ = std::max(margin_pt_, text_width(printable(line.text), 8) + 6);
+    for (const auto& line : picture_.lines) {
+      if (line.kind != LineKind::kPanel) margin_pt_ = std::max(margin_pt_, text_width(printable(line.text), 8) + 6);
+    }
     margin_pt_ = std::min(margin_pt_, kWidestMarginPt);
     width_pt_ = kWholeWidthPt - margin_pt_;
   }
@@ -49,6 +51,8 @@ class PgfTimeline {
   }
 
  private:
+  using LineKind = TimelinePicture::LineKind;
+
   std::string axis_options() const {
     std::vector<std::string> positions;
     std::vector<std::string> labels;
@@ -68,18 +72,28 @@ class PgfTimeline {
         escape_latex("time (" + picture_.unit + ")"), legend_columns());
   }
 
+  // Across lanes and margin.
+  std::string panel(const TimelinePicture::Line& line) const {
+    const std::string bottom = number(line.top + line.height - 4);
+    return fmt::format("\\fill[black!7] ([xshift=-{:.1f}pt]axis cs:0,{}) rectangle (axis cs:{},{});\n", margin_pt_, number(line.top),
+                       number(picture_.span), bottom) +
+           fmt::format("\\node[anchor=west, inner sep=0pt, font=\\scriptsize] at ([xshift=-{:.1f}pt]axis cs:0,{}) {{\\textbf{{{}}}}};\n",
+                       margin_pt_ - 4, number(line.top + (line.height - 4) / 2), escape_latex(cut_to(line.text, kWholeWidthPt - 8, 8)));
+  }
+
   std::string margin(const TimelinePicture::Line& line) const {
+    if (line.kind == LineKind::kPanel) return panel(line);
+    const bool heading = line.kind == LineKind::kGroup;
     const std::string text = escape_latex(cut_to(line.text, margin_pt_ - 4, 8));
-    const double middle = line.heading ? line.top + line.height * 0.6 : line.top + 7;
+    const double middle = heading ? line.top + line.height * 0.6 : line.top + 7;
     std::string out;
-    if (line.heading) {
+    if (heading) {
       out += fmt::format("\\draw[black!20, line width=0.3pt] ([xshift=-{0:.1f}pt]axis cs:0,{1}) -- (axis cs:{2},{1});\n", margin_pt_,
                          number(line.top + 2), number(picture_.span));
     }
     return out +
            fmt::format("\\node[anchor=west, inner sep=0pt, font=\\scriptsize, text=black!{}] at ([xshift=-{:.1f}pt]axis cs:0,{}) {{{}}};\n",
-                       line.heading ? 100 : 70, margin_pt_ - (line.heading ? 0 : 5), number(middle),
-                       line.heading ? "\\textbf{" + text + "}" : text);
+                       heading ? 100 : 70, margin_pt_ - (heading ? 0 : 5), number(middle), heading ? "\\textbf{" + text + "}" : text);
   }
 
   std::string rectangle(const TimelinePicture::Bar& bar) const {

@@ -96,8 +96,10 @@ std::string plot_style(const Chart& chart, std::size_t s) {
     case ChartKind::kTimeline:
       break;
   }
-  return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}", colour, kMarks[s % kMarkerShapes],
-                     s >= kLineColours ? ", dashed" : "");
+  // A plot without an entry of its own must not take the roof's.
+  const bool nameless = chart.roof && chart.series.size() < 2;
+  return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}{}", colour, kMarks[s % kMarkerShapes],
+                     s >= kLineColours ? ", dashed" : "", nameless ? ", forget plot" : "");
 }
 
 std::string area(const Chart& chart, std::size_t s) {
@@ -132,6 +134,22 @@ std::string stacked_plot(const Chart& chart, std::size_t s) {
   std::string out = "\\addplot[" + plot_style(chart, s) + "] coordinates {";
   for (std::size_t i = 0; i < figures.size(); ++i) out += fmt::format(" ({},{})", i, number(figures[i]));
   return out + "};\n";
+}
+
+constexpr const char* kRoofStyle = "black!80, dash pattern=on 4pt off 3pt, line width=0.8pt";
+
+// From edge to edge of the plot; the x of a point stands there because a logarithmic axis has no zero.
+std::string roof(const Chart& chart) {
+  if (!chart.roof) return "";
+  const auto named = std::find_if(chart.series.begin(), chart.series.end(), [](const Series& each) { return !each.points.empty(); });
+  const std::string place =
+      fmt::format("{{axis cs:{},{}}}", number(named == chart.series.end() ? 1 : named->points[0].x), number(chart.roof->value));
+  return fmt::format("\\draw[{0}] ({{rel axis cs:0,0}} |- {1}) -- ({{rel axis cs:1,0}} |- {1});\n", kRoofStyle, place);
+}
+
+std::string roof_entry(const Chart& chart) {
+  if (!chart.roof) return "";
+  return fmt::format("\\addlegendimage{{no markers, {}}}\n\\addlegendentry{{{}}}\n", kRoofStyle, escape_latex(roof_label(chart)));
 }
 
 std::string plot(const Chart& chart, std::size_t s) {
@@ -192,20 +210,22 @@ std::string pgfplots_picture(const Chart& raw) {
   std::string out = "\\begin{tikzpicture}\n\\begin{axis}[kymo chart,\n" + kind_options(chart) + value_options(chart);
   out += chart.categories.empty() ? point_options(chart) : category_options(chart);
   out += fmt::format("  xlabel={{{}}}, ylabel={{{}}}", axis_label(chart.x), axis_label(chart.y));
-  std::size_t legend_length = 0;
+  std::size_t legend_length = chart.roof ? code_point_count(roof_label(chart)) + 5 : 0;
   for (const Series& series : chart.series) legend_length += std::min(code_point_count(series.name), kLongestLegend) + 5;
   constexpr std::size_t kLegendRow = 90;
   if (legend_length > kLegendRow)
-    out += ", legend columns=" + std::to_string(std::max<std::size_t>(1, kLegendRow * chart.series.size() / legend_length));
+    out += ", legend columns=" +
+           std::to_string(std::max<std::size_t>(1, kLegendRow * (chart.series.size() + (chart.roof ? 1 : 0)) / legend_length));
   if (chart.kind != ChartKind::kLine) out += ", legend image code/.code={\\draw[#1] (0cm,-0.08cm) rectangle (0.18cm,0.12cm);}";
   out += "]\n";
   if (chart.kind == ChartKind::kArea) out += bands(chart);
+  out += roof(chart);
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     out += chart.kind == ChartKind::kArea ? area(chart, s) : plot(chart, s);
     if (chart.series.size() > 1)
       out += "\\addlegendentry{" + escape_latex(shortened(printable(chart.series[s].name), kLongestLegend)) + "}\n";
   }
-  return out + states(chart) + "\\end{axis}\n\\end{tikzpicture}\n";
+  return out + roof_entry(chart) + states(chart) + "\\end{axis}\n\\end{tikzpicture}\n";
 }
 
 }  // namespace kymo::report

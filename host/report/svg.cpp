@@ -42,6 +42,7 @@ class ChartDrawing {
     draw_grid();
     draw_legend();
     draw_x_labels();
+    draw_roof();
     switch (chart.kind) {
       case ChartKind::kBar:
         draw_bars();
@@ -94,11 +95,15 @@ class ChartDrawing {
     int row = 0;
   };
   void lay_out_legend() {
-    if (chart_.series.size() < 2) return;
+    std::vector<std::string> texts;
+    if (chart_.series.size() > 1) {
+      for (const Series& series : chart_.series) texts.push_back(shortened(printable(series.name), kLongestLegend));
+    }
+    if (chart_.roof) texts.push_back(roof_label(chart_));
     double x = left_;
     int row = 0;
-    for (const Series& series : chart_.series) {
-      LegendEntry entry{shortened(printable(series.name), kLongestLegend), x, row};
+    for (const std::string& text : texts) {
+      LegendEntry entry{text, x, row};
       const double width = 18 + width_of(entry.text) + 18;
       if (x + width > kWidth - kRight && x > left_) {
         x = left_;
@@ -132,7 +137,9 @@ class ChartDrawing {
     for (std::size_t i = 0; i < legend_.size(); ++i) {
       const LegendEntry& entry = legend_[i];
       const double y = 14 + kLineHeight * entry.row;
-      if (chart_.kind == ChartKind::kLine) {
+      if (chart_.roof && i + 1 == legend_.size()) {
+        canvas_.dashes(entry.x - 1, y - 4, entry.x + 13, y - 4, kInk, "");
+      } else if (chart_.kind == ChartKind::kLine) {
         canvas_.polyline({{entry.x - 1, y - 4}, {entry.x + 13, y - 4}}, i);
         canvas_.marker(entry.x + 6, y - 4, i, "");
       } else {
@@ -159,6 +166,12 @@ class ChartDrawing {
     if (const std::string heading = axis_heading(chart_.x); !heading.empty()) {
       canvas_.text((left_ + kWidth - kRight) / 2, heading_y_, heading, Anchor::kMiddle);
     }
+  }
+
+  void draw_roof() {
+    if (!chart_.roof) return;
+    const double y = y_at(chart_.roof->value);
+    canvas_.dashes(left_, y, kWidth - kRight, y, kInk, roof_label(chart_));
   }
 
   void draw_axes() { canvas_.line(left_, base_y(), kWidth - kRight, base_y(), "ka", kInk, 1); }
@@ -284,13 +297,16 @@ SvgDrawing drawing_of(const Chart& chart) {
   return {drawing.body(), drawing.height()};
 }
 
+// What is read out instead of the picture, whose texts are hidden from those who listen.
+std::string spoken_title(const Chart& chart) { return chart.roof ? chart.caption + " Dashed: " + roof_label(chart) + "." : chart.caption; }
+
 std::string svg_element(const Chart& chart, std::string_view attributes, std::string_view before) {
   const SvgDrawing drawing = drawing_of(chart);
   return fmt::format(
       "<svg class=\"kymo-chart\" viewBox=\"0 0 {:.0f} {:.0f}\"{} role=\"img\" font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, "
       "Helvetica, "
       "Arial, sans-serif\" font-size=\"12\">\n<title>{}</title>\n{}{}</svg>\n",
-      kWidth, drawing.height, attributes, escape_html(chart.caption), before, drawing.body);
+      kWidth, drawing.height, attributes, escape_html(spoken_title(chart)), before, drawing.body);
 }
 
 }  // namespace

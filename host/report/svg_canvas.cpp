@@ -57,6 +57,13 @@ void SvgCanvas::line(double x1, double y1, double x2, double y2, std::string_vie
                        px(x1), px(y1), px(x2), px(y2), colour, px(width));
 }
 
+void SvgCanvas::dashes(double x1, double y1, double x2, double y2, std::string_view colour, std::string_view tooltip) {
+  body_ += fmt::format(
+      "<line class=\"ka\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#{}\" stroke-width=\"1.5\" "
+      "stroke-dasharray=\"5 4\">{}</line>\n",
+      px(x1), px(y1), px(x2), px(y2), colour, tooltip_element(tooltip));
+}
+
 void SvgCanvas::text(double x, double y, std::string_view text, Anchor anchor, double rotation, bool muted) {
   const char* anchors[] = {"start", "middle", "end"};
   const std::string turn = rotation == 0 ? "" : fmt::format(" transform=\"rotate({} {} {})\"", px(rotation), px(x), px(y));

@@ -36,7 +36,9 @@ std::string fitted(const std::string& raw, double pixels, double font) {
 class TimelineDrawing {
  public:
   TimelineDrawing(const Chart& chart, double width) : picture_(timeline_picture(chart, kTimelinePlotPx)), width_(width) {
-    for (const auto& line : picture_.lines) left_ = std::max(left_, width_of(printable(line.text)) + (line.heading ? 12 : 16));
+    for (const auto& line : picture_.lines) {
+      if (line.kind != LineKind::kPanel) left_ = std::max(left_, width_of(printable(line.text)) + margin_of(line));
+    }
     left_ = std::min(left_, kWidestMargin);
     draw_legend();
     bottom_ = top_ + picture_.height;
@@ -48,6 +50,9 @@ class TimelineDrawing {
   SvgDrawing drawing() const { return {canvas_.body(), bottom_ + 46}; }
 
  private:
+  using LineKind = TimelinePicture::LineKind;
+
+  static double margin_of(const TimelinePicture::Line& line) { return line.kind == LineKind::kGroup ? 12 : 16; }
   double x_at(double time) const { return left_ + time / picture_.span * (width_ - kRight - left_); }
 
   void draw_legend() {
@@ -81,13 +86,20 @@ class TimelineDrawing {
   void draw_lines() {
     for (const auto& line : picture_.lines) {
       const double y = top_ + line.top;
-      const double margin = left_ - (line.heading ? 12 : 16);
-      const std::string text = fitted(line.text, margin, SvgCanvas::kFontSize);
-      if (line.heading) {
-        canvas_.line(0, y + 2, width_ - kRight, y + 2, "kg", kGrid, 1);
-        canvas_.heading(2, y + 15, text);
-      } else {
-        canvas_.text(8, y + 11, text, Anchor::kStart, 0, true);
+      const double room = line.kind == LineKind::kPanel ? width_ - kRight - 12 : left_ - margin_of(line);
+      const std::string text = fitted(line.text, room, SvgCanvas::kFontSize);
+      switch (line.kind) {
+        case LineKind::kPanel:
+          canvas_.shade(0, y, width_ - kRight, line.height - 4, "");
+          canvas_.heading(6, y + 14.5, text);
+          break;
+        case LineKind::kGroup:
+          canvas_.line(0, y + 2, width_ - kRight, y + 2, "kg", kGrid, 1);
+          canvas_.heading(2, y + 15, text);
+          break;
+        case LineKind::kLane:
+          canvas_.text(8, y + 11, text, Anchor::kStart, 0, true);
+          break;
       }
     }
   }

@@ -169,6 +169,12 @@ std::int64_t keep_longest(std::vector<TimelineBar>& bars, std::size_t limit) {
   return gone;
 }
 
+std::int64_t origin_of(const Timeline& timeline) {
+  std::int64_t first = timeline.panels || timeline.bars.empty() ? 0 : INT64_MAX;
+  for (const TimelineBar& bar : timeline.bars) first = std::min(first, bar.start_ns);
+  return first;
+}
+
 std::vector<TimelineRun> merged_runs(const Timeline& timeline, const TimelineLayout& layout, std::int64_t origin_ns, double cell_ns) {
   std::vector<TimelineRun> runs;
   for (std::size_t i = 0; i < layout.tracks.size(); ++i)

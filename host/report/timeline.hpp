@@ -11,10 +11,11 @@
 /// What happened when: bars in lanes over time, and how they are laid out. Free of any output format.
 namespace kymo::report {
 
-/// A horizontal strip of a timeline. Lanes of one group stand together under its name.
+/// A horizontal strip of a timeline. Lanes of one panel stand together under its title, those of one group of it under the group's name.
 struct Lane {
   std::string name;
-  std::string group;  ///< empty: none
+  std::string group;    ///< empty: none
+  std::string panel{};  ///< of a timeline with panels
 };
 
 /// One event of a timeline.
@@ -31,6 +32,7 @@ struct TimelineBar {
 };
 
 struct Timeline {
+  bool panels = false;  ///< several timelines to be compared: each has its zero where the shared axis begins
   std::vector<Lane> lanes;
   std::vector<std::string> classes;  ///< the one with the longest time in all first; may be empty texts
   event::Texts texts;                ///< labels and details
@@ -75,6 +77,9 @@ std::vector<TimelineRun> merged_runs(const Timeline& timeline, const TimelineLay
 /// The same with the smallest cell from `cell_ns` on that needs no more than `most` runs (or two per track, if that is more).
 std::vector<TimelineRun> merged_runs_within(const Timeline& timeline, const TimelineLayout& layout, std::int64_t origin_ns, double cell_ns,
                                             std::size_t most);
+
+/// Where the time axis begins: the first event, or zero if that is earlier and there are panels.
+std::int64_t origin_of(const Timeline& timeline);
 
 /// `to_ns` - `from_ns` without overflow; exact below 2^53.
 double span_ns(std::int64_t from_ns, std::int64_t to_ns);

@@ -22,6 +22,8 @@ constexpr double kRowGap = 1;
 constexpr double kLaneGap = 6;
 constexpr double kHeadingHeight = 20;
 constexpr double kRuleHeight = 8;  // of the line below the last group
+constexpr double kPanelHeight = 24;
+constexpr double kPanelGap = 12;
 
 std::string counted(std::size_t count, const char* one, const char* several) {
   return grouped(std::to_string(count), "\u202F") + " " + (count == 1 ? one : several);
@@ -52,6 +54,7 @@ class PictureMaker {
   // Without zooming, several steps would leave nothing readable of any.
   void choose_step() {
     shown_.texts = all_.texts;
+    shown_.panels = all_.panels;
     std::set<std::int64_t> steps;
     for (const TimelineBar& bar : all_.bars) {
       if (bar.step != TimelineBar::kNoStep) steps.insert(bar.step);
@@ -87,14 +90,10 @@ class PictureMaker {
   }
 
   void measure() {
-    std::int64_t first = INT64_MAX;
     std::int64_t last = INT64_MIN;
-    for (const TimelineBar& bar : shown_.bars) {
-      first = std::min(first, bar.start_ns);
-      last = std::max(last, bar.end_ns);
-    }
-    origin_ns_ = first;
-    span_ns_ = std::max(1.0, span_ns(first, last));
+    for (const TimelineBar& bar : shown_.bars) last = std::max(last, bar.end_ns);
+    origin_ns_ = origin_of(shown_);
+    span_ns_ = std::max(1.0, span_ns(origin_ns_, std::max(origin_ns_, last)));
     const ShownUnit unit = time_unit(span_ns_);
     unit_ns_ = unit.size;
     picture_.unit = unit.name;
@@ -104,17 +103,25 @@ class PictureMaker {
   void place_lanes(const TimelineLayout& layout) {
     double y = 0;
     const std::string* group = nullptr;
+    const std::string* panel = nullptr;
     for (std::size_t lane = 0; lane < shown_.lanes.size(); ++lane) {
       const Lane& each = shown_.lanes[lane];
+      if (shown_.panels && (panel == nullptr || *panel != each.panel)) {
+        y += panel == nullptr ? 0 : kPanelGap;
+        picture_.lines.push_back({each.panel, TimelinePicture::LineKind::kPanel, y, kPanelHeight});
+        y += kPanelHeight;
+        panel = &each.panel;
+        group = nullptr;
+      }
       const bool new_group = group == nullptr ? !each.group.empty() : *group != each.group;
       if (new_group) {
         const double height = each.group.empty() ? kRuleHeight : kHeadingHeight;
-        picture_.lines.push_back({each.group, true, y, height});
+        picture_.lines.push_back({each.group, TimelinePicture::LineKind::kGroup, y, height});
         y += height;
       }
       group = &each.group;
       const double height = layout.rows[lane] * (kRowHeight + kRowGap) - kRowGap;
-      picture_.lines.push_back({each.name, false, y, height});
+      picture_.lines.push_back({each.name, TimelinePicture::LineKind::kLane, y, height});
       lane_top_.push_back(y);
       y += height + kLaneGap;
     }

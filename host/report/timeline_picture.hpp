@@ -13,15 +13,20 @@ namespace kymo::report {
 inline constexpr double kTimelinePlotPx = 600;
 
 struct TimelinePicture {
-  /// A line of the left margin: a lane, or the heading of a group of lanes (without text: a rule, where lanes without a group follow).
+  enum class LineKind {
+    kLane,
+    kGroup,  ///< heading of a group of lanes; without text: a rule, where lanes without a group follow
+    kPanel,  ///< title of a panel, across the whole picture
+  };
+  /// A line of the left margin.
   struct Line {
     std::string text;
-    bool heading = false;
+    LineKind kind = LineKind::kLane;
     double top = 0;  ///< pixels below the upper edge of the plot
     double height = 0;
   };
   struct Bar {
-    double start = 0;  ///< in `unit`, from the first event on
+    double start = 0;  ///< in `unit`, after the axis begins
     double end = 0;    ///< likewise; at least half a pixel later
     double top = 0;    ///< pixels
     double height = 0;

@@ -115,7 +115,8 @@ Refused refused_from(const Json& f) { return {field<std::string>(f, "reason")}; 
 
 Json to_json(const Plan& m) {
   Json plugins = Json::array();
-  for (const auto& plugin : m.plugins) plugins.push_back({{"name", plugin.name}, {"file", plugin.file}, {"sha256", plugin.sha256}, {"libraries", plugin.libraries}});
+  for (const auto& plugin : m.plugins)
+    plugins.push_back({{"name", plugin.name}, {"file", plugin.file}, {"sha256", plugin.sha256}, {"libraries", plugin.libraries}});
   return {{"type", "plan"},     {"plugins", plugins}, {"digests", m.digests}, {"plugin_of_run", m.plugin_of_run},
           {"folder", m.folder}, {"gpu", m.gpu}};
 }

@@ -26,6 +26,7 @@ void PhaseRecorder::begin_step() {
   set_open(kNone);
   unwound_ = kNone;
   next_ = 0;
+  entered_ = kNone;
   in_step_ = true;
 }
 
@@ -44,6 +45,8 @@ void PhaseRecorder::set_open(int index) noexcept {
   if (place_) place_->set_phase(index);
 }
 
+bool PhaseRecorder::is_second(int index) const { return one_phase_ && entered_ != kNone && entered_ != index; }
+
 void PhaseRecorder::wait_at_boundary() {
   if (boundary_ && !boundary_->is_capturing(stream_)) boundary_->synchronize();
 }
@@ -59,6 +62,11 @@ kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
   try {
     const int index = name && in_step_ && open() == kNone ? find(name) : kNone;
     if (index == kNone) return refuse_begin(name ? name : "");
+    if (is_second(index)) {
+      return refuse("modes hot and cold time one phase, and the step enters phase " + quote(name) + " after " +
+                    quote(names_[static_cast<std::size_t>(entered_)]) + "; set parameters that leave it one, or use --mode sync");
+    }
+    if (entered_ == kNone) entered_ = index;
     stream_ = stream;
     wait_at_boundary();
     PhaseTime& time = times_[static_cast<std::size_t>(index)];

@@ -36,6 +36,9 @@ class PhaseRecorder {
   /// nullptr: neither.
   void start_cold(collect::DeviceTimer* device, bool hold);
 
+  /// Modes hot and cold: a step that enters a second phase is a violation, whatever the workload declares.
+  void admit_one_phase() { one_phase_ = true; }
+
   /// Where the supervisor sees the open phase; nullptr: nowhere.
   void show_in(measure::WorkerPlace* place) { place_ = place; }
 
@@ -48,6 +51,8 @@ class PhaseRecorder {
   const std::vector<std::string>& names() const { return names_; }
   /// Of the step that ended last, by phase.
   std::vector<PhaseTime>& times() { return times_; }
+  /// The phase that the step entered first; nullptr if it entered none.
+  const PhaseTime* entered() const { return entered_ == kNone ? nullptr : &times_[static_cast<std::size_t>(entered_)]; }
 
   /// The first thing the workload did wrong, in one line; empty if nothing.
   const std::string& violation() const { return violation_; }
@@ -60,6 +65,7 @@ class PhaseRecorder {
   static constexpr int kNone = -1;
   int find(const char* name) const;
   void set_open(int index) noexcept;
+  bool is_second(int index) const;
   void wait_at_boundary();
   void make_cold();
   kymo_status refuse(std::string violation);
@@ -79,6 +85,8 @@ class PhaseRecorder {
   int next_ = 0;         // phases mostly come in their declared order
   int unwound_ = kNone;  // phase that an exception left
   bool in_step_ = false;
+  bool one_phase_ = false;
+  int entered_ = kNone;  // phase that the step entered first
   std::string violation_;
 };
 

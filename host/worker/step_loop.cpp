@@ -32,6 +32,7 @@ StepLoop::StepLoop(PassRun& pass)
   const auto& until = pass.assignment.how.until;
   if (until) stopping_.emplace(*until);
   log_.reserve(warmup_ + (until ? until->max_samples : pass.assignment.how.steps));
+  if (hot_ || cold_) pass.phases.admit_one_phase();
   const bool by_phase = pass.assignment.how.sync == measure::Sync::kPhase;
   pass.phases.observe(pass.armed, by_phase ? pass.timer : nullptr, pass.context.ranges());
 }
@@ -136,7 +137,7 @@ kymo_status StepLoop::call_steps(std::int64_t count) {
 bool StepLoop::was_held(bool hold, bool released_in_time) {
   if (!hold || !pass_.timer) return true;
   if (!released_in_time) return pass_.end("failed", kHeldTooLong);
-  return pass_.phases.times().front().calls > 0 ? true : pass_.end("failed", kNothingToHold);
+  return pass_.phases.entered() ? true : pass_.end("failed", kNothingToHold);
 }
 
 void StepLoop::keep(std::int64_t step, std::int64_t count, const Stretch& stretch) {
@@ -151,8 +152,8 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Stretch& stretc
     time.calls = time.calls / count + (time.calls % count != 0);
   }
   // On a device the flush is queued within the step: its time begins with the phase.
-  const bool flushed_within = cold_ && pass_.timer && !times.empty() && times.front().calls > 0;
-  const std::int64_t begin_ns = flushed_within ? times.front().start_ns : stretch.begin_ns;
+  const PhaseTime* const flushed_within = cold_ && pass_.timer ? pass_.phases.entered() : nullptr;
+  const std::int64_t begin_ns = flushed_within ? flushed_within->start_ns : stretch.begin_ns;
   const std::int64_t end_ns = begin_ns + share(stretch.end_ns - begin_ns, count);
   const std::int64_t device_ns = share(whole_device_ns, count);
   log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns);

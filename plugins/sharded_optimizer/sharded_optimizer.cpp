@@ -37,7 +37,8 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
   }
 
   void prepare(Context& ctx) override {
-    scheme_ = {ctx.text("scheme"), ctx.boolean("flat"), static_cast<int>(ctx.integer("pieces")), ctx.real("bucket_mb"), ctx.boolean("overlap"), ctx.boolean("communicate")};
+    scheme_ = {ctx.text("scheme"),    ctx.boolean("flat"),    static_cast<int>(ctx.integer("pieces")),
+               ctx.real("bucket_mb"), ctx.boolean("overlap"), ctx.boolean("communicate")};
     wrapped_ = ctx.text("wrapped");
     if (scheme_.name == "zero1" && !scheme_.communicate && ctx.world_size() > 1)
       ctx.skip("scheme=zero1 has no step without communication: its gradients are reduced in place; take scheme=none or broadcast");

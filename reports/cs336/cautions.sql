@@ -5,9 +5,11 @@
 -- column kind: title="what"
 -- column detail: title="why"
 -- empty: Nothing limits the trust in these runs: each ended well and was verified, its steps were steady, no GPU slowed down, and no record was lost.
-SELECT r.suite_case, i.title, CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind, c.detail
+SELECT r.suite_case, CASE count(DISTINCT r.run_id) WHEN 1 THEN max(i.title) ELSE count(DISTINCT r.run_id) || ' runs' END AS title,
+       CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind, c.detail
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN run_title i ON i.run_id = r.run_id
 JOIN run_caution c ON c.run_id = r.run_id
-ORDER BY r.run_id, c.kind, c.detail
+GROUP BY r.suite_case, c.kind, c.detail
+ORDER BY min(r.run_id), c.kind, c.detail

@@ -8,10 +8,12 @@
 -- column warmup: title="warm-up"
 -- column standing: title="standing"
 -- column verified: title="verified"
+-- column runs: title="runs"
 -- empty: No run of the suite `cs336` is among these.
-SELECT r.suite_case, m.size, m.context, m.mode, m.precision, r.warmup, d.standing, d.verified
+SELECT r.suite_case, m.size, m.context, m.mode, m.precision, r.warmup, d.standing, d.verified, count(*) AS runs
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN run_standing d ON d.run_id = r.run_id
 LEFT JOIN transformer_run m ON m.run_id = r.run_id
-ORDER BY r.run_id
+GROUP BY r.suite_case, m.size, m.context, m.mode, m.precision, r.warmup, d.standing, d.verified
+ORDER BY min(r.run_id)

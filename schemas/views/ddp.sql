@@ -143,3 +143,24 @@ SELECT h.run_id,                                                         -- the 
          ORDER BY w.same_invocation DESC, w.run_id DESC LIMIT 1), 0) AS state_share  -- optimizer state over that of the same rank and moment in the newest run without sharding of the same family; NULL without
 FROM held h
 LEFT JOIN memory_point p ON p.run_id = h.run_id AND p.rank = h.rank AND p.pass = h.pass AND p.sequence = h.point;
+
+-- What each run of sharded_optimizer costs and saves: its step, the state of a rank and what moves between ranks.
+CREATE VIEW sharding_time AS
+SELECT d.run_id,                                                         -- the run
+       d.scheme,                                                         -- none, broadcast or zero1
+       CASE d.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END AS place,  -- their order
+       d.setting,                                                        -- as in ddp_run
+       x.mean_ms,                                                        -- mean step; of each step the slowest rank counts
+       x.std_ms,                                                         -- its standard deviation
+       x.optimizer_ms,                                                   -- phase optimizer, with what it exchanges
+       x.communication_ms,                                               -- phase communication
+       x.median_ms / (SELECT y.median_ms FROM ddp_summary y JOIN ddp_run n ON n.run_id = y.run_id AND n.scheme = 'none' AND n.communicate = d.communicate
+                      WHERE y.family = x.family AND y.median_ms > 0 ORDER BY y.run_id DESC LIMIT 1) AS unsharded_ratio,  -- median step over that of the newest run without sharding of the same family; NULL without
+       (SELECT max(v.value) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'optimizer_state_bytes') AS state_bytes,  -- optimizer state of the rank that holds the most, as the workload counts it; NULL if it does not
+       m.allocated_peak_bytes AS peak_bytes,                             -- largest allocated size of any rank in the time pass; NULL on a CPU
+       (SELECT sum(c.calls) FROM collective_summary c WHERE c.run_id = d.run_id AND c.pass = 'trace') AS calls,  -- between ranks, per step, from the trace; NULL without
+       (SELECT sum(c.bus_bytes) FROM collective_summary c WHERE c.run_id = d.run_id AND c.pass = 'trace') AS traffic_bytes  -- what a rank moves over its links in a step, likewise
+FROM ddp_run d
+JOIN ddp_summary x ON x.run_id = d.run_id
+LEFT JOIN run_memory m ON m.run_id = d.run_id
+WHERE d.workload = 'sharded_optimizer';

@@ -143,6 +143,25 @@ TEST_F(WorkloadsOnGpu, EveryBackendVerifiesOrIsSkippedWithAReason) {
   EXPECT_EQ(flash.prepare(), KYMO_OK) << flash.host.message;
 }
 
+TEST_F(WorkloadsOnGpu, AttentionSaysWhatIsInMemoryBeforeBackwardAndRepeatsBackwardAlone) {
+  const Changes shape{{"seq", std::int64_t{4096}}, {"head_dim", std::int64_t{64}}, {"batch", std::int64_t{2}}};
+  const double tensor_bytes = 2 * 4096 * 64 * 4, weight_bytes = 2.0 * 4096 * 4096 * 4;
+  Driven run("attention_naive", shape, KYMO_CUDA);
+  ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+  // Query, key, value, the gradient of the output and the output, the mask, and the weights; not the scores. cuBLAS has a little more.
+  EXPECT_GE(run.host.numbers["memory_before_backward"], 5 * tensor_bytes + 1.5 * weight_bytes);
+  EXPECT_LT(run.host.numbers["memory_before_backward"], 5 * tensor_bytes + 2.5 * weight_bytes);
+  run.destroy();
+  Changes alone = shape;
+  alone["mode"] = "backward";
+  Driven backward("attention_naive", alone, KYMO_CUDA);
+  ASSERT_EQ(backward.prepare(), KYMO_OK) << backward.host.message;
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(backward.step(), KYMO_OK) << backward.host.message;
+  EXPECT_THAT(backward.host.phases, ElementsAre("backward", "backward", "backward"));
+  EXPECT_EQ(backward.host.numbers.count("memory_before_backward"), 0u);
+}
+
 TEST_F(WorkloadsOnGpu, SayThatMemoryRanOut) {
   Driven run("attention_naive", {{"seq", std::int64_t{1} << 20}, {"head_dim", std::int64_t{2}}, {"batch", std::int64_t{1}}}, KYMO_CUDA);
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;

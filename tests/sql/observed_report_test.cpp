@@ -91,8 +91,7 @@ TEST_F(DistributedReport, AssignmentSaysWhatCommunicationCosts) {
           "In the trace of `ddp_naive` 0.0\u00A0% of communication runs while something computes, in that of `ddp_overlap` 59.4\u00A0%"));
   EXPECT_THAT(text, HasSubstr("the best bucket has 6.18\u00A0MiB"));
   EXPECT_THAT(text, HasSubstr("the optimizer state of a rank after the update is 50.0\u00A0%"));
-  EXPECT_THAT(text, HasSubstr("figures/ddp-timeline-ddp-naive.svg"));
-  EXPECT_THAT(text, HasSubstr("figures/ddp-timeline-ddp-overlap.svg"));
+  EXPECT_THAT(text, HasSubstr("figures/ddp-timeline.svg"));
   EXPECT_THAT(text, HasSubstr("figures/all-reduce-time.svg"));
   EXPECT_THAT(text, HasSubstr("figures/bucket-sweep"));
   EXPECT_THAT(text, HasSubstr("figures/sharding-parts"));
@@ -104,6 +103,55 @@ TEST_F(DistributedReport, QuickLookShowsRanksInEveryFormat) {
   EXPECT_THAT(text, HasSubstr("ddp_bucketed, 10 MiB"));
   const std::string report = (kSource / "reports" / "quick").string();
   EXPECT_GT(make_report(*database_, {report, folder_ / "all", {"latex", "html", "csv"}, {}}).size(), 3u);
+}
+
+class AttentionReport : public ObservedReport {
+ protected:
+  AttentionReport() : ObservedReport("attention.sql") {}
+};
+
+TEST_F(AttentionReport, AssignmentSaysWhatTheLengthCosts) {
+  const std::string text = markdown("cs336");
+  EXPECT_THAT(text, HasSubstr("on batches of 8 with one head: 100 forward passes"));
+  EXPECT_THAT(
+      text, HasSubstr("from length 256 to 1024 (4.00 times) memory before backward goes from 5.72\u00A0MiB to 45.8\u00A0MiB (8.00 times)"));
+  EXPECT_THAT(text, HasSubstr("`attention_flash` has 8.01\u00A0MiB in memory at length 1024"));
+  EXPECT_THAT(text, HasSubstr("| fp32 | 16 | 32768 | out of memory | 40.0\u00A0GiB | out of memory | 32.0\u00A0GiB | 6.52\u00A0GiB |"));
+  EXPECT_THAT(text, HasSubstr("figures/attention-memory-fp32-width-64.svg"));
+}
+
+TEST_F(AttentionReport, AssignmentAccountsForTheSmallestCaseThatRanOut) {
+  const std::string text = markdown("cs336");
+  EXPECT_THAT(text,
+              HasSubstr("is width 16 at length 32768 (batch 8, fp32): backward asked for 32.0\u00A0GiB while 6.52\u00A0GiB were free"));
+  EXPECT_THAT(text, HasSubstr("of those 2 were alive at that moment, 94.1\u00A0% of all that was in use"));
+  EXPECT_THAT(text, HasSubstr("The longest case that fits has length 4096"));
+  EXPECT_THAT(
+      text, HasSubstr("| weights: the softmax of the scores | `aten::_softmax` | `forward` | 1 | 32.0\u00A0GiB | 32.0\u00A0GiB | 1.00 |"));
+  EXPECT_THAT(text, HasSubstr("| the request that failed | – | `backward` | – | – | 32.0\u00A0GiB | 1.00 |"));
+}
+
+TEST_F(AttentionReport, AssignmentHoldsKernelsAgainstTheirPeersAndTheDevice) {
+  const std::string text = markdown("cs336");
+  EXPECT_THAT(text, HasSubstr("(shapes: 1), it takes between 0.833 and 0.833 times as long"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("the slowest case is bf16, width 128, length 32768, against sdpa cudnn. Cases in which it is more than a tenth behind: 0"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("the slowest case is bf16, width 128, length 128, against sdpa cudnn. Cases in which it is more than a tenth behind: 1"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("Its highest rate is 550\u00A0TFLOP/s in forward (bf16, width 128, length 32768), 51.4\u00A0% of the peak of the device"));
+  EXPECT_THAT(text, HasSubstr("| bf16 | full | 128 | 1 | 32768 | 1.000 | 3.000 | 4.000 | 5.00 | 1.20 | cudnn | yes |"));
+  EXPECT_THAT(text, HasSubstr("| NVIDIA H100 80GB HBM3 | bf16 | 132 | 4096 | 1980 | 1071 |"));
+  EXPECT_THAT(read_file(folder_ / "cs336" / "figures" / "flash-rate-forward-bf16-width-128-full.svg"), HasSubstr("peak of the device"));
+}
+
+TEST_F(AttentionReport, QuickLookPutsImplementationsSideBySide) {
+  const std::string text = markdown("quick");
+  EXPECT_THAT(text, HasSubstr("| `naive` | 8 × 1 × 16 | fp32 | causal | 4096 | `sync` | – | – | 586\u00A0MiB |"));
+  EXPECT_THAT(text, HasSubstr("figures/attention-time-fp32-batch-8-1-head-width-64-causal.svg"));
 }
 
 TEST_F(ObservedReport, WhatWasNotObservedIsOneLine) {

@@ -125,7 +125,7 @@ TEST_P(SqlTest, RowsInCsvOut) {
 INSTANTIATE_TEST_SUITE_P(Views, SqlTest, ::testing::ValuesIn(names_of_cases()), [](const auto& parameter) { return parameter.param; });
 
 /// The queries of a report, by its name; reports/REPORT-QUERY.csv holds what a query must find in observed runs, and
-/// reports/distributed/REPORT-QUERY.csv in runs of several ranks.
+/// reports/distributed/REPORT-QUERY.csv in runs of several ranks, reports/attention/REPORT-QUERY.csv in runs of attention by itself.
 class ReportSqlTest : public ::testing::TestWithParam<std::string> {
  protected:
   // Compares every query that has an expectation; returns how many have.
@@ -155,8 +155,13 @@ TEST_P(ReportSqlTest, RunsOfSeveralRanksInCsvOut) {
   EXPECT_GT(compare(database.get(), kFolder / "reports" / "distributed"), 5);
 }
 
+TEST_P(ReportSqlTest, RunsOfAttentionInCsvOut) {
+  const Database database = make_report_database("attention");
+  EXPECT_GT(compare(database.get(), kFolder / "reports" / "attention"), 0);
+}
+
 TEST_P(ReportSqlTest, NothingSelectedGivesNoRows) {
-  for (const char* rows : {"collected", "distributed"}) {
+  for (const char* rows : {"collected", "distributed", "attention"}) {
     const Database database = make_report_database(rows);
     execute(database.get(), "DELETE FROM selected_run");
     for (const std::string& name : names_of_files(reports_, ".sql")) {
@@ -170,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Reports, ReportSqlTest, ::testing::Values("quick", "cs3
                          [](const auto& parameter) { return parameter.param; });
 
 TEST(Reports, EachExpectationHasItsQuery) {
-  for (const fs::path& folder : {kFolder / "reports", kFolder / "reports" / "distributed"}) {
+  for (const fs::path& folder : {kFolder / "reports", kFolder / "reports" / "distributed", kFolder / "reports" / "attention"}) {
     for (const std::string& name : names_of_files(folder, ".csv")) {
       const std::size_t dash = name.find('-');
       const fs::path query = fs::path(KYMO_SOURCE_DIR) / "reports" / name.substr(0, dash) / (name.substr(dash + 1) + ".sql");

@@ -5,6 +5,8 @@ const ROW = 18;
 const LANE_GAP = 5;
 const HEADING = 22;
 const RULE = 6;
+const PANEL = 26;
+const PANEL_GAP = 10;
 const AXIS = 38;
 const TALLEST = 640;
 const MOST_CELLS = 4000;
@@ -15,6 +17,7 @@ class TimelineView extends View {
     let last = 1;
     for (const track of tracks) for (const end of track.end) if (end > last) last = end;
     super(root, new Range(0, last, 20), rows.caption, "Search labels and details");
+    this.zero = rows.panels ? "" : "the first event";
     Object.assign(this, { rows, tracks, selected: null, matches: null, match: -1, scroll: 0 });
     this.placeLanes();
     this.addLegend();
@@ -26,8 +29,14 @@ class TimelineView extends View {
     this.laneTop = [];
     let y = 2;
     this.rows.lanes.forEach((lane, i) => {
-      const before = i === 0 ? "" : this.rows.lanes[i - 1].group;
-      if (lane.group !== before) {
+      const last = i === 0 ? {} : this.rows.lanes[i - 1];
+      const opens = lane.panel !== last.panel;
+      if (opens) {
+        y += i === 0 ? 0 : PANEL_GAP;
+        this.lines.push({ text: lane.panel, panel: true, y: y + (PANEL - 4) / 2, top: y });
+        y += PANEL;
+      }
+      if (lane.group !== (opens ? "" : last.group || "")) {
         const height = lane.group ? HEADING : RULE;
         this.lines.push({ text: lane.group, heading: true, y: y + height / 2 + 2, top: y });
         y += height;
@@ -79,7 +88,7 @@ class TimelineView extends View {
     const left = this.marginWidth(context);
     this.plot = { left, top: 2, width: this.surface.width - left - 8, height: height - AXIS };
     this.scroll = clamp(this.scroll, 0, Math.max(0, this.content - this.plot.height));
-    drawTimeAxis(context, this.range, this.plot, ink, timeTicks);
+    drawTimeAxis(context, this.range, this.plot, ink, (low, high, target) => timeTicks(low, high, target, this.zero));
     const drawn = this.drawTracks(context, palette, ink);
     this.drawMargin(context, ink);
     this.drawScrollbar(context, ink);
@@ -88,7 +97,7 @@ class TimelineView extends View {
 
   marginWidth(context) {
     if (this.margin === undefined) {
-      this.margin = Math.max(...this.lines.map((line) => context.measureText(line.text).width + (line.heading ? 12 : 22)), 60);
+      this.margin = Math.max(...this.lines.filter((line) => !line.panel).map((line) => context.measureText(line.text).width + (line.heading ? 12 : 22)), 60);
     }
     return Math.min(this.margin, 220, this.surface.width * 0.3);
   }
@@ -147,13 +156,15 @@ class TimelineView extends View {
     context.textAlign = "left";
     for (const line of this.lines) {
       const y = plot.top + line.y - this.scroll;
-      if (line.heading) {
-        context.fillStyle = ink.rule;
-        context.fillRect(0, plot.top + line.top - this.scroll, this.surface.width, 1);
+      if (line.heading || line.panel) {
+        context.fillStyle = line.panel ? ink.raised : ink.rule;
+        context.fillRect(0, plot.top + line.top - this.scroll, this.surface.width, line.panel ? PANEL - 4 : 1);
       }
-      context.font = line.heading ? `600 ${FONT}` : FONT;
-      context.fillStyle = line.heading ? ink.ink : ink.muted;
-      context.fillText(this.surface.fitted(line.text, plot.left - (line.heading ? 8 : 18)), line.heading ? 2 : 12, y);
+      const lane = !line.heading && !line.panel;
+      context.font = lane ? FONT : `600 ${FONT}`;
+      context.fillStyle = lane ? ink.muted : ink.ink;
+      const room = line.panel ? this.surface.width - 16 : plot.left - (lane ? 18 : 8);
+      context.fillText(this.surface.fitted(line.text, room), lane ? 12 : line.panel ? 6 : 2, y);
     }
     context.restore();
   }
@@ -184,8 +195,8 @@ class TimelineView extends View {
     const { texts, classes, lanes } = this.rows;
     const lane = lanes[track.lane];
     const lines = [["", texts[track.label[i]]], ["duration", durationText(track.length(i))],
-      ["start", `${durationText(track.start[i])} after the first event`], ["class", classes[track.kind[i]]],
-      ["lane", lane.group ? `${lane.group}: ${lane.name}` : lane.name]];
+      ["start", durationText(track.start[i]) + (this.zero && ` after ${this.zero}`)], ["class", classes[track.kind[i]]],
+      ["lane", [lane.panel, lane.group, lane.name].filter(Boolean).join(": ")]];
     if (track.detail[i] >= 0) lines.push(["detail", texts[track.detail[i]]]);
     if (neighbours > 2) lines.push(["", `and ${countText(neighbours)} shorter ones here; zoom in to see them`]);
     return lines;

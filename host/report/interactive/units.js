@@ -53,9 +53,9 @@ function axisTicks(low, high, target, unitSize) {
 }
 
 // The unit is that of the far end of what is visible, however small the steps, so that a place keeps its number while zooming.
-function timeTicks(low, high, target) {
+function timeTicks(low, high, target, zero = "the first event") {
   const [factor, unit] = unitFor(TIME_UNITS, Math.max(Math.abs(low), Math.abs(high)));
-  return { heading: `time since the first event (${unit})`, ticks: axisTicks(low, high, target, factor) };
+  return { heading: `time${zero && ` since ${zero}`} (${unit})`, ticks: axisTicks(low, high, target, factor) };
 }
 
 // First index from `from` on whose value is at least `limit`; the length if there is none.

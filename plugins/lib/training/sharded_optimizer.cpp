@@ -35,7 +35,8 @@ class Narrowed {
 /// The piece of each tensor, so that those of each owner fall, in their order, into pieces of about equal bytes.
 std::vector<std::size_t> piece_of_each(const std::vector<at::Tensor>& tensors, const std::vector<int>& owners, int ranks, int pieces) {
   std::vector<double> total_bytes(static_cast<std::size_t>(ranks)), before_bytes(static_cast<std::size_t>(ranks));
-  for (std::size_t i = 0; i < tensors.size(); ++i) total_bytes[static_cast<std::size_t>(owners[i])] += static_cast<double>(tensors[i].nbytes());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    total_bytes[static_cast<std::size_t>(owners[i])] += static_cast<double>(tensors[i].nbytes());
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto owner = static_cast<std::size_t>(owners[i]);

@@ -2,6 +2,7 @@
 #include "transformer/attention_workload.hpp"
 
 #include <ATen/ops/empty.h>
+#include <c10/core/CachingDeviceAllocator.h>
 
 #include <algorithm>
 #include <kymo/torch.hpp>
@@ -24,6 +25,12 @@ at::Tensor draw(const AttentionShape& shape, const at::Device& device, at::Gener
       .normal_(0, 1, generator);
 }
 
+/// What LibTorch's allocator has handed out on a GPU at this moment.
+double handed_out_bytes(const at::Device& device) {
+  const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
+  return static_cast<double>(stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].current);
+}
+
 }  // namespace
 
 double AttentionShape::elements() const {
@@ -44,7 +51,8 @@ Descriptor AttentionWorkload::describe_as(const std::string& name, const std::st
       .param("head_dim", Int{64}.at_least(1).axis({16, 32, 64, 128}), "width of one head")
       .param("dtype", Choice{"fp32", libtorch::dtype_names()}, "element type of query, key and value")
       .param("causal", Bool{true}, "whether a token sees only itself and those before it")
-      .param("mode", Choice{"forward_backward", {"forward", "forward_backward"}}, "what a step does; forward records nothing for gradients")
+      .param("mode", Choice{"forward_backward", {"forward", "backward", "forward_backward"}},
+             "what a step does; forward records nothing for gradients, backward repeats that of one forward pass")
       .phases({"forward", "backward"})
       .uses(Framework::LibTorch)
       .ranks(1, 1)
@@ -60,7 +68,8 @@ void AttentionWorkload::prepare(Context& ctx) {
             .head_dim = ctx.integer("head_dim"),
             .dtype = libtorch::dtype(ctx.text("dtype")),
             .causal = ctx.boolean("causal")};
-  with_backward_ = ctx.text("mode") == "forward_backward";
+  with_forward_ = ctx.text("mode") != "backward";
+  with_backward_ = ctx.text("mode") != "forward";
   const at::Device device = libtorch::select_device(ctx);
   at::Generator generator = libtorch::make_generator(device, ctx.seed());
   attention_ = make(ctx, shape_.causal);
@@ -72,6 +81,7 @@ void AttentionWorkload::prepare(Context& ctx) {
   libtorch::tag(ctx, output_gradient_, Block::Input);
   check(ctx, query_, key_, value_, shape_.causal);
   declare(ctx);
+  if (!with_forward_) output_ = attention_->apply(ctx, query_, key_, value_);
 }
 
 void AttentionWorkload::declare(Context& ctx) const {
@@ -79,7 +89,7 @@ void AttentionWorkload::declare(Context& ctx) const {
   const double tensor_bytes = shape_.elements() * element_bytes;
   const double score_bytes = tensor_bytes / static_cast<double>(shape_.head_dim) * static_cast<double>(shape_.sequence);
   // Forward reads query, key, value and writes the output; backward reads those and the gradient, and writes three gradients.
-  ctx.work("forward", shape_.forward_flops(), 4 * tensor_bytes + score_passes(false, shape_.causal) * score_bytes);
+  if (with_forward_) ctx.work("forward", shape_.forward_flops(), 4 * tensor_bytes + score_passes(false, shape_.causal) * score_bytes);
   if (with_backward_) ctx.work("backward", shape_.backward_flops(), 8 * tensor_bytes + score_passes(true, shape_.causal) * score_bytes);
   ctx.metric("input_bytes", 3 * tensor_bytes, "B");
   ctx.metric("score_matrix_bytes", score_bytes, "B");
@@ -94,18 +104,25 @@ void AttentionWorkload::step(Context& ctx) {
     return;
   }
   for (at::Tensor* tensor : {&query_, &key_, &value_}) tensor->mutable_grad().reset();
-  at::Tensor output;
-  {
+  at::Tensor output = output_;
+  if (with_forward_) {
     auto phase = libtorch::phase(ctx, "forward");
     output = attention_->apply(ctx, query_, key_, value_);
   }
-  ctx.mark("before_backward");
+  if (with_forward_) before_backward(ctx);
   {
     auto phase = libtorch::phase(ctx, "backward");
-    output.backward(output_gradient_);
+    output.backward(output_gradient_, /*retain_graph=*/!with_forward_);
   }
   if (!ctx.host()->tag) return;
   for (const at::Tensor* tensor : {&query_, &key_, &value_}) libtorch::tag(ctx, tensor->grad(), Block::Gradient);
+}
+
+void AttentionWorkload::before_backward(Context& ctx) {
+  ctx.mark("before_backward");
+  if (memory_told_ || !query_.is_cuda()) return;
+  memory_told_ = true;  // the same in every step, and each reading costs time
+  ctx.metric("memory_before_backward", handed_out_bytes(query_.device()), "B");
 }
 
 Verification AttentionWorkload::verify(Context& ctx) {

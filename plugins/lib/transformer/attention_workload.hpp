@@ -29,6 +29,7 @@ struct AttentionShape {
 };
 
 /// Times one attention call and its gradient on random tensors: what the attention plugins share. Phases: forward, backward.
+/// In mode backward a step is the second one alone, on the graph of a forward pass that prepare() made.
 class AttentionWorkload : public Workload {
  public:
   void prepare(Context& ctx) override;
@@ -47,11 +48,14 @@ class AttentionWorkload : public Workload {
 
  private:
   void declare(Context& ctx) const;
+  /// Marks the moment; on a GPU the first call reports the metric memory_before_backward too, in bytes.
+  void before_backward(Context& ctx);
 
   AttentionShape shape_;
-  bool with_backward_ = false;
+  bool with_forward_ = true, with_backward_ = false, memory_told_ = false;
   std::unique_ptr<Attention> attention_;
   at::Tensor query_, key_, value_, output_gradient_;  // [batch, heads, seq, head_dim]
+  at::Tensor output_;                                 // of the forward pass that mode backward repeats the gradient of
 };
 
 }  // namespace kymo::transformer

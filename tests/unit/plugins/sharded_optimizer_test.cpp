@@ -152,7 +152,8 @@ TEST_P(ShardedLikeUnsharded, AfterStepsWithAGroupAddedLater) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ShardedLikeUnsharded, testing::ValuesIn(settings()), [](const auto& made) {
-  return made.param.kind.name + "_" + std::to_string(made.param.ranks) + (made.param.flat ? "_flat_" : "_in_place_") + std::to_string(made.param.pieces);
+  return made.param.kind.name + "_" + std::to_string(made.param.ranks) + (made.param.flat ? "_flat_" : "_in_place_") +
+         std::to_string(made.param.pieces);
 });
 
 TEST(ShardedOptimizer, DividesStateEvenly) {

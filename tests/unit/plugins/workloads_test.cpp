@@ -176,6 +176,18 @@ TEST_P(AttentionPlugin, ForwardAloneAndItsWork) {
   EXPECT_THAT(run.passed_checks(), ElementsAre("output"));
 }
 
+TEST_P(AttentionPlugin, BackwardAloneRepeatsTheGradientOfOneForwardPass) {
+  Driven run(GetParam(), {{"mode", "backward"}, {"batch", std::int64_t{1}}, {"seq", std::int64_t{64}}, {"head_dim", std::int64_t{16}}});
+  ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+  ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+  ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+  EXPECT_THAT(run.host.phases, ElementsAre("backward", "backward"));
+  EXPECT_EQ(run.host.work.count("forward"), 0u);
+  EXPECT_EQ(run.host.work["backward"].first, 2.5 * 2 * 64 * 64 * 16);
+  EXPECT_EQ(run.host.tagged_bytes[KYMO_GRADIENT], 2 * 3 * 64 * 16 * 4u) << "each step makes gradients of its own";
+  EXPECT_THAT(run.passed_checks(), ElementsAre("output", "query gradient", "key gradient", "value gradient"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Plugins, AttentionPlugin, testing::Values("attention_naive", "attention_sdpa"),
                          [](const auto& made) { return made.param; });
 

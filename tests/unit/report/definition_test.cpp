@@ -156,6 +156,30 @@ TEST_F(DefinitionFolder, StacksBarsThatHaveNeitherErrorsNorALogarithm) {
   EXPECT_THAT(error_of(chart + "kind = 'bar'\ny_scale = 'log'"), HasSubstr("'y_scale'"));
 }
 
+TEST_F(DefinitionFolder, ALineChartHasARoofWithATitle) {
+  const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\n";
+  const std::string line = chart + "kind = 'line'\nx = 'a'\ny = 'b'\n";
+  write(line + "roof = 'peak'\nroof_title = 'peak of the device'");
+  const ChartSpec spec = read_definition(folder_.path()).sections[0].charts[0];
+  EXPECT_EQ(spec.roof, "peak");
+  EXPECT_EQ(spec.roof_title, "peak of the device");
+  EXPECT_THAT(error_of(line + "roof = 'peak'"),
+              AllOf(HasSubstr("section 'H', chart: key 'roof' needs key 'roof_title'"), Not(HasSubstr("\n"))));
+  EXPECT_THAT(error_of(line + "roof_title = 'peak'"), HasSubstr("section 'H', chart: key 'roof_title' needs key 'roof'"));
+  EXPECT_THAT(error_of(line + "roof = 7\nroof_title = 'peak'"), HasSubstr("'roof' must be a text"));
+  for (const char* other : {"kind = 'bar'\nx = 'a'\ny = 'b'\n", "kind = 'area'\nx = 'a'\n", "kind = 'timeline'\n"}) {
+    EXPECT_THAT(error_of(chart + other + "roof = 'peak'\nroof_title = 'peak'"),
+                HasSubstr("section 'H', chart: keys 'roof' and 'roof_title' are for charts of kind 'line' alone"));
+  }
+}
+
+TEST_F(DefinitionFolder, OnlyATimelineHasPanels) {
+  const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\npanel = 'strategy'\n";
+  write(chart + "kind = 'timeline'");
+  EXPECT_EQ(read_definition(folder_.path()).sections[0].charts[0].panel, "strategy");
+  EXPECT_THAT(error_of(chart + "kind = 'line'\nx = 'a'\ny = 'b'"), HasSubstr("unknown key 'panel'"));
+}
+
 TEST_F(DefinitionFolder, NamesMistakesOfTimelinesAndAreas) {
   const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\n";
   EXPECT_THAT(error_of(chart + "kind = 'pie'"), AllOf(HasSubstr("line, bar, area, timeline"), HasSubstr("'pie'")));

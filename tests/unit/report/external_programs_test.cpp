@@ -74,7 +74,12 @@ TEST(Latex, CompilesTimelines) {
   const std::string pdflatex = find_program({"pdflatex"});
   if (pdflatex.empty() || !has_latex_packages(pdflatex)) GTEST_SKIP() << "needs pdflatex with siunitx and pgfplots";
   Document document;
-  document.sections.push_back({"Charts", 1, {testing::sample_timeline(), testing::sample_memory()}});
+  Chart roof = testing::sample_chart(ChartKind::kLine);
+  roof.roof = Roof{"peak of the device", 100};
+  Chart single = roof;
+  single.series.resize(1);
+  document.sections.push_back(
+      {"Charts", 1, {testing::sample_timeline(), testing::sample_memory(), testing::sample_panels(), roof, single}});
   expect_compiles(pdflatex, document);
   expect_compiles(pdflatex, testing::hostile_timelines());
 }

@@ -68,6 +68,16 @@ TEST(InteractiveRows, TimelineIsInColumnsOfDifferences) {
   EXPECT_TRUE(rows["tracks"][3]["detail"].empty()) << "a column of nothing takes no room";
 }
 
+TEST(InteractiveRows, PanelsCountFromZero) {
+  const Json rows = rows_of(testing::sample_panels());
+  EXPECT_EQ(rows["panels"], true);
+  EXPECT_EQ(rows["origin"], "0");
+  EXPECT_EQ(rows["lanes"][3]["panel"], "beside: 1 ms");
+  EXPECT_EQ(rows["lanes"][3]["group"], "GPU");
+  EXPECT_EQ(rows["tracks"][3]["start"], (Json::array({300000})));
+  EXPECT_FALSE(rows_of(sample_timeline()).contains("panels"));
+}
+
 TEST(InteractiveRows, AreaHoldsCurvesBandsAndBlocks) {
   const Json rows = rows_of(sample_memory());
   EXPECT_EQ(rows["x"], (Json::array({0, 1000, 2000, 1000})));
@@ -161,10 +171,10 @@ TEST(InteractiveHtml, HostileNamesStayInTheirRows) {
     EXPECT_THAT(rows, Not(HasSubstr("<")));
     EXPECT_NO_THROW(parse_json(rows, "rows"));
   }
-  EXPECT_EQ(found, 2u);
+  EXPECT_EQ(found, 3u);
   std::size_t scripts = 0;
   for (std::size_t place = html.find("<script"); place != std::string::npos; place = html.find("<script", place + 1)) ++scripts;
-  EXPECT_EQ(scripts, 3u);
+  EXPECT_EQ(scripts, 4u);
 }
 
 TEST(PictureNotes, JoinTheCaption) {

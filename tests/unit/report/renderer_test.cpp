@@ -52,6 +52,8 @@ TEST(Golden, HtmlBody) {
 TEST(Golden, TimelineSvg) { expect_golden("timeline.svg", standalone_svg(testing::sample_timeline())); }
 TEST(Golden, TimelinePgf) { expect_golden("timeline.tex", pgfplots_picture(testing::sample_timeline())); }
 TEST(Golden, TimelineRows) { expect_golden("timeline.json", interactive_rows(testing::sample_timeline())); }
+TEST(Golden, PanelsSvg) { expect_golden("panels.svg", standalone_svg(testing::sample_panels())); }
+TEST(Golden, PanelsPgf) { expect_golden("panels.tex", pgfplots_picture(testing::sample_panels())); }
 TEST(Golden, AreaSvg) { expect_golden("memory.svg", standalone_svg(testing::sample_memory())); }
 TEST(Golden, AreaPgf) { expect_golden("memory.tex", pgfplots_picture(testing::sample_memory())); }
 TEST(Golden, AreaRows) { expect_golden("memory.json", interactive_rows(testing::sample_memory())); }
@@ -282,6 +284,15 @@ TEST(Csv, TimelinesAndAreasGiveTheirRows) {
   EXPECT_EQ(parse_csv(files.at("charts/memory.csv"))[2], (std::vector<std::string>{"6000", "4194304", "2097152"}));
   EXPECT_EQ(parse_csv(files.at("charts/memory.bands.csv"))[1], (std::vector<std::string>{"forward", "6000", "8000"}));
   EXPECT_EQ(parse_csv(files.at("charts/memory.blocks.csv"))[1][1], "") << "alive at the end";
+}
+
+TEST(Csv, PanelsAreAColumn) {
+  Document document;
+  document.sections.push_back({"Charts", 1, {testing::sample_panels()}});
+  const auto bars = parse_csv(files_of(*make_csv_renderer(), document).at("charts/panels.csv"));
+  EXPECT_EQ(bars[0][0], "panel");
+  EXPECT_EQ(bars[3],
+            (std::vector<std::string>{"beside: 1 ms", "GPU", "streams", "300000", "1000000", "all_reduce", "communication", "", ""}));
 }
 
 TEST(Csv, HostileTimelinesComeBackDisarmed) {

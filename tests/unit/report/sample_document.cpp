@@ -135,6 +135,7 @@ Document hostile_document() {
     Chart line = sample_chart(ChartKind::kLine);
     line.name = "hostile-line-" + std::to_string(bars.categories.size());
     line.caption = line.x.title = line.x.unit = line.y.title = line.y.unit = line.series[0].name = name;
+    line.roof = Roof{name, 60};
     document.sections.back().blocks.push_back(line);
   }
   document.title = names[3] + names[17] + names[2];

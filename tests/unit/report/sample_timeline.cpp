@@ -49,6 +49,21 @@ Chart sample_timeline() {
   return chart;
 }
 
+Chart sample_panels() {
+  QueryFile query;
+  query.name = "panels.sql";
+  query.caption = "Two steps.";
+  const Result result{{"title", "lane", "start_ns", "end_ns", "label", "class", "group"},
+                      {row("after: 2 ms", "phases", 200'000, 1'200'000, "backward", "phase", "GPU"),
+                       row("after: 2 ms", "streams", 1'200'000, 2'000'000, "all_reduce", "communication", "GPU"),
+                       row("beside: 1 ms", "streams", 300'000, 1'000'000, "all_reduce", "communication", "GPU"),
+                       row("beside: 1 ms", "phases", 100'000, 1'000'000, "backward", "phase", "GPU"),
+                       row("after: 2 ms", "host", 0, 100'000, "launch", "phase", "host")}};
+  Chart chart = *build_timeline(query, result, "title");
+  chart.name = "panels";
+  return chart;
+}
+
 Chart sample_memory() {
   ChartSpec spec;
   spec.query.name = "memory.sql";
@@ -97,7 +112,9 @@ Document hostile_timelines() {
   Chart timeline = *build_timeline(query, events);
   timeline.name = "hostile-timeline";
   memory.name = "hostile-memory";
-  document.sections[0].blocks = {timeline, memory};
+  Chart panels = *build_timeline(query, events, "label");
+  panels.name = "hostile-panels";
+  document.sections[0].blocks = {timeline, memory, panels};
   return document;
 }
 

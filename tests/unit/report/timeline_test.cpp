@@ -193,6 +193,29 @@ TEST(BuildTimeline, CountsWhatCannotBeDrawnAsItIs) {
   EXPECT_EQ(chart.timeline.lanes[1].group, "4");
 }
 
+TEST(BuildTimeline, PanelsHaveLanesOfTheirOwnAndClassesInCommon) {
+  const Chart chart = testing::sample_panels();
+  EXPECT_TRUE(chart.timeline.panels);
+  std::vector<std::string> lanes;
+  for (const Lane& lane : chart.timeline.lanes) lanes.push_back(lane.panel + "/" + lane.group + "/" + lane.name);
+  EXPECT_THAT(lanes, ElementsAre("after: 2 ms/GPU/phases", "after: 2 ms/GPU/streams", "after: 2 ms/host/host", "beside: 1 ms/GPU/streams",
+                                 "beside: 1 ms/GPU/phases"));
+  EXPECT_THAT(chart.timeline.classes, ElementsAre("phase", "communication"));
+}
+
+TEST(BuildTimeline, PanelsNeedTheirColumnAndOneStepEach) {
+  EXPECT_THAT(
+      [] {
+        build_timeline(query(), {kColumns, {}}, "stratgy");
+      },
+      ThrowsMessage<UsageError>(HasSubstr("timeline.sql: the query has no column 'stratgy'")));
+  EXPECT_THAT(
+      [] {
+        build_timeline(query(), {kColumns, {}}, "group");
+      },
+      ThrowsMessage<UsageError>("timeline.sql: a panel of a timeline shows one step, so the query must have no column 'step'"));
+}
+
 TEST(BuildTimeline, NothingToDraw) {
   EXPECT_FALSE(build_timeline(query(), {kColumns, {}}).has_value());
   EXPECT_FALSE(build_timeline(query(), {kColumns, {row("a", nullptr, nullptr, "x", "c", "", "", 0)}}).has_value());
@@ -253,6 +276,39 @@ TEST(TimelinePicture, ManyClassesShareTheLastColour) {
   const TimelinePicture picture = timeline_picture(chart_of(bars), kTimelinePlotPx);
   ASSERT_EQ(picture.legend.size(), kPalette.size());
   EXPECT_EQ(picture.legend.back().text, "15 other classes");
+}
+
+TEST(TimelinePicture, PanelsShareAnAxisThatBeginsAtZero) {
+  using LineKind = TimelinePicture::LineKind;
+  const TimelinePicture picture = timeline_picture(testing::sample_panels(), kTimelinePlotPx);
+  EXPECT_DOUBLE_EQ(picture.span, 2);
+  std::vector<std::string> lines;
+  for (const auto& line : picture.lines) {
+    lines.push_back((line.kind == LineKind::kPanel ? "# " : line.kind == LineKind::kGroup ? "## " : "") + line.text);
+  }
+  EXPECT_THAT(lines, ElementsAre("# after: 2 ms", "## GPU", "phases", "streams", "## host", "host", "# beside: 1 ms", "## GPU", "streams",
+                                 "phases"));
+  for (std::size_t i = 1; i < picture.lines.size(); ++i)
+    EXPECT_GE(picture.lines[i].top, picture.lines[i - 1].top + picture.lines[i - 1].height) << "no line stands on the one before";
+  double first = 2;
+  double last = 0;
+  for (const auto& each : picture.bars) {
+    if (each.top < picture.lines[6].top) continue;
+    first = std::min(first, each.start);
+    last = std::max(last, each.end);
+  }
+  EXPECT_NEAR(first, 0.1, 1e-9) << "not moved to the first event of its panel";
+  EXPECT_NEAR(last, 1, 1e-9) << "nor stretched";
+}
+
+TEST(TimelinePicture, AnEventBeforeZeroMovesTheAxisOfPanels) {
+  Chart chart = chart_of({bar(-1'000'000, 1'000'000)});
+  chart.timeline.panels = true;
+  EXPECT_DOUBLE_EQ(timeline_picture(chart, kTimelinePlotPx).span, 2);
+  chart = chart_of({bar(1'000'000, 3'000'000)});
+  EXPECT_DOUBLE_EQ(timeline_picture(chart, kTimelinePlotPx).span, 2);
+  chart.timeline.panels = true;
+  EXPECT_DOUBLE_EQ(timeline_picture(chart, kTimelinePlotPx).span, 3);
 }
 
 TEST(TimelinePicture, NoBarCoversAnother) {

@@ -277,10 +277,37 @@ TEST_F(ModesTest, RefusesAStepThatMayWait) {
     EXPECT_EQ(result.outcome.status, "failed");
     EXPECT_THAT(result.outcome.detail, HasSubstr("asynchronous"));
   }
-  FakeWorkload two({"a", "b"});
-  two.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
-  EXPECT_THAT(run(two).outcome.detail, HasSubstr("2 phases"));
-  EXPECT_THAT(two.calls, IsEmpty());
+}
+
+TEST_F(ModesTest, TimeTheOnePhaseThatAStepEntersOfSeveral) {
+  on_a_gpu();
+  FakeWorkload several({"forward", "backward"});
+  several.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
+  several.on_step = [](const FakeHost& host) { return host.phase("backward"); };
+  for (const char* mode : {"hot", "cold"}) {
+    assignment.how.mode = mode;
+    const PassResult result = run(several);
+    ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+    EXPECT_EQ(samples_of(result, "backward").size(), 5u) << mode;
+    EXPECT_THAT(samples_of(result, "forward"), IsEmpty()) << mode;
+  }
+}
+
+TEST_F(ModesTest, RefuseAStepThatEntersASecondPhase) {
+  on_a_gpu();
+  FakeWorkload several({"forward", "backward"});
+  several.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
+  several.on_step = [](const FakeHost& host) { return host.phase("forward") == KYMO_OK ? host.phase("backward") : KYMO_FAILED; };
+  for (const char* mode : {"hot", "cold"}) {
+    assignment.how.mode = mode;
+    const PassResult result = run(several);
+    EXPECT_EQ(result.outcome.status, "failed") << mode;
+    EXPECT_THAT(result.outcome.detail, HasSubstr("'backward' after 'forward'"));
+    EXPECT_EQ(result.outcome.detail.find('\n'), std::string::npos);
+    EXPECT_THAT(samples_of(result, "forward"), IsEmpty()) << "half a step is no sample";
+  }
+  assignment.how.mode = "sync";
+  EXPECT_EQ(run(several).outcome.status, "ok");
 }
 
 TEST(HostCaches, AreFilledByMoreThanTheirSize) {

@@ -1,0 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- with: attention
+SELECT * FROM attention_grid ORDER BY run_id;
