@@ -56,7 +56,7 @@ TEST_P(Golden, HasTheTablesOfTheNewestSchema) {
   EXPECT_EQ(Connection(path("golden.db"), Connection::Access::kReadOnly).integer("PRAGMA user_version"), own_schema().version());
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemas, Golden, ::testing::Values("schema_1.sql", "schema_2.sql", "schema_3.sql"));
+INSTANTIATE_TEST_SUITE_P(Schemas, Golden, ::testing::Values("schema_1.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql"));
 
 }  // namespace
 }  // namespace kymo::store::testing
