@@ -38,9 +38,10 @@ class Buffers {
     if (variant >= 0) call.path = Path::kHopper;
     return call;
   }
-  Backward backward(bool deterministic) const {
+  Backward backward(bool deterministic, int variant) const {
     Backward call;
-    call.problem = p_, call.deterministic = deterministic;
+    call.problem = p_, call.deterministic = deterministic, call.variant = variant;
+    if (variant >= 0) call.path = Path::kHopper;
     call.q = input(0), call.k = input(1), call.v = input(2), call.o = input(3), call.d_o = input(4),
     call.lse = static_cast<const float*>(lse_);
     call.dq = output(5), call.dk = output(6), call.dv = output(7);
@@ -104,16 +105,19 @@ void bench_shape(Element element, int64_t d, bool causal, int64_t heads, int64_t
     if (workspace_bytes(call) > 0) add_forward(how + ":uncounted", call, false);
   }
   std::vector<std::unique_ptr<Workspace>> workspaces;
-  for (const bool deterministic : {false, true}) {
-    Backward call = buffers.backward(deterministic);
-    if (!supported(call)) continue;
+  const auto add_backward = [&](const std::string& how, Backward call) {
     workspaces.push_back(std::make_unique<Workspace>(call));
     call.workspace = workspaces.back()->at();
-    entries.push_back({"backward," + kernel_name(call) + (deterministic ? ":deterministic" : ""),
-                       [call] { return launch_backward(call, nullptr); },
-                       2.5 * flops,
-                       {}});
-  }
+    entries.push_back({"backward," + kernel_name(call) + how, [call] { return launch_backward(call, nullptr); }, 2.5 * flops, {}});
+  };
+  const std::string padded = d <= 64 ? "_d64" : d <= 128 ? "_d128" : "_d", usual = kernel_name(buffers.backward(false, -1));
+  for (int variant = -1; variant < 32; ++variant)
+    for (const bool deterministic : {false, true}) {
+      const Backward call = buffers.backward(deterministic, variant);
+      const std::string name = kernel_name(call);
+      if (!supported(call) || name.find(padded) == std::string::npos || (variant >= 0 && name == usual)) continue;
+      add_backward((variant < 0 ? "" : ":" + std::to_string(variant)) + (deterministic ? ":deterministic" : ""), call);
+    }
   time_in_turn(entries);
   const char* elements[] = {"fp32", "bf16", "fp16"};
   for (Entry& entry : entries) {
@@ -129,16 +133,20 @@ void bench_shape(Element element, int64_t d, bool causal, int64_t heads, int64_t
 
 }  // namespace
 
-int bench() {
+int bench(int64_t d) {
   std::puts("pass,kernel,element,d,mask,batch,heads,seq,median_ms,least_ms,tflops");
-  for (const int64_t d : {128, 64})
+  for (const bool causal : {false, true})
+    for (int64_t seq = 512; d > 0 && seq <= 16384; seq *= 2)
+      bench_shape(Element::kBfloat16, d, causal, std::max<int64_t>(2048 / d, 1), 16384 / seq, seq);
+  if (d > 0) return 0;
+  for (const int64_t often : {128, 64})
     for (const bool causal : {false, true})
-      for (int64_t seq = 512; seq <= 16384; seq *= 2) bench_shape(Element::kBfloat16, d, causal, 2048 / d, 16384 / seq, seq);
+      for (int64_t seq = 512; seq <= 16384; seq *= 2) bench_shape(Element::kBfloat16, often, causal, 2048 / often, 16384 / seq, seq);
   bench_shape(Element::kBfloat16, 64, true, 16, 1, 16384);  // the leaderboard's
   for (const bool causal : {false, true}) {
     bench_shape(Element::kFloat16, 128, causal, 16, 4, 4096);
-    for (const int64_t d : {32, 96, 256}) bench_shape(Element::kBfloat16, d, causal, d == 96 ? 21 : 2048 / d, 4, 4096);
-    for (const int64_t d : {64, 128}) bench_shape(Element::kFloat32, d, causal, 1024 / d, 4, 2048);
+    for (const int64_t rare : {32, 96, 192, 256}) bench_shape(Element::kBfloat16, rare, causal, rare == 96 ? 21 : 2048 / rare, 4, 4096);
+    for (const int64_t often : {64, 128}) bench_shape(Element::kFloat32, often, causal, 1024 / often, 4, 2048);
   }
   return 0;
 }

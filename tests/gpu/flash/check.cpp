@@ -83,8 +83,8 @@ void run_backward(Case& test, Backward call, const Reference& right, Worst& wors
   compare(worst.dv, test.dv, right.dv, test, name + " dv");
 }
 
-/// Lengths around tile borders, odd ones, single rows; small enough for the reference.
-Problem draw(std::mt19937_64& random, Element element, int most_d) {
+/// Lengths around tile borders, odd ones, single rows; small enough for the reference. d: 0 for any.
+Problem draw(std::mt19937_64& random, Element element, int64_t d) {
   const auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
   const auto length = [&]() -> int64_t {
     constexpr std::array<int64_t, 10> borders = {1, 2, 63, 64, 65, 127, 128, 129, 192, 257};
@@ -95,8 +95,8 @@ Problem draw(std::mt19937_64& random, Element element, int most_d) {
   p.batch = pick(1, 2), p.heads_kv = pick(1, 3), p.heads_q = p.heads_kv * pick(1, 3);
   p.seq_q = length(), p.seq_k = pick(0, 2) == 0 ? length() : p.seq_q;
   constexpr std::array<int64_t, 6> usual = {64, 128, 32, 96, 256, 192};
-  do p.d = pick(0, 3) == 0 ? 8 * pick(1, 32) : usual[static_cast<size_t>(pick(0, 5))];
-  while (p.d > most_d);
+  p.d = pick(0, 3) == 0 ? 8 * pick(1, 32) : usual[static_cast<size_t>(pick(0, 5))];
+  if (d > 0) p.d = d;
   p.causal = pick(0, 1) == 1;
   p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(p.d)));
   if (pick(0, 5) == 0) p.scale *= 2;
@@ -104,12 +104,12 @@ Problem draw(std::mt19937_64& random, Element element, int most_d) {
   return p;
 }
 
-void random_problems(Path path, Element element, int count) {
+void random_problems(Path path, Element element, int count, int64_t d) {
   Worst worst;
   std::mt19937_64 random(static_cast<uint64_t>(path) * 10 + static_cast<uint64_t>(element));
   int run = 0;
   for (int i = 0; i < count; ++i) {
-    const Problem p = draw(random, element, 256);
+    const Problem p = draw(random, element, d);
     constexpr std::array gains = {1.0, 1.0, 0.1, 4.0};
     Case test(p, static_cast<Layout>(i % 3), static_cast<uint64_t>(i) + 1, gains[static_cast<size_t>(i % 4)]);
     std::string reason;
@@ -123,9 +123,11 @@ void random_problems(Path path, Element element, int count) {
     run_forward(test, test.forward(path), true, right, worst);
     for (int variant = 0; path == Path::kHopper && variant < 32; ++variant)
       if (supported(test.forward(path, variant))) run_forward(test, test.forward(path, variant), variant % 2, right, worst);
-    if (!supported(test.backward(path, false))) continue;
-    run_backward(test, test.backward(path, false), right, worst);
-    if (path == Path::kHopper) run_backward(test, test.backward(path, true), right, worst);
+    for (int variant = -1; variant < (path == Path::kHopper ? 32 : 0); ++variant) {
+      if (!supported(test.backward(path, false, variant))) continue;
+      run_backward(test, test.backward(path, false, variant), right, worst);
+      if (path == Path::kHopper) run_backward(test, test.backward(path, true, variant), right, worst);  // the others have one mode
+    }
   }
   std::printf("%-9s element %d: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n", name_of(path),
               static_cast<int>(element), run, worst.o, worst.lse, worst.dq, worst.dk, worst.dv, failures);
@@ -139,10 +141,10 @@ std::vector<std::vector<unsigned char>> results(Case& test) {
 }
 
 /// The default mode adds the shares of dQ in any order; everything else it owes the same bits.
-void same_but_for_dq(Case& test, void* counter) {
+void same_but_for_dq(Case& test, void* counter, int variant) {
   Forward forward = test.forward(Path::kAutomatic);
   forward.workspace = counter;
-  Backward backward = test.backward(Path::kAutomatic, false);
+  Backward backward = test.backward(Path::kAutomatic, false, variant);
   const Workspace workspace(backward);
   backward.workspace = workspace.at();
   std::vector<std::vector<unsigned char>> first;
@@ -163,8 +165,9 @@ Problem usual(Element element, int64_t d, bool causal) {
   return p;
 }
 
-/// The same bits alone, on four streams at once, replayed from a graph, and in twenty repetitions of the deterministic mode.
-void same_everywhere(Element element, int64_t d, bool causal) {
+/// The same bits alone, on four streams at once, replayed from a graph, and in twenty repetitions of the deterministic mode. variant: of
+/// the backward's kernels.
+void same_everywhere(Element element, int64_t d, bool causal, int variant = -1) {
   const Problem p = usual(element, d, causal);
   constexpr size_t kStreams = 4;
   std::vector<Case> tests;
@@ -173,7 +176,7 @@ void same_everywhere(Element element, int64_t d, bool causal) {
   const auto both = [&](size_t i, cudaStream_t stream) {
     Forward forward = tests[i].forward(Path::kAutomatic);
     forward.workspace = counters[i]->at();
-    Backward backward = tests[i].backward(Path::kAutomatic, true);
+    Backward backward = tests[i].backward(Path::kAutomatic, true, variant);
     backward.workspace = workspaces[i]->at();
     // Two statements: the operands of one + may be evaluated in any order, and the backward reads what the forward writes.
     const std::string wrong_forward = launch_forward(forward, stream);
@@ -182,7 +185,7 @@ void same_everywhere(Element element, int64_t d, bool causal) {
   };
   for (size_t i = 0; i < kStreams; ++i) {
     tests.emplace_back(p, Layout::kRowsFirst, 100 + i, 1.0);
-    workspaces.push_back(std::make_unique<Workspace>(tests[i].backward(Path::kAutomatic, true)));
+    workspaces.push_back(std::make_unique<Workspace>(tests[i].backward(Path::kAutomatic, true, variant)));
     counters.push_back(std::make_unique<Workspace>(tests[i].forward(Path::kAutomatic)));
     both(i, nullptr);
     check_cuda(cudaDeviceSynchronize(), "alone");
@@ -212,7 +215,7 @@ void same_everywhere(Element element, int64_t d, bool causal) {
   check_cuda(cudaDeviceSynchronize(), "graph");
   expect(results(tests[1]) == alone[1], "other bits from a graph: " + tests[1].text());
   cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
-  same_but_for_dq(tests[0], counters[0]->at());
+  same_but_for_dq(tests[0], counters[0]->at(), variant);
   for (cudaStream_t stream : streams) cudaStreamDestroy(stream);
   std::printf("same bits alone, repeated, on streams, from a graph: %s, %d failures so far\n", tests[0].text().c_str(), failures);
   std::fflush(stdout);
@@ -237,22 +240,31 @@ void refusals() {
   refused([](Forward& c) { c.q.row_stride += 1; }, "an odd row stride");
   refused([](Forward& c) { c.variant = 1000; }, "variant 1000");
   refused([](Forward& c) { c.path = Path::kFloat; }, "bf16 on the float path");
+  std::string reason;
+  expect(!supported(test.backward(Path::kAutomatic, false, 1000), &reason) && !reason.empty(), "accepted: backward variant 1000");
   Backward call = test.backward(Path::kAutomatic, false);
   expect(workspace_bytes(call) > 0 && !launch_backward(call, nullptr).empty(), "a backward call without workspace was launched");
 }
 
 }  // namespace
 
-int check(int count) {
+int check(int count, int64_t d) {
   refusals();
   for (const Element element : {Element::kBfloat16, Element::kFloat16})
-    for (const Path path : {Path::kPortable, Path::kHopper}) random_problems(path, element, count);
-  random_problems(Path::kFloat, Element::kFloat32, count);
-  for (const int64_t d : {64, 128})
-    for (const bool causal : {false, true}) same_everywhere(Element::kBfloat16, d, causal);
-  same_everywhere(Element::kFloat16, 96, true);
-  same_everywhere(Element::kBfloat16, 256, true);
-  same_everywhere(Element::kFloat32, 64, true);
+    for (const Path path : {Path::kPortable, Path::kHopper}) random_problems(path, element, count, d);
+  random_problems(Path::kFloat, Element::kFloat32, count, d);
+  if (d > 0) {
+    const Case test(usual(Element::kBfloat16, d, true), Layout::kHeadsFirst, 1, 1.0);
+    for (int variant = -1; variant < 32; ++variant)
+      for (const bool causal : {false, true})
+        if (supported(test.backward(Path::kAutomatic, true, variant))) same_everywhere(Element::kBfloat16, d, causal, variant);
+  } else {
+    for (const int64_t often : {64, 128})
+      for (const bool causal : {false, true}) same_everywhere(Element::kBfloat16, often, causal);
+    same_everywhere(Element::kFloat16, 96, true);
+    same_everywhere(Element::kBfloat16, 256, true);
+    same_everywhere(Element::kFloat32, 64, true);
+  }
   std::printf(failures ? "%d FAILURES\n" : "all right (%d failures)\n", failures);
   return failures ? 1 : 0;
 }

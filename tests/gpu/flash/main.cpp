@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks and times the attention kernels without LibTorch.
-//   flash_kernels check [COUNT]   COUNT random problems for each path (default 60), then streams, graphs and repeatability
-//   flash_kernels bench           CSV of times on standard output
+//   flash_kernels check [COUNT [D]]   COUNT random problems for each path (default 60), then streams, graphs and repeatability; D: of this
+//                                     head size alone, and repeatability of each of its backward kernels
+//   flash_kernels bench [D]           CSV of times on standard output; D: of this head size alone
 // Exit code 0: all right; 1: something is wrong; 77: no GPU.
 #include <cstdio>
 #include <cstdlib>
@@ -15,8 +16,8 @@ int main(int argc, char** argv) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::puts("no GPU"), 77;
   try {
-    if (argc > 1 && !std::strcmp(argv[1], "bench")) return bench();
-    return check(argc > 2 ? std::atoi(argv[2]) : 60);
+    if (argc > 1 && !std::strcmp(argv[1], "bench")) return bench(argc > 2 ? std::atoi(argv[2]) : 0);
+    return check(argc > 2 ? std::atoi(argv[2]) : 60, argc > 3 ? std::atoi(argv[3]) : 0);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "flash_kernels: %s\n", error.what());
     return 1;

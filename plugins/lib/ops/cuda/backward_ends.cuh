@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(256) backward_begin(const __grid_constant__ Ba
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < dq.turns; i += int64_t{256} * gridDim.x) dq.order[i] = 0;
 }
 
-/// A block converts one tile of kRows queries. The accumulator holds, for each of the two consumers and i of 8, a float4 of each of
-/// its 128 threads: (row g, columns 8 i + 2 t and the next; row g + 8, the same) of the consumer's 64 x 64 piece.
+/// A block converts one tile of kRows queries. The accumulator holds, for each piece of 64 x 64 and i of 8, a float4 of each of the 128
+/// threads of a consumer: (row g, columns 8 i + 2 t and the next; row g + 8, the same) of the piece.
 template <class T, int kD, int kRows>
 __global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ Backward call, const float* sums, int tiles) {
   constexpr int kPitch = kD + 8;  // rows shifted by 16 bytes against each other
@@ -83,10 +83,10 @@ __global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ B
   const float4* from = reinterpret_cast<const float4*>(sums + static_cast<int64_t>(blockIdx.x) * (kRows * kD));
 #pragma unroll
   for (int n = 0; n < kRows * kD / 4 / 256; ++n) {
-    const int at = n * 256 + threadIdx.x, thread = at & 127, i = at >> 7 & 7, consumer = at >> 10, lane = thread & 31;
+    const int at = n * 256 + threadIdx.x, thread = at & 127, i = at >> 7 & 7, part = at >> 10, lane = thread & 31;
     const float4 v = from[at];
-    const int row = (thread >> 5) * 16 + (lane >> 2) + (kD == 64 ? consumer * 64 : 0),
-              column = 8 * i + 2 * (lane & 3) + (kD == 128 ? consumer * 64 : 0);
+    const int row = (thread >> 5) * 16 + (lane >> 2) + (kD == 64 ? part * 64 : 0),
+              column = 8 * i + 2 * (lane & 3) + (kD == 64 ? 0 : part * 64);
     *reinterpret_cast<uint32_t*>(&piece[row * kPitch + column]) = pack<T>(v.x * p.scale, v.y * p.scale);
     *reinterpret_cast<uint32_t*>(&piece[(row + 8) * kPitch + column]) = pack<T>(v.z * p.scale, v.w * p.scale);
   }
@@ -109,7 +109,7 @@ inline RowSums row_sums(const Backward& call, const BackwardSpace& space) {
 
 template <class T, int D>
 cudaError_t begin_backward(const Backward& call, const BackwardSpace& space, const RowSums& sums, const DqSpace& dq, cudaStream_t stream) {
-  constexpr int kChunks = D * static_cast<int>(sizeof(T)) / 16, kLanes = kChunks < 32 ? kChunks : 32;
+  constexpr int kChunks = D * static_cast<int>(sizeof(T)) / 16, kLanes = 32 % kChunks == 0 ? kChunks : 32;
   return queue(backward_begin<T, kLanes>, {space.sums / (256 / kLanes), 256, 0, stream, true}, call, sums, dq);
 }
 

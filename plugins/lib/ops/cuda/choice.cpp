@@ -2,6 +2,7 @@
 // The one place where a call finds its kernels: what every call must fulfil, the tables of kernels, the first row that fits.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <initializer_list>
@@ -59,19 +60,22 @@ struct BackwardRow {
   const char* name;
   Path path;
   int most_d;
-  int columns;  // of the fp32 accumulator of dQ
+  int columns;     // of the fp32 accumulator of dQ
+  bool by_number;  // taken only by number (Backward::variant): not measured yet, or an alternative for measurements
   LaunchBackward* launch;
 };
-// d above 128 has no Hopper row: dK and dV of 64 keys would be 256 registers a thread.
 constexpr std::array kBackward = {
-    BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, hopper_backward_d64},
-    BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, hopper_backward_d128},
-    BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, portable_backward_d64},
-    BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, portable_backward_d128},
-    BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, portable_backward_d256},
-    BackwardRow{"float_backward_d64", Path::kFloat, 64, 0, float_backward_d64},
-    BackwardRow{"float_backward_d128", Path::kFloat, 128, 0, float_backward_d128},
-    BackwardRow{"float_backward_d256", Path::kFloat, 256, 0, float_backward_d256},
+    BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, false, hopper_backward_d64},
+    BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, false, hopper_backward_d128},
+    BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, true, hopper_backward_d192},
+    BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, true, hopper_backward_d256},
+    BackwardRow{"hopper_backward_d256_two_o", Path::kHopper, 256, 256, true, hopper_backward_d256_two_o},
+    BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, false, portable_backward_d64},
+    BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, false, portable_backward_d128},
+    BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, false, portable_backward_d256},
+    BackwardRow{"float_backward_d64", Path::kFloat, 64, 0, false, float_backward_d64},
+    BackwardRow{"float_backward_d128", Path::kFloat, 128, 0, false, float_backward_d128},
+    BackwardRow{"float_backward_d256", Path::kFloat, 256, 0, false, float_backward_d256},
 };
 
 struct NamedTensor {
@@ -177,9 +181,18 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   if (wrong.empty()) wrong = wrong_rows(p, tensors);
   if (wrong.empty() && !call.lse) wrong = "lse has no memory";
   if (!wrong.empty()) return nullptr;
-  const Path path = path_of(p, call.path, fits_tma(p, tensors), 128, wrong);
+  int hopper_d = 0;  // the most that a Hopper row takes
   for (const BackwardRow& row : kBackward)
-    if (row.path == path && p.d <= row.most_d) return &row;
+    if (row.path == Path::kHopper && (call.variant >= 0 || !row.by_number)) hopper_d = std::max(hopper_d, row.most_d);
+  const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
+  const auto fits = [&](const BackwardRow& row) { return row.path == path && p.d <= row.most_d; };
+  if (call.variant >= 0) {
+    if (call.variant < static_cast<int>(kBackward.size()) && fits(kBackward[call.variant])) return &kBackward[call.variant];
+    if (wrong.empty()) wrong = "no kernel of number " + std::to_string(call.variant) + " takes this call";
+    return nullptr;
+  }
+  for (const BackwardRow& row : kBackward)
+    if (fits(row) && !row.by_number) return &row;
   return nullptr;
 }
 

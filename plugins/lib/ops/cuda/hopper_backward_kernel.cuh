@@ -2,6 +2,8 @@
 // The Hopper backward kernel around its roles, and the launch of all three kernels.
 #pragma once
 #include "hopper_backward_consumer.cuh"
+#include "hopper_backward_d256_scores.cuh"
+#include "hopper_backward_d256_values.cuh"
 #include "tensor_map.hpp"
 
 namespace kymo::flash {
@@ -29,10 +31,20 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
     if (threadIdx.x == 0)
       load_tiles<Tiles>(call, block, shared, barriers);
     else if (threadIdx.x == 32 || threadIdx.x == 64)  // one for each consumer
-      add_dq<Tiles>(call, block, threadIdx.x / 32 - 1, shared, barriers);
+      if constexpr (Tiles::kD <= 128)
+        add_dq<Tiles>(call, block, threadIdx.x / 32 - 1, shared, barriers);
+      else if (threadIdx.x == 32)
+        add_dq_pieces<Tiles, 0>(call, block, shared, barriers);
+      else
+        add_dq_pieces<Tiles, 1>(call, block, shared, barriers);
   } else {
     take_registers<240>();
-    consume<Tiles>(call, block, warpgroup - 1, shared, barriers);
+    if constexpr (Tiles::kD <= 128)
+      consume<Tiles>(call, block, warpgroup - 1, shared, barriers);
+    else if (warpgroup == 1)
+      consume_values<Tiles>(call, block, shared, barriers);
+    else
+      consume_scores<Tiles>(call, block, shared, barriers);
   }
 }
 
@@ -76,6 +88,14 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
                                : launch_hopper_backward<HopperBackwardTiles<__half, kD, kRows, false>>(call, stream);
   return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, true>>(call, stream)
                              : launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, false>>(call, stream);
+}
+template <int kD, int kOStages, int kSlots>
+std::string launch_hopper_backward_d256(const Backward& call, Stream stream) {
+  if (call.problem.element == Element::kFloat16)
+    return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles256<__half, kD, true, kOStages, kSlots>>(call, stream)
+                               : launch_hopper_backward<HopperBackwardTiles256<__half, kD, false, kOStages, kSlots>>(call, stream);
+  return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles256<__nv_bfloat16, kD, true, kOStages, kSlots>>(call, stream)
+                             : launch_hopper_backward<HopperBackwardTiles256<__nv_bfloat16, kD, false, kOStages, kSlots>>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -6,13 +6,14 @@
 namespace kymo::flash {
 
 /// dK or dV to shared memory (dV over this consumer's own rows of V; dK over K, once the peer's last dQ has read it), then by TMA,
-/// which clips rows and columns outside the tensor.
+/// which clips rows and columns outside the tensor. Of a block of 64 keys both consumers own all rows.
 template <class Tiles>
 __device__ __forceinline__ void store_gradient(float (&acc)[Tiles::kD / 2], float factor, const KeyBlock& block, int consumer, uint32_t to,
                                                const CUtensorMap* map) {
   constexpr int kKeys = Tiles::kKeys;
+  const int first = kKeys > 64 ? consumer * 64 : 0;
   const int now = thread_now(), in_eight = now & 7, high = now >> 4 & 1;  // read again, so that it costs no register elsewhere
-  const int row = consumer * 64 + ((now & 127) >> 5) * 16 + (now >> 3 & 1) * 8 + in_eight;
+  const int row = first + ((now & 127) >> 5) * 16 + (now >> 3 & 1) * 8 + in_eight;
 #pragma unroll
   for (int k = 0; k < Tiles::kD / 16; ++k) {
     uint32_t r[4];
@@ -24,8 +25,7 @@ __device__ __forceinline__ void store_gradient(float (&acc)[Tiles::kD / 2], floa
   consumer ? named_sync(3, 128) : named_sync(2, 128);
   if ((now & 127) == 0) {
     for (int panel = 0; panel < Tiles::kPanels; ++panel)
-      store_box(map, to + panel * (kKeys * 128) + consumer * 64 * 128,
-                {panel * 64, block.first_key + consumer * 64, block.head_kv, block.batch});
+      store_box(map, to + panel * (kKeys * 128) + first * 128, {panel * 64, block.first_key + first, block.head_kv, block.batch});
     commit_bulk();
   }
 }

@@ -14,7 +14,7 @@ using LaunchBackward = std::string(const Backward&, Stream);
 LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_128x128, hopper_forward_d64_64x128, hopper_forward_d96_128x176,
     hopper_forward_d96_128x128, hopper_forward_d128_128x176, hopper_forward_d128_128x192, hopper_forward_d128_128x128,
     hopper_forward_d128_64x80, hopper_forward_d256_128x80;
-LaunchBackward hopper_backward_d64, hopper_backward_d128;
+LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d192, hopper_backward_d256, hopper_backward_d256_two_o;
 
 /// Compute capability 8.0 and later; each takes d up to the padded head size in its name.
 LaunchForward portable_forward_d64, portable_forward_d128, portable_forward_d256;      // bf16, fp16

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both consumer warpgroups of the Hopper backward above head size 128 do (hopper_backward_d256.cuh tells the plan).
+#pragma once
+#include "hopper_backward_d256.cuh"
+#include "hopper_gradients.cuh"
+
+namespace kymo::flash {
+
+/// Consumer 0 keeps dV, consumer 1 dK.
+template <class Tiles, int kConsumer>
+struct Consumer256 {
+  using T = typename Tiles::T;
+  static constexpr int kD = Tiles::kD, kRows = Tiles::kRows, kKeys = Tiles::kKeys;
+  uint32_t shared;
+  const BackwardBarriers<Tiles>& barriers;
+  int thread, lane;
+
+  __device__ __forceinline__ void arrive(uint32_t barrier) const {
+    if (lane == 0) barrier_arrive(barrier);
+  }
+  /// What this warp's ordinary stores left in shared memory is for TMA and wgmma from here on.
+  __device__ __forceinline__ void publish(uint32_t barrier) const {
+    fence_shared();
+    __syncwarp();
+    arrive(barrier);
+  }
+  /// acc (keys x queries) = the block's keys or values times a tile of queries or dO.
+  __device__ __forceinline__ void issue_rows(float (&acc)[kRows / 2], uint32_t keys, uint32_t tile) const {
+    const uint32_t a = opaque(operand(keys)), b = opaque(operand(tile));
+    product_fence();
+#pragma unroll
+    for (int step = 0; step < kD / 16; ++step) {
+      const uint32_t in_panel = step % 4 * 32;
+      const uint64_t left = descriptor(a, step / 4 * kKeys * 128 + in_panel), right = descriptor(b, step / 4 * kRows * 128 + in_panel);
+      if (step == 0)
+        Wgmma<T, kRows>::template shared_first<false>(acc, left, right);
+      else
+        Wgmma<T, kRows>::template shared<false>(acc, left, right);
+    }
+    product_commit();
+  }
+  /// acc (keys x head size) += left (keys x queries) times a tile of dO or queries.
+  __device__ __forceinline__ void issue_columns(float (&acc)[kD / 2], uint32_t (&left)[kRows / 4], uint32_t tile) const {
+    const uint32_t b = opaque(operand(tile, kRows * 128));
+    pin(left);
+    product_fence();
+#pragma unroll
+    for (int step = 0; step < kRows / 16; ++step) Wgmma<T, kD>::registers(acc, left + 4 * step, descriptor(b, step * 2048));
+    product_commit();
+  }
+  /// acc (queries x 64) = dS times one panel of K, number kPanel of this consumer's.
+  template <int kPanel>
+  __device__ __forceinline__ void issue_dq(float (&acc)[kRows / 2]) const {
+    const uint32_t a = opaque(operand(shared + Tiles::kDs));
+    const uint32_t b = opaque(operand(shared + (Tiles::first_panel(kConsumer) + kPanel) * (kKeys * 128)));
+    product_fence();
+#pragma unroll
+    for (int step = 0; step < kKeys / 16; ++step) {
+      if (step == 0)
+        Wgmma<T, 64>::template shared_first<true>(acc, descriptor(a, 0), descriptor(b, 0));
+      else
+        Wgmma<T, 64>::template shared<true>(acc, descriptor(a, step * 32), descriptor(b, step * 2048));
+    }
+    product_commit();
+  }
+  /// That panel of dQ of tile i to shared memory, two pieces in fragment order, and on to the thread that adds them.
+  template <int kPanel>
+  __device__ __forceinline__ void store_dq(const float (&dq)[kRows / 2], int i) const {
+    constexpr int kSlots = Tiles::kSlots;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int piece = 2 * kPanel + half, slot = kConsumer * kSlots + Tiles::slot(piece);
+      const uint32_t to = shared + Tiles::kDq + slot * Tiles::kPieceBytes + thread * 16;
+      barrier_wait(barriers.dq_empty + 8 * slot, Tiles::use(kConsumer, i, piece) ^ 1);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int r = 16 * half + 4 * j;
+        store_shared4(to + j * 2048, dq[r], dq[r + 1], dq[r + 2], dq[r + 3]);
+      }
+      if (kSlots == 1) publish(barriers.dq_full + 8 * slot);
+    }
+    if (kSlots > 1) {  // one fence for both
+      publish(barriers.dq_full + 8 * (kConsumer * kSlots + Tiles::slot(2 * kPanel)));
+      arrive(barriers.dq_full + 8 * (kConsumer * kSlots + Tiles::slot(2 * kPanel + 1)));
+    }
+  }
+};
+
+}  // namespace kymo::flash
