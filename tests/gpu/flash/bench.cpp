@@ -38,9 +38,10 @@ class Buffers {
     if (variant >= 0) call.path = Path::kHopper;
     return call;
   }
-  Backward backward(bool deterministic) const {
+  Backward backward(bool deterministic, int variant) const {
     Backward call;
-    call.problem = p_, call.deterministic = deterministic;
+    call.problem = p_, call.deterministic = deterministic, call.variant = variant;
+    if (variant >= 0) call.path = Path::kHopper;
     call.q = input(0), call.k = input(1), call.v = input(2), call.o = input(3), call.d_o = input(4),
     call.lse = static_cast<const float*>(lse_);
     call.dq = output(5), call.dk = output(6), call.dv = output(7);
@@ -96,23 +97,33 @@ void bench_shape(Element element, int64_t d, bool causal, int64_t heads, int64_t
   // Kernels of larger padded head sizes could serve as well, but never faster.
   const auto family = [](const std::string& name) { return name.substr(0, name.rfind('_')); };
   const std::string chosen = family(kernel_name(buffers.forward(-1)));
-  for (int variant = -1; variant < 32; ++variant) {
+  for (int variant = -1; variant < kMostVariants; ++variant) {
     const Forward call = buffers.forward(variant);
     if (!supported(call) || family(kernel_name(call)) != chosen) continue;
     const std::string how = variant < 0 ? "" : ":" + std::to_string(variant);
     add_forward(how, call, true);
-    if (workspace_bytes(call) > 0) add_forward(how + ":uncounted", call, false);
+    const bool twin = kernel_name(call).find("_counted") != std::string::npos;  // without the counter it is the chained kernel
+    if (workspace_bytes(call) > 0 && !twin) add_forward(how + ":uncounted", call, false);
   }
   std::vector<std::unique_ptr<Workspace>> workspaces;
-  for (const bool deterministic : {false, true}) {
-    Backward call = buffers.backward(deterministic);
-    if (!supported(call)) continue;
+  const auto add_backward = [&](const std::string& how, Backward call) {
     workspaces.push_back(std::make_unique<Workspace>(call));
     call.workspace = workspaces.back()->at();
-    entries.push_back({"backward," + kernel_name(call) + (deterministic ? ":deterministic" : ""),
-                       [call] { return launch_backward(call, nullptr); },
-                       2.5 * flops,
-                       {}});
+    entries.push_back({"backward," + kernel_name(call) + how, [call] { return launch_backward(call, nullptr); }, 2.5 * flops, {}});
+  };
+  for (const bool deterministic : {false, true}) {
+    const Backward call = buffers.backward(deterministic, -1);
+    if (supported(call)) add_backward(deterministic ? ":deterministic" : "", call);
+  }
+  const auto padded = [](const std::string& name) {
+    const size_t at = name.find("_d") + 1;
+    return name.substr(at, name.find('_', at) - at);
+  };
+  const std::string usual = kernel_name(buffers.backward(false, -1));
+  for (int variant = 0; variant < kMostVariants; ++variant) {
+    const Backward call = buffers.backward(false, variant);
+    const std::string name = kernel_name(call);
+    if (supported(call) && name != usual && padded(name) == padded(usual)) add_backward(":" + std::to_string(variant), call);
   }
   time_in_turn(entries);
   const char* elements[] = {"fp32", "bf16", "fp16"};

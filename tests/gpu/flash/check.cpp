@@ -121,14 +121,55 @@ void random_problems(Path path, Element element, int count) {
     ++run;
     const Reference right = reference(test);
     run_forward(test, test.forward(path), true, right, worst);
-    for (int variant = 0; path == Path::kHopper && variant < 32; ++variant)
+    for (int variant = 0; path == Path::kHopper && variant < kMostVariants; ++variant)
       if (supported(test.forward(path, variant))) run_forward(test, test.forward(path, variant), variant % 2, right, worst);
     if (!supported(test.backward(path, false))) continue;
     run_backward(test, test.backward(path, false), right, worst);
     if (path == Path::kHopper) run_backward(test, test.backward(path, true), right, worst);
+    for (int variant = 0; path == Path::kHopper && variant < kMostVariants; ++variant)
+      for (const bool deterministic : {false, true})
+        if (supported(test.backward(path, deterministic, variant)))
+          run_backward(test, test.backward(path, deterministic, variant), right, worst);
   }
   std::printf("%-9s element %d: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n", name_of(path),
               static_cast<int>(element), run, worst.o, worst.lse, worst.dq, worst.dk, worst.dv, failures);
+  std::fflush(stdout);
+}
+
+/// Many more tiles than a GPU has multiprocessors, so that blocks of the Hopper kernels walk from one tile to the next: in shares, in
+/// pairs, by the counter. Odd and even numbers of tiles in a head, tiles whose rows see no key, more keys than queries.
+void long_walks(Element element) {
+  struct Shape {
+    int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
+    bool causal;
+  };
+  constexpr std::array<Shape, 8> shapes = {{{4, 48, 24, 300, 300, 64, true},
+                                            {3, 59, 59, 257, 257, 128, true},
+                                            {2, 150, 50, 129, 129, 72, true},
+                                            {5, 30, 30, 400, 130, 64, true},
+                                            {5, 30, 10, 130, 500, 128, true},
+                                            {2, 45, 45, 520, 470, 128, true},
+                                            {4, 40, 40, 260, 260, 128, false},
+                                            {3, 70, 35, 190, 320, 64, false}}};
+  Worst worst;
+  int runs = 0;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Shape& s = shapes[i];
+    const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.d)));
+    Case test(Problem{s.batch, s.heads_q, s.heads_kv, s.seq_q, s.seq_k, s.d, element, s.causal, scale}, static_cast<Layout>(i % 3), 500 + i,
+              1.0);
+    if (!supported(test.forward(Path::kHopper))) return;
+    const Reference right = reference(test);
+    for (int variant = -1; variant < kMostVariants; ++variant)
+      for (const bool with_workspace : {false, true})
+        if (supported(test.forward(Path::kHopper, variant)))
+          run_forward(test, test.forward(Path::kHopper, variant), with_workspace, right, worst), ++runs;
+    for (int variant = -1; variant < kMostVariants; ++variant)  // reads the o and lse that the last forward wrote
+      if (supported(test.backward(Path::kHopper, false, variant)))
+        run_backward(test, test.backward(Path::kHopper, false, variant), right, worst), ++runs;
+  }
+  std::printf("long walks, element %d: %d runs, worst rows: o %.2e lse %.2e, %d failures so far\n", static_cast<int>(element), runs,
+              worst.o, worst.lse, failures);
   std::fflush(stdout);
 }
 
@@ -248,6 +289,7 @@ int check(int count) {
   for (const Element element : {Element::kBfloat16, Element::kFloat16})
     for (const Path path : {Path::kPortable, Path::kHopper}) random_problems(path, element, count);
   random_problems(Path::kFloat, Element::kFloat32, count);
+  for (const Element element : {Element::kBfloat16, Element::kFloat16}) long_walks(element);
   for (const int64_t d : {64, 128})
     for (const bool causal : {false, true}) same_everywhere(Element::kBfloat16, d, causal);
   same_everywhere(Element::kFloat16, 96, true);

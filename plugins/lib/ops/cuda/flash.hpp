@@ -61,6 +61,7 @@ struct Backward {
   bool deterministic = false;  ///< bitwise the same result in every call on one kind of GPU
   void* workspace = nullptr;   ///< workspace_bytes() bytes, 256-byte aligned, free again when the stream has passed the call
   Path path = Path::kAutomatic;
+  int variant = -1;  ///< kernel of the path's table; -1: the table's own choice
 };
 
 /// Whether a launch of these parameters would be accepted on the current device; if not, one line in *reason says why.
