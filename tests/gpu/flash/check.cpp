@@ -136,6 +136,38 @@ void random_problems(Path path, Element element, int count) {
   std::fflush(stdout);
 }
 
+/// The bits of the run before, from launches in a row, which overlap at their ends, and from a graph of such launches.
+void in_a_row(Case& test, Forward call, cudaStream_t stream) {
+  const Workspace workspace(call);
+  call.workspace = workspace.at();
+  const std::string what = kernel_name(call) + " in a row: " + test.text();
+  test.o.fetch_bytes();
+  const std::vector<unsigned char> alone = test.o.bytes();
+  const auto launch = [&] {
+    for (int i = 0; i < 4; ++i) expect(launch_forward(call, stream).empty(), what);
+  };
+  const auto same = [&](const char* how) {
+    check_cuda(cudaDeviceSynchronize(), what.c_str());
+    test.o.fetch_bytes();
+    expect(test.o.bytes() == alone, std::string("other bits ") + how + ", " + what);
+    test.o.poison();
+  };
+  test.o.poison();
+  check_cuda(cudaDeviceSynchronize(), "poison");
+  launch();
+  same("by launches");
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  launch();
+  check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
+  check_cuda(cudaDeviceSynchronize(), "poison");
+  for (int replay = 0; replay < 3; ++replay) check_cuda(cudaGraphLaunch(ready, stream), "cudaGraphLaunch");
+  same("from a graph");
+  cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
+}
+
 /// Many more tiles than a GPU has multiprocessors, so that blocks of the Hopper kernels walk from one tile to the next: in shares, in
 /// pairs, by the counter. Odd and even numbers of tiles in a head, tiles whose rows see no key, more keys than queries.
 void long_walks(Element element) {
@@ -153,21 +185,28 @@ void long_walks(Element element) {
                                             {3, 70, 35, 190, 320, 64, false}}};
   Worst worst;
   int runs = 0;
+  cudaStream_t stream;
+  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Shape& s = shapes[i];
     const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.d)));
     Case test(Problem{s.batch, s.heads_q, s.heads_kv, s.seq_q, s.seq_k, s.d, element, s.causal, scale}, static_cast<Layout>(i % 3), 500 + i,
               1.0);
-    if (!supported(test.forward(Path::kHopper))) return;
+    if (!supported(test.forward(Path::kHopper))) break;
     const Reference right = reference(test);
-    for (int variant = -1; variant < kMostVariants; ++variant)
-      for (const bool with_workspace : {false, true})
-        if (supported(test.forward(Path::kHopper, variant)))
-          run_forward(test, test.forward(Path::kHopper, variant), with_workspace, right, worst), ++runs;
+    for (int variant = -1; variant < kMostVariants; ++variant) {
+      const Forward call = test.forward(Path::kHopper, variant);
+      if (!supported(call)) continue;
+      for (const bool with_workspace : {false, true}) run_forward(test, call, with_workspace, right, worst), ++runs;
+      if (i != 0 && i != 4) continue;
+      in_a_row(test, call, stream);
+      run_forward(test, call, true, right, worst);
+    }
     for (int variant = -1; variant < kMostVariants; ++variant)  // reads the o and lse that the last forward wrote
       if (supported(test.backward(Path::kHopper, false, variant)))
         run_backward(test, test.backward(Path::kHopper, false, variant), right, worst), ++runs;
   }
+  cudaStreamDestroy(stream);
   std::printf("long walks, element %d: %d runs, worst rows: o %.2e lse %.2e, %d failures so far\n", static_cast<int>(element), runs,
               worst.o, worst.lse, failures);
   std::fflush(stdout);
