@@ -99,7 +99,7 @@ void bench_shape(Element element, int64_t d, bool causal, int64_t heads, int64_t
   const std::string chosen = family(kernel_name(buffers.forward(-1)));
   for (int variant = -1; variant < kMostVariants; ++variant) {
     const Forward call = buffers.forward(variant);
-    if (!supported(call) || family(kernel_name(call)) != chosen) continue;
+    if (!supported(call) || (variant >= 0 && !runs_by_number(call)) || family(kernel_name(call)) != chosen) continue;
     const std::string how = variant < 0 ? "" : ":" + std::to_string(variant);
     add_forward(how, call, true);
     const bool twin = kernel_name(call).find("_counted") != std::string::npos;  // without the counter it is the chained kernel
@@ -123,7 +123,7 @@ void bench_shape(Element element, int64_t d, bool causal, int64_t heads, int64_t
   for (int variant = 0; variant < kMostVariants; ++variant) {
     const Backward call = buffers.backward(false, variant);
     const std::string name = kernel_name(call);
-    if (supported(call) && name != usual && padded(name) == padded(usual)) add_backward(":" + std::to_string(variant), call);
+    if (runs_by_number(call) && name != usual && padded(name) == padded(usual)) add_backward(":" + std::to_string(variant), call);
   }
   time_in_turn(entries);
   const char* elements[] = {"fp32", "bf16", "fp16"};

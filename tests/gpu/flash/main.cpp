@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks and times the attention kernels without LibTorch.
-//   flash_kernels check [COUNT]   COUNT random problems for each path (default 60), then streams, graphs and repeatability
-//   flash_kernels bench           CSV of times on standard output
+//   flash_kernels check [COUNT [LEFT_OUT...]]   COUNT random problems for each path (default 60), then streams, graphs and repeatability
+//   flash_kernels bench [LEFT_OUT...]           CSV of times on standard output
+// LEFT_OUT: part of the names of kernels that are not run by number.
 // Exit code 0: all right; 1: something is wrong; 77: no GPU.
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +16,9 @@ int main(int argc, char** argv) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::puts("no GPU"), 77;
   try {
-    if (argc > 1 && !std::strcmp(argv[1], "bench")) return bench();
+    const bool times = argc > 1 && !std::strcmp(argv[1], "bench");
+    for (int i = times ? 2 : 3; i < argc; ++i) left_out.push_back(argv[i]);
+    if (times) return bench();
     return check(argc > 2 ? std::atoi(argv[2]) : 60);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "flash_kernels: %s\n", error.what());
