@@ -121,16 +121,93 @@ void random_problems(Path path, Element element, int count, int64_t d) {
     ++run;
     const Reference right = reference(test);
     run_forward(test, test.forward(path), true, right, worst);
-    for (int variant = 0; path == Path::kHopper && variant < 32; ++variant)
-      if (supported(test.forward(path, variant))) run_forward(test, test.forward(path, variant), variant % 2, right, worst);
-    for (int variant = -1; variant < (path == Path::kHopper ? 32 : 0); ++variant) {
-      if (!supported(test.backward(path, false, variant))) continue;
-      run_backward(test, test.backward(path, false, variant), right, worst);
-      if (path == Path::kHopper) run_backward(test, test.backward(path, true, variant), right, worst);  // the others have one mode
-    }
+    for (int variant = 0; path == Path::kHopper && variant < kMostVariants; ++variant)
+      if (runs_by_number(test.forward(path, variant))) run_forward(test, test.forward(path, variant), variant % 2, right, worst);
+    for (int variant = -1; variant < (path == Path::kHopper ? kMostVariants : 0); ++variant)
+      for (const bool deterministic : {false, true}) {
+        const Backward call = test.backward(path, deterministic, variant);
+        if (deterministic && path != Path::kHopper) continue;  // the others have one mode
+        if (variant < 0 ? supported(call) : runs_by_number(call)) run_backward(test, call, right, worst);
+      }
   }
   std::printf("%-9s element %d: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n", name_of(path),
               static_cast<int>(element), run, worst.o, worst.lse, worst.dq, worst.dk, worst.dv, failures);
+  std::fflush(stdout);
+}
+
+/// The bits of the run before, from launches in a row, which overlap at their ends, and from a graph of such launches.
+void in_a_row(Case& test, Forward call, cudaStream_t stream) {
+  const Workspace workspace(call);
+  call.workspace = workspace.at();
+  const std::string what = kernel_name(call) + " in a row: " + test.text();
+  test.o.fetch_bytes();
+  const std::vector<unsigned char> alone = test.o.bytes();
+  const auto launch = [&] {
+    for (int i = 0; i < 4; ++i) expect(launch_forward(call, stream).empty(), what);
+  };
+  const auto same = [&](const char* how) {
+    check_cuda(cudaDeviceSynchronize(), what.c_str());
+    test.o.fetch_bytes();
+    expect(test.o.bytes() == alone, std::string("other bits ") + how + ", " + what);
+    test.o.poison();
+  };
+  test.o.poison();
+  check_cuda(cudaDeviceSynchronize(), "poison");
+  launch();
+  same("by launches");
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  launch();
+  check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
+  check_cuda(cudaDeviceSynchronize(), "poison");
+  for (int replay = 0; replay < 3; ++replay) check_cuda(cudaGraphLaunch(ready, stream), "cudaGraphLaunch");
+  same("from a graph");
+  cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
+}
+
+/// Many more tiles than a GPU has multiprocessors, so that blocks of the Hopper kernels walk from one tile to the next: in shares, in
+/// pairs, by the counter. Odd and even numbers of tiles in a head, tiles whose rows see no key, more keys than queries.
+void long_walks(Element element) {
+  struct Shape {
+    int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
+    bool causal;
+  };
+  constexpr std::array<Shape, 8> shapes = {{{4, 48, 24, 300, 300, 64, true},
+                                            {3, 59, 59, 257, 257, 128, true},
+                                            {2, 150, 50, 129, 129, 72, true},
+                                            {5, 30, 30, 400, 130, 64, true},
+                                            {5, 30, 10, 130, 500, 128, true},
+                                            {2, 45, 45, 520, 470, 128, true},
+                                            {4, 40, 40, 260, 260, 128, false},
+                                            {3, 70, 35, 190, 320, 64, false}}};
+  Worst worst;
+  int runs = 0;
+  cudaStream_t stream;
+  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Shape& s = shapes[i];
+    const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.d)));
+    Case test(Problem{s.batch, s.heads_q, s.heads_kv, s.seq_q, s.seq_k, s.d, element, s.causal, scale}, static_cast<Layout>(i % 3), 500 + i,
+              1.0);
+    if (!supported(test.forward(Path::kHopper))) break;
+    const Reference right = reference(test);
+    for (int variant = -1; variant < kMostVariants; ++variant) {
+      const Forward call = test.forward(Path::kHopper, variant);
+      if (variant >= 0 && !runs_by_number(call)) continue;
+      for (const bool with_workspace : {false, true}) run_forward(test, call, with_workspace, right, worst), ++runs;
+      if (i != 0 && i != 4) continue;
+      in_a_row(test, call, stream);
+      run_forward(test, call, true, right, worst);
+    }
+    for (int variant = 0; variant < kMostVariants; ++variant)  // reads the o and lse that the last forward wrote
+      if (runs_by_number(test.backward(Path::kHopper, false, variant)))
+        run_backward(test, test.backward(Path::kHopper, false, variant), right, worst), ++runs;
+  }
+  cudaStreamDestroy(stream);
+  std::printf("long walks, element %d: %d runs, worst rows: o %.2e lse %.2e, %d failures so far\n", static_cast<int>(element), runs,
+              worst.o, worst.lse, failures);
   std::fflush(stdout);
 }
 
@@ -253,11 +330,12 @@ int check(int count, int64_t d) {
   for (const Element element : {Element::kBfloat16, Element::kFloat16})
     for (const Path path : {Path::kPortable, Path::kHopper}) random_problems(path, element, count, d);
   random_problems(Path::kFloat, Element::kFloat32, count, d);
+  for (const Element element : {Element::kBfloat16, Element::kFloat16}) long_walks(element);
   if (d > 0) {
     const Case test(usual(Element::kBfloat16, d, true), Layout::kHeadsFirst, 1, 1.0);
-    for (int variant = -1; variant < 32; ++variant)
+    for (int variant = -1; variant < kMostVariants; ++variant)
       for (const bool causal : {false, true})
-        if (supported(test.backward(Path::kAutomatic, true, variant))) same_everywhere(Element::kBfloat16, d, causal, variant);
+        if (variant < 0 || runs_by_number(test.backward(Path::kAutomatic, true, variant))) same_everywhere(Element::kBfloat16, d, causal, variant);
   } else {
     for (const int64_t often : {64, 128})
       for (const bool causal : {false, true}) same_everywhere(Element::kBfloat16, often, causal);

@@ -70,21 +70,38 @@ __global__ void __launch_bounds__(256) backward_begin(const __grid_constant__ Ba
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < dq.turns; i += int64_t{256} * gridDim.x) dq.order[i] = 0;
 }
 
+/// Until so many shares have been added.
+__device__ __forceinline__ void wait_for_shares(const int* count, int all) {
+  if (threadIdx.x == 0) {
+    int now;
+    do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
+    while (now != all);
+  }
+  __syncthreads();
+}
+
 /// A block converts one tile of kRows queries. The accumulator holds, for each piece of 64 x 64 and i of 8, a float4 of each of the 128
 /// threads of a consumer: (row g, columns 8 i + 2 t and the next; row g + 8, the same) of the piece.
-template <class T, int kD, int kRows>
-__global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ Backward call, const float* sums, int tiles) {
+/// Early (shares: of each (batch, key/value head), as added so far): while the last blocks of the kernel before still run, multiprocessors
+/// without one convert the heads that are complete, in the order in which they were worked on. All blocks of that kernel have started by
+/// then, so what is waited for comes; and the last block here stays until that kernel has ended, so that whatever follows finds dK and dV
+/// written.
+template <class T, int kD, int kRows, bool kEarly>
+__global__ void __launch_bounds__(256)
+    backward_finish(const __grid_constant__ Backward call, const float* sums, int tiles, const int* shares, int all_shares) {
   constexpr int kPitch = kD + 8;  // rows shifted by 16 bytes against each other
   __shared__ __align__(16) T piece[kRows * kPitch];
-  wait_for_prerequisites();
+  if constexpr (!kEarly) wait_for_prerequisites();
   launch_dependents();
   const Problem& p = call.problem;
-  const unsigned all_head = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-  const float4* from = reinterpret_cast<const float4*>(sums + static_cast<int64_t>(blockIdx.x) * (kRows * kD));
+  const unsigned number = kEarly ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  const unsigned all_head = number / tiles, tile = number % tiles;
+  if constexpr (kEarly) wait_for_shares(shares + all_head / (p.heads_q / p.heads_kv), all_shares);
+  const float4* from = reinterpret_cast<const float4*>(sums + static_cast<int64_t>(number) * (kRows * kD));
 #pragma unroll
   for (int n = 0; n < kRows * kD / 4 / 256; ++n) {
     const int at = n * 256 + threadIdx.x, thread = at & 127, i = at >> 7 & 7, part = at >> 10, lane = thread & 31;
-    const float4 v = from[at];
+    const float4 v = kEarly ? __ldcg(from + at) : from[at];
     const int row = (thread >> 5) * 16 + (lane >> 2) + (kD == 64 ? part * 64 : 0),
               column = 8 * i + 2 * (lane & 3) + (kD == 64 ? 0 : part * 64);
     *reinterpret_cast<uint32_t*>(&piece[row * kPitch + column]) = pack<T>(v.x * p.scale, v.y * p.scale);
@@ -100,6 +117,7 @@ __global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ B
       *reinterpret_cast<uint4*>(to + row * call.dq.row_stride + column) =
           *reinterpret_cast<const uint4*>(&piece[in_tile * kPitch + column]);
   }
+  if (kEarly && blockIdx.x == gridDim.x - 1) wait_for_prerequisites();
 }
 
 inline RowSums row_sums(const Backward& call, const BackwardSpace& space) {

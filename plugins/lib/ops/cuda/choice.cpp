@@ -27,6 +27,7 @@ struct ForwardRow {
   Masks masks;
   int64_t below;
   LaunchForward* launch;
+  Counter counter = Counter::kShort;
 };
 // By the times in docs/kernels/attention_forward.md. d 64: three consumers hide the exponentials, which weigh twice as much there, but
 // below 4k keys a causal mask leaves too much of 192 rows unused. d 96, 128: tiles of 128 keys, where less lies beyond the diagonal; long
@@ -37,6 +38,11 @@ constexpr std::array kForward = {
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
     ForwardRow{"hopper_forward_d64_128x128", Path::kHopper, 64, kFull, 0, hopper_forward_d64_128x128},
     ForwardRow{"hopper_forward_d64_64x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_64x128},
+    ForwardRow{"hopper_forward_d64_chained192x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_chained192x128, Counter::kNever},
+    ForwardRow{"hopper_forward_d64_counted192x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_counted192x128, Counter::kAlways},
+    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_chained128x128, Counter::kNever},
+    ForwardRow{"hopper_forward_d64_counted128x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_counted128x128, Counter::kAlways},
+    ForwardRow{"hopper_forward_d64_cut128x128", Path::kHopper, 64, kCausal, 0, hopper_forward_d64_cut128x128, Counter::kNever},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
     ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, 6144, hopper_forward_d96_128x128},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x176},
@@ -47,6 +53,11 @@ constexpr std::array kForward = {
     ForwardRow{"hopper_forward_d128_128x176", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_128x176},
     ForwardRow{"hopper_forward_d128_128x192", Path::kHopper, 128, kFull, 0, hopper_forward_d128_128x192},
     ForwardRow{"hopper_forward_d128_64x80", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_64x80},
+    ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_chained128x128, Counter::kNever},
+    ForwardRow{"hopper_forward_d128_counted128x128", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_counted128x128, Counter::kAlways},
+    ForwardRow{"hopper_forward_d128_chained128x160", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_chained128x160, Counter::kNever},
+    ForwardRow{"hopper_forward_d128_counted128x160", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_counted128x160, Counter::kAlways},
+    ForwardRow{"hopper_forward_d128_cut128x128", Path::kHopper, 128, kCausal, 0, hopper_forward_d128_cut128x128, Counter::kNever},
     ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
     ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
     ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
@@ -67,6 +78,7 @@ struct BackwardRow {
 constexpr std::array kBackward = {
     BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, false, hopper_backward_d64},
     BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, false, hopper_backward_d128},
+    BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, true, hopper_backward_d128_early},
     BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, true, hopper_backward_d192},
     BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, true, hopper_backward_d256},
     BackwardRow{"hopper_backward_d256_two_o", Path::kHopper, 256, 256, true, hopper_backward_d256_two_o},
@@ -220,7 +232,7 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 size_t workspace_bytes(const Forward& call) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
-  return row && row->path == Path::kHopper && wants_counter(call.problem) ? kCounterBytes : 0;
+  return row && row->path == Path::kHopper && wants_counter(call.problem, row->counter) ? kCounterBytes : 0;
 }
 
 size_t workspace_bytes(const Backward& call) {

@@ -38,13 +38,15 @@ struct HopperBackwardCall {
   int seq_k, shift;               // shift = seq_k - seq_q: query i sees keys up to i + shift
   int heads_q, heads_kv, group, query_tiles, key_blocks, padded;
   float scale, scale_log2;
+  int* shares;  // early finish: additions of dQ done of each (batch, key/value head), two for each block
 };
 
-template <class T_, int kD_, int kRows_, bool kCausal_>
+/// kEarlyFinish: see backward_finish.
+template <class T_, int kD_, int kRows_, bool kCausal_, bool kEarlyFinish_ = false>
 struct HopperBackwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
-  static constexpr bool kCausal = kCausal_;
+  static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_;
   static constexpr int kQStages = 3, kOStages = 2;     // S runs one tile ahead, so Q is held longer
   static constexpr int kEarlyLse = kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more costs registers
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kDsBytes = kRows * kKeys * 2, kDqBytes = 64 * 64 * 4;
@@ -96,6 +98,13 @@ __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, in
   return {index, index * Tiles::kKeys, head % call.heads_kv, head / call.heads_kv, first, (call.query_tiles - first) * call.group};
 }
 
+/// lse and delta come from the kernel before, which also zeroes dQ, and the shares that an early finish reads: it must not start sooner.
+template <class Tiles>
+__device__ __forceinline__ void wait_for_begin() {
+  wait_for_prerequisites();
+  if constexpr (Tiles::kEarlyFinish) launch_dependents();
+}
+
 /// The TMA thread.
 template <class Tiles>
 __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
@@ -116,7 +125,7 @@ __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const
       load_box(to + panel * Tiles::kKeys * 128, map, full, {panel * 64, block.first_key, block.head_kv, block.batch});
   };
   load_own(&call.k, shared, barriers.k);
-  wait_for_prerequisites();  // lse and delta come from the kernel before
+  wait_for_begin<Tiles>();
   int q_stage = 0, q_phase = 1, o_stage = 0, o_phase = 1;
 #pragma unroll 1
   for (int i = 0; i < block.tiles; ++i) {
@@ -137,7 +146,7 @@ __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const
 template <class Tiles>
 __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const KeyBlock& block, int consumer, uint32_t shared,
                                        const BackwardBarriers<Tiles>& barriers) {
-  wait_for_prerequisites();  // the kernel before zeroes dQ
+  wait_for_begin<Tiles>();
   const uint32_t from = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
   int head = block.head_kv * call.group, tile = block.first_tile;
 #pragma unroll 1
@@ -155,6 +164,10 @@ __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const Key
     }
     barrier_arrive(barriers.dq_empty + 8 * consumer);
     if (++tile == call.query_tiles) tile = block.first_tile, ++head;
+  }
+  if constexpr (Tiles::kEarlyFinish) {
+    wait_bulk();
+    end_turn(call.shares + block.batch * call.heads_kv + block.head_kv);
   }
 }
 

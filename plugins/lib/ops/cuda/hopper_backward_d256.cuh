@@ -32,7 +32,7 @@ template <class T_, int kD_, bool kCausal_, int kOStages_, int kSlots_>
 struct HopperBackwardTiles256 {
   using T = T_;
   static constexpr int kD = kD_, kRows = 64, kKeys = 64, kPanels = kD / 64;
-  static constexpr bool kCausal = kCausal_;
+  static constexpr bool kCausal = kCausal_, kEarlyFinish = false;
   static constexpr int kQStages = 2, kOStages = kOStages_;
   static constexpr int kSlots = kSlots_, kPieceBytes = 64 * 32 * 4;  // a consumer's buffers for dQ: pieces of 32 columns
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kScoreBytes = kRows * kKeys * 2;

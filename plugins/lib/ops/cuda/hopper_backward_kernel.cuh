@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
     }
   }
   __syncthreads();
-  launch_dependents();
+  if constexpr (!Tiles::kEarlyFinish) launch_dependents();
   const KeyBlock block = key_block<Tiles>(call, call.order ? number : blockIdx.x);
   if (warpgroup == 0) {
     give_registers<24>();
@@ -39,6 +39,7 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
         add_dq_pieces<Tiles, 1>(call, block, shared, barriers);
   } else {
     take_registers<240>();
+    if constexpr (Tiles::kEarlyFinish) wait_for_begin<Tiles>();
     if constexpr (Tiles::kD <= 128)
       consume<Tiles>(call, block, warpgroup - 1, shared, barriers);
     else if (warpgroup == 1)
@@ -63,9 +64,11 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (!wrong.empty()) return wrong;
   const BackwardSpace space = backward_space(call, Tiles::kD);
   const RowSums sums = row_sums(call, space);
+  const int64_t counts = space.turns + (Tiles::kEarlyFinish ? space.shares : 0);
   const DqSpace dq{sums.delta + space.sums, Tiles::kD,
-                   space.turns ? reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator) : nullptr, space.turns};
-  device.lse_log2 = sums.lse, device.delta = sums.delta, device.dq = dq.sums, device.order = dq.order;
+                   counts ? reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator) : nullptr, counts};
+  device.lse_log2 = sums.lse, device.delta = sums.delta, device.dq = dq.sums;
+  device.order = space.turns ? dq.order : nullptr, device.shares = dq.order;
   device.seq_k = static_cast<int>(p.seq_k), device.shift = static_cast<int>(p.seq_k - p.seq_q);
   device.heads_q = static_cast<int>(p.heads_q), device.heads_kv = static_cast<int>(p.heads_kv);
   device.group = static_cast<int>(p.heads_q / p.heads_kv), device.padded = sums.padded;
@@ -77,17 +80,18 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   error = queue(hopper_backward<Tiles>, {key_blocks(p, Tiles::kKeys), 384, Tiles::kShared, stream, true}, device);
   if (error != cudaSuccess) return failure("hopper_backward", error);
   const LaunchShape finish{query_blocks(p, Tiles::kRows), 256, 0, stream, true};
-  return failure("backward_finish", queue(backward_finish<T, Tiles::kD, Tiles::kRows>, finish, call, dq.sums, device.query_tiles));
+  const auto kernel = backward_finish<T, Tiles::kD, Tiles::kRows, Tiles::kEarlyFinish>;
+  return failure("backward_finish", queue(kernel, finish, call, dq.sums, device.query_tiles, device.shares, 2 * device.key_blocks));
 }
 
 /// The instantiation for the call's element type and mask.
-template <int kD, int kRows>
+template <int kD, int kRows, bool kEarlyFinish = false>
 std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (call.problem.element == Element::kFloat16)
-    return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__half, kD, kRows, true>>(call, stream)
-                               : launch_hopper_backward<HopperBackwardTiles<__half, kD, kRows, false>>(call, stream);
-  return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, true>>(call, stream)
-                             : launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, false>>(call, stream);
+    return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__half, kD, kRows, true, kEarlyFinish>>(call, stream)
+                               : launch_hopper_backward<HopperBackwardTiles<__half, kD, kRows, false, kEarlyFinish>>(call, stream);
+  return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, true, kEarlyFinish>>(call, stream)
+                             : launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, false, kEarlyFinish>>(call, stream);
 }
 template <int kD, int kOStages, int kSlots>
 std::string launch_hopper_backward_d256(const Backward& call, Stream stream) {

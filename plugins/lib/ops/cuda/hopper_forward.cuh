@@ -24,18 +24,21 @@
 
 namespace kymo::flash {
 
-template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_>
+template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_, bool kChained_ = false, bool kCut_ = false>
 struct HopperForwardTiles {
   using T = T_;
-  static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_, kStages = 2;
+  static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_, kStages = kChained_ && kD_ <= 64 ? 4 : 2;
   static constexpr int kHold = kHold_;  // pieces of 16 exponentials before the wait for P V; 0: where the compiler likes it
   static constexpr bool kToken = kToken_, kCausal = kCausal_;
+  static constexpr bool kChained = kChained_, kCut = kCut_;  // hopper_forward_chained.cuh
+  static constexpr int kQStages = kChained ? 2 : 1, kQSlices = kGroups * kQStages < 3 ? 3 : kGroups * kQStages;
   static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
   static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
-  static constexpr int kShared = 1024 + kQBytes + 2 * kStages * kKeyBytes + 256;
+  static constexpr int kShared = 1024 + kQStages * kQBytes + 2 * kStages * kKeyBytes + (kChained ? 512 : 256);
   static constexpr int kBlocks = kGroups == 1 ? 2 : 1;  // on a multiprocessor
   static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24, kConsumerRegisters = kGroups == 1 ? 232 : kGroups == 2 ? 240 : 160;
   static_assert(kBlocks * (kShared + 1024) <= 228 * 1024);
+  static_assert(!kCut || (kChained && kCausal && kRows == kKeys && kGroups == 2));
 };
 
 struct HopperForwardMaps {
@@ -50,8 +53,8 @@ struct ForwardBarriers {
   uint32_t tile_full, tile_empty, tile_numbers;  // two places each for the number of the tile to come
   __device__ __forceinline__ explicit ForwardBarriers(uint32_t at)
       : q_full(at),
-        q_empty(at + 24),
-        k_full(at + 48),
+        q_empty(at + 8 * Tiles::kQSlices),
+        k_full(q_empty + 8 * Tiles::kQSlices),
         k_empty(k_full + 8 * Tiles::kStages),
         v_full(k_empty + 8 * Tiles::kStages),
         v_empty(v_full + 8 * Tiles::kStages),
@@ -59,12 +62,13 @@ struct ForwardBarriers {
         tile_empty(tile_full + 16),
         tile_numbers(tile_empty + 16) {}
   __device__ __forceinline__ void init() const {
-    for (int i = 0; i < Tiles::kGroups; ++i) barrier_init(q_full + 8 * i, 1), barrier_init(q_empty + 8 * i, 4);
+    for (int i = 0; i < Tiles::kGroups * Tiles::kQStages; ++i) barrier_init(q_full + 8 * i, 1), barrier_init(q_empty + 8 * i, 4);
     for (int i = 0; i < Tiles::kStages; ++i) {
       barrier_init(k_full + 8 * i, 1), barrier_init(v_full + 8 * i, 1);
       barrier_init(k_empty + 8 * i, 4 * Tiles::kGroups), barrier_init(v_empty + 8 * i, 4 * Tiles::kGroups);
     }
-    for (int i = 0; i < 2; ++i) barrier_init(tile_full + 8 * i, 1), barrier_init(tile_empty + 8 * i, 4 * Tiles::kGroups + 1);
+    for (int i = 0; i < 2; ++i)
+      barrier_init(tile_full + 8 * i, 1), barrier_init(tile_empty + 8 * i, 4 * Tiles::kGroups + (Tiles::kChained ? 2 : 1));
     barriers_ready();
   }
   /// The number of the tile that follows that of `round`, from the thread that loads keys to everybody else.

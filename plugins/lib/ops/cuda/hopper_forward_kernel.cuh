@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper forward kernel around its two roles, and its launch.
 #pragma once
+#include "hopper_forward_chained_consumer.cuh"
 #include "hopper_forward_consumer.cuh"
 #include "launch.cuh"
 #include "tensor_map.hpp"
@@ -12,7 +13,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     hopper_forward(const __grid_constant__ HopperForwardMaps maps, const __grid_constant__ ForwardSchedule schedule,
                    const __grid_constant__ HopperForwardOutput out) {
   extern __shared__ uint8_t shared[];
-  const uint32_t q_tile = (shared_address(shared) + 1023) & ~1023u, k_tiles = q_tile + Tiles::kQBytes;
+  const uint32_t q_tile = (shared_address(shared) + 1023) & ~1023u, k_tiles = q_tile + Tiles::kQStages * Tiles::kQBytes;
   const uint32_t v_tiles = k_tiles + Tiles::kStages * Tiles::kKeyBytes;
   const ForwardBarriers<Tiles> barriers(v_tiles + Tiles::kStages * Tiles::kKeyBytes);
   if (threadIdx.x == 0) barriers.init();
@@ -22,18 +23,31 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   if (warpgroup == 0) {
     give_registers<Tiles::kProducerRegisters>();
     wait_for_prerequisites();  // everything else of this block waits for what these threads load
-    if (threadIdx.x == 0)
+    if constexpr (Tiles::kChained)
+      load_chained<Tiles>(maps, schedule, q_tile, k_tiles, v_tiles, barriers);
+    else if (threadIdx.x == 0)
       load_keys_and_values<Tiles>(maps, schedule, k_tiles, v_tiles, barriers);
     else if (threadIdx.x == 32)
       load_queries<Tiles>(maps, schedule, q_tile, barriers);
   } else {
     take_registers<Tiles::kConsumerRegisters>();
-    consume<Tiles>(out, schedule, warpgroup - 1, q_tile, k_tiles, v_tiles, barriers);
+    if constexpr (Tiles::kChained)
+      consume_chained<Tiles>(out, schedule, warpgroup - 1, q_tile, k_tiles, v_tiles, barriers);
+    else
+      consume<Tiles>(out, schedule, warpgroup - 1, q_tile, k_tiles, v_tiles, barriers);
   }
 }
 
+/// Zeroes the counter in a chain of programmatic dependent launches, which a memset would break: the blocks of hopper_forward set up while
+/// this waits for the kernel before.
+static __global__ void zero_counter(int* counter) {
+  launch_dependents();
+  wait_for_prerequisites();
+  *counter = 0;
+}
+
 template <class Tiles>
-std::string launch_hopper_forward(const Forward& call, Stream stream) {
+std::string launch_hopper_forward(const Forward& call, Stream stream, Counter counting) {
   const Problem& p = call.problem;
   HopperForwardMaps maps;
   std::string wrong = make_map(maps.q, call.q, {p.batch, p.heads_q, p.seq_q, p.d}, p.element, 64);
@@ -46,23 +60,26 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
   if (error != cudaSuccess) return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, static_cast<int*>(call.workspace));
   const int places = multiprocessors * Tiles::kBlocks;
-  if (schedule.tiles <= places || !wants_counter(p)) schedule.counter = nullptr;
-  if (schedule.counter) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
+  if (schedule.tiles <= places || !wants_counter(p, counting)) schedule.counter = nullptr;
+  const bool memset = schedule.counter && counting == Counter::kShort;
+  if (memset) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
+  if (schedule.counter && !memset) error = queue(zero_counter, {1, 1, 0, stream, true}, schedule.counter);
   if (error != cudaSuccess) return failure("hopper_forward's counter", error);
   const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E};
-  const LaunchShape shape{forward_blocks(schedule, p.causal, places), Tiles::kThreads, Tiles::kShared, stream, !schedule.counter};
+  const LaunchShape shape{forward_blocks(schedule, p.causal && !Tiles::kChained, places), Tiles::kThreads, Tiles::kShared, stream, !memset};
   return failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
 }
 
-/// The instantiation for the call's element type and mask.
-template <int kD, int kKeys, int kGroups, int kHold, bool kToken>
-std::string launch_hopper_forward(const Forward& call, Stream stream) {
-  using B = __nv_bfloat16;
-  if (call.problem.element == Element::kFloat16)
-    return call.problem.causal ? launch_hopper_forward<HopperForwardTiles<__half, kD, kKeys, kGroups, kHold, kToken, true>>(call, stream)
-                               : launch_hopper_forward<HopperForwardTiles<__half, kD, kKeys, kGroups, kHold, kToken, false>>(call, stream);
-  return call.problem.causal ? launch_hopper_forward<HopperForwardTiles<B, kD, kKeys, kGroups, kHold, kToken, true>>(call, stream)
-                             : launch_hopper_forward<HopperForwardTiles<B, kD, kKeys, kGroups, kHold, kToken, false>>(call, stream);
+/// The instantiation for the call's element type and mask; one that cuts the diagonal has a causal mask.
+template <int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false, bool kCut = false>
+std::string launch_hopper_forward(const Forward& call, Stream stream, Counter counting = Counter::kShort) {
+  const auto launch = [&]<class T, bool kCausal>() {
+    return launch_hopper_forward<HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kToken, kCausal, kChained, kCut>>(call, stream, counting);
+  };
+  const bool half = call.problem.element == Element::kFloat16;
+  if (kCut || call.problem.causal)
+    return half ? launch.template operator()<__half, true>() : launch.template operator()<__nv_bfloat16, true>();
+  return half ? launch.template operator()<__half, kCut>() : launch.template operator()<__nv_bfloat16, kCut>();
 }
 
 }  // namespace kymo::flash

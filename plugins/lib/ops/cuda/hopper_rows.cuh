@@ -31,6 +31,19 @@ __device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float
   }
 }
 
+template <int kCount>
+__device__ __forceinline__ void clear(float (&o)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) o[i] = 0.f;
+}
+/// Accumulators of rows that see no key (inverse 0) become 0: zero times a value that is infinite is not.
+template <int kCount>
+__device__ __forceinline__ void clear_unseen(float (&o)[kCount], const float (&inverse)[2]) {
+  if (inverse[0] != 0.f && inverse[1] != 0.f) return;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) o[i] = inverse[i / 2 % 2] == 0.f ? 0.f : o[i];
+}
+
 /// Two rows that see no key: o = 0, lse = -inf.
 template <class T>
 __device__ __forceinline__ void store_nothing_seen(T* first, int64_t row_stride, float* lse, int rows_left, int d) {

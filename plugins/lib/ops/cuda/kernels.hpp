@@ -14,7 +14,12 @@ using LaunchBackward = std::string(const Backward&, Stream);
 LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_128x128, hopper_forward_d64_64x128, hopper_forward_d96_128x176,
     hopper_forward_d96_128x128, hopper_forward_d128_128x176, hopper_forward_d128_128x192, hopper_forward_d128_128x128,
     hopper_forward_d128_64x80, hopper_forward_d256_128x80;
-LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d192, hopper_backward_d256, hopper_backward_d256_two_o;
+/// With chained tiles (hopper_forward_chained.cuh); counted: Counter::kAlways instead of kNever; cut: causal alone.
+LaunchForward hopper_forward_d64_chained192x128, hopper_forward_d64_chained128x128, hopper_forward_d64_counted192x128,
+    hopper_forward_d64_counted128x128, hopper_forward_d128_chained128x128, hopper_forward_d128_chained128x160,
+    hopper_forward_d128_counted128x128, hopper_forward_d128_counted128x160, hopper_forward_d64_cut128x128, hopper_forward_d128_cut128x128;
+LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_early, hopper_backward_d192, hopper_backward_d256,
+    hopper_backward_d256_two_o;
 
 /// Compute capability 8.0 and later; each takes d up to the padded head size in its name.
 LaunchForward portable_forward_d64, portable_forward_d128, portable_forward_d256;      // bf16, fp16
@@ -22,15 +27,22 @@ LaunchForward float_forward_d64, float_forward_d128, float_forward_d256;        
 LaunchBackward portable_backward_d64, portable_backward_d128, portable_backward_d256;  // bf16, fp16
 LaunchBackward float_backward_d64, float_backward_d128, float_backward_d256;           // fp32
 
-/// Whether a Hopper forward hands out its tiles by a counter: where that has measured faster although the counter must be zeroed before.
-inline bool wants_counter(const Problem& p) { return p.seq_k < 4096 && (p.causal || p.d <= 64); }
+/// Which calls of a Hopper forward hand out their tiles by a counter.
+enum class Counter {
+  kShort,   // where it has measured faster although it must be zeroed before: short calls, causal or of small heads
+  kAlways,  // zeroed by a kernel of one thread, which the launch of the next one need not wait for
+  kNever
+};
+inline bool wants_counter(const Problem& p, Counter counter) {
+  return counter == Counter::kAlways || (counter == Counter::kShort && p.seq_k < 4096 && (p.causal || p.d <= 64));
+}
 
 /// Where things lie in Backward::workspace: lse and delta of rows padded to a multiple of kRowPadding, then (Hopper) dQ's fp32
-/// accumulator of padded head size `columns`, then (deterministic Hopper) the turns.
+/// accumulator of padded head size `columns`, then the turns (deterministic Hopper) or the shares of each key/value head done (Hopper).
 struct BackwardSpace {
-  int64_t heads, padded;             // of all batch elements; rows of each
-  int64_t sums, accumulator, turns;  // numbers of 4 bytes in each part; `sums` counts one of lse and delta
-  size_t bytes() const { return static_cast<size_t>(2 * sums + accumulator + turns) * 4; }
+  int64_t heads, padded;                     // of all batch elements; rows of each
+  int64_t sums, accumulator, turns, shares;  // numbers of 4 bytes in each part; `sums` counts one of lse and delta
+  size_t bytes() const { return static_cast<size_t>(2 * sums + accumulator + turns + shares) * 4; }
 };
 constexpr int kRowPadding = 128;
 /// columns: 0 for kernels that need no accumulator.
@@ -41,6 +53,7 @@ inline BackwardSpace backward_space(const Backward& call, int columns) {
   space.sums = space.heads * space.padded;
   space.accumulator = space.sums * columns;
   if (columns && call.deterministic) space.turns = 1 + 2 * space.sums / 64;  // a next block, and two turns for each tile of queries
+  if (columns && !call.deterministic) space.shares = call.problem.batch * call.problem.heads_kv;
   return space;
 }
 

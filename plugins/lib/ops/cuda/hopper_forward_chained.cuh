@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Hopper forward with its tiles of queries chained. Everything is as hopper_forward.cuh tells, but for the border between two tiles:
+// there, a tile begins with scores that no P V overlaps, once its Q has come, and ends with a P V and stores that no scores overlap.
+// Here the border is a step like all others (a prime: the next tile of queries):
+//
+//   consumer 0 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | QK'3 PV0 softmax'3, write O | QK'2 PV'3 softmax'2 | ...
+//
+// For that Q has two stages, and K, V and Q a loading thread each, which runs ahead into the next tile as far as its ring allows.
+// kCut: under an aligned causal mask (seq_k - seq_q a multiple of a tile, tiles of as many queries as keys), the upper half of the queries
+// sees only the first half of the keys of the tile on the diagonal; so consumer 0 multiplies and exponentiates only those.
+// Rows that see no key get one tile of keys, all masked: every tile has a first step, and the chain no exceptions.
+#pragma once
+#include "hopper_forward.cuh"
+
+namespace kymo::flash {
+
+template <class Tiles>
+__device__ __forceinline__ int chained_key_tiles(const ForwardSchedule& schedule, const QueryTile& tile) {
+  return max(1, schedule.key_tiles<Tiles>(tile));
+}
+
+/// One thread loads the tiles of keys or of values of one tile of queries after another; that of the keys finds what comes next.
+template <class Tiles, bool kFindsNext>
+__device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardSchedule& schedule, uint32_t to, uint32_t full,
+                                          uint32_t empty, const ForwardBarriers<Tiles>& barriers) {
+  int stage = 0, phase = 1, number = schedule.chained_first<Tiles::kCausal>();
+#pragma unroll 1
+  for (int round = 0; number < schedule.tiles; ++round) {
+    const int next = kFindsNext ? schedule.chained_next<Tiles::kCausal>(round) : 0;
+    const QueryTile tile = schedule.chained_tile<Tiles::kRows, Tiles::kCausal>(number);
+#pragma unroll 1
+    for (int n = chained_key_tiles<Tiles>(schedule, tile) - 1; n >= 0; --n) {
+      barrier_wait(empty + 8 * stage, phase);
+      barrier_expect(full + 8 * stage, Tiles::kKeyBytes);
+#pragma unroll
+      for (int panel = 0; panel < Tiles::kPanels; ++panel)
+        load_box(to + stage * Tiles::kKeyBytes + panel * Tiles::kKeys * 128, map, full + 8 * stage,
+                 {panel * 64, n * Tiles::kKeys, tile.head_kv, tile.batch});
+      advance(stage, phase, Tiles::kStages);
+    }
+    if constexpr (kFindsNext) {
+      barriers.tell_tile(round, next);
+      number = next;
+    } else {
+      number = barriers.hear_tile(round, true);
+    }
+  }
+}
+
+template <class Tiles>
+__device__ __forceinline__ void load_chained(const HopperForwardMaps& maps, const ForwardSchedule& schedule, uint32_t q_tiles,
+                                             uint32_t k_tiles, uint32_t v_tiles, const ForwardBarriers<Tiles>& barriers) {
+  if (threadIdx.x == 0) {
+    load_ring<Tiles, true>(&maps.k, schedule, k_tiles, barriers.k_full, barriers.k_empty, barriers);
+  } else if (threadIdx.x == 32) {
+    load_ring<Tiles, false>(&maps.v, schedule, v_tiles, barriers.v_full, barriers.v_empty, barriers);
+  } else if (threadIdx.x == 64) {
+    int stage = 0, phase = 1, number = schedule.chained_first<Tiles::kCausal>();
+#pragma unroll 1
+    for (int round = 0; number < schedule.tiles; ++round) {
+      const QueryTile tile = schedule.chained_tile<Tiles::kRows, Tiles::kCausal>(number);
+#pragma unroll 1
+      for (int i = 0; i < Tiles::kGroups; ++i) {
+        const uint32_t slice = 8 * (stage * Tiles::kGroups + i);
+        barrier_wait(barriers.q_empty + slice, phase);
+        barrier_expect(barriers.q_full + slice, Tiles::kQBytes / Tiles::kGroups);
+#pragma unroll
+        for (int panel = 0; panel < Tiles::kPanels; ++panel)
+          load_box(q_tiles + stage * Tiles::kQBytes + panel * Tiles::kRows * 128 + i * 64 * 128, &maps.q, barriers.q_full + slice,
+                   {panel * 64, tile.first_row + i * 64, tile.head, tile.batch});
+      }
+      advance(stage, phase, Tiles::kQStages);
+      number = barriers.hear_tile(round, true);
+    }
+  }
+}
+
+}  // namespace kymo::flash

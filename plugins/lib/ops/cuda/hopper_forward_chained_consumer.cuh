@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The consumer warpgroups of the Hopper forward with chained tiles (hopper_forward_chained.cuh tells the plan).
+#pragma once
+#include <type_traits>
+
+#include "hopper_forward_chained.cuh"
+#include "hopper_forward_consumer.cuh"
+
+namespace kymo::flash {
+
+template <class Tiles>
+__device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, const ForwardSchedule& schedule, int consumer,
+                                                uint32_t q_tiles, uint32_t k_tiles, uint32_t v_tiles,
+                                                const ForwardBarriers<Tiles>& barriers) {
+  using T = typename Tiles::T;
+  constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kRows = Tiles::kRows, kStages = Tiles::kStages;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
+  const int row_in_block = consumer * 64 + warp * 16 + lane / 4;  // this thread: that row of the tile and the one 8 below
+  const uint32_t q_operand = operand(q_tiles + consumer * 64 * 128), k_operand = operand(k_tiles),
+                 v_operand = operand(v_tiles, kKeys * 128);
+  PieceSoftmax<kKeys, (Tiles::kHold > 0)> softmax;
+  softmax.c = out.scale_log2;
+  auto& s = softmax.s;
+  float o[kD / 2], inverse[2];
+  uint32_t p[kKeys / 4];
+  int stage_q = 0, phase_q = 0, stage_k = 0, phase_k = 0, stage_v = 0, phase_v = 0;
+  QueryTile tile;       // whose scores are being computed
+  int tiles, unmasked;  // tiles of keys that it sees; those below `unmasked` need no mask
+  T* o_rows;            // of the tile whose outputs are finished
+  int rows_left;
+  auto arrive = [&](uint32_t barrier) {
+    if (lane == 0) barrier_arrive(barrier);
+  };
+  // half: of the first half of the keys alone.
+  auto issue_scores = [&](auto half) {
+    constexpr int kColumns = decltype(half)::value ? kKeys / 2 : kKeys;
+    auto& to = reinterpret_cast<float(&)[kColumns / 2]>(s);
+    const uint32_t q = q_operand + stage_q * (Tiles::kQBytes >> 4), k = k_operand + stage_k * (Tiles::kKeyBytes >> 4);
+#pragma unroll
+    for (int step = 0; step < kD / 16; ++step) {
+      const uint32_t panel = step / 4, in_panel = step % 4 * 32;
+      const uint64_t a = descriptor(q, panel * kRows * 128 + in_panel), b = descriptor(k, panel * kKeys * 128 + in_panel);
+      if (step == 0)
+        Wgmma<T, kColumns>::template shared_first<false>(to, a, b);
+      else
+        Wgmma<T, kColumns>::template shared<false>(to, a, b);
+    }
+    product_commit();
+  };
+  auto issue_outputs = [&] {
+    const uint32_t v = v_operand + stage_v * (Tiles::kKeyBytes >> 4);
+#pragma unroll
+    for (int step = 0; step < kKeys / 16; ++step) Wgmma<T, kD>::registers(o, p + 4 * step, descriptor(v, step * 2048));
+    product_commit();
+  };
+  auto release_k = [&] { arrive(barriers.k_empty + 8 * stage_k), advance(stage_k, phase_k, kStages); };
+  auto wait_outputs = [&] {
+    product_wait<0>();
+    pin(o), pin(p);
+    arrive(barriers.v_empty + 8 * stage_v), advance(stage_v, phase_v, kStages);
+  };
+  auto begin_tile = [&](int number) {
+    tile = schedule.chained_tile<kRows, Tiles::kCausal>(number);
+    tiles = chained_key_tiles<Tiles>(schedule, tile);
+    const int seen = Tiles::kCausal ? max(0, tile.first_row + consumer * 64 + schedule.shift + 1) : schedule.seq_k;  // by all rows
+    unmasked = min(schedule.seq_k, seen) / kKeys;
+    softmax.begin();
+  };
+  auto mask = [&](int n) {
+    const int limit = schedule.seq_k - n * kKeys - quad * 2;
+    const int diagonal = tile.first_row + row_in_block + schedule.shift - n * kKeys - quad * 2;
+#pragma unroll
+    for (int i = 0; i < kKeys / 2; ++i) {
+      const int column = i / 4 * 8 + i % 2, r = i / 2 % 2;
+      if (column >= limit || (Tiles::kCausal && column > diagonal + 8 * r)) s[i] = -INFINITY;
+    }
+  };
+  auto fill_second_half = [&](float value) {
+#pragma unroll
+    for (int i = kKeys / 4; i < kKeys / 2; ++i) s[i] = value;
+  };
+  // Row sums and log-sum-exp of the tile whose last P V is under way.
+  auto finish_rows = [&] {
+    const int row = tile.first_row + row_in_block;
+    float* lse = out.lse + (static_cast<int64_t>(tile.batch) * schedule.heads_q + tile.head) * schedule.seq_q + row;
+    o_rows = static_cast<T*>(out.o.at) + tile.batch * out.o.batch_stride + tile.head * out.o.head_stride + row * out.o.row_stride;
+    rows_left = schedule.seq_q - row;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float sum = softmax.sum[r];
+      sum += __shfl_xor_sync(kWholeWarp, sum, 1);
+      sum += __shfl_xor_sync(kWholeWarp, sum, 2);
+      inverse[r] = sum == 0.f ? 0.f : 1.f / sum;
+      if (quad == 0 && 8 * r < rows_left) lse[8 * r] = sum == 0.f ? -INFINITY : (softmax.top[r] * softmax.c + log2f(sum)) * kLn2;
+    }
+  };
+  auto write_outputs = [&] {
+    clear_unseen(o, inverse);
+    store_rows<T, kD>(o, inverse, o_rows, out.o.row_stride, rows_left, out.d);
+  };
+  // Scores of tile n, outputs of tile n + 1, softmax of tile n. At the border: the first scores of the tile of queries `number`, the last
+  // outputs of the one before.
+  auto step = [&](int n, auto masked, auto border, auto half, int number) {
+    constexpr bool kBorder = decltype(border)::value, kHalf = decltype(half)::value;
+    constexpr int kPieces = kHalf ? softmax.kPieces / 2 : softmax.kPieces;
+    barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
+    if constexpr (kBorder) barrier_wait(barriers.q_full + 8 * (stage_q * Tiles::kGroups + consumer), phase_q);
+    if (Tiles::kToken) named_sync(1 + consumer, 256);
+    pin(s), pin(o), pin(p);
+    product_fence();
+    issue_scores(half);
+    barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
+    product_fence();
+    issue_outputs();
+    if (Tiles::kToken) named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
+    if constexpr (kBorder) finish_rows(), begin_tile(number), n = tiles - 1;
+    product_wait<1>();  // scores are here, the outputs are under way
+    pin(s);
+    release_k();
+    if constexpr (kHalf) fill_second_half(-INFINITY);
+    if constexpr (kBorder) {
+      if (n >= unmasked) mask(n);
+    } else if constexpr (decltype(masked)::value) {
+      mask(n);
+    }
+#pragma unroll
+    for (int k = 0; k < kPieces; ++k) softmax.maximum_piece(k);
+    softmax.finish_maximum();
+    if constexpr (kHalf) fill_second_half(0.f);
+#pragma unroll
+    for (int k = 0; k < kPieces; ++k) {
+      if (Tiles::kHold > 0 && k == Tiles::kHold) {
+        barrier_wait(barriers.v_full + 8 * stage_v, phase_v);  // has passed; ends a basic block, as in `consume`
+        wait_outputs();
+      }
+      softmax.exponential_piece(k);
+    }
+    if constexpr (kHalf && Tiles::kHold > 0) softmax.add_piece(kPieces - 1);
+    softmax.finish_sum();
+    if (Tiles::kHold == 0) wait_outputs();
+    softmax.template pack_into<T>(p);
+    if constexpr (kBorder) {
+      write_outputs();
+      clear(o);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
+    }
+  };
+  if (Tiles::kToken && consumer == Tiles::kGroups - 1) named_arrive(1, 256);  // the token starts with consumer 0
+  constexpr std::true_type yes;
+  constexpr std::false_type no;
+  constexpr std::bool_constant<Tiles::kCut> cuts;
+  const bool cut = Tiles::kCut && consumer == 0 && schedule.shift % kKeys == 0;
+  // The block's very first scores: there is no P V yet.
+  begin_tile(schedule.chained_first<Tiles::kCausal>());
+  barrier_wait(barriers.q_full + 8 * consumer, phase_q);
+  barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
+  pin(s);
+  product_fence();
+  issue_scores(no);
+  product_wait<0>();
+  pin(s);
+  release_k();
+  if (tiles - 1 >= unmasked) mask(tiles - 1);
+#pragma unroll
+  for (int k = 0; k < softmax.kPieces; ++k) softmax.maximum_piece(k);
+  softmax.finish_maximum();
+#pragma unroll
+  for (int k = 0; k < softmax.kPieces; ++k) softmax.exponential_piece(k);
+  softmax.finish_sum();
+  pin(s);
+  clear(o);
+  softmax.template pack_into<T>(p);
+#pragma unroll 1
+  for (int round = 0;; ++round) {
+    int n = tiles - 2;
+#pragma unroll 1
+    for (; n >= unmasked; --n) step(n, yes, no, no, 0);
+#pragma unroll 1
+    for (; n >= 0; --n) step(n, no, no, no, 0);
+    arrive(barriers.q_empty + 8 * (stage_q * Tiles::kGroups + consumer));
+    advance(stage_q, phase_q, Tiles::kQStages);
+    const int number = barriers.hear_tile(round, lane == 0);
+    if (number >= schedule.tiles) break;
+    if (cut)
+      step(0, yes, yes, cuts, number);
+    else
+      step(0, yes, yes, no, number);
+  }
+  barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
+  pin(o), pin(p);
+  product_fence();
+  issue_outputs();
+  finish_rows();
+  wait_outputs();
+  write_outputs();
+}
+
+}  // namespace kymo::flash
