@@ -35,12 +35,13 @@ class Buffers {
     Forward call;
     call.problem = p_, call.variant = variant;
     call.q = input(0), call.k = input(1), call.v = input(2), call.o = output(3), call.lse = static_cast<float*>(lse_);
-    if (variant >= 0) call.path = Path::kHopper;
+    if (variant >= 0) call.path = path();
     return call;
   }
-  Backward backward(bool deterministic) const {
+  Backward backward(bool deterministic, int variant) const {
     Backward call;
-    call.problem = p_, call.deterministic = deterministic;
+    call.problem = p_, call.deterministic = deterministic, call.variant = variant;
+    if (variant >= 0) call.path = path();
     call.q = input(0), call.k = input(1), call.v = input(2), call.o = input(3), call.d_o = input(4),
     call.lse = static_cast<const float*>(lse_);
     call.dq = output(5), call.dk = output(6), call.dv = output(7);
@@ -48,6 +49,8 @@ class Buffers {
   }
 
  private:
+  /// Of the kernels taken by number.
+  Path path() const { return p_.element == Element::kFloat32 ? Path::kFloat : Path::kHopper; }
   Output output(size_t i) const { return {at_[i], p_.heads_q * p_.seq_q * p_.d, p_.seq_q * p_.d, p_.d}; }
   Input input(size_t i) const { return {at_[i], p_.heads_q * p_.seq_q * p_.d, p_.seq_q * p_.d, p_.d}; }
   Problem p_;
@@ -96,7 +99,7 @@ void bench_shape(Element element, int64_t d, bool causal, int64_t heads, int64_t
   // Kernels of larger padded head sizes could serve as well, but never faster.
   const auto family = [](const std::string& name) { return name.substr(0, name.rfind('_')); };
   const std::string chosen = family(kernel_name(buffers.forward(-1)));
-  for (int variant = -1; variant < 32; ++variant) {
+  for (int variant = -1; variant < kVariants; ++variant) {
     const Forward call = buffers.forward(variant);
     if (!supported(call) || family(kernel_name(call)) != chosen) continue;
     const std::string how = variant < 0 ? "" : ":" + std::to_string(variant);
@@ -104,15 +107,19 @@ void bench_shape(Element element, int64_t d, bool causal, int64_t heads, int64_t
     if (workspace_bytes(call) > 0) add_forward(how + ":uncounted", call, false);
   }
   std::vector<std::unique_ptr<Workspace>> workspaces;
-  for (const bool deterministic : {false, true}) {
-    Backward call = buffers.backward(deterministic);
-    if (!supported(call)) continue;
+  const auto add_backward = [&](const std::string& how, Backward call) {
     workspaces.push_back(std::make_unique<Workspace>(call));
     call.workspace = workspaces.back()->at();
-    entries.push_back({"backward," + kernel_name(call) + (deterministic ? ":deterministic" : ""),
-                       [call] { return launch_backward(call, nullptr); },
-                       2.5 * flops,
-                       {}});
+    entries.push_back({"backward," + kernel_name(call) + how, [call] { return launch_backward(call, nullptr); }, 2.5 * flops, {}});
+  };
+  for (const bool deterministic : {false, true}) {
+    const Backward call = buffers.backward(deterministic, -1);
+    if (supported(call)) add_backward(deterministic ? ":deterministic" : "", call);
+  }
+  const std::string backward_family = family(kernel_name(buffers.backward(false, -1)));
+  for (int variant = 0; element == Element::kFloat32 && variant < kVariants; ++variant) {
+    const Backward call = buffers.backward(false, variant);
+    if (supported(call) && family(kernel_name(call)) == backward_family) add_backward(":" + std::to_string(variant), call);
   }
   time_in_turn(entries);
   const char* elements[] = {"fp32", "bf16", "fp16"};
@@ -127,10 +134,20 @@ void bench_shape(Element element, int64_t d, bool causal, int64_t heads, int64_t
   std::fflush(stdout);
 }
 
+constexpr const char* kColumns = "pass,kernel,element,d,mask,batch,heads,seq,median_ms,least_ms,tflops";
+
 }  // namespace
 
+int bench_floats() {
+  std::puts(kColumns);
+  for (const int64_t d : {64, 128})
+    for (const bool causal : {false, true})
+      for (const int64_t seq : {1024, 4096, 16384}) bench_shape(Element::kFloat32, d, causal, 1024 / d, 16384 / seq, seq);
+  return 0;
+}
+
 int bench() {
-  std::puts("pass,kernel,element,d,mask,batch,heads,seq,median_ms,least_ms,tflops");
+  std::puts(kColumns);
   for (const int64_t d : {128, 64})
     for (const bool causal : {false, true})
       for (int64_t seq = 512; seq <= 16384; seq *= 2) bench_shape(Element::kBfloat16, d, causal, 2048 / d, 16384 / seq, seq);

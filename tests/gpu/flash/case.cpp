@@ -146,13 +146,13 @@ Forward Case::forward(Path path, int variant) const {
   return call;
 }
 
-Backward Case::backward(Path path, bool deterministic) const {
+Backward Case::backward(Path path, bool deterministic, int variant) const {
   Backward call;
   call.problem = problem;
   call.q = q.input(), call.k = k.input(), call.v = v.input(), call.o = o.input(), call.d_o = d_o.input();
   call.lse = static_cast<const float*>(lse.input().at);
   call.dq = dq.output(), call.dk = dk.output(), call.dv = dv.output();
-  call.path = path, call.deterministic = deterministic;
+  call.path = path, call.deterministic = deterministic, call.variant = variant;
   return call;
 }
 

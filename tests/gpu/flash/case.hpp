@@ -56,7 +56,7 @@ struct Case {
   Case(Case&&) = default;
 
   Forward forward(Path path, int variant = -1) const;
-  Backward backward(Path path, bool deterministic) const;
+  Backward backward(Path path, bool deterministic, int variant = -1) const;
   std::string text() const;
 
   Problem problem;

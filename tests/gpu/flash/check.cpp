@@ -121,11 +121,13 @@ void random_problems(Path path, Element element, int count) {
     ++run;
     const Reference right = reference(test);
     run_forward(test, test.forward(path), true, right, worst);
-    for (int variant = 0; path == Path::kHopper && variant < 32; ++variant)
+    for (int variant = 0; variant < kVariants; ++variant)
       if (supported(test.forward(path, variant))) run_forward(test, test.forward(path, variant), variant % 2, right, worst);
     if (!supported(test.backward(path, false))) continue;
     run_backward(test, test.backward(path, false), right, worst);
     if (path == Path::kHopper) run_backward(test, test.backward(path, true), right, worst);
+    for (int variant = 0; variant < kVariants; ++variant)
+      if (supported(test.backward(path, false, variant))) run_backward(test, test.backward(path, false, variant), right, worst);
   }
   std::printf("%-9s element %d: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n", name_of(path),
               static_cast<int>(element), run, worst.o, worst.lse, worst.dq, worst.dk, worst.dv, failures);
@@ -218,6 +220,21 @@ void same_everywhere(Element element, int64_t d, bool causal) {
   std::fflush(stdout);
 }
 
+/// A kernel whose results differ in their last bits must not take a deterministic call: not by itself, nor by number.
+void refused_backward() {
+  const Case test(usual(Element::kFloat32, 64, false), Layout::kHeadsFirst, 1, 1.0);
+  int loose = 0;
+  for (int variant = 0; variant < kVariants; ++variant) {
+    std::string reason;
+    if (!supported(test.backward(Path::kFloat, false, variant)) || supported(test.backward(Path::kFloat, true, variant), &reason)) continue;
+    ++loose;
+    expect(!reason.empty(), "no reason why variant " + std::to_string(variant) + " takes no deterministic call");
+  }
+  expect(loose > 0, "every fp32 kernel takes deterministic calls, the one that adds shares of dQ included");
+  expect(supported(test.backward(Path::kFloat, true)), "no kernel takes deterministic fp32 calls");
+  expect(!supported(test.backward(Path::kFloat, false, 1000)), "accepted: backward variant 1000");
+}
+
 void refusals() {
   Problem p = usual(Element::kBfloat16, 64, false);
   const Case test(p, Layout::kHeadsFirst, 1, 1.0);
@@ -237,22 +254,29 @@ void refusals() {
   refused([](Forward& c) { c.q.row_stride += 1; }, "an odd row stride");
   refused([](Forward& c) { c.variant = 1000; }, "variant 1000");
   refused([](Forward& c) { c.path = Path::kFloat; }, "bf16 on the float path");
+  refused_backward();
   Backward call = test.backward(Path::kAutomatic, false);
   expect(workspace_bytes(call) > 0 && !launch_backward(call, nullptr).empty(), "a backward call without workspace was launched");
 }
 
 }  // namespace
 
+int check_floats(int count) {
+  random_problems(Path::kFloat, Element::kFloat32, count);
+  same_everywhere(Element::kFloat32, 64, true);
+  same_everywhere(Element::kFloat32, 128, false);
+  return failures ? 1 : 0;
+}
+
 int check(int count) {
   refusals();
   for (const Element element : {Element::kBfloat16, Element::kFloat16})
     for (const Path path : {Path::kPortable, Path::kHopper}) random_problems(path, element, count);
-  random_problems(Path::kFloat, Element::kFloat32, count);
+  check_floats(count);
   for (const int64_t d : {64, 128})
     for (const bool causal : {false, true}) same_everywhere(Element::kBfloat16, d, causal);
   same_everywhere(Element::kFloat16, 96, true);
   same_everywhere(Element::kBfloat16, 256, true);
-  same_everywhere(Element::kFloat32, 64, true);
   std::printf(failures ? "%d FAILURES\n" : "all right (%d failures)\n", failures);
   return failures ? 1 : 0;
 }

@@ -4,8 +4,12 @@
 
 namespace kymo::flash::test {
 
-/// Both return the exit code and print what they find as they go.
+constexpr int kVariants = 64;  ///< numbers below this are tried for Forward::variant and Backward::variant
+
+/// All return the exit code and print what they find as they go.
 int check(int count);
+int check_floats(int count);  ///< the part of check() that runs fp32
 int bench();
+int bench_floats();  ///< every kernel of the float path at lengths of 1k to 16k
 
 }  // namespace kymo::flash::test

@@ -16,11 +16,14 @@ LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_128x128, hopper_for
     hopper_forward_d128_64x80, hopper_forward_d256_128x80;
 LaunchBackward hopper_backward_d64, hopper_backward_d128;
 
-/// Compute capability 8.0 and later; each takes d up to the padded head size in its name.
+/// Compute capability 8.0 and later; each takes d up to the padded head size in its name. fp32: then rows held x streamed of a tile;
+/// `shares` adds dQ up where it lies (float_shares.cuh).
 LaunchForward portable_forward_d64, portable_forward_d128, portable_forward_d256;      // bf16, fp16
-LaunchForward float_forward_d64, float_forward_d128, float_forward_d256;               // fp32
 LaunchBackward portable_backward_d64, portable_backward_d128, portable_backward_d256;  // bf16, fp16
-LaunchBackward float_backward_d64, float_backward_d128, float_backward_d256;           // fp32
+LaunchForward float_forward_d64_128x64, float_forward_d64_128x32, float_forward_d64_64x64, float_forward_d64_64x32,
+    float_forward_d128_128x16, float_forward_d128_64x32, float_forward_d128_64x64, float_forward_d256_64x16;
+LaunchBackward float_backward_d64_128x32, float_backward_d64_64x32, float_backward_d64_128x16, float_backward_d64_shares,
+    float_backward_d128_64x16, float_backward_d128_64x32, float_backward_d128_shares, float_backward_d256_32x16;
 
 /// Whether a Hopper forward hands out its tiles by a counter: where that has measured faster although the counter must be zeroed before.
 inline bool wants_counter(const Problem& p) { return p.seq_k < 4096 && (p.causal || p.d <= 64); }
