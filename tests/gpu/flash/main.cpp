@@ -4,7 +4,7 @@
 //   flash_kernels check-fp32 [COUNT]   the part of it that runs fp32
 //   flash_kernels bench           CSV of times on standard output
 //   flash_kernels bench-fp32      the same for every fp32 kernel, by number
-// Exit code 0: all right; 1: something is wrong; 77: no GPU.
+// Exit code 0: all right; 1: something is wrong; 2: unknown command; 77: no GPU.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -24,10 +24,10 @@ std::string float_backward_d64_64x32(const Backward& call, Stream stream) {
   return launch_portable_backward<Keys64, Queries64>(call, stream);
 }
 std::string float_backward_d64_128x16(const Backward& call, Stream stream) {
-  return launch_portable_backward<Tiles<64, 2, 1, 128, 16, 2, 2, 2>, Queries64>(call, stream);
+  return launch_portable_backward<Tiles<64, 2, 1, 128, 16, 1, 2, 2>, Queries64>(call, stream);
 }
 std::string float_backward_d64_shares(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<64, 1, 1, 64, 32, 2, 4, 2, true>>(call, stream);
+  return launch_backward_shares<Tiles<64, 1, 1, 64, 32, 2, 4, 3, true>>(call, stream);
 }
 std::string float_backward_d128_64x16(const Backward& call, Stream stream) {
   return launch_portable_backward<Keys128, Tiles<128, 1, 1, 64, 16, 2, 4, 2>>(call, stream);

@@ -13,9 +13,9 @@
 
 namespace kymo::flash {
 
-/// Leaves dS^T of a warp's keys, from own_row on, in ds_tile.
+/// Leaves dS^T of a warp's keys, from own_row on, in ds_tile; zeros if no query sees them.
 template <int kOwn, int kM, int kN>
-__device__ __forceinline__ void store_transposed(uint32_t ds_tile, const float (&ds)[kM][kN][4], int own_row) {
+__device__ __forceinline__ void store_transposed(uint32_t ds_tile, const float (&ds)[kM][kN][4], int own_row, bool seen) {
   constexpr int kBytes = TileRow<float, kOwn>::kBytes;
   const int lane = opaque(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   const uint32_t from = ds_tile + 2 * t * kBytes + (g >> 1) * 4, chunk = own_row / 4 + (g & 1);
@@ -26,7 +26,7 @@ __device__ __forceinline__ void store_transposed(uint32_t ds_tile, const float (
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         const uint32_t at = (chunk + 4 * m + e / 2 * 2) ^ (2 * t + e % 2);  // the row's number modulo 8
-        store_number(from + (8 * j + e % 2) * kBytes + (at << 4), ds[m][j][e]);
+        store_number(from + (8 * j + e % 2) * kBytes + (at << 4), seen ? ds[m][j][e] : 0.f);
       }
 }
 

@@ -39,7 +39,7 @@ __device__ __forceinline__ void halve(const uint32_t (&x)[kCount], uint32_t (&bi
 template <int D, int kM, int kN, bool kExchanged>
 __device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint32_t a_tile, int a_row, uint32_t b_tile) {
   static_assert(kN % 2 == 0, "B is read 16 rows at a time");
-  constexpr int kBytes = TileRow<float, D>::kBytes, kChunk = 2, kUnroll = kM * kN < 8 ? 2 : 1;
+  constexpr int kBytes = TileRow<float, D>::kBytes, kChunk = 2, kUnroll = kM * kN < 4 ? 2 : 1;
   const int lane = opaque(threadIdx.x) % 32, in_eight = lane & 7;
   const uint32_t a_from = a_tile + (a_row + (lane & 15)) * kBytes, a_turn = ((lane >> 4) ^ in_eight) << 4;
   const uint32_t b_from = b_tile + (in_eight + ((lane >> 4) << 3)) * kBytes, b_turn = (((lane >> 3) & 1) ^ in_eight) << 4;

@@ -5,7 +5,7 @@
 //   dV = P^T dO,          dK = scale dS^T Q,          dQ = scale dS K
 //
 // Two kernels, each of which owns its outputs: no atomics, no fp32 accumulators in memory, the same bits in every call. The price is
-// that S and dP are computed twice (seven products instead of five).
+// that S and dP are computed twice (seven products instead of five). For floats the key kernel can do all five: float_shares.cuh.
 //
 //   key kernel    a block holds rows of K and V and walks over the queries of every head of the group: S^T = K Q^T, dP^T = V dO^T;
 //                 P^T and dS^T leave the tensor cores in the layout of the left operand of dV += P^T dO and dK += dS^T Q
@@ -99,43 +99,48 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       }
       __syncthreads();
       const uint32_t q_tile = stages + stage * kStageBytes, do_tile = q_tile + Tiles::kTileBytes, lse = do_tile + Tiles::kTileBytes;
-      float s[kM][kN][4], dp[kM][kN][4];
-      scores<T, D, true>(s, k_tile, own_row, q_tile);
       const int row0 = tile * kStream;
-      if ((p.causal && row0 + shift < place.first_row + Tiles::kOwn) || place.first_row + Tiles::kOwn > seq_k) {
+      // Whether a key of this warp is seen by a query of the tile; if not, all of its dS is zero.
+      const bool seen = !Tiles::kWide || !p.causal || place.first_row + own_row < row0 + kStream + shift;
+      float s[kM][kN][4];
+      if (seen) {
+        float dp[kM][kN][4];
+        scores<T, D, true>(s, k_tile, own_row, q_tile);
+        if ((p.causal && row0 + shift < place.first_row + Tiles::kOwn) || place.first_row + Tiles::kOwn > seq_k) {
 #pragma unroll
-        for (int m = 0; m < kM; ++m)
+          for (int m = 0; m < kM; ++m)
 #pragma unroll
-          for (int j = 0; j < kN; ++j)
+            for (int j = 0; j < kN; ++j)
 #pragma unroll
-            for (int e = 0; e < 4; ++e) {
-              const int row = row0 + 8 * j + 2 * t + e % 2, at = key + 16 * m + 8 * (e / 2);
-              if (at >= seq_k || (p.causal && at > row + shift)) s[m][j][e] = -INFINITY;
-            }
-      }
+              for (int e = 0; e < 4; ++e) {
+                const int row = row0 + 8 * j + 2 * t + e % 2, at = key + 16 * m + 8 * (e / 2);
+                if (at >= seq_k || (p.causal && at > row + shift)) s[m][j][e] = -INFINITY;
+              }
+        }
 #pragma unroll
-      for (int j = 0; j < kN; ++j) {
-        const float2 l = load_shared2(lse + (8 * j + 2 * t) * 4);
+        for (int j = 0; j < kN; ++j) {
+          const float2 l = load_shared2(lse + (8 * j + 2 * t) * 4);
 #pragma unroll
-        for (int m = 0; m < kM; ++m)
+          for (int m = 0; m < kM; ++m)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, e % 2 ? l.y : l.x);
-      }
-      accumulate<T, D, Tiles::kVector>(dv, s, do_tile, column, seq_k);
-      scores<T, D, true>(dp, v_tile, own_row, do_tile);
+            for (int e = 0; e < 4; ++e) s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, e % 2 ? l.y : l.x);
+        }
+        accumulate<T, D, Tiles::kVector>(dv, s, do_tile, column, seq_k);
+        scores<T, D, true>(dp, v_tile, own_row, do_tile);
 #pragma unroll
-      for (int j = 0; j < kN; ++j) {
-        const float2 delta = load_shared2(lse + kStream * 4 + (8 * j + 2 * t) * 4);
+        for (int j = 0; j < kN; ++j) {
+          const float2 delta = load_shared2(lse + kStream * 4 + (8 * j + 2 * t) * 4);
 #pragma unroll
-        for (int m = 0; m < kM; ++m)
+          for (int m = 0; m < kM; ++m)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) s[m][j][e] *= dp[m][j][e] - (e % 2 ? delta.y : delta.x);
+            for (int e = 0; e < 4; ++e) s[m][j][e] *= dp[m][j][e] - (e % 2 ? delta.y : delta.x);
+        }
       }
       if constexpr (Tiles::kShares) {
         __syncthreads();  // nobody reads this dO any more
-        store_transposed<Tiles::kOwn>(do_tile, s, own_row);
+        store_transposed<Tiles::kOwn>(do_tile, s, own_row, seen);
       }
-      accumulate<T, D, Tiles::kVector>(dk, s, q_tile, column, seq_k);
+      if (seen) accumulate<T, D, Tiles::kVector>(dk, s, q_tile, column, seq_k);
       if constexpr (Tiles::kShares) {
         __syncthreads();  // all of dS is there
         T* dq_rows = head_of<T>(call.dq, opaque(batch), opaque(first_head + in_group)) + row0 * call.dq.row_stride;
@@ -149,14 +154,15 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     }
   wait_copies<0>();
 
+  const Place again = key_place<Tiles::kOwn>(p, opaque(blockIdx.x));  // rather than registers through the loop
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int row = key + 16 * m + 8 * r;
       if (row >= seq_k) continue;
-      T* dk_row = head_of<T>(call.dk, place.batch, place.head_kv) + row * call.dk.row_stride;
-      T* dv_row = head_of<T>(call.dv, place.batch, place.head_kv) + row * call.dv.row_stride;
+      T* dk_row = head_of<T>(call.dk, again.batch, again.head_kv) + row * call.dk.row_stride;
+      T* dv_row = head_of<T>(call.dv, again.batch, again.head_kv) + row * call.dv.row_stride;
       store_columns<T, Tiles::kVector>(dk_row + column, dk[m], r, p.scale, d - column);
       store_columns<T, Tiles::kVector>(dv_row + column, dv[m], r, 1.f, d - column);
     }

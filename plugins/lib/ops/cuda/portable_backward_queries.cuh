@@ -57,27 +57,29 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     }
     __syncthreads();
     const uint32_t k_tile = stages + stage * kStageBytes, v_tile = k_tile + Tiles::kTileBytes;
-    float s[kM][kN][4], dp[kM][kN][4];
-    scores<T, D, false>(s, q_tile, own_row, k_tile);
-    if (n >= clear) {
+    if (!Tiles::kWide || !p.causal || n * kStream < place.first_row + own_row + 16 * kM + shift) {  // a row of this warp sees some of it
+      float s[kM][kN][4], dp[kM][kN][4];
+      scores<T, D, false>(s, q_tile, own_row, k_tile);
+      if (n >= clear) {
+#pragma unroll
+        for (int m = 0; m < kM; ++m)
+#pragma unroll
+          for (int j = 0; j < kN; ++j)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+              const int key = n * kStream + 8 * j + 2 * t + e % 2;
+              if (key >= seq_k || (p.causal && key > row + 16 * m + 8 * (e / 2) + shift)) s[m][j][e] = -INFINITY;
+            }
+      }
+      scores<T, D, false>(dp, do_tile, own_row, v_tile);
 #pragma unroll
       for (int m = 0; m < kM; ++m)
 #pragma unroll
         for (int j = 0; j < kN; ++j)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            const int key = n * kStream + 8 * j + 2 * t + e % 2;
-            if (key >= seq_k || (p.causal && key > row + 16 * m + 8 * (e / 2) + shift)) s[m][j][e] = -INFINITY;
-          }
+          for (int e = 0; e < 4; ++e) s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, lse[m][e / 2]) * (dp[m][j][e] - delta[m][e / 2]);
+      accumulate<T, D, Tiles::kVector>(dq, s, k_tile, column, seq_k);
     }
-    scores<T, D, false>(dp, do_tile, own_row, v_tile);
-#pragma unroll
-    for (int m = 0; m < kM; ++m)
-#pragma unroll
-      for (int j = 0; j < kN; ++j)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, lse[m][e / 2]) * (dp[m][j][e] - delta[m][e / 2]);
-    accumulate<T, D, Tiles::kVector>(dq, s, k_tile, column, seq_k);
     __syncthreads();
     if (Tiles::kStages == 2)
       stage ^= 1;

@@ -104,10 +104,22 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forw
   copy_rows<T, D, Tiles::kRows, kThreads>(q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride,
                                           call.q.row_stride, seq_q - place.first_row, d);
   if (tiles > 0) copy_keys(k_tile, k_head, call.k.row_stride, tiles - 1);
+  int n = tiles - 1;
+  if constexpr (Tiles::kWide) {
 #pragma unroll 1
-  for (int n = tiles - 1; n >= 0; --n) {
+    for (; p.causal && n >= 0 && n * kKeys >= warp_row + 16 * kM + shift; --n) {  // this warp sees nothing of the tile: it only copies
+      wait_copies<0>();
+      sync_block();
+      copy_keys(v_tile, v_head, call.v.row_stride, n);
+      wait_copies<0>();
+      sync_block();
+      if (n > 0) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
+    }
+  }
+#pragma unroll 1
+  for (; n >= 0; --n) {
     wait_copies<0>();
-    __syncthreads();  // K of this tile is there; nobody reads the V before it any more
+    sync_block();  // K of this tile is there; nobody reads the V before it any more
     copy_keys(v_tile, v_head, call.v.row_stride, n);
     float s[kM][kN][4];
     scores<T, D, false>(s, q_tile, warp * 16 * kM, k_tile);
@@ -132,7 +144,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forw
           }
     }
     wait_copies<0>();
-    __syncthreads();  // V is there; nobody reads this K any more
+    sync_block();  // V is there; nobody reads this K any more
     if (n > 0) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
     float correction[kM][2];
     softmax.take(s, c, correction);
