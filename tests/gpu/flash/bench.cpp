@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <memory>
 
 #include "runs.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 /// Contiguous tensors of one shape, large ones included; filled with small random numbers by copies of one block.
 class Buffers {
  public:
-  explicit Buffers(const Problem& p) : p_(p) {
+  Buffers(const Problem& p, Path path) : p_(p), path_(path) {
     const int64_t size = p.element == Element::kFloat32 ? 4 : 2;
     const Case block(Problem{1, 1, 1, 2048, 2048, 128, p.element, false, 1.f}, Layout::kHeadsFirst, 1, 1.0);
     for (size_t i = 0; i < 8; ++i) {
@@ -35,13 +36,13 @@ class Buffers {
     Forward call;
     call.problem = p_, call.variant = variant;
     call.q = input(0), call.k = input(1), call.v = input(2), call.o = output(3), call.lse = static_cast<float*>(lse_);
-    if (variant >= 0) call.path = Path::kHopper;
+    call.path = path(variant);
     return call;
   }
   Backward backward(bool deterministic, int variant) const {
     Backward call;
     call.problem = p_, call.deterministic = deterministic, call.variant = variant;
-    if (variant >= 0) call.path = Path::kHopper;
+    call.path = path(variant);
     call.q = input(0), call.k = input(1), call.v = input(2), call.o = input(3), call.d_o = input(4),
     call.lse = static_cast<const float*>(lse_);
     call.dq = output(5), call.dk = output(6), call.dv = output(7);
@@ -49,9 +50,15 @@ class Buffers {
   }
 
  private:
+  /// The path asked for; otherwise, by number, the best.
+  Path path(int variant) const {
+    if (path_ != Path::kAutomatic || variant < 0) return path_;
+    return p_.element == Element::kFloat32 ? Path::kFloat : Path::kHopper;
+  }
   Output output(size_t i) const { return {at_[i], p_.heads_q * p_.seq_q * p_.d, p_.seq_q * p_.d, p_.d}; }
   Input input(size_t i) const { return {at_[i], p_.heads_q * p_.seq_q * p_.d, p_.seq_q * p_.d, p_.d}; }
   Problem p_;
+  Path path_;
   void* at_[8] = {};
   void* lse_ = nullptr;
 };
@@ -64,11 +71,12 @@ struct Entry {
 };
 
 /// Milliseconds of a call of each, taken in turn so that power and clocks are shared out evenly.
-void time_in_turn(std::vector<Entry>& entries) {
+void time_in_turn(std::vector<Entry>& entries, int rounds) {
+  constexpr int kUntimed = 2;
   cudaEvent_t begin, end;
   check_cuda(cudaEventCreate(&begin), "cudaEventCreate");
   check_cuda(cudaEventCreate(&end), "cudaEventCreate");
-  for (int round = 0; round < 12; ++round)
+  for (int round = 0; round < kUntimed + rounds; ++round)
     for (Entry& entry : entries) {
       // Several calls in a row: of a short one alone, much of the time between the events would be the host's launching.
       const int calls = static_cast<int>(std::clamp(1e12 / entry.flops, 1.0, 20.0));
@@ -79,76 +87,117 @@ void time_in_turn(std::vector<Entry>& entries) {
       check_cuda(cudaEventSynchronize(end), entry.name.c_str());
       float ms = 0;
       check_cuda(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
-      if (error.empty() && round >= 2) entry.ms.push_back(ms / static_cast<float>(calls));
+      if (error.empty() && round >= kUntimed) entry.ms.push_back(ms / static_cast<float>(calls));
     }
   cudaEventDestroy(begin), cudaEventDestroy(end);
 }
 
-void bench_shape(Element element, int64_t d, bool causal, int64_t heads, int64_t batch, int64_t seq) {
-  const Problem p{batch, heads, heads, seq, seq, d, element, causal, static_cast<float>(1 / std::sqrt(static_cast<double>(d)))};
-  const Buffers buffers(p);
-  const double flops = 4.0 * static_cast<double>(batch * heads) * static_cast<double>(seq * seq * d) / (causal ? 2 : 1);
-  std::vector<Entry> entries;
-  const Workspace counter(size_t{256});
-  const auto add_forward = [&](const std::string& how, Forward call, bool counted) {
-    if (counted) call.workspace = counter.at();
-    entries.push_back({"forward," + kernel_name(call) + how, [call] { return launch_forward(call, nullptr); }, flops, {}});
-  };
-  // Kernels of larger padded head sizes could serve as well, but never faster.
-  const auto family = [](const std::string& name) { return name.substr(0, name.rfind('_')); };
-  const std::string chosen = family(kernel_name(buffers.forward(-1)));
-  for (int variant = -1; variant < kMostVariants; ++variant) {
-    const Forward call = buffers.forward(variant);
-    if (!supported(call) || (variant >= 0 && !runs_by_number(call)) || family(kernel_name(call)) != chosen) continue;
-    const std::string how = variant < 0 ? "" : ":" + std::to_string(variant);
-    add_forward(how, call, true);
-    const bool twin = kernel_name(call).find("_counted") != std::string::npos;  // without the counter it is the chained kernel
-    if (workspace_bytes(call) > 0 && !twin) add_forward(how + ":uncounted", call, false);
+struct Shape {
+  Element element;
+  int64_t d;
+  bool causal;
+  int64_t heads, batch, seq;
+};
+
+std::string numbered(int variant) { return variant < 0 ? "" : ":" + std::to_string(variant); }
+
+/// Every kernel that is to be timed for one shape; the table's choices have no number.
+class Entries {
+ public:
+  Entries(const Shape& shape, const Problem& p, const Choice& choice) : shape_(shape), choice_(choice), buffers_(p, choice.path) {
+    flops_ = 4.0 * static_cast<double>(shape.batch * shape.heads) * static_cast<double>(shape.seq * shape.seq * shape.d) /
+             (shape.causal ? 2 : 1);
+    for (int variant = -1; variant < kMostVariants; ++variant) add_forward(variant);
+    for (int variant = -1; variant < kMostVariants; ++variant) add_backward(variant);
   }
-  std::vector<std::unique_ptr<Workspace>> workspaces;
-  const auto add_backward = [&](const std::string& how, Backward call) {
-    workspaces.push_back(std::make_unique<Workspace>(call));
-    call.workspace = workspaces.back()->at();
-    entries.push_back({"backward," + kernel_name(call) + how, [call] { return launch_backward(call, nullptr); }, 2.5 * flops, {}});
-  };
-  const std::string padded = d <= 64 ? "_d64" : d <= 128 ? "_d128" : "_d", usual = kernel_name(buffers.backward(false, -1));
-  for (int variant = -1; variant < kMostVariants; ++variant)
+
+  std::vector<Entry> all;
+
+ private:
+  /// Kernels of larger padded head sizes could serve as well, but never faster; nor is the table's choice timed twice.
+  template <class Call>
+  bool wanted(const Call& call, const Call& usual) const {
+    const std::string name = kernel_name(call);
+    return choice_.runs(call) && (call.variant < 0 || (of_size(name, shape_.d) && name != kernel_name(usual)));
+  }
+  void add_forward(int variant) {
+    Forward call = buffers_.forward(variant);
+    if (!wanted(call, buffers_.forward(-1))) return;
+    const std::string name = "forward," + kernel_name(call) + numbered(variant);
+    const bool twin = name.find("_counted") != std::string::npos;  // without the counter it is the chained kernel
+    if (workspace_bytes(call) > 0 && !twin)
+      all.push_back({name + ":uncounted", [call] { return launch_forward(call, nullptr); }, flops_, {}});
+    call.workspace = counter_.at();
+    all.push_back({name, [call] { return launch_forward(call, nullptr); }, flops_, {}});
+  }
+  void add_backward(int variant) {
     for (const bool deterministic : {false, true}) {
-      const Backward call = buffers.backward(deterministic, variant);
+      Backward call = buffers_.backward(deterministic, variant);
       const std::string name = kernel_name(call);
-      if ((variant < 0 ? !supported(call) : !runs_by_number(call)) || name.find(padded) == std::string::npos || (variant >= 0 && name == usual)) continue;
-      add_backward((variant < 0 ? "" : ":" + std::to_string(variant)) + (deterministic ? ":deterministic" : ""), call);
+      if (!wanted(call, buffers_.backward(deterministic, -1)) || (deterministic && name.find("hopper") != 0)) continue;  // of one mode
+      workspaces_.push_back(std::make_unique<Workspace>(call));
+      call.workspace = workspaces_.back()->at();
+      all.push_back({"backward," + name + numbered(variant) + (deterministic ? ":deterministic" : ""),
+                     [call] { return launch_backward(call, nullptr); },
+                     2.5 * flops_,
+                     {}});
     }
-  time_in_turn(entries);
-  const char* elements[] = {"fp32", "bf16", "fp16"};
-  for (Entry& entry : entries) {
+  }
+
+  Shape shape_;
+  const Choice& choice_;
+  Buffers buffers_;
+  Workspace counter_{size_t{256}};
+  double flops_ = 0;
+  std::vector<std::unique_ptr<Workspace>> workspaces_;
+};
+
+void bench_shape(const Shape& s, const Choice& choice) {
+  const Problem p{
+      s.batch, s.heads, s.heads, s.seq, s.seq, s.d, s.element, s.causal, static_cast<float>(1 / std::sqrt(static_cast<double>(s.d)))};
+  Entries entries(s, p, choice);
+  time_in_turn(entries.all, choice.count ? choice.count : 10);
+  for (Entry& entry : entries.all) {
     if (entry.ms.empty()) continue;
     std::sort(entry.ms.begin(), entry.ms.end());
     const double median = entry.ms[entry.ms.size() / 2];
-    std::printf("%s,%s,%d,%s,%d,%d,%d,%.4f,%.4f,%.1f\n", entry.name.c_str(), elements[static_cast<int>(element)], static_cast<int>(d),
-                causal ? "causal" : "full", static_cast<int>(batch), static_cast<int>(heads), static_cast<int>(seq), median,
+    std::printf("%s,%s,%d,%s,%d,%d,%d,%.4f,%.4f,%.1f\n", entry.name.c_str(), kElements[static_cast<int>(s.element)], static_cast<int>(s.d),
+                s.causal ? "causal" : "full", static_cast<int>(s.batch), static_cast<int>(s.heads), static_cast<int>(s.seq), median,
                 static_cast<double>(entry.ms.front()), entry.flops / median / 1e9);
   }
   std::fflush(stdout);
 }
 
+/// 16384 tokens at lengths of 512 (fp32: 1024) to 16384; hidden size 2048, fp32 1024.
+std::vector<Shape> lengths(Element element, int64_t d) {
+  const bool wide = element == Element::kFloat32;
+  std::vector<Shape> shapes;
+  for (const bool causal : {false, true})
+    for (int64_t seq = wide ? 1024 : 512; seq <= 16384; seq *= wide ? 4 : 2)
+      shapes.push_back({element, d, causal, std::max<int64_t>((wide ? 1024 : 2048) / d, 1), 16384 / seq, seq});
+  return shapes;
+}
+
+std::vector<Shape> usual_shapes() {
+  std::vector<Shape> shapes;
+  const auto add = [&](const std::vector<Shape>& more) { shapes.insert(shapes.end(), more.begin(), more.end()); };
+  for (const int64_t d : {128, 64}) add(lengths(Element::kBfloat16, d));
+  shapes.push_back({Element::kBfloat16, 64, true, 16, 1, 16384});  // the leaderboard's
+  for (const bool causal : {false, true}) {
+    shapes.push_back({Element::kFloat16, 128, causal, 16, 4, 4096});
+    for (const int64_t d : {32, 96, 192, 256}) shapes.push_back({Element::kBfloat16, d, causal, 2048 / d, 4, 4096});
+  }
+  for (const int64_t d : {64, 128}) add(lengths(Element::kFloat32, d));
+  return shapes;
+}
+
 }  // namespace
 
-int bench(int64_t d) {
+int bench(const Choice& choice) {
   std::puts("pass,kernel,element,d,mask,batch,heads,seq,median_ms,least_ms,tflops");
-  for (const bool causal : {false, true})
-    for (int64_t seq = 512; d > 0 && seq <= 16384; seq *= 2)
-      bench_shape(Element::kBfloat16, d, causal, std::max<int64_t>(2048 / d, 1), 16384 / seq, seq);
-  if (d > 0) return 0;
-  for (const int64_t often : {128, 64})
-    for (const bool causal : {false, true})
-      for (int64_t seq = 512; seq <= 16384; seq *= 2) bench_shape(Element::kBfloat16, often, causal, 2048 / often, 16384 / seq, seq);
-  bench_shape(Element::kBfloat16, 64, true, 16, 1, 16384);  // the leaderboard's
-  for (const bool causal : {false, true}) {
-    bench_shape(Element::kFloat16, 128, causal, 16, 4, 4096);
-    for (const int64_t rare : {32, 96, 192, 256}) bench_shape(Element::kBfloat16, rare, causal, rare == 96 ? 21 : 2048 / rare, 4, 4096);
-    for (const int64_t often : {64, 128}) bench_shape(Element::kFloat32, often, causal, 1024 / often, 4, 2048);
-  }
+  const std::vector<Shape> shapes = choice.d ? lengths(choice.element.value_or(Element::kBfloat16), choice.d) : usual_shapes();
+  for (const Shape& shape : shapes)
+    if (choice.takes(shape.element)) bench_shape(shape, choice);
   return 0;
 }
 

@@ -1,240 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <random>
-
-#include "reference.hpp"
-#include "runs.hpp"
+#include "verdict.hpp"
 
 namespace kymo::flash::test {
-namespace {
-
-int failures = 0;
-
-void expect(bool right, const std::string& what) {
-  if (right) return;
-  ++failures;
-  std::printf("WRONG %s\n", what.c_str());
-}
-
-const char* name_of(Path path) {
-  constexpr std::array names = {"automatic", "hopper", "portable", "float"};
-  return names[static_cast<size_t>(path)];
-}
-
-/// Rows are held to these: a few roundings of the element type (2^-9 for bf16, 2^-12 for fp16); fp32's by the size of the scores,
-/// since exp(score - lse) is off by the rounding of both.
-double tolerance(const Case& test) {
-  if (test.problem.element == Element::kFloat32) return 1e-5 * std::max(1.0, test.gain * test.gain);
-  return test.problem.element == Element::kBfloat16 ? 0.012 : 0.0016;
-}
-
-struct Worst {
-  double o = 0, lse = 0, dq = 0, dk = 0, dv = 0;
-};
-
-void compare(double& worst, const GuardedTensor& got, const Expected& expected, const Case& test, const std::string& what) {
-  const double floor = test.problem.element == Element::kFloat16 ? 0.02 * std::max(1.0, test.gain) : 1e-30;
-  const double error = worst_row(got.values(), expected, test.problem.d, floor);
-  worst = std::max(worst, error);
-  expect(error <= tolerance(test), what + ": a row is " + std::to_string(error) + " off: " + test.text());
-  expect(got.untouched_around(), what + ": something beside the tensor was written: " + test.text());
-}
-
-void compare_lse(double& worst, const GuardedTensor& got, const Expected& expected, const Case& test, const std::string& what) {
-  double most = 0;
-  for (size_t i = 0; i < expected.value.size(); ++i) {
-    const double a = got.values()[i], b = expected.value[i];
-    const double error = a == b ? 0 : std::fabs(a - b) / (1 + std::fabs(b));
-    if (!(error <= most)) most = std::isnan(error) ? INFINITY : error;
-  }
-  worst = std::max(worst, most);
-  expect(most <= 2e-5, what + ": lse is " + std::to_string(most) + " off: " + test.text());
-  expect(got.untouched_around(), what + ": something beside lse was written: " + test.text());
-}
-
-void run_forward(Case& test, Forward call, bool with_workspace, const Reference& right, Worst& worst) {
-  const std::string name = kernel_name(call);
-  const Workspace workspace(call);
-  if (with_workspace) call.workspace = workspace.at();
-  test.o.poison(), test.lse.poison();
-  const std::string error = launch_forward(call, nullptr);
-  if (!error.empty()) return expect(false, error + ": " + test.text());
-  check_cuda(cudaDeviceSynchronize(), (name + ": " + test.text()).c_str());
-  test.o.fetch(), test.lse.fetch();
-  compare(worst.o, test.o, right.o, test, name + " o");
-  compare_lse(worst.lse, test.lse, right.lse, test, name);
-}
-
-void run_backward(Case& test, Backward call, const Reference& right, Worst& worst) {
-  const std::string name = kernel_name(call);
-  Workspace workspace(call);
-  call.workspace = workspace.at();
-  for (GuardedTensor* out : {&test.dq, &test.dk, &test.dv}) out->poison();
-  const std::string error = launch_backward(call, nullptr);
-  if (!error.empty()) return expect(false, error + ": " + test.text());
-  check_cuda(cudaDeviceSynchronize(), (name + ": " + test.text()).c_str());
-  for (GuardedTensor* out : {&test.dq, &test.dk, &test.dv}) out->fetch();
-  compare(worst.dq, test.dq, right.dq, test, name + " dq");
-  compare(worst.dk, test.dk, right.dk, test, name + " dk");
-  compare(worst.dv, test.dv, right.dv, test, name + " dv");
-}
-
-/// Lengths around tile borders, odd ones, single rows; small enough for the reference. d: 0 for any.
-Problem draw(std::mt19937_64& random, Element element, int64_t d) {
-  const auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
-  const auto length = [&]() -> int64_t {
-    constexpr std::array<int64_t, 10> borders = {1, 2, 63, 64, 65, 127, 128, 129, 192, 257};
-    return pick(0, 2) == 0 ? borders[static_cast<size_t>(pick(0, 9))] : pick(1, 600);
-  };
-  Problem p;
-  p.element = element;
-  p.batch = pick(1, 2), p.heads_kv = pick(1, 3), p.heads_q = p.heads_kv * pick(1, 3);
-  p.seq_q = length(), p.seq_k = pick(0, 2) == 0 ? length() : p.seq_q;
-  constexpr std::array<int64_t, 6> usual = {64, 128, 32, 96, 256, 192};
-  p.d = pick(0, 3) == 0 ? 8 * pick(1, 32) : usual[static_cast<size_t>(pick(0, 5))];
-  if (d > 0) p.d = d;
-  p.causal = pick(0, 1) == 1;
-  p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(p.d)));
-  if (pick(0, 5) == 0) p.scale *= 2;
-  while (p.batch * p.heads_q * p.seq_q * p.seq_k * p.d > 40'000'000 && p.heads_q > p.heads_kv) p.heads_q -= p.heads_kv;
-  return p;
-}
-
-void random_problems(Path path, Element element, int count, int64_t d) {
-  Worst worst;
-  std::mt19937_64 random(static_cast<uint64_t>(path) * 10 + static_cast<uint64_t>(element));
-  int run = 0;
-  for (int i = 0; i < count; ++i) {
-    const Problem p = draw(random, element, d);
-    constexpr std::array gains = {1.0, 1.0, 0.1, 4.0};
-    Case test(p, static_cast<Layout>(i % 3), static_cast<uint64_t>(i) + 1, gains[static_cast<size_t>(i % 4)]);
-    std::string reason;
-    if (!supported(test.forward(path), &reason)) {
-      if (i == 0) std::printf("%s is not run here: %s\n", name_of(path), reason.c_str());
-      if (path == Path::kHopper) continue;
-      return;
-    }
-    ++run;
-    const Reference right = reference(test);
-    run_forward(test, test.forward(path), true, right, worst);
-    for (int variant = 0; path == Path::kHopper && variant < kMostVariants; ++variant)
-      if (runs_by_number(test.forward(path, variant))) run_forward(test, test.forward(path, variant), variant % 2, right, worst);
-    for (int variant = -1; variant < (path == Path::kHopper ? kMostVariants : 0); ++variant)
-      for (const bool deterministic : {false, true}) {
-        const Backward call = test.backward(path, deterministic, variant);
-        if (deterministic && path != Path::kHopper) continue;  // the others have one mode
-        if (variant < 0 ? supported(call) : runs_by_number(call)) run_backward(test, call, right, worst);
-      }
-  }
-  std::printf("%-9s element %d: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n", name_of(path),
-              static_cast<int>(element), run, worst.o, worst.lse, worst.dq, worst.dk, worst.dv, failures);
-  std::fflush(stdout);
-}
-
-/// The bits of the run before, from launches in a row, which overlap at their ends, and from a graph of such launches.
-void in_a_row(Case& test, Forward call, cudaStream_t stream) {
-  const Workspace workspace(call);
-  call.workspace = workspace.at();
-  const std::string what = kernel_name(call) + " in a row: " + test.text();
-  test.o.fetch_bytes();
-  const std::vector<unsigned char> alone = test.o.bytes();
-  const auto launch = [&] {
-    for (int i = 0; i < 4; ++i) expect(launch_forward(call, stream).empty(), what);
-  };
-  const auto same = [&](const char* how) {
-    check_cuda(cudaDeviceSynchronize(), what.c_str());
-    test.o.fetch_bytes();
-    expect(test.o.bytes() == alone, std::string("other bits ") + how + ", " + what);
-    test.o.poison();
-  };
-  test.o.poison();
-  check_cuda(cudaDeviceSynchronize(), "poison");
-  launch();
-  same("by launches");
-  cudaGraph_t graph;
-  cudaGraphExec_t ready;
-  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  launch();
-  check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
-  check_cuda(cudaDeviceSynchronize(), "poison");
-  for (int replay = 0; replay < 3; ++replay) check_cuda(cudaGraphLaunch(ready, stream), "cudaGraphLaunch");
-  same("from a graph");
-  cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
-}
-
-/// Many more tiles than a GPU has multiprocessors, so that blocks of the Hopper kernels walk from one tile to the next: in shares, in
-/// pairs, by the counter. Odd and even numbers of tiles in a head, tiles whose rows see no key, more keys than queries.
-void long_walks(Element element) {
-  struct Shape {
-    int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
-    bool causal;
-  };
-  constexpr std::array<Shape, 8> shapes = {{{4, 48, 24, 300, 300, 64, true},
-                                            {3, 59, 59, 257, 257, 128, true},
-                                            {2, 150, 50, 129, 129, 72, true},
-                                            {5, 30, 30, 400, 130, 64, true},
-                                            {5, 30, 10, 130, 500, 128, true},
-                                            {2, 45, 45, 520, 470, 128, true},
-                                            {4, 40, 40, 260, 260, 128, false},
-                                            {3, 70, 35, 190, 320, 64, false}}};
-  Worst worst;
-  int runs = 0;
-  cudaStream_t stream;
-  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const Shape& s = shapes[i];
-    const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.d)));
-    Case test(Problem{s.batch, s.heads_q, s.heads_kv, s.seq_q, s.seq_k, s.d, element, s.causal, scale}, static_cast<Layout>(i % 3), 500 + i,
-              1.0);
-    if (!supported(test.forward(Path::kHopper))) break;
-    const Reference right = reference(test);
-    for (int variant = -1; variant < kMostVariants; ++variant) {
-      const Forward call = test.forward(Path::kHopper, variant);
-      if (variant >= 0 && !runs_by_number(call)) continue;
-      for (const bool with_workspace : {false, true}) run_forward(test, call, with_workspace, right, worst), ++runs;
-      if (i != 0 && i != 4) continue;
-      in_a_row(test, call, stream);
-      run_forward(test, call, true, right, worst);
-    }
-    for (int variant = 0; variant < kMostVariants; ++variant)  // reads the o and lse that the last forward wrote
-      if (runs_by_number(test.backward(Path::kHopper, false, variant)))
-        run_backward(test, test.backward(Path::kHopper, false, variant), right, worst), ++runs;
-  }
-  cudaStreamDestroy(stream);
-  std::printf("long walks, element %d: %d runs, worst rows: o %.2e lse %.2e, %d failures so far\n", static_cast<int>(element), runs,
-              worst.o, worst.lse, failures);
-  std::fflush(stdout);
-}
-
-std::vector<std::vector<unsigned char>> results(Case& test) {
-  std::vector<std::vector<unsigned char>> all;
-  for (GuardedTensor* out : {&test.o, &test.lse, &test.dk, &test.dv, &test.dq}) out->fetch_bytes(), all.push_back(out->bytes());
-  return all;
-}
-
-/// The default mode adds the shares of dQ in any order; everything else it owes the same bits.
-void same_but_for_dq(Case& test, void* counter, int variant) {
-  Forward forward = test.forward(Path::kAutomatic);
-  forward.workspace = counter;
-  Backward backward = test.backward(Path::kAutomatic, false, variant);
-  const Workspace workspace(backward);
-  backward.workspace = workspace.at();
-  std::vector<std::vector<unsigned char>> first;
-  for (int repetition = 0; repetition < 5; ++repetition) {
-    const std::string error = launch_forward(forward, nullptr);
-    expect(error.empty() && launch_backward(backward, nullptr).empty(), "default mode: " + error);
-    check_cuda(cudaDeviceSynchronize(), "default mode");
-    std::vector<std::vector<unsigned char>> now = results(test);
-    now.pop_back();  // dq
-    if (repetition == 0) first = now;
-    expect(now == first, "default mode: repetition " + std::to_string(repetition) + " has other bits: " + test.text());
-  }
-}
 
 Problem usual(Element element, int64_t d, bool causal) {
   Problem p;
@@ -242,65 +9,26 @@ Problem usual(Element element, int64_t d, bool causal) {
   return p;
 }
 
-/// The same bits alone, on four streams at once, replayed from a graph, and in twenty repetitions of the deterministic mode. variant: of
-/// the backward's kernels.
-void same_everywhere(Element element, int64_t d, bool causal, int variant = -1) {
-  const Problem p = usual(element, d, causal);
-  constexpr size_t kStreams = 4;
-  std::vector<Case> tests;
-  std::vector<std::unique_ptr<Workspace>> workspaces, counters;
-  std::vector<std::vector<std::vector<unsigned char>>> alone;
-  const auto both = [&](size_t i, cudaStream_t stream) {
-    Forward forward = tests[i].forward(Path::kAutomatic);
-    forward.workspace = counters[i]->at();
-    Backward backward = tests[i].backward(Path::kAutomatic, true, variant);
-    backward.workspace = workspaces[i]->at();
-    // Two statements: the operands of one + may be evaluated in any order, and the backward reads what the forward writes.
-    const std::string wrong_forward = launch_forward(forward, stream);
-    const std::string wrong_backward = launch_backward(backward, stream);
-    expect(wrong_forward.empty() && wrong_backward.empty(), wrong_forward + wrong_backward);
-  };
-  for (size_t i = 0; i < kStreams; ++i) {
-    tests.emplace_back(p, Layout::kRowsFirst, 100 + i, 1.0);
-    workspaces.push_back(std::make_unique<Workspace>(tests[i].backward(Path::kAutomatic, true, variant)));
-    counters.push_back(std::make_unique<Workspace>(tests[i].forward(Path::kAutomatic)));
-    both(i, nullptr);
-    check_cuda(cudaDeviceSynchronize(), "alone");
-    alone.push_back(results(tests[i]));
-  }
-  for (int repetition = 0; repetition < 20; ++repetition) {
-    both(0, nullptr);
-    check_cuda(cudaDeviceSynchronize(), "again");
-    expect(results(tests[0]) == alone[0], "repetition " + std::to_string(repetition) + " has other bits: " + tests[0].text());
-  }
-  std::array<cudaStream_t, kStreams> streams;
-  for (cudaStream_t& stream : streams) check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  for (int repetition = 0; repetition < 5; ++repetition)
-    for (size_t i = 0; i < kStreams; ++i) both(i, streams[i]);
-  check_cuda(cudaDeviceSynchronize(), "streams");
-  for (size_t i = 0; i < kStreams; ++i) expect(results(tests[i]) == alone[i], "other bits on a stream: " + tests[i].text());
+namespace {
 
-  cudaGraph_t graph;
-  cudaGraphExec_t ready;
-  check_cuda(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  both(1, streams[0]);
-  check_cuda(cudaStreamEndCapture(streams[0], &graph), "cudaStreamEndCapture");
-  check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
-  for (GuardedTensor* out : {&tests[1].o, &tests[1].lse, &tests[1].dq, &tests[1].dk, &tests[1].dv}) out->poison();
-  check_cuda(cudaDeviceSynchronize(), "poison");
-  for (int replay = 0; replay < 3; ++replay) check_cuda(cudaGraphLaunch(ready, streams[1]), "cudaGraphLaunch");
-  check_cuda(cudaDeviceSynchronize(), "graph");
-  expect(results(tests[1]) == alone[1], "other bits from a graph: " + tests[1].text());
-  cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
-  same_but_for_dq(tests[0], counters[0]->at(), variant);
-  for (cudaStream_t stream : streams) cudaStreamDestroy(stream);
-  std::printf("same bits alone, repeated, on streams, from a graph: %s, %d failures so far\n", tests[0].text().c_str(), failures);
-  std::fflush(stdout);
+/// A kernel whose results differ in their last bits must not take a deterministic call: not by itself, nor by number.
+void check_loose_kernels() {
+  const Case test(usual(Element::kFloat32, 64, false), Layout::kHeadsFirst, 1, 1.0);
+  int loose = 0;
+  for (int variant = 0; variant < kMostVariants; ++variant) {
+    std::string reason;
+    if (!supported(test.backward(Path::kFloat, false, variant)) || supported(test.backward(Path::kFloat, true, variant), &reason)) continue;
+    ++loose;
+    expect(!reason.empty(), "no reason why variant " + std::to_string(variant) + " takes no deterministic call");
+  }
+  expect(loose > 0, "every fp32 kernel takes deterministic calls, the one that adds shares of dQ included");
+  expect(supported(test.backward(Path::kFloat, true)), "no kernel takes deterministic fp32 calls");
 }
 
-void refusals() {
-  Problem p = usual(Element::kBfloat16, 64, false);
-  const Case test(p, Layout::kHeadsFirst, 1, 1.0);
+}  // namespace
+
+void check_refusals() {
+  const Case test(usual(Element::kBfloat16, 64, false), Layout::kHeadsFirst, 1, 1.0);
   const auto refused = [&](auto change, const char* what) {
     Forward call = test.forward(Path::kAutomatic);
     change(call);
@@ -319,30 +47,15 @@ void refusals() {
   refused([](Forward& c) { c.path = Path::kFloat; }, "bf16 on the float path");
   std::string reason;
   expect(!supported(test.backward(Path::kAutomatic, false, 1000), &reason) && !reason.empty(), "accepted: backward variant 1000");
-  Backward call = test.backward(Path::kAutomatic, false);
+  const Backward call = test.backward(Path::kAutomatic, false);
   expect(workspace_bytes(call) > 0 && !launch_backward(call, nullptr).empty(), "a backward call without workspace was launched");
+  check_loose_kernels();
 }
 
-}  // namespace
-
-int check(int count, int64_t d) {
-  refusals();
-  for (const Element element : {Element::kBfloat16, Element::kFloat16})
-    for (const Path path : {Path::kPortable, Path::kHopper}) random_problems(path, element, count, d);
-  random_problems(Path::kFloat, Element::kFloat32, count, d);
-  for (const Element element : {Element::kBfloat16, Element::kFloat16}) long_walks(element);
-  if (d > 0) {
-    const Case test(usual(Element::kBfloat16, d, true), Layout::kHeadsFirst, 1, 1.0);
-    for (int variant = -1; variant < kMostVariants; ++variant)
-      for (const bool causal : {false, true})
-        if (variant < 0 || runs_by_number(test.backward(Path::kAutomatic, true, variant))) same_everywhere(Element::kBfloat16, d, causal, variant);
-  } else {
-    for (const int64_t often : {64, 128})
-      for (const bool causal : {false, true}) same_everywhere(Element::kBfloat16, often, causal);
-    same_everywhere(Element::kFloat16, 96, true);
-    same_everywhere(Element::kBfloat16, 256, true);
-    same_everywhere(Element::kFloat32, 64, true);
-  }
+int check(const Choice& choice) {
+  check_refusals();
+  check_results(choice);
+  check_repeats(choice);
   std::printf(failures ? "%d FAILURES\n" : "all right (%d failures)\n", failures);
   return failures ? 1 : 0;
 }

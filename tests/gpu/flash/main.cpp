@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks and times the attention kernels without LibTorch.
-//   flash_kernels check [COUNT [D [LEFT_OUT...]]]   COUNT random problems for each path (default 60), then streams, graphs and
-//                                                   repeatability; D: of this head size alone (0: of all)
-//   flash_kernels bench [D [LEFT_OUT...]]           CSV of times on standard output; D: of this head size alone (0: the usual ones)
-// LEFT_OUT: part of the names of kernels that are not run by number.
-// Exit code 0: all right; 1: something is wrong; 77: no GPU.
+//   flash_kernels check|bench [count=N] [d=D] [element=fp32|bf16|fp16] [path=hopper|portable|float] [without=PART]...
+//   check    random problems and long walks against the formulas in fp64, with every kernel by number; the same bits from repetitions,
+//            streams and graphs
+//   bench    CSV of times on standard output, of every kernel by number, in turn
+//   count    check: random problems for each path and element type (default 60); bench: timed rounds (default 10)
+//   d        this head size alone; bench: at 512 to 16384 keys
+//   element, path   this alone
+//   without  kernels whose names hold PART are not run by number; may be given several times
+// Exit code 0: all right; 1: something is wrong; 2: a wrong command line; 77: no GPU.
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
+#include <string>
 
 #include "runs.hpp"
 
 int main(int argc, char** argv) {
   using namespace kymo::flash::test;
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::puts("no GPU"), 77;
   try {
-    const bool times = argc > 1 && !std::strcmp(argv[1], "bench");
-    for (int i = times ? 3 : 4; i < argc; ++i) left_out.push_back(argv[i]);
-    if (times) return bench(argc > 2 ? std::atoi(argv[2]) : 0);
-    return check(argc > 2 ? std::atoi(argv[2]) : 60, argc > 3 ? std::atoi(argv[3]) : 0);
+    const std::string what = argc > 1 ? argv[1] : "";
+    if (what != "check" && what != "bench") throw WrongWord("the first word must be check or bench, not '" + what + "'");
+    const Choice choice = read_words({argv + 2, argv + argc});
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::puts("no GPU"), 77;
+    return what == "bench" ? bench(choice) : check(choice);
+  } catch (const WrongWord& error) {
+    std::fprintf(stderr, "flash_kernels: %s\n", error.what());
+    return 2;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "flash_kernels: %s\n", error.what());
     return 1;

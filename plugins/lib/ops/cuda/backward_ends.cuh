@@ -2,8 +2,7 @@
 // What runs before and after the backward kernels.
 //
 //   begin   delta = rowsum(dO o); lse (times log2(e) for 16-bit elements), +inf for rows of padding and rows that see no key (then P = 0);
-//   zeroes dQ's
-//           accumulator and the turns of the deterministic mode
+//           zeroes what dQ is added up in and the turns of the deterministic mode
 //   finish  dQ = scale * accumulator, out of the order in which the Hopper kernel's fragments added it, to T
 #pragma once
 #include "kernels.hpp"
@@ -18,12 +17,13 @@ struct RowSums {
   float *lse, *delta;  // (batch * heads_q, padded)
   int padded;
 };
-/// What it zeroes for the Hopper kernel.
+/// What it zeroes for kernels that add dQ up in memory.
 struct DqSpace {
-  float* sums;    // (batch * heads_q, padded, columns), or null
-  int columns;    // a multiple of 64
-  int* order;     // or null
-  int64_t turns;  // numbers in `order`
+  float* sums;          // (batch * heads_q, padded, columns), or null
+  int columns;          // a multiple of 64
+  int* order;           // or null
+  int64_t turns;        // numbers in `order`
+  bool output = false;  // dQ itself (floats), to which the kernel after adds shares
 };
 
 /// kLanes lanes read a row; 256 threads.
@@ -66,6 +66,10 @@ __global__ void __launch_bounds__(256) backward_begin(const __grid_constant__ Ba
   if (dq.sums)
     for (int column = lane * 4; column < dq.columns; column += kLanes * 4)
       *reinterpret_cast<float4*>(dq.sums + at * dq.columns + column) = make_float4(0, 0, 0, 0);
+  if constexpr (sizeof(T) == 4)
+    if (dq.output && row < p.seq_q)
+      for (int column = lane * 4; column < p.d; column += kLanes * 4)
+        *reinterpret_cast<float4*>(head_of<T>(call.dq, batch, head) + row * call.dq.row_stride + column) = make_float4(0, 0, 0, 0);
   if (dq.order)
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < dq.turns; i += int64_t{256} * gridDim.x) dq.order[i] = 0;
 }

@@ -62,9 +62,14 @@ constexpr std::array kForward = {
     ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
     ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
     ForwardRow{"portable_forward_d256", Path::kPortable, 256, kAnyMask, kAnyLength, portable_forward_d256},
-    ForwardRow{"float_forward_d64", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64},
-    ForwardRow{"float_forward_d128", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128},
-    ForwardRow{"float_forward_d256", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256},
+    ForwardRow{"float_forward_d64_128x64", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_128x64},
+    ForwardRow{"float_forward_d128_128x16", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_128x16},
+    ForwardRow{"float_forward_d256_64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_64x16},
+    ForwardRow{"float_forward_d64_128x32", Path::kFloat, 64, kAnyMask, 0, float_forward_d64_128x32},
+    ForwardRow{"float_forward_d64_64x64", Path::kFloat, 64, kAnyMask, 0, float_forward_d64_64x64},
+    ForwardRow{"float_forward_d64_64x32", Path::kFloat, 64, kAnyMask, 0, float_forward_d64_64x32},
+    ForwardRow{"float_forward_d128_64x32", Path::kFloat, 128, kAnyMask, 0, float_forward_d128_64x32},
+    ForwardRow{"float_forward_d128_64x64", Path::kFloat, 128, kAnyMask, 0, float_forward_d128_64x64},
 };
 
 struct BackwardRow {
@@ -73,21 +78,27 @@ struct BackwardRow {
   int most_d;
   int columns;     // of the fp32 accumulator of dQ
   bool by_number;  // taken only by number (Backward::variant): not measured yet, or an alternative for measurements
+  bool repeats;    // takes deterministic calls
   LaunchBackward* launch;
 };
 constexpr std::array kBackward = {
-    BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, false, hopper_backward_d64},
-    BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, false, hopper_backward_d128},
-    BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, true, hopper_backward_d128_early},
-    BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, true, hopper_backward_d192},
-    BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, true, hopper_backward_d256},
-    BackwardRow{"hopper_backward_d256_two_o", Path::kHopper, 256, 256, true, hopper_backward_d256_two_o},
-    BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, false, portable_backward_d64},
-    BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, false, portable_backward_d128},
-    BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, false, portable_backward_d256},
-    BackwardRow{"float_backward_d64", Path::kFloat, 64, 0, false, float_backward_d64},
-    BackwardRow{"float_backward_d128", Path::kFloat, 128, 0, false, float_backward_d128},
-    BackwardRow{"float_backward_d256", Path::kFloat, 256, 0, false, float_backward_d256},
+    BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, false, true, hopper_backward_d64},
+    BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, false, true, hopper_backward_d128},
+    BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, true, true, hopper_backward_d128_early},
+    BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, true, true, hopper_backward_d192},
+    BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, true, true, hopper_backward_d256},
+    BackwardRow{"hopper_backward_d256_two_o", Path::kHopper, 256, 256, true, true, hopper_backward_d256_two_o},
+    BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, false, true, portable_backward_d64},
+    BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, false, true, portable_backward_d128},
+    BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, false, true, portable_backward_d256},
+    BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, false, true, float_backward_d64_128x32},
+    BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, false, true, float_backward_d128_64x16},
+    BackwardRow{"float_backward_d256_32x16", Path::kFloat, 256, 0, false, true, float_backward_d256_32x16},
+    BackwardRow{"float_backward_d64_64x32", Path::kFloat, 64, 0, true, true, float_backward_d64_64x32},
+    BackwardRow{"float_backward_d64_128x16", Path::kFloat, 64, 0, true, true, float_backward_d64_128x16},
+    BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, true, false, float_backward_d64_shares},
+    BackwardRow{"float_backward_d128_64x32", Path::kFloat, 128, 0, true, true, float_backward_d128_64x32},
+    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, true, false, float_backward_d128_shares},
 };
 
 struct NamedTensor {
@@ -155,6 +166,21 @@ Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& 
   return Path::kAutomatic;
 }
 
+/// The row of this number, or the first automatic one if it is -1, of those that fit; null and, for a number, a reason if there is none
+/// (a reason found before stays).
+template <class Rows, class Fits, class Automatic>
+auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& automatic, std::string& wrong) -> const
+    typename Rows::value_type* {
+  if (variant >= 0) {
+    if (variant < static_cast<int>(rows.size()) && fits(rows[static_cast<size_t>(variant)])) return &rows[static_cast<size_t>(variant)];
+    if (wrong.empty()) wrong = "no kernel of number " + std::to_string(variant) + " takes this call";
+    return nullptr;
+  }
+  for (const auto& row : rows)
+    if (fits(row) && automatic(row)) return &row;
+  return nullptr;
+}
+
 const ForwardRow* choose(const Forward& call, std::string& wrong) {
   const Problem& p = call.problem;
   const std::initializer_list<NamedTensor> tensors = {{"q", call.q, p.heads_q, p.seq_q},
@@ -169,14 +195,8 @@ const ForwardRow* choose(const Forward& call, std::string& wrong) {
   const auto fits = [&](const ForwardRow& row) {
     return row.path == path && p.d <= row.most_d && (row.masks & (p.causal ? kCausal : kFull));
   };
-  if (call.variant >= 0) {
-    if (call.variant < static_cast<int>(kForward.size()) && fits(kForward[call.variant])) return &kForward[call.variant];
-    wrong = "no kernel of number " + std::to_string(call.variant) + " takes this call";
-    return nullptr;
-  }
-  for (const ForwardRow& row : kForward)
-    if (fits(row) && p.seq_k < row.below) return &row;
-  return nullptr;
+  return pick(
+      kForward, call.variant, fits, [&](const ForwardRow& row) { return p.seq_k < row.below; }, wrong);
 }
 
 const BackwardRow* choose(const Backward& call, std::string& wrong) {
@@ -197,15 +217,9 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   for (const BackwardRow& row : kBackward)
     if (row.path == Path::kHopper && (call.variant >= 0 || !row.by_number)) hopper_d = std::max(hopper_d, row.most_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
-  const auto fits = [&](const BackwardRow& row) { return row.path == path && p.d <= row.most_d; };
-  if (call.variant >= 0) {
-    if (call.variant < static_cast<int>(kBackward.size()) && fits(kBackward[call.variant])) return &kBackward[call.variant];
-    if (wrong.empty()) wrong = "no kernel of number " + std::to_string(call.variant) + " takes this call";
-    return nullptr;
-  }
-  for (const BackwardRow& row : kBackward)
-    if (fits(row) && !row.by_number) return &row;
-  return nullptr;
+  const auto fits = [&](const BackwardRow& row) { return row.path == path && p.d <= row.most_d && (row.repeats || !call.deterministic); };
+  return pick(
+      kBackward, call.variant, fits, [](const BackwardRow& row) { return !row.by_number; }, wrong);
 }
 
 template <class Call>

@@ -50,7 +50,7 @@ struct Forward {
   float* lse = nullptr;       ///< (batch, heads_q, seq_q), contiguous
   void* workspace = nullptr;  ///< as Backward::workspace; may be null, then short causal calls run somewhat slower
   Path path = Path::kAutomatic;
-  int variant = -1;  ///< tile shape of the path's table; -1: the table's own choice
+  int variant = -1;  ///< row of the table in choice.cpp, by number from 0; -1: the table's own choice
 };
 
 struct Backward {
@@ -61,7 +61,7 @@ struct Backward {
   bool deterministic = false;  ///< bitwise the same result in every call on one kind of GPU
   void* workspace = nullptr;   ///< workspace_bytes() bytes, 256-byte aligned, free again when the stream has passed the call
   Path path = Path::kAutomatic;
-  int variant = -1;  ///< kernel of the path's table; -1: the table's own choice
+  int variant = -1;  ///< as Forward::variant; one that is not deterministic does not take a call that asks for it
 };
 
 /// Whether a launch of these parameters would be accepted on the current device; if not, one line in *reason says why.

@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The portable forward for fp32 (three TF32 products): one function for each padded head size.
+// The portable forward for fp32 (three TF32 products): one function for each padded head size and tile, queries x keys.
 #include "kernels.hpp"
 #include "portable_forward.cuh"
 
 namespace kymo::flash {
+namespace {
 
-std::string float_forward_d64(const Forward& call, Stream stream) { return launch_portable_forward<float, 64>(call, stream); }
-std::string float_forward_d128(const Forward& call, Stream stream) { return launch_portable_forward<float, 128>(call, stream); }
-std::string float_forward_d256(const Forward& call, Stream stream) { return launch_portable_forward<float, 256>(call, stream); }
+/// kVector: columns that a thread reads side by side; kBlocks: that a multiprocessor is to hold.
+template <int D, int kRowTiles, int kKeys, int kVector, int kBlocks>
+std::string launch(const Forward& call, Stream stream) {
+  return launch_portable_forward<PortableForwardTiles<float, D, kRowTiles, 4, kKeys, kVector, kBlocks>>(call, stream);
+}
+
+}  // namespace
+
+std::string float_forward_d64_128x64(const Forward& call, Stream stream) { return launch<64, 2, 64, 2, 2>(call, stream); }
+std::string float_forward_d64_128x32(const Forward& call, Stream stream) { return launch<64, 2, 32, 4, 2>(call, stream); }
+std::string float_forward_d64_64x64(const Forward& call, Stream stream) { return launch<64, 1, 64, 4, 3>(call, stream); }
+std::string float_forward_d64_64x32(const Forward& call, Stream stream) { return launch<64, 1, 32, 4, 3>(call, stream); }
+std::string float_forward_d128_128x16(const Forward& call, Stream stream) { return launch<128, 2, 16, 2, 2>(call, stream); }
+std::string float_forward_d128_64x32(const Forward& call, Stream stream) { return launch<128, 1, 32, 4, 3>(call, stream); }
+std::string float_forward_d128_64x64(const Forward& call, Stream stream) { return launch<128, 1, 64, 4, 2>(call, stream); }
+std::string float_forward_d256_64x16(const Forward& call, Stream stream) { return launch<256, 1, 16, 2, 2>(call, stream); }
 
 }  // namespace kymo::flash

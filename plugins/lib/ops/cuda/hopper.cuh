@@ -142,11 +142,6 @@ __device__ __forceinline__ uint64_t descriptor(uint32_t low, uint32_t more_bytes
   return (uint64_t{0x40000040u} << 32) | (low + (more_bytes >> 4));
 }
 
-/// Hides where a value comes from: what is derived from it is computed again here instead of being kept in registers.
-__device__ __forceinline__ uint32_t opaque(uint32_t x) {
-  asm volatile("" : "+r"(x));
-  return x;
-}
 __device__ __forceinline__ int thread_now() {
   int t;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(t));

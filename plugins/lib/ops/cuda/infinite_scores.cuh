@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of infinite floats, which the three TF32 products of multiply_rows() leave as NaN.
+// Scores of infinite floats, which the three TF32 products of multiply_rows_float() leave as NaN.
 #pragma once
-#include "tiles.cuh"
+#include "float_tiles.cuh"
 
 namespace kymo::flash {
 
@@ -23,7 +23,7 @@ __device__ __forceinline__ bool any_nan(const float (&s)[kM][kN][4]) {
 template <int D, int kM, int kN>
 __device__ __forceinline__ void multiply_rows_once(float (&s)[kM][kN][4], uint32_t a_tile, int a_row, uint32_t b_tile) {
   constexpr int kBytes = TileRow<float, D>::kBytes;
-  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const int lane = opaque(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   const auto number = [&](uint32_t tile, int row, int column) {
     return tf32(load_shared(tile + row * kBytes + (((column / 4) ^ (row & 7)) << 4) + column % 4 * 4));
   };

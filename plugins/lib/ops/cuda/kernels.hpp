@@ -21,11 +21,14 @@ LaunchForward hopper_forward_d64_chained192x128, hopper_forward_d64_chained128x1
 LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_early, hopper_backward_d192, hopper_backward_d256,
     hopper_backward_d256_two_o;
 
-/// Compute capability 8.0 and later; each takes d up to the padded head size in its name.
+/// Compute capability 8.0 and later; each takes d up to the padded head size in its name. fp32: then rows held x streamed of a tile;
+/// `shares` adds dQ up where it lies (float_shares.cuh).
 LaunchForward portable_forward_d64, portable_forward_d128, portable_forward_d256;      // bf16, fp16
-LaunchForward float_forward_d64, float_forward_d128, float_forward_d256;               // fp32
 LaunchBackward portable_backward_d64, portable_backward_d128, portable_backward_d256;  // bf16, fp16
-LaunchBackward float_backward_d64, float_backward_d128, float_backward_d256;           // fp32
+LaunchForward float_forward_d64_128x64, float_forward_d64_128x32, float_forward_d64_64x64, float_forward_d64_64x32,
+    float_forward_d128_128x16, float_forward_d128_64x32, float_forward_d128_64x64, float_forward_d256_64x16;
+LaunchBackward float_backward_d64_128x32, float_backward_d64_64x32, float_backward_d64_128x16, float_backward_d64_shares,
+    float_backward_d128_64x16, float_backward_d128_64x32, float_backward_d128_shares, float_backward_d256_32x16;
 
 /// Which calls of a Hopper forward hand out their tiles by a counter.
 enum class Counter {

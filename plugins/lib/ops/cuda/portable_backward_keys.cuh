@@ -5,7 +5,7 @@
 //   dV = P^T dO,          dK = scale dS^T Q,          dQ = scale dS K
 //
 // Two kernels, each of which owns its outputs: no atomics, no fp32 accumulators in memory, the same bits in every call. The price is
-// that S and dP are computed twice (seven products instead of five).
+// that S and dP are computed twice (seven products instead of five). For floats the key kernel can do all five: float_shares.cuh.
 //
 //   key kernel    a block holds rows of K and V and walks over the queries of every head of the group: S^T = K Q^T, dP^T = V dO^T;
 //                 P^T and dS^T leave the tensor cores in the layout of the left operand of dV += P^T dO and dK += dS^T Q
@@ -14,22 +14,22 @@
 // Both hold two tiles ("own", by rows) and stream two others through kStages buffers; the two products S and dP are one function.
 #pragma once
 #include "backward_ends.cuh"
-#include "tiles.cuh"
+#include "float_shares.cuh"
 
 namespace kymo::flash {
 
-/// kSplit warps share 16 rows and accumulate D / kSplit columns each (all of them compute S and dP): at D = 256 the two
-/// accumulators of the key kernel would not fit otherwise. Everything fits the 99 KiB of the smaller GPUs.
-template <class T, int D>
+/// kM: tiles of 16 rows in a warp. kShare warps share their rows and accumulate D / kShare columns each (all of them compute S and dP): at
+/// D = 256 the two accumulators of the key kernel would not fit otherwise. Everything fits the 99 KiB of the smaller GPUs.
+template <class Element, int kPaddedD, int kRowTiles, int kShare, int kOwnRows, int kStreamRows, int kBuffers, int kNeighbours = 4,
+          int kLeastBlocks = 1, bool kWithShares = false>
 struct PortableBackwardTiles {
+  using T = Element;
   static constexpr bool kWide = sizeof(T) == 4;
-  static constexpr int kSplit = D == 256 ? 2 : 1, kRowBytes = TileRow<T, D>::kBytes;
-  static constexpr int kOwn = kRowBytes <= 256 ? 128 : kRowBytes == 512 ? 64 : 32;  // rows held by a block
-  static constexpr int kWarps = kOwn / 16 * kSplit, kThreads = 32 * kWarps, kColumns = D / kSplit;
-  static constexpr int kStream = kRowBytes == 128                                   ? 64
-                                 : kRowBytes == 1024 || (kWide && kRowBytes == 512) ? 16
-                                                                                    : 32;  // rows of a streamed tile
-  static constexpr int kStages = kRowBytes <= 256 || (kWide && kRowBytes == 512) ? 2 : 1;
+  static constexpr int kD = kPaddedD, kM = kRowTiles, kSplit = kShare, kRowBytes = TileRow<T, kD>::kBytes;
+  static constexpr int kOwn = kOwnRows, kStream = kStreamRows, kStages = kBuffers;  // rows held by a block, rows of a streamed tile
+  static constexpr int kWarps = kOwn / (16 * kM) * kSplit, kThreads = 32 * kWarps, kColumns = kD / kSplit;
+  static constexpr int kVector = kNeighbours, kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
+  static constexpr bool kShares = kWithShares;                         // the key kernel adds to dQ too: float_shares.cuh
   static constexpr int kTileBytes = kStream * kRowBytes, kOwnBytes = kOwn * kRowBytes;
   static constexpr int kShared = 2 * kOwnBytes + kStages * (2 * kTileBytes + 2 * kStream * 4);
   static_assert(kShared <= 99 * 1024);
@@ -45,11 +45,12 @@ __device__ __forceinline__ float weight(float s, float scale, float c, float lse
     return exp2_fast(fmaf(s, c, -lse));
 }
 
-template <class T, int D>
-__global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
+template <class Tiles>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     portable_backward_keys(const __grid_constant__ Backward call, const RowSums sums) {
-  using Tiles = PortableBackwardTiles<T, D>;
-  constexpr int kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8, kStream = Tiles::kStream, kThreads = Tiles::kThreads;
+  using T = typename Tiles::T;
+  constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8, kStream = Tiles::kStream,
+                kThreads = Tiles::kThreads;
   extern __shared__ __align__(128) uint8_t shared[];
   const uint32_t k_tile = shared_address(shared), v_tile = k_tile + Tiles::kOwnBytes, stages = v_tile + Tiles::kOwnBytes;
   constexpr int kStageBytes = 2 * Tiles::kTileBytes + 2 * kStream * 4;  // Q, dO, lse, delta
@@ -57,22 +58,22 @@ __global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
   const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d), shift = seq_k - seq_q;
   const Place place = key_place<Tiles::kOwn>(p, blockIdx.x);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int own_row = warp / Tiles::kSplit * 16, column = warp % Tiles::kSplit * Tiles::kColumns;
-  const int key = place.first_row + own_row + g;  // this thread: keys `key` and key + 8
+  const int own_row = warp / Tiles::kSplit * 16 * kM, column = warp % Tiles::kSplit * Tiles::kColumns;
+  const int key = place.first_row + own_row + g;  // this thread: keys key + 16 m and 8 more
   const int first = p.causal ? max(0, place.first_row - shift) / kStream : 0, tiles = (seq_q + kStream - 1) / kStream;
   const int group = static_cast<int>(p.heads_q / p.heads_kv);
   const float c = p.scale * kLog2E;
 
+  const uint32_t batch = static_cast<uint32_t>(place.batch), first_head = static_cast<uint32_t>(place.head_kv) * group;  // of queries
   auto copy_queries = [&](int stage, int in_group, int tile) {
-    const int64_t head = place.head_kv * group + in_group;
+    const int64_t head = first_head + in_group;
     const uint32_t to = stages + stage * kStageBytes;
     const int row = tile * kStream;
-    copy_rows<T, D, kStream, kThreads>(to, head_of<T>(call.q, place.batch, head) + row * call.q.row_stride, call.q.row_stride, seq_q - row,
-                                       d);
-    copy_rows<T, D, kStream, kThreads>(to + Tiles::kTileBytes, head_of<T>(call.d_o, place.batch, head) + row * call.d_o.row_stride,
+    copy_rows<T, D, kStream, kThreads>(to, head_of<T>(call.q, batch, head) + row * call.q.row_stride, call.q.row_stride, seq_q - row, d);
+    copy_rows<T, D, kStream, kThreads>(to + Tiles::kTileBytes, head_of<T>(call.d_o, batch, head) + row * call.d_o.row_stride,
                                        call.d_o.row_stride, seq_q - row, d);
     if (threadIdx.x < kStream / 2) {  // 16 bytes each: the lse of the tile, then its delta
-      const int64_t at = (place.batch * p.heads_q + head) * sums.padded + row + threadIdx.x % (kStream / 4) * 4;
+      const int64_t at = (batch * p.heads_q + head) * sums.padded + row + threadIdx.x % (kStream / 4) * 4;
       copy16(to + 2 * Tiles::kTileBytes + threadIdx.x * 16, (threadIdx.x < kStream / 4 ? sums.lse : sums.delta) + at, true);
     }
     commit_copies();
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
   copy_rows<T, D, Tiles::kOwn, kThreads>(v_tile, head_of<T>(call.v, place.batch, place.head_kv) + place.first_row * call.v.row_stride,
                                          call.v.row_stride, seq_k - place.first_row, d);
   copy_queries(0, 0, first);
-  float dk[1][kC][4] = {}, dv[1][kC][4] = {};
+  float dk[kM][kC][4] = {}, dv[kM][kC][4] = {};
   int stage = 0;
 #pragma unroll 1
   for (int in_group = 0; in_group < group; ++in_group)
@@ -98,33 +99,53 @@ __global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
       }
       __syncthreads();
       const uint32_t q_tile = stages + stage * kStageBytes, do_tile = q_tile + Tiles::kTileBytes, lse = do_tile + Tiles::kTileBytes;
-      float s[1][kN][4], dp[1][kN][4];
-      multiply_rows<T, D>(s, k_tile, own_row, q_tile);
       const int row0 = tile * kStream;
-      if ((p.causal && row0 + shift < place.first_row + Tiles::kOwn) || place.first_row + Tiles::kOwn > seq_k) {
+      // Whether a key of this warp is seen by a query of the tile; if not, all of its dS is zero.
+      const bool seen = !Tiles::kWide || !p.causal || place.first_row + own_row < row0 + kStream + shift;
+      float s[kM][kN][4];
+      if (seen) {
+        float dp[kM][kN][4];
+        scores<T, D, true>(s, k_tile, own_row, q_tile);
+        if ((p.causal && row0 + shift < place.first_row + Tiles::kOwn) || place.first_row + Tiles::kOwn > seq_k) {
 #pragma unroll
-        for (int j = 0; j < kN; ++j)
+          for (int m = 0; m < kM; ++m)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            const int row = row0 + 8 * j + 2 * t + e % 2, at = key + 8 * (e / 2);
-            if (at >= seq_k || (p.causal && at > row + shift)) s[0][j][e] = -INFINITY;
-          }
+            for (int j = 0; j < kN; ++j)
+#pragma unroll
+              for (int e = 0; e < 4; ++e) {
+                const int row = row0 + 8 * j + 2 * t + e % 2, at = key + 16 * m + 8 * (e / 2);
+                if (at >= seq_k || (p.causal && at > row + shift)) s[m][j][e] = -INFINITY;
+              }
+        }
+#pragma unroll
+        for (int j = 0; j < kN; ++j) {
+          const float2 l = load_shared2(lse + (8 * j + 2 * t) * 4);
+#pragma unroll
+          for (int m = 0; m < kM; ++m)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, e % 2 ? l.y : l.x);
+        }
+        accumulate<T, D, Tiles::kVector>(dv, s, do_tile, column, seq_k);
+        scores<T, D, true>(dp, v_tile, own_row, do_tile);
+#pragma unroll
+        for (int j = 0; j < kN; ++j) {
+          const float2 delta = load_shared2(lse + kStream * 4 + (8 * j + 2 * t) * 4);
+#pragma unroll
+          for (int m = 0; m < kM; ++m)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) s[m][j][e] *= dp[m][j][e] - (e % 2 ? delta.y : delta.x);
+        }
       }
-#pragma unroll
-      for (int j = 0; j < kN; ++j) {
-        const float2 l = load_shared2(lse + (8 * j + 2 * t) * 4);
-#pragma unroll
-        for (int e = 0; e < 4; ++e) s[0][j][e] = weight<T>(s[0][j][e], p.scale, c, e % 2 ? l.y : l.x);
+      if constexpr (Tiles::kShares) {
+        __syncthreads();  // nobody reads this dO any more
+        store_transposed<Tiles::kOwn>(do_tile, s, own_row, seen);
       }
-      accumulate<T, D>(dv, s, do_tile, column);
-      multiply_rows<T, D>(dp, v_tile, own_row, do_tile);
-#pragma unroll
-      for (int j = 0; j < kN; ++j) {
-        const float2 delta = load_shared2(lse + kStream * 4 + (8 * j + 2 * t) * 4);
-#pragma unroll
-        for (int e = 0; e < 4; ++e) s[0][j][e] *= dp[0][j][e] - (e % 2 ? delta.y : delta.x);
+      if (seen) accumulate<T, D, Tiles::kVector>(dk, s, q_tile, column, seq_k);
+      if constexpr (Tiles::kShares) {
+        __syncthreads();  // all of dS is there
+        T* dq_rows = head_of<T>(call.dq, opaque(batch), opaque(first_head + in_group)) + row0 * call.dq.row_stride;
+        add_share<Tiles>(dq_rows, call.dq.row_stride, seq_q - row0, d, p.scale, do_tile, k_tile, seq_k);
       }
-      accumulate<T, D>(dk, s, q_tile, column);
       __syncthreads();
       if (Tiles::kStages == 2)
         stage ^= 1;
@@ -133,20 +154,18 @@ __global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
     }
   wait_copies<0>();
 
+  const Place again = key_place<Tiles::kOwn>(p, opaque(blockIdx.x));  // rather than registers through the loop
 #pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int row = key + 8 * r;
-    if (row >= seq_k) continue;
-    T* dk_row = head_of<T>(call.dk, place.batch, place.head_kv) + row * call.dk.row_stride;
-    T* dv_row = head_of<T>(call.dv, place.batch, place.head_kv) + row * call.dv.row_stride;
+  for (int m = 0; m < kM; ++m)
 #pragma unroll
-    for (int j = 0; j < kC; ++j) {
-      const int at = column + 8 * j;
-      if (at >= d) break;
-      store_pair(dk_row + at + 2 * t, dk[0][j][2 * r] * p.scale, dk[0][j][2 * r + 1] * p.scale);
-      store_pair(dv_row + at + 2 * t, dv[0][j][2 * r], dv[0][j][2 * r + 1]);
+    for (int r = 0; r < 2; ++r) {
+      const int row = key + 16 * m + 8 * r;
+      if (row >= seq_k) continue;
+      T* dk_row = head_of<T>(call.dk, again.batch, again.head_kv) + row * call.dk.row_stride;
+      T* dv_row = head_of<T>(call.dv, again.batch, again.head_kv) + row * call.dv.row_stride;
+      store_columns<T, Tiles::kVector>(dk_row + column, dk[m], r, p.scale, d - column);
+      store_columns<T, Tiles::kVector>(dv_row + column, dv[m], r, 1.f, d - column);
     }
-  }
 }
 
 }  // namespace kymo::flash

@@ -5,11 +5,12 @@
 
 namespace kymo::flash {
 
-template <class T, int D>
-__global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
+template <class Tiles>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     portable_backward_queries(const __grid_constant__ Backward call, const RowSums sums) {
-  using Tiles = PortableBackwardTiles<T, D>;
-  constexpr int kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8, kStream = Tiles::kStream, kThreads = Tiles::kThreads;
+  using T = typename Tiles::T;
+  constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8, kStream = Tiles::kStream,
+                kThreads = Tiles::kThreads;
   extern __shared__ __align__(128) uint8_t shared[];
   const uint32_t q_tile = shared_address(shared), do_tile = q_tile + Tiles::kOwnBytes, stages = do_tile + Tiles::kOwnBytes;
   constexpr int kStageBytes = 2 * Tiles::kTileBytes;  // K, V
@@ -19,17 +20,19 @@ __global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
   const T* k_head = head_of<T>(call.k, place.batch, place.head_kv);
   const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int own_row = warp / Tiles::kSplit * 16, column = warp % Tiles::kSplit * Tiles::kColumns;
-  const int row = place.first_row + own_row + g;  // this thread: queries `row` and row + 8
+  const int own_row = warp / Tiles::kSplit * 16 * kM, column = warp % Tiles::kSplit * Tiles::kColumns;
+  const int row = place.first_row + own_row + g;  // this thread: queries row + 16 m and 8 more
   const int keys = p.causal ? min(seq_k, place.first_row + Tiles::kOwn + shift) : seq_k, tiles = max(0, keys + kStream - 1) / kStream;
   const int clear = min(seq_k, p.causal ? max(0, place.first_row + own_row + shift + 1) : seq_k) / kStream;
   const float c = p.scale * kLog2E;
-  float lse[2], delta[2];
+  float lse[kM][2], delta[kM][2];
 #pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int64_t at = (place.batch * p.heads_q + place.head) * sums.padded + row + 8 * r;
-    lse[r] = sums.lse[at], delta[r] = sums.delta[at];
-  }
+  for (int m = 0; m < kM; ++m)
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int64_t at = (place.batch * p.heads_q + place.head) * sums.padded + row + 16 * m + 8 * r;
+      lse[m][r] = sums.lse[at], delta[m][r] = sums.delta[at];
+    }
   auto copy_keys = [&](int stage, int n) {
     const uint32_t to = stages + stage * kStageBytes;
     const int at = n * kStream;
@@ -42,7 +45,7 @@ __global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
   copy_rows<T, D, Tiles::kOwn, kThreads>(do_tile, head_of<T>(call.d_o, place.batch, place.head) + place.first_row * call.d_o.row_stride,
                                          call.d_o.row_stride, seq_q - place.first_row, d);
   if (tiles > 0) copy_keys(0, 0);
-  float dq[1][kC][4] = {};
+  float dq[kM][kC][4] = {};
   int stage = 0;
 #pragma unroll 1
   for (int n = 0; n < tiles; ++n) {
@@ -54,23 +57,29 @@ __global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
     }
     __syncthreads();
     const uint32_t k_tile = stages + stage * kStageBytes, v_tile = k_tile + Tiles::kTileBytes;
-    float s[1][kN][4], dp[1][kN][4];
-    multiply_rows<T, D>(s, q_tile, own_row, k_tile);
-    if (n >= clear) {
+    if (!Tiles::kWide || !p.causal || n * kStream < place.first_row + own_row + 16 * kM + shift) {  // a row of this warp sees some of it
+      float s[kM][kN][4], dp[kM][kN][4];
+      scores<T, D, false>(s, q_tile, own_row, k_tile);
+      if (n >= clear) {
 #pragma unroll
-      for (int j = 0; j < kN; ++j)
+        for (int m = 0; m < kM; ++m)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const int key = n * kStream + 8 * j + 2 * t + e % 2;
-          if (key >= seq_k || (p.causal && key > row + 8 * (e / 2) + shift)) s[0][j][e] = -INFINITY;
-        }
+          for (int j = 0; j < kN; ++j)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+              const int key = n * kStream + 8 * j + 2 * t + e % 2;
+              if (key >= seq_k || (p.causal && key > row + 16 * m + 8 * (e / 2) + shift)) s[m][j][e] = -INFINITY;
+            }
+      }
+      scores<T, D, false>(dp, do_tile, own_row, v_tile);
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+#pragma unroll
+        for (int j = 0; j < kN; ++j)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, lse[m][e / 2]) * (dp[m][j][e] - delta[m][e / 2]);
+      accumulate<T, D, Tiles::kVector>(dq, s, k_tile, column, seq_k);
     }
-    multiply_rows<T, D>(dp, do_tile, own_row, v_tile);
-#pragma unroll
-    for (int j = 0; j < kN; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) s[0][j][e] = weight<T>(s[0][j][e], p.scale, c, lse[e / 2]) * (dp[0][j][e] - delta[e / 2]);
-    accumulate<T, D>(dq, s, k_tile, column);
     __syncthreads();
     if (Tiles::kStages == 2)
       stage ^= 1;
@@ -79,27 +88,40 @@ __global__ void __launch_bounds__(PortableBackwardTiles<T, D>::kThreads)
   }
   wait_copies<0>();
 #pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    if (row + 8 * r >= seq_q) continue;
-    T* to = head_of<T>(call.dq, place.batch, place.head) + (row + 8 * r) * call.dq.row_stride;
+  for (int m = 0; m < kM; ++m)
 #pragma unroll
-    for (int j = 0; j < kC; ++j)
-      if (column + 8 * j < d) store_pair(to + column + 8 * j + 2 * t, dq[0][j][2 * r] * p.scale, dq[0][j][2 * r + 1] * p.scale);
-  }
+    for (int r = 0; r < 2; ++r) {
+      const int at = row + 16 * m + 8 * r;
+      if (at >= seq_q) continue;
+      T* to = head_of<T>(call.dq, place.batch, place.head) + at * call.dq.row_stride + column;
+      store_columns<T, Tiles::kVector>(to, dq[m], r, p.scale, d - column);
+    }
 }
 
-template <class T, int D>
-std::string launch_portable_backward(const Backward& call, Stream stream) {
-  using Tiles = PortableBackwardTiles<T, D>;
-  const BackwardSpace space = backward_space(call, 0);
-  const RowSums sums = row_sums(call, space);
-  cudaError_t error = begin_backward<T, D>(call, space, sums, DqSpace{}, stream);
+/// The key kernel alone, which adds its shares of dQ (float_shares.cuh).
+template <class Tiles>
+std::string launch_backward_shares(const Backward& call, Stream stream) {
+  const RowSums sums = row_sums(call, backward_space(call, 0));
+  DqSpace dq{};
+  dq.output = true;
+  const cudaError_t error = begin_backward<typename Tiles::T, Tiles::kD>(call, backward_space(call, 0), sums, dq, stream);
   if (error != cudaSuccess) return failure("backward_begin", error);
   const LaunchShape keys{key_blocks(call.problem, Tiles::kOwn), Tiles::kThreads, Tiles::kShared, stream};
-  error = queue(portable_backward_keys<T, D>, keys, call, sums);
+  return failure("portable_backward_keys", queue(portable_backward_keys<Tiles>, keys, call, sums));
+}
+
+/// KeyTiles, QueryTiles: of one element type and padded head size.
+template <class KeyTiles, class QueryTiles>
+std::string launch_portable_backward(const Backward& call, Stream stream) {
+  const BackwardSpace space = backward_space(call, 0);
+  const RowSums sums = row_sums(call, space);
+  cudaError_t error = begin_backward<typename KeyTiles::T, KeyTiles::kD>(call, space, sums, DqSpace{}, stream);
+  if (error != cudaSuccess) return failure("backward_begin", error);
+  const LaunchShape keys{key_blocks(call.problem, KeyTiles::kOwn), KeyTiles::kThreads, KeyTiles::kShared, stream};
+  error = queue(portable_backward_keys<KeyTiles>, keys, call, sums);
   if (error != cudaSuccess) return failure("portable_backward_keys", error);
-  const LaunchShape queries{query_blocks(call.problem, Tiles::kOwn), Tiles::kThreads, Tiles::kShared, stream};
-  return failure("portable_backward_queries", queue(portable_backward_queries<T, D>, queries, call, sums));
+  const LaunchShape queries{query_blocks(call.problem, QueryTiles::kOwn), QueryTiles::kThreads, QueryTiles::kShared, stream};
+  return failure("portable_backward_queries", queue(portable_backward_queries<QueryTiles>, queries, call, sums));
 }
 
 }  // namespace kymo::flash

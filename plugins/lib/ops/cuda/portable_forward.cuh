@@ -19,14 +19,15 @@
 
 namespace kymo::flash {
 
-/// kM: tiles of 16 rows in a warp; kKeys: keys in a tile. Two row tiles halve what a product reads of shared memory, where O (kM *
-/// D / 2 registers) lets them; all of it fits the 99 KiB of the smaller GPUs.
-template <class T, int D>
+/// kM: tiles of 16 rows in a warp, of which two halve what a product reads of shared memory where O (kM * D / 2 registers) lets them;
+/// kKeys: keys in a tile. All of it fits the 99 KiB of the smaller GPUs.
+template <class Element, int kPaddedD, int kRowTiles, int kWarpCount, int kKeyCount, int kNeighbours = 4, int kLeastBlocks = 1>
 struct PortableForwardTiles {
+  using T = Element;
   static constexpr bool kWide = sizeof(T) == 4;
-  static constexpr int kM = D == 256 ? 1 : 2, kWarps = 4, kThreads = 32 * kWarps, kRows = 16 * kM * kWarps;
-  static constexpr int kKeys = !kWide ? (D == 64 ? 64 : 32) : D == 64 ? 64 : 16;
-  static constexpr int kRowBytes = TileRow<T, D>::kBytes, kShared = (kRows + 2 * kKeys) * kRowBytes;
+  static constexpr int kD = kPaddedD, kM = kRowTiles, kWarps = kWarpCount, kThreads = 32 * kWarps, kRows = 16 * kM * kWarps;
+  static constexpr int kKeys = kKeyCount, kVector = kNeighbours, kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
+  static constexpr int kRowBytes = TileRow<T, kD>::kBytes, kShared = (kRows + 2 * kKeys) * kRowBytes;
   static_assert(kShared <= 99 * 1024);
 };
 
@@ -74,10 +75,10 @@ struct OnlineSoftmax {
   }
 };
 
-template <class T, int D>
-__global__ void __launch_bounds__(PortableForwardTiles<T, D>::kThreads) portable_forward(const __grid_constant__ Forward call) {
-  using Tiles = PortableForwardTiles<T, D>;
-  constexpr int kM = Tiles::kM, kN = Tiles::kKeys / 8, kC = D / 8, kKeys = Tiles::kKeys, kThreads = Tiles::kThreads;
+template <class Tiles>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forward(const __grid_constant__ Forward call) {
+  using T = typename Tiles::T;
+  constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kKeys / 8, kC = D / 8, kKeys = Tiles::kKeys, kThreads = Tiles::kThreads;
   extern __shared__ __align__(128) uint8_t shared[];
   const uint32_t q_tile = shared_address(shared), k_tile = q_tile + Tiles::kRows * Tiles::kRowBytes,
                  v_tile = k_tile + kKeys * Tiles::kRowBytes;
@@ -90,7 +91,6 @@ __global__ void __launch_bounds__(PortableForwardTiles<T, D>::kThreads) portable
   const int warp_row = place.first_row + warp * 16 * kM;  // this thread: rows warp_row + 16 m + g and 8 more
   const int keys = p.causal ? min(seq_k, place.first_row + Tiles::kRows + shift) : seq_k;  // seen by any row of the block
   const int tiles = max(0, keys + kKeys - 1) / kKeys;
-  const int clear = min(seq_k, p.causal ? max(0, warp_row + shift + 1) : seq_k) / kKeys;  // tiles below this one need no mask
   const float c = Tiles::kWide ? kLog2E : p.scale * kLog2E;
 
   auto copy_keys = [&](uint32_t tile, const T* head, int64_t row_stride, int n) {
@@ -104,13 +104,25 @@ __global__ void __launch_bounds__(PortableForwardTiles<T, D>::kThreads) portable
   copy_rows<T, D, Tiles::kRows, kThreads>(q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride,
                                           call.q.row_stride, seq_q - place.first_row, d);
   if (tiles > 0) copy_keys(k_tile, k_head, call.k.row_stride, tiles - 1);
+  int n = tiles - 1;
+  if constexpr (Tiles::kWide) {
 #pragma unroll 1
-  for (int n = tiles - 1; n >= 0; --n) {
+    for (; p.causal && n >= 0 && n * kKeys >= warp_row + 16 * kM + shift; --n) {  // this warp sees nothing of the tile: it only copies
+      wait_copies<0>();
+      sync_block();
+      copy_keys(v_tile, v_head, call.v.row_stride, n);
+      wait_copies<0>();
+      sync_block();
+      if (n > 0) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
+    }
+  }
+#pragma unroll 1
+  for (; n >= 0; --n) {
     wait_copies<0>();
-    __syncthreads();  // K of this tile is there; nobody reads the V before it any more
+    sync_block();  // K of this tile is there; nobody reads the V before it any more
     copy_keys(v_tile, v_head, call.v.row_stride, n);
     float s[kM][kN][4];
-    multiply_rows<T, D>(s, q_tile, warp * 16 * kM, k_tile);
+    scores<T, D, false>(s, q_tile, warp * 16 * kM, k_tile);
     if constexpr (Tiles::kWide) {
       if (any_nan(s)) multiply_rows_once<D>(s, q_tile, warp * 16 * kM, k_tile);
 #pragma unroll
@@ -120,7 +132,7 @@ __global__ void __launch_bounds__(PortableForwardTiles<T, D>::kThreads) portable
 #pragma unroll
           for (int e = 0; e < 4; ++e) s[m][j][e] = __fmul_rn(s[m][j][e], p.scale);
     }
-    if (n >= clear) {
+    if ((n + 1) * kKeys > seq_k || (p.causal && (n + 1) * kKeys > warp_row + shift + 1)) {  // not all of the tile is seen
 #pragma unroll
       for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -132,7 +144,7 @@ __global__ void __launch_bounds__(PortableForwardTiles<T, D>::kThreads) portable
           }
     }
     wait_copies<0>();
-    __syncthreads();  // V is there; nobody reads this K any more
+    sync_block();  // V is there; nobody reads this K any more
     if (n > 0) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
     float correction[kM][2];
     softmax.take(s, c, correction);
@@ -142,12 +154,13 @@ __global__ void __launch_bounds__(PortableForwardTiles<T, D>::kThreads) portable
       for (int j = 0; j < kC; ++j)
 #pragma unroll
         for (int e = 0; e < 4; ++e) o[m][j][e] *= correction[m][e / 2];
-    accumulate<T, D>(o, s, v_tile, 0);
+    accumulate<T, D, Tiles::kVector>(o, s, v_tile, 0, seq_k);
   }
   wait_copies<0>();
 
-  T* o_head = head_of<T>(call.o, place.batch, place.head);
-  float* lse = call.lse + (place.batch * p.heads_q + place.head) * p.seq_q;
+  const Place again = query_place<Tiles::kRows>(p, opaque(blockIdx.x));  // rather than registers through the loop
+  T* o_head = head_of<T>(call.o, again.batch, again.head);
+  float* lse = call.lse + (again.batch * p.heads_q + again.head) * p.seq_q;
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -159,17 +172,14 @@ __global__ void __launch_bounds__(PortableForwardTiles<T, D>::kThreads) portable
       const int row = warp_row + 16 * m + g + 8 * r;
       if (row >= seq_q) continue;
       if (t == 0) lse[row] = sum == 0.f ? -INFINITY : softmax.log_sum_exp(softmax.top[m][r], sum, c);
-#pragma unroll
-      for (int j = 0; j < kC; ++j)
-        if (8 * j < d) store_pair(o_head + row * call.o.row_stride + 8 * j + 2 * t, o[m][j][2 * r] * inverse, o[m][j][2 * r + 1] * inverse);
+      store_columns<T, Tiles::kVector>(o_head + row * call.o.row_stride, o[m], r, inverse, d);
     }
 }
 
-template <class T, int D>
+template <class Tiles>
 std::string launch_portable_forward(const Forward& call, Stream stream) {
-  using Tiles = PortableForwardTiles<T, D>;
   const LaunchShape shape{query_blocks(call.problem, Tiles::kRows), Tiles::kThreads, Tiles::kShared, stream};
-  return failure("portable_forward", queue(portable_forward<T, D>, shape, call));
+  return failure("portable_forward", queue(portable_forward<Tiles>, shape, call));
 }
 
 }  // namespace kymo::flash

@@ -13,6 +13,23 @@ constexpr uint32_t kWholeWarp = 0xffffffffu;
 
 __device__ __forceinline__ uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
 
+/// Hides where a value comes from: what is derived from it is computed again here instead of being kept in registers.
+__device__ __forceinline__ uint32_t opaque(uint32_t x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+/// Ends a basic block, across which ptxas moves nothing: in long straight code it moves loads up and additions down until registers spill.
+/// It is a branch back that is never taken while `number`, the same in all threads, is 0 or more; `place` tells it from others nearby,
+/// which ptxas would take for the same condition.
+__device__ __forceinline__ void end_block(int number, int place) {
+  asm volatile(
+      "{ .reg .pred again;\n"
+      "setp.eq.s32 again, %0, %1;\n"
+      "@again trap; }\n" ::"r"(number),
+      "r"(-1 - place)
+      : "memory");
+}
+
 // ---------------------------------------------------------------- arithmetic
 __device__ __forceinline__ float exp2_fast(float x) {
   float y;
@@ -72,6 +89,9 @@ __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
+/// __syncthreads() that the warps of a block may call from different lines.
+__device__ __forceinline__ void sync_block() { asm volatile("bar.sync 0;" ::: "memory"); }
+
 // ---------------------------------------------------------------- matrices
 /// Four 8x8 matrices of 16-bit elements; lane 8i + r gives the address of row r of matrix i. Lane l receives the 32-bit word
 /// l % 4 of row l / 4 of each. (A matrix of 8 rows of four floats is read in the same way, a float for each lane.)
@@ -98,11 +118,35 @@ __device__ __forceinline__ float2 load_shared2(uint32_t address) {
   return v;
 }
 
+__device__ __forceinline__ void store_number(uint32_t address, float number) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(number) : "memory");
+}
+/// Adds four floats side by side, 16-byte aligned, to global memory.
+__device__ __forceinline__ void add_four(float* to, float a, float b, float c, float d) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+#else
+  asm volatile("red.global.add.f32 [%0], %1;" ::"l"(to), "f"(a) : "memory");
+  asm volatile("red.global.add.f32 [%0 + 4], %1;" ::"l"(to), "f"(b) : "memory");
+  asm volatile("red.global.add.f32 [%0 + 8], %1;" ::"l"(to), "f"(c) : "memory");
+  asm volatile("red.global.add.f32 [%0 + 12], %1;" ::"l"(to), "f"(d) : "memory");
+#endif
+}
+/// Two or four neighbours in shared memory.
+template <int kCount>
+__device__ __forceinline__ void load_numbers(uint32_t (&r)[kCount], uint32_t address) {
+  static_assert(kCount == 2 || kCount == 4);
+  if constexpr (kCount == 2)
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "r"(address) : "memory");
+  else
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address) : "memory");
+}
+
 /// acc (16x8) += a (16 x 32 bytes) b (32 bytes x 8), fp32 accumulation. With g = lane / 4, t = lane % 4:
 ///   acc  {row g, columns 2t, 2t + 1; row g + 8, the same columns}
 ///   a    16-bit T: {row g, k 2t; row g + 8, k 2t; row g, k 2t + 8; row g + 8, k 2t + 8}, two neighbours in each register
 ///   b    {k 2t, 2t + 1, column g}, {k 2t + 8, 2t + 9, column g}
-/// float: a {row g, k t; row g + 8, k t; row g, k t + 4; row g + 8, k t + 4}, b {k t, column g}, {k t + 4, column g}.
+/// TF32 (16 x 8 by 8 x 8): a {row g, k t; row g + 8, k t; row g, k t + 4; row g + 8, k t + 4}, b {k t, column g}, {k t + 4, column g}.
 template <class T>
 __device__ __forceinline__ void multiply(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 template <>
@@ -122,29 +166,11 @@ __device__ __forceinline__ void multiply_tf32(float (&acc)[4], const uint32_t (&
       : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-/// x as a TF32 number (11 bits of fraction), to nearest; what it leaves, x - tf32(x), is exact.
+/// x as a TF32 number (11 bits of fraction), to nearest.
 __device__ __forceinline__ uint32_t tf32(float x) {
   uint32_t r;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
   return r;
-}
-__device__ __forceinline__ uint32_t tf32_rest(uint32_t x, uint32_t big) {
-  return __float_as_uint(__uint_as_float(x) - __uint_as_float(big));
-}
-/// fp32 accuracy from three TF32 products: (A + a)(B + b) = AB + Ab + aB, small ones first, and ab is below fp32's own rounding.
-/// An infinite operand gives NaN (its rest is inf - inf): see infinite_scores.cuh.
-template <>
-__device__ __forceinline__ void multiply<float>(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  uint32_t big[4], rest[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    big[i] = tf32(__uint_as_float(a[i]));
-    rest[i] = tf32_rest(a[i], big[i]);
-  }
-  const uint32_t big0 = tf32(__uint_as_float(b0)), big1 = tf32(__uint_as_float(b1));
-  multiply_tf32(acc, rest, big0, big1);
-  multiply_tf32(acc, big, tf32_rest(b0, big0), tf32_rest(b1, big1));
-  multiply_tf32(acc, big, big0, big1);
 }
 
 }  // namespace kymo::flash

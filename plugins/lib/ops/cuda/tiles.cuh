@@ -8,10 +8,7 @@
 //
 //   S  = A B^T   multiply_rows:    A and B both row by row; k runs along the rows of both
 //   C += P B     multiply_columns: P from registers, where S = A B^T left it; k runs down the rows of B
-//
-// Tensor cores cut off what does not fit an accumulator, always towards zero, so that long sums in them drift: the relative error grows
-// with the number of products instead of its root. In 16 bits that is nothing; for floats a few steps of k begin at zero and are added
-// outside, to nearest (Ootomo and Yokota 2022).
+// float_tiles.cuh has the same products for floats.
 #pragma once
 #include "ptx.cuh"
 
@@ -31,10 +28,11 @@ __device__ __forceinline__ void copy_rows(uint32_t tile, const T* first, int64_t
   using Row = TileRow<T, D>;
   constexpr int kStep = kThreads / Row::kChunks;  // rows that all threads copy at once
   static_assert(kThreads % Row::kChunks == 0 && kRows % kStep == 0);
-  const int row = static_cast<int>(threadIdx.x) / Row::kChunks, chunk = static_cast<int>(threadIdx.x) % Row::kChunks;
+  constexpr int kUnroll = sizeof(T) == 4 ? 1 : kRows / kStep;  // floats leave no registers for many addresses
+  const int thread = static_cast<int>(opaque(threadIdx.x)), row = thread / Row::kChunks, chunk = thread % Row::kChunks;
   const bool inside = chunk * Row::kElements < d;
   const T* from = first + row * row_stride + chunk * Row::kElements;
-#pragma unroll
+#pragma unroll kUnroll
   for (int i = 0; i < kRows; i += kStep, from += kStep * row_stride) {
     const bool wanted = inside && row + i < rows_left;
     copy16(tile + (row + i) * Row::kBytes + ((chunk ^ ((row + i) & 7)) << 4), wanted ? from : first, wanted);
@@ -55,35 +53,20 @@ __device__ __forceinline__ void multiply_rows(float (&s)[kM][kN][4], uint32_t a_
     for (int n = 0; n < kN; ++n)
 #pragma unroll
       for (int e = 0; e < 4; ++e) s[m][n][e] = 0.f;
-  constexpr int kChunk = sizeof(T) == 4 && D > 64 ? 2 : 1;
 #pragma unroll
-  for (int first = 0; first < kBytes / 32; first += kChunk) {
-    uint32_t a[kChunk][kM][4];
+  for (int k = 0; k < kBytes / 32; ++k) {
+    uint32_t a[kM][4];
 #pragma unroll
-    for (int k = 0; k < kChunk; ++k)
-#pragma unroll
-      for (int m = 0; m < kM; ++m)
-        load_matrices(a[k][m], a_from + m * 16 * kBytes + (first + k) / 4 * 128 + (a_turn ^ ((first + k) % 4 * 32)));
+    for (int m = 0; m < kM; ++m) load_matrices(a[m], a_from + m * 16 * kBytes + k / 4 * 128 + (a_turn ^ (k % 4 * 32)));
 #pragma unroll
     for (int n = 0; n < kN; n += 2) {
-      uint32_t b[kChunk][4];  // rows 0..7: first, second half of the 32 bytes; rows 8..15 likewise
+      uint32_t b[4];  // rows 0..7: first, second half of the 32 bytes; rows 8..15 likewise
+      load_matrices(b, b_from + n * 8 * kBytes + k / 4 * 128 + (b_turn ^ (k % 4 * 32)));
 #pragma unroll
-      for (int k = 0; k < kChunk; ++k)
-        load_matrices(b[k], b_from + n * 8 * kBytes + (first + k) / 4 * 128 + (b_turn ^ ((first + k) % 4 * 32)));
-#pragma unroll
-      for (int m = 0; m < kM; ++m)
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          if constexpr (kChunk > 1) {
-            float sum[4] = {};
-#pragma unroll
-            for (int k = 0; k < kChunk; ++k) multiply<T>(sum, a[k][m], b[k][2 * half], b[k][2 * half + 1]);
-#pragma unroll
-            for (int e = 0; e < 4; ++e) s[m][n + half][e] += sum[e];
-          } else {
-            multiply<T>(s[m][n + half], a[0][m], b[0][2 * half], b[0][2 * half + 1]);
-          }
-        }
+      for (int m = 0; m < kM; ++m) {
+        multiply<T>(s[m][n], a[m], b[0], b[1]);
+        multiply<T>(s[m][n + 1], a[m], b[2], b[3]);
+      }
     }
   }
 }
@@ -113,55 +96,6 @@ __device__ __forceinline__ void multiply_columns(float (&c)[kM][kC][4], const fl
       }
     }
   }
-}
-
-/// The same for floats. ldmatrix cannot transpose 32-bit elements, so B is read element by element, and the order of k inside a
-/// step of eight is free: k index t stands for row 2t and t + 4 for row 2t + 1, which is where P's accumulator has them.
-template <int D, int kM, int kN, int kC>
-__device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], const float (&p)[kM][kN][4], uint32_t b_tile, int column) {
-  constexpr int kBytes = TileRow<float, D>::kBytes;
-  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  constexpr int kChunk = kN < 4 ? kN : 4;
-#pragma unroll
-  for (int first = 0; first < kN; first += kChunk) {
-#pragma unroll
-    for (int n = 0; n < kC; ++n) {
-      const uint32_t chunk = (2 * n + (g >> 2)) << 4, past = n / 4 * 128;
-      float sum[kM][4] = {};
-#pragma unroll
-      for (int k = first; k < first + kChunk; ++k) {
-        const uint32_t even = b_tile + (8 * k + 2 * t) * kBytes + column * 4 + (g & 3) * 4;
-        const uint32_t b0 = __float_as_uint(load_shared(even + past + ((chunk & 127) ^ (2 * t << 4))));
-        const uint32_t b1 = __float_as_uint(load_shared(even + kBytes + past + ((chunk & 127) ^ ((2 * t + 1) << 4))));
-#pragma unroll
-        for (int m = 0; m < kM; ++m) {
-          const uint32_t a[4] = {__float_as_uint(p[m][k][0]), __float_as_uint(p[m][k][2]), __float_as_uint(p[m][k][1]),
-                                 __float_as_uint(p[m][k][3])};
-          multiply<float>(sum[m], a, b0, b1);
-        }
-      }
-#pragma unroll
-      for (int m = 0; m < kM; ++m)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) c[m][n][e] += sum[m][e];
-    }
-  }
-}
-template <class T, int D, int kM, int kN, int kC>
-__device__ __forceinline__ void accumulate(float (&c)[kM][kC][4], const float (&p)[kM][kN][4], uint32_t b_tile, int column) {
-  if constexpr (sizeof(T) == 4)
-    multiply_columns_float<D>(c, p, b_tile, column);
-  else
-    multiply_columns<T, D>(c, p, b_tile, column);
-}
-
-/// Two neighbours of a row of T in global memory.
-template <class T>
-__device__ __forceinline__ void store_pair(T* to, float first, float second) {
-  if constexpr (sizeof(T) == 4)
-    *reinterpret_cast<float2*>(to) = make_float2(first, second);
-  else
-    *reinterpret_cast<uint32_t*>(to) = pack<T>(first, second);
 }
 
 }  // namespace kymo::flash

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results against the reference.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+
+#include "reference.hpp"
+#include "verdict.hpp"
+
+namespace kymo::flash::test {
+namespace {
+
+/// Rows are held to these: a few roundings of the element type (2^-9 for bf16, 2^-12 for fp16); fp32's by the size of the scores,
+/// since exp(score - lse) is off by the rounding of both.
+double tolerance(const Case& test) {
+  if (test.problem.element == Element::kFloat32) return 1e-5 * std::max(1.0, test.gain * test.gain);
+  return test.problem.element == Element::kBfloat16 ? 0.012 : 0.0016;
+}
+
+struct Worst {
+  double o = 0, lse = 0, dq = 0, dk = 0, dv = 0;
+};
+
+void compare(double& worst, const GuardedTensor& got, const Expected& expected, const Case& test, const std::string& what) {
+  const double floor = test.problem.element == Element::kFloat16 ? 0.02 * std::max(1.0, test.gain) : 1e-30;
+  const double error = worst_row(got.values(), expected, test.problem.d, floor);
+  worst = std::max(worst, error);
+  expect(error <= tolerance(test), what + ": a row is " + std::to_string(error) + " off: " + test.text());
+  expect(got.untouched_around(), what + ": something beside the tensor was written: " + test.text());
+}
+
+void compare_lse(double& worst, const GuardedTensor& got, const Expected& expected, const Case& test, const std::string& what) {
+  double most = 0;
+  for (size_t i = 0; i < expected.value.size(); ++i) {
+    const double a = got.values()[i], b = expected.value[i];
+    const double error = a == b ? 0 : std::fabs(a - b) / (1 + std::fabs(b));
+    if (!(error <= most)) most = std::isnan(error) ? INFINITY : error;
+  }
+  worst = std::max(worst, most);
+  expect(most <= 2e-5, what + ": lse is " + std::to_string(most) + " off: " + test.text());
+  expect(got.untouched_around(), what + ": something beside lse was written: " + test.text());
+}
+
+void run_forward(Case& test, Forward call, bool with_workspace, const Reference& right, Worst& worst) {
+  const std::string name = kernel_name(call);
+  const Workspace workspace(call);
+  if (with_workspace) call.workspace = workspace.at();
+  test.o.poison(), test.lse.poison();
+  const std::string error = launch_forward(call, nullptr);
+  if (!error.empty()) return expect(false, error + ": " + test.text());
+  check_cuda(cudaDeviceSynchronize(), (name + ": " + test.text()).c_str());
+  test.o.fetch(), test.lse.fetch();
+  compare(worst.o, test.o, right.o, test, name + " o");
+  compare_lse(worst.lse, test.lse, right.lse, test, name);
+}
+
+void run_backward(Case& test, Backward call, const Reference& right, Worst& worst) {
+  const std::string name = kernel_name(call);
+  Workspace workspace(call);
+  call.workspace = workspace.at();
+  for (GuardedTensor* out : {&test.dq, &test.dk, &test.dv}) out->poison();
+  const std::string error = launch_backward(call, nullptr);
+  if (!error.empty()) return expect(false, error + ": " + test.text());
+  check_cuda(cudaDeviceSynchronize(), (name + ": " + test.text()).c_str());
+  for (GuardedTensor* out : {&test.dq, &test.dk, &test.dv}) out->fetch();
+  compare(worst.dq, test.dq, right.dq, test, name + " dq");
+  compare(worst.dk, test.dk, right.dk, test, name + " dk");
+  compare(worst.dv, test.dv, right.dv, test, name + " dv");
+}
+
+/// Lengths around tile borders, odd ones, single rows; small enough for the reference. d: 0 for any.
+Problem draw(std::mt19937_64& random, Element element, int64_t d) {
+  const auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+  const auto length = [&]() -> int64_t {
+    constexpr std::array<int64_t, 10> borders = {1, 2, 63, 64, 65, 127, 128, 129, 192, 257};
+    return pick(0, 2) == 0 ? borders[static_cast<size_t>(pick(0, 9))] : pick(1, 600);
+  };
+  Problem p;
+  p.element = element;
+  p.batch = pick(1, 2), p.heads_kv = pick(1, 3), p.heads_q = p.heads_kv * pick(1, 3);
+  p.seq_q = length(), p.seq_k = pick(0, 2) == 0 ? length() : p.seq_q;
+  constexpr std::array<int64_t, 6> usual = {64, 128, 32, 96, 256, 192};
+  p.d = pick(0, 3) == 0 ? 8 * pick(1, 32) : usual[static_cast<size_t>(pick(0, 5))];
+  if (d > 0) p.d = d;
+  p.causal = pick(0, 1) == 1;
+  p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(p.d)));
+  if (pick(0, 5) == 0) p.scale *= 2;
+  while (p.batch * p.heads_q * p.seq_q * p.seq_k * p.d > 40'000'000 && p.heads_q > p.heads_kv) p.heads_q -= p.heads_kv;
+  return p;
+}
+
+/// Every kernel for the problem's head size, by number; then the table's choice, of which the backward reads o and lse.
+void run_forwards(Case& test, Path path, const Choice& choice, const Reference& right, Worst& worst) {
+  for (int variant = kMostVariants - 1; variant >= -1; --variant) {
+    const Forward call = test.forward(path, variant);
+    if (choice.runs(call) && of_size(kernel_name(call), test.problem.d)) run_forward(test, call, variant % 2, right, worst);
+  }
+}
+void run_backwards(Case& test, Path path, const Choice& choice, const Reference& right, Worst& worst) {
+  for (int variant = -1; variant < kMostVariants; ++variant)
+    for (const bool deterministic : {false, true}) {
+      const Backward call = test.backward(path, deterministic, variant);
+      if (deterministic && path != Path::kHopper) continue;  // the others have one mode
+      if (choice.runs(call) && of_size(kernel_name(call), test.problem.d)) run_backward(test, call, right, worst);
+    }
+}
+
+void random_problems(Path path, Element element, const Choice& choice) {
+  Worst worst;
+  std::mt19937_64 random(static_cast<uint64_t>(path) * 10 + static_cast<uint64_t>(element));
+  int run = 0;
+  const int count = choice.count ? choice.count : 60;
+  for (int i = 0; i < count; ++i) {
+    const Problem p = draw(random, element, choice.d);
+    constexpr std::array gains = {1.0, 1.0, 0.1, 4.0};
+    Case test(p, static_cast<Layout>(i % 3), static_cast<uint64_t>(i) + 1, gains[static_cast<size_t>(i % 4)]);
+    std::string reason;
+    if (!supported(test.forward(path), &reason)) {
+      if (i == 0) std::printf("%s is not run here: %s\n", kPaths[static_cast<size_t>(path)], reason.c_str());
+      if (path == Path::kHopper) continue;
+      return;
+    }
+    ++run;
+    const Reference right = reference(test);
+    run_forwards(test, path, choice, right, worst);
+    run_backwards(test, path, choice, right, worst);
+  }
+  std::printf("%-9s %s: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n",
+              kPaths[static_cast<size_t>(path)], kElements[static_cast<size_t>(element)], run, worst.o, worst.lse, worst.dq, worst.dk,
+              worst.dv, failures);
+  std::fflush(stdout);
+}
+
+/// The bits of the run before, from launches in a row, which overlap at their ends, and from a graph of such launches.
+void in_a_row(Case& test, Forward call, cudaStream_t stream) {
+  const Workspace workspace(call);
+  call.workspace = workspace.at();
+  const std::string what = kernel_name(call) + " in a row: " + test.text();
+  test.o.fetch_bytes();
+  const std::vector<unsigned char> alone = test.o.bytes();
+  const auto launch = [&] {
+    for (int i = 0; i < 4; ++i) expect(launch_forward(call, stream).empty(), what);
+  };
+  const auto same = [&](const char* how) {
+    check_cuda(cudaDeviceSynchronize(), what.c_str());
+    test.o.fetch_bytes();
+    expect(test.o.bytes() == alone, std::string("other bits ") + how + ", " + what);
+    test.o.poison();
+  };
+  test.o.poison();
+  check_cuda(cudaDeviceSynchronize(), "poison");
+  launch();
+  same("by launches");
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  launch();
+  check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
+  check_cuda(cudaDeviceSynchronize(), "poison");
+  for (int replay = 0; replay < 3; ++replay) check_cuda(cudaGraphLaunch(ready, stream), "cudaGraphLaunch");
+  same("from a graph");
+  cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
+}
+
+/// Many more tiles than a GPU has multiprocessors, so that blocks of the Hopper kernels walk from one tile to the next: in shares, in
+/// pairs, by the counter. Odd and even numbers of tiles in a head, tiles whose rows see no key, more keys than queries. d: 0 for all;
+/// otherwise the shapes of that size, and two others at that size.
+std::vector<Problem> long_shapes(Element element, int64_t d) {
+  struct Shape {
+    int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
+    bool causal, any_d;
+  };
+  constexpr std::array<Shape, 8> shapes = {{{4, 48, 24, 300, 300, 64, true, true},
+                                            {3, 59, 59, 257, 257, 128, true, false},
+                                            {2, 150, 50, 129, 129, 72, true, false},
+                                            {5, 30, 30, 400, 130, 64, true, false},
+                                            {5, 30, 10, 130, 500, 128, true, true},
+                                            {2, 45, 45, 520, 470, 128, true, false},
+                                            {4, 40, 40, 260, 260, 128, false, false},
+                                            {3, 70, 35, 190, 320, 64, false, false}}};
+  std::vector<Problem> problems;
+  for (const Shape& s : shapes) {
+    if (d > 0 && s.d != d && !s.any_d) continue;
+    const int64_t size = d > 0 ? d : s.d;
+    const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
+    problems.push_back({s.batch, s.heads_q, s.heads_kv, s.seq_q, s.seq_k, size, element, s.causal, scale});
+  }
+  return problems;
+}
+
+void long_walks(Element element, const Choice& choice) {
+  Worst worst;
+  cudaStream_t stream;
+  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  uint64_t number = 0;
+  for (const Problem& p : long_shapes(element, choice.d)) {
+    Case test(p, static_cast<Layout>(number % 3), 500 + number, 1.0);
+    if (!supported(test.forward(Path::kHopper))) break;
+    const Reference right = reference(test);
+    for (int variant = kMostVariants - 1; variant >= -1; --variant) {  // the table's choice last, as in run_forwards
+      const Forward call = test.forward(Path::kHopper, variant);
+      if (!choice.runs(call) || !of_size(kernel_name(call), p.d)) continue;
+      for (const bool with_workspace : {false, true}) run_forward(test, call, with_workspace, right, worst);
+      if (!p.causal || p.heads_q == p.heads_kv) continue;
+      in_a_row(test, call, stream);
+      run_forward(test, call, true, right, worst);
+    }
+    run_backwards(test, Path::kHopper, choice, right, worst);
+    ++number;
+  }
+  cudaStreamDestroy(stream);
+  std::printf("long walks, %s: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n",
+              kElements[static_cast<size_t>(element)], static_cast<int>(number), worst.o, worst.lse, worst.dq, worst.dk, worst.dv,
+              failures);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void check_results(const Choice& choice) {
+  constexpr std::array halves = {Element::kBfloat16, Element::kFloat16};
+  for (const Element element : halves)
+    for (const Path path : {Path::kPortable, Path::kHopper})
+      if (choice.takes(path, element)) random_problems(path, element, choice);
+  if (choice.takes(Path::kFloat, Element::kFloat32)) random_problems(Path::kFloat, Element::kFloat32, choice);
+  for (const Element element : halves)
+    if (choice.takes(Path::kHopper, element)) long_walks(element, choice);
+}
+
+}  // namespace kymo::flash::test
