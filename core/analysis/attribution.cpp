@@ -72,12 +72,6 @@ class CapturedNodes {
   std::vector<Node> nodes_;
 };
 
-std::vector<std::uint64_t> correlation_ids_of(const std::vector<Launch>& launches) {
-  std::vector<std::uint64_t> ids(launches.size());
-  std::transform(launches.begin(), launches.end(), ids.begin(), [](const Launch& launch) { return launch.correlation_id; });
-  return ids;
-}
-
 /// Gives the activities of a trace their places.
 class ActivityPlacer {
  public:

@@ -23,10 +23,7 @@ struct LaunchedKernel {
 
 /// By launching thread, in order of launching.
 std::map<std::uint32_t, std::vector<LaunchedKernel>> communication_kernels(const Trace& trace, const std::vector<bool>& is_communication) {
-  std::vector<std::uint64_t> ids;
-  ids.reserve(trace.launches.size());
-  for (const event::Launch& launch : trace.launches) ids.push_back(launch.correlation_id);
-  NumberIndex launches(std::move(ids));
+  NumberIndex launches(correlation_ids_of(trace.launches));
   std::map<std::uint32_t, std::vector<LaunchedKernel>> threads;
   for (const Activity& activity : trace.activities) {
     // The launch of a graph is not that of its kernels.
@@ -86,8 +83,7 @@ void place_calls(Trace& trace) {
     const Placement placement = finder.place(call.place);
     call.attribution = placement.attribution;
     call.scope = placement.scope;
-    call.step = call.place.step;
-    call.phase = finder.phase(call.place);
+    call.place.phase = finder.phase(call.place);
     call.kernels = 0;
     call.start_ns = call.on_device ? -1 : call.enqueue_ns;
     call.end_ns = call.on_device ? -1 : call.returned_ns;

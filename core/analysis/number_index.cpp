@@ -43,4 +43,10 @@ std::uint32_t NumberIndex::find_sorted(std::uint64_t number) {
   return *found == number ? places_[last_] : kNone;
 }
 
+std::vector<std::uint64_t> correlation_ids_of(const std::vector<event::Launch>& launches) {
+  std::vector<std::uint64_t> ids(launches.size());
+  std::transform(launches.begin(), launches.end(), ids.begin(), [](const event::Launch& launch) { return launch.correlation_id; });
+  return ids;
+}
+
 }  // namespace kymo::analysis

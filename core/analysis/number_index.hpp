@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "event/trace.hpp"
+
 namespace kymo::analysis {
 
 /// Finds which of many things bears a number, as the launch with a correlation id. Numbers that lie densely get a table; others are sorted,
@@ -30,5 +32,8 @@ class NumberIndex {
   std::vector<std::uint32_t> places_;
   std::size_t last_ = 0;
 };
+
+/// For finding the launch of an activity.
+std::vector<std::uint64_t> correlation_ids_of(const std::vector<event::Launch>& launches);
 
 }  // namespace kymo::analysis

@@ -17,10 +17,9 @@ namespace {
 
 /// Where the ports begin that the system gives to outgoing connections.
 int first_outgoing_port() {
-  constexpr int kLinuxDefault = 32'768;
   int first = 0;
   std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
-  return first > 0 && first < 65'536 ? first : kLinuxDefault;
+  return first > 0 && first < 65'536 ? first : kFirstOutgoingPort;
 }
 
 /// The port that a socket could be bound to, the system's choice for 0; 0 if it could not.

@@ -5,6 +5,9 @@
 
 namespace kymo {
 
+/// Linux gives its ports from here on to outgoing connections, unless it is told otherwise.
+inline constexpr int kFirstOutgoingPort = 32'768;
+
 /// A TCP port of IPv4 that nobody listens on now: of the loopback interface, or of all of this machine's.
 /// It lies, if it can, below those that the system gives to outgoing connections, so that none of those takes it before it is used.
 /// Throws Error if there is none.

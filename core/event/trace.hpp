@@ -155,7 +155,7 @@ struct Collective {
   std::int64_t sequence = 0;      ///< counts the calls of the communicator, the same on all its ranks
   std::int64_t bytes = 0;         ///< payload of this rank
   bool on_device = false;         ///< queued on a stream
-  Place place;                    ///< of the call
+  Place place;                    ///< of the call; its phase is bounded by place_collectives()
   std::int64_t enqueue_ns = 0;    ///< when it was called
   std::int64_t returned_ns = -1;  ///< when the call had queued it, or without a stream when the work was done; -1 if it never was
   // Set by analysis::place_collectives():
@@ -163,8 +163,6 @@ struct Collective {
   std::int64_t end_ns = -1;
   std::int64_t kernels = 0;  ///< that served it; the calls of a group share theirs
   Attribution attribution = Attribution::kNone;
-  std::int32_t step = -1;
-  std::int32_t phase = -1;
   TextId scope = kNoText;
 };
 

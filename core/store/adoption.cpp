@@ -181,6 +181,10 @@ void adopt_rank_files(const Connection& results, std::int64_t run_id, const std:
                "rank file " + quote(file.filename().string()) + " has not the name of a file of this run");
       continue;
     }
+    if (!fs::exists(file)) {
+      add_loss(results, run_id, name->rank, name->pass, "store", -1, "the worker ended before it wrote what it had measured");
+      continue;
+    }
     const auto mistake = adopt_file(results, *name, file, keeping);
     if (mistake) add_loss(results, run_id, name->rank, name->pass, "store", -1, "rank file not adopted: " + *mistake);
   }

@@ -59,13 +59,11 @@ std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json&
   }
 }
 
-void write_cached(const Plugin& plugin, const Json& stamp) {
+void write_cached(const Plugin& plugin, const Json& stamp, const Json& libraries) {
   try {
     const auto entry = entry_for(plugin.file.file);
     std::filesystem::create_directories(entry.parent_path());
-    write_file(
-        entry,
-        Json{{"stamp", stamp}, {"libraries", library_stamps(plugin, plugin.file.file.parent_path())}, {"plugin", to_json(plugin)}}.dump());
+    write_file(entry, Json{{"stamp", stamp}, {"libraries", libraries}, {"plugin", to_json(plugin)}}.dump());
   } catch (const std::exception& problem) {
     log::debug(std::string("a description was not cached: ") + problem.what());
   }

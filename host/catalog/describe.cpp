@@ -121,7 +121,7 @@ Plugin describe_file(const std::filesystem::path& file, const Options& options) 
   take_identity(plugin, identity, sha256_of_file(identity.file));
   for (auto& [name, hash] : plugin.file.libraries) hash = sha256_of_file(identity.file.parent_path() / name);
   const bool unchanged = cache_stamp(identity.file) == stamp && library_stamps(plugin, identity.file.parent_path()) == libraries;
-  if (unchanged) write_cached(plugin, stamp);  // else something was replaced meanwhile
+  if (unchanged) write_cached(plugin, stamp, libraries);  // else something was replaced meanwhile
   return plugin;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "export/perfetto_writer.hpp"
@@ -36,7 +37,7 @@ constexpr const char* kColumns =
 /// When the rank worked on it, or, if that was not seen, when it was called.
 std::pair<std::int64_t, std::int64_t> stretch_of(const Row& row) {
   if (row.has(kStart) && row.has(kEnd)) return {row.integer(kStart), row.integer(kEnd)};
-  return {row.integer(kEnqueue), row.has(kReturned) ? row.integer(kReturned) : row.integer(kEnqueue)};
+  return {row.integer(kEnqueue), end_of(row, kEnqueue, kReturned)};
 }
 
 }  // namespace

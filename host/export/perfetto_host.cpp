@@ -19,9 +19,6 @@ constexpr std::int64_t kFirstCallTrack = 2'000'000'000;
 std::int64_t scope_track(std::int64_t thread) { return kFirstThreadTrack + 2 * thread; }
 std::int64_t operator_track(std::int64_t thread) { return kFirstThreadTrack + 2 * thread + 1; }
 
-/// An end of NULL is of something that never ended.
-std::int64_t end_of(const Row& row, std::size_t start, std::size_t end) { return row.has(end) ? row.integer(end) : row.integer(start); }
-
 }  // namespace
 
 void PerfettoWriter::write_steps() {

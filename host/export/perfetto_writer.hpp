@@ -11,6 +11,11 @@
 
 namespace kymo::exports {
 
+/// An end of NULL is of something that never ended.
+inline std::int64_t end_of(const Row& row, std::size_t start, std::size_t end) {
+  return row.has(end) ? row.integer(end) : row.integer(start);
+}
+
 /// Writes the events of one rank and pass, table by table.
 class PerfettoWriter {
  public:

@@ -40,23 +40,23 @@ std::string digest_of(const PlannedRun& run) {
   return sha256(all.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, kDigestDigits);
 }
 
-std::string called(const Plan::Plugin& plugin, const std::string& sha256, int rank) {
-  return "rank " + std::to_string(rank) + " has " + quote(plugin.file) + " with sha256 " + sha256.substr(0, kDigestDigits);
+std::string called(const std::string& file, const std::string& sha256, int rank) {
+  return "rank " + std::to_string(rank) + " has " + quote(file) + " with sha256 " + sha256.substr(0, kDigestDigits);
 }
 
 std::string library_called(const Plan::Plugin& plugin, const std::string& name, int rank) {
   const auto found = plugin.libraries.find(name);
   const std::string library = (std::filesystem::path(plugin.file).parent_path() / name).string();
   if (found == plugin.libraries.end()) return "rank " + std::to_string(rank) + " does not load " + quote(library);
-  return called({"", library, "", {}}, found->second, rank);
+  return called(library, found->second, rank);
 }
 
 /// In what the same plugin differs between rank 0 and another one; empty if in nothing.
 std::string plugin_difference(const Plan::Plugin& ours, const Plan::Plugin& theirs, int rank) {
   static constexpr const char* kRight = "; install the same files on every machine";
   if (ours.sha256 != theirs.sha256) {
-    return "the plugin " + quote(ours.name) + " is not the same on all ranks: " + called(ours, ours.sha256, 0) + ", " +
-           called(theirs, theirs.sha256, rank) + kRight;
+    return "the plugin " + quote(ours.name) + " is not the same on all ranks: " + called(ours.file, ours.sha256, 0) + ", " +
+           called(theirs.file, theirs.sha256, rank) + kRight;
   }
   auto all = ours.libraries;
   all.insert(theirs.libraries.begin(), theirs.libraries.end());

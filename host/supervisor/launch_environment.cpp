@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "base/error.hpp"
+#include "base/free_port.hpp"
 #include "base/text.hpp"
 
 namespace kymo::supervisor {
@@ -19,8 +20,7 @@ constexpr long kMostRanks = 4096;
 constexpr long kMostPort = 65'535;
 /// Slurm numbers steps that srun did not make (batch, extern, interactive) from here on.
 constexpr long long kFirstSpecialStep = 0xFFFFFFF0LL;
-/// Ports that we derive lie below those that Linux gives out by itself, to outgoing connections for one.
-constexpr long long kFirstGivenPort = 32'768;
+/// Ports that we derive lie below kFirstOutgoingPort, and are the same on all machines of a launch.
 constexpr long long kFirstJobPort = 20'000;
 constexpr long long kJobPorts = 12'000;
 constexpr const char* kEscape = "; --ranks N starts N ranks here, whatever the environment says";
@@ -88,7 +88,7 @@ std::uint16_t derived_port(long long job) { return static_cast<std::uint16_t>(kF
 
 /// The port next to the one that belongs to torchrun, if a person chose that one; beside one that the system chose there may be anything.
 std::uint16_t port_beside(int master_port) {
-  return master_port + 1 < kFirstGivenPort ? static_cast<std::uint16_t>(master_port + 1) : derived_port(master_port);
+  return master_port + 1 < kFirstOutgoingPort ? static_cast<std::uint16_t>(master_port + 1) : derived_port(master_port);
 }
 
 Launch torchrun_launch(const Reader& read) {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -15,8 +14,6 @@
 
 namespace kymo::worker {
 namespace {
-
-constexpr std::uint64_t kPlaceBits = 32;
 
 std::uint64_t next_generation() {
   static std::atomic<std::uint64_t> last{0};
@@ -106,7 +103,7 @@ void CollectiveRecorder::collect(event::PassRecord& record) {
   const std::lock_guard lock(mutex_);
   collected_ = true;
   for (event::Collective& call : calls_) call.communicator = record.trace.texts.intern(communicators_.text(call.communicator));
-  record.trace.collectives.assign(std::make_move_iterator(calls_.begin()), std::make_move_iterator(calls_.end()));
+  record.trace.collectives.assign(calls_.begin(), calls_.end());
   calls_.clear();
   const auto lose = [&](std::int64_t count, const std::string& detail) {
     if (count > 0) record.losses.push_back({"collective", count, detail});

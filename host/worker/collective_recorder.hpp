@@ -32,7 +32,9 @@ class CollectiveRecorder {
   void collect(event::PassRecord& record);
 
  private:
-  std::uint64_t handle_of(std::size_t place) const { return generation_ << 32 | (place + 1); }
+  static constexpr int kPlaceBits = 32;
+
+  std::uint64_t handle_of(std::size_t place) const { return generation_ << kPlaceBits | (place + 1); }
   /// nullptr if no call of this recorder has that handle.
   event::Collective* find(std::uint64_t handle);
   std::int64_t count_call(event::TextId communicator);

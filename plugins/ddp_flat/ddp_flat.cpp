@@ -9,26 +9,13 @@
 #include <utility>
 
 #include "training/data_parallel.hpp"
-#include "training/flat_gradients.hpp"
+#include "training/flat_exchange.hpp"
 #include "training/gradient_hooks.hpp"
 
 namespace {
 
 using kymo::comm::Reduction;
 using kymo::training::Replica;
-
-/// The gradients are views of the buffer: nothing is copied.
-class InPlace final : public kymo::training::GradientExchange {
- public:
-  explicit InPlace(const Replica& replica) : communicator_(*replica.communicator), gradients_(replica.parameters) {}
-
-  void begin_step() override { gradients_.zero(); }
-  void finish_step() override { communicator_.all_reduce(gradients_.buffer(), Reduction::kAverage)->wait(); }
-
- private:
-  kymo::comm::Communicator& communicator_;
-  kymo::training::FlatGradients gradients_;
-};
 
 /// The textbook's way: the gradients are copied into a buffer, and the means back.
 class CopiedTogether final : public kymo::training::GradientExchange {
@@ -71,7 +58,7 @@ class DdpFlat final : public kymo::training::DataParallelWorkload {
  protected:
   std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
     if (replica.ctx.boolean("copy")) return std::make_unique<CopiedTogether>(replica);
-    return std::make_unique<InPlace>(replica);
+    return std::make_unique<kymo::training::FlatExchange>(replica);
   }
 };
 

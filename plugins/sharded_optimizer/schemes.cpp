@@ -2,11 +2,10 @@
 #include "schemes.hpp"
 
 #include <kymo/torch.hpp>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
-#include "training/flat_gradients.hpp"
+#include "training/flat_exchange.hpp"
 #include "training/flat_layout.hpp"
 #include "training/optimizer_state.hpp"
 #include "training/zero1.hpp"
@@ -15,18 +14,6 @@ namespace {
 
 namespace training = kymo::training;
 using kymo::Context;
-
-/// One all-reduce of all gradients, which lie in one buffer.
-class FlatExchange final : public training::GradientExchange {
- public:
-  explicit FlatExchange(const training::Replica& replica) : communicator_(*replica.communicator), gradients_(replica.parameters) {}
-  void begin_step() override { gradients_.zero(); }
-  void finish_step() override { communicator_.all_reduce(gradients_.buffer(), kymo::comm::Reduction::kAverage)->wait(); }
-
- private:
-  kymo::comm::Communicator& communicator_;
-  training::FlatGradients gradients_;
-};
 
 /// Tells the host about the state of an optimizer as it comes to be.
 class StateReport {
@@ -184,6 +171,6 @@ Halves make_halves(const Scheme& scheme, const training::Replica& replica, const
   } else {
     throw std::invalid_argument("there is no scheme '" + scheme.name + "': it is one of none, broadcast, zero1");
   }
-  if (scheme.communicate) halves.exchange = std::make_unique<FlatExchange>(replica);
+  if (scheme.communicate) halves.exchange = std::make_unique<training::FlatExchange>(replica);
   return halves;
 }

@@ -158,9 +158,10 @@ SELECT d.run_id,                                                         -- the 
                       WHERE y.family = x.family AND y.median_ms > 0 ORDER BY y.run_id DESC LIMIT 1) AS unsharded_ratio,  -- median step over that of the newest run without sharding of the same family; NULL without
        (SELECT max(v.value) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'optimizer_state_bytes') AS state_bytes,  -- optimizer state of the rank that holds the most, as the workload counts it; NULL if it does not
        m.allocated_peak_bytes AS peak_bytes,                             -- largest allocated size of any rank in the time pass; NULL on a CPU
-       (SELECT sum(c.calls) FROM collective_summary c WHERE c.run_id = d.run_id AND c.pass = 'trace') AS calls,  -- between ranks, per step, from the trace; NULL without
-       (SELECT sum(c.bus_bytes) FROM collective_summary c WHERE c.run_id = d.run_id AND c.pass = 'trace') AS traffic_bytes  -- what a rank moves over its links in a step, likewise
+       c.calls,  -- between ranks, per step, from the trace; NULL without
+       c.bus_bytes AS traffic_bytes  -- what a rank moves over its links in a step, likewise
 FROM ddp_run d
 JOIN ddp_summary x ON x.run_id = d.run_id
 LEFT JOIN run_memory m ON m.run_id = d.run_id
+LEFT JOIN (SELECT run_id, sum(calls) AS calls, sum(bus_bytes) AS bus_bytes FROM collective_summary WHERE pass = 'trace' GROUP BY run_id) c ON c.run_id = d.run_id
 WHERE d.workload = 'sharded_optimizer';

@@ -30,6 +30,9 @@ namespace {
 constexpr const char* kSource = "kymo_cuda";
 constexpr const char* kClock = "cupti";
 constexpr int kClockAttempts = 64;
+// Activity records of some 100,000 kernels, and their launches.
+constexpr std::size_t kWarmLowBytes = std::size_t{32} << 20;
+constexpr std::size_t kWarmHighBytes = std::size_t{8} << 20;
 
 // CUPTI's calls for buffers carry no word of ours.
 std::atomic<BufferPool*> g_pool{nullptr};
@@ -201,7 +204,7 @@ CuptiSession::~CuptiSession() {
 void CuptiSession::start() {
   State& state = *state_;
   g_pool.store(&state.pool, std::memory_order_release);
-  state.arena.warm();
+  state.arena.warm(kWarmLowBytes, kWarmHighBytes);
   try {
     require(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed));
     if (const CUptiResult result = cuptiSubscribe(&state.subscriber, &State::called, &state); result != CUPTI_SUCCESS) {

@@ -14,9 +14,6 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::uint64_t kLowerHalf = 0xffffffffULL;
 constexpr int kHalfBits = 32;
-// Activity records of some 100,000 kernels, and their launches.
-constexpr std::size_t kWarmLowBytes = std::size_t{32} << 20;
-constexpr std::size_t kWarmHighBytes = std::size_t{8} << 20;
 
 constexpr std::uint64_t pages_for(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
 
@@ -32,12 +29,12 @@ EventArena::EventArena(std::int64_t bytes) {
 
 EventArena::~EventArena() { munmap(memory_, size_bytes()); }
 
-void EventArena::warm() noexcept {
+void EventArena::warm(std::size_t low_bytes, std::size_t high_bytes) noexcept {
   const auto touch = [](std::byte* from, const std::byte* to) {
     for (volatile std::byte* page = from; page < to; page += kPageBytes) *page = std::byte{0};
   };
-  const std::size_t low = std::min(kWarmLowBytes, size_bytes());
-  const std::size_t high = std::min(kWarmHighBytes, size_bytes());
+  const std::size_t low = std::min(low_bytes, size_bytes());
+  const std::size_t high = std::min(high_bytes, size_bytes());
   touch(memory_, memory_ + low);
   touch(memory_ + size_bytes() - high, memory_ + size_bytes());
 }

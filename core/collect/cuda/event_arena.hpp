@@ -24,8 +24,9 @@ class EventArena {
   static void release(std::byte* memory, std::size_t bytes) noexcept;
 
   std::size_t size_bytes() const noexcept;
-  /// Touches the pages that will be taken first, so that the first steps do not pay for it. Before anything was taken.
-  void warm() noexcept;
+  /// Touches pages that will be taken first, so many bytes from either end at most, so that the first steps do not pay for them. Before
+  /// anything was taken.
+  void warm(std::size_t low_bytes, std::size_t high_bytes) noexcept;
   bool holds(const void* address) const noexcept;
 
  private:

@@ -23,8 +23,7 @@ std::size_t chunk_bytes(std::size_t all_bytes) {
 
 OperatorRows::OperatorRows(std::int64_t bytes) : arena_(bytes), begin_(arena_.take_low(0)), chunk_bytes_(chunk_bytes(arena_.size_bytes())) {
   static_assert(sizeof(Chunk) % alignof(OperatorRow) == 0 && alignof(OperatorRow) <= kTextAlignment);
-  const std::byte* const end = begin_ + std::min(kWarmBytes, arena_.size_bytes());
-  for (volatile std::byte* page = begin_; page < end; page += kPageBytes) *page = std::byte{0};
+  arena_.warm(kWarmBytes, 0);
 }
 
 std::int64_t OperatorRows::published() const noexcept {

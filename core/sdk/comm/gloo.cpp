@@ -17,7 +17,6 @@
 namespace kymo::comm {
 namespace {
 
-using Futures = std::vector<c10::intrusive_ptr<c10::ivalue::Future>>;
 using Tensors = std::vector<at::Tensor>;
 
 /// The network that leads to rank 0, unless GLOO_SOCKET_IFNAME names another.
@@ -63,17 +62,17 @@ class GlooCommunicator final : public Communicator {
 
   std::unique_ptr<comm::Work> all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
     check_all_reduce(output, input, reduction, at::kCPU);
-    return start(Operation::AllReduce, input.nbytes(), [&](GlooProgress& progress) -> Futures {
+    return start(Operation::AllReduce, input.nbytes(), [&](GlooProgress& progress) {
       progress.hold({output, input}, {});
       fill(output, input, reduction);
       Tensors tensors{output};
-      return {group_->allreduce(tensors)->getFuture()};
+      return group_->allreduce(tensors)->getFuture();
     });
   }
 
   std::unique_ptr<comm::Work> reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
     check_reduce_scatter(output, input, reduction, at::kCPU, rank_, size_);
-    return start(Operation::ReduceScatter, input.nbytes(), [&](GlooProgress& progress) -> Futures {
+    return start(Operation::ReduceScatter, input.nbytes(), [&](GlooProgress& progress) {
       // Gloo has no reduce_scatter, and its reductions write into what they are given.
       const at::Tensor scratch = at::empty_like(input).view({-1});
       fill(scratch, input.view({-1}), reduction);
@@ -83,33 +82,33 @@ class GlooCommunicator final : public Communicator {
         output.view({-1}).copy_(mine);
       });
       Tensors tensors{scratch};
-      return {group_->allreduce(tensors)->getFuture()};
+      return group_->allreduce(tensors)->getFuture();
     });
   }
 
   std::unique_ptr<comm::Work> all_gather(const at::Tensor& output, const at::Tensor& input) override {
     check_all_gather(output, input, at::kCPU, rank_, size_);
-    return start(Operation::AllGather, output.nbytes(), [&](GlooProgress& progress) -> Futures {
+    return start(Operation::AllGather, output.nbytes(), [&](GlooProgress& progress) {
       progress.hold({output, input}, {});
       at::Tensor whole = output.view({-1});
       at::Tensor part = input.view({-1});
-      return {group_->_allgather_base(whole, part)->getFuture()};
+      return group_->_allgather_base(whole, part)->getFuture();
     });
   }
 
   std::unique_ptr<comm::Work> broadcast(const at::Tensor& tensor, int root) override {
     check_broadcast(tensor, root, at::kCPU, size_);
-    return start(Operation::Broadcast, tensor.nbytes(), [&](GlooProgress& progress) -> Futures {
+    return start(Operation::Broadcast, tensor.nbytes(), [&](GlooProgress& progress) {
       progress.hold({tensor}, {});
       Tensors tensors{tensor};
       c10d::BroadcastOptions from;
       from.rootRank = root;
-      return {group_->broadcast(tensors, from)->getFuture()};
+      return group_->broadcast(tensors, from)->getFuture();
     });
   }
 
   void barrier() override {
-    const auto work = start(Operation::Barrier, 0, [&](GlooProgress&) -> Futures { return {group_->barrier()->getFuture()}; });
+    const auto work = start(Operation::Barrier, 0, [&](GlooProgress&) { return group_->barrier()->getFuture(); });
     work->wait();
   }
 

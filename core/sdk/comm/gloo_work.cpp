@@ -11,16 +11,14 @@ void GlooProgress::hold(std::vector<at::Tensor> tensors, std::function<void()> l
   last_ = std::move(last);
 }
 
-void GlooProgress::follow(const std::shared_ptr<GlooProgress>& self, const std::vector<c10::intrusive_ptr<c10::ivalue::Future>>& futures) {
-  open_parts_ = futures.size();
-  for (const auto& future : futures) future->addCallback([self](c10::ivalue::Future& part) { self->part_ended(part); });
+void GlooProgress::follow(const std::shared_ptr<GlooProgress>& self, const c10::intrusive_ptr<c10::ivalue::Future>& future) {
+  future->addCallback([self](c10::ivalue::Future& ended) { self->future_ended(ended); });
 }
 
-void GlooProgress::part_ended(c10::ivalue::Future& part) {
-  {
+void GlooProgress::future_ended(c10::ivalue::Future& future) {
+  if (future.hasError()) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (part.hasError() && error_.empty()) error_ = name_ + " failed: " + first_line(part.tryRetrieveErrorMessage());
-    if (--open_parts_ > 0) return;
+    error_ = name_ + " failed: " + first_line(future.tryRetrieveErrorMessage());
   }
   finish();
 }

@@ -24,9 +24,9 @@ class GlooProgress {
 
   /// Keeps what the call works on until it is done, and says what is left to do then (may be empty).
   void hold(std::vector<at::Tensor> tensors, std::function<void()> last);
-  /// Ends the call together with the last of these futures.
-  void follow(const std::shared_ptr<GlooProgress>& self, const std::vector<c10::intrusive_ptr<c10::ivalue::Future>>& futures);
-  /// Ends the call; the first error of its parts, or nothing.
+  /// Ends the call together with this future.
+  void follow(const std::shared_ptr<GlooProgress>& self, const c10::intrusive_ptr<c10::ivalue::Future>& future);
+  /// Ends the call.
   void finish();
 
   /// Throws std::runtime_error if the call failed, or the run is cancelled before it is done.
@@ -38,7 +38,7 @@ class GlooProgress {
   bool abandon();
 
  private:
-  void part_ended(c10::ivalue::Future& part);
+  void future_ended(c10::ivalue::Future& future);
 
   Collective report_;
   const std::shared_ptr<Health> health_;
@@ -48,7 +48,6 @@ class GlooProgress {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t open_parts_ = 0;
   bool done_ = false;
   std::string error_;
 };

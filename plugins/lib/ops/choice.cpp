@@ -6,8 +6,6 @@
 namespace kymo::ops {
 namespace {
 
-at::Tensor with_heads(const at::Tensor& tensor) { return tensor.dim() == 4 ? tensor : tensor.unsqueeze(1); }
-
 Setting setting_of(const AttentionOptions& options, const at::Tensor& query) {
   return {.causal = options.causal, .scale = resolve_scale(options.scale, query.size(-1)), .deterministic = options.deterministic};
 }
@@ -22,7 +20,9 @@ const std::vector<std::string>& implementation_names() {
 std::string chosen_implementation(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                                   const AttentionOptions& options) {
   check_inputs(query, key, value);
-  switch (choose(options.implementation, with_heads(query), with_heads(key), setting_of(options, query), flash::Direction::kForward)) {
+  const bool has_heads = query.dim() == 4;
+  switch (choose(options.implementation, with_heads(query, has_heads), with_heads(key, has_heads), setting_of(options, query),
+                 flash::Direction::kForward)) {
     case Implementation::kNaive:
       return "naive";
     case Implementation::kTiled:
@@ -36,8 +36,11 @@ std::string chosen_implementation(const at::Tensor& query, const at::Tensor& key
 std::string why_not_flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const AttentionOptions& options) {
   check_inputs(query, key, value);
   const Setting setting = setting_of(options, query);
+  const bool has_heads = query.dim() == 4;
   for (const flash::Direction direction : {flash::Direction::kForward, flash::Direction::kBackward})
-    if (std::string refusal = flash::refusal(with_heads(query), with_heads(key), setting, direction); !refusal.empty()) return refusal;
+    if (std::string refusal = flash::refusal(with_heads(query, has_heads), with_heads(key, has_heads), setting, direction);
+        !refusal.empty())
+      return refusal;
   return "";
 }
 

@@ -13,9 +13,6 @@
 namespace kymo::ops {
 namespace {
 
-/// [batch, sequence, …] as [batch, 1, sequence, …]: a call without heads has one. The result shares memory.
-at::Tensor with_heads(const at::Tensor& tensor, bool has_heads) { return has_heads ? tensor : tensor.unsqueeze(1); }
-
 /// A gradient often comes from a sum, with every stride 0; that is the one input that need not have contiguous rows.
 at::Tensor with_contiguous_rows(const at::Tensor& tensor) { return tensor.stride(-1) == 1 ? tensor : tensor.contiguous(); }
 

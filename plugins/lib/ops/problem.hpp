@@ -10,6 +10,9 @@
 /// One call of attention with its inputs checked and brought to four dimensions.
 namespace kymo::ops {
 
+/// [batch, sequence, …] as [batch, 1, sequence, …]: a call without heads has one. The result shares memory.
+inline at::Tensor with_heads(const at::Tensor& tensor, bool has_heads) { return has_heads ? tensor : tensor.unsqueeze(1); }
+
 /// What an implementation needs beside the tensors.
 struct Setting {
   bool causal = false;

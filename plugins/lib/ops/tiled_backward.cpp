@@ -23,7 +23,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 
 #include "ops/tiled.hpp"
 #include "ops/tiles.hpp"

@@ -133,12 +133,13 @@ ShardedOptimizer::Shard ShardedOptimizer::make_shard(const OptimizerParamGroup& 
   for (const at::Tensor& parameter : group.params()) sizes.push_back(static_cast<std::int64_t>(parameter.nbytes()));
   const std::vector<int> owners = balanced_owners(sizes, load_bytes_);
   Shard shard;
+  std::vector<at::Tensor> owned;
   for (std::size_t i = 0; i < owners.size(); ++i) {
     owners_[group.params()[i].unsafeGetTensorImpl()] = owners[i];
-    if (owners[i] == communicator_.rank()) shard.owned.push_back(group.params()[i]);
+    if (owners[i] == communicator_.rank()) owned.push_back(group.params()[i]);
   }
   shard.pieces = make_pieces(group.params(), owners);
-  if (!shard.owned.empty()) shard.optimizer = make_optimizer(make_, OptimizerParamGroup(shard.owned, group.options().clone()));
+  if (!owned.empty()) shard.optimizer = make_optimizer(make_, OptimizerParamGroup(std::move(owned), group.options().clone()));
   return shard;
 }
 
@@ -227,7 +228,8 @@ int ShardedOptimizer::owner_of(const at::Tensor& parameter) const {
 
 std::vector<at::Tensor> ShardedOptimizer::owned_parameters() const {
   std::vector<at::Tensor> all;
-  for (const Shard& shard : shards_) all.insert(all.end(), shard.owned.begin(), shard.owned.end());
+  for (const Shard& shard : shards_)
+    for (const Piece& piece : shard.pieces) all.insert(all.end(), piece.owned.begin(), piece.owned.end());
   return all;
 }
 

@@ -103,7 +103,6 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   /// One group's.
   struct Shard {
     std::unique_ptr<torch::optim::Optimizer> optimizer;  // of what this rank owns; none if nothing
-    std::vector<at::Tensor> owned;
     std::vector<Piece> pieces;
   };
 

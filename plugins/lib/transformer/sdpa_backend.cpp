@@ -26,7 +26,7 @@ void SdpaBackend::set(const Switches& switches) {
 }
 
 SdpaBackend::SdpaBackend(std::string_view name) : before_(current()) {
-  const std::vector<std::string> known = names();
+  static const std::vector<std::string> known = names();
   if (std::find(known.begin(), known.end(), name) == known.end())
     throw std::invalid_argument("there is no attention backend '" + std::string(name) +
                                 "': it is one of auto, cudnn, flash, efficient, math");

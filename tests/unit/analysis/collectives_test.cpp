@@ -65,8 +65,8 @@ TEST_F(PlaceCollectives, GivesEachCallTheKernelThatItLaunched) {
   EXPECT_THAT(place(), IsEmpty());
   EXPECT_THAT(times(), ElementsAre(Pair(100, 200), Pair(200, 350)));
   EXPECT_EQ(at(0).kernels, 1);
-  EXPECT_EQ(at(0).step, 0);
-  EXPECT_EQ(at(0).phase, 1);
+  EXPECT_EQ(at(0).place.step, 0);
+  EXPECT_EQ(at(0).place.phase, 1);
   EXPECT_EQ(at(0).attribution, Attribution::kPhase);
 }
 
@@ -173,12 +173,12 @@ TEST_F(PlaceCollectives, ACallInAHookBelongsToTheForwardScopeOfItsNode) {
   place();
   EXPECT_EQ(at(0).attribution, Attribution::kAutograd);
   EXPECT_EQ(made_.text(at(0).scope), "block_3");
-  EXPECT_EQ(at(0).step, 4);
+  EXPECT_EQ(at(0).place.step, 4);
   EXPECT_EQ(at(1).attribution, Attribution::kLaunch);
   EXPECT_EQ(made_.text(at(1).scope), "block_3");
   EXPECT_EQ(at(2).attribution, Attribution::kNone);
-  EXPECT_EQ(at(2).phase, -1);
-  EXPECT_EQ(at(2).step, -1);
+  EXPECT_EQ(at(2).place.phase, -1);
+  EXPECT_EQ(at(2).place.step, -1);
 }
 
 }  // namespace

@@ -99,8 +99,8 @@ void add_collectives(Trace& trace) {
   reduced.start_ns = 10'100;
   reduced.end_ns = 10'150;
   reduced.kernels = 1;
-  reduced.step = 2;
-  reduced.phase = 1;
+  reduced.place.step = 2;
+  reduced.place.phase = 1;
   reduced.scope = trace.texts.intern("block_0/attention");
   reduced.attribution = Attribution::kAutograd;
   Collective open;

@@ -164,7 +164,7 @@ TEST_F(Results, MissingDamagedAndForeignRankFilesAreLosses) {
   database_->finish_run(run_id, ended("ok"), {}, {good, missing, damaged, foreign, renamed});
   EXPECT_EQ(ask(*database_, "SELECT rank, pass, source, count FROM loss ORDER BY rank"),
             "-1||store|-1;1|time|store|-1;2|time|store|-1;3|time|store|-1");
-  EXPECT_THAT(ask(*database_, "SELECT detail FROM loss WHERE rank = 1"), HasSubstr("no such file"));
+  EXPECT_THAT(ask(*database_, "SELECT detail FROM loss WHERE rank = 1"), HasSubstr("ended before it wrote"));
   EXPECT_THAT(ask(*database_, "SELECT detail FROM loss WHERE rank = 3"), HasSubstr("another run"));
   EXPECT_EQ(ask(*database_, "SELECT DISTINCT rank FROM sample"), "0");
   EXPECT_EQ(ask(*database_, "SELECT status FROM run"), "ok");

@@ -111,7 +111,7 @@ TEST_F(CollectivesTest, AreKeptWithTheirPlace) {
   ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
   const event::Trace& trace = result.record.trace;
   ASSERT_THAT(trace.collectives, SizeIs(2));
-  EXPECT_EQ(trace.collectives[0].step, -1);
+  EXPECT_EQ(trace.collectives[0].place.step, -1);
   EXPECT_EQ(trace.collectives[0].operation, CollectiveOperation::kBroadcast);
   EXPECT_EQ(trace.collectives[0].start_ns, trace.collectives[0].enqueue_ns) << "placed by the analysis";
   const Collective& call = trace.collectives[1];
@@ -120,8 +120,8 @@ TEST_F(CollectivesTest, AreKeptWithTheirPlace) {
   EXPECT_EQ(call.sequence, 41);
   EXPECT_EQ(call.bytes, 1 << 20);
   EXPECT_TRUE(call.on_device);
-  EXPECT_EQ(call.step, 0);
-  EXPECT_EQ(call.phase, 0);
+  EXPECT_EQ(call.place.step, 0);
+  EXPECT_EQ(call.place.phase, 0);
   EXPECT_EQ(trace.texts.text(call.scope), "hook");
   EXPECT_EQ(call.attribution, event::Attribution::kLaunch);
   EXPECT_GE(call.enqueue_ns, trace.collectives[0].returned_ns);
@@ -142,7 +142,7 @@ TEST_F(CollectivesTest, EndOnAnotherThreadAndAfterTheStep) {
   const PassResult result = run(workload);
   ASSERT_THAT(result.record.trace.collectives, SizeIs(1));
   const Collective& call = result.record.trace.collectives[0];
-  EXPECT_EQ(call.step, 0);
+  EXPECT_EQ(call.place.step, 0);
   EXPECT_GE(call.returned_ns, call.enqueue_ns);
   EXPECT_EQ(result.record.trace.texts.text(call.communicator), "");
   EXPECT_THAT(result.record.losses, IsEmpty());
