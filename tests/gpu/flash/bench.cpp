@@ -124,9 +124,7 @@ class Entries {
     Forward call = buffers_.forward(variant);
     if (!wanted(call, buffers_.forward(-1))) return;
     const std::string name = "forward," + kernel_name(call) + numbered(variant);
-    const bool twin = name.find("_counted") != std::string::npos;  // without the counter it is the chained kernel
-    if (workspace_bytes(call) > 0 && !twin)
-      all.push_back({name + ":uncounted", [call] { return launch_forward(call, nullptr); }, flops_, {}});
+    if (workspace_bytes(call) > 0) all.push_back({name + ":uncounted", [call] { return launch_forward(call, nullptr); }, flops_, {}});
     call.workspace = counter_.at();
     all.push_back({name, [call] { return launch_forward(call, nullptr); }, flops_, {}});
   }

@@ -27,49 +27,27 @@ struct ForwardRow {
   Masks masks;
   int64_t below;
   LaunchForward* launch;
-  Counter counter = Counter::kShort;
+  bool chained = false;  // never takes its tiles by a counter
 };
 // By the times in docs/kernels/attention_forward.md. d 64: three consumers hide the exponentials, which weigh twice as much there, but
 // below 4k keys a causal mask leaves too much of 192 rows unused. d 96, 128: tiles of 128 keys, where less lies beyond the diagonal; long
-// causal rows favour the most keys that shared memory holds twice. d 256: 80 keys are what it holds twice.
+// causal rows of d 96 favour the most keys that shared memory holds twice. d 256: 80 keys are what it holds twice.
 constexpr std::array kForward = {
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d64_128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_128x128},
+    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128, true},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d64_128x128", Path::kHopper, 64, kFull, 0, hopper_forward_d64_128x128},
-    ForwardRow{"hopper_forward_d64_64x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_64x128},
-    ForwardRow{"hopper_forward_d64_chained192x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_chained192x128, Counter::kNever},
-    ForwardRow{"hopper_forward_d64_counted192x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_counted192x128, Counter::kAlways},
-    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_chained128x128, Counter::kNever},
-    ForwardRow{"hopper_forward_d64_counted128x128", Path::kHopper, 64, kAnyMask, 0, hopper_forward_d64_counted128x128, Counter::kAlways},
-    ForwardRow{"hopper_forward_d64_cut128x128", Path::kHopper, 64, kCausal, 0, hopper_forward_d64_cut128x128, Counter::kNever},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
     ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, 6144, hopper_forward_d96_128x128},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x176},
-    ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kFull, 0, hopper_forward_d96_128x128},
-    ForwardRow{"hopper_forward_d128_128x128", Path::kHopper, 128, kFull, kAnyLength, hopper_forward_d128_128x128},
-    ForwardRow{"hopper_forward_d128_128x128", Path::kHopper, 128, kCausal, 6144, hopper_forward_d128_128x128},
-    ForwardRow{"hopper_forward_d128_128x192", Path::kHopper, 128, kCausal, kAnyLength, hopper_forward_d128_128x192},
-    ForwardRow{"hopper_forward_d128_128x176", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_128x176},
-    ForwardRow{"hopper_forward_d128_128x192", Path::kHopper, 128, kFull, 0, hopper_forward_d128_128x192},
-    ForwardRow{"hopper_forward_d128_64x80", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_64x80},
-    ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_chained128x128, Counter::kNever},
-    ForwardRow{"hopper_forward_d128_counted128x128", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_counted128x128, Counter::kAlways},
-    ForwardRow{"hopper_forward_d128_chained128x160", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_chained128x160, Counter::kNever},
-    ForwardRow{"hopper_forward_d128_counted128x160", Path::kHopper, 128, kAnyMask, 0, hopper_forward_d128_counted128x160, Counter::kAlways},
-    ForwardRow{"hopper_forward_d128_cut128x128", Path::kHopper, 128, kCausal, 0, hopper_forward_d128_cut128x128, Counter::kNever},
+    ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 0, hopper_forward_d96_chained128x128, true},
+    ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_chained128x128, true},
     ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
     ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
     ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
     ForwardRow{"portable_forward_d256", Path::kPortable, 256, kAnyMask, kAnyLength, portable_forward_d256},
     ForwardRow{"float_forward_d64_128x64", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_128x64},
-    ForwardRow{"float_forward_d128_128x16", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_128x16},
+    ForwardRow{"float_forward_d128_64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_64x64},
     ForwardRow{"float_forward_d256_64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_64x16},
-    ForwardRow{"float_forward_d64_128x32", Path::kFloat, 64, kAnyMask, 0, float_forward_d64_128x32},
-    ForwardRow{"float_forward_d64_64x64", Path::kFloat, 64, kAnyMask, 0, float_forward_d64_64x64},
-    ForwardRow{"float_forward_d64_64x32", Path::kFloat, 64, kAnyMask, 0, float_forward_d64_64x32},
-    ForwardRow{"float_forward_d128_64x32", Path::kFloat, 128, kAnyMask, 0, float_forward_d128_64x32},
-    ForwardRow{"float_forward_d128_64x64", Path::kFloat, 128, kAnyMask, 0, float_forward_d128_64x64},
 };
 
 struct BackwardRow {
@@ -85,20 +63,17 @@ constexpr std::array kBackward = {
     BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, false, true, hopper_backward_d64},
     BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, false, true, hopper_backward_d128},
     BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, true, true, hopper_backward_d128_early},
-    BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, true, true, hopper_backward_d192},
-    BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, true, true, hopper_backward_d256},
+    BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, false, true, hopper_backward_d192},
+    BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, false, true, hopper_backward_d256},
     BackwardRow{"hopper_backward_d256_two_o", Path::kHopper, 256, 256, true, true, hopper_backward_d256_two_o},
     BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, false, true, portable_backward_d64},
     BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, false, true, portable_backward_d128},
     BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, false, true, portable_backward_d256},
+    BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, false, false, float_backward_d64_shares},
+    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, false, false, float_backward_d128_shares},
     BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, false, true, float_backward_d64_128x32},
     BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, false, true, float_backward_d128_64x16},
     BackwardRow{"float_backward_d256_32x16", Path::kFloat, 256, 0, false, true, float_backward_d256_32x16},
-    BackwardRow{"float_backward_d64_64x32", Path::kFloat, 64, 0, true, true, float_backward_d64_64x32},
-    BackwardRow{"float_backward_d64_128x16", Path::kFloat, 64, 0, true, true, float_backward_d64_128x16},
-    BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, true, false, float_backward_d64_shares},
-    BackwardRow{"float_backward_d128_64x32", Path::kFloat, 128, 0, true, true, float_backward_d128_64x32},
-    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, true, false, float_backward_d128_shares},
 };
 
 struct NamedTensor {
@@ -246,7 +221,7 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 size_t workspace_bytes(const Forward& call) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
-  return row && row->path == Path::kHopper && wants_counter(call.problem, row->counter) ? kCounterBytes : 0;
+  return row && row->path == Path::kHopper && !row->chained && wants_counter(call.problem) ? kCounterBytes : 0;
 }
 
 size_t workspace_bytes(const Backward& call) {

@@ -10,30 +10,18 @@ namespace {
 template <int D, int kRowTiles, int kSplit, int kOwn, int kStream, int kStages, int kVector, int kBlocks, bool kShares = false>
 using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kShares>;
 
-using Keys64 = Tiles<64, 1, 1, 64, 32, 2, 4, 2>;
-using Queries64 = Tiles<64, 1, 1, 64, 32, 2, 4, 3>;
-using Keys128 = Tiles<128, 1, 1, 64, 16, 2, 4, 2>;
-
 }  // namespace
 
 std::string float_backward_d64_128x32(const Backward& call, Stream stream) {
   using Both = Tiles<64, 1, 1, 128, 32, 2, 4, 1>;
   return launch_portable_backward<Both, Both>(call, stream);
 }
-std::string float_backward_d64_64x32(const Backward& call, Stream stream) {
-  return launch_portable_backward<Keys64, Queries64>(call, stream);
-}
-std::string float_backward_d64_128x16(const Backward& call, Stream stream) {
-  return launch_portable_backward<Tiles<64, 2, 1, 128, 16, 1, 2, 2>, Queries64>(call, stream);
-}
 std::string float_backward_d64_shares(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<64, 1, 1, 64, 32, 2, 4, 3, true>>(call, stream);
 }
 std::string float_backward_d128_64x16(const Backward& call, Stream stream) {
-  return launch_portable_backward<Keys128, Tiles<128, 1, 1, 64, 16, 2, 4, 2>>(call, stream);
-}
-std::string float_backward_d128_64x32(const Backward& call, Stream stream) {
-  return launch_portable_backward<Keys128, Tiles<128, 1, 1, 64, 32, 1, 4, 2>>(call, stream);
+  using Both = Tiles<128, 1, 1, 64, 16, 2, 4, 2>;
+  return launch_portable_backward<Both, Both>(call, stream);
 }
 std::string float_backward_d128_shares(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true>>(call, stream);

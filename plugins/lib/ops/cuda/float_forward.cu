@@ -15,11 +15,6 @@ std::string launch(const Forward& call, Stream stream) {
 }  // namespace
 
 std::string float_forward_d64_128x64(const Forward& call, Stream stream) { return launch<64, 2, 64, 2, 2>(call, stream); }
-std::string float_forward_d64_128x32(const Forward& call, Stream stream) { return launch<64, 2, 32, 4, 2>(call, stream); }
-std::string float_forward_d64_64x64(const Forward& call, Stream stream) { return launch<64, 1, 64, 4, 3>(call, stream); }
-std::string float_forward_d64_64x32(const Forward& call, Stream stream) { return launch<64, 1, 32, 4, 3>(call, stream); }
-std::string float_forward_d128_128x16(const Forward& call, Stream stream) { return launch<128, 2, 16, 2, 2>(call, stream); }
-std::string float_forward_d128_64x32(const Forward& call, Stream stream) { return launch<128, 1, 32, 4, 3>(call, stream); }
 std::string float_forward_d128_64x64(const Forward& call, Stream stream) { return launch<128, 1, 64, 4, 2>(call, stream); }
 std::string float_forward_d256_64x16(const Forward& call, Stream stream) { return launch<256, 1, 16, 2, 2>(call, stream); }
 

@@ -24,13 +24,13 @@
 
 namespace kymo::flash {
 
-template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_, bool kChained_ = false, bool kCut_ = false>
+template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_, bool kChained_ = false>
 struct HopperForwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_, kStages = kChained_ && kD_ <= 64 ? 4 : 2;
   static constexpr int kHold = kHold_;  // pieces of 16 exponentials before the wait for P V; 0: where the compiler likes it
   static constexpr bool kToken = kToken_, kCausal = kCausal_;
-  static constexpr bool kChained = kChained_, kCut = kCut_;  // hopper_forward_chained.cuh
+  static constexpr bool kChained = kChained_;  // hopper_forward_chained.cuh
   static constexpr int kQStages = kChained ? 2 : 1, kQSlices = kGroups * kQStages < 3 ? 3 : kGroups * kQStages;
   static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
   static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
@@ -38,7 +38,6 @@ struct HopperForwardTiles {
   static constexpr int kBlocks = kGroups == 1 ? 2 : 1;  // on a multiprocessor
   static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24, kConsumerRegisters = kGroups == 1 ? 232 : kGroups == 2 ? 240 : 160;
   static_assert(kBlocks * (kShared + 1024) <= 228 * 1024);
-  static_assert(!kCut || (kChained && kCausal && kRows == kKeys && kGroups == 2));
 };
 
 struct HopperForwardMaps {

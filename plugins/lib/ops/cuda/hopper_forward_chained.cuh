@@ -6,8 +6,6 @@
 //   consumer 0 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | QK'3 PV0 softmax'3, write O | QK'2 PV'3 softmax'2 | ...
 //
 // For that Q has two stages, and K, V and Q a loading thread each, which runs ahead into the next tile as far as its ring allows.
-// kCut: under an aligned causal mask (seq_k - seq_q a multiple of a tile, tiles of as many queries as keys), the upper half of the queries
-// sees only the first half of the keys of the tile on the diagonal; so consumer 0 multiplies and exponentiates only those.
 // Rows that see no key get one tile of keys, all masked: every tile has a first step, and the chain no exceptions.
 #pragma once
 #include "hopper_forward.cuh"

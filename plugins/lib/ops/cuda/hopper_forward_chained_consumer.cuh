@@ -31,19 +31,16 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
   };
-  // half: of the first half of the keys alone.
-  auto issue_scores = [&](auto half) {
-    constexpr int kColumns = decltype(half)::value ? kKeys / 2 : kKeys;
-    auto& to = reinterpret_cast<float(&)[kColumns / 2]>(s);
+  auto issue_scores = [&] {
     const uint32_t q = q_operand + stage_q * (Tiles::kQBytes >> 4), k = k_operand + stage_k * (Tiles::kKeyBytes >> 4);
 #pragma unroll
     for (int step = 0; step < kD / 16; ++step) {
       const uint32_t panel = step / 4, in_panel = step % 4 * 32;
       const uint64_t a = descriptor(q, panel * kRows * 128 + in_panel), b = descriptor(k, panel * kKeys * 128 + in_panel);
       if (step == 0)
-        Wgmma<T, kColumns>::template shared_first<false>(to, a, b);
+        Wgmma<T, kKeys>::template shared_first<false>(s, a, b);
       else
-        Wgmma<T, kColumns>::template shared<false>(to, a, b);
+        Wgmma<T, kKeys>::template shared<false>(s, a, b);
     }
     product_commit();
   };
@@ -75,10 +72,6 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
       if (column >= limit || (Tiles::kCausal && column > diagonal + 8 * r)) s[i] = -INFINITY;
     }
   };
-  auto fill_second_half = [&](float value) {
-#pragma unroll
-    for (int i = kKeys / 4; i < kKeys / 2; ++i) s[i] = value;
-  };
   // Row sums and log-sum-exp of the tile whose last P V is under way.
   auto finish_rows = [&] {
     const int row = tile.first_row + row_in_block;
@@ -100,15 +93,14 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   };
   // Scores of tile n, outputs of tile n + 1, softmax of tile n. At the border: the first scores of the tile of queries `number`, the last
   // outputs of the one before.
-  auto step = [&](int n, auto masked, auto border, auto half, int number) {
-    constexpr bool kBorder = decltype(border)::value, kHalf = decltype(half)::value;
-    constexpr int kPieces = kHalf ? softmax.kPieces / 2 : softmax.kPieces;
+  auto step = [&](int n, auto masked, auto border, int number) {
+    constexpr bool kBorder = decltype(border)::value;
     barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
     if constexpr (kBorder) barrier_wait(barriers.q_full + 8 * (stage_q * Tiles::kGroups + consumer), phase_q);
     if (Tiles::kToken) named_sync(1 + consumer, 256);
     pin(s), pin(o), pin(p);
     product_fence();
-    issue_scores(half);
+    issue_scores();
     barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
     product_fence();
     issue_outputs();
@@ -117,25 +109,22 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     product_wait<1>();  // scores are here, the outputs are under way
     pin(s);
     release_k();
-    if constexpr (kHalf) fill_second_half(-INFINITY);
     if constexpr (kBorder) {
       if (n >= unmasked) mask(n);
     } else if constexpr (decltype(masked)::value) {
       mask(n);
     }
 #pragma unroll
-    for (int k = 0; k < kPieces; ++k) softmax.maximum_piece(k);
+    for (int k = 0; k < softmax.kPieces; ++k) softmax.maximum_piece(k);
     softmax.finish_maximum();
-    if constexpr (kHalf) fill_second_half(0.f);
 #pragma unroll
-    for (int k = 0; k < kPieces; ++k) {
+    for (int k = 0; k < softmax.kPieces; ++k) {
       if (Tiles::kHold > 0 && k == Tiles::kHold) {
         barrier_wait(barriers.v_full + 8 * stage_v, phase_v);  // has passed; ends a basic block, as in `consume`
         wait_outputs();
       }
       softmax.exponential_piece(k);
     }
-    if constexpr (kHalf && Tiles::kHold > 0) softmax.add_piece(kPieces - 1);
     softmax.finish_sum();
     if (Tiles::kHold == 0) wait_outputs();
     softmax.template pack_into<T>(p);
@@ -150,15 +139,13 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   if (Tiles::kToken && consumer == Tiles::kGroups - 1) named_arrive(1, 256);  // the token starts with consumer 0
   constexpr std::true_type yes;
   constexpr std::false_type no;
-  constexpr std::bool_constant<Tiles::kCut> cuts;
-  const bool cut = Tiles::kCut && consumer == 0 && schedule.shift % kKeys == 0;
   // The block's very first scores: there is no P V yet.
   begin_tile(schedule.chained_first<Tiles::kCausal>());
   barrier_wait(barriers.q_full + 8 * consumer, phase_q);
   barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
   pin(s);
   product_fence();
-  issue_scores(no);
+  issue_scores();
   product_wait<0>();
   pin(s);
   release_k();
@@ -176,17 +163,14 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   for (int round = 0;; ++round) {
     int n = tiles - 2;
 #pragma unroll 1
-    for (; n >= unmasked; --n) step(n, yes, no, no, 0);
+    for (; n >= unmasked; --n) step(n, yes, no, 0);
 #pragma unroll 1
-    for (; n >= 0; --n) step(n, no, no, no, 0);
+    for (; n >= 0; --n) step(n, no, no, 0);
     arrive(barriers.q_empty + 8 * (stage_q * Tiles::kGroups + consumer));
     advance(stage_q, phase_q, Tiles::kQStages);
     const int number = barriers.hear_tile(round, lane == 0);
     if (number >= schedule.tiles) break;
-    if (cut)
-      step(0, yes, yes, cuts, number);
-    else
-      step(0, yes, yes, no, number);
+    step(0, yes, yes, number);
   }
   barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
   pin(o), pin(p);

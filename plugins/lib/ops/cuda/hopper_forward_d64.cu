@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper forward for head sizes up to 64: queries x keys of a tile, in the order of the template: d, keys, consumer
-// warpgroups, pieces before the wait for P V, token.
+// warpgroups, pieces before the wait for P V, token, chained.
 #include "hopper_forward_kernel.cuh"
 #include "kernels.hpp"
 
@@ -9,11 +9,8 @@ namespace kymo::flash {
 std::string hopper_forward_d64_192x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<64, 128, 3, 0, false>(call, stream);
 }
-std::string hopper_forward_d64_128x128(const Forward& call, Stream stream) {
-  return launch_hopper_forward<64, 128, 2, 2, true>(call, stream);
-}
-std::string hopper_forward_d64_64x128(const Forward& call, Stream stream) {
-  return launch_hopper_forward<64, 128, 1, 2, false>(call, stream);
+std::string hopper_forward_d64_chained128x128(const Forward& call, Stream stream) {
+  return launch_hopper_forward<64, 128, 2, 2, true, true>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -38,16 +38,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   }
 }
 
-/// Zeroes the counter in a chain of programmatic dependent launches, which a memset would break: the blocks of hopper_forward set up while
-/// this waits for the kernel before.
-static __global__ void zero_counter(int* counter) {
-  launch_dependents();
-  wait_for_prerequisites();
-  *counter = 0;
-}
-
 template <class Tiles>
-std::string launch_hopper_forward(const Forward& call, Stream stream, Counter counting) {
+std::string launch_hopper_forward(const Forward& call, Stream stream) {
   const Problem& p = call.problem;
   HopperForwardMaps maps;
   std::string wrong = make_map(maps.q, call.q, {p.batch, p.heads_q, p.seq_q, p.d}, p.element, 64);
@@ -60,26 +52,24 @@ std::string launch_hopper_forward(const Forward& call, Stream stream, Counter co
   if (error != cudaSuccess) return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, static_cast<int*>(call.workspace));
   const int places = multiprocessors * Tiles::kBlocks;
-  if (schedule.tiles <= places || !wants_counter(p, counting)) schedule.counter = nullptr;
-  const bool memset = schedule.counter && counting == Counter::kShort;
-  if (memset) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
-  if (schedule.counter && !memset) error = queue(zero_counter, {1, 1, 0, stream, true}, schedule.counter);
+  if (Tiles::kChained || schedule.tiles <= places || !wants_counter(p)) schedule.counter = nullptr;
+  if (schedule.counter) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
   if (error != cudaSuccess) return failure("hopper_forward's counter", error);
   const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E};
-  const LaunchShape shape{forward_blocks(schedule, p.causal && !Tiles::kChained, places), Tiles::kThreads, Tiles::kShared, stream, !memset};
+  const LaunchShape shape{forward_blocks(schedule, p.causal && !Tiles::kChained, places), Tiles::kThreads, Tiles::kShared, stream,
+                          !schedule.counter};
   return failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
 }
 
-/// The instantiation for the call's element type and mask; one that cuts the diagonal has a causal mask.
-template <int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false, bool kCut = false>
-std::string launch_hopper_forward(const Forward& call, Stream stream, Counter counting = Counter::kShort) {
+/// The instantiation for the call's element type and mask.
+template <int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false>
+std::string launch_hopper_forward(const Forward& call, Stream stream) {
   const auto launch = [&]<class T, bool kCausal>() {
-    return launch_hopper_forward<HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kToken, kCausal, kChained, kCut>>(call, stream, counting);
+    return launch_hopper_forward<HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kToken, kCausal, kChained>>(call, stream);
   };
   const bool half = call.problem.element == Element::kFloat16;
-  if (kCut || call.problem.causal)
-    return half ? launch.template operator()<__half, true>() : launch.template operator()<__nv_bfloat16, true>();
-  return half ? launch.template operator()<__half, kCut>() : launch.template operator()<__nv_bfloat16, kCut>();
+  if (call.problem.causal) return half ? launch.template operator()<__half, true>() : launch.template operator()<__nv_bfloat16, true>();
+  return half ? launch.template operator()<__half, false>() : launch.template operator()<__nv_bfloat16, false>();
 }
 
 }  // namespace kymo::flash

@@ -48,15 +48,15 @@ struct ForwardSchedule {
   }
   template <bool kCausal>
   __device__ __forceinline__ int chained_first() const {
-    return kCausal && !counter ? paired(0) : static_cast<int>(blockIdx.x);
+    return kCausal ? paired(0) : static_cast<int>(blockIdx.x);
   }
   template <bool kCausal>
   __device__ __forceinline__ int chained_next(int round) const {
-    return kCausal && !counter ? paired(round + 1) : next(round);
+    return kCausal ? paired(round + 1) : next(round);
   }
   template <int kRows, bool kCausal>
   __device__ __forceinline__ QueryTile chained_tile(int at) const {
-    if (!kCausal || counter) return tile<kRows, kCausal>(at);
+    if (!kCausal) return tile<kRows, kCausal>(at);
     const int wide = 1 + (row_tiles & 1), set = at / (wide * row_tiles), in_set = at - set * wide * row_tiles, second = in_set & 1;
     const int all_head = wide * set + (wide * set + 1 < heads ? second * (wide - 1) : 0);
     return place<kRows>(all_head, second ? in_set / 2 : row_tiles - 1 - in_set / 2);

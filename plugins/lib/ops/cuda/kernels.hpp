@@ -10,14 +10,9 @@ namespace kymo::flash {
 using LaunchForward = std::string(const Forward&, Stream);
 using LaunchBackward = std::string(const Backward&, Stream);
 
-/// Hopper, bf16 and fp16: padded head size, then rows of queries x keys of a tile.
-LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_128x128, hopper_forward_d64_64x128, hopper_forward_d96_128x176,
-    hopper_forward_d96_128x128, hopper_forward_d128_128x176, hopper_forward_d128_128x192, hopper_forward_d128_128x128,
-    hopper_forward_d128_64x80, hopper_forward_d256_128x80;
-/// With chained tiles (hopper_forward_chained.cuh); counted: Counter::kAlways instead of kNever; cut: causal alone.
-LaunchForward hopper_forward_d64_chained192x128, hopper_forward_d64_chained128x128, hopper_forward_d64_counted192x128,
-    hopper_forward_d64_counted128x128, hopper_forward_d128_chained128x128, hopper_forward_d128_chained128x160,
-    hopper_forward_d128_counted128x128, hopper_forward_d128_counted128x160, hopper_forward_d64_cut128x128, hopper_forward_d128_cut128x128;
+/// Hopper, bf16 and fp16: padded head size, then rows of queries x keys of a tile; chained: see hopper_forward_chained.cuh.
+LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_chained128x128, hopper_forward_d96_128x176, hopper_forward_d96_128x128,
+    hopper_forward_d96_chained128x128, hopper_forward_d128_chained128x128, hopper_forward_d256_128x80;
 LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_early, hopper_backward_d192, hopper_backward_d256,
     hopper_backward_d256_two_o;
 
@@ -25,20 +20,13 @@ LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_e
 /// `shares` adds dQ up where it lies (float_shares.cuh).
 LaunchForward portable_forward_d64, portable_forward_d128, portable_forward_d256;      // bf16, fp16
 LaunchBackward portable_backward_d64, portable_backward_d128, portable_backward_d256;  // bf16, fp16
-LaunchForward float_forward_d64_128x64, float_forward_d64_128x32, float_forward_d64_64x64, float_forward_d64_64x32,
-    float_forward_d128_128x16, float_forward_d128_64x32, float_forward_d128_64x64, float_forward_d256_64x16;
-LaunchBackward float_backward_d64_128x32, float_backward_d64_64x32, float_backward_d64_128x16, float_backward_d64_shares,
-    float_backward_d128_64x16, float_backward_d128_64x32, float_backward_d128_shares, float_backward_d256_32x16;
+LaunchForward float_forward_d64_128x64, float_forward_d128_64x64, float_forward_d256_64x16;
+LaunchBackward float_backward_d64_128x32, float_backward_d64_shares, float_backward_d128_64x16, float_backward_d128_shares,
+    float_backward_d256_32x16;
 
-/// Which calls of a Hopper forward hand out their tiles by a counter.
-enum class Counter {
-  kShort,   // where it has measured faster although it must be zeroed before: short calls, causal or of small heads
-  kAlways,  // zeroed by a kernel of one thread, which the launch of the next one need not wait for
-  kNever
-};
-inline bool wants_counter(const Problem& p, Counter counter) {
-  return counter == Counter::kAlways || (counter == Counter::kShort && p.seq_k < 4096 && (p.causal || p.d <= 64));
-}
+/// Whether a Hopper forward without chained tiles hands them out by a counter: where it has measured faster although it must be zeroed
+/// before, in short calls, causal or of small heads.
+inline bool wants_counter(const Problem& p) { return p.seq_k < 4096 && (p.causal || p.d <= 64); }
 
 /// Where things lie in Backward::workspace: lse and delta of rows padded to a multiple of kRowPadding, then (Hopper) dQ's fp32
 /// accumulator of padded head size `columns`, then the turns (deterministic Hopper) or the shares of each key/value head done (Hopper).
