@@ -11,7 +11,7 @@ Prints CSV; `ratio` is the best peer's time over the row's: in kymo's rows, abov
 
   wide     bf16, d 128 and 64, hidden size 2048, 16384 tokens in all, 512 to 16384 of them in a sequence
   leader   16 heads x 16384 x 64, causal, bf16, forward and backward together below 4.0 ms
-  widths   d 32, 96, 256 in bf16 and d 128 in fp16, 4096 tokens
+  widths   d 32, 96, 192, 256 in bf16 and d 128 in fp16, 4096 tokens
   fp32     d 64 and 128, 1024 and 4096 tokens
   single   one head, batch 1 and 8, 256 to 16384 tokens, d 16 to 128, bf16 and fp32 (not among the defaults)
 """
@@ -41,7 +41,7 @@ def shapes(grid):
     if grid == "leader":
         return [(BF16, 64, True, 1, 16, 16384)]
     if grid == "widths":
-        kinds = ((BF16, 32), (BF16, 96), (BF16, 256), (FP16, 128))
+        kinds = ((BF16, 32), (BF16, 96), (BF16, 192), (BF16, 256), (FP16, 128))
         return [(element, d, causal, 4, 2048 // d, 4096) for element, d in kinds for causal in MASKS]
     if grid == "fp32":
         return [(FP32, d, causal, 8192 // seq, 1024 // d, seq) for d in (64, 128) for causal in MASKS for seq in (1024, 4096)]

@@ -225,6 +225,7 @@ void check_results(const Choice& choice) {
     for (const Path path : {Path::kPortable, Path::kHopper})
       if (choice.takes(path, element)) random_problems(path, element, choice);
   if (choice.takes(Path::kFloat, Element::kFloat32)) random_problems(Path::kFloat, Element::kFloat32, choice);
+  if (choice.brief) return;
   for (const Element element : halves)
     if (choice.takes(Path::kHopper, element)) long_walks(element, choice);
 }

@@ -42,12 +42,14 @@ void read_word(const std::string& word, Choice& choice) {
     choice.element = static_cast<Element>(index_of(key, value, kElements, 0));
   } else if (key == "path") {
     choice.path = static_cast<Path>(index_of(key, value, kPaths, 1));
+  } else if (word == "brief") {
+    choice.brief = true;
   } else if (key == "without") {
     if (value.empty()) throw WrongWord("without must be part of a kernel's name, such as without=_chained");
     choice.without.push_back(value);
   } else {
     throw WrongWord("'" + word + "' is none of count=N, d=D, element=" + listed(kElements, 0) + ", path=" + listed(kPaths, 1) +
-                    ", without=PART");
+                    ", brief, without=PART");
   }
 }
 

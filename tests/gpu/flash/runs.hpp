@@ -20,6 +20,7 @@ struct Choice {
   int64_t d = 0;                     ///< the one head size to take, or 0 for the usual ones
   std::optional<Element> element{};  ///< the one element type to take
   Path path = Path::kAutomatic;      ///< the one path to take; kAutomatic: all
+  bool brief = false;                ///< check: random problems alone
   /// Parts of the names of kernels that are not run by number, such as "_chained": so that one that hangs does not hide the others.
   std::vector<std::string> without{};
 
