@@ -154,6 +154,21 @@ Meeting meet_others(const Context& ctx, Backend backend, const Options& options,
 
 }  // namespace
 
+bool part_together(const Meeting& meeting, int ranks, std::chrono::milliseconds patience) noexcept {
+  constexpr const char *kCount = "parting", *kAnswer = "parting/answer", *kYes = "together", *kNo = "apart";
+  try {
+    // Whoever is last says yes, whoever loses patience no, and the first to speak is heard.
+    const auto answer = [&](const char* mine) { return meeting.store->compareSet(kAnswer, "", mine) == kYes; };
+    const Clock::time_point end = Clock::now() + patience;
+    if (meeting.store->add(kCount, 1) == ranks) return answer(kYes);
+    for (; !meeting.store->check({kAnswer}); std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+      if (Clock::now() > end) return answer(kNo);
+    return answer(kNo);  // has been given
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 void Pause::sleep(const Context& ctx, const char* what) {
   if (ctx.cancelled()) throw std::runtime_error(std::string("cancelled while waiting for ") + what);
   std::this_thread::sleep_for(length_);

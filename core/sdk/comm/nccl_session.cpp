@@ -79,7 +79,8 @@ void check_cuda(cudaError_t result, const char* what) {
 // A non-blocking communicator would have a deadline by itself, but in NCCL 2.28 each of its calls launches from a new thread: slow for
 // small messages, and the kernel could not be attributed to the thread that called. So the communicator is blocking, and only joining,
 // which waits for other ranks, gets a thread that can be left behind when the deadline passes.
-NcclSession::NcclSession(const Context& ctx, const Meeting& meeting, const Options& options) : ctx_(ctx), deadline_(options.deadline) {
+NcclSession::NcclSession(const Context& ctx, const Meeting& meeting, const Options& options)
+    : ctx_(ctx), meeting_(meeting), deadline_(options.deadline) {
   const Clock::time_point end = Clock::now() + deadline_;
   const ncclUniqueId id = share_id(ctx, meeting, end);
   const auto joining = std::make_shared<Joining>();
@@ -144,12 +145,15 @@ void NcclSession::fail(const std::string& why) noexcept {
 }
 
 void NcclSession::close() noexcept {
+  // ncclCommDestroy waits for the other ranks, and without end for one that failed or hangs.
+  constexpr std::chrono::seconds kPatience{1};
   if (health_.failed() || !comm_) return;
+  const bool together = part_together(meeting_, ctx_.world_size(), kPatience);
   try {
     health_.fail("the communicator was closed");
   } catch (...) {
   }
-  ncclCommDestroy(comm_);
+  together ? ncclCommDestroy(comm_) : ncclCommAbort(comm_);
   comm_ = nullptr;
 }
 

@@ -36,7 +36,7 @@ class NcclSession {
   void accept(ncclResult_t result, const std::string& call);
   /// Aborts what is under way on the device; from now on check() throws this.
   void fail(const std::string& why) noexcept;
-  /// After it check() throws. Every rank calls it, or the communicator has failed.
+  /// After it check() throws. Where not all ranks come to it, what the others still wait for is aborted.
   void close() noexcept;
 
  private:
@@ -44,6 +44,7 @@ class NcclSession {
   ncclResult_t settle();
 
   const Context ctx_;
+  const Meeting meeting_;
   const std::chrono::seconds deadline_;
   ncclComm_t comm_ = nullptr;
   Health health_;
