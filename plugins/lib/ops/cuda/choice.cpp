@@ -30,22 +30,21 @@ struct ForwardRow {
   bool chained = false;  // never takes its tiles by a counter
 };
 // By the times in docs/kernels/attention_forward.md. d 64: three consumers hide the exponentials, which weigh twice as much there, but
-// below 4k keys a causal mask leaves too much of 192 rows unused. d 96, 128: tiles of 128 keys, where less lies beyond the diagonal; long
-// causal rows of d 96 favour the most keys that shared memory holds twice. d 256: 80 keys are what it holds twice.
+// below 4k keys a causal mask leaves too much of 192 rows unused. d 96: long rows without a mask favour the most keys that shared memory
+// holds twice; else tiles of 128 keys, as at d 128, where less lies beyond the diagonal. d 256: 80 keys are what it holds twice.
 constexpr std::array kForward = {
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
     ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128, true},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
+    ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 4096, hopper_forward_d96_chained128x128, true},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
-    ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, 6144, hopper_forward_d96_128x128},
-    ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x176},
-    ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 0, hopper_forward_d96_chained128x128, true},
+    ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x128},
     ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_chained128x128, true},
     ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
     ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
     ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
     ForwardRow{"portable_forward_d256", Path::kPortable, 256, kAnyMask, kAnyLength, portable_forward_d256},
-    ForwardRow{"float_forward_d64_128x64", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_128x64},
+    ForwardRow{"float_forward_d64_128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_128x48},
     ForwardRow{"float_forward_d128_64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_64x64},
     ForwardRow{"float_forward_d256_64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_64x16},
 };
@@ -54,26 +53,25 @@ struct BackwardRow {
   const char* name;
   Path path;
   int most_d;
-  int columns;     // of the fp32 accumulator of dQ
-  bool by_number;  // taken only by number (Backward::variant): not measured yet, or an alternative for measurements
-  bool repeats;    // takes deterministic calls
+  int columns;    // of the fp32 accumulator of dQ
+  int64_t below;  // as in ForwardRow
+  bool repeats;   // takes deterministic calls
   LaunchBackward* launch;
 };
 constexpr std::array kBackward = {
-    BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, false, true, hopper_backward_d64},
-    BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, false, true, hopper_backward_d128},
-    BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, true, true, hopper_backward_d128_early},
-    BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, false, true, hopper_backward_d192},
-    BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, false, true, hopper_backward_d256},
-    BackwardRow{"hopper_backward_d256_two_o", Path::kHopper, 256, 256, true, true, hopper_backward_d256_two_o},
-    BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, false, true, portable_backward_d64},
-    BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, false, true, portable_backward_d128},
-    BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, false, true, portable_backward_d256},
-    BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, false, false, float_backward_d64_shares},
-    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, false, false, float_backward_d128_shares},
-    BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, false, true, float_backward_d64_128x32},
-    BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, false, true, float_backward_d128_64x16},
-    BackwardRow{"float_backward_d256_32x16", Path::kFloat, 256, 0, false, true, float_backward_d256_32x16},
+    BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, kAnyLength, true, hopper_backward_d64},
+    BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, 2048, true, hopper_backward_d128},
+    BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, kAnyLength, true, hopper_backward_d128_early},
+    BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, kAnyLength, true, hopper_backward_d192},
+    BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, kAnyLength, true, hopper_backward_d256},
+    BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, kAnyLength, true, portable_backward_d64},
+    BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, kAnyLength, true, portable_backward_d128},
+    BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, kAnyLength, true, portable_backward_d256},
+    BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_shares},
+    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares},
+    BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
+    BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
+    BackwardRow{"float_backward_d256_32x16", Path::kFloat, 256, 0, kAnyLength, true, float_backward_d256_32x16},
 };
 
 struct NamedTensor {
@@ -190,11 +188,11 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   if (!wrong.empty()) return nullptr;
   int hopper_d = 0;  // the most that a Hopper row takes
   for (const BackwardRow& row : kBackward)
-    if (row.path == Path::kHopper && (call.variant >= 0 || !row.by_number)) hopper_d = std::max(hopper_d, row.most_d);
+    if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below)) hopper_d = std::max(hopper_d, row.most_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) { return row.path == path && p.d <= row.most_d && (row.repeats || !call.deterministic); };
   return pick(
-      kBackward, call.variant, fits, [](const BackwardRow& row) { return !row.by_number; }, wrong);
+      kBackward, call.variant, fits, [&](const BackwardRow& row) { return p.seq_k < row.below; }, wrong);
 }
 
 template <class Call>

@@ -14,7 +14,7 @@ std::string launch(const Forward& call, Stream stream) {
 
 }  // namespace
 
-std::string float_forward_d64_128x64(const Forward& call, Stream stream) { return launch<64, 2, 64, 2, 2>(call, stream); }
+std::string float_forward_d64_128x48(const Forward& call, Stream stream) { return launch<64, 2, 48, 2, 2>(call, stream); }
 std::string float_forward_d128_64x64(const Forward& call, Stream stream) { return launch<128, 1, 64, 4, 2>(call, stream); }
 std::string float_forward_d256_64x16(const Forward& call, Stream stream) { return launch<256, 1, 16, 2, 2>(call, stream); }
 

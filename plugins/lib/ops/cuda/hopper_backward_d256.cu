@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Hopper backward for head sizes up to 256, in the order of the template: d, stages of dO, buffers of 8 KB for each consumer's dQ.
+// The Hopper backward for head sizes up to 256, in the order of the template: d, stages of dO.
 #include "hopper_backward_kernel.cuh"
 
 namespace kymo::flash {
 
-std::string hopper_backward_d256(const Backward& call, Stream stream) { return launch_hopper_backward_d256<256, 1, 3>(call, stream); }
-std::string hopper_backward_d256_two_o(const Backward& call, Stream stream) { return launch_hopper_backward_d256<256, 2, 1>(call, stream); }
+std::string hopper_backward_d256(const Backward& call, Stream stream) { return launch_hopper_backward_d256<256, 1>(call, stream); }
 
 }  // namespace kymo::flash

@@ -17,8 +17,8 @@
 //   scores | dP(i)   * dS(i) to shared  | dK(i)  dQa(i)  dQb(i)                                | dP(i+1)
 //          |                            |                  dQa(i) to shared                    |   dQb(i) to shared
 //
-// Head size 256: dO has one buffer, loaded again while S, dK and dQ run, which need none. (With kOStages = 2 there is no such wait,
-// but then dQ has 8 KB for each consumer on its way to global memory, not 24.) To 192 there is room for both.
+// Head size 256: dO has one buffer, loaded again while S, dK and dQ run, which need none. (Two, at the cost of dQ's buffers on its way
+// to global memory, are 0 to 2 % slower.) To 192 there is room for both.
 //
 // Registers: dV 128, S 32, dQ 32, P 16; dK 128, dP 32, dQ 64 (or dS 16, P 16, delta 16). Shared memory's bandwidth is the wall: a tile
 // of head size 256 takes 2048 of its clocks for products, 512 for Q and dO, 1024 for dQ, about 200 for P and dS, beside 2560 of the
@@ -28,13 +28,13 @@
 
 namespace kymo::flash {
 
-template <class T_, int kD_, bool kCausal_, int kOStages_, int kSlots_>
+template <class T_, int kD_, bool kCausal_, int kOStages_>
 struct HopperBackwardTiles256 {
   using T = T_;
   static constexpr int kD = kD_, kRows = 64, kKeys = 64, kPanels = kD / 64;
   static constexpr bool kCausal = kCausal_, kEarlyFinish = false;
   static constexpr int kQStages = 2, kOStages = kOStages_;
-  static constexpr int kSlots = kSlots_, kPieceBytes = 64 * 32 * 4;  // a consumer's buffers for dQ: pieces of 32 columns
+  static constexpr int kSlots = 3, kPieceBytes = 64 * 32 * 4;  // a consumer's buffers for dQ: pieces of 32 columns
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kScoreBytes = kRows * kKeys * 2;
   static constexpr int kV = kKeyBytes, kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kP = kO + kOStages * kQBytes;
   static constexpr int kDs = kP + kScoreBytes, kDq = kDs + kScoreBytes, kLse = kDq + 2 * kSlots * kPieceBytes;
@@ -52,8 +52,9 @@ struct HopperBackwardTiles256 {
   }
 };
 
-template <class T, int kD, bool kCausal, int kOStages, int kSlots>
-struct BackwardBarriers<HopperBackwardTiles256<T, kD, kCausal, kOStages, kSlots>> {
+template <class T, int kD, bool kCausal, int kOStages>
+struct BackwardBarriers<HopperBackwardTiles256<T, kD, kCausal, kOStages>> {
+  static constexpr int kSlots = HopperBackwardTiles256<T, kD, kCausal, kOStages>::kSlots;
   uint32_t k, v, q_full, q_empty, o_full, o_empty, p_full, p_empty, ds_full, ds_empty, dq_full, dq_empty;
   __device__ __forceinline__ explicit BackwardBarriers(uint32_t at)
       : k(at),

@@ -77,12 +77,9 @@ struct Consumer256 {
         const int r = 16 * half + 4 * j;
         store_shared4(to + j * 2048, dq[r], dq[r + 1], dq[r + 2], dq[r + 3]);
       }
-      if (kSlots == 1) publish(barriers.dq_full + 8 * slot);
     }
-    if (kSlots > 1) {  // one fence for both
-      publish(barriers.dq_full + 8 * (kConsumer * kSlots + Tiles::slot(2 * kPanel)));
-      arrive(barriers.dq_full + 8 * (kConsumer * kSlots + Tiles::slot(2 * kPanel + 1)));
-    }
+    publish(barriers.dq_full + 8 * (kConsumer * kSlots + Tiles::slot(2 * kPanel)));  // one fence for both
+    arrive(barriers.dq_full + 8 * (kConsumer * kSlots + Tiles::slot(2 * kPanel + 1)));
   }
 };
 

@@ -93,13 +93,13 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, true, kEarlyFinish>>(call, stream)
                              : launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, false, kEarlyFinish>>(call, stream);
 }
-template <int kD, int kOStages, int kSlots>
+template <int kD, int kOStages>
 std::string launch_hopper_backward_d256(const Backward& call, Stream stream) {
   if (call.problem.element == Element::kFloat16)
-    return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles256<__half, kD, true, kOStages, kSlots>>(call, stream)
-                               : launch_hopper_backward<HopperBackwardTiles256<__half, kD, false, kOStages, kSlots>>(call, stream);
-  return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles256<__nv_bfloat16, kD, true, kOStages, kSlots>>(call, stream)
-                             : launch_hopper_backward<HopperBackwardTiles256<__nv_bfloat16, kD, false, kOStages, kSlots>>(call, stream);
+    return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles256<__half, kD, true, kOStages>>(call, stream)
+                               : launch_hopper_backward<HopperBackwardTiles256<__half, kD, false, kOStages>>(call, stream);
+  return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles256<__nv_bfloat16, kD, true, kOStages>>(call, stream)
+                             : launch_hopper_backward<HopperBackwardTiles256<__nv_bfloat16, kD, false, kOStages>>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -7,7 +7,7 @@
 namespace kymo::flash {
 
 std::string hopper_forward_d128_chained128x128(const Forward& call, Stream stream) {
-  return launch_hopper_forward<128, 128, 2, 2, true, true>(call, stream);
+  return launch_hopper_forward<128, 128, 2, 1, true, true>(call, stream);
 }
 
 }  // namespace kymo::flash

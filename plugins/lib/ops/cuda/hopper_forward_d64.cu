@@ -10,7 +10,7 @@ std::string hopper_forward_d64_192x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<64, 128, 3, 0, false>(call, stream);
 }
 std::string hopper_forward_d64_chained128x128(const Forward& call, Stream stream) {
-  return launch_hopper_forward<64, 128, 2, 2, true, true>(call, stream);
+  return launch_hopper_forward<64, 128, 2, 1, true, true>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -13,7 +13,7 @@ std::string hopper_forward_d96_128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<96, 128, 2, 2, true>(call, stream);
 }
 std::string hopper_forward_d96_chained128x128(const Forward& call, Stream stream) {
-  return launch_hopper_forward<96, 128, 2, 2, true, true>(call, stream);
+  return launch_hopper_forward<96, 128, 2, 1, true, true>(call, stream);
 }
 
 }  // namespace kymo::flash

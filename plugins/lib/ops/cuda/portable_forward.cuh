@@ -104,57 +104,52 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forw
   copy_rows<T, D, Tiles::kRows, kThreads>(q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride,
                                           call.q.row_stride, seq_q - place.first_row, d);
   if (tiles > 0) copy_keys(k_tile, k_head, call.k.row_stride, tiles - 1);
-  int n = tiles - 1;
-  if constexpr (Tiles::kWide) {
+  constexpr bool kSkips = Tiles::kWide && D <= 128;  // elsewhere registers would spill
 #pragma unroll 1
-    for (; p.causal && n >= 0 && n * kKeys >= warp_row + 16 * kM + shift; --n) {  // this warp sees nothing of the tile: it only copies
-      wait_copies<0>();
-      sync_block();
-      copy_keys(v_tile, v_head, call.v.row_stride, n);
-      wait_copies<0>();
-      sync_block();
-      if (n > 0) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
-    }
-  }
-#pragma unroll 1
-  for (; n >= 0; --n) {
+  for (int n = tiles - 1; n >= 0; --n) {
+    // Whether this warp sees anything of the tile; if not, it only copies. Asked twice rather than kept in a register.
+    auto seen = [&] { return !kSkips || !p.causal || n * kKeys < warp_row + 16 * kM + shift; };
     wait_copies<0>();
-    sync_block();  // K of this tile is there; nobody reads the V before it any more
+    __syncthreads();  // K of this tile is there; nobody reads the V before it any more
     copy_keys(v_tile, v_head, call.v.row_stride, n);
     float s[kM][kN][4];
-    scores<T, D, false>(s, q_tile, warp * 16 * kM, k_tile);
-    if constexpr (Tiles::kWide) {
-      if (any_nan(s)) multiply_rows_once<D>(s, q_tile, warp * 16 * kM, k_tile);
+    if (seen()) {
+      scores<T, D, false>(s, q_tile, warp * 16 * kM, k_tile);
+      if constexpr (Tiles::kWide) {
+        if (any_nan(s)) multiply_rows_once<D>(s, q_tile, warp * 16 * kM, k_tile);
 #pragma unroll
-      for (int m = 0; m < kM; ++m)
+        for (int m = 0; m < kM; ++m)
 #pragma unroll
-        for (int j = 0; j < kN; ++j)
+          for (int j = 0; j < kN; ++j)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) s[m][j][e] = __fmul_rn(s[m][j][e], p.scale);
-    }
-    if ((n + 1) * kKeys > seq_k || (p.causal && (n + 1) * kKeys > warp_row + shift + 1)) {  // not all of the tile is seen
+            for (int e = 0; e < 4; ++e) s[m][j][e] = __fmul_rn(s[m][j][e], p.scale);
+      }
+      if ((n + 1) * kKeys > seq_k || (p.causal && (n + 1) * kKeys > warp_row + shift + 1)) {  // not all of the tile is seen
 #pragma unroll
-      for (int m = 0; m < kM; ++m)
+        for (int m = 0; m < kM; ++m)
 #pragma unroll
-        for (int j = 0; j < kN; ++j)
+          for (int j = 0; j < kN; ++j)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            const int key = n * kKeys + 8 * j + 2 * t + e % 2, row = warp_row + 16 * m + g + 8 * (e / 2);
-            if (key >= seq_k || (p.causal && key > row + shift)) s[m][j][e] = -INFINITY;
-          }
+            for (int e = 0; e < 4; ++e) {
+              const int key = n * kKeys + 8 * j + 2 * t + e % 2, row = warp_row + 16 * m + g + 8 * (e / 2);
+              if (key >= seq_k || (p.causal && key > row + shift)) s[m][j][e] = -INFINITY;
+            }
+      }
     }
     wait_copies<0>();
-    sync_block();  // V is there; nobody reads this K any more
+    __syncthreads();  // V is there; nobody reads this K any more
     if (n > 0) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
-    float correction[kM][2];
-    softmax.take(s, c, correction);
+    if (seen()) {
+      float correction[kM][2];
+      softmax.take(s, c, correction);
 #pragma unroll
-    for (int m = 0; m < kM; ++m)
+      for (int m = 0; m < kM; ++m)
 #pragma unroll
-      for (int j = 0; j < kC; ++j)
+        for (int j = 0; j < kC; ++j)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) o[m][j][e] *= correction[m][e / 2];
-    accumulate<T, D, Tiles::kVector>(o, s, v_tile, 0, seq_k);
+          for (int e = 0; e < 4; ++e) o[m][j][e] *= correction[m][e / 2];
+      accumulate<T, D, Tiles::kVector>(o, s, v_tile, 0, seq_k);
+    }
   }
   wait_copies<0>();
 

@@ -89,9 +89,6 @@ __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-/// __syncthreads() that the warps of a block may call from different lines.
-__device__ __forceinline__ void sync_block() { asm volatile("bar.sync 0;" ::: "memory"); }
-
 // ---------------------------------------------------------------- matrices
 /// Four 8x8 matrices of 16-bit elements; lane 8i + r gives the address of row r of matrix i. Lane l receives the 32-bit word
 /// l % 4 of row l / 4 of each. (A matrix of 8 rows of four floats is read in the same way, a float for each lane.)
