@@ -11,6 +11,12 @@
 
 namespace kymo {
 
+/// What a process printed.
+struct ProcessOutput {
+  std::string stdout_text;
+  std::string stderr_text;
+};
+
 /// How a process ended.
 struct ProcessEnd {
   std::optional<int> exit_code;  ///< set if it exited by itself

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/differing.hpp"
+#include "measure/statistics.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -61,8 +62,7 @@ Json side(const Json& results, const WorkByRun& work, const std::string& plan_ke
   }
   row["runs"] = medians.size();
   if (medians.empty()) return row;
-  std::sort(medians.begin(), medians.end());
-  const double median_ns = (medians[(medians.size() - 1) / 2] + medians[medians.size() / 2]) / 2;
+  const double median_ns = measure::summarize(medians).median;
   row["median_ns"] = median_ns;
   if (median_ns <= 0) return row;
   if (declared.flops > 0) row["flops_per_s"] = declared.flops / (median_ns / kNsPerS);
@@ -74,17 +74,11 @@ std::string number(const Json& value, double unit) { return value.is_null() ? "-
 
 std::string value_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-/// Of each workload the parameters that have more than one value in the table.
-std::set<std::pair<std::string, std::string>> varying(const Json& rows) {
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> values;
-  for (const Json& row : rows) {
-    for (const auto& [name, value] : row["parameters"].items()) values[{value_text(row["workload"]), name}].insert(value_text(value));
-  }
-  std::set<std::pair<std::string, std::string>> names;
-  for (const auto& [name, seen] : values) {
-    if (seen.size() > 1) names.insert(name);
-  }
-  return names;
+/// The workload and the parameters of a row.
+std::pair<std::string, Settings> settings_of(const Json& row) {
+  std::pair<std::string, Settings> found{value_text(row["workload"]), {}};
+  for (const auto& [name, value] : row["parameters"].items()) found.second[name] = value_text(value);
+  return found;
 }
 
 }  // namespace
@@ -125,9 +119,8 @@ Rotation with_peer(std::vector<PlannedCase> cases, const Peer& peer, const catal
 
 WorkByRun declared_work(const store::ResultsDatabase& database, std::int64_t invocation_id) {
   const auto table = database.query(
-      "SELECT run_id, coalesce(flops, 0.0), coalesce(bytes, 0.0) FROM throughput WHERE phase = 'step' AND run_id IN (SELECT run_id FROM "
-      "run "
-      "WHERE invocation_id = " +
+      "SELECT run_id, coalesce(flops, 0.0), coalesce(bytes, 0.0) FROM throughput WHERE phase = 'step' AND run_id IN "
+      "(SELECT run_id FROM run WHERE invocation_id = " +
       std::to_string(invocation_id) + ")");
   WorkByRun work;
   for (const auto& row : table.rows) work[row.at(0).integer] = {row.at(1).real, row.at(2).real};
@@ -154,12 +147,14 @@ TextTable against_table(const Json& rows) {
   TextTable table{{"workload", "parameters", "runs", "clock", "ms", "TFLOP/s", "GB/s", "time / case"},
                   {false, false, true, false, true, true, true, true},
                   {}};
-  const auto names = varying(rows);
+  std::vector<std::pair<std::string, Settings>> runs;
+  for (const Json& row : rows) runs.push_back(settings_of(row));
+  auto names = differing(runs);
   for (const Json& row : rows) {
+    const auto [workload, settings] = settings_of(row);
     std::vector<std::string> parameters;
-    for (const auto& [name, value] : row["parameters"].items()) {
-      if (names.contains({value_text(row["workload"]), name})) parameters.push_back(name + "=" + value_text(value));
-    }
+    for (const auto& [name, value] : settings)
+      if (names[workload].contains(name)) parameters.push_back(name + "=" + value);
     table.rows.push_back({row["workload"].is_null() ? "-" : value_text(row["workload"]), join(parameters, " "), row["runs"].dump(),
                           row["clock"].is_null() ? "-" : value_text(row["clock"]), number(row["median_ns"], kNsPerMs),
                           number(row["flops_per_s"], kTera), number(row["bytes_per_s"], kGiga),

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "cli/differing.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -37,27 +38,12 @@ void for_rows(const store::ResultsDatabase& database, const std::string& sql, Us
 }
 
 /// What may differ between two runs of one workload, as text.
-std::map<std::string, std::string> settings(const Json& result) {
-  std::map<std::string, std::string> found;
+Settings settings(const Json& result) {
+  Settings found;
   for (const auto& [name, value] : result["parameters"].items()) found[name] = value.is_string() ? value.get<std::string>() : value.dump();
   for (const char* name : {"ranks", "device", "warmup"})
     found[std::string("--") + name] = result[name].is_string() ? result[name].get<std::string>() : result[name].dump();
   return found;
-}
-
-/// Per workload, the settings that have more than one value.
-std::map<std::string, std::set<std::string>> differing(const Json& results) {
-  std::map<std::string, std::map<std::string, std::set<std::string>>> values;
-  for (const Json& result : results) {
-    for (const auto& [name, value] : settings(result)) values[result["workload"].get<std::string>()][name].insert(value);
-  }
-  std::map<std::string, std::set<std::string>> names;
-  for (const auto& [workload, by_name] : values) {
-    for (const auto& [name, seen] : by_name) {
-      if (seen.size() > 1) names[workload].insert(name);
-    }
-  }
-  return names;
 }
 
 std::string differing_text(const Json& result, const std::set<std::string>& names) {
@@ -161,7 +147,9 @@ Json run_result(const store::ResultsDatabase& database, std::int64_t invocation_
 
 TextTable results_table(const Json& results) {
   TextTable table{{"run", "workload", "parameters", "step", "phases", "status", "verification"}, {true, false, false, true}, {}};
-  const auto names = differing(results);
+  std::vector<std::pair<std::string, Settings>> runs;
+  for (const Json& result : results) runs.emplace_back(result["workload"].get<std::string>(), settings(result));
+  const auto names = differing(runs);
   for (const Json& result : results) {
     const auto workload = result["workload"].get<std::string>();
     const auto place = names.find(workload);

@@ -208,7 +208,7 @@ class Follower {
   }
 
   void collect(std::int64_t number, Worker& worker) {
-    const auto output = worker.process ? worker.process->take_output() : RankProcess::Output{};
+    const auto output = worker.process ? worker.process->take_output() : ProcessOutput{};
     sender_->send({number, output.stdout_text, output.stderr_text, -1},
                   folder_.path / rank_file_name(worker.run_id, launch_.rank, worker.pass));
   }

@@ -17,6 +17,7 @@
 #include "base/text.hpp"
 #include "supervisor/framed_link.hpp"
 #include "supervisor/remote_process.hpp"
+#include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
 namespace messages = follower_protocol;
@@ -222,13 +223,13 @@ FollowerHub::~FollowerHub() = default;
 void FollowerHub::take(int socket, const Json& first) { impl_->take(socket, first); }
 
 void FollowerHub::gather(const std::function<bool()>& stop) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(impl_->launch.join_timeout_s);
+  const double deadline_s = steady_seconds() + impl_->launch.join_timeout_s;
   while (!stop() && !impl_->missing().empty()) {
     if (!impl_->failure.empty()) {
       impl_->say_farewell();
       throw Error(impl_->failure);
     }
-    if (std::chrono::steady_clock::now() >= deadline) throw Error(impl_->missing_ranks());
+    if (steady_seconds() >= deadline_s) throw Error(impl_->missing_ranks());
     impl_->loop.run_one_for(kLook);
   }
 }
@@ -243,10 +244,9 @@ void FollowerHub::finish(int code, double seconds) {
   impl_->finishing = true;
   for (auto& seat : impl_->seats)
     if (seat.link) seat.link->send(to_json(messages::Finish{code}));
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  const double deadline_s = steady_seconds() + seconds;
   const auto linked = [](const Seat& seat) { return seat.link != nullptr; };
-  while (std::any_of(impl_->seats.begin(), impl_->seats.end(), linked) && std::chrono::steady_clock::now() < deadline)
-    impl_->loop.run_one_for(kLook);
+  while (std::any_of(impl_->seats.begin(), impl_->seats.end(), linked) && steady_seconds() < deadline_s) impl_->loop.run_one_for(kLook);
 }
 
 std::int64_t FollowerHub::attach(RemoteProcess& process) {

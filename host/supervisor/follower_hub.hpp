@@ -37,7 +37,7 @@ class FollowerHub {
   /// No rank is lost.
   bool intact() const;
   /// Tells all followers the exit code, and runs the loop until they are gone or `seconds` have passed.
-  void finish(int code, double seconds);
+  void finish(int code, double seconds = 10);
 
   // For RemoteProcess.
 

@@ -22,6 +22,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;
@@ -215,9 +216,9 @@ int connect_any(const std::string& host, std::uint16_t port, int wait_ms, std::s
 int connect_within(const std::string& host, std::uint16_t port, double seconds, std::string& reason) {
   static constexpr double kMostPerAddress_s = 5;
   static constexpr std::chrono::milliseconds kPause{100};
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  const double deadline_s = steady_seconds() + seconds;
   for (;;) {
-    const double left_s = std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
+    const double left_s = deadline_s - steady_seconds();
     if (left_s <= 0) return -1;
     const int fd = connect_any(host, port, static_cast<int>(std::min(left_s, kMostPerAddress_s) * 1000) + 1, reason);
     if (fd >= 0) return fd;

@@ -35,9 +35,6 @@ std::optional<RankProcess::MemoryUse> LocalProcess::memory_use(std::int64_t boun
   return MemoryUse{*bytes, exceeds ? available_host_bytes() : std::nullopt};
 }
 
-RankProcess::Output LocalProcess::take_output() {
-  auto output = process_.take_output();
-  return {std::move(output.stdout_text), std::move(output.stderr_text)};
-}
+ProcessOutput LocalProcess::take_output() { return process_.take_output(); }
 
 }  // namespace kymo::supervisor

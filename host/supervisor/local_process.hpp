@@ -27,7 +27,7 @@ class LocalProcess final : public RankProcess {
   std::optional<MemoryUse> memory_use(std::int64_t bound_bytes) override;
   void collect(const std::filesystem::path&) override {}
   bool collected(double) override { return true; }
-  Output take_output() override;
+  ProcessOutput take_output() override;
 
  private:
   WorkerProcess process_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/process.hpp"
 #include "measure/protocol.hpp"
 #include "supervisor/pass_state.hpp"
 
@@ -42,16 +43,12 @@ class RankProcess {
   /// Resident size now, as far as it is known; `bound_bytes` 0 = none.
   virtual std::optional<MemoryUse> memory_use(std::int64_t bound_bytes) = 0;
 
-  struct Output {
-    std::string stdout_text;
-    std::string stderr_text;
-  };
   /// Begins to bring what the pass left to this machine: its output, and its rank file as `rank_file`.
   virtual void collect(const std::filesystem::path& rank_file) = 0;
   /// Everything is here, or never will be. `now_s` on any steady clock: a transfer that stands still is given up.
   virtual bool collected(double now_s) = 0;
   /// What was printed since the last call.
-  virtual Output take_output() = 0;
+  virtual ProcessOutput take_output() = 0;
 };
 
 }  // namespace kymo::supervisor

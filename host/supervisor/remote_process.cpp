@@ -91,7 +91,7 @@ bool RemoteProcess::collected(double now_s) {
   return !transfer_;
 }
 
-RankProcess::Output RemoteProcess::take_output() { return std::exchange(output_, {}); }
+ProcessOutput RemoteProcess::take_output() { return std::exchange(output_, {}); }
 
 void RemoteProcess::ended(const messages::Ended& message) {
   if (end_) return;

@@ -30,7 +30,7 @@ class RemoteProcess final : public RankProcess {
   std::optional<MemoryUse> memory_use(std::int64_t bound_bytes) override;
   void collect(const std::filesystem::path& rank_file) override;
   bool collected(double now_s) override;
-  Output take_output() override;
+  ProcessOutput take_output() override;
 
   // What the hub passes on.
 
@@ -54,7 +54,7 @@ class RemoteProcess final : public RankProcess {
   std::optional<WorkerEnd> end_;
   bool end_seen_ = false;
   std::optional<MemoryUse> memory_;
-  Output output_;
+  ProcessOutput output_;
   std::unique_ptr<Transfer> transfer_;  ///< while a pass is collected
 };
 

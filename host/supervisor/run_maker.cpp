@@ -376,8 +376,7 @@ void RunMaker::gather_followers() {
 }
 bool RunMaker::can_go_on(std::size_t left) { return impl_->can_go_on(left); }
 void RunMaker::finish_followers(int code) {
-  static constexpr double kFarewell_s = 10;
-  if (impl_->hub) impl_->hub->finish(code, kFarewell_s);
+  if (impl_->hub) impl_->hub->finish(code);
 }
 
 int RunMaker::interrupted_by() {

@@ -64,7 +64,6 @@ Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, 
 }
 
 void dismiss_followers(const Leading& leading) {
-  static constexpr double kFarewell_s = 10;
   boost::asio::io_context loop{1};
   std::unique_ptr<FollowerHub> hub;
   const ControlServer server(loop,
@@ -73,7 +72,7 @@ void dismiss_followers(const Leading& leading) {
                              listening_place(leading.launch));
   hub = std::make_unique<FollowerHub>(loop, leading.launch, follower_protocol::plan_of(leading.plan), [](int, int) {});
   hub->gather([] { return false; });
-  hub->finish(0, kFarewell_s);
+  hub->finish(0);
 }
 
 Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,

@@ -108,10 +108,10 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
 
 bool WorkerProcess::silent() const { return !stdout_->pipe.is_open() && !stderr_->pipe.is_open(); }
 
-WorkerProcess::Output WorkerProcess::take_output() {
+ProcessOutput WorkerProcess::take_output() {
   stdout_->drain();
   stderr_->drain();
-  Output output{stdout_->capture.text(), stderr_->capture.text()};
+  ProcessOutput output{stdout_->capture.text(), stderr_->capture.text()};
   stdout_->capture.clear();
   stderr_->capture.clear();
   return output;

@@ -39,11 +39,7 @@ class WorkerProcess {
   bool silent() const;
 
   /// Reads what lies in the pipes now and hands over what was printed since the last call.
-  struct Output {
-    std::string stdout_text;
-    std::string stderr_text;
-  };
-  Output take_output();
+  ProcessOutput take_output();
   /// The last line it printed on stderr, else on stdout.
   std::string last_line() const;
 
