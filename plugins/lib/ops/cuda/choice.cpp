@@ -19,7 +19,7 @@ constexpr size_t kCounterBytes = 256;  // one counter of tiles taken
 constexpr int64_t kAnyLength = int64_t{1} << 40;
 
 /// A row serves calls of its path with d <= most_d, one of its masks and fewer than `below` keys. Rows with below = 0 are taken
-/// only by number (Forward::variant): alternatives for measurements.
+/// only by number (Forward::variant): alternatives for measurements, none at present.
 struct ForwardRow {
   const char* name;
   Path path;

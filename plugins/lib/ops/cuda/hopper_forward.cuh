@@ -15,8 +15,6 @@
 //     stands kHold pieces into the exponentials; from there on, packing P and rescaling O fill the issue slots that the exponentials
 //     (one per 8 clocks and scheduler) leave free.
 // P never leaves registers: the layout in which S leaves wgmma is the layout in which a left operand enters it, after rounding.
-// One consumer warpgroup: two blocks share a multiprocessor instead and hide each other's softmax, first and last products; K and V
-// are loaded twice as often, which short sequences do not feel.
 // Head sizes between the instantiated ones: TMA fills the columns past d with zeros, and they are not stored.
 #pragma once
 #include "hopper_schedule.cuh"
@@ -31,13 +29,12 @@ struct HopperForwardTiles {
   static constexpr int kHold = kHold_;  // pieces of 16 exponentials before the wait for P V; 0: where the compiler likes it
   static constexpr bool kToken = kToken_, kCausal = kCausal_;
   static constexpr bool kChained = kChained_;  // hopper_forward_chained.cuh
-  static constexpr int kQStages = kChained ? 2 : 1, kQSlices = kGroups * kQStages < 3 ? 3 : kGroups * kQStages;
+  static constexpr int kQStages = kChained ? 2 : 1, kQSlices = kGroups * kQStages;
   static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
   static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
   static constexpr int kShared = 1024 + kQStages * kQBytes + 2 * kStages * kKeyBytes + (kChained ? 512 : 256);
-  static constexpr int kBlocks = kGroups == 1 ? 2 : 1;  // on a multiprocessor
-  static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24, kConsumerRegisters = kGroups == 1 ? 232 : kGroups == 2 ? 240 : 160;
-  static_assert(kBlocks * (kShared + 1024) <= 228 * 1024);
+  static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24, kConsumerRegisters = kGroups == 3 ? 160 : 240;
+  static_assert((kGroups == 2 || kGroups == 3) && kShared <= 227 * 1024);
 };
 
 struct HopperForwardMaps {
@@ -61,7 +58,7 @@ struct ForwardBarriers {
         tile_empty(tile_full + 16),
         tile_numbers(tile_empty + 16) {}
   __device__ __forceinline__ void init() const {
-    for (int i = 0; i < Tiles::kGroups * Tiles::kQStages; ++i) barrier_init(q_full + 8 * i, 1), barrier_init(q_empty + 8 * i, 4);
+    for (int i = 0; i < Tiles::kQSlices; ++i) barrier_init(q_full + 8 * i, 1), barrier_init(q_empty + 8 * i, 4);
     for (int i = 0; i < Tiles::kStages; ++i) {
       barrier_init(k_full + 8 * i, 1), barrier_init(v_full + 8 * i, 1);
       barrier_init(k_empty + 8 * i, 4 * Tiles::kGroups), barrier_init(v_empty + 8 * i, 4 * Tiles::kGroups);

@@ -9,7 +9,7 @@
 namespace kymo::flash {
 
 template <class Tiles>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
+__global__ void __launch_bounds__(Tiles::kThreads, 1)
     hopper_forward(const __grid_constant__ HopperForwardMaps maps, const __grid_constant__ ForwardSchedule schedule,
                    const __grid_constant__ HopperForwardOutput out) {
   extern __shared__ uint8_t shared[];
@@ -51,12 +51,11 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
   if (error == cudaSuccess) error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, static_cast<int*>(call.workspace));
-  const int places = multiprocessors * Tiles::kBlocks;
-  if (Tiles::kChained || schedule.tiles <= places || !wants_counter(p)) schedule.counter = nullptr;
+  if (Tiles::kChained || schedule.tiles <= multiprocessors || !wants_counter(p)) schedule.counter = nullptr;
   if (schedule.counter) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
   if (error != cudaSuccess) return failure("hopper_forward's counter", error);
   const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E};
-  const LaunchShape shape{forward_blocks(schedule, p.causal && !Tiles::kChained, places), Tiles::kThreads, Tiles::kShared, stream,
+  const LaunchShape shape{forward_blocks(schedule, p.causal && !Tiles::kChained, multiprocessors), Tiles::kThreads, Tiles::kShared, stream,
                           !schedule.counter};
   return failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
 }

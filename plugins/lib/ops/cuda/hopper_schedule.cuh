@@ -101,11 +101,11 @@ inline ForwardSchedule forward_schedule(const Problem& p, int rows, int* counter
   return s;
 }
 
-/// One block for each place on a multiprocessor; but long causal tiles get a block each, so that the hardware hands them out: with
+/// One block for each multiprocessor; but long causal tiles get a block each, so that the hardware hands them out: with
 /// fixed shares the last to finish would be 10 to 20 % late (by simulation), and a counter has measured 1 to 7 % slower.
-inline int forward_blocks(const ForwardSchedule& s, bool causal, int places) {
+inline int forward_blocks(const ForwardSchedule& s, bool causal, int multiprocessors) {
   const bool one_each = !s.counter && causal && s.seq_k > 4096;
-  return one_each || s.tiles < places ? s.tiles : places;
+  return one_each || s.tiles < multiprocessors ? s.tiles : multiprocessors;
 }
 
 }  // namespace kymo::flash
