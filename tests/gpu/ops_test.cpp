@@ -93,6 +93,9 @@ TEST_F(FlashOnGpu, DeterministicRepeatsToTheLastBit) {
       const Inputs inputs = draw(made, dtype, gpu());
       const Results first = from_operators(made, inputs, "flash", /*deterministic=*/true);
       for (int i = 0; i < 20; ++i) expect_equal(from_operators(made, inputs, "flash", /*deterministic=*/true), first);
+      at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+      expect_equal(from_operators(made, inputs, "flash"), first);
+      at::globalContext().setDeterministicAlgorithms(false, /*warn_only=*/false);
     }
 }
 

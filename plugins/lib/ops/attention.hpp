@@ -32,7 +32,8 @@ struct AttentionOptions {
   bool causal = false;
   std::optional<double> scale{};        ///< what scores are multiplied by; 1/√d by default
   std::string implementation = "auto";  ///< a name of implementation_names()
-  bool deterministic = false;           ///< gradients are the same to the last bit every time; naive and tiled always are
+  bool deterministic = false;           ///< gradients are the same to the last bit every time; so they are if LibTorch is told
+                                        ///< to be deterministic, and with naive and tiled always
 };
 
 /// auto: flash where it can, else tiled. naive: all scores in memory. tiled: FlashAttention-2 in tensor operations, on any device.

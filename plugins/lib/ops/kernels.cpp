@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/kernels.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
@@ -72,7 +73,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_kernel(const at::Tensor&
   auto [dq, dk, dv] = backward_shapes(output_gradient, q, k, v, o, lse, causal, scale, implementation, deterministic);
   const bool has_heads = q.dim() == 4;
   const auto seen = [has_heads](const at::Tensor& tensor) { return with_heads(tensor, has_heads); };
-  const Setting setting{.causal = causal, .scale = resolve_scale(scale, q.size(-1)), .deterministic = deterministic};
+  const bool always = at::globalContext().deterministicAlgorithms();  // torch.use_deterministic_algorithms(True)
+  const Setting setting{.causal = causal, .scale = resolve_scale(scale, q.size(-1)), .deterministic = deterministic || always};
   const BackwardTensors tensors{seen(with_contiguous_rows(output_gradient)),
                                 seen(q),
                                 seen(k),
