@@ -58,6 +58,9 @@ class PluginFaultTest(FaultTest):
                                                 failed_pass="time")
                 self.assertEqual((exit_code, signal), (None, number))
 
+    def test_a_broken_pipe_ends_nothing(self):
+        self.one("crashes", "--set", "signal=pipe", status="ok", code=0)
+
     def test_crashes_where_it_may(self):
         for place in ("create", "prepare", "before_step"):
             with self.subTest(place):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends its process by a signal.
+// Ends its process by a signal; by SIGPIPE it should not.
 #include <csignal>
 
 #include "place.hpp"
@@ -9,7 +9,8 @@ namespace {
 class Crashes final : public kymo::test::Misbehaving {
  public:
   static kymo::Descriptor describe() {
-    return kymo::test::describe("crashes").param("signal", kymo::Choice{"segv", {"segv", "abort", "kill"}}, "the signal that ends it");
+    return kymo::test::describe("crashes").param("signal", kymo::Choice{"segv", {"segv", "abort", "kill", "pipe"}},
+                                                 "the signal that ends it");
   }
   explicit Crashes(kymo::Context& ctx) : Misbehaving(ctx), signal_(ctx.text("signal")) {
     if (is("create")) misbehave();
@@ -19,9 +20,11 @@ class Crashes final : public kymo::test::Misbehaving {
   }
 
  protected:
-  void misbehave() override { std::raise(signal_ == "segv" ? SIGSEGV : signal_ == "abort" ? SIGABRT : SIGKILL); }
+  void misbehave() override { std::raise(number()); }
 
  private:
+  int number() const { return signal_ == "segv" ? SIGSEGV : signal_ == "abort" ? SIGABRT : signal_ == "pipe" ? SIGPIPE : SIGKILL; }
+
   std::string signal_;
 };
 

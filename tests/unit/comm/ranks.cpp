@@ -17,6 +17,7 @@ namespace {
 
 [[noreturn]] void be_rank(int rank, int size, std::uint16_t port, std::int32_t device, const std::function<void(RankHost&)>& body) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGPIPE, SIG_IGN);  // as in a worker
   RankHost host(rank, size, port, device);
   try {
     body(host);
