@@ -57,6 +57,11 @@ class LaunchTest(KymoTest):
         process.stdout.close()
         process.stderr.close()
 
+    def ended(self, process, code):
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, code, out + err)
+        return out, err
+
     def until(self, condition, seconds=60):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -35,11 +35,6 @@ class ByHandTest(LaunchTest):
         return self.start(KYMO, *words, RANK=str(rank), WORLD_SIZE=str(world), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(world),
                           **{"MASTER_ADDR": "localhost", "MASTER_PORT": "29500", "KYMO_PORT": self.port, **variables})
 
-    def ended(self, process, code):
-        out, err = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, code, out + err)
-        return out, err
-
     def test_followers_end_as_the_leader_does(self):
         words = [*RUN, "--no-verify", "--set", "fail_at=2", "--set", "fail_rank=1"]
         follower, leader = self.rank(1, *words), self.rank(0, *words)

@@ -57,11 +57,6 @@ class TwoMachinesTest(LaunchTest):
         return [self.start(*self.on(machine), KYMO, *words, RANK=str(rank), WORLD_SIZE="3", LOCAL_RANK=str(local), LOCAL_WORLD_SIZE=str(count),
                            MASTER_ADDR=self.addresses["a"], MASTER_PORT=str(PORT)) for rank, (machine, local, count) in enumerate(places)]
 
-    def ended(self, process, code):
-        out, err = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, code, out + err)
-        return out, err
-
     def test_ranks_of_both_train_together(self):
         for process in self.launch("run", "ddp_bucketed", "--device", "cpu", "--steps", "4", "--passes", "verify,trace", "--set", "model=toy"):
             self.ended(process, 0)
