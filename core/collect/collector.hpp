@@ -82,7 +82,7 @@ class DeviceTimer {
 
   /// Mode cold: queues on the stream that the device's last-level cache is filled with something else. Throws std::runtime_error.
   virtual void flush(void* stream) = 0;
-  /// Mode cold: what is queued on the stream from here on does not begin before release(), or before a time-out of one second:
+  /// Modes hot and cold: what is queued on the stream from here on does not begin before release(), or before a time-out of one second:
   /// whoever waits for a held stream on the thread that is to release it would wait for ever. Throws std::runtime_error.
   virtual void block(void* stream) = 0;
   /// Lets a held stream go on; false if the time-out had to do it. True if nothing is held.

@@ -10,7 +10,7 @@
 namespace kymo::measure {
 
 inline constexpr const char* kSyncMode = "sync";  ///< each step ends synchronised
-inline constexpr const char* kHotMode = "hot";    ///< several steps between two events, so that launch latency hides
+inline constexpr const char* kHotMode = "hot";    ///< several steps between two events, the stream held until they are queued
 inline constexpr const char* kColdMode = "cold";  ///< caches flushed before each step, and the stream held until its work is queued
 
 /// The word itself. Throws UsageError naming the admitted ones.

@@ -64,10 +64,11 @@ void add_method_options(CLI::App& app, RunOptions& options) {
   option(app, "--until", options.until, "REL", "measure until the mean step is known to this relative standard error, such as 1%",
          [](const std::string& text) { return relative_error("--until", text); });
   number_option(app, "--repeat", options.repeat, 1, kAnyNumber, "runs of each case, interleaved [1]");
-  option(app, "--mode", options.mode, "sync|hot|cold",
-         "how steps are timed: sync waits for the device after each one, hot after a batch, cold flushes the caches before each one and "
-         "queues its work before any of it begins; hot and cold need a step of one phase that waits for nothing [sync]",
-         [](const std::string& text) { return measure::mode_from(text); });
+  option(
+      app, "--mode", options.mode, "sync|hot|cold",
+      "how steps are timed: sync waits for the device after each one, hot after a batch, cold flushes the caches before each one; hot and "
+      "cold queue all work before any of it begins, and need a step of one phase that waits for nothing [sync]",
+      [](const std::string& text) { return measure::mode_from(text); });
   option(app, "--sync", options.sync, "step|phase", "where the host waits for the device [step]",
          [](const std::string& text) { return measure::sync_from(text); });
   option(app, "--passes", options.passes, "LIST", "what to do of verify, time, memory, trace, ops [verify,time]",

@@ -23,4 +23,10 @@ void BatchSize::measured(std::int64_t elapsed_ns) {
   steps_ = std::min(std::clamp(needed, kLeastGrowth * steps_, kMostGrowth * steps_), kMostSteps);
 }
 
+bool BatchSize::shrink() {
+  if (steps_ == 1) return false;
+  steps_ = std::max<std::int64_t>(steps_ / 4, 1);
+  return true;
+}
+
 }  // namespace kymo::worker

@@ -16,8 +16,9 @@ void PhaseRecorder::observe(std::vector<collect::Collector*> observers, collect:
   ranges_ = ranges;
 }
 
-void PhaseRecorder::start_cold(collect::DeviceTimer* device, bool hold) {
-  cold_ = device;
+void PhaseRecorder::before_entry(collect::DeviceTimer* device, bool flush, bool hold) {
+  prepares_ = device;
+  flush_ = flush;
   hold_ = hold;
 }
 
@@ -51,11 +52,11 @@ void PhaseRecorder::wait_at_boundary() {
   if (boundary_ && !boundary_->is_capturing(stream_)) boundary_->synchronize();
 }
 
-void PhaseRecorder::make_cold() {
+void PhaseRecorder::prepare_stream() {
   // What is captured into a graph is not run now.
-  if (cold_->is_capturing(stream_)) return;
-  cold_->flush(stream_);
-  if (hold_) cold_->block(stream_);
+  if (prepares_->is_capturing(stream_)) return;
+  if (flush_) prepares_->flush(stream_);
+  if (hold_) prepares_->block(stream_);
 }
 
 kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
@@ -70,7 +71,7 @@ kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
     stream_ = stream;
     wait_at_boundary();
     PhaseTime& time = times_[static_cast<std::size_t>(index)];
-    if (cold_ && time.calls == 0) make_cold();
+    if (prepares_ && time.calls == 0) prepare_stream();
     for (collect::Collector* observer : observers_) observer->phase_begin(static_cast<std::size_t>(index), stream);
     set_open(index);
     unwound_ = kNone;

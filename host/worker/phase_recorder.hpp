@@ -32,9 +32,9 @@ class PhaseRecorder {
   /// `ranges` keeps phases as events too; nullptr in passes that observe none.
   void observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary, RangeRecorder* ranges);
 
-  /// Mode cold: before the first entry of the next steps the device's cache is flushed, and the stream held if `hold`.
+  /// Modes hot and cold: before the first entry of the next steps the device's cache is flushed if `flush`, and the stream held if `hold`.
   /// nullptr: neither.
-  void start_cold(collect::DeviceTimer* device, bool hold);
+  void before_entry(collect::DeviceTimer* device, bool flush, bool hold);
 
   /// Modes hot and cold: a step that enters a second phase is a violation, whatever the workload declares.
   void admit_one_phase() { one_phase_ = true; }
@@ -67,7 +67,7 @@ class PhaseRecorder {
   void set_open(int index) noexcept;
   bool is_second(int index) const;
   void wait_at_boundary();
-  void make_cold();
+  void prepare_stream();
   kymo_status refuse(std::string violation);
   kymo_status refuse_begin(const char* name);
 
@@ -75,7 +75,8 @@ class PhaseRecorder {
   std::vector<PhaseTime> times_;
   std::vector<collect::Collector*> observers_;
   collect::DeviceTimer* boundary_ = nullptr;
-  collect::DeviceTimer* cold_ = nullptr;
+  collect::DeviceTimer* prepares_ = nullptr;  // the stream, before the first entry
+  bool flush_ = false;
   bool hold_ = false;
   RangeRecorder* ranges_ = nullptr;
   measure::WorkerPlace* place_ = nullptr;

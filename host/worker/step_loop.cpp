@@ -12,6 +12,9 @@ constexpr double kSecondsPerNs = 1e-9;
 constexpr const char* kHeldTooLong =
     "mode cold: the step did not return within a second while its stream was held: it waits for the device, or queues more than the device "
     "takes; declare it asynchronous only if it does neither, or time it in mode sync";
+constexpr const char* kNotHeld =
+    "mode hot: a batch could not be queued within a second while its stream was held: it waits for the device, or queues more than the "
+    "device takes; its device time may hold time of queueing";
 constexpr const char* kNothingToHold =
     "mode cold: the step did not enter its phase, so that there was no stream to flush and to hold; time it in mode sync";
 
@@ -77,18 +80,32 @@ bool StepLoop::prepare_step(bool& stop) {
 bool StepLoop::settle() {
   Stretch stretch;
   while (hot_ && !batch_.found()) {
-    if (!make_unstored(batch_.steps(), stretch)) return false;
+    if (!make_unstored(batch_.steps(), false, stretch)) return false;
     batch_.measured(stretch.end_ns - stretch.begin_ns);
   }
+  if (hot_ && pass_.timer) return settle_hold();
   // A first step loads kernels and allocates, which waits for a held stream.
-  return cold_ && warmup_ == 0 ? make_unstored(1, stretch) : true;
+  return cold_ && warmup_ == 0 ? make_unstored(1, false, stretch) : true;
 }
 
-bool StepLoop::make_unstored(std::int64_t steps, Stretch& stretch) {
+bool StepLoop::settle_hold() {
+  Stretch stretch;
+  const BatchSize whole = batch_;
+  do {
+    if (!make_unstored(batch_.steps(), true, stretch)) return false;
+    hold_batches_ = released_in_time_;
+  } while (!hold_batches_ && batch_.shrink());
+  if (hold_batches_) return true;
+  ++late_batches_;
+  batch_ = whole;
+  return true;
+}
+
+bool StepLoop::make_unstored(std::int64_t steps, bool hold, Stretch& stretch) {
   pass_.announce("warmup", warmup_, planned_);
   pass_.context.set_step(-1);
   bool stop = false;
-  if (!pass_.go_on() || !prepare_step(stop) || !make_steps(warmup_, steps, false, stretch)) return false;
+  if (!pass_.go_on() || !prepare_step(stop) || !make_steps(warmup_, steps, hold, stretch)) return false;
   std::int64_t unused_ns = 0;
   if (pass_.timer) pass_.timer->take_step(device_ns_, unused_ns);
   return true;
@@ -97,7 +114,8 @@ bool StepLoop::make_unstored(std::int64_t steps, Stretch& stretch) {
 bool StepLoop::timed_step(std::int64_t step) {
   Stretch stretch;
   const std::int64_t count = is_warmup(step) ? 1 : batch_.steps();
-  if (!make_steps(step, count, cold_ && !is_warmup(step), stretch)) return false;
+  if (!make_steps(step, count, (cold_ || hold_batches_) && !is_warmup(step), stretch)) return false;
+  late_batches_ += hot_ && !released_in_time_;
   keep(step, count, stretch);
   for (collect::Collector* collector : pass_.armed) collector->between_steps(step);
   return true;
@@ -105,7 +123,7 @@ bool StepLoop::timed_step(std::int64_t step) {
 
 bool StepLoop::make_steps(std::int64_t step, std::int64_t count, bool hold, Stretch& stretch) {
   if (host_cache_) host_cache_->flush();
-  if (cold_) pass_.phases.start_cold(pass_.timer, hold);
+  if (cold_ || hot_) pass_.phases.before_entry(pass_.timer, cold_, hold);
   pass_.phases.begin_step();
   if (pass_.timer) pass_.timer->synchronize();
   // What before_step queued belongs to no step: events are placed by the timed stretch alone.
@@ -114,14 +132,14 @@ bool StepLoop::make_steps(std::int64_t step, std::int64_t count, bool hold, Stre
   stretch.begin_ns = now_ns();
   for (collect::Collector* collector : pass_.armed) collector->step_begin(step);
   const kymo_status status = call_steps(count);
-  const bool in_time = pass_.timer && cold_ ? pass_.timer->release() : true;
+  released_in_time_ = pass_.timer && (cold_ || hold) ? pass_.timer->release() : true;
   if (pass_.timer && status == KYMO_OK) pass_.timer->synchronize();
   stretch.end_ns = now_ns();
   for (collect::Collector* collector : pass_.armed) collector->step_end(step);
   if (ranges) ranges->set_step(-1);
   pass_.phases.end_step(status == KYMO_OK);
   pass_.context.rethrow_kept();
-  return pass_.judge_call(status) && was_held(hold, in_time);
+  return pass_.judge_call(status) && (hot_ || was_held(hold));
 }
 
 kymo_status StepLoop::call_steps(std::int64_t count) {
@@ -134,9 +152,9 @@ kymo_status StepLoop::call_steps(std::int64_t count) {
   return status;
 }
 
-bool StepLoop::was_held(bool hold, bool released_in_time) {
+bool StepLoop::was_held(bool hold) {
   if (!hold || !pass_.timer) return true;
-  if (!released_in_time) return pass_.end("failed", kHeldTooLong);
+  if (!released_in_time_) return pass_.end("failed", kHeldTooLong);
   return pass_.phases.entered() ? true : pass_.end("failed", kNothingToHold);
 }
 
@@ -158,8 +176,8 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Stretch& stretc
   const std::int64_t device_ns = share(whole_device_ns, count);
   log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns);
   if (!stopping_ || is_warmup(step)) return;
-  // The host's time of a held step holds the holding.
-  const bool by_device = cold_ && device_ns >= 0;
+  // The host's time of held steps holds the holding.
+  const bool by_device = (cold_ || hold_batches_) && device_ns >= 0;
   stopping_->add(static_cast<double>(by_device ? device_ns : end_ns - begin_ns));
 }
 
@@ -170,6 +188,7 @@ void StepLoop::add_metrics(event::PassRecord& record) const {
   metric.number = static_cast<double>(batch_.steps());
   metric.unit = "steps";
   record.metrics.push_back(std::move(metric));
+  if (late_batches_ > 0) record.losses.push_back({"hold", late_batches_, kNotHeld});
 }
 
 }  // namespace kymo::worker

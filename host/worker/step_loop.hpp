@@ -14,7 +14,7 @@ namespace kymo::worker {
 /// Warm-up and measured steps of a pass.
 ///
 /// Mode hot makes batches of steps between two readings of the clocks; each batch is one sample, counted as a step. Mode cold flushes the
-/// caches before each step and holds the stream of its phase until step() has returned. Warm-up steps are made singly and are not held.
+/// caches before each step. Both hold the stream of the phase until all its work is queued. Warm-up steps are made singly and are not held.
 class StepLoop {
  public:
   /// Throws std::bad_alloc if the memory that flushes the CPU's cache cannot be had.
@@ -23,7 +23,7 @@ class StepLoop {
   /// Makes the steps; false if the pass ended before its time. Completed steps stay in the log either way.
   bool run();
   const StepLog& log() const { return log_; }
-  /// In mode hot: how many steps each measured sample stands for.
+  /// In mode hot: how many steps each measured sample stands for, and what was not held.
   void add_metrics(event::PassRecord& record) const;
 
  private:
@@ -36,7 +36,9 @@ class StepLoop {
   bool enough() const;
   /// What a mode needs before its first measured step: unstored steps that find the size of a batch, or set up what the first step sets up.
   bool settle();
-  bool make_unstored(std::int64_t steps, Stretch& stretch);
+  /// Finds a batch that can be queued while its stream is held, if there is one.
+  bool settle_hold();
+  bool make_unstored(std::int64_t steps, bool hold, Stretch& stretch);
   /// Untimed: what the workload does before a step, and the barrier. Sets `stop` if the ranks agreed to end.
   bool prepare_step(bool& stop);
   bool timed_step(std::int64_t step);
@@ -44,7 +46,7 @@ class StepLoop {
   bool make_steps(std::int64_t step, std::int64_t count, bool hold, Stretch& stretch);
   kymo_status call_steps(std::int64_t count);
   /// After a step that went well: false if the stream was not held as it should have been.
-  bool was_held(bool hold, bool released_in_time);
+  bool was_held(bool hold);
   void keep(std::int64_t step, std::int64_t count, const Stretch& stretch);
 
   PassRun& pass_;
@@ -54,6 +56,9 @@ class StepLoop {
   bool hot_;
   bool cold_;
   BatchSize batch_;
+  bool hold_batches_ = false;            // hot on a device
+  bool released_in_time_ = true;         // the last stretch, if it was held
+  std::int64_t late_batches_ = 0;        // that were let go before all their work was queued
   std::optional<HostCache> host_cache_;  // cold on a CPU
   std::optional<measure::Stopping> stopping_;
   std::int64_t measuring_since_ns_ = 0;

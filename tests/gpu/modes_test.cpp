@@ -107,6 +107,30 @@ TEST_F(GpuModes, HotHidesTheLaunchOfATinyStep) {
   EXPECT_GT(metric->number.value_or(0), 10);
 }
 
+TEST_F(GpuModes, HotTimesTheDeviceAndNotTheQueueing) {
+  step_is([this] {
+    const std::int64_t queued_ns = now_ns() + 100'000;
+    while (now_ns() < queued_ns) {
+    }
+    return cudaMemsetAsync(to_, 0, kTinyBytes, stream_);
+  });
+  const PassResult result = timed("hot");
+  EXPECT_GT(median_ns(result), 0);
+  EXPECT_LT(median_ns(result), 50'000) << "all of a batch was queued before any of it began";
+  EXPECT_THAT(result.record.losses, testing::IsEmpty());
+}
+
+TEST_F(GpuModes, HotSaysSoIfItsStepsWaitForTheDevice) {
+  step_is([this] {
+    const cudaError_t error = cudaMemsetAsync(to_, 0, kTinyBytes, stream_);
+    return error == cudaSuccess ? cudaStreamSynchronize(stream_) : error;
+  });
+  const PassResult result = timed("hot");
+  EXPECT_GT(median_ns(result), 0);
+  ASSERT_EQ(result.record.losses.size(), 1u);
+  EXPECT_THAT(result.record.losses[0].detail, HasSubstr("waits for the device"));
+}
+
 TEST_F(GpuModes, ColdFindsNothingInTheCache) {
   for (cudaStream_t stream : {cudaStream_t{nullptr}, side_}) {
     stream_ = stream;

@@ -19,7 +19,7 @@ void* find_wait_value() {
   check_cuda(cudaGetDriverEntryPointByVersion(kWaitValue, &function, kWaitValueVersion, cudaEnableDefault, &found),
              "looking for cuStreamWaitValue32");
   if (found != cudaDriverEntryPointSuccess || !function)
-    throw std::runtime_error("the driver has no cuStreamWaitValue32, by which mode cold holds a stream; update it");
+    throw std::runtime_error("the driver has no cuStreamWaitValue32, by which the modes hot and cold hold a stream; update it");
   return function;
 }
 

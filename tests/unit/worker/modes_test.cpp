@@ -105,6 +105,15 @@ TEST(BatchSizes, AreBoundedEvenIfTheClockStandsStill) {
   EXPECT_EQ(batch.steps(), 1000);
 }
 
+TEST(BatchSizes, ShrinkToOneStep) {
+  BatchSize batch;
+  for (int i = 0; i < 20 && !batch.found(); ++i) batch.measured(0);
+  EXPECT_TRUE(batch.shrink());
+  EXPECT_EQ(batch.steps(), 250);
+  while (batch.shrink()) ASSERT_GE(batch.steps(), 1);
+  EXPECT_EQ(batch.steps(), 1);
+}
+
 TEST_F(ModesTest, HotMakesOneSampleOfABatch) {
   on_a_gpu();
   const PassResult result = timed("hot");
@@ -134,8 +143,28 @@ TEST_F(ModesTest, HotAsksForABatchOnceAndWaitsOnce) {
     if (order.empty() || what != order.back()) order.push_back(what);
   }
   std::erase_if(order, [](const std::string& what) { return what == "work" || what == "phase_begin" || what == "phase_end"; });
-  EXPECT_THAT(order, ElementsAre("before_step", "synchronize", "step_begin", "begin_batch", "end_batch", "synchronize", "step_end",
-                                 "between_steps"));
+  EXPECT_THAT(order, ElementsAre("before_step", "synchronize", "step_begin", "begin_batch", "block", "end_batch", "release", "synchronize",
+                                 "step_end", "between_steps"));
+}
+
+TEST_F(ModesTest, HotHoldsMeasuredBatchesAndTheOneThatTriesIt) {
+  on_a_gpu();
+  const PassResult result = timed("hot");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 1 + 3);
+  EXPECT_THAT(result.record.losses, IsEmpty());
+}
+
+TEST_F(ModesTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
+  on_a_gpu();
+  collector.times_out = true;
+  const PassResult result = timed("hot");
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_GT(steps_per_sample(result), 1) << "the launch is hidden among many steps at least";
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 6) << "1000 steps, a fourth of them, ... one";
+  ASSERT_EQ(result.record.losses.size(), 1u);
+  EXPECT_EQ(result.record.losses[0].source, "hold");
+  EXPECT_THAT(result.record.losses[0].detail, HasSubstr("time of queueing"));
+  EXPECT_EQ(samples_of(result, "step").size(), 5u);
 }
 
 TEST_F(ModesTest, HotTakesASingleLongStep) {
