@@ -5,8 +5,8 @@
   beside_attention.py libkymo_ops.so [--grids wide,leader,widths,fp32,single] [--seconds 1.0] [--csv FILE]
 
 All take turns, call by call of one round, because what ran just before sets the GPU's power and clock; each figure is the median of the
-rounds, between CUDA events. Several calls stand between two events where one is short, and the GPU is kept busy while the host queues them:
-what is timed is the device, not the host's dispatching. Everything goes through autograd, as in training.
+rounds, between CUDA events. Several calls stand between two events where one is short, and the GPU is kept busy while the host queues them,
+or the one: what is timed is the device, not the host's dispatching. Everything goes through autograd, as in training.
 Prints CSV; `ratio` is the best peer's time over the row's: in kymo's rows, above 1 where kymo is faster. Ends with 1 if a result of kymo's is wrong.
 
   wide     bf16, d 128 and 64, hidden size 2048, 16384 tokens in all, 512 to 16384 of them in a sequence
@@ -98,8 +98,7 @@ def disagreement(found, element):
 
 def milliseconds(function, calls):
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    if calls > 1:
-        torch.cuda._sleep(200_000 * calls)  # about 0.1 ms for each call, in which the host queues them
+    torch.cuda._sleep(500_000 * (calls + 1))  # about 0.25 ms, and as much for each call, in which the host queues them
     begin.record()
     for _ in range(calls):
         function()
@@ -109,14 +108,14 @@ def milliseconds(function, calls):
 
 
 def take_turns(found, seconds):
-    """Rounds until the time is over, at least four; the first warms up."""
+    """Rounds until the time is over, at least four; before them, two warm up."""
     calls = {(one, name): 1 for one in found for name in one.times}
     over, rounds = time.monotonic() + seconds, 0
-    while rounds < 5 or (time.monotonic() < over and rounds < 40):
+    while rounds < 6 or (time.monotonic() < over and rounds < 40):
         for one in found:
             for name, times in one.times.items():
                 taken = milliseconds(getattr(one, name), calls[one, name])
-                if rounds == 0:
+                if rounds < 2:  # the first also loads kernels
                     calls[one, name] = max(1, min(10, round(1 / taken)))
                 else:
                     times.append(taken)
