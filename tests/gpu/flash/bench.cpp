@@ -124,8 +124,9 @@ class Entries {
     Forward call = buffers_.forward(variant);
     if (!wanted(call, buffers_.forward(-1))) return;
     const std::string name = "forward," + kernel_name(call) + numbered(variant);
-    if (workspace_bytes(call) > 0) all.push_back({name + ":uncounted", [call] { return launch_forward(call, nullptr); }, flops_, {}});
-    call.workspace = counter_.at();
+    if (workspace_bytes(call) > 0) all.push_back({name + ":without", [call] { return launch_forward(call, nullptr); }, flops_, {}});
+    workspaces_.push_back(std::make_unique<Workspace>(call));
+    call.workspace = workspaces_.back()->at();
     all.push_back({name, [call] { return launch_forward(call, nullptr); }, flops_, {}});
   }
   void add_backward(int variant) {
@@ -145,7 +146,6 @@ class Entries {
   Shape shape_;
   const Choice& choice_;
   Buffers buffers_;
-  Workspace counter_{size_t{256}};
   double flops_ = 0;
   std::vector<std::unique_ptr<Workspace>> workspaces_;
 };
@@ -189,12 +189,26 @@ std::vector<Shape> usual_shapes() {
   return shapes;
 }
 
+/// One head alone, where a GPU has more multiprocessors than there are tiles of queries.
+std::vector<Shape> single_heads(Element element, int64_t d) {
+  std::vector<Shape> shapes;
+  for (const bool causal : {false, true})
+    for (const int64_t batch : {1, 8})
+      for (int64_t seq = 256; seq <= 32768; seq *= 2) shapes.push_back({element, d, causal, 1, batch, seq});
+  return shapes;
+}
+
+std::vector<Shape> shapes_of(const Choice& choice) {
+  const Element element = choice.element.value_or(Element::kBfloat16);
+  if (choice.single) return single_heads(element, choice.d ? choice.d : 64);
+  return choice.d ? lengths(element, choice.d) : usual_shapes();
+}
+
 }  // namespace
 
 int bench(const Choice& choice) {
   std::puts("pass,kernel,element,d,mask,batch,heads,seq,median_ms,least_ms,tflops");
-  const std::vector<Shape> shapes = choice.d ? lengths(choice.element.value_or(Element::kBfloat16), choice.d) : usual_shapes();
-  for (const Shape& shape : shapes)
+  for (const Shape& shape : shapes_of(choice))
     if (choice.takes(shape.element)) bench_shape(shape, choice);
   return 0;
 }

@@ -44,12 +44,14 @@ void read_word(const std::string& word, Choice& choice) {
     choice.path = static_cast<Path>(index_of(key, value, kPaths, 1));
   } else if (word == "brief") {
     choice.brief = true;
+  } else if (word == "single") {
+    choice.single = true;
   } else if (key == "without") {
     if (value.empty()) throw WrongWord("without must be part of a kernel's name, such as without=_chained");
     choice.without.push_back(value);
   } else {
     throw WrongWord("'" + word + "' is none of count=N, d=D, element=" + listed(kElements, 0) + ", path=" + listed(kPaths, 1) +
-                    ", brief, without=PART");
+                    ", brief, single, without=PART");
   }
 }
 

@@ -21,6 +21,7 @@ struct Choice {
   std::optional<Element> element{};  ///< the one element type to take
   Path path = Path::kAutomatic;      ///< the one path to take; kAutomatic: all
   bool brief = false;                ///< check: random problems alone
+  bool single = false;               ///< bench: one head alone
   /// Parts of the names of kernels that are not run by number, such as "_chained": so that one that hangs does not hide the others.
   std::vector<std::string> without{};
 

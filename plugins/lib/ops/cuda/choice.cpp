@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "flash.hpp"
+#include "forward_parts.hpp"
 #include "kernels.hpp"
 
 namespace kymo::flash {
@@ -28,18 +29,28 @@ struct ForwardRow {
   int64_t below;
   LaunchForward* launch;
   bool chained = false;  // never takes its tiles by a counter
+  bool few = false;      // taken by itself only where tiles of 128 queries are at most two for each multiprocessor
+  int part_keys = 0;     // keys of a tile where keys are cut: taken by itself only where that pays, and workspace is given
 };
-// By the times in docs/kernels/attention_forward.md. d 64: three consumers hide the exponentials, which weigh twice as much there, but
-// below 4k keys a causal mask leaves too much of 192 rows unused. d 96: long rows without a mask favour the most keys that shared memory
-// holds twice; else tiles of 128 keys, as at d 128, where less lies beyond the diagonal. d 256: 80 keys are what it holds twice.
+// By the times in docs/kernels/attention_forward.md. Few tiles: keys are cut where that pays. d 64: three consumers hide the exponentials,
+// which weigh twice as much there, but below 4k keys a causal mask leaves too much of 192 rows unused, and few tiles of 192 rows fill the
+// GPU too unevenly. d 96: long rows without a mask favour the most keys that shared memory holds twice; else tiles of 128 keys, as at d
+// 128, where less lies beyond the diagonal. d 256: 80 keys are what it holds twice.
 constexpr std::array kForward = {
+    ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_parts128x128, false, true,
+               128},
+    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_chained128x128, true, true},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
     ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128, true},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
+    ForwardRow{"hopper_forward_d128_parts128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_parts128x128, false, true,
+               128},
     ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 4096, hopper_forward_d96_chained128x128, true},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
     ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x128},
     ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_chained128x128, true},
+    ForwardRow{"hopper_forward_d256_parts128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_parts128x80, false, true,
+               80},
     ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
     ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
     ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
@@ -69,6 +80,7 @@ constexpr std::array kBackward = {
     BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, kAnyLength, true, portable_backward_d256},
     BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_shares},
     BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares},
+    BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares},
     BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
     BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
     BackwardRow{"float_backward_d256_32x16", Path::kFloat, 256, 0, kAnyLength, true, float_backward_d256_32x16},
@@ -154,7 +166,17 @@ auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& auto
   return nullptr;
 }
 
-const ForwardRow* choose(const Forward& call, std::string& wrong) {
+int multiprocessors_now() {
+  int device = 0, count = 1;
+  if (cudaGetDevice(&device) == cudaSuccess) cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  return count;
+}
+ForwardParts parts_of(const Forward& call, const ForwardRow& row) { return forward_parts(call, row.part_keys, multiprocessors_now()); }
+
+bool has_few_tiles(const Problem& p) { return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors_now(); }
+
+/// `workspace`: whether the call has or will get what it asks for.
+const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace = true) {
   const Problem& p = call.problem;
   const std::initializer_list<NamedTensor> tensors = {{"q", call.q, p.heads_q, p.seq_q},
                                                       {"k", call.k, p.heads_kv, p.seq_k},
@@ -168,8 +190,11 @@ const ForwardRow* choose(const Forward& call, std::string& wrong) {
   const auto fits = [&](const ForwardRow& row) {
     return row.path == path && p.d <= row.most_d && (row.masks & (p.causal ? kCausal : kFull));
   };
-  return pick(
-      kForward, call.variant, fits, [&](const ForwardRow& row) { return p.seq_k < row.below; }, wrong);
+  const auto automatic = [&](const ForwardRow& row) {
+    if (p.seq_k >= row.below || (row.few && !has_few_tiles(p))) return false;
+    return row.part_keys == 0 || (workspace && parts_of(call, row).chunks > 1);
+  };
+  return pick(kForward, call.variant, fits, automatic, wrong);
 }
 
 const BackwardRow* choose(const Backward& call, std::string& wrong) {
@@ -219,6 +244,7 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 size_t workspace_bytes(const Forward& call) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
+  if (row && row->part_keys > 0) return forward_space(parts_of(call, *row), row->most_d).bytes();
   return row && row->path == Path::kHopper && !row->chained && wants_counter(call.problem) ? kCounterBytes : 0;
 }
 
@@ -230,8 +256,9 @@ size_t workspace_bytes(const Backward& call) {
 
 std::string launch_forward(const Forward& call, Stream stream) {
   std::string wrong;
-  const ForwardRow* row = choose(call, wrong);
-  if (row && reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0) return "the workspace must be 256-byte aligned device memory";
+  const ForwardRow* row = choose(call, wrong, call.workspace != nullptr);
+  if (row && (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->part_keys > 0 && !call.workspace)))
+    return "the workspace must be 256-byte aligned device memory";
   return row ? row->launch(call, stream) : wrong;
 }
 

@@ -48,7 +48,7 @@ struct Forward {
   Input q, k, v;
   Output o;
   float* lse = nullptr;       ///< (batch, heads_q, seq_q), contiguous
-  void* workspace = nullptr;  ///< as Backward::workspace; may be null, then some short calls run somewhat slower
+  void* workspace = nullptr;  ///< as Backward::workspace; may be null, then calls of few or short rows run slower
   Path path = Path::kAutomatic;
   int variant = -1;  ///< row of the table in choice.cpp, by number from 0; -1: the table's own choice
 };

@@ -26,6 +26,9 @@ std::string float_backward_d128_64x16(const Backward& call, Stream stream) {
 std::string float_backward_d128_shares(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true>>(call, stream);
 }
+std::string float_backward_d256_shares(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true>>(call, stream);
+}
 std::string float_backward_d256_32x16(const Backward& call, Stream stream) {
   using Both = Tiles<256, 1, 2, 32, 16, 1, 2, 2>;
   return launch_portable_backward<Both, Both>(call, stream);

@@ -22,13 +22,15 @@
 
 namespace kymo::flash {
 
-template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_, bool kChained_ = false>
+template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_, bool kChained_ = false,
+          bool kParts_ = false>
 struct HopperForwardTiles {
   using T = T_;
-  static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_, kStages = kChained_ && kD_ <= 64 ? 4 : 2;
+  static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_, kStages = (kChained_ || kParts_) && kD_ <= 64 ? 4 : 2;
   static constexpr int kHold = kHold_;  // pieces of 16 exponentials before the wait for P V; 0: where the compiler likes it
   static constexpr bool kToken = kToken_, kCausal = kCausal_;
   static constexpr bool kChained = kChained_;  // hopper_forward_chained.cuh
+  static constexpr bool kParts = kParts_;      // keys are cut (forward_parts.hpp): fp32 outputs and log-sum-exps of each part
   static constexpr int kQStages = kChained ? 2 : 1, kQSlices = kGroups * kQStages;
   static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
   static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
@@ -100,12 +102,11 @@ __device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& ma
 #pragma unroll 1
   for (int round = 0; number < schedule.tiles; ++round) {
     const int next = schedule.next(round);
-    const QueryTile tile = schedule.tile<Tiles::kRows, Tiles::kCausal>(number);
-    const int tiles = schedule.key_tiles<Tiles>(tile);
+    const auto [tile, first, end] = schedule.task<Tiles>(number);
 #pragma unroll 1
-    for (int n = tiles - 1; n >= -1; --n) {  // K runs one tile ahead of V
-      if (n >= 0) load(k_tiles, &maps.k, barriers.k_full, barriers.k_empty, stage_k, phase_k, n, tile);
-      if (n < tiles - 1) load(v_tiles, &maps.v, barriers.v_full, barriers.v_empty, stage_v, phase_v, n + 1, tile);
+    for (int n = end - 1; n >= first - 1; --n) {  // K runs one tile ahead of V
+      if (n >= first) load(k_tiles, &maps.k, barriers.k_full, barriers.k_empty, stage_k, phase_k, n, tile);
+      if (n < end - 1) load(v_tiles, &maps.v, barriers.v_full, barriers.v_empty, stage_v, phase_v, n + 1, tile);
     }
     barriers.tell_tile(round, next);
     number = next;
@@ -118,7 +119,7 @@ __device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, cons
   int number = static_cast<int>(blockIdx.x);
 #pragma unroll 1
   for (int round = 0; number < schedule.tiles; ++round) {
-    const QueryTile tile = schedule.tile<Tiles::kRows, Tiles::kCausal>(number);
+    const QueryTile tile = schedule.task<Tiles>(number).queries;
 #pragma unroll 1
     for (int i = 0; i < Tiles::kGroups; ++i) {
       barrier_wait(barriers.q_empty + 8 * i, (round & 1) ^ 1);

@@ -84,7 +84,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
       sum += __shfl_xor_sync(kWholeWarp, sum, 1);
       sum += __shfl_xor_sync(kWholeWarp, sum, 2);
       inverse[r] = sum == 0.f ? 0.f : 1.f / sum;
-      if (quad == 0 && 8 * r < rows_left) lse[8 * r] = sum == 0.f ? -INFINITY : (softmax.top[r] * softmax.c + log2f(sum)) * kLn2;
+      if (quad == 0 && 8 * r < rows_left) lse[8 * r] = log_sum_exp(softmax.top[r], sum, softmax.c);
     }
   };
   auto write_outputs = [&] {

@@ -2,16 +2,9 @@
 // The consumer warpgroups of the Hopper forward (hopper_forward.cuh tells the plan).
 #pragma once
 #include "hopper_forward.cuh"
-#include "hopper_rows.cuh"
+#include "hopper_forward_rows.cuh"
 
 namespace kymo::flash {
-
-struct HopperForwardOutput {
-  Output o;
-  float* lse;
-  int d;
-  float scale_log2;
-};
 
 template <class Tiles>
 __device__ __forceinline__ void consume(const HopperForwardOutput& out, const ForwardSchedule& schedule, int consumer, uint32_t q_tile,
@@ -62,8 +55,8 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
   int number = static_cast<int>(blockIdx.x);
 #pragma unroll 1
   for (int round = 0; number < schedule.tiles; ++round) {
-    const QueryTile tile = schedule.tile<kRows, Tiles::kCausal>(number);
-    const int row0 = tile.first_row + consumer * 64, tiles = schedule.key_tiles<Tiles>(tile);
+    const auto [tile, first, end] = schedule.task<Tiles>(number);
+    const int row0 = tile.first_row + consumer * 64;
     const int clear = min(schedule.seq_k, Tiles::kCausal ? max(0, row0 + schedule.shift + 1) : schedule.seq_k) / kKeys;  // no mask below
     auto mask = [&](int n) {
       const int limit = schedule.seq_k - n * kKeys - quad * 2, diagonal = row0 + row_in_group + schedule.shift - n * kKeys - quad * 2;
@@ -73,14 +66,12 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
         if (column >= limit || (Tiles::kCausal && column > diagonal + 8 * r)) s[i] = -INFINITY;
       }
     };
-    const int row = row0 + row_in_group;
-    float* lse = out.lse + (static_cast<int64_t>(tile.batch) * schedule.heads_q + tile.head) * schedule.seq_q + row;
-    T* o_rows = static_cast<T*>(out.o.at) + tile.batch * out.o.batch_stride + tile.head * out.o.head_stride + row * out.o.row_stride;
+    const ForwardRows<Tiles> rows(out, schedule, tile, number, consumer * 64 + row_in_group);
     softmax.begin();
     barrier_wait(barriers.q_full + 8 * consumer, round & 1);
-    if (tiles == 0) {  // rows that see no key
+    if (first == end) {  // rows that see no key
       arrive(barriers.q_empty + 8 * consumer);
-      store_nothing_seen(o_rows, out.o.row_stride, lse, schedule.seq_q - row, out.d);
+      rows.store_nothing_seen();
       number = barriers.hear_tile(round, lane == 0);
       continue;
     }
@@ -92,7 +83,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     product_wait<0>();
     pin(s);
     release_k();
-    if (tiles - 1 >= clear) mask(tiles - 1);
+    if (end - 1 >= clear) mask(end - 1);
 #pragma unroll
     for (int k = 0; k < softmax.kPieces; ++k) softmax.maximum_piece(k);
     softmax.finish_maximum();
@@ -137,11 +128,11 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
 #pragma unroll
       for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
     };
-    int n = tiles - 2;
+    int n = end - 2;
 #pragma unroll 1
-    for (; n >= clear; --n) step(n, std::true_type{});
+    for (; n >= max(clear, first); --n) step(n, std::true_type{});
 #pragma unroll 1
-    for (; n >= 0; --n) step(n, std::false_type{});
+    for (; n >= first; --n) step(n, std::false_type{});
     arrive(barriers.q_empty + 8 * consumer);
     barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
     pin(o), pin(p);
@@ -155,11 +146,11 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       sum += __shfl_xor_sync(kWholeWarp, sum, 1);
       sum += __shfl_xor_sync(kWholeWarp, sum, 2);
       inverse[r] = sum == 0.f ? 0.f : 1.f / sum;
-      if (quad == 0 && row + 8 * r < schedule.seq_q) lse[8 * r] = sum == 0.f ? -INFINITY : (softmax.top[r] * softmax.c + log2f(sum)) * kLn2;
+      rows.store_sum(r, softmax.top[r], sum, softmax.c);
     }
     number = barriers.hear_tile(round, lane == 0);
     wait_outputs();
-    store_rows<T, kD>(o, inverse, o_rows, out.o.row_stride, schedule.seq_q - row, out.d);
+    rows.store(o, inverse);
   }
 }
 

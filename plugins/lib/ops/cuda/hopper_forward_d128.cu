@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper forward for head sizes up to 128: queries x keys of a tile, in the order of the template: d, keys, consumer
-// warpgroups, pieces before the wait for P V, token, chained.
+// warpgroups, pieces before the wait for P V, token, chained, parts.
 #include "hopper_forward_kernel.cuh"
 #include "kernels.hpp"
 
@@ -8,6 +8,9 @@ namespace kymo::flash {
 
 std::string hopper_forward_d128_chained128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<128, 128, 2, 1, true, true>(call, stream);
+}
+std::string hopper_forward_d128_parts128x128(const Forward& call, Stream stream) {
+  return launch_hopper_forward<128, 128, 2, 1, true, false, true>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper forward for head sizes up to 256: queries x keys of a tile, in the order of the template: d, keys, consumer
-// warpgroups, pieces before the wait for P V, token.
+// warpgroups, pieces before the wait for P V, token, chained, parts.
 #include "hopper_forward_kernel.cuh"
 #include "kernels.hpp"
 
@@ -8,6 +8,9 @@ namespace kymo::flash {
 
 std::string hopper_forward_d256_128x80(const Forward& call, Stream stream) {
   return launch_hopper_forward<256, 80, 2, 2, true>(call, stream);
+}
+std::string hopper_forward_d256_parts128x80(const Forward& call, Stream stream) {
+  return launch_hopper_forward<256, 80, 2, 2, true, false, true>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper forward for head sizes up to 64: queries x keys of a tile, in the order of the template: d, keys, consumer
-// warpgroups, pieces before the wait for P V, token, chained.
+// warpgroups, pieces before the wait for P V, token, chained, parts.
 #include "hopper_forward_kernel.cuh"
 #include "kernels.hpp"
 
 namespace kymo::flash {
 
 std::string hopper_forward_d64_192x128(const Forward& call, Stream stream) {
-  return launch_hopper_forward<64, 128, 3, 0, false>(call, stream);
+  return call.problem.causal ? launch_masked_forward<true, 64, 128, 3, 1, true>(call, stream)
+                             : launch_masked_forward<false, 64, 128, 3, 0, false>(call, stream);
 }
 std::string hopper_forward_d64_chained128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<64, 128, 2, 1, true, true>(call, stream);
+}
+std::string hopper_forward_d64_parts128x128(const Forward& call, Stream stream) {
+  return launch_hopper_forward<64, 128, 2, 1, true, false, true>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper forward kernel around its two roles, and its launch.
 #pragma once
+#include "hopper_combine.cuh"
 #include "hopper_forward_chained_consumer.cuh"
 #include "hopper_forward_consumer.cuh"
 #include "launch.cuh"
@@ -39,16 +40,21 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 }
 
 template <class Tiles>
-std::string launch_hopper_forward(const Forward& call, Stream stream) {
+std::string forward_maps(HopperForwardMaps& maps, const Forward& call) {
   const Problem& p = call.problem;
-  HopperForwardMaps maps;
   std::string wrong = make_map(maps.q, call.q, {p.batch, p.heads_q, p.seq_q, p.d}, p.element, 64);
   if (wrong.empty()) wrong = make_map(maps.k, call.k, {p.batch, p.heads_kv, p.seq_k, p.d}, p.element, Tiles::kKeys);
   if (wrong.empty()) wrong = make_map(maps.v, call.v, {p.batch, p.heads_kv, p.seq_k, p.d}, p.element, Tiles::kKeys);
-  if (!wrong.empty()) return wrong;
-  int device = 0, multiprocessors = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  return wrong;
+}
+
+template <class Tiles>
+std::string launch_hopper_forward(const Forward& call, Stream stream) {
+  const Problem& p = call.problem;
+  HopperForwardMaps maps;
+  if (std::string wrong = forward_maps<Tiles>(maps, call); !wrong.empty()) return wrong;
+  int multiprocessors = 0;
+  cudaError_t error = count_multiprocessors(multiprocessors);
   if (error != cudaSuccess) return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, static_cast<int*>(call.workspace));
   if (Tiles::kChained || schedule.tiles <= multiprocessors || !wants_counter(p)) schedule.counter = nullptr;
@@ -60,15 +66,42 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
   return failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
 }
 
-/// The instantiation for the call's element type and mask.
-template <int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false>
-std::string launch_hopper_forward(const Forward& call, Stream stream) {
-  const auto launch = [&]<class T, bool kCausal>() {
-    return launch_hopper_forward<HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kToken, kCausal, kChained>>(call, stream);
+/// The keys cut as forward_parts.hpp says; then their outputs added up.
+template <class Tiles>
+std::string launch_forward_parts(const Forward& call, Stream stream) {
+  static_assert(Tiles::kRows == ForwardParts::kRows);
+  const Problem& p = call.problem;
+  HopperForwardMaps maps;
+  if (std::string wrong = forward_maps<Tiles>(maps, call); !wrong.empty()) return wrong;
+  int multiprocessors = 0;
+  if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_forward", error);
+  ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, nullptr);
+  schedule.parts = forward_parts(call, Tiles::kKeys, multiprocessors);
+  schedule.tiles = schedule.parts.count();
+  auto* const outputs = static_cast<float*>(call.workspace);
+  float* const sums = outputs + forward_space(schedule.parts, Tiles::kD).outputs;
+  const HopperForwardOutput out{{outputs}, sums, static_cast<int>(p.d), p.scale * kLog2E};
+  const LaunchShape shape{schedule.tiles, Tiles::kThreads, Tiles::kShared, stream, true};
+  const std::string wrong = failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
+  return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, schedule.parts, stream) : wrong;
+}
+
+/// The instantiation for the call's element type, with or without a causal mask.
+template <bool kCausal, int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false, bool kParts = false>
+std::string launch_masked_forward(const Forward& call, Stream stream) {
+  const auto launch = [&]<class T>() {
+    using Tiles = HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kToken, kCausal, kChained, kParts>;
+    if constexpr (kParts)
+      return launch_forward_parts<Tiles>(call, stream);
+    else
+      return launch_hopper_forward<Tiles>(call, stream);
   };
-  const bool half = call.problem.element == Element::kFloat16;
-  if (call.problem.causal) return half ? launch.template operator()<__half, true>() : launch.template operator()<__nv_bfloat16, true>();
-  return half ? launch.template operator()<__half, false>() : launch.template operator()<__nv_bfloat16, false>();
+  return call.problem.element == Element::kFloat16 ? launch.template operator()<__half>() : launch.template operator()<__nv_bfloat16>();
+}
+template <int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false, bool kParts = false>
+std::string launch_hopper_forward(const Forward& call, Stream stream) {
+  return call.problem.causal ? launch_masked_forward<true, kD, kKeys, kGroups, kHold, kToken, kChained, kParts>(call, stream)
+                             : launch_masked_forward<false, kD, kKeys, kGroups, kHold, kToken, kChained, kParts>(call, stream);
 }
 
 }  // namespace kymo::flash

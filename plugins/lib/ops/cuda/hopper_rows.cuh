@@ -31,6 +31,24 @@ __device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float
   }
 }
 
+/// Natural logarithm of a row's sum of exponentials, exp2((score - top) c).
+__device__ __forceinline__ float log_sum_exp(float top, float sum, float c) {
+  return sum == 0.f ? -INFINITY : (top * c + log2f(sum)) * kLn2;
+}
+
+/// Rows of a part's output, before they are divided by their sums: kD numbers each, fp32.
+template <int kD>
+__device__ __forceinline__ void store_part(const float (&o)[kD / 2], float* first) {
+  const int quad = threadIdx.x % 4;
+#pragma unroll
+  for (int r = 0; r < 2; ++r)
+#pragma unroll
+    for (int j = 0; j < kD / 8; ++j) {
+      const int e = 4 * j + 2 * r;
+      *reinterpret_cast<float2*>(first + 8 * r * kD + 8 * j + 2 * quad) = make_float2(o[e], o[e + 1]);
+    }
+}
+
 template <int kCount>
 __device__ __forceinline__ void clear(float (&o)[kCount]) {
 #pragma unroll

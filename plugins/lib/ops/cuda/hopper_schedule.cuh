@@ -14,12 +14,18 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include "forward_parts.hpp"
 #include "kernels.hpp"
 
 namespace kymo::flash {
 
 struct QueryTile {
   int batch, head, head_kv, first_row;
+};
+/// A tile of queries with the tiles of keys that a block runs over.
+struct ForwardTask {
+  QueryTile queries;
+  int first, end;
 };
 
 struct ForwardSchedule {
@@ -29,6 +35,7 @@ struct ForwardSchedule {
   int row_tiles, tiles;     // of a head; of all heads
   int heads_at_once;        // causal: heads walked together
   int* counter;             // tiles taken beyond the first of each block; or null
+  ForwardParts parts;       // what `tiles` counts where keys are cut
 
   /// The tile after that of `round`; one thread of the block asks, once for each round.
   __device__ __forceinline__ int next(int round) const {
@@ -79,6 +86,17 @@ struct ForwardSchedule {
   __device__ __forceinline__ QueryTile place(int all_head, int row_tile) const {
     const int batch = all_head / heads_q, head = all_head - batch * heads_q;
     return {batch, head, head / group, row_tile * kRows};
+  }
+  /// Of this number, in the order of the tiles or, where keys are cut, of the parts.
+  template <class Tiles>
+  __device__ __forceinline__ ForwardTask task(int number) const {
+    if constexpr (Tiles::kParts) {
+      const ForwardPart part = parts.part(number);
+      return {place<Tiles::kRows>(part.head, part.row_tile), part.first, part.end};
+    } else {
+      const QueryTile queries = tile<Tiles::kRows, Tiles::kCausal>(number);
+      return {queries, 0, key_tiles<Tiles>(queries)};
+    }
   }
   /// Tiles of keys that some row of the query tile sees.
   template <class Tiles>

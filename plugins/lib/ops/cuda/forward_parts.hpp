@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a forward call has too few tiles of queries for the GPU, its keys are cut as well ("split KV", as in Flash-Decoding, Dao et al.
+// 2023): a part is a tile of queries with at most `chunk` of the tiles of keys that it sees, one block each. Outputs, maxima and sums
+// of the parts lie in the workspace until a second kernel adds them up (hopper_combine.cuh).
+//
+//   causal, 4 tiles of queries, chunk 2        keys ->  0 1 2 3
+//   numbers of the parts of one head:       queries 3   [0 0][4 4]
+//                                                   2   [1 1][5]
+//                                                   1   [2 2]
+//                                                   0   [3]
+//
+// Parts are numbered chunk by chunk, heads after each other, last tile of queries first: the long ones come first.
+#pragma once
+#include <algorithm>
+
+#include "flash.hpp"
+
+#ifdef __CUDACC__
+#define KYMO_HOST_AND_DEVICE __host__ __device__ __forceinline__
+#else
+#define KYMO_HOST_AND_DEVICE inline
+#endif
+
+namespace kymo::flash {
+
+struct ForwardPart {
+  int head, row_tile;  // head: of all batch elements
+  int first, end;      // tiles of keys
+};
+
+struct ForwardParts {
+  static constexpr int kRows = 128;  // of a tile of queries
+  int heads, row_tiles, key_tiles;
+  int keys;          // of a tile
+  int seq_k, shift;  // as in ForwardSchedule
+  bool causal;
+  int chunk, chunks;  // tiles of keys of a part, parts of a tile of queries, both at most
+
+  /// Tiles of keys that some row of the tile of queries sees.
+  KYMO_HOST_AND_DEVICE int seen(int row_tile) const {
+    if (!causal) return key_tiles;
+    const int sight = (row_tile + 1) * kRows + shift, seen = sight < seq_k ? sight : seq_k;
+    return seen > 0 ? (seen + keys - 1) / keys : 0;
+  }
+  /// The first tile of queries that sees keys of this chunk; those after it do too. Chunk 0 exists for all: somebody must write their rows.
+  KYMO_HOST_AND_DEVICE int first_row_tile(int chunk_number) const {
+    const int before = chunk_number * chunk * keys - shift;
+    if (!causal || chunk_number == 0 || before <= 0) return 0;
+    return before / kRows < row_tiles ? before / kRows : row_tiles;
+  }
+  KYMO_HOST_AND_DEVICE int of_chunk(int chunk_number) const { return heads * (row_tiles - first_row_tile(chunk_number)); }
+  KYMO_HOST_AND_DEVICE int count() const {
+    int sum = 0;
+    for (int c = 0; c < chunks; ++c) sum += of_chunk(c);
+    return sum;
+  }
+  KYMO_HOST_AND_DEVICE ForwardPart part(int number) const {
+    int c = 0;
+    for (int of_this = of_chunk(0); number >= of_this; of_this = of_chunk(++c)) number -= of_this;
+    const int width = row_tiles - first_row_tile(c), head = number / width, row_tile = row_tiles - 1 - (number - head * width);
+    const int all = seen(row_tile), end = (c + 1) * chunk;
+    return {head, row_tile, c * chunk, end < all ? end : all};
+  }
+  /// Within its chunk, whose parts are numbered from 0 here.
+  KYMO_HOST_AND_DEVICE int number_in_chunk(int chunk_number, int head, int row_tile) const {
+    return head * (row_tiles - first_row_tile(chunk_number)) + row_tiles - 1 - row_tile;
+  }
+};
+
+/// Tiles uncut: one part for each tile of queries.
+inline ForwardParts uncut_forward(const Problem& p, int keys) {
+  ForwardParts parts{};
+  parts.heads = static_cast<int>(p.batch * p.heads_q), parts.keys = keys;
+  parts.seq_k = static_cast<int>(p.seq_k), parts.shift = static_cast<int>(p.seq_k - p.seq_q), parts.causal = p.causal;
+  parts.row_tiles = static_cast<int>((p.seq_q + parts.kRows - 1) / parts.kRows);
+  parts.key_tiles = static_cast<int>((p.seq_k + keys - 1) / keys);
+  parts.chunk = parts.key_tiles, parts.chunks = 1;
+  return parts;
+}
+
+/// The fewest keys in a part with at most `most` parts.
+inline ForwardParts cut_forward(ForwardParts parts, int most) {
+  const auto cut = [&](int chunk) {
+    parts.chunk = chunk, parts.chunks = (parts.key_tiles + chunk - 1) / chunk;
+    return parts.count();
+  };
+  int low = std::max(1, parts.key_tiles / std::max(most, 1)), high = parts.key_tiles;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    cut(middle) <= most ? high = middle : low = middle + 1;
+  }
+  cut(low);
+  return parts;
+}
+
+/// About how many microseconds a call takes, from measurements with one head on an H100: a step over a tile of keys, a block's begin and
+/// end, the second kernel's launch and its reading of what the first wrote.
+inline double forward_time(const ForwardParts& parts, int64_t d, int multiprocessors) {
+  const double step = 0.9 + 0.003 * static_cast<double>(d), ends = 4.0 + 0.006 * static_cast<double>(d), bytes_in_time = 1.5e6;
+  const int count = parts.count(), rounds = (count + multiprocessors - 1) / multiprocessors;
+  if (parts.chunks > 1) {
+    const double bytes = static_cast<double>(count) * parts.kRows * static_cast<double>(d) * 4;
+    return rounds * (parts.chunk * step + ends) + 3.0 + bytes / bytes_in_time;
+  }
+  // Uncut, causal tiles of unequal length are shared out evenly: the longest of them, or half of all.
+  return (parts.causal ? std::max(1.0, 0.5 * count / multiprocessors) : rounds) * parts.key_tiles * step + ends;
+}
+
+/// The parts that end soonest; chunks is 1 where cutting the keys gains less than a tenth, unless the kernel was asked for by number.
+inline ForwardParts forward_parts(const Forward& call, int keys, int multiprocessors) {
+  const ForwardParts uncut = uncut_forward(call.problem, keys);
+  const int64_t d = call.problem.d;
+  if (uncut.count() >= 2 * multiprocessors) return uncut;
+  ForwardParts best = uncut;
+  double least = call.variant < 0 ? 0.9 * forward_time(uncut, d, multiprocessors) : 1e300;
+  for (int rounds = 1; rounds <= 4; ++rounds) {
+    const ForwardParts cut = cut_forward(uncut, rounds * multiprocessors);
+    if (const double time = forward_time(cut, d, multiprocessors); time < least) best = cut, least = time;
+  }
+  return best;
+}
+
+/// The numbers that the parts leave in the workspace, fp32: outputs (parts, rows, columns), then maxima and sums (parts, rows, 2).
+struct ForwardSpace {
+  int64_t outputs, sums;
+  size_t bytes() const { return static_cast<size_t>(outputs + sums) * 4; }
+};
+inline ForwardSpace forward_space(const ForwardParts& parts, int columns) {
+  const int64_t all_rows = int64_t{parts.count()} * parts.kRows;
+  return {all_rows * columns, 2 * all_rows};
+}
+
+}  // namespace kymo::flash

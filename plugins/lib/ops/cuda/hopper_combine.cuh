@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds up the parts of a forward whose keys were cut (forward_parts.hpp), as the online softmax adds up tiles: a part i of a row has its
+// greatest score m_i, its sum of exponentials l_i and its outputs O_i, each of exp(score - m_i). With m the greatest of all m_i:
+//   o = sum of exp(m_i - m) O_i / l,   l = sum of exp(m_i - m) l_i,   lse = m + log l     (scores scaled)
+// A thread owns four neighbouring columns of a row; parts are fetched four at a time, since each comes from far away.
+#pragma once
+#include "forward_parts.hpp"
+#include "hopper_rows.cuh"
+#include "launch.cuh"
+
+namespace kymo::flash {
+
+struct CombineCall {
+  ForwardParts parts;
+  const float* outputs;  // of the parts
+  const float2* sums;    // their m and l
+  Output o;
+  float* lse;
+  int heads_q, seq_q, d;
+  float scale_log2;
+};
+
+constexpr int kCombineThreads = 128;
+
+template <class T, int kD>
+__global__ void __launch_bounds__(kCombineThreads) hopper_combine(const __grid_constant__ CombineCall call) {
+  constexpr int kThreadsOfRow = kD / 4, kAtOnce = 4;
+  const int64_t row_of_all = (static_cast<int64_t>(blockIdx.x) * kCombineThreads + threadIdx.x) / kThreadsOfRow;
+  const int column = threadIdx.x % kThreadsOfRow * 4, head = static_cast<int>(row_of_all / call.seq_q);
+  const int row = static_cast<int>(row_of_all - static_cast<int64_t>(head) * call.seq_q), row_tile = row / ForwardParts::kRows;
+  if (head >= call.parts.heads) return;
+  wait_for_prerequisites();
+  float top = -INFINITY, sum = 0.f, o[4] = {};
+  int before = 0;  // parts of the chunks before
+#pragma unroll 1
+  for (int c = 0; c < call.parts.chunks && call.parts.first_row_tile(c) <= row_tile; c += kAtOnce) {
+    float2 sums[kAtOnce];
+    float4 values[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      sums[i] = make_float2(-INFINITY, 0.f);
+      if (c + i >= call.parts.chunks || call.parts.first_row_tile(c + i) > row_tile) continue;
+      const int64_t at = static_cast<int64_t>(before + call.parts.number_in_chunk(c + i, head, row_tile)) * ForwardParts::kRows +
+                         (row - row_tile * ForwardParts::kRows);
+      before += call.parts.of_chunk(c + i);
+      sums[i] = call.sums[at];
+      values[i] = *reinterpret_cast<const float4*>(call.outputs + at * kD + column);
+    }
+    float highest = top;
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) highest = fmaxf(highest, sums[i].x);
+    if (highest == -INFINITY) continue;
+    const float correction = exp2_fast((top - highest) * call.scale_log2);
+    sum *= correction;
+#pragma unroll
+    for (float& number : o) number *= correction;
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (sums[i].y == 0.f) continue;  // nothing seen, nothing stored
+      const float weight = exp2_fast((sums[i].x - highest) * call.scale_log2);
+      sum = fmaf(weight, sums[i].y, sum);
+      o[0] = fmaf(weight, values[i].x, o[0]), o[1] = fmaf(weight, values[i].y, o[1]);
+      o[2] = fmaf(weight, values[i].z, o[2]), o[3] = fmaf(weight, values[i].w, o[3]);
+    }
+    top = highest;
+  }
+  const float inverse = sum == 0.f ? 0.f : 1.f / sum;
+  const int batch = head / call.heads_q;
+  if (column == 0) call.lse[row_of_all] = log_sum_exp(top, sum, call.scale_log2);
+  if (column >= call.d) return;
+  T* to = static_cast<T*>(call.o.at) + batch * call.o.batch_stride + (head - batch * call.heads_q) * call.o.head_stride +
+          row * call.o.row_stride + column;
+  *reinterpret_cast<uint2*>(to) = make_uint2(pack<T>(o[0] * inverse, o[1] * inverse), pack<T>(o[2] * inverse, o[3] * inverse));
+}
+
+template <class T, int kD>
+std::string launch_combine(const Forward& call, const ForwardParts& parts, Stream stream) {
+  const Problem& p = call.problem;
+  const auto* const outputs = static_cast<const float*>(call.workspace);
+  const auto* const sums = reinterpret_cast<const float2*>(outputs + forward_space(parts, kD).outputs);
+  const CombineCall of{
+      parts,           outputs, sums, call.o, call.lse, static_cast<int>(p.heads_q), static_cast<int>(p.seq_q), static_cast<int>(p.d),
+      p.scale * kLog2E};
+  constexpr int kRowsOfBlock = kCombineThreads / (kD / 4);
+  const int64_t rows = p.batch * p.heads_q * p.seq_q;
+  const LaunchShape shape{(rows + kRowsOfBlock - 1) / kRowsOfBlock, kCombineThreads, 0, stream, true};
+  return failure("hopper_combine", queue(hopper_combine<T, kD>, shape, of));
+}
+
+}  // namespace kymo::flash
