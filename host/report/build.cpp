@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "report/build_area.hpp"
 #include "report/build_timeline.hpp"
+#include "report/palette.hpp"
 #include "report/result.hpp"
 #include "report/unicode.hpp"
 
@@ -118,7 +119,8 @@ class DocumentBuilder {
     if (result.rows.empty()) return add_empty(section, spec.query.empty);
     const std::optional<Result> bands = spec.bands ? std::optional(rows_of(*spec.bands)) : std::nullopt;
     const std::optional<Result> blocks = spec.blocks ? std::optional(rows_of(*spec.blocks)) : std::nullopt;
-    if (spec.split.empty()) return add_chart(section, spec, {result, bands ? &*bands : nullptr, blocks ? &*blocks : nullptr}, "");
+    if (spec.split.empty()) return add_chart(section, spec, {result, bands ? &*bands : nullptr, blocks ? &*blocks : nullptr}, "", {});
+    const std::vector<std::string> names = series_of_all(spec, result);
     const std::size_t column = require_column(spec.query, result, spec.split);
     std::vector<std::string> parts;
     std::set<std::string> known;
@@ -129,11 +131,28 @@ class DocumentBuilder {
       const Result own = rows_of_part(result, spec.split, part);
       const Result own_bands = bands ? rows_of_part(*bands, spec.split, part) : Result{};
       const Result own_blocks = blocks ? rows_of_part(*blocks, spec.split, part) : Result{};
-      add_chart(section, spec, {own, bands ? &own_bands : nullptr, blocks ? &own_blocks : nullptr}, part);
+      add_chart(section, spec, {own, bands ? &own_bands : nullptr, blocks ? &own_blocks : nullptr}, part, names);
     }
   }
 
-  void add_chart(Section& section, const ChartSpec& spec, const AreaRows& rows, const std::string& part) {
+  /// The names of the series of all pictures of a chart, so that each has one colour in all; none if there are more than the palette has.
+  static std::vector<std::string> series_of_all(const ChartSpec& spec, const Result& result) {
+    if (spec.series.empty() || (spec.kind != ChartKind::kLine && spec.kind != ChartKind::kBar)) return {};
+    const std::size_t column = require_column(spec.query, result, spec.series);
+    std::vector<std::string> names;
+    for (const auto& row : result.rows)
+      if (std::string name = label_of(row[column]); std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(std::move(name));
+    return names.size() <= (spec.kind == ChartKind::kLine ? kLineColours : kPalette.size()) ? names : std::vector<std::string>{};
+  }
+  static void colour_series(Chart& chart, const std::vector<std::string>& names) {
+    for (Series& series : chart.series)
+      if (const auto found = std::find(names.begin(), names.end(), series.name); found != names.end())
+        series.colour = static_cast<std::size_t>(found - names.begin());
+  }
+
+  void add_chart(Section& section, const ChartSpec& spec, const AreaRows& rows, const std::string& part,
+                 const std::vector<std::string>& names) {
     ChartSpec own = spec;
     own.query.caption += part.empty() ? "" : " " + part + ".";
     std::optional<Chart> chart;
@@ -145,6 +164,7 @@ class DocumentBuilder {
       chart = build_points(own, rows.points);
     }
     if (!chart) return add_empty(section, spec.query.empty);
+    colour_series(*chart, names);
     chart->name = unique_name(stem_of(spec.query) + (part.empty() ? "" : "-" + part));
     section.blocks.push_back(*std::move(chart));
   }

@@ -119,6 +119,7 @@ struct Point {
 struct Series {
   std::string name;
   std::vector<Point> points;
+  std::optional<std::size_t> colour{};  ///< place in the palette; without, the place among the chart's series
 };
 
 /// A bound that the figures of a line chart are read against: a dashed line across the plot.
@@ -164,6 +165,9 @@ struct Chart {
   MemoryBlocks memory;       ///< of an area chart
   Timeline timeline;         ///< of a timeline, which has neither categories nor series
 };
+
+/// Place in the palette.
+inline std::size_t colour_of(const Chart& chart, std::size_t series) { return chart.series[series].colour.value_or(series); }
 
 using Block = std::variant<Paragraph, List, Notice, Table, Chart>;
 

@@ -86,7 +86,8 @@ std::string value_options(const Chart& chart) {
 }
 
 std::string plot_style(const Chart& chart, std::size_t s) {
-  const std::string colour = chart.kind == ChartKind::kLine ? colour_name(s % kLineColours) : colour_name(s);
+  const std::size_t place = colour_of(chart, s);
+  const std::string colour = chart.kind == ChartKind::kLine ? colour_name(place % kLineColours) : colour_name(place);
   switch (chart.kind) {
     case ChartKind::kBar:
       return fmt::format("fill={0}, draw={0}, line width=0pt", colour);
@@ -98,8 +99,8 @@ std::string plot_style(const Chart& chart, std::size_t s) {
   }
   // A plot without an entry of its own must not take the roof's.
   const bool nameless = chart.roof && chart.series.size() < 2;
-  return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}{}", colour, kMarks[s % kMarkerShapes],
-                     s >= kLineColours ? ", dashed" : "", nameless ? ", forget plot" : "");
+  return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}{}", colour, kMarks[place % kMarkerShapes],
+                     place >= kLineColours ? ", dashed" : "", nameless ? ", forget plot" : "");
 }
 
 std::string area(const Chart& chart, std::size_t s) {

@@ -140,10 +140,10 @@ class ChartDrawing {
       if (chart_.roof && i + 1 == legend_.size()) {
         canvas_.dashes(entry.x - 1, y - 4, entry.x + 13, y - 4, kInk, "");
       } else if (chart_.kind == ChartKind::kLine) {
-        canvas_.polyline({{entry.x - 1, y - 4}, {entry.x + 13, y - 4}}, i);
-        canvas_.marker(entry.x + 6, y - 4, i, "");
+        canvas_.polyline({{entry.x - 1, y - 4}, {entry.x + 13, y - 4}}, colour_of(chart_, i));
+        canvas_.marker(entry.x + 6, y - 4, colour_of(chart_, i), "");
       } else {
-        canvas_.bar(entry.x, y - 10, 12, 12, i, "");
+        canvas_.bar(entry.x, y - 10, 12, 12, colour_of(chart_, i), "");
       }
       canvas_.text(entry.x + 18, y, entry.text, Anchor::kStart);
     }
@@ -207,7 +207,7 @@ class ChartDrawing {
         double& sum = sums[point.x];
         const double foot = y_at(sum);
         sum += *point.y;
-        canvas_.bar(x_at(point.x) - width / 2, y_at(sum), width, foot - y_at(sum), s, tooltip(chart_.series[s], point));
+        canvas_.bar(x_at(point.x) - width / 2, y_at(sum), width, foot - y_at(sum), colour_of(chart_, s), tooltip(chart_.series[s], point));
       }
     }
     draw_states(width);
@@ -224,8 +224,8 @@ class ChartDrawing {
         const double top = y_at(std::max(*point.y, 0.0));
         const double foot = *point.y < 0 ? y_at(*point.y) : base_y();
         const double gap = width > 6 ? 1 : 0;
-        canvas_.bar(x + gap / 2, *point.y < 0 ? base_y() : top, width - gap, std::max(0.5, *point.y < 0 ? foot - base_y() : foot - top), s,
-                    tooltip(chart_.series[s], point));
+        canvas_.bar(x + gap / 2, *point.y < 0 ? base_y() : top, width - gap, std::max(0.5, *point.y < 0 ? foot - base_y() : foot - top),
+                    colour_of(chart_, s), tooltip(chart_.series[s], point));
         draw_error(x + width / 2, point);
       }
     }
@@ -245,15 +245,15 @@ class ChartDrawing {
         if (point.y) {
           stretch.emplace_back(x_at(point.x), y_at(*point.y));
         } else {
-          canvas_.polyline(stretch, s);  // a missing point leaves a gap
+          canvas_.polyline(stretch, colour_of(chart_, s));  // a missing point leaves a gap
           stretch.clear();
         }
       }
-      canvas_.polyline(stretch, s);
+      canvas_.polyline(stretch, colour_of(chart_, s));
       for (const Point& point : chart_.series[s].points) {
         if (!point.y) continue;
         draw_error(x_at(point.x), point);
-        canvas_.marker(x_at(point.x), y_at(*point.y), s, tooltip(chart_.series[s], point));
+        canvas_.marker(x_at(point.x), y_at(*point.y), colour_of(chart_, s), tooltip(chart_.series[s], point));
       }
     }
   }
@@ -262,7 +262,7 @@ class ChartDrawing {
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
       std::vector<std::pair<double, double>> corners;
       for (const auto& [x, y] : area_corners(chart_, s)) corners.emplace_back(x_at(x), y_at(y));
-      canvas_.polygon(corners, s, chart_.series[s].name);
+      canvas_.polygon(corners, colour_of(chart_, s), chart_.series[s].name);
     }
   }
 

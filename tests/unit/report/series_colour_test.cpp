@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/build.hpp"
+#include "report/palette.hpp"
+#include "report/pgfplots.hpp"
+#include "report/svg.hpp"
+#include "sample_timeline.hpp"
+
+namespace kymo::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::row;
+
+/// The pictures of a chart with one for each part; columns length, rate, kernel and part.
+std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, ChartKind kind, const std::string& split = "part") {
+  ReportDefinition definition;
+  definition.file = "report.toml";
+  ChartSpec spec;
+  spec.query.name = "rate.sql";
+  spec.query.caption = "Rate.";
+  spec.query.empty = "None.";
+  spec.kind = kind;
+  spec.x = "length";
+  spec.y = "rate";
+  spec.series = "kernel";
+  spec.split = split;
+  definition.sections.push_back({"H", 1, {}, {}, {spec}});
+  const QueryFunction query = [&rows](const std::string&) { return Result{{"length", "rate", "kernel", "part"}, rows}; };
+  const Document document = build_document(definition, query, "");
+  std::vector<Chart> charts;
+  for (const Block& block : document.sections[0].blocks) {
+    if (const auto* chart = std::get_if<Chart>(&block)) charts.push_back(*chart);
+  }
+  return charts;
+}
+
+TEST(SeriesColours, AreTheSameInAllPicturesOfAChart) {
+  for (const ChartKind kind : {ChartKind::kLine, ChartKind::kBar}) {
+    const auto charts = charts_of(
+        {row(1, 10, "ours", "a"), row(1, 9, "naive", "a"), row(1, 8, "library", "a"), row(1, 10, "ours", "b"), row(1, 8, "library", "b")},
+        kind);
+    ASSERT_EQ(charts.size(), 2u);
+    EXPECT_EQ(charts[1].series.at(1).name, "library");
+    EXPECT_EQ(colour_of(charts[1], 0), 0u);
+    EXPECT_EQ(colour_of(charts[1], 1), 2u) << "as where the one between them is there";
+  }
+}
+
+TEST(SeriesColours, AreDrawnInPictureAndLegend) {
+  const auto charts =
+      charts_of({row(1, 9, "naive", "a"), row(1, 8, "library", "a"), row(1, 7, "ours", "b"), row(1, 8, "library", "b")}, ChartKind::kLine);
+  const std::string svg = inline_svg(charts.at(1));
+  EXPECT_THAT(svg, HasSubstr("kl2")) << "ours is the third name of all";
+  EXPECT_THAT(svg, HasSubstr("kl1"));
+  EXPECT_THAT(svg, Not(HasSubstr("kl0"))) << "the one that is not in this picture";
+  const std::string latex = pgfplots_picture(charts.at(1));
+  EXPECT_THAT(latex, HasSubstr("\\addplot[kymoc"));
+  EXPECT_THAT(latex, Not(HasSubstr("\\addplot[kymoa")));
+}
+
+TEST(SeriesColours, ArePlacesInThePictureWhereThereAreTooManyNames) {
+  std::vector<std::vector<ResultCell>> rows;
+  for (std::size_t i = 0; i <= kLineColours; ++i) rows.push_back(row(1, 1, ("k" + std::to_string(i)).c_str(), i < 5 ? "a" : "b"));
+  const auto charts = charts_of(rows, ChartKind::kLine);
+  EXPECT_EQ(colour_of(charts.at(1), 0), 0u);
+}
+
+TEST(SeriesColours, OfASinglePictureArePlaces) {
+  const auto charts = charts_of({row(1, 9, "naive", "a"), row(1, 8, "library", "a")}, ChartKind::kLine, "");
+  EXPECT_EQ(colour_of(charts.at(0), 1), 1u);
+}
+
+}  // namespace
+}  // namespace kymo::report
