@@ -17,6 +17,7 @@ namespace kymo::report {
 namespace {
 
 using ::testing::AllOf;
+using testing::built_charts;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::row;
@@ -26,8 +27,6 @@ using ::testing::ThrowsMessage;
 // The charts that a definition of one line chart with a roof makes of the rows; columns length, rate, peak and part.
 std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, const std::string& column = "peak",
                              const std::string& split = "part") {
-  ReportDefinition definition;
-  definition.file = "report.toml";
   ChartSpec spec;
   spec.query.name = "rate.sql";
   spec.query.caption = "Rate.";
@@ -38,14 +37,7 @@ std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, c
   spec.roof = column;
   spec.roof_title = "peak of the device";
   spec.y_axis = {"rate", "TFLOP/s", Scale::kLinear};
-  definition.sections.push_back({"H", 1, {}, {}, {spec}});
-  const QueryFunction query = [&rows](const std::string&) { return Result{{"length", "rate", "peak", "part"}, rows}; };
-  const Document document = build_document(definition, query, "");
-  std::vector<Chart> charts;
-  for (const Block& block : document.sections[0].blocks) {
-    if (const auto* chart = std::get_if<Chart>(&block)) charts.push_back(*chart);
-  }
-  return charts;
+  return built_charts(spec, {{"length", "rate", "peak", "part"}, rows});
 }
 
 Chart roofed(double value) {

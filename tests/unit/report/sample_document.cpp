@@ -144,4 +144,16 @@ Document hostile_document() {
   return document;
 }
 
+std::vector<Chart> built_charts(const ChartSpec& spec, const Result& found) {
+  ReportDefinition definition;
+  definition.file = "report.toml";
+  definition.sections.push_back({"H", 1, {}, {}, {spec}});
+  const Document document = build_document(
+      definition, [&found](const std::string&) { return found; }, "");
+  std::vector<Chart> charts;
+  for (const Block& block : document.sections[0].blocks)
+    if (const auto* chart = std::get_if<Chart>(&block)) charts.push_back(*chart);
+  return charts;
+}
+
 }  // namespace kymo::report::testing

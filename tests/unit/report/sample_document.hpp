@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "report/build.hpp"
 #include "report/document.hpp"
+#include "report/result.hpp"
 
 namespace kymo::report::testing {
 
@@ -14,5 +17,8 @@ Document sample_document();
 Document hostile_document();
 
 Chart sample_chart(ChartKind kind);
+
+/// The pictures that a report with this one chart makes of what its query finds.
+std::vector<Chart> built_charts(const ChartSpec& spec, const Result& found);
 
 }  // namespace kymo::report::testing

@@ -2,23 +2,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/build.hpp"
 #include "report/palette.hpp"
 #include "report/pgfplots.hpp"
 #include "report/svg.hpp"
+#include "sample_document.hpp"
 #include "sample_timeline.hpp"
 
 namespace kymo::report {
 namespace {
 
+using testing::built_charts;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::row;
 
 /// The pictures of a chart with one for each part; columns length, rate, kernel and part.
 std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, ChartKind kind, const std::string& split = "part") {
-  ReportDefinition definition;
-  definition.file = "report.toml";
   ChartSpec spec;
   spec.query.name = "rate.sql";
   spec.query.caption = "Rate.";
@@ -28,14 +27,7 @@ std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, C
   spec.y = "rate";
   spec.series = "kernel";
   spec.split = split;
-  definition.sections.push_back({"H", 1, {}, {}, {spec}});
-  const QueryFunction query = [&rows](const std::string&) { return Result{{"length", "rate", "kernel", "part"}, rows}; };
-  const Document document = build_document(definition, query, "");
-  std::vector<Chart> charts;
-  for (const Block& block : document.sections[0].blocks) {
-    if (const auto* chart = std::get_if<Chart>(&block)) charts.push_back(*chart);
-  }
-  return charts;
+  return built_charts(spec, {{"length", "rate", "kernel", "part"}, rows});
 }
 
 TEST(SeriesColours, AreTheSameInAllPicturesOfAChart) {
