@@ -35,7 +35,14 @@ std::string admitted(const Parameter& parameter) {
   return what;
 }
 
-[[noreturn]] void reject(const Parameter& parameter, const std::string& text, const std::string& more = "") {
+/// Whether several settings were put into one, as in n=1,d=2.
+bool holds_several(const std::string& text) {
+  const std::size_t comma = text.find(','), equals = text.find('=', comma);
+  return comma != std::string::npos && equals != std::string::npos;
+}
+
+[[noreturn]] void reject(const Parameter& parameter, const std::string& text, std::string more = "") {
+  if (holds_several(text)) more += "; each parameter is set by itself: --set NAME=VALUE --set NAME=VALUE";
   throw UsageError("parameter " + quote(parameter.name) + " cannot be " + quote(text) + ": it takes " + admitted(parameter) + more);
 }
 
