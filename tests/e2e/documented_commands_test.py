@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every `kymo run` and `kymo suite run` that the documentation shows can be planned: names, values and options are as it says."""
+"""What the documentation shows can be done: every `kymo run` and `kymo suite run` can be planned, every query finds its views and columns."""
 import re
 import shlex
 import unittest
@@ -10,14 +10,26 @@ from kymo_tool import KymoTest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def documents():
+    for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        yield document, document.read_text(encoding="utf-8")
+
+
 def commands():
     """(document, command) of all lines of shell that plan cases; not of plugins that the reader has yet to build."""
-    for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        for block in re.findall(r"```sh\n(.*?)```", document.read_text(encoding="utf-8"), re.S):
+    for document, text in documents():
+        for block in re.findall(r"```sh\n(.*?)```", text, re.S):
             for line in block.splitlines():
                 words = shlex.split(line, comments=True) if line.startswith("kymo ") else []
                 if (words[1:2] == ["run"] or words[1:3] == ["suite", "run"]) and not any(word.endswith(".so") for word in words):
                     yield document.name, words[1:]
+
+
+def queries():
+    """(document, statement) of all queries on the command line or in a sentence."""
+    for document, text in documents():
+        for statement in re.findall(r'kymo sql "([^"]+)"', text) + re.findall(r"`((?:SELECT|WITH) [^`]+)`", text):
+            yield document.name, statement
 
 
 class DocumentedCommandsTest(KymoTest):
@@ -27,6 +39,14 @@ class DocumentedCommandsTest(KymoTest):
         for document, words in found:
             with self.subTest(document=document, command=" ".join(words)):
                 self.kymo(*words, "--plan")
+
+    def test_each_query_is_answered(self):
+        self.kymo("run", "saxpy", "--steps", "1", "--no-verify")
+        found = list(queries())
+        self.assertGreater(len(found), 2)
+        for document, statement in found:
+            with self.subTest(document=document, statement=statement):
+                self.kymo("sql", statement)
 
 
 if __name__ == "__main__":
