@@ -122,12 +122,7 @@ class DocumentBuilder {
     if (spec.split.empty()) return add_chart(section, spec, {result, bands ? &*bands : nullptr, blocks ? &*blocks : nullptr}, "", {});
     const std::vector<std::string> names = series_of_all(spec, result);
     const std::size_t column = require_column(spec.query, result, spec.split);
-    std::vector<std::string> parts;
-    std::set<std::string> known;
-    for (const auto& row : result.rows) {
-      if (const std::string part = label_of(row[column]); known.insert(part).second) parts.push_back(part);
-    }
-    for (const std::string& part : parts) {
+    for (const std::string& part : labels_in(result, column)) {
       const Result own = rows_of_part(result, spec.split, part);
       const Result own_bands = bands ? rows_of_part(*bands, spec.split, part) : Result{};
       const Result own_blocks = blocks ? rows_of_part(*blocks, spec.split, part) : Result{};
@@ -135,14 +130,20 @@ class DocumentBuilder {
     }
   }
 
+  /// Each label of a column once, in the order of the rows.
+  static std::vector<std::string> labels_in(const Result& result, std::size_t column) {
+    std::vector<std::string> labels;
+    std::set<std::string> known;
+    for (const auto& row : result.rows) {
+      if (const std::string label = label_of(row[column]); known.insert(label).second) labels.push_back(label);
+    }
+    return labels;
+  }
+
   /// The names of the series of all pictures of a chart, so that each has one colour in all; none if there are more than the palette has.
   static std::vector<std::string> series_of_all(const ChartSpec& spec, const Result& result) {
     if (spec.series.empty() || (spec.kind != ChartKind::kLine && spec.kind != ChartKind::kBar)) return {};
-    const std::size_t column = require_column(spec.query, result, spec.series);
-    std::vector<std::string> names;
-    for (const auto& row : result.rows)
-      if (std::string name = label_of(row[column]); std::find(names.begin(), names.end(), name) == names.end())
-        names.push_back(std::move(name));
+    std::vector<std::string> names = labels_in(result, require_column(spec.query, result, spec.series));
     return names.size() <= (spec.kind == ChartKind::kLine ? kLineColours : kPalette.size()) ? names : std::vector<std::string>{};
   }
   static void colour_series(Chart& chart, const std::vector<std::string>& names) {

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "device.hpp"
 #include "flash.hpp"
 #include "forward_parts.hpp"
 #include "kernels.hpp"
@@ -166,14 +167,12 @@ auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& auto
   return nullptr;
 }
 
+/// 1 if the device does not tell: then hardly anything counts as few.
 int multiprocessors_now() {
-  int device = 0, count = 1;
-  if (cudaGetDevice(&device) == cudaSuccess) cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-  return count;
+  int count = 1;
+  return count_multiprocessors(count) == cudaSuccess ? count : 1;
 }
-ForwardParts parts_of(const Forward& call, const ForwardRow& row) { return forward_parts(call, row.part_keys, multiprocessors_now()); }
-
-bool has_few_tiles(const Problem& p) { return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors_now(); }
+bool has_few_tiles(const Problem& p, int multiprocessors) { return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors; }
 
 /// `workspace`: whether the call has or will get what it asks for.
 const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace = true) {
@@ -190,9 +189,11 @@ const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace
   const auto fits = [&](const ForwardRow& row) {
     return row.path == path && p.d <= row.most_d && (row.masks & (p.causal ? kCausal : kFull));
   };
+  const int multiprocessors = multiprocessors_now();
+  const bool few = has_few_tiles(p, multiprocessors);
   const auto automatic = [&](const ForwardRow& row) {
-    if (p.seq_k >= row.below || (row.few && !has_few_tiles(p))) return false;
-    return row.part_keys == 0 || (workspace && parts_of(call, row).chunks > 1);
+    if (p.seq_k >= row.below || (row.few && !few)) return false;
+    return row.part_keys == 0 || (workspace && forward_parts(call, row.part_keys, multiprocessors).chunks > 1);
   };
   return pick(kForward, call.variant, fits, automatic, wrong);
 }
@@ -220,10 +221,11 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
       kBackward, call.variant, fits, [&](const BackwardRow& row) { return p.seq_k < row.below; }, wrong);
 }
 
-template <class Call>
-bool supports(const Call& call, std::string* reason) {
+/// options: of choose().
+template <class Call, class... Options>
+bool supports(const Call& call, std::string* reason, Options... options) {
   std::string wrong;
-  const bool fits = choose(call, wrong) != nullptr;
+  const bool fits = choose(call, wrong, options...) != nullptr;
   if (reason) *reason = std::move(wrong);
   return fits;
 }
@@ -236,7 +238,8 @@ std::string name_of(const Call& call) {
 
 }  // namespace
 
-bool supported(const Forward& call, std::string* reason) { return supports(call, reason); }
+// Whether keys would be cut changes nothing here, and takes a while to find out.
+bool supported(const Forward& call, std::string* reason) { return supports(call, reason, false); }
 bool supported(const Backward& call, std::string* reason) { return supports(call, reason); }
 std::string kernel_name(const Forward& call) { return name_of(call); }
 std::string kernel_name(const Backward& call) { return name_of(call); }
@@ -244,7 +247,7 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 size_t workspace_bytes(const Forward& call) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
-  if (row && row->part_keys > 0) return forward_space(parts_of(call, *row), row->most_d).bytes();
+  if (row && row->part_keys > 0) return forward_space(forward_parts(call, row->part_keys, multiprocessors_now()), row->most_d).bytes();
   return row && row->path == Path::kHopper && !row->chained && wants_counter(call.problem) ? kCounterBytes : 0;
 }
 

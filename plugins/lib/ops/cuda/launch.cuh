@@ -6,17 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "device.hpp"
+
 namespace kymo::flash {
 
 inline std::string failure(const char* kernel, cudaError_t error) {
   return error == cudaSuccess ? std::string() : std::string(kernel) + ": " + cudaGetErrorString(error);
-}
-
-/// Of the current device.
-inline cudaError_t count_multiprocessors(int& count) {
-  int device = 0;
-  const cudaError_t error = cudaGetDevice(&device);
-  return error == cudaSuccess ? cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) : error;
 }
 
 struct LaunchShape {
