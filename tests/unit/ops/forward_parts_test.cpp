@@ -23,8 +23,8 @@ Forward call_of(int64_t heads, int64_t seq_q, int64_t seq_k, bool causal, int64_
 }
 
 /// Cut into chunks of this many tiles of keys.
-ForwardParts chunked(const Forward& call, int keys, int chunk) {
-  ForwardParts parts = uncut_forward(call.problem, keys);
+ForwardParts chunked(const Forward& call, int keys, int chunk, int rows = 128) {
+  ForwardParts parts = uncut_forward(call.problem, rows, keys);
   parts.chunk = chunk;
   parts.chunks = (parts.key_tiles + chunk - 1) / chunk;
   return parts;
@@ -32,7 +32,7 @@ ForwardParts chunked(const Forward& call, int keys, int chunk) {
 
 /// Whether a row of the tile of queries sees the tile of keys, by the definition of the mask.
 bool sees(const ForwardParts& parts, int row_tile, int key_tile) {
-  const int last_row = (row_tile + 1) * ForwardParts::kRows - 1, first_key = key_tile * parts.keys;
+  const int last_row = (row_tile + 1) * parts.rows() - 1, first_key = key_tile * parts.keys;
   return first_key < parts.seq_k && (!parts.causal || first_key <= last_row + parts.shift);
 }
 
@@ -61,7 +61,7 @@ TEST(ForwardParts, HoldEachTileThatIsSeenOnce) {
       for (const int keys : {80, 128})
         for (const int chunk : {1, 2, 3, 7, 1000}) {
           SCOPED_TRACE(testing::Message() << seq_q << " x " << seq_k << (causal ? " causal, " : ", ") << keys << " keys, chunk " << chunk);
-          expect_whole(chunked(call_of(3, seq_q, seq_k, causal), keys, chunk));
+          for (const int rows : {64, 128}) expect_whole(chunked(call_of(3, seq_q, seq_k, causal), keys, chunk, rows));
         }
 }
 
@@ -79,31 +79,31 @@ TEST(ForwardParts, AreNumberedAsDrawn) {
 }
 
 TEST(ForwardParts, RowsThatSeeNothingHaveAnEmptyPart) {
-  const ForwardParts parts = uncut_forward(call_of(1, 1000, 130, true).problem, 128);
+  const ForwardParts parts = uncut_forward(call_of(1, 1000, 130, true).problem, 128, 128);
   const ForwardPart last = parts.part(parts.count() - 1);  // the first queries: the last 130 alone see keys
   EXPECT_EQ(last.row_tile, 0);
   EXPECT_GE(last.first, last.end);
 }
 
 TEST(ForwardParts, AreCutWhereTheGpuIsNotFull) {
-  const ForwardParts long_head = forward_parts(call_of(1, 8192, 8192, true), 128, kMultiprocessors);
+  const ForwardParts long_head = forward_parts(call_of(1, 8192, 8192, true), 128, 128, kMultiprocessors);
   EXPECT_GT(long_head.chunks, 1);
   EXPECT_LE(long_head.count(), kMultiprocessors);
   EXPECT_GT(long_head.count(), kMultiprocessors / 2);
-  const ForwardParts one_query = forward_parts(call_of(1, 1, 65536, false), 128, kMultiprocessors);
+  const ForwardParts one_query = forward_parts(call_of(1, 1, 65536, false), 128, 128, kMultiprocessors);
   EXPECT_GT(one_query.chunks, 64);
 }
 
 TEST(ForwardParts, AreUncutWhereThatWouldNotPay) {
-  EXPECT_EQ(forward_parts(call_of(1, 256, 256, true), 128, kMultiprocessors).chunks, 1);         // too short
-  EXPECT_EQ(forward_parts(call_of(32, 4096, 4096, true), 128, kMultiprocessors).chunks, 1);      // full
-  EXPECT_EQ(forward_parts(call_of(8, 1024, 1024, false, 256), 80, kMultiprocessors).chunks, 1);  // the parts' outputs are large
+  EXPECT_EQ(forward_parts(call_of(1, 256, 256, true), 128, 128, kMultiprocessors).chunks, 1);         // too short
+  EXPECT_EQ(forward_parts(call_of(32, 4096, 4096, true), 128, 128, kMultiprocessors).chunks, 1);      // full
+  EXPECT_EQ(forward_parts(call_of(8, 1024, 1024, false, 256), 128, 80, kMultiprocessors).chunks, 1);  // the parts' outputs are large
 }
 
 TEST(ForwardParts, AskedForByNumberAreCut) {
   Forward call = call_of(1, 256, 256, true);
   call.variant = 0;
-  const ForwardParts parts = forward_parts(call, 128, kMultiprocessors);
+  const ForwardParts parts = forward_parts(call, 128, 128, kMultiprocessors);
   EXPECT_EQ(parts.chunks, 2);
   EXPECT_EQ(parts.count(), 3);
 }

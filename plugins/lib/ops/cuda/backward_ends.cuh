@@ -24,7 +24,18 @@ struct DqSpace {
   int* order;           // or null
   int64_t turns;        // numbers in `order`
   bool output = false;  // dQ itself (floats), to which the kernel after adds shares
+  bool keys = false;    // dK and dV too
 };
+
+/// Zeroes a tensor of floats, each thread of the grid its part.
+__device__ __forceinline__ void clear_tensor(const Output& tensor, const Problem& p) {
+  const int64_t in_row = p.d / 4, all = p.batch * p.heads_kv * p.seq_k * in_row;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < all; i += int64_t{256} * gridDim.x) {
+    const int64_t row = i / in_row, head = row / p.seq_k;
+    float* to = head_of<float>(tensor, head / p.heads_kv, head % p.heads_kv) + (row - head * p.seq_k) * tensor.row_stride;
+    *reinterpret_cast<float4*>(to + (i - row * in_row) * 4) = make_float4(0, 0, 0, 0);
+  }
+}
 
 /// kLanes lanes read a row; 256 threads.
 template <class T, int kLanes>
@@ -70,6 +81,8 @@ __global__ void __launch_bounds__(256) backward_begin(const __grid_constant__ Ba
     if (dq.output && row < p.seq_q)
       for (int column = lane * 4; column < p.d; column += kLanes * 4)
         *reinterpret_cast<float4*>(head_of<T>(call.dq, batch, head) + row * call.dq.row_stride + column) = make_float4(0, 0, 0, 0);
+  if constexpr (sizeof(T) == 4)
+    if (dq.keys) clear_tensor(call.dk, p), clear_tensor(call.dv, p);
   if (dq.order)
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < dq.turns; i += int64_t{256} * gridDim.x) dq.order[i] = 0;
 }

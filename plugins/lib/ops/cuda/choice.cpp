@@ -29,9 +29,9 @@ struct ForwardRow {
   Masks masks;
   int64_t below;
   LaunchForward* launch;
-  bool chained = false;  // never takes its tiles by a counter
-  bool few = false;      // taken by itself only where tiles of 128 queries are at most two for each multiprocessor
-  int part_keys = 0;     // keys of a tile where keys are cut: taken by itself only where that pays, and workspace is given
+  bool chained = false;              // never takes its tiles by a counter
+  bool few = false;                  // taken by itself only where tiles of 128 queries are at most two for each multiprocessor
+  int part_rows = 0, part_keys = 0;  // of a tile where keys are cut: taken by itself only where that pays, and workspace is given
 };
 // By the times in docs/kernels/attention_forward.md. Few tiles: keys are cut where that pays. d 64: three consumers hide the exponentials,
 // which weigh twice as much there, but below 4k keys a causal mask leaves too much of 192 rows unused, and few tiles of 192 rows fill the
@@ -39,25 +39,31 @@ struct ForwardRow {
 // 128, where less lies beyond the diagonal. d 256: 80 keys are what it holds twice.
 constexpr std::array kForward = {
     ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_parts128x128, false, true,
-               128},
+               128, 128},
     ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_chained128x128, true, true},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
     ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128, true},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
     ForwardRow{"hopper_forward_d128_parts128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_parts128x128, false, true,
-               128},
+               128, 128},
     ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 4096, hopper_forward_d96_chained128x128, true},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
     ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x128},
     ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_chained128x128, true},
     ForwardRow{"hopper_forward_d256_parts128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_parts128x80, false, true,
-               80},
+               128, 80},
     ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
     ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
     ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
     ForwardRow{"portable_forward_d256", Path::kPortable, 256, kAnyMask, kAnyLength, portable_forward_d256},
+    ForwardRow{"float_forward_d64_parts128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_parts128x48, false, true, 128,
+               48},
     ForwardRow{"float_forward_d64_128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_128x48},
+    ForwardRow{"float_forward_d128_parts64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_parts64x64, false, true, 64,
+               64},
     ForwardRow{"float_forward_d128_64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_64x64},
+    ForwardRow{"float_forward_d256_parts64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_parts64x16, false, true, 64,
+               16},
     ForwardRow{"float_forward_d256_64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_64x16},
 };
 
@@ -69,6 +75,7 @@ struct BackwardRow {
   int64_t below;  // as in ForwardRow
   bool repeats;   // takes deterministic calls
   LaunchBackward* launch;
+  bool few = false;  // taken by itself only where blocks of 64 keys leave multiprocessors idle
 };
 constexpr std::array kBackward = {
     BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, kAnyLength, true, hopper_backward_d64},
@@ -79,8 +86,11 @@ constexpr std::array kBackward = {
     BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, kAnyLength, true, portable_backward_d64},
     BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, kAnyLength, true, portable_backward_d128},
     BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, kAnyLength, true, portable_backward_d256},
+    BackwardRow{"float_backward_d64_cut", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_cut, true},
     BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_shares},
+    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, true},
     BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares},
+    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, true},
     BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares},
     BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
     BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
@@ -172,6 +182,11 @@ int multiprocessors_now() {
   int count = 1;
   return count_multiprocessors(count) == cudaSuccess ? count : 1;
 }
+ForwardParts parts_of(const Forward& call, const ForwardRow& row, int multiprocessors) {
+  return forward_parts(call, row.part_rows, row.part_keys, multiprocessors);
+}
+
+bool has_few_keys(const Problem& p) { return p.batch * p.heads_kv * ((p.seq_k + 63) / 64) <= multiprocessors_now(); }
 bool has_few_tiles(const Problem& p, int multiprocessors) { return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors; }
 
 /// `workspace`: whether the call has or will get what it asks for.
@@ -193,7 +208,7 @@ const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace
   const bool few = has_few_tiles(p, multiprocessors);
   const auto automatic = [&](const ForwardRow& row) {
     if (p.seq_k >= row.below || (row.few && !few)) return false;
-    return row.part_keys == 0 || (workspace && forward_parts(call, row.part_keys, multiprocessors).chunks > 1);
+    return row.part_keys == 0 || (workspace && parts_of(call, row, multiprocessors).chunks > 1);
   };
   return pick(kForward, call.variant, fits, automatic, wrong);
 }
@@ -217,8 +232,8 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
     if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below)) hopper_d = std::max(hopper_d, row.most_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) { return row.path == path && p.d <= row.most_d && (row.repeats || !call.deterministic); };
-  return pick(
-      kBackward, call.variant, fits, [&](const BackwardRow& row) { return p.seq_k < row.below; }, wrong);
+  const auto automatic = [&](const BackwardRow& row) { return p.seq_k < row.below && (!row.few || has_few_keys(p)); };
+  return pick(kBackward, call.variant, fits, automatic, wrong);
 }
 
 /// options: of choose().
@@ -247,7 +262,7 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 size_t workspace_bytes(const Forward& call) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
-  if (row && row->part_keys > 0) return forward_space(forward_parts(call, row->part_keys, multiprocessors_now()), row->most_d).bytes();
+  if (row && row->part_keys > 0) return forward_space(parts_of(call, *row, multiprocessors_now()), row->most_d).bytes();
   return row && row->path == Path::kHopper && !row->chained && wants_counter(call.problem) ? kCounterBytes : 0;
 }
 

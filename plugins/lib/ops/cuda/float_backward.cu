@@ -7,8 +7,9 @@ namespace kymo::flash {
 namespace {
 
 /// Numbers as PortableBackwardTiles names them; the least number of blocks on a multiprocessor comes last.
-template <int D, int kRowTiles, int kSplit, int kOwn, int kStream, int kStages, int kVector, int kBlocks, bool kShares = false>
-using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kShares>;
+template <int D, int kRowTiles, int kSplit, int kOwn, int kStream, int kStages, int kVector, int kBlocks, bool kShares = false,
+          bool kCut = false>
+using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kShares, kCut>;
 
 }  // namespace
 
@@ -18,6 +19,15 @@ std::string float_backward_d64_128x32(const Backward& call, Stream stream) {
 }
 std::string float_backward_d64_shares(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<64, 1, 1, 64, 32, 2, 4, 3, true>>(call, stream);
+}
+std::string float_backward_d64_cut(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<64, 1, 1, 64, 32, 2, 4, 2, true, true>>(call, stream);
+}
+std::string float_backward_d128_cut(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true, true>>(call, stream);
+}
+std::string float_backward_d256_cut(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true, true>>(call, stream);
 }
 std::string float_backward_d128_64x16(const Backward& call, Stream stream) {
   using Both = Tiles<128, 1, 1, 64, 16, 2, 4, 2>;

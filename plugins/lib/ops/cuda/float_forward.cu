@@ -6,10 +6,14 @@
 namespace kymo::flash {
 namespace {
 
-/// kVector: columns that a thread reads side by side; kBlocks: that a multiprocessor is to hold.
-template <int D, int kRowTiles, int kKeys, int kVector, int kBlocks>
+/// kVector: columns that a thread reads side by side; kBlocks: that a multiprocessor is to hold; kParts: keys are cut.
+template <int D, int kRowTiles, int kKeys, int kVector, int kBlocks, bool kParts = false>
 std::string launch(const Forward& call, Stream stream) {
-  return launch_portable_forward<PortableForwardTiles<float, D, kRowTiles, 4, kKeys, kVector, kBlocks>>(call, stream);
+  using Tiles = PortableForwardTiles<float, D, kRowTiles, 4, kKeys, kVector, kBlocks, kParts>;
+  if constexpr (kParts)
+    return launch_portable_parts<Tiles>(call, stream);
+  else
+    return launch_portable_forward<Tiles>(call, stream);
 }
 
 }  // namespace
@@ -17,5 +21,8 @@ std::string launch(const Forward& call, Stream stream) {
 std::string float_forward_d64_128x48(const Forward& call, Stream stream) { return launch<64, 2, 48, 2, 2>(call, stream); }
 std::string float_forward_d128_64x64(const Forward& call, Stream stream) { return launch<128, 1, 64, 4, 2>(call, stream); }
 std::string float_forward_d256_64x16(const Forward& call, Stream stream) { return launch<256, 1, 16, 2, 2>(call, stream); }
+std::string float_forward_d64_parts128x48(const Forward& call, Stream stream) { return launch<64, 2, 48, 2, 2, true>(call, stream); }
+std::string float_forward_d128_parts64x64(const Forward& call, Stream stream) { return launch<128, 1, 64, 4, 2, true>(call, stream); }
+std::string float_forward_d256_parts64x16(const Forward& call, Stream stream) { return launch<256, 1, 16, 2, 2, true>(call, stream); }
 
 }  // namespace kymo::flash

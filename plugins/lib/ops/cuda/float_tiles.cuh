@@ -147,7 +147,7 @@ __device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], co
 
 /// Row `r` (0: g, 1: g + 8) of what multiply_columns_float added up, times `factor`, to a row in memory whose elements from `left` on are
 /// beyond the tensor.
-template <int kVector, int kC>
+template <int kVector, bool kAdds, int kC>
 __device__ __forceinline__ void store_columns_float(float* to, const float (&c)[kC][4], int r, float factor, int left) {
   const int t = threadIdx.x % 4;
 #pragma unroll
@@ -159,7 +159,10 @@ __device__ __forceinline__ void store_columns_float(float* to, const float (&c)[
       float v[4];
 #pragma unroll
       for (int k = 0; k < 4; ++k) v[k] = c[n + k % kVector][2 * r + (kVector == 4 ? i : k / 2)] * factor;
-      *reinterpret_cast<float4*>(to + at) = make_float4(v[0], v[1], v[2], v[3]);
+      if constexpr (kAdds)
+        add_four(to + at, v[0], v[1], v[2], v[3]);
+      else
+        *reinterpret_cast<float4*>(to + at) = make_float4(v[0], v[1], v[2], v[3]);
     }
 }
 
@@ -180,10 +183,11 @@ __device__ __forceinline__ void accumulate(float (&c)[kM][kC][4], const float (&
   else
     multiply_columns<T, D>(c, p, b_tile, column);
 }
-template <class T, int kVector, int kC>
+/// kAdds (floats): to what lies there.
+template <class T, int kVector, bool kAdds = false, int kC>
 __device__ __forceinline__ void store_columns(T* to, const float (&c)[kC][4], int r, float factor, int left) {
   if constexpr (sizeof(T) == 4) {
-    store_columns_float<kVector>(to, c, r, factor, left);
+    store_columns_float<kVector, kAdds>(to, c, r, factor, left);
   } else {
 #pragma unroll
     for (int n = 0; n < kC; ++n)

@@ -29,24 +29,25 @@ struct ForwardPart {
 };
 
 struct ForwardParts {
-  static constexpr int kRows = 128;  // of a tile of queries
   int heads, row_tiles, key_tiles;
+  int row_shift;     // a tile of queries has 2^row_shift rows
   int keys;          // of a tile
   int seq_k, shift;  // as in ForwardSchedule
   bool causal;
   int chunk, chunks;  // tiles of keys of a part, parts of a tile of queries, both at most
 
+  KYMO_HOST_AND_DEVICE int rows() const { return 1 << row_shift; }
   /// Tiles of keys that some row of the tile of queries sees.
   KYMO_HOST_AND_DEVICE int seen(int row_tile) const {
     if (!causal) return key_tiles;
-    const int sight = (row_tile + 1) * kRows + shift, seen = sight < seq_k ? sight : seq_k;
+    const int sight = ((row_tile + 1) << row_shift) + shift, seen = sight < seq_k ? sight : seq_k;
     return seen > 0 ? (seen + keys - 1) / keys : 0;
   }
   /// The first tile of queries that sees keys of this chunk; those after it do too. Chunk 0 exists for all: somebody must write their rows.
   KYMO_HOST_AND_DEVICE int first_row_tile(int chunk_number) const {
     const int before = chunk_number * chunk * keys - shift;
     if (!causal || chunk_number == 0 || before <= 0) return 0;
-    return before / kRows < row_tiles ? before / kRows : row_tiles;
+    return before >> row_shift < row_tiles ? before >> row_shift : row_tiles;
   }
   KYMO_HOST_AND_DEVICE int of_chunk(int chunk_number) const { return heads * (row_tiles - first_row_tile(chunk_number)); }
   KYMO_HOST_AND_DEVICE int count() const {
@@ -68,11 +69,12 @@ struct ForwardParts {
 };
 
 /// Tiles uncut: one part for each tile of queries.
-inline ForwardParts uncut_forward(const Problem& p, int keys) {
+inline ForwardParts uncut_forward(const Problem& p, int rows, int keys) {
   ForwardParts parts{};
   parts.heads = static_cast<int>(p.batch * p.heads_q), parts.keys = keys;
+  while (parts.rows() < rows) ++parts.row_shift;
   parts.seq_k = static_cast<int>(p.seq_k), parts.shift = static_cast<int>(p.seq_k - p.seq_q), parts.causal = p.causal;
-  parts.row_tiles = static_cast<int>((p.seq_q + parts.kRows - 1) / parts.kRows);
+  parts.row_tiles = static_cast<int>((p.seq_q + rows - 1) / rows);
   parts.key_tiles = static_cast<int>((p.seq_k + keys - 1) / keys);
   parts.chunk = parts.key_tiles, parts.chunks = 1;
   return parts;
@@ -95,11 +97,13 @@ inline ForwardParts cut_forward(ForwardParts parts, int most) {
 
 /// About how many microseconds a call takes, from measurements with one head on an H100: a step over a tile of keys, a block's begin and
 /// end, the second kernel's launch and its reading of what the first wrote.
-inline double forward_time(const ForwardParts& parts, int64_t d, int multiprocessors) {
-  const double step = 0.9 + 0.003 * static_cast<double>(d), ends = 4.0 + 0.006 * static_cast<double>(d), bytes_in_time = 1.5e6;
+inline double forward_time(const ForwardParts& parts, const Problem& p, int multiprocessors) {
+  const bool wide = p.element == Element::kFloat32;
+  const double d = static_cast<double>(p.d), bytes_in_time = 1.5e6;
+  const double step = wide ? (p.d > 128 ? 0.26 : 0.095) * parts.keys : 0.9 + 0.003 * d, ends = wide ? 6.0 : 4.0 + 0.006 * d;
   const int count = parts.count(), rounds = (count + multiprocessors - 1) / multiprocessors;
   if (parts.chunks > 1) {
-    const double bytes = static_cast<double>(count) * parts.kRows * static_cast<double>(d) * 4;
+    const double bytes = static_cast<double>(count) * parts.rows() * d * 4;
     return rounds * (parts.chunk * step + ends) + 3.0 + bytes / bytes_in_time;
   }
   // Uncut, causal tiles of unequal length are shared out evenly: the longest of them, or half of all.
@@ -107,15 +111,15 @@ inline double forward_time(const ForwardParts& parts, int64_t d, int multiproces
 }
 
 /// The parts that end soonest; chunks is 1 where cutting the keys gains less than a tenth, unless the kernel was asked for by number.
-inline ForwardParts forward_parts(const Forward& call, int keys, int multiprocessors) {
-  const ForwardParts uncut = uncut_forward(call.problem, keys);
-  const int64_t d = call.problem.d;
+inline ForwardParts forward_parts(const Forward& call, int rows, int keys, int multiprocessors) {
+  const Problem& p = call.problem;
+  const ForwardParts uncut = uncut_forward(p, rows, keys);
   if (uncut.count() >= 2 * multiprocessors) return uncut;
   ForwardParts best = uncut;
-  double least = call.variant < 0 ? 0.9 * forward_time(uncut, d, multiprocessors) : 1e300;
+  double least = call.variant < 0 ? 0.9 * forward_time(uncut, p, multiprocessors) : 1e300;
   for (int rounds = 1; rounds <= 4; ++rounds) {
     const ForwardParts cut = cut_forward(uncut, rounds * multiprocessors);
-    if (const double time = forward_time(cut, d, multiprocessors); time < least) best = cut, least = time;
+    if (const double time = forward_time(cut, p, multiprocessors); time < least) best = cut, least = time;
   }
   return best;
 }
@@ -126,7 +130,7 @@ struct ForwardSpace {
   size_t bytes() const { return static_cast<size_t>(outputs + sums) * 4; }
 };
 inline ForwardSpace forward_space(const ForwardParts& parts, int columns) {
-  const int64_t all_rows = int64_t{parts.count()} * parts.kRows;
+  const int64_t all_rows = int64_t{parts.count()} * parts.rows();
   return {all_rows * columns, 2 * all_rows};
 }
 

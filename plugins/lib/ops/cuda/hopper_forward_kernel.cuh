@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper forward kernel around its two roles, and its launch.
 #pragma once
-#include "hopper_combine.cuh"
+#include "forward_combine.cuh"
 #include "hopper_forward_chained_consumer.cuh"
 #include "hopper_forward_consumer.cuh"
 #include "launch.cuh"
@@ -69,14 +69,13 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
 /// The keys cut as forward_parts.hpp says; then their outputs added up.
 template <class Tiles>
 std::string launch_forward_parts(const Forward& call, Stream stream) {
-  static_assert(Tiles::kRows == ForwardParts::kRows);
   const Problem& p = call.problem;
   HopperForwardMaps maps;
   if (std::string wrong = forward_maps<Tiles>(maps, call); !wrong.empty()) return wrong;
   int multiprocessors = 0;
   if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, nullptr);
-  schedule.parts = forward_parts(call, Tiles::kKeys, multiprocessors);
+  schedule.parts = forward_parts(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
   schedule.tiles = schedule.parts.count();
   auto* const outputs = static_cast<float*>(call.workspace);
   float* const sums = outputs + forward_space(schedule.parts, Tiles::kD).outputs;

@@ -31,11 +31,6 @@ __device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float
   }
 }
 
-/// Natural logarithm of a row's sum of exponentials, exp2((score - top) c).
-__device__ __forceinline__ float log_sum_exp(float top, float sum, float c) {
-  return sum == 0.f ? -INFINITY : (top * c + log2f(sum)) * kLn2;
-}
-
 /// Rows of a part's output, before they are divided by their sums: kD numbers each, fp32.
 template <int kD>
 __device__ __forceinline__ void store_part(const float (&o)[kD / 2], float* first) {

@@ -19,6 +19,7 @@ struct LaunchShape {
   int threads, shared_bytes;
   cudaStream_t stream;
   bool early = false;  ///< may start while the kernel before still runs, and waits for it itself (wait_for_prerequisites)
+  int layers = 1;      ///< of `blocks` blocks each
 };
 
 /// Raises the kernel's limit of shared memory (it belongs to the device, so each call does) and queues it.
@@ -32,7 +33,7 @@ cudaError_t queue(void (*kernel)(Parameters...), const LaunchShape& shape, Argum
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(shape.blocks));
+  config.gridDim = dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.layers));
   config.blockDim = dim3(static_cast<unsigned>(shape.threads));
   config.dynamicSmemBytes = static_cast<size_t>(shape.shared_bytes);
   config.stream = shape.stream;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "flash.hpp"
+#include "forward_parts.hpp"
 
 namespace kymo::flash {
 
@@ -30,6 +31,12 @@ __device__ __forceinline__ Place query_place(const Problem& p, unsigned block) {
   const unsigned in_head = block % blocks, head = block / blocks % heads;
   const unsigned row_block = p.causal ? blocks - 1 - in_head : in_head;
   return {block / blocks / heads, head, head / static_cast<unsigned>(p.heads_q / p.heads_kv), static_cast<int>(row_block * kRows)};
+}
+/// Of a part, where keys are cut.
+template <int kRows>
+__device__ __forceinline__ Place part_place(const Problem& p, const ForwardPart& part) {
+  const int heads = static_cast<int>(p.heads_q), batch = part.head / heads, head = part.head - batch * heads;
+  return {batch, head, head / static_cast<int>(p.heads_q / p.heads_kv), part.row_tile * kRows};
 }
 /// The same over the keys of a key/value head; there the first rows are the longest.
 template <int kRows>

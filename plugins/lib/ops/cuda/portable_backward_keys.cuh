@@ -21,7 +21,7 @@ namespace kymo::flash {
 /// kM: tiles of 16 rows in a warp. kShare warps share their rows and accumulate D / kShare columns each (all of them compute S and dP): at
 /// D = 256 the two accumulators of the key kernel would not fit otherwise. Everything fits the 99 KiB of the smaller GPUs.
 template <class Element, int kPaddedD, int kRowTiles, int kShare, int kOwnRows, int kStreamRows, int kBuffers, int kNeighbours = 4,
-          int kLeastBlocks = 1, bool kWithShares = false>
+          int kLeastBlocks = 1, bool kWithShares = false, bool kCutQueries = false>
 struct PortableBackwardTiles {
   using T = Element;
   static constexpr bool kWide = sizeof(T) == 4;
@@ -30,6 +30,7 @@ struct PortableBackwardTiles {
   static constexpr int kWarps = kOwn / (16 * kM) * kSplit, kThreads = 32 * kWarps, kColumns = kD / kSplit;
   static constexpr int kVector = kNeighbours, kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
   static constexpr bool kShares = kWithShares;                         // the key kernel adds to dQ too: float_shares.cuh
+  static constexpr bool kCut = kCutQueries;                            // a block takes a part of the queries, and adds to dK and dV
   static constexpr int kTileBytes = kStream * kRowBytes, kOwnBytes = kOwn * kRowBytes;
   static constexpr int kShared = 2 * kOwnBytes + kStages * (2 * kTileBytes + 2 * kStream * 4);
   static_assert(kShared <= 99 * 1024);
@@ -47,7 +48,7 @@ __device__ __forceinline__ float weight(float s, float scale, float c, float lse
 
 template <class Tiles>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
-    portable_backward_keys(const __grid_constant__ Backward call, const RowSums sums) {
+    portable_backward_keys(const __grid_constant__ Backward call, const RowSums sums, const int part) {
   using T = typename Tiles::T;
   constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8, kStream = Tiles::kStream,
                 kThreads = Tiles::kThreads;
@@ -60,7 +61,11 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int own_row = warp / Tiles::kSplit * 16 * kM, column = warp % Tiles::kSplit * Tiles::kColumns;
   const int key = place.first_row + own_row + g;  // this thread: keys key + 16 m and 8 more
-  const int first = p.causal ? max(0, place.first_row - shift) / kStream : 0, tiles = (seq_q + kStream - 1) / kStream;
+  const int seen_first = p.causal ? max(0, place.first_row - shift) / kStream : 0, all_tiles = (seq_q + kStream - 1) / kStream;
+  // Where they are cut, the block's part of the queries: `part` tiles. If none of them sees a key here, dK and dV stay as begin left them.
+  const int chunk = static_cast<int>(blockIdx.y), first = Tiles::kCut ? max(seen_first, chunk * part) : seen_first;
+  const int tiles = Tiles::kCut ? min(all_tiles, (chunk + 1) * part) : all_tiles;
+  if (Tiles::kCut && first >= tiles) return;
   const int group = static_cast<int>(p.heads_q / p.heads_kv);
   const float c = p.scale * kLog2E;
 
@@ -163,8 +168,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       if (row >= seq_k) continue;
       T* dk_row = head_of<T>(call.dk, again.batch, again.head_kv) + row * call.dk.row_stride;
       T* dv_row = head_of<T>(call.dv, again.batch, again.head_kv) + row * call.dv.row_stride;
-      store_columns<T, Tiles::kVector>(dk_row + column, dk[m], r, p.scale, d - column);
-      store_columns<T, Tiles::kVector>(dv_row + column, dv[m], r, 1.f, d - column);
+      store_columns<T, Tiles::kVector, Tiles::kCut>(dk_row + column, dk[m], r, p.scale, d - column);
+      store_columns<T, Tiles::kVector, Tiles::kCut>(dv_row + column, dv[m], r, 1.f, d - column);
     }
 }
 

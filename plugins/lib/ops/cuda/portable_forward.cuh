@@ -13,6 +13,7 @@
 // Online softmax, per row: m = running maximum of s, l = sum of exp2((s - m) c), O rescaled by exp2((m_old - m) c); c is the
 // scale times log2(e). A row that has seen no key keeps m = -inf, l = 0.
 #pragma once
+#include "forward_combine.cuh"
 #include "infinite_scores.cuh"
 #include "launch.cuh"
 #include "place.cuh"
@@ -21,13 +22,15 @@ namespace kymo::flash {
 
 /// kM: tiles of 16 rows in a warp, of which two halve what a product reads of shared memory where O (kM * D / 2 registers) lets them;
 /// kKeys: keys in a tile. All of it fits the 99 KiB of the smaller GPUs.
-template <class Element, int kPaddedD, int kRowTiles, int kWarpCount, int kKeyCount, int kNeighbours = 4, int kLeastBlocks = 1>
+template <class Element, int kPaddedD, int kRowTiles, int kWarpCount, int kKeyCount, int kNeighbours = 4, int kLeastBlocks = 1,
+          bool kCutKeys = false>
 struct PortableForwardTiles {
   using T = Element;
   static constexpr bool kWide = sizeof(T) == 4;
   static constexpr int kD = kPaddedD, kM = kRowTiles, kWarps = kWarpCount, kThreads = 32 * kWarps, kRows = 16 * kM * kWarps;
   static constexpr int kKeys = kKeyCount, kVector = kNeighbours, kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
   static constexpr int kRowBytes = TileRow<T, kD>::kBytes, kShared = (kRows + 2 * kKeys) * kRowBytes;
+  static constexpr bool kParts = kCutKeys;  // forward_parts.hpp: a block leaves a part's outputs, maxima and sums in the workspace
   static_assert(kShared <= 99 * 1024);
 };
 
@@ -44,10 +47,6 @@ struct OnlineSoftmax {
   }
   static __device__ __forceinline__ float weight(float s, float base, float c) {
     return kWide ? exp2_fast((s - base) * c) : exp2_fast(fmaf(s, c, -base));
-  }
-  /// Log-sum-exp of a row of this sum.
-  static __device__ __forceinline__ float log_sum_exp(float top, float sum, float c) {
-    return kWide ? fmaf(log2f(sum), kLn2, top) : __fadd_rn(__fmul_rn(top, c), log2f(sum)) * kLn2;
   }
   /// Scores become exp2((s - top) c); correction[m][r] is what older sums and outputs are multiplied by.
   __device__ __forceinline__ void take(float (&s)[kM][kN][4], float c, float (&correction)[kM][2]) {
@@ -76,7 +75,8 @@ struct OnlineSoftmax {
 };
 
 template <class Tiles>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forward(const __grid_constant__ Forward call) {
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
+    portable_forward(const __grid_constant__ Forward call, const __grid_constant__ ForwardParts parts) {
   using T = typename Tiles::T;
   constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kKeys / 8, kC = D / 8, kKeys = Tiles::kKeys, kThreads = Tiles::kThreads;
   extern __shared__ __align__(128) uint8_t shared[];
@@ -84,13 +84,15 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forw
                  v_tile = k_tile + kKeys * Tiles::kRowBytes;
   const Problem& p = call.problem;
   const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d), shift = seq_k - seq_q;
-  const Place place = query_place<Tiles::kRows>(p, blockIdx.x);
+  ForwardPart part{};
+  if constexpr (Tiles::kParts) part = parts.part(static_cast<int>(blockIdx.x));
+  const Place place = Tiles::kParts ? part_place<Tiles::kRows>(p, part) : query_place<Tiles::kRows>(p, blockIdx.x);
   const T* k_head = head_of<T>(call.k, place.batch, place.head_kv);
   const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int warp_row = place.first_row + warp * 16 * kM;  // this thread: rows warp_row + 16 m + g and 8 more
   const int keys = p.causal ? min(seq_k, place.first_row + Tiles::kRows + shift) : seq_k;  // seen by any row of the block
-  const int tiles = max(0, keys + kKeys - 1) / kKeys;
+  const int first = part.first, tiles = Tiles::kParts ? part.end : max(0, keys + kKeys - 1) / kKeys;
   const float c = Tiles::kWide ? kLog2E : p.scale * kLog2E;
 
   auto copy_keys = [&](uint32_t tile, const T* head, int64_t row_stride, int n) {
@@ -103,10 +105,10 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forw
 
   copy_rows<T, D, Tiles::kRows, kThreads>(q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride,
                                           call.q.row_stride, seq_q - place.first_row, d);
-  if (tiles > 0) copy_keys(k_tile, k_head, call.k.row_stride, tiles - 1);
+  if (tiles > first) copy_keys(k_tile, k_head, call.k.row_stride, tiles - 1);
   constexpr bool kSkips = Tiles::kWide && D <= 128;  // elsewhere registers would spill
 #pragma unroll 1
-  for (int n = tiles - 1; n >= 0; --n) {
+  for (int n = tiles - 1; n >= first; --n) {
     // Whether this warp sees anything of the tile; if not, it only copies. Asked twice rather than kept in a register.
     auto seen = [&] { return !kSkips || !p.causal || n * kKeys < warp_row + 16 * kM + shift; };
     wait_copies<0>();
@@ -138,7 +140,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forw
     }
     wait_copies<0>();
     __syncthreads();  // V is there; nobody reads this K any more
-    if (n > 0) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
+    if (n > first) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
     if (seen()) {
       float correction[kM][2];
       softmax.take(s, c, correction);
@@ -156,6 +158,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forw
   const Place again = query_place<Tiles::kRows>(p, opaque(blockIdx.x));  // rather than registers through the loop
   T* o_head = head_of<T>(call.o, again.batch, again.head);
   float* lse = call.lse + (again.batch * p.heads_q + again.head) * p.seq_q;
+  float* const part_rows = static_cast<float*>(call.workspace) + static_cast<int64_t>(blockIdx.x) * (Tiles::kRows * D);
+  float* const sums = static_cast<float*>(call.workspace) + static_cast<int64_t>(gridDim.x) * (Tiles::kRows * D);  // as in ForwardSpace
+  float2* const part_sums = reinterpret_cast<float2*>(sums) + static_cast<int64_t>(blockIdx.x) * Tiles::kRows;
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -166,15 +171,32 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks) portable_forw
       const float inverse = sum == 0.f ? 0.f : 1.f / sum;
       const int row = warp_row + 16 * m + g + 8 * r;
       if (row >= seq_q) continue;
-      if (t == 0) lse[row] = sum == 0.f ? -INFINITY : softmax.log_sum_exp(softmax.top[m][r], sum, c);
-      store_columns<T, Tiles::kVector>(o_head + row * call.o.row_stride, o[m], r, inverse, d);
+      if constexpr (Tiles::kParts) {
+        const int in_tile = row - place.first_row;
+        if (t == 0) part_sums[in_tile] = make_float2(softmax.top[m][r], sum);
+        store_columns<T, Tiles::kVector>(part_rows + in_tile * D, o[m], r, 1.f, D);
+      } else {
+        if (t == 0) lse[row] = log_sum_exp<Tiles::kWide>(softmax.top[m][r], sum, c);
+        store_columns<T, Tiles::kVector>(o_head + row * call.o.row_stride, o[m], r, inverse, d);
+      }
     }
 }
 
 template <class Tiles>
 std::string launch_portable_forward(const Forward& call, Stream stream) {
   const LaunchShape shape{query_blocks(call.problem, Tiles::kRows), Tiles::kThreads, Tiles::kShared, stream};
-  return failure("portable_forward", queue(portable_forward<Tiles>, shape, call));
+  return failure("portable_forward", queue(portable_forward<Tiles>, shape, call, ForwardParts{}));
+}
+
+/// The keys cut as forward_parts.hpp says; then their outputs added up. Floats.
+template <class Tiles>
+std::string launch_portable_parts(const Forward& call, Stream stream) {
+  int multiprocessors = 0;
+  if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("portable_forward", error);
+  const ForwardParts parts = forward_parts(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
+  const LaunchShape shape{parts.count(), Tiles::kThreads, Tiles::kShared, stream};
+  const std::string wrong = failure("portable_forward", queue(portable_forward<Tiles>, shape, call, parts));
+  return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, parts, stream) : wrong;
 }
 
 }  // namespace kymo::flash

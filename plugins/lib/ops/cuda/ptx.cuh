@@ -37,6 +37,13 @@ __device__ __forceinline__ float exp2_fast(float x) {
   return y;
 }
 
+/// Natural logarithm of a row's sum of exponentials exp2((score - top) c); kWide: scores already scaled, c log2(e).
+template <bool kWide = false>
+__device__ __forceinline__ float log_sum_exp(float top, float sum, float c) {
+  if (sum == 0.f) return -INFINITY;
+  return kWide ? fmaf(log2f(sum), kLn2, top) : __fadd_rn(__fmul_rn(top, c), log2f(sum)) * kLn2;
+}
+
 /// Two values as one register of T, the first in its low half.
 template <class T>
 __device__ __forceinline__ uint32_t pack(float low, float high);

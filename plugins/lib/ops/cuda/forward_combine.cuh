@@ -5,8 +5,8 @@
 // A thread owns four neighbouring columns of a row; parts are fetched four at a time, since each comes from far away.
 #pragma once
 #include "forward_parts.hpp"
-#include "hopper_rows.cuh"
 #include "launch.cuh"
+#include "ptx.cuh"
 
 namespace kymo::flash {
 
@@ -17,17 +17,17 @@ struct CombineCall {
   Output o;
   float* lse;
   int heads_q, seq_q, d;
-  float scale_log2;
+  float scale_log2;  // of what the maxima are: 16-bit scores are not scaled, those of floats are
 };
 
 constexpr int kCombineThreads = 128;
 
 template <class T, int kD>
-__global__ void __launch_bounds__(kCombineThreads) hopper_combine(const __grid_constant__ CombineCall call) {
+__global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_constant__ CombineCall call) {
   constexpr int kThreadsOfRow = kD / 4, kAtOnce = 4;
   const int64_t row_of_all = (static_cast<int64_t>(blockIdx.x) * kCombineThreads + threadIdx.x) / kThreadsOfRow;
   const int column = threadIdx.x % kThreadsOfRow * 4, head = static_cast<int>(row_of_all / call.seq_q);
-  const int row = static_cast<int>(row_of_all - static_cast<int64_t>(head) * call.seq_q), row_tile = row / ForwardParts::kRows;
+  const int row = static_cast<int>(row_of_all - static_cast<int64_t>(head) * call.seq_q), row_tile = row >> call.parts.row_shift;
   if (head >= call.parts.heads) return;
   wait_for_prerequisites();
   float top = -INFINITY, sum = 0.f, o[4] = {};
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(kCombineThreads) hopper_combine(const __grid_c
     for (int i = 0; i < kAtOnce; ++i) {
       sums[i] = make_float2(-INFINITY, 0.f);
       if (c + i >= call.parts.chunks || call.parts.first_row_tile(c + i) > row_tile) continue;
-      const int64_t at = static_cast<int64_t>(before + call.parts.number_in_chunk(c + i, head, row_tile)) * ForwardParts::kRows +
-                         (row - row_tile * ForwardParts::kRows);
+      const int64_t at = static_cast<int64_t>(before + call.parts.number_in_chunk(c + i, head, row_tile)) * call.parts.rows() +
+                         (row - row_tile * call.parts.rows());
       before += call.parts.of_chunk(c + i);
       sums[i] = call.sums[at];
       values[i] = *reinterpret_cast<const float4*>(call.outputs + at * kD + column);
@@ -66,11 +66,14 @@ __global__ void __launch_bounds__(kCombineThreads) hopper_combine(const __grid_c
   }
   const float inverse = sum == 0.f ? 0.f : 1.f / sum;
   const int batch = head / call.heads_q;
-  if (column == 0) call.lse[row_of_all] = log_sum_exp(top, sum, call.scale_log2);
+  if (column == 0) call.lse[row_of_all] = log_sum_exp<sizeof(T) == 4>(top, sum, call.scale_log2);
   if (column >= call.d) return;
   T* to = static_cast<T*>(call.o.at) + batch * call.o.batch_stride + (head - batch * call.heads_q) * call.o.head_stride +
           row * call.o.row_stride + column;
-  *reinterpret_cast<uint2*>(to) = make_uint2(pack<T>(o[0] * inverse, o[1] * inverse), pack<T>(o[2] * inverse, o[3] * inverse));
+  if constexpr (sizeof(T) == 4)
+    *reinterpret_cast<float4*>(to) = make_float4(o[0] * inverse, o[1] * inverse, o[2] * inverse, o[3] * inverse);
+  else
+    *reinterpret_cast<uint2*>(to) = make_uint2(pack<T>(o[0] * inverse, o[1] * inverse), pack<T>(o[2] * inverse, o[3] * inverse));
 }
 
 template <class T, int kD>
@@ -80,11 +83,11 @@ std::string launch_combine(const Forward& call, const ForwardParts& parts, Strea
   const auto* const sums = reinterpret_cast<const float2*>(outputs + forward_space(parts, kD).outputs);
   const CombineCall of{
       parts,           outputs, sums, call.o, call.lse, static_cast<int>(p.heads_q), static_cast<int>(p.seq_q), static_cast<int>(p.d),
-      p.scale * kLog2E};
+      sizeof(T) == 4 ? kLog2E : p.scale * kLog2E};
   constexpr int kRowsOfBlock = kCombineThreads / (kD / 4);
   const int64_t rows = p.batch * p.heads_q * p.seq_q;
   const LaunchShape shape{(rows + kRowsOfBlock - 1) / kRowsOfBlock, kCombineThreads, 0, stream, true};
-  return failure("hopper_combine", queue(hopper_combine<T, kD>, shape, of));
+  return failure("forward_combine", queue(forward_combine<T, kD>, shape, of));
 }
 
 }  // namespace kymo::flash
