@@ -2,7 +2,6 @@
 #include "nccl.hpp"
 
 #include <ATen/ops/zeros.h>
-#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <exception>
@@ -53,8 +52,9 @@ class NcclWork final : public Work {
   void wait() override {
     check_launched();
     if (!session_->failed() || !flight_->landed()) session_->check();
-    const c10::cuda::CUDAGuard device(static_cast<c10::DeviceIndex>(session_->context().device_index()));
-    const cudaStream_t current = c10::cuda::getCurrentCUDAStream().stream();
+    const int index = session_->context().device_index();
+    const OnDevice device(index);
+    const cudaStream_t current = c10::cuda::getCurrentCUDAStream(static_cast<c10::DeviceIndex>(index)).stream();
     if (current != flight_->stream) {
       flight_->mark();
       check_cuda(cudaStreamWaitEvent(current, flight_->done, 0), "a collective could not be waited for");
@@ -89,7 +89,7 @@ class NcclCommunicator final : public Communicator {
         deadline_(options.deadline),
         device_(at::kCUDA, static_cast<c10::DeviceIndex>(ctx.device_index())),
         session_(std::make_shared<NcclSession>(ctx, meeting, options)) {
-    const c10::cuda::CUDAGuard device(device_);
+    const OnDevice device(device_.index());
     check_cuda(cudaEventCreateWithFlags(&ready_, cudaEventDisableTiming), "no event for a communicator");
     if (!options.own_stream) return;
     int lowest = 0;
@@ -103,7 +103,7 @@ class NcclCommunicator final : public Communicator {
   /// Waits for what is under way; if that does not end soon, another rank has gone, and it is aborted.
   ~NcclCommunicator() override {
     constexpr std::chrono::seconds kPatience{10};
-    const c10::cuda::CUDAGuard device(device_);
+    const OnDevice device(device_.index());
     if (!session_->failed() && !drain_all(kPatience)) session_->fail("the communicator was closed with a collective under way");
     drain(kPatience);  // an abort takes a moment to reach the device, and until then its tensors are written
     session_->close();
@@ -158,7 +158,7 @@ class NcclCommunicator final : public Communicator {
 
   void barrier() override {
     if (in_group_) throw std::logic_error("a barrier cannot be part of a group");
-    const c10::cuda::CUDAGuard device(device_);
+    const OnDevice device(device_.index());
     if (!token_.defined()) token_ = at::zeros({1}, at::TensorOptions().dtype(at::kInt).device(device_));
     start({Operation::Barrier, 0}, token_, token_, [&](cudaStream_t stream) {
       return ncclAllReduce(token_.const_data_ptr(), token_.mutable_data_ptr(), 1, ncclInt32, ncclSum, session_->get(), stream);
@@ -183,8 +183,8 @@ class NcclCommunicator final : public Communicator {
   std::unique_ptr<Work> start(const Call& call, const at::Tensor& output, const at::Tensor& input, const Queue& queue) {
     if (open_group != (in_group_ ? this : nullptr)) throw std::logic_error("a group takes only calls of its own communicator and thread");
     session_->check();
-    const c10::cuda::CUDAGuard device(device_);
-    const cudaStream_t caller = c10::cuda::getCurrentCUDAStream().stream();
+    const OnDevice device(device_.index());
+    const cudaStream_t caller = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
     check_not_captured(caller);
     const std::shared_ptr<Flight> flight = in_group_ && group_ ? group_ : flights_.take();
     if (!group_ || !in_group_) prepare(*flight, caller);
@@ -220,6 +220,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   static void check_not_captured(cudaStream_t stream) {
+    if (!stream) return;  // CUDA does not capture the legacy stream
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check_cuda(cudaStreamIsCapturing(stream, &status), "the current stream cannot be used");
     if (status != cudaStreamCaptureStatusNone)
@@ -291,7 +292,7 @@ class NcclCommunicator final : public Communicator {
     const std::vector<Collective> reports = std::move(group_reports_);
     group_reports_.clear();
     if (std::uncaught_exceptions() > exceptions_before_ || session_->failed()) return abandon_group();
-    const c10::cuda::CUDAGuard device(device_);
+    const OnDevice device(device_.index());
     if (flight) order(flight->stream, group_caller_);
     session_->accept(ncclGroupEnd(), "a group up to " + reporter_.last_call());
     if (!flight) return;

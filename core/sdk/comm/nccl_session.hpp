@@ -17,6 +17,26 @@ std::string words_of(ncclResult_t result);
 /// Throws std::runtime_error that begins with `what`.
 void check_cuda(cudaError_t result, const char* what);
 
+/// Makes a device the current one. Where it is already this only looks; c10's guard asks the driver twice whether the device has a context,
+/// which is a part of a small message's time.
+class OnDevice {
+ public:
+  /// What goes wrong here, the calls that follow say.
+  explicit OnDevice(int device) noexcept : device_(device), before_(device) {
+    cudaGetDevice(&before_);
+    if (before_ != device_) cudaSetDevice(device_);
+  }
+  ~OnDevice() {
+    if (before_ != device_) cudaSetDevice(before_);
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  const int device_;
+  int before_;
+};
+
 /// NCCL's communicator and whether it may still be used. It is shared with Work, which may outlive the Communicator.
 class NcclSession {
  public:
