@@ -24,6 +24,9 @@
 // dQ is added by bulk reductions into fp32 in fragment order; backward_ends.cuh prepares and converts it. In what order the blocks
 // of a head add is up to the hardware, unless `order` is given: then block n adds to a tile only after block n - 1 has, and blocks
 // take their numbers in the order in which they start (nothing waits for a block that has not started).
+//
+// Where blocks of keys are too few for the GPU, the queries are cut too (kCut): a block walks over `part` tiles of each head, and adds its
+// dK and dV to fp32 sums, which gradients_out (hopper_gradients.cuh) scales and rounds.
 #pragma once
 #include "backward_ends.cuh"
 #include "hopper.cuh"
@@ -38,15 +41,17 @@ struct HopperBackwardCall {
   int seq_k, shift;               // shift = seq_k - seq_q: query i sees keys up to i + shift
   int heads_q, heads_kv, group, query_tiles, key_blocks, padded;
   float scale, scale_log2;
-  int* shares;  // early finish: additions of dQ done of each (batch, key/value head), two for each block
+  int* shares;               // early finish: additions of dQ done of each (batch, key/value head), two for each block
+  int part;                  // kCut: tiles of queries of a block
+  float *dk_sums, *dv_sums;  // kCut: (batch * heads_kv, key_blocks * kKeys, kD)
 };
 
 /// kEarlyFinish: see backward_finish.
-template <class T_, int kD_, int kRows_, bool kCausal_, bool kEarlyFinish_ = false>
+template <class T_, int kD_, int kRows_, bool kCausal_, bool kEarlyFinish_ = false, bool kCut_ = false>
 struct HopperBackwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
-  static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_;
+  static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kCut = kCut_;
   static constexpr int kQStages = 3, kOStages = 2;     // S runs one tile ahead, so Q is held longer
   static constexpr int kEarlyLse = kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more costs registers
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kDsBytes = kRows * kKeys * 2, kDqBytes = 64 * 64 * 4;
@@ -86,16 +91,25 @@ struct BackwardBarriers {
 /// Where a block works, and its walk over tiles of queries.
 struct KeyBlock {
   int index, first_key, head_kv, batch;
-  int first_tile, tiles;  // tiles of each head: first_tile .. query_tiles - 1; of all heads of the group
+  int first_tile, end_tile, tiles;  // tiles of queries of each head, of all heads of the group
 };
+/// Where a head's tiles end; a constant of the call where they are not cut.
+template <class Tiles>
+__device__ __forceinline__ int end_tile(const HopperBackwardCall& call, const KeyBlock& block) {
+  return Tiles::kCut ? block.end_tile : call.query_tiles;
+}
 template <class Tiles>
 __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, int number) {
   // One head after another, so that the heads at work (Q, dO, fp32 dQ) stay in L2; under a causal mask block 0 of a head is its
   // longest, so that the last blocks to run are short. The last head first: what the kernel before touched last is still in L2, and so is
   // for the kernel after, which begins with the first head, what this one touches last.
-  const int index = number % call.key_blocks, head = static_cast<int>(gridDim.x) / call.key_blocks - 1 - number / call.key_blocks;
-  const int first = Tiles::kCausal ? max(0, index * Tiles::kKeys - call.shift) / Tiles::kRows : 0;
-  return {index, index * Tiles::kKeys, head % call.heads_kv, head / call.heads_kv, first, (call.query_tiles - first) * call.group};
+  const int parts = Tiles::kCut ? (call.query_tiles + call.part - 1) / call.part : 1, part = Tiles::kCut ? number % parts : 0;
+  const int of_head = number / parts, index = of_head % call.key_blocks;
+  const int head = static_cast<int>(gridDim.x) / (parts * call.key_blocks) - 1 - of_head / call.key_blocks;
+  const int seen = Tiles::kCausal ? max(0, index * Tiles::kKeys - call.shift) / Tiles::kRows : 0;
+  const int first = Tiles::kCut ? max(seen, part * call.part) : seen;
+  const int end = Tiles::kCut ? min(call.query_tiles, (part + 1) * call.part) : call.query_tiles;
+  return {index, index * Tiles::kKeys, head % call.heads_kv, head / call.heads_kv, first, end, max(0, end - first) * call.group};
 }
 
 /// lse and delta come from the kernel before, which also zeroes dQ, and the shares that an early finish reads: it must not start sooner.
@@ -138,7 +152,7 @@ __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const
     load(&call.d_o, call.delta, shared + Tiles::kO + o_stage * Tiles::kQBytes, shared + Tiles::kDelta + o_stage * Tiles::kRows * 4,
          barriers.o_full + 8 * o_stage);
     advance(o_stage, o_phase, Tiles::kOStages);
-    if (++tile == call.query_tiles) tile = block.first_tile, ++head;
+    if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
   }
 }
 
@@ -163,7 +177,7 @@ __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const Key
       wait_bulk_read();
     }
     barrier_arrive(barriers.dq_empty + 8 * consumer);
-    if (++tile == call.query_tiles) tile = block.first_tile, ++head;
+    if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
   }
   if constexpr (Tiles::kEarlyFinish) {
     wait_bulk();

@@ -104,7 +104,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     if (done >= 0) arrive(barriers.q_empty + 8 * done);
     mask();
     row0 += kRows;
-    if (row0 >= call.query_tiles * kRows) row0 = block.first_tile * kRows;
+    if (row0 >= end_tile<Tiles>(call, block) * kRows) row0 = block.first_tile * kRows;
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = j < kEarlyLse ? lse[j < kEarlyLse ? j : 0] : load_shared2(lse_at + 32 * j);
@@ -156,7 +156,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
       store_dq(i - 1);
     }
     if constexpr (decltype(last)::value) {
-      store_gradient<Tiles>(dv, 1.f, block, consumer, shared + Tiles::kV, &call.dv);  // under dK
+      leave_gradient<Tiles>(dv, 1.f, call, block, consumer, shared + Tiles::kV, call.dv, call.dv_sums);  // under dK
       product_wait<0>();
       if constexpr (!decltype(first)::value) publish_dq();
     } else {
@@ -193,7 +193,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   store_dq(i);
   publish_dq();
   named_sync(1, 256);
-  store_gradient<Tiles>(dk, call.scale, block, consumer, shared, &call.dk);
+  leave_gradient<Tiles>(dk, call.scale, call, block, consumer, shared, call.dk, call.dk_sums);
   if (thread == 0) wait_bulk_read();
 }
 

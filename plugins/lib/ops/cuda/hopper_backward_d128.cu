@@ -5,9 +5,9 @@
 namespace kymo::flash {
 
 std::string hopper_backward_d128(const Backward& call, Stream stream) { return launch_hopper_backward<128, 64>(call, stream); }
-std::string hopper_backward_d128_early(const Backward& call, Stream stream) {
-  if (call.deterministic) return launch_hopper_backward<128, 64>(call, stream);
-  return launch_hopper_backward<128, 64, true>(call, stream);
+std::string hopper_backward_d128_early(const Backward& call, Stream stream) { return launch_hopper_backward<128, 64, true>(call, stream); }
+std::string hopper_backward_d128_cut(const Backward& call, Stream stream) {
+  return launch_hopper_backward<128, 64, false, true>(call, stream);
 }
 
 }  // namespace kymo::flash

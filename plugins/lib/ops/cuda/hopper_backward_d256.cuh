@@ -28,11 +28,11 @@
 
 namespace kymo::flash {
 
-template <class T_, int kD_, bool kCausal_, int kOStages_>
+template <class T_, int kD_, bool kCausal_, int kOStages_, bool kCut_ = false>
 struct HopperBackwardTiles256 {
   using T = T_;
   static constexpr int kD = kD_, kRows = 64, kKeys = 64, kPanels = kD / 64;
-  static constexpr bool kCausal = kCausal_, kEarlyFinish = false;
+  static constexpr bool kCausal = kCausal_, kEarlyFinish = false, kCut = kCut_;
   static constexpr int kQStages = 2, kOStages = kOStages_;
   static constexpr int kSlots = 3, kPieceBytes = 64 * 32 * 4;  // a consumer's buffers for dQ: pieces of 32 columns
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kScoreBytes = kRows * kKeys * 2;
@@ -52,9 +52,9 @@ struct HopperBackwardTiles256 {
   }
 };
 
-template <class T, int kD, bool kCausal, int kOStages>
-struct BackwardBarriers<HopperBackwardTiles256<T, kD, kCausal, kOStages>> {
-  static constexpr int kSlots = HopperBackwardTiles256<T, kD, kCausal, kOStages>::kSlots;
+template <class T, int kD, bool kCausal, int kOStages, bool kCut>
+struct BackwardBarriers<HopperBackwardTiles256<T, kD, kCausal, kOStages, kCut>> {
+  static constexpr int kSlots = HopperBackwardTiles256<T, kD, kCausal, kOStages, kCut>::kSlots;
   uint32_t k, v, q_full, q_empty, o_full, o_empty, p_full, p_empty, ds_full, ds_empty, dq_full, dq_empty;
   __device__ __forceinline__ explicit BackwardBarriers(uint32_t at)
       : k(at),
@@ -103,7 +103,7 @@ __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, co
       wait_bulk();
       end_turn(call.order + 1 + 2 * at + kConsumer);
     }
-    if (++tile == call.query_tiles) tile = block.first_tile, ++head;
+    if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
   }
 }
 

@@ -84,7 +84,7 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
   step(block.tiles - 1, std::true_type());
   pin(dk);
   barrier_wait(barriers.ds_empty, (block.tiles - 1) & 1);  // both consumers' last dQ has read K
-  store_gradient<Tiles>(dk, call.scale, block, 1, shared, &call.dk);
+  leave_gradient<Tiles>(dk, call.scale, call, block, 1, shared, call.dk, call.dk_sums);
   if (thread == 0) wait_bulk_read();
 }
 

@@ -43,7 +43,7 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
     pin(s);
     mask();
     row0 += kRows;
-    if (row0 >= call.query_tiles * kRows) row0 = block.first_tile * kRows;
+    if (row0 >= end_tile<Tiles>(call, block) * kRows) row0 = block.first_tile * kRows;
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = load_shared2(lse_at + 32 * j);
@@ -95,7 +95,8 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
   step(block.tiles - 1, std::true_type());
   pin(dv);
   consumer.template store_dq<kLastPanel>(dq_b, block.tiles - 1);
-  store_gradient<Tiles>(dv, 1.f, block, 0, shared + Tiles::kV, &call.dv);  // its last reader, dP, was done before the last dS
+  leave_gradient<Tiles>(dv, 1.f, call, block, 0, shared + Tiles::kV, call.dv,
+                        call.dv_sums);  // its last reader, dP, was done before the last dS
   if (thread == 0) wait_bulk_read();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper backward kernel around its roles, and the launch of all three kernels.
 #pragma once
+#include <algorithm>
+
 #include "hopper_backward_consumer.cuh"
 #include "hopper_backward_d256_scores.cuh"
 #include "hopper_backward_d256_values.cuh"
@@ -26,6 +28,7 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
   __syncthreads();
   if constexpr (!Tiles::kEarlyFinish) launch_dependents();
   const KeyBlock block = key_block<Tiles>(call, call.order ? number : blockIdx.x);
+  if (Tiles::kCut && block.tiles == 0) return;  // no query of this part sees these keys
   if (warpgroup == 0) {
     give_registers<24>();
     if (threadIdx.x == 0)
@@ -39,7 +42,7 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
         add_dq_pieces<Tiles, 1>(call, block, shared, barriers);
   } else {
     take_registers<240>();
-    if constexpr (Tiles::kEarlyFinish) wait_for_begin<Tiles>();
+    if constexpr (Tiles::kEarlyFinish || Tiles::kCut) wait_for_begin<Tiles>();
     if constexpr (Tiles::kD <= 128)
       consume<Tiles>(call, block, warpgroup - 1, shared, barriers);
     else if (warpgroup == 1)
@@ -47,6 +50,13 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
     else
       consume_scores<Tiles>(call, block, shared, barriers);
   }
+}
+
+/// Tiles of queries that a block of keys takes where queries are cut: at least four, so that the block's ends stay small beside them, and
+/// so many that there is one block for each multiprocessor; under a causal mask every second block has nothing to do.
+inline int query_part(const Problem& p, int query_tiles, int64_t blocks, int multiprocessors) {
+  const int64_t wanted = std::max<int64_t>(1, int64_t{p.causal ? 2 : 1} * multiprocessors / blocks);
+  return static_cast<int>(std::max<int64_t>(std::min(query_tiles, 4), (query_tiles + wanted - 1) / wanted));
 }
 
 template <class Tiles>
@@ -62,13 +72,14 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (wrong.empty()) wrong = make_map(device.dk, call.dk, of_keys, p.element, 64);
   if (wrong.empty()) wrong = make_map(device.dv, call.dv, of_keys, p.element, 64);
   if (!wrong.empty()) return wrong;
-  const BackwardSpace space = backward_space(call, Tiles::kD);
+  const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kCut);
   const RowSums sums = row_sums(call, space);
-  const int64_t counts = space.turns + (Tiles::kEarlyFinish ? space.shares : 0);
+  const int64_t zeroes = space.gradients + space.turns + (Tiles::kEarlyFinish ? space.shares : 0);
   const DqSpace dq{sums.delta + space.sums, Tiles::kD,
-                   counts ? reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator) : nullptr, counts};
+                   zeroes ? reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator) : nullptr, zeroes};
   device.lse_log2 = sums.lse, device.delta = sums.delta, device.dq = dq.sums;
   device.order = space.turns ? dq.order : nullptr, device.shares = dq.order;
+  device.dk_sums = dq.sums + space.accumulator, device.dv_sums = device.dk_sums + space.gradients / 2;
   device.seq_k = static_cast<int>(p.seq_k), device.shift = static_cast<int>(p.seq_k - p.seq_q);
   device.heads_q = static_cast<int>(p.heads_q), device.heads_kv = static_cast<int>(p.heads_kv);
   device.group = static_cast<int>(p.heads_q / p.heads_kv), device.padded = sums.padded;
@@ -77,29 +88,43 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   device.scale = p.scale, device.scale_log2 = p.scale * kLog2E;
   cudaError_t error = begin_backward<T, Tiles::kD>(call, space, sums, dq, stream);
   if (error != cudaSuccess) return failure("backward_begin", error);
-  error = queue(hopper_backward<Tiles>, {key_blocks(p, Tiles::kKeys), 384, Tiles::kShared, stream, true}, device);
+  int64_t blocks = key_blocks(p, Tiles::kKeys);
+  if constexpr (Tiles::kCut) {
+    int multiprocessors = 0;
+    if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
+    device.part = query_part(p, device.query_tiles, blocks, multiprocessors);
+    blocks *= (device.query_tiles + device.part - 1) / device.part;
+  }
+  error = queue(hopper_backward<Tiles>, {blocks, 384, Tiles::kShared, stream, true}, device);
   if (error != cudaSuccess) return failure("hopper_backward", error);
+  if constexpr (Tiles::kCut) {
+    const LaunchShape out{(p.batch * p.heads_kv * p.seq_k * (Tiles::kD / 8) + 255) / 256, 256, 0, stream, true, 2};
+    error = queue(gradients_out<T, Tiles::kD>, out, call, device.dk_sums, device.dv_sums, device.key_blocks * Tiles::kKeys);
+    if (error != cudaSuccess) return failure("gradients_out", error);
+  }
   const LaunchShape finish{query_blocks(p, Tiles::kRows), 256, 0, stream, true};
   const auto kernel = backward_finish<T, Tiles::kD, Tiles::kRows, Tiles::kEarlyFinish>;
   return failure("backward_finish", queue(kernel, finish, call, dq.sums, device.query_tiles, device.shares, 2 * device.key_blocks));
 }
 
 /// The instantiation for the call's element type and mask.
-template <int kD, int kRows, bool kEarlyFinish = false>
-std::string launch_hopper_backward(const Backward& call, Stream stream) {
-  if (call.problem.element == Element::kFloat16)
-    return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__half, kD, kRows, true, kEarlyFinish>>(call, stream)
-                               : launch_hopper_backward<HopperBackwardTiles<__half, kD, kRows, false, kEarlyFinish>>(call, stream);
-  return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, true, kEarlyFinish>>(call, stream)
-                             : launch_hopper_backward<HopperBackwardTiles<__nv_bfloat16, kD, kRows, false, kEarlyFinish>>(call, stream);
+template <class Launch>
+std::string by_element_and_mask(const Problem& p, const Launch& launch) {
+  if (p.element == Element::kFloat16)
+    return p.causal ? launch.template operator()<__half, true>() : launch.template operator()<__half, false>();
+  return p.causal ? launch.template operator()<__nv_bfloat16, true>() : launch.template operator()<__nv_bfloat16, false>();
 }
-template <int kD, int kOStages>
+template <int kD, int kRows, bool kEarlyFinish = false, bool kCut = false>
+std::string launch_hopper_backward(const Backward& call, Stream stream) {
+  return by_element_and_mask(call.problem, [&]<class T, bool kCausal>() {
+    return launch_hopper_backward<HopperBackwardTiles<T, kD, kRows, kCausal, kEarlyFinish, kCut>>(call, stream);
+  });
+}
+template <int kD, int kOStages, bool kCut = false>
 std::string launch_hopper_backward_d256(const Backward& call, Stream stream) {
-  if (call.problem.element == Element::kFloat16)
-    return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles256<__half, kD, true, kOStages>>(call, stream)
-                               : launch_hopper_backward<HopperBackwardTiles256<__half, kD, false, kOStages>>(call, stream);
-  return call.problem.causal ? launch_hopper_backward<HopperBackwardTiles256<__nv_bfloat16, kD, true, kOStages>>(call, stream)
-                             : launch_hopper_backward<HopperBackwardTiles256<__nv_bfloat16, kD, false, kOStages>>(call, stream);
+  return by_element_and_mask(call.problem, [&]<class T, bool kCausal>() {
+    return launch_hopper_backward<HopperBackwardTiles256<T, kD, kCausal, kOStages, kCut>>(call, stream);
+  });
 }
 
 }  // namespace kymo::flash

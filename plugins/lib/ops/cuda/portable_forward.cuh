@@ -84,8 +84,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
                  v_tile = k_tile + kKeys * Tiles::kRowBytes;
   const Problem& p = call.problem;
   const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d), shift = seq_k - seq_q;
-  ForwardPart part{};
-  if constexpr (Tiles::kParts) part = parts.part(static_cast<int>(blockIdx.x));
+  const ForwardPart part = Tiles::kParts ? parts.part(static_cast<int>(blockIdx.x)) : ForwardPart{};
   const Place place = Tiles::kParts ? part_place<Tiles::kRows>(p, part) : query_place<Tiles::kRows>(p, blockIdx.x);
   const T* k_head = head_of<T>(call.k, place.batch, place.head_kv);
   const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
@@ -172,9 +171,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       const int row = warp_row + 16 * m + g + 8 * r;
       if (row >= seq_q) continue;
       if constexpr (Tiles::kParts) {
-        const int in_tile = row - place.first_row;
-        if (t == 0) part_sums[in_tile] = make_float2(softmax.top[m][r], sum);
-        store_columns<T, Tiles::kVector>(part_rows + in_tile * D, o[m], r, 1.f, D);
+        if (t == 0) part_sums[row - place.first_row] = make_float2(softmax.top[m][r], sum);
+        store_columns<T, Tiles::kVector>(part_rows + (row - place.first_row) * D, o[m], r, 1.f, D);
       } else {
         if (t == 0) lse[row] = log_sum_exp<Tiles::kWide>(softmax.top[m][r], sum, c);
         store_columns<T, Tiles::kVector>(o_head + row * call.o.row_stride, o[m], r, inverse, d);

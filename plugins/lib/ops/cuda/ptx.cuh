@@ -125,6 +125,15 @@ __device__ __forceinline__ float2 load_shared2(uint32_t address) {
 __device__ __forceinline__ void store_number(uint32_t address, float number) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(number) : "memory");
 }
+/// Adds two floats side by side, 8-byte aligned, to global memory.
+__device__ __forceinline__ void add_two(float* to, float a, float b) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(a), "f"(b) : "memory");
+#else
+  asm volatile("red.global.add.f32 [%0], %1;" ::"l"(to), "f"(a) : "memory");
+  asm volatile("red.global.add.f32 [%0 + 4], %1;" ::"l"(to), "f"(b) : "memory");
+#endif
+}
 /// Adds four floats side by side, 16-byte aligned, to global memory.
 __device__ __forceinline__ void add_four(float* to, float a, float b, float c, float d) {
 #if __CUDA_ARCH__ >= 900
