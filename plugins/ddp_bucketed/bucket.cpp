@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bucket.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "training/flat_gradients.hpp"
@@ -37,7 +38,8 @@ class Grouped final : public Bucket {
   std::size_t size() const override { return parameters_.size(); }
   void begin_step() override { kymo::training::drop_gradients(parameters_); }
   void start() override {
-    const Communicator::Group as_one(communicator_);
+    std::optional<Communicator::Group> as_one;
+    if (parameters_.size() > 1) as_one.emplace(communicator_);  // a group of one takes longer than its call
     for (std::size_t i = 0; i < parameters_.size(); ++i)
       calls_[i] = communicator_.all_reduce(kymo::training::gradient_or_zeros(parameters_[i]), Reduction::kAverage);
   }
