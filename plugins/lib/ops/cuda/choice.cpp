@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "backward_parts.hpp"
 #include "device.hpp"
 #include "flash.hpp"
 #include "forward_parts.hpp"
@@ -75,27 +76,27 @@ struct BackwardRow {
   int64_t below;  // as in ForwardRow
   bool repeats;   // takes deterministic calls
   LaunchBackward* launch;
-  bool few = false;  // queries are cut: taken by itself only where blocks of keys leave multiprocessors idle
+  QueryCut cut{};  // where queries are cut: taken by itself only where that pays
 };
 constexpr std::array kBackward = {
-    BackwardRow{"hopper_backward_d64_cut", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_cut, true},
+    BackwardRow{"hopper_backward_d64_cut", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_cut, {128, 128, 64, 1, 4}},
     BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, kAnyLength, true, hopper_backward_d64},
-    BackwardRow{"hopper_backward_d128_cut", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_cut, true},
+    BackwardRow{"hopper_backward_d128_cut", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_cut, {128, 64, 128, 1, 4}},
     BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, 2048, true, hopper_backward_d128},
     BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_early},
     BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, kAnyLength, true, hopper_backward_d128},
-    BackwardRow{"hopper_backward_d192_cut", Path::kHopper, 192, 192, kAnyLength, false, hopper_backward_d192_cut, true},
+    BackwardRow{"hopper_backward_d192_cut", Path::kHopper, 192, 192, kAnyLength, false, hopper_backward_d192_cut, {64, 64, 192, 1, 4}},
     BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, kAnyLength, true, hopper_backward_d192},
-    BackwardRow{"hopper_backward_d256_cut", Path::kHopper, 256, 256, kAnyLength, false, hopper_backward_d256_cut, true},
+    BackwardRow{"hopper_backward_d256_cut", Path::kHopper, 256, 256, kAnyLength, false, hopper_backward_d256_cut, {64, 64, 256, 1, 4}},
     BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, kAnyLength, true, hopper_backward_d256},
     BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, kAnyLength, true, portable_backward_d64},
     BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, kAnyLength, true, portable_backward_d128},
     BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, kAnyLength, true, portable_backward_d256},
-    BackwardRow{"float_backward_d64_cut", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_cut, true},
+    BackwardRow{"float_backward_d64_cut", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_cut, {64, 32, 64, 2, 2}},
     BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_shares},
-    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, true},
+    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, {64, 16, 128, 2, 2}},
     BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares},
-    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, true},
+    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, {32, 16, 256, 2, 2}},
     BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares},
     BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
     BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
@@ -191,14 +192,6 @@ ForwardParts parts_of(const Forward& call, const ForwardRow& row, int multiproce
   return forward_parts(call, row.part_rows, row.part_keys, multiprocessors);
 }
 
-/// Half as many blocks of keys as multiprocessors or fewer (Hopper: 128 keys, or 64 above head size 128; floats: 64, two blocks on each),
-/// and queries to cut.
-bool has_few_keys(const Problem& p, const BackwardRow& row) {
-  const bool hopper = row.path == Path::kHopper;
-  const int64_t keys = hopper && row.most_d <= 128 ? 128 : 64, blocks = p.batch * p.heads_kv * ((p.seq_k + keys - 1) / keys);
-  return 2 * blocks <= (hopper ? 1 : 2) * multiprocessors_now() && p.seq_q > (!hopper ? 64 : row.most_d <= 64 ? 512 : 256);
-}
-
 bool has_few_tiles(const Problem& p, int multiprocessors) { return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors; }
 
 /// `workspace`: whether the call has or will get what it asks for.
@@ -244,7 +237,10 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
     if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below)) hopper_d = std::max(hopper_d, row.most_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) { return row.path == path && p.d <= row.most_d && (row.repeats || !call.deterministic); };
-  const auto automatic = [&](const BackwardRow& row) { return p.seq_k < row.below && (!row.few || has_few_keys(p, row)); };
+  const int multiprocessors = multiprocessors_now();
+  const auto automatic = [&](const BackwardRow& row) {
+    return p.seq_k < row.below && (row.cut.rows == 0 || query_cut_pays(p, row.cut, multiprocessors));
+  };
   return pick(kBackward, call.variant, fits, automatic, wrong);
 }
 
@@ -281,7 +277,7 @@ size_t workspace_bytes(const Forward& call) {
 size_t workspace_bytes(const Backward& call) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
-  return row ? backward_space(call, row->columns, row->few).bytes() : 0;
+  return row ? backward_space(call, row->columns, row->cut.rows > 0).bytes() : 0;
 }
 
 std::string launch_forward(const Forward& call, Stream stream) {

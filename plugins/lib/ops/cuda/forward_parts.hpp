@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a forward call has too few tiles of queries for the GPU, its keys are cut as well ("split KV", as in Flash-Decoding, Dao et al.
 // 2023): a part is a tile of queries with at most `chunk` of the tiles of keys that it sees, one block each. Outputs, maxima and sums
-// of the parts lie in the workspace until a second kernel adds them up (hopper_combine.cuh).
+// of the parts lie in the workspace until a second kernel adds them up (forward_combine.cuh).
 //
 //   causal, 4 tiles of queries, chunk 2        keys ->  0 1 2 3
 //   numbers of the parts of one head:       queries 3   [0 0][4 4]

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper backward kernel around its roles, and the launch of all three kernels.
 #pragma once
-#include <algorithm>
-
+#include "backward_parts.hpp"
 #include "hopper_backward_consumer.cuh"
 #include "hopper_backward_d256_scores.cuh"
 #include "hopper_backward_d256_values.cuh"
@@ -52,13 +51,6 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
   }
 }
 
-/// Tiles of queries that a block of keys takes where queries are cut: at least four, so that the block's ends stay small beside them, and
-/// so many that there is one block for each multiprocessor; under a causal mask every second block has nothing to do.
-inline int query_part(const Problem& p, int query_tiles, int64_t blocks, int multiprocessors) {
-  const int64_t wanted = std::max<int64_t>(1, int64_t{p.causal ? 2 : 1} * multiprocessors / blocks);
-  return static_cast<int>(std::max<int64_t>(std::min(query_tiles, 4), (query_tiles + wanted - 1) / wanted));
-}
-
 template <class Tiles>
 std::string launch_hopper_backward(const Backward& call, Stream stream) {
   using T = typename Tiles::T;
@@ -92,8 +84,9 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if constexpr (Tiles::kCut) {
     int multiprocessors = 0;
     if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
-    device.part = query_part(p, device.query_tiles, blocks, multiprocessors);
-    blocks *= (device.query_tiles + device.part - 1) / device.part;
+    const QueryParts parts = query_parts(p, {Tiles::kKeys, Tiles::kRows, Tiles::kD, 1, 4}, multiprocessors);
+    device.part = parts.part;
+    blocks *= parts.parts();
   }
   error = queue(hopper_backward<Tiles>, {blocks, 384, Tiles::kShared, stream, true}, device);
   if (error != cudaSuccess) return failure("hopper_backward", error);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The query kernel of the portable backward (portable_backward_keys.cuh tells the plan), and the launch of all its kernels.
 #pragma once
-#include <algorithm>
-
+#include "backward_parts.hpp"
 #include "portable_backward_keys.cuh"
 
 namespace kymo::flash {
@@ -100,14 +99,6 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     }
 }
 
-/// How many tiles of queries a block of keys takes: all, or where the blocks do not fill the GPU, so many, at least two, that they do.
-template <class Tiles>
-int query_part(const Problem& p, int64_t blocks, int multiprocessors) {
-  const int64_t wanted = std::max<int64_t>(1, int64_t{Tiles::kBlocks} * multiprocessors / blocks);
-  const int64_t tiles = (p.seq_q + Tiles::kStream - 1) / Tiles::kStream;
-  return static_cast<int>(std::max<int64_t>(std::min<int64_t>(2, tiles), (tiles + wanted - 1) / wanted));
-}
-
 /// The key kernel alone, which adds its shares of dQ (float_shares.cuh), and where the queries are cut, of dK and dV.
 template <class Tiles>
 std::string launch_backward_shares(const Backward& call, Stream stream) {
@@ -120,11 +111,10 @@ std::string launch_backward_shares(const Backward& call, Stream stream) {
   dq.output = true, dq.keys = Tiles::kCut;
   error = begin_backward<typename Tiles::T, Tiles::kD>(call, backward_space(call, 0), sums, dq, stream);
   if (error != cudaSuccess) return failure("backward_begin", error);
-  const int64_t blocks = key_blocks(p, Tiles::kOwn);
-  const int tiles = static_cast<int>((p.seq_q + Tiles::kStream - 1) / Tiles::kStream);
-  const int part = Tiles::kCut ? query_part<Tiles>(p, blocks, multiprocessors) : tiles;
-  const LaunchShape keys{blocks, Tiles::kThreads, Tiles::kShared, stream, false, (tiles + part - 1) / part};
-  return failure("portable_backward_keys", queue(portable_backward_keys<Tiles>, keys, call, sums, part));
+  QueryParts parts = query_parts(p, {Tiles::kOwn, Tiles::kStream, Tiles::kD, Tiles::kBlocks, 2}, multiprocessors);
+  if (!Tiles::kCut) parts.part = parts.tiles;
+  const LaunchShape keys{parts.key_blocks, Tiles::kThreads, Tiles::kShared, stream, false, parts.parts()};
+  return failure("portable_backward_keys", queue(portable_backward_keys<Tiles>, keys, call, sums, parts.part));
 }
 
 /// KeyTiles, QueryTiles: of one element type and padded head size.
