@@ -81,9 +81,15 @@ std::string launch_combine(const Forward& call, const ForwardParts& parts, Strea
   const Problem& p = call.problem;
   const auto* const outputs = static_cast<const float*>(call.workspace);
   const auto* const sums = reinterpret_cast<const float2*>(outputs + forward_space(parts, kD).outputs);
-  const CombineCall of{
-      parts,           outputs, sums, call.o, call.lse, static_cast<int>(p.heads_q), static_cast<int>(p.seq_q), static_cast<int>(p.d),
-      sizeof(T) == 4 ? kLog2E : p.scale * kLog2E};
+  const CombineCall of{parts,
+                       outputs,
+                       sums,
+                       call.o,
+                       call.lse,
+                       static_cast<int>(p.heads_q),
+                       static_cast<int>(p.seq_q),
+                       static_cast<int>(p.d),
+                       sizeof(T) == 4 ? kLog2E : p.scale * kLog2E};
   constexpr int kRowsOfBlock = kCombineThreads / (kD / 4);
   const int64_t rows = p.batch * p.heads_q * p.seq_q;
   const LaunchShape shape{(rows + kRowsOfBlock - 1) / kRowsOfBlock, kCombineThreads, 0, stream, true};
