@@ -16,8 +16,8 @@ using kymo::training::Replica;
 
 class Bucketed final : public kymo::training::GradientExchange {
  public:
-  Bucketed(const Replica& replica, double limit_mib, bool in_buffers) : bucket_of_(replica.parameters.size()) {
-    for (const std::vector<std::size_t>& members : kymo::training::assign_buckets(replica.parameters, limit_mib)) {
+  Bucketed(const Replica& replica, double limit_mib, bool in_buffers, bool taper = false) : bucket_of_(replica.parameters.size()) {
+    for (const std::vector<std::size_t>& members : kymo::training::assign_buckets(replica.parameters, limit_mib, taper)) {
       std::vector<at::Tensor> parameters;
       for (std::size_t i : members) {
         parameters.push_back(replica.parameters[i]);
@@ -66,6 +66,9 @@ class DdpBucketed final : public kymo::training::DataParallelWorkload {
         .param("bucket_mb", kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 100, 1000}),
                "a bucket holds at most this much, in 2^20 bytes; a larger gradient has one to itself. Filled in reverse order of the "
                "parameters")
+        .param("taper", kymo::Bool{false},
+               "a bucket holds at most half of what is left as well, down to 1 MiB: large ones travel fastest, but nothing hides the "
+               "transfer of the last one")
         .param(
             "gradients", kymo::Choice{"auto", {"auto", "separate", "views"}}.axis({"separate", "views"}),
             "separate tensors, whose calls NCCL launches as one, or views of the bucket's buffer, which has to be zeroed and to which the "
@@ -76,7 +79,7 @@ class DdpBucketed final : public kymo::training::DataParallelWorkload {
   std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
     const std::string gradients = replica.ctx.text("gradients");
     const bool in_buffers = gradients == "auto" ? replica.communicator->backend() == kymo::comm::Backend::kGloo : gradients == "views";
-    return std::make_unique<Bucketed>(replica, replica.ctx.real("bucket_mb"), in_buffers);
+    return std::make_unique<Bucketed>(replica, replica.ctx.real("bucket_mb"), in_buffers, replica.ctx.boolean("taper"));
   }
 };
 

@@ -22,7 +22,7 @@ SLOWEST = "SELECT max(host_ns) / 1e6 FROM sample WHERE warmup = 0 AND pass = 'ti
 
 def calls_for(size):
     """As many as nccl_loop makes."""
-    return 200 if size <= 1 << 20 else 50 if size <= 64 << 20 else 10
+    return 2000 if size <= 1 << 20 else 50 if size <= 64 << 20 else 10
 
 
 def loop_times(loop, ranks, sizes):

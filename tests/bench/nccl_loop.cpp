@@ -60,7 +60,7 @@ class Rank {
     count_ = bytes / sizeof(float);
     for (int i = 0; i < 5; ++i) call();
     synchronise();
-    const int calls = bytes <= (1 << 20) ? 200 : bytes <= (64 << 20) ? 50 : 10;
+    const int calls = bytes <= (1 << 20) ? 2000 : bytes <= (64 << 20) ? 50 : 10;
     meet();
     double start = seconds();
     for (int i = 0; i < calls; ++i) call();

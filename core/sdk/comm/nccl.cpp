@@ -53,9 +53,9 @@ class NcclWork final : public Work {
     check_launched();
     if (!session_->failed() || !flight_->landed()) session_->check();
     const int index = session_->context().device_index();
-    const OnDevice device(index);
     const cudaStream_t current = c10::cuda::getCurrentCUDAStream(static_cast<c10::DeviceIndex>(index)).stream();
     if (current != flight_->stream) {
+      const OnDevice device(index);
       flight_->mark();
       check_cuda(cudaStreamWaitEvent(current, flight_->done, 0), "a collective could not be waited for");
     }
@@ -189,8 +189,10 @@ class NcclCommunicator final : public Communicator {
     const std::shared_ptr<Flight> flight = in_group_ && group_ ? group_ : flights_.take();
     if (!group_ || !in_group_) prepare(*flight, caller);
     Collective report = reporter_.begin(call.operation, call.bytes, flight->stream);
-    flight->kept.push_back(output);
-    if (!input.is_same(output)) flight->kept.push_back(input);
+    if (own_stream_ || in_group_) {  // elsewhere it is queued where its memory would be used again
+      flight->kept.push_back(output);
+      if (!input.is_same(output)) flight->kept.push_back(input);
+    }
     if (in_group_) {
       join_group(flight, caller, std::move(report));
       accept(queue(flight->stream));

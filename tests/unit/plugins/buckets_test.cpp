@@ -24,6 +24,22 @@ TEST(Buckets, GiveALargeParameterOneToItself) {
   EXPECT_THAT(assign_buckets({4, 4}, 0), ElementsAre(Bucket{1}, Bucket{0}));
 }
 
+TEST(Buckets, TaperedHoldAtMostHalfOfWhatIsLeft) {
+  const std::int64_t mib = 1 << 20;
+  const std::vector<std::int64_t> even(16, mib);
+  std::vector<std::size_t> held;
+  for (const Bucket& bucket : assign_buckets(even, 1000 * mib, true)) held.push_back(bucket.size());
+  EXPECT_THAT(held, ElementsAre(8, 4, 2, 1, 1));
+  held.clear();
+  for (const Bucket& bucket : assign_buckets(even, 3 * mib, true)) held.push_back(bucket.size());
+  EXPECT_THAT(held, ElementsAre(3, 3, 3, 3, 2, 1, 1));
+}
+
+TEST(Buckets, TaperOnlyDownToOneMebibyte) {
+  EXPECT_THAT(assign_buckets({10, 20, 30, 40}, 1000, true), ElementsAre(Bucket{3, 2, 1, 0}));
+  EXPECT_THAT(assign_buckets({10, 20, 30, 40}, 70, true), ElementsAre(Bucket{3, 2}, Bucket{1, 0}));
+}
+
 TEST(Buckets, OfNothing) { EXPECT_TRUE(assign_buckets(std::vector<std::int64_t>{}, 10).empty()); }
 
 /// The toy model has weights of 400, 2000 and 1000 bytes.
