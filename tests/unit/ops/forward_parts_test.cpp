@@ -94,6 +94,19 @@ TEST(ForwardParts, AreCutWhereTheGpuIsNotFull) {
   EXPECT_GT(one_query.chunks, 64);
 }
 
+TEST(ForwardParts, OfFloatsFillAMultiprocessorTwice) {
+  for (const bool causal : {false, true}) {
+    Forward call = call_of(1, 8192, 8192, causal, 128);
+    call.problem.element = Element::kFloat32;
+    const ForwardParts parts = forward_parts(call, 64, 64, kMultiprocessors);
+    EXPECT_GT(parts.count(), kMultiprocessors) << causal;
+  }
+  EXPECT_EQ(block_rounds(2 * kMultiprocessors, kMultiprocessors, 1.5), 1.5);
+  EXPECT_EQ(block_rounds(kMultiprocessors + 1, kMultiprocessors, 1.5), 1.5);
+  EXPECT_EQ(block_rounds(3 * kMultiprocessors, kMultiprocessors, 1.5), 2.5);
+  EXPECT_EQ(block_rounds(kMultiprocessors + 1, kMultiprocessors, 2), 2);
+}
+
 TEST(ForwardParts, AreUncutWhereThatWouldNotPay) {
   EXPECT_EQ(forward_parts(call_of(1, 256, 256, true), 128, 128, kMultiprocessors).chunks, 1);         // too short
   EXPECT_EQ(forward_parts(call_of(32, 4096, 4096, true), 128, 128, kMultiprocessors).chunks, 1);      // full

@@ -95,19 +95,27 @@ inline ForwardParts cut_forward(ForwardParts parts, int most) {
   return parts;
 }
 
+/// How long `count` equal blocks take, in times of one that has a multiprocessor for itself; two side by side take `together`, 2 where
+/// there is room for one.
+inline double block_rounds(int count, int multiprocessors, double together) {
+  const int full = count / (2 * multiprocessors), rest = count % (2 * multiprocessors);
+  return full * together + (rest == 0 ? 0.0 : rest <= multiprocessors ? 1.0 : together);
+}
+
 /// About how many microseconds a call takes, from measurements with one head on an H100: a step over a tile of keys, a block's begin and
-/// end, the second kernel's launch and its reading of what the first wrote.
+/// end, the second kernel's launch and its reading of what the first wrote. Of the float kernels a multiprocessor holds two blocks.
 inline double forward_time(const ForwardParts& parts, const Problem& p, int multiprocessors) {
   const bool wide = p.element == Element::kFloat32;
-  const double d = static_cast<double>(p.d), bytes_in_time = 1.5e6;
+  const double d = static_cast<double>(p.d), bytes_in_time = 1.5e6, together = !wide ? 2.0 : p.d <= 128 ? 1.6 : 1.4;
   const double step = wide ? (p.d > 128 ? 0.26 : 0.095) * parts.keys : 0.9 + 0.003 * d, ends = wide ? 6.0 : 4.0 + 0.006 * d;
-  const int count = parts.count(), rounds = (count + multiprocessors - 1) / multiprocessors;
+  const int count = parts.count();
   if (parts.chunks > 1) {
     const double bytes = static_cast<double>(count) * parts.rows() * d * 4;
-    return rounds * (parts.chunk * step + ends) + 3.0 + bytes / bytes_in_time;
+    return block_rounds(count, multiprocessors, together) * (parts.chunk * step + ends) + 3.0 + bytes / bytes_in_time;
   }
-  // Uncut, causal tiles of unequal length are shared out evenly: the longest of them, or half of all.
-  return (parts.causal ? std::max(1.0, 0.5 * count / multiprocessors) : rounds) * parts.key_tiles * step + ends;
+  // Uncut, causal tiles of unequal length are shared out evenly: the longest of them, beside another for part of its time, or half of all.
+  const double longest = wide && count > multiprocessors ? 0.5 * (1 + together) : 1.0, half = 0.25 * together * count / multiprocessors;
+  return (parts.causal ? std::max(longest, half) : block_rounds(count, multiprocessors, together)) * parts.key_tiles * step + ends;
 }
 
 /// The parts that end soonest; chunks is 1 where cutting the keys gains less than a tenth, unless the kernel was asked for by number.

@@ -61,8 +61,9 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
   if (schedule.counter) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
   if (error != cudaSuccess) return failure("hopper_forward's counter", error);
   const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E};
-  const LaunchShape shape{forward_blocks(schedule, p.causal && !Tiles::kChained, multiprocessors), Tiles::kThreads, Tiles::kShared, stream,
-                          !schedule.counter};
+  const int blocks = forward_blocks(schedule, p.causal && !Tiles::kChained, multiprocessors);
+  if (Tiles::kChained && p.causal) schedule.pairs = forward_pairs(schedule.heads, schedule.row_tiles, blocks, schedule.heads_at_once);
+  const LaunchShape shape{blocks, Tiles::kThreads, Tiles::kShared, stream, !schedule.counter};
   return failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
 }
 

@@ -9,12 +9,11 @@
 //                      before the kernel, so that launches on several streams and replays of graphs share nothing
 //   else               a fixed share: round by round in the order above, each second round backwards, so that what a block takes too
 //                      long in one round it takes shorter in the next
-// Chained tiles (hopper_forward_chained.cuh) have another fixed share under a causal mask: pairs of the longest and the shortest tile of a
-// head (of two heads, where the tiles of one are odd in number), the next longest and the next shortest, ..., each pair as much work.
+// Chained tiles (hopper_forward_chained.cuh) have another fixed share under a causal mask: forward_pairs.hpp.
 #pragma once
 #include <cuda_runtime.h>
 
-#include "forward_parts.hpp"
+#include "forward_pairs.hpp"
 #include "kernels.hpp"
 
 namespace kymo::flash {
@@ -36,6 +35,7 @@ struct ForwardSchedule {
   int heads_at_once;        // causal: heads walked together
   int* counter;             // tiles taken beyond the first of each block; or null
   ForwardParts parts;       // what `tiles` counts where keys are cut
+  ForwardPairs pairs;       // chained, causal
 
   /// The tile after that of `round`; one thread of the block asks, once for each round.
   __device__ __forceinline__ int next(int round) const {
@@ -43,30 +43,19 @@ struct ForwardSchedule {
     if (counter) return blocks + atomicAdd(counter, 1);
     return (round + 1) * blocks + (round & 1 ? block : blocks - 1 - block);
   }
-  /// The tile of `round` where pairs are shared out: 2 n and 2 n + 1 belong together. What the last full two rounds leave over, less than
-  /// two tiles for each block, is a pair for some blocks and one tile for the others.
-  __device__ __forceinline__ int paired(int round) const {
-    const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
-    const int even_rounds = tiles / (2 * blocks) * 2, in_pair = round & 1;
-    if (round < even_rounds) return (round - in_pair) * blocks + 2 * block + in_pair;
-    const int first = even_rounds * blocks, pairs = max(0, tiles - first - blocks);
-    if (block < pairs) return round < even_rounds + 2 ? first + 2 * block + in_pair : tiles;
-    return round == even_rounds ? first + pairs + block : tiles;
-  }
   template <bool kCausal>
   __device__ __forceinline__ int chained_first() const {
-    return kCausal ? paired(0) : static_cast<int>(blockIdx.x);
+    return kCausal ? pairs.number(0, blockIdx.x, gridDim.x) : static_cast<int>(blockIdx.x);
   }
   template <bool kCausal>
   __device__ __forceinline__ int chained_next(int round) const {
-    return kCausal ? paired(round + 1) : next(round);
+    return kCausal ? pairs.number(round + 1, blockIdx.x, gridDim.x) : next(round);
   }
   template <int kRows, bool kCausal>
   __device__ __forceinline__ QueryTile chained_tile(int at) const {
     if (!kCausal) return tile<kRows, kCausal>(at);
-    const int wide = 1 + (row_tiles & 1), set = at / (wide * row_tiles), in_set = at - set * wide * row_tiles, second = in_set & 1;
-    const int all_head = wide * set + (wide * set + 1 < heads ? second * (wide - 1) : 0);
-    return place<kRows>(all_head, second ? in_set / 2 : row_tiles - 1 - in_set / 2);
+    const ForwardPairs::Place where = pairs.place(at);
+    return place<kRows>(where.head, where.row_tile);
   }
   template <int kRows, bool kCausal>
   __device__ __forceinline__ QueryTile tile(int at) const {

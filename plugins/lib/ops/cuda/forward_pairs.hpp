@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// How chained tiles of queries (hopper_forward_chained.cuh) are shared out under a causal mask, where the last tiles of a head are the
+// longest: a fixed share for each block.
+//
+// First pairs of the longest and the shortest tile of a head (of two heads, where the tiles of one are odd in number), the next longest and
+// the next shortest, ..., each pair as much work. What full rounds of pairs leave over would keep some blocks for one pair longer than
+// others; where it is of whole heads, few enough for L2 and for half of the blocks to begin with different keys, all heads' longest tiles
+// come first there, round by round, each second one backwards. Otherwise it is a pair for some blocks and one tile for the others.
+#pragma once
+#include "forward_parts.hpp"
+
+namespace kymo::flash {
+
+struct ForwardPairs {
+  int heads, row_tiles, tiles;  // row_tiles: of a head
+  int paired;                   // tiles shared out as full rounds of pairs, of whole heads; 0: as pairs as far as they go
+
+  struct Place {
+    int head, row_tile;
+  };
+  /// The number of the block's tile of this round; `tiles` or more: it has done its share.
+  KYMO_HOST_AND_DEVICE int number(int round, int block, int blocks) const {
+    const int even_rounds = paired ? paired / blocks : tiles / (2 * blocks) * 2, in_pair = round & 1;
+    if (round < even_rounds) return (round - in_pair) * blocks + 2 * block + in_pair;
+    if (paired) return round * blocks + (in_pair ? blocks - 1 - block : block);
+    const int first = even_rounds * blocks, more = tiles - first - blocks, pairs = more > 0 ? more : 0;
+    if (block < pairs) return round < even_rounds + 2 ? first + 2 * block + in_pair : tiles;
+    return round == even_rounds ? first + pairs + block : tiles;
+  }
+  KYMO_HOST_AND_DEVICE Place place(int number) const {
+    if (paired && number >= paired) {
+      const int first = paired / row_tiles, rest = number - paired, row = rest / (heads - first);
+      return {first + rest - row * (heads - first), row_tiles - 1 - row};
+    }
+    const int wide = 1 + (row_tiles & 1), set = number / (wide * row_tiles), in_set = number - set * wide * row_tiles, second = in_set & 1;
+    const int head = wide * set + (wide * set + 1 < heads ? second * (wide - 1) : 0);
+    return {head, second ? in_set / 2 : row_tiles - 1 - in_set / 2};
+  }
+};
+
+/// heads_in_l2: so many heads' keys and values L2 holds. Where there are many rounds of pairs, one less: enough is left over to even out.
+inline ForwardPairs forward_pairs(int heads, int row_tiles, int blocks, int heads_in_l2) {
+  ForwardPairs all{heads, row_tiles, heads * row_tiles, 0};
+  const int set = row_tiles * (1 + row_tiles % 2), full_rounds = all.tiles / (2 * blocks);
+  int rounds = full_rounds - (full_rounds >= 12 ? 1 : 0);
+  while (rounds > 0 && 2 * blocks * rounds % set != 0) --rounds;
+  const int paired = 2 * blocks * rounds, left = (all.tiles - paired) / row_tiles;
+  if (left <= heads_in_l2 && left <= blocks / 2) all.paired = paired;
+  return all;
+}
+
+}  // namespace kymo::flash
