@@ -37,7 +37,7 @@ SELECT k.machine,                                                        -- as i
         WHERE n.machine = k.machine AND n.backend = k.backend AND n.ranks = k.ranks AND n.dtype = k.dtype AND n.in_place = k.in_place) AS largest_error  -- largest relative distance of the fit from a measured time
 FROM kept k;
 
--- Each run of ddp_bucketed that exchanges gradients, against the model of the last bucket: while backward hides the other buckets, the step is longer than without communication by the transfer of the last one and the time of all calls, s/(n·w) + n·o, with s the gradients' bytes, n = ceil(s/bucket) but no more than there are tensors (a gradient larger than a bucket has one to itself), and o and w from all_reduce_fit. The root is taken by Newton's iteration.
+-- Each run of ddp_bucketed that exchanges gradients, in buckets of one size, against the model of the last bucket: while backward hides the other buckets, the step is longer than without communication by the transfer of the last one and the time of all calls, s/(n·w) + n·o, with s the gradients' bytes, n = ceil(s/bucket) but no more than there are tensors (a gradient larger than a bucket has one to itself), and o and w from all_reduce_fit. The root is taken by Newton's iteration.
 CREATE VIEW bucket_prediction AS
 WITH RECURSIVE bucketed AS (
   SELECT d.run_id, d.setting, d.family, d.machine, d.backend, d.ranks, d.dtype, d.bucket_mb, 1048576.0 * d.bucket_mb AS bucket_bytes, p.median_ms,
@@ -50,7 +50,7 @@ WITH RECURSIVE bucketed AS (
           ORDER BY b.same_workload DESC, b.same_bucket DESC, b.run_id DESC LIMIT 1) AS silent_ms
   FROM ddp_run d
   JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
-  WHERE d.workload = 'ddp_bucketed' AND d.communicate = 1 AND d.bucket_mb > 0
+  WHERE d.workload = 'ddp_bucketed' AND d.communicate = 1 AND d.bucket_mb > 0 AND d.taper = 0
 ),
 fitted AS (
   SELECT t.* FROM (

@@ -7,7 +7,7 @@ SELECT t.run_id,                                                         -- the 
        t.workload,                                                       -- ddp_naive, ddp_flat, ddp_overlap, ddp_bucketed, ddp_torch or sharded_optimizer
        t.workload || CASE WHEN t.communicate = 0 THEN ', no exchange'
                           WHEN t.scheme IS NOT NULL THEN ', ' || t.scheme || CASE WHEN t.scheme = 'broadcast' AND t.flat = 0 THEN ' one by one' WHEN t.scheme = 'zero1' AND t.overlap = 0 THEN ' after backward' ELSE '' END
-                          WHEN t.bucket_mb IS NOT NULL THEN ', ' || printf('%g', t.bucket_mb) || ' MiB' || CASE t.gradients WHEN 'separate' THEN ', separate' ELSE '' END
+                          WHEN t.bucket_mb IS NOT NULL THEN ', ' || printf('%g', t.bucket_mb) || ' MiB' || CASE t.gradients WHEN 'separate' THEN ', separate' ELSE '' END || CASE t.taper WHEN 1 THEN ', tapered' ELSE '' END
                           WHEN t.copy = 1 THEN ', copied' ELSE '' END AS strategy,  -- workload with what sets it apart: size of its buckets, scheme of sharding, or that gradients are not exchanged
        CASE t.workload WHEN 'ddp_naive' THEN 0 WHEN 'ddp_flat' THEN 1 WHEN 'ddp_overlap' THEN 2 WHEN 'ddp_bucketed' THEN 3 WHEN 'ddp_torch' THEN 4 ELSE 5 END
          + CASE t.communicate WHEN 0 THEN 10 ELSE 0 END AS strategy_order,  -- place among the strategies
@@ -20,6 +20,7 @@ SELECT t.run_id,                                                         -- the 
        t.ranks,                                                          -- processes
        t.communicate,                                                    -- 0 if gradients are not exchanged, which gives wrong training and the time of computing alone
        CASE WHEN t.scheme IS NULL OR t.scheme = 'zero1' THEN t.bucket_mb END AS bucket_mb,  -- most MiB of a bucket; NULL if it has no buckets
+       coalesce(t.taper, 0) AS taper,                                    -- 1 if buckets hold at most half of what is left as well
        t.scheme,                                                         -- none, broadcast or zero1; NULL if it is not about sharding
        t.machine,                                                        -- as in run_machine
        t.model || ', context ' || t.context || ', batch ' || t.batch || ', ' || t.dtype || CASE t.autocast WHEN 1 THEN ' autocast' ELSE '' END || ', ' || t.backend || ', '
@@ -29,7 +30,7 @@ SELECT t.run_id,                                                         -- the 
 FROM (
   SELECT r.run_id, r.workload, r.ranks, r.sync, m.machine, p.bucket_mb, p.scheme, coalesce(p.model, '') AS model, coalesce(p.context, 0) AS context, coalesce(p.batch, 0) AS batch,
          coalesce(p.dtype, 'fp32') AS dtype, coalesce(p.autocast, 0) AS autocast, coalesce(p.attention, '') AS attention, coalesce(p.optimizer, '') AS optimizer,
-         coalesce(p.wrapped, 'configured') AS wrapped, p.copy, p.gradients, p.flat, p.overlap,
+         coalesce(p.wrapped, 'configured') AS wrapped, p.copy, p.gradients, p.taper, p.flat, p.overlap,
          coalesce(p.communicate, 1) AS communicate,
          CASE coalesce(p.backend, 'auto') WHEN 'auto' THEN CASE r.device_kind WHEN 'cuda' THEN 'nccl' ELSE 'gloo' END ELSE p.backend END AS backend
   FROM run r
@@ -42,6 +43,7 @@ FROM (
            max(CASE q.name WHEN 'communicate' THEN q.value END) AS communicate, max(CASE q.name WHEN 'bucket_mb' THEN q.value END) AS bucket_mb,
            max(CASE q.name WHEN 'scheme' THEN q.value END) AS scheme, max(CASE q.name WHEN 'wrapped' THEN q.value END) AS wrapped,
            max(CASE q.name WHEN 'copy' THEN q.value END) AS copy, max(CASE q.name WHEN 'gradients' THEN q.value END) AS gradients,
+           max(CASE q.name WHEN 'taper' THEN q.value END) AS taper,
            max(CASE q.name WHEN 'flat' THEN q.value END) AS flat, max(CASE q.name WHEN 'overlap' THEN q.value END) AS overlap
     FROM param q GROUP BY q.run_id
   ) p ON p.run_id = r.run_id

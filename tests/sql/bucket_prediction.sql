@@ -10,3 +10,6 @@ DELETE FROM metric WHERE run_id = 23;
 SELECT run_id, buckets, silent_ms, predicted_overhead_ms, predicted_ms, error, best_bucket_mb, best_measured_bucket_mb FROM bucket_prediction ORDER BY run_id;
 DELETE FROM statistic WHERE run_id > 30;
 SELECT run_id, buckets, alpha_us, predicted_overhead_ms, best_bucket_mb FROM bucket_prediction ORDER BY run_id;
+-- The model knows no buckets that shrink towards the end.
+INSERT INTO param (run_id, name, type, value) VALUES (24, 'taper', 'bool', 1);
+SELECT run_id, best_measured_bucket_mb FROM bucket_prediction ORDER BY run_id;
