@@ -43,9 +43,13 @@ def kymo_times(arguments, workload, settings, axis=None, sync="step"):
                     runs[run][phase] = mean
     return list(runs.values())
 
+BUCKETED = {"bucketed_views": {"gradients": "views"}, "bucketed_separate": {"gradients": "separate"},
+            "bucketed_tapered": {"gradients": "separate", "taper": "true"}}
+
 
 def kymo_strategies(arguments, buckets):
-    """Step times in ms by strategy and bucket; a bucketed strategy has one row for each way to keep its gradients."""
+    """Step times in ms by strategy and bucket; a bucketed strategy has one row for each way to keep its gradients, and to end with small
+    buckets."""
     axis = "bucket_mb=" + ",".join(buckets)
     found = {}
 
@@ -59,8 +63,8 @@ def kymo_strategies(arguments, buckets):
     note("flat", kymo_times(arguments, "ddp_flat", {}), [""])
     note("flat_copy", kymo_times(arguments, "ddp_flat", {"copy": "true"}), [""])
     note("overlap", kymo_times(arguments, "ddp_overlap", {}), [""])
-    for gradients in ("views", "separate"):
-        note(f"bucketed_{gradients}", kymo_times(arguments, "ddp_bucketed", {"gradients": gradients}, axis), buckets)
+    for strategy, settings in BUCKETED.items():
+        note(strategy, kymo_times(arguments, "ddp_bucketed", settings, axis), buckets)
     note("torch", kymo_times(arguments, "ddp_torch", {}, axis), buckets)
     return found
 
@@ -116,7 +120,7 @@ def main():
         print(f"{strategy},{bucket},{time:.3f},{peer:.3f},{time / peer:.3f}" if peer else f"{strategy},{bucket},{time:.3f},,")
     parts = phases["forward"] + phases["communication"] + phases["optimizer"]
     bound = max(ours["none", ""], parts)
-    time, (strategy, bucket) = best_bucket(ours, "bucketed_views", "bucketed_separate")
+    time, (strategy, bucket) = best_bucket(ours, *BUCKETED)
     torch_time, (_, torch_bucket) = best_bucket(ours, "torch")
     print(f"without communication {ours['none', '']:.3f} ms, forward + all-reduce + optimizer {parts:.3f} ms, bound {bound:.3f} ms")
     print(f"best {strategy} ({bucket} MiB) {time:.3f} ms: {time / bound:.3f} of the bound, {time / torch_time:.3f} of ddp_torch ({torch_bucket} MiB)")
