@@ -55,7 +55,8 @@ const Known kKnown[] = {
      "true>::Params)",
      "attention", "fmha_cutlassB_bf16_aligned_64x64_k32_sm80"},
     {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_3_64x128x128_4x1x1_kernel0_0", "attention", nullptr},
-    {"void kymo::flash::hopper_combine<__nv_bfloat16, 64>(kymo::flash::CombineCall)", "attention", nullptr},
+    {"void kymo::flash::forward_combine<__nv_bfloat16, 64>(kymo::flash::CombineCall)", "attention", nullptr},
+    {"void kymo::flash::gradients_out<__half, 128>(kymo::flash::Backward, float const*, float const*, int)", "attention", nullptr},
     {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, "
      "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)",
      "elementwise", "elementwise add"},
