@@ -7,7 +7,8 @@ namespace kymo::flash {
 namespace {
 
 constexpr int kMultiprocessors = 132;
-constexpr QueryCut kHopper64{128, 128, 64, 1, 4}, kHopper128{128, 64, 128, 1, 4}, kHopper256{64, 64, 256, 1, 4}, kFloat64{64, 32, 64, 2, 2};
+constexpr QueryCut kHopper64 = query_cut(false, 64), kHopper128 = query_cut(false, 128), kHopper256 = query_cut(false, 256),
+                   kFloat64 = query_cut(true, 64);
 
 Problem problem(int64_t heads, int64_t seq, bool causal, Element element = Element::kBfloat16) {
   Problem p;

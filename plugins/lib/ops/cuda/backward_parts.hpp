@@ -5,15 +5,20 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "flash.hpp"
+#include "blocks.hpp"
 
 namespace kymo::flash {
 
 /// How a kernel cuts: keys of a block, queries of a tile, padded head size; how many blocks a multiprocessor holds, and the fewest tiles
 /// that a block is worth.
 struct QueryCut {
-  int keys = 0, rows = 0, columns = 0, blocks = 0, least_tiles = 0;
+  int keys, rows, columns, blocks, least_tiles;
 };
+/// Of the kernel for this padded head size; its launch checks that its tiles are these.
+constexpr QueryCut query_cut(bool wide, int columns) {
+  if (wide) return columns <= 64 ? QueryCut{64, 32, columns, 2, 2} : QueryCut{columns <= 128 ? 64 : 32, 16, columns, 2, 2};
+  return columns <= 64 ? QueryCut{128, 128, columns, 1, 4} : QueryCut{columns <= 128 ? 128 : 64, 64, columns, 1, 4};
+}
 
 struct QueryParts {
   int64_t key_blocks;  // of all heads and batch elements
@@ -24,7 +29,7 @@ struct QueryParts {
 /// So many parts that the GPU is full; under a causal mask every second one has nothing to do.
 inline QueryParts query_parts(const Problem& p, const QueryCut& cut, int multiprocessors) {
   QueryParts all{};
-  all.key_blocks = p.batch * p.heads_kv * ((p.seq_k + cut.keys - 1) / cut.keys);
+  all.key_blocks = key_blocks(p, cut.keys);
   all.tiles = static_cast<int>((p.seq_q + cut.rows - 1) / cut.rows);
   const int64_t room = int64_t{p.causal ? 2 : 1} * cut.blocks * multiprocessors, wanted = std::max<int64_t>(1, room / all.key_blocks);
   all.part = static_cast<int>(std::max<int64_t>(std::min(all.tiles, cut.least_tiles), (all.tiles + wanted - 1) / wanted));

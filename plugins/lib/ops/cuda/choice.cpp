@@ -17,6 +17,11 @@
 namespace kymo::flash {
 namespace {
 
+enum class Tiling {
+  kPlain,
+  kChained,  // never takes its tiles by a counter
+  kParts     // keys are cut: taken by itself only where that pays, and workspace is given
+};
 enum Masks { kFull = 1, kCausal = 2, kAnyMask = 3 };
 constexpr size_t kCounterBytes = 256;  // one counter of tiles taken
 constexpr int64_t kAnyLength = int64_t{1} << 40;
@@ -30,41 +35,38 @@ struct ForwardRow {
   Masks masks;
   int64_t below;
   LaunchForward* launch;
-  bool chained = false;              // never takes its tiles by a counter
-  bool few = false;                  // taken by itself only where tiles of 128 queries are at most two for each multiprocessor
-  int part_rows = 0, part_keys = 0;  // of a tile where keys are cut: taken by itself only where that pays, and workspace is given
+  Tiling tiling = Tiling::kPlain;
+  bool few = false;  // taken by itself only where tiles of 128 queries are at most two for each multiprocessor
 };
 // By the times in docs/kernels/attention_forward.md. Few tiles: keys are cut where that pays. d 64: three consumers hide the exponentials,
 // which weigh twice as much there, but below 4k keys a causal mask leaves too much of 192 rows unused, and few tiles of 192 rows fill the
 // GPU too unevenly. d 96: long rows without a mask favour the most keys that shared memory holds twice; else tiles of 128 keys, as at d
 // 128, where less lies beyond the diagonal. d 256: 80 keys are what it holds twice.
 constexpr std::array kForward = {
-    ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_parts128x128, false, true,
-               128, 128},
-    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_chained128x128, true, true},
+    ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_parts128x128, Tiling::kParts},
+    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_chained128x128,
+               Tiling::kChained, true},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128, true},
+    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128, Tiling::kChained},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d128_parts128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_parts128x128, false, true,
-               128, 128},
-    ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 4096, hopper_forward_d96_chained128x128, true},
+    ForwardRow{"hopper_forward_d128_parts128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_parts128x128,
+               Tiling::kParts},
+    ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 4096, hopper_forward_d96_chained128x128, Tiling::kChained},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
     ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x128},
-    ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_chained128x128, true},
-    ForwardRow{"hopper_forward_d256_parts128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_parts128x80, false, true,
-               128, 80},
+    ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_chained128x128,
+               Tiling::kChained},
+    ForwardRow{"hopper_forward_d256_parts128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_parts128x80,
+               Tiling::kParts},
     ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
     ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
     ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
     ForwardRow{"portable_forward_d256", Path::kPortable, 256, kAnyMask, kAnyLength, portable_forward_d256},
-    ForwardRow{"float_forward_d64_parts128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_parts128x48, false, true, 128,
-               48},
+    ForwardRow{"float_forward_d64_parts128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_parts128x48, Tiling::kParts},
     ForwardRow{"float_forward_d64_128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_128x48},
-    ForwardRow{"float_forward_d128_parts64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_parts64x64, false, true, 64,
-               64},
+    ForwardRow{"float_forward_d128_parts64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_parts64x64, Tiling::kParts},
     ForwardRow{"float_forward_d128_64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_64x64},
-    ForwardRow{"float_forward_d256_parts64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_parts64x16, false, true, 64,
-               16},
+    ForwardRow{"float_forward_d256_parts64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_parts64x16, Tiling::kParts},
     ForwardRow{"float_forward_d256_64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_64x16},
 };
 
@@ -76,27 +78,27 @@ struct BackwardRow {
   int64_t below;  // as in ForwardRow
   bool repeats;   // takes deterministic calls
   LaunchBackward* launch;
-  QueryCut cut{};  // where queries are cut: taken by itself only where that pays
+  bool cut = false;  // queries are cut: taken by itself only where that pays
 };
 constexpr std::array kBackward = {
-    BackwardRow{"hopper_backward_d64_cut", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_cut, {128, 128, 64, 1, 4}},
+    BackwardRow{"hopper_backward_d64_cut", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_cut, true},
     BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, kAnyLength, true, hopper_backward_d64},
-    BackwardRow{"hopper_backward_d128_cut", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_cut, {128, 64, 128, 1, 4}},
+    BackwardRow{"hopper_backward_d128_cut", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_cut, true},
     BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, 2048, true, hopper_backward_d128},
     BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_early},
     BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, kAnyLength, true, hopper_backward_d128},
-    BackwardRow{"hopper_backward_d192_cut", Path::kHopper, 192, 192, kAnyLength, false, hopper_backward_d192_cut, {64, 64, 192, 1, 4}},
+    BackwardRow{"hopper_backward_d192_cut", Path::kHopper, 192, 192, kAnyLength, false, hopper_backward_d192_cut, true},
     BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, kAnyLength, true, hopper_backward_d192},
-    BackwardRow{"hopper_backward_d256_cut", Path::kHopper, 256, 256, kAnyLength, false, hopper_backward_d256_cut, {64, 64, 256, 1, 4}},
+    BackwardRow{"hopper_backward_d256_cut", Path::kHopper, 256, 256, kAnyLength, false, hopper_backward_d256_cut, true},
     BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, kAnyLength, true, hopper_backward_d256},
     BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, kAnyLength, true, portable_backward_d64},
     BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, kAnyLength, true, portable_backward_d128},
     BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, kAnyLength, true, portable_backward_d256},
-    BackwardRow{"float_backward_d64_cut", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_cut, {64, 32, 64, 2, 2}},
+    BackwardRow{"float_backward_d64_cut", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_cut, true},
     BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_shares},
-    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, {64, 16, 128, 2, 2}},
+    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, true},
     BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares},
-    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, {32, 16, 256, 2, 2}},
+    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, true},
     BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares},
     BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
     BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
@@ -189,7 +191,8 @@ int multiprocessors_now() {
   return count_multiprocessors(count) == cudaSuccess ? count : 1;
 }
 ForwardParts parts_of(const Forward& call, const ForwardRow& row, int multiprocessors) {
-  return forward_parts(call, row.part_rows, row.part_keys, multiprocessors);
+  const KeyCut cut = key_cut(row.path == Path::kFloat, row.most_d);
+  return forward_parts(call, cut.rows, cut.keys, multiprocessors);
 }
 
 bool has_few_tiles(const Problem& p, int multiprocessors) { return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors; }
@@ -213,7 +216,7 @@ const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace
   const bool few = has_few_tiles(p, multiprocessors);
   const auto automatic = [&](const ForwardRow& row) {
     if (p.seq_k >= row.below || (row.few && !few)) return false;
-    return row.part_keys == 0 || (workspace && parts_of(call, row, multiprocessors).chunks > 1);
+    return row.tiling != Tiling::kParts || (workspace && parts_of(call, row, multiprocessors).chunks > 1);
   };
   return pick(kForward, call.variant, fits, automatic, wrong);
 }
@@ -237,9 +240,8 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
     if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below)) hopper_d = std::max(hopper_d, row.most_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) { return row.path == path && p.d <= row.most_d && (row.repeats || !call.deterministic); };
-  const int multiprocessors = multiprocessors_now();
   const auto automatic = [&](const BackwardRow& row) {
-    return p.seq_k < row.below && (row.cut.rows == 0 || query_cut_pays(p, row.cut, multiprocessors));
+    return p.seq_k < row.below && (!row.cut || query_cut_pays(p, query_cut(row.path == Path::kFloat, row.most_d), multiprocessors_now()));
   };
   return pick(kBackward, call.variant, fits, automatic, wrong);
 }
@@ -270,20 +272,20 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 size_t workspace_bytes(const Forward& call) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
-  if (row && row->part_keys > 0) return forward_space(parts_of(call, *row, multiprocessors_now()), row->most_d).bytes();
-  return row && row->path == Path::kHopper && !row->chained && wants_counter(call.problem) ? kCounterBytes : 0;
+  if (row && row->tiling == Tiling::kParts) return forward_space(parts_of(call, *row, multiprocessors_now()), row->most_d).bytes();
+  return row && row->path == Path::kHopper && row->tiling != Tiling::kChained && wants_counter(call.problem) ? kCounterBytes : 0;
 }
 
 size_t workspace_bytes(const Backward& call) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
-  return row ? backward_space(call, row->columns, row->cut.rows > 0).bytes() : 0;
+  return row ? backward_space(call, row->columns, row->cut).bytes() : 0;
 }
 
 std::string launch_forward(const Forward& call, Stream stream) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong, call.workspace != nullptr);
-  if (row && (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->part_keys > 0 && !call.workspace)))
+  if (row && (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->tiling == Tiling::kParts && !call.workspace)))
     return "the workspace must be 256-byte aligned device memory";
   return row ? row->launch(call, stream) : wrong;
 }

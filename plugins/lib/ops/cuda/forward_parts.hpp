@@ -118,6 +118,16 @@ inline double forward_time(const ForwardParts& parts, const Problem& p, int mult
   return (parts.causal ? std::max(longest, half) : block_rounds(count, multiprocessors, together)) * parts.key_tiles * step + ends;
 }
 
+/// Queries and keys of a tile of the kernel that cuts keys for this padded head size; its launch checks that its tiles are these.
+struct KeyCut {
+  int rows, keys;
+  bool operator==(const KeyCut&) const = default;
+};
+constexpr KeyCut key_cut(bool wide, int columns) {
+  if (wide) return columns <= 64 ? KeyCut{128, 48} : KeyCut{64, columns <= 128 ? 64 : 16};
+  return {128, columns <= 128 ? 128 : 80};
+}
+
 /// The parts that end soonest; chunks is 1 where cutting the keys gains less than a tenth, unless the kernel was asked for by number.
 inline ForwardParts forward_parts(const Forward& call, int rows, int keys, int multiprocessors) {
   const Problem& p = call.problem;

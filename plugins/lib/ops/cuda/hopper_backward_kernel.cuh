@@ -84,7 +84,9 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if constexpr (Tiles::kCut) {
     int multiprocessors = 0;
     if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
-    const QueryParts parts = query_parts(p, {Tiles::kKeys, Tiles::kRows, Tiles::kD, 1, 4}, multiprocessors);
+    constexpr QueryCut cut = query_cut(false, Tiles::kD);
+    static_assert(cut.keys == Tiles::kKeys && cut.rows == Tiles::kRows);
+    const QueryParts parts = query_parts(p, cut, multiprocessors);
     device.part = parts.part;
     blocks *= parts.parts();
   }

@@ -76,6 +76,7 @@ std::string launch_forward_parts(const Forward& call, Stream stream) {
   int multiprocessors = 0;
   if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, nullptr);
+  static_assert(key_cut(false, Tiles::kD) == KeyCut{Tiles::kRows, Tiles::kKeys});
   schedule.parts = forward_parts(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
   schedule.tiles = schedule.parts.count();
   auto* const outputs = static_cast<float*>(call.workspace);

@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "flash.hpp"
+#include "blocks.hpp"
 #include "forward_parts.hpp"
 
 namespace kymo::flash {
@@ -20,9 +20,6 @@ __device__ __forceinline__ auto head_of(const Tensor<Pointer>& tensor, int64_t b
   using Element = std::conditional_t<std::is_const_v<std::remove_pointer_t<Pointer>>, const T, T>;
   return static_cast<Element*>(tensor.at) + batch * tensor.batch_stride + head * tensor.head_stride;
 }
-
-inline int64_t query_blocks(const Problem& p, int rows) { return (p.seq_q + rows - 1) / rows * p.heads_q * p.batch; }
-inline int64_t key_blocks(const Problem& p, int rows) { return (p.seq_k + rows - 1) / rows * p.heads_kv * p.batch; }
 
 /// Blocks of one head follow each other, so that its keys and values stay in L2; under a causal mask the longest come first.
 template <int kRows>

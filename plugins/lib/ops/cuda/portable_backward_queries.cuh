@@ -104,17 +104,21 @@ template <class Tiles>
 std::string launch_backward_shares(const Backward& call, Stream stream) {
   const Problem& p = call.problem;
   const RowSums sums = row_sums(call, backward_space(call, 0));
-  int multiprocessors = 0;
-  cudaError_t error = count_multiprocessors(multiprocessors);
-  if (error != cudaSuccess) return failure("backward_begin", error);
   DqSpace dq{};
   dq.output = true, dq.keys = Tiles::kCut;
-  error = begin_backward<typename Tiles::T, Tiles::kD>(call, backward_space(call, 0), sums, dq, stream);
+  cudaError_t error = begin_backward<typename Tiles::T, Tiles::kD>(call, backward_space(call, 0), sums, dq, stream);
   if (error != cudaSuccess) return failure("backward_begin", error);
-  QueryParts parts = query_parts(p, {Tiles::kOwn, Tiles::kStream, Tiles::kD, Tiles::kBlocks, 2}, multiprocessors);
-  if (!Tiles::kCut) parts.part = parts.tiles;
-  const LaunchShape keys{parts.key_blocks, Tiles::kThreads, Tiles::kShared, stream, false, parts.parts()};
-  return failure("portable_backward_keys", queue(portable_backward_keys<Tiles>, keys, call, sums, parts.part));
+  LaunchShape keys{key_blocks(p, Tiles::kOwn), Tiles::kThreads, Tiles::kShared, stream};
+  int part = 0;
+  if constexpr (Tiles::kCut) {
+    int multiprocessors = 0;
+    if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("portable_backward_keys", error);
+    constexpr QueryCut cut = query_cut(true, Tiles::kD);
+    static_assert(cut.keys == Tiles::kOwn && cut.rows == Tiles::kStream && cut.blocks == Tiles::kBlocks);
+    const QueryParts parts = query_parts(p, cut, multiprocessors);
+    part = parts.part, keys.layers = parts.parts();
+  }
+  return failure("portable_backward_keys", queue(portable_backward_keys<Tiles>, keys, call, sums, part));
 }
 
 /// KeyTiles, QueryTiles: of one element type and padded head size.

@@ -31,7 +31,7 @@ struct PortableForwardTiles {
   static constexpr int kKeys = kKeyCount, kVector = kNeighbours, kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
   static constexpr int kRowBytes = TileRow<T, kD>::kBytes, kShared = (kRows + 2 * kKeys) * kRowBytes;
   static constexpr bool kParts = kCutKeys;  // forward_parts.hpp: a block leaves a part's outputs, maxima and sums in the workspace
-  static_assert(kShared <= 99 * 1024);
+  static_assert(kShared <= 99 * 1024 && (!kParts || key_cut(kWide, kD) == KeyCut{kRows, kKeys}));
 };
 
 /// Running maximum and sum of the rows of a warp, and what they do to a tile of scores.
