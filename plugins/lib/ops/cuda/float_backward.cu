@@ -9,7 +9,7 @@ namespace {
 /// Numbers as PortableBackwardTiles names them; the least number of blocks on a multiprocessor comes last.
 template <int D, int kRowTiles, int kSplit, int kOwn, int kStream, int kStages, int kVector, int kBlocks, bool kShares = false,
           bool kCut = false>
-using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kShares, kCut>;
+using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kShares, kCut, kSplit == 2>;
 
 }  // namespace
 
@@ -40,8 +40,8 @@ std::string float_backward_d256_shares(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true>>(call, stream);
 }
 std::string float_backward_d256_32x16(const Backward& call, Stream stream) {
-  using Both = Tiles<256, 1, 2, 32, 16, 1, 2, 2>;
-  return launch_portable_backward<Both, Both>(call, stream);
+  using Queries = PortableBackwardTiles<float, 256, 1, 2, 32, 16, 1, 2, 2>;
+  return launch_portable_backward<Tiles<256, 1, 2, 32, 16, 1, 2, 2>, Queries>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -14,21 +14,31 @@
 
 namespace kymo::flash {
 
+/// Where a thread's numbers of a product's tiles lie in ds_tile: of a warp's keys from own_row on.
+template <int kOwn>
+struct TransposedPlaces {
+  uint32_t from, chunk, t;
+
+  __device__ __forceinline__ TransposedPlaces(uint32_t ds_tile, int own_row) {
+    const uint32_t lane = opaque(threadIdx.x) % 32, g = lane / 4;
+    t = lane % 4;
+    from = ds_tile + 2 * t * TileRow<float, kOwn>::kBytes + (g >> 1) * 4, chunk = own_row / 4 + (g & 1);
+  }
+  __device__ __forceinline__ uint32_t at(int m, int j, int e) const {
+    const uint32_t place = (chunk + 4 * m + e / 2 * 2) ^ (2 * t + e % 2);  // the row's number modulo 8
+    return from + (8 * j + e % 2) * TileRow<float, kOwn>::kBytes + (place << 4);
+  }
+};
 /// Leaves dS^T of a warp's keys, from own_row on, in ds_tile; zeros if no query sees them.
 template <int kOwn, int kM, int kN>
 __device__ __forceinline__ void store_transposed(uint32_t ds_tile, const float (&ds)[kM][kN][4], int own_row, bool seen) {
-  constexpr int kBytes = TileRow<float, kOwn>::kBytes;
-  const int lane = opaque(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
-  const uint32_t from = ds_tile + 2 * t * kBytes + (g >> 1) * 4, chunk = own_row / 4 + (g & 1);
+  const TransposedPlaces<kOwn> places(ds_tile, own_row);
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
     for (int j = 0; j < kN; ++j)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const uint32_t at = (chunk + 4 * m + e / 2 * 2) ^ (2 * t + e % 2);  // the row's number modulo 8
-        store_number(from + (8 * j + e % 2) * kBytes + (at << 4), seen ? ds[m][j][e] : 0.f);
-      }
+      for (int e = 0; e < 4; ++e) store_number(places.at(m, j, e), seen ? ds[m][j][e] : 0.f);
 }
 
 /// dQ += scale dS K for the rows of ds_tile; `rows` points at the first of them, of which rows_left belong to the tensor.

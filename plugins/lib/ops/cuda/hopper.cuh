@@ -31,7 +31,6 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
 }
 
 // ---------------------------------------------------------------- named barriers, registers
-__device__ __forceinline__ void named_sync(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 __device__ __forceinline__ void named_arrive(int id, int threads) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 template <int kRegisters>
 __device__ __forceinline__ void give_registers() {

@@ -12,39 +12,18 @@
 //   query kernel  a block holds rows of Q and dO and walks over the keys: S = Q K^T, dP = dO V^T, dQ += dS K
 //
 // Both hold two tiles ("own", by rows) and stream two others through kStages buffers; the two products S and dP are one function.
+//
+// Where one warp cannot hold dK and dV of its keys (D = 256), two share the keys: each has half of the columns and computes S and dP for
+// itself, or (kRoles, floats of the key kernel) each has a role, so that nothing is computed twice:
+//
+//   values | S^T, P^T to shared memory |             dV += P^T dO |
+//   keys   | dP^T                      | P^T, dS^T   dK += dS^T Q |
 #pragma once
 #include "backward_ends.cuh"
 #include "float_shares.cuh"
+#include "portable_backward_tiles.cuh"
 
 namespace kymo::flash {
-
-/// kM: tiles of 16 rows in a warp. kShare warps share their rows and accumulate D / kShare columns each (all of them compute S and dP): at
-/// D = 256 the two accumulators of the key kernel would not fit otherwise. Everything fits the 99 KiB of the smaller GPUs.
-template <class Element, int kPaddedD, int kRowTiles, int kShare, int kOwnRows, int kStreamRows, int kBuffers, int kNeighbours = 4,
-          int kLeastBlocks = 1, bool kWithShares = false, bool kCutQueries = false>
-struct PortableBackwardTiles {
-  using T = Element;
-  static constexpr bool kWide = sizeof(T) == 4;
-  static constexpr int kD = kPaddedD, kM = kRowTiles, kSplit = kShare, kRowBytes = TileRow<T, kD>::kBytes;
-  static constexpr int kOwn = kOwnRows, kStream = kStreamRows, kStages = kBuffers;  // rows held by a block, rows of a streamed tile
-  static constexpr int kWarps = kOwn / (16 * kM) * kSplit, kThreads = 32 * kWarps, kColumns = kD / kSplit;
-  static constexpr int kVector = kNeighbours, kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
-  static constexpr bool kShares = kWithShares;                         // the key kernel adds to dQ too: float_shares.cuh
-  static constexpr bool kCut = kCutQueries;                            // a block takes a part of the queries, and adds to dK and dV
-  static constexpr int kTileBytes = kStream * kRowBytes, kOwnBytes = kOwn * kRowBytes;
-  static constexpr int kShared = 2 * kOwnBytes + kStages * (2 * kTileBytes + 2 * kStream * 4);
-  static_assert(kShared <= 99 * 1024);
-};
-
-/// P from a score as the product leaves it and the row's lse as begin leaves it; `c` is the scale times log2(e). Floats take the steps of
-/// the forward kernel, so that the rounding of large scores cancels.
-template <class T>
-__device__ __forceinline__ float weight(float s, float scale, float c, float lse) {
-  if constexpr (sizeof(T) == 4)
-    return exp2_fast((__fmul_rn(s, scale) - lse) * kLog2E);
-  else
-    return exp2_fast(fmaf(s, c, -lse));
-}
 
 template <class Tiles>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
@@ -54,18 +33,20 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
                 kThreads = Tiles::kThreads;
   extern __shared__ __align__(128) uint8_t shared[];
   const uint32_t k_tile = shared_address(shared), v_tile = k_tile + Tiles::kOwnBytes, stages = v_tile + Tiles::kOwnBytes;
-  constexpr int kStageBytes = 2 * Tiles::kTileBytes + 2 * kStream * 4;  // Q, dO, lse, delta
+  constexpr int kStageBytes = Tiles::kStageBytes;
+  constexpr bool kApart = Tiles::kRoles && Tiles::kShares;  // dS has a place of its own: once it is there, Q and dO have been read
   const Problem& p = call.problem;
   const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d), shift = seq_k - seq_q;
   const Place place = key_place<Tiles::kOwn>(p, blockIdx.x);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int own_row = warp / Tiles::kSplit * 16 * kM, column = warp % Tiles::kSplit * Tiles::kColumns;
+  const int own_row = warp / Tiles::kSplit * 16 * kM, column = Tiles::kRoles ? 0 : warp % Tiles::kSplit * Tiles::kColumns;
   const int key = place.first_row + own_row + g;  // this thread: keys key + 16 m and 8 more
+  // Where they are cut, the block's part of the queries: `part` tiles, again each time rather than in a register. If none of them sees a
+  // key here, dK and dV stay as begin left them.
   const int seen_first = p.causal ? max(0, place.first_row - shift) / kStream : 0, all_tiles = (seq_q + kStream - 1) / kStream;
-  // Where they are cut, the block's part of the queries: `part` tiles. If none of them sees a key here, dK and dV stay as begin left them.
-  const int chunk = static_cast<int>(blockIdx.y), first = Tiles::kCut ? max(seen_first, chunk * part) : seen_first;
-  const int tiles = Tiles::kCut ? min(all_tiles, (chunk + 1) * part) : all_tiles;
-  if (Tiles::kCut && first >= tiles) return;
+  const auto first_tile = [&] { return Tiles::kCut ? max(seen_first, static_cast<int>(opaque(blockIdx.y)) * part) : seen_first; };
+  const auto end_tile = [&] { return Tiles::kCut ? min(all_tiles, static_cast<int>(opaque(blockIdx.y) + 1) * part) : all_tiles; };
+  if (Tiles::kCut && first_tile() >= end_tile()) return;
   const int group = static_cast<int>(p.heads_q / p.heads_kv);
   const float c = p.scale * kLog2E;
 
@@ -87,15 +68,15 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
                                          call.k.row_stride, seq_k - place.first_row, d);
   copy_rows<T, D, Tiles::kOwn, kThreads>(v_tile, head_of<T>(call.v, place.batch, place.head_kv) + place.first_row * call.v.row_stride,
                                          call.v.row_stride, seq_k - place.first_row, d);
-  copy_queries(0, 0, first);
-  float dk[kM][kC][4] = {}, dv[kM][kC][4] = {};
+  copy_queries(0, 0, first_tile());
+  float dk[kM][kC][4] = {}, dv[kM][kC][4] = {};  // kRoles: the two halves of the columns of either
   int stage = 0;
 #pragma unroll 1
   for (int in_group = 0; in_group < group; ++in_group)
 #pragma unroll 1
-    for (int tile = first; tile < tiles; ++tile) {
-      const bool turn = tile + 1 == tiles;
-      const int next_head = turn ? in_group + 1 : in_group, next_tile = turn ? first : tile + 1;
+    for (int tile = first_tile(); tile < end_tile(); ++tile) {
+      const bool turn = tile + 1 == end_tile();
+      const int next_head = turn ? in_group + 1 : in_group, next_tile = turn ? first_tile() : tile + 1;
       if (Tiles::kStages == 2 && next_head < group) {
         copy_queries(stage ^ 1, next_head, next_tile);
         wait_copies<1>();
@@ -108,9 +89,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       // Whether a key of this warp is seen by a query of the tile; if not, all of its dS is zero.
       const bool seen = !Tiles::kWide || !p.causal || place.first_row + own_row < row0 + kStream + shift;
       float s[kM][kN][4];
-      if (seen) {
-        float dp[kM][kN][4];
-        scores<T, D, true>(s, k_tile, own_row, q_tile);
+      auto mask = [&] {
         if ((p.causal && row0 + shift < place.first_row + Tiles::kOwn) || place.first_row + Tiles::kOwn > seq_k) {
 #pragma unroll
           for (int m = 0; m < kM; ++m)
@@ -122,6 +101,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
                 if (at >= seq_k || (p.causal && at > row + shift)) s[m][j][e] = -INFINITY;
               }
         }
+      };
+      auto weights = [&] {
 #pragma unroll
         for (int j = 0; j < kN; ++j) {
           const float2 l = load_shared2(lse + (8 * j + 2 * t) * 4);
@@ -130,31 +111,62 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
 #pragma unroll
             for (int e = 0; e < 4; ++e) s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, e % 2 ? l.y : l.x);
         }
-        accumulate<T, D, Tiles::kVector>(dv, s, do_tile, column, seq_k);
-        scores<T, D, true>(dp, v_tile, own_row, do_tile);
+      };
+      // dS = P (dP - delta), wherever the two are.
+      auto gradients = [&](auto&& p_at, auto&& dp_at) {
 #pragma unroll
         for (int j = 0; j < kN; ++j) {
           const float2 delta = load_shared2(lse + kStream * 4 + (8 * j + 2 * t) * 4);
 #pragma unroll
           for (int m = 0; m < kM; ++m)
 #pragma unroll
-            for (int e = 0; e < 4; ++e) s[m][j][e] *= dp[m][j][e] - (e % 2 ? delta.y : delta.x);
+            for (int e = 0; e < 4; ++e) s[m][j][e] = p_at(m, j, e) * (dp_at(m, j, e) - (e % 2 ? delta.y : delta.x));
         }
+      };
+      uint32_t ds_tile = do_tile;
+      if constexpr (Tiles::kRoles) {
+        ds_tile = stages + Tiles::kStages * kStageBytes;
+        const bool has_keys = opaque(threadIdx.x) / 32 % 2;  // the role
+        if (seen) scores<T, D, true>(s, has_keys ? v_tile : k_tile, own_row, has_keys ? do_tile : q_tile);
+        if (!has_keys && seen) mask(), weights(), store_transposed<Tiles::kOwn>(ds_tile, s, own_row, true);
+        named_sync(1 + opaque(threadIdx.x) / 64, 64);  // P is there
+        if (has_keys) {
+          const TransposedPlaces<Tiles::kOwn> places(ds_tile, own_row);
+          if (seen)
+            gradients([&](int m, int j, int e) { return load_shared(places.at(m, j, e)); },
+                      [&](int m, int j, int e) { return s[m][j][e]; });
+          if (Tiles::kShares) store_transposed<Tiles::kOwn>(ds_tile, s, own_row, seen);
+        }
+        if (seen) {
+          const uint32_t rows = opaque(has_keys ? q_tile : do_tile);
+          accumulate<T, D, Tiles::kVector>(dk, s, rows, 0, seq_k);
+          accumulate<T, D, Tiles::kVector>(dv, s, rows, Tiles::kColumns, seq_k);
+        }
+      } else {
+        if (seen) {
+          float dp[kM][kN][4];
+          scores<T, D, true>(s, k_tile, own_row, q_tile);
+          mask(), weights();
+          accumulate<T, D, Tiles::kVector>(dv, s, do_tile, column, seq_k);
+          scores<T, D, true>(dp, v_tile, own_row, do_tile);
+          gradients([&](int m, int j, int e) { return s[m][j][e]; }, [&](int m, int j, int e) { return dp[m][j][e]; });
+        }
+        if constexpr (Tiles::kShares) {
+          __syncthreads();  // nobody reads this dO any more
+          if (warp % Tiles::kSplit == 0) store_transposed<Tiles::kOwn>(do_tile, s, own_row, seen);
+        }
+        if (seen) accumulate<T, D, Tiles::kVector>(dk, s, q_tile, column, seq_k);
       }
-      if constexpr (Tiles::kShares) {
-        __syncthreads();  // nobody reads this dO any more
-        if (warp % Tiles::kSplit == 0) store_transposed<Tiles::kOwn>(do_tile, s, own_row, seen);
-      }
-      if (seen) accumulate<T, D, Tiles::kVector>(dk, s, q_tile, column, seq_k);
       if constexpr (Tiles::kShares) {
         __syncthreads();  // all of dS is there
+        if (kApart && Tiles::kStages == 1 && next_head < group) copy_queries(0, next_head, next_tile);
         T* dq_rows = head_of<T>(call.dq, opaque(batch), opaque(first_head + in_group)) + row0 * call.dq.row_stride;
-        add_share<Tiles>(dq_rows, call.dq.row_stride, seq_q - row0, d, p.scale, do_tile, k_tile, seq_k);
+        add_share<Tiles>(dq_rows, call.dq.row_stride, seq_q - row0, d, p.scale, ds_tile, k_tile, seq_k);
       }
-      __syncthreads();
+      if constexpr (!kApart) __syncthreads();
       if (Tiles::kStages == 2)
         stage ^= 1;
-      else if (next_head < group)
+      else if (!kApart && next_head < group)
         copy_queries(0, next_head, next_tile);
     }
   wait_copies<0>();
@@ -168,6 +180,13 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       if (row >= seq_k) continue;
       T* dk_row = head_of<T>(call.dk, again.batch, again.head_kv) + row * call.dk.row_stride;
       T* dv_row = head_of<T>(call.dv, again.batch, again.head_kv) + row * call.dv.row_stride;
+      if constexpr (Tiles::kRoles) {
+        const bool has_keys = opaque(threadIdx.x) / 32 % 2;
+        T* const own = has_keys ? dk_row : dv_row;
+        store_columns<T, Tiles::kVector, Tiles::kCut>(own, dk[m], r, has_keys ? p.scale : 1.f, d);
+        store_columns<T, Tiles::kVector, Tiles::kCut>(own + Tiles::kColumns, dv[m], r, has_keys ? p.scale : 1.f, d - Tiles::kColumns);
+        continue;
+      }
       store_columns<T, Tiles::kVector, Tiles::kCut>(dk_row + column, dk[m], r, p.scale, d - column);
       store_columns<T, Tiles::kVector, Tiles::kCut>(dv_row + column, dv[m], r, 1.f, d - column);
     }

@@ -125,6 +125,8 @@ __device__ __forceinline__ float2 load_shared2(uint32_t address) {
 __device__ __forceinline__ void store_number(uint32_t address, float number) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(number) : "memory");
 }
+/// Waits for this many threads, whole warps, at barrier `id`; 0 is __syncthreads().
+__device__ __forceinline__ void named_sync(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 /// Adds two floats side by side, 8-byte aligned, to global memory.
 __device__ __forceinline__ void add_two(float* to, float a, float b) {
 #if __CUDA_ARCH__ >= 900

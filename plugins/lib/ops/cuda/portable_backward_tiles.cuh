@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of the portable backward's tiles (portable_backward_keys.cuh tells the plan), and its P.
+#pragma once
+#include "tiles.cuh"
+
+namespace kymo::flash {
+
+/// kM: tiles of 16 rows in a warp. kShare warps share their rows and accumulate D / kShare columns each (all of them compute S and dP): at
+/// D = 256 the two accumulators of the key kernel would not fit otherwise. Everything fits the 99 KiB of the smaller GPUs.
+template <class Element, int kPaddedD, int kRowTiles, int kShare, int kOwnRows, int kStreamRows, int kBuffers, int kNeighbours = 4,
+          int kLeastBlocks = 1, bool kWithShares = false, bool kCutQueries = false, bool kWithRoles = false>
+struct PortableBackwardTiles {
+  using T = Element;
+  static constexpr bool kWide = sizeof(T) == 4;
+  static constexpr int kD = kPaddedD, kM = kRowTiles, kSplit = kShare, kRowBytes = TileRow<T, kD>::kBytes;
+  static constexpr int kOwn = kOwnRows, kStream = kStreamRows, kStages = kBuffers;  // rows held by a block, rows of a streamed tile
+  static constexpr bool kRoles = kWithRoles;
+  static constexpr int kWarps = kOwn / (16 * kM) * kSplit, kThreads = 32 * kWarps, kColumns = kD / kSplit;
+  static constexpr int kVector = kNeighbours, kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
+  static constexpr bool kShares = kWithShares;                         // the key kernel adds to dQ too: float_shares.cuh
+  static constexpr bool kCut = kCutQueries;                            // a block takes a part of the queries, and adds to dK and dV
+  static constexpr int kTileBytes = kStream * kRowBytes, kOwnBytes = kOwn * kRowBytes;
+  static constexpr int kStageBytes = 2 * kTileBytes + 2 * kStream * 4;  // Q, dO, lse, delta
+  static constexpr int kScoreBytes = kRoles ? kStream * kOwn * 4 : 0;   // P and then dS, handed over
+  static constexpr int kShared = 2 * kOwnBytes + kStages * kStageBytes + kScoreBytes;
+  static_assert(kShared <= 99 * 1024 && (!kRoles || (kWide && kSplit == 2)));
+};
+
+/// P from a score as the product leaves it and the row's lse as begin leaves it; `c` is the scale times log2(e). Floats take the steps of
+/// the forward kernel, so that the rounding of large scores cancels.
+template <class T>
+__device__ __forceinline__ float weight(float s, float scale, float c, float lse) {
+  if constexpr (sizeof(T) == 4)
+    return exp2_fast((__fmul_rn(s, scale) - lse) * kLog2E);
+  else
+    return exp2_fast(fmaf(s, c, -lse));
+}
+
+}  // namespace kymo::flash
