@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMultiprocessors = 132;
 constexpr QueryCut kHopper64 = query_cut(false, 64), kHopper128 = query_cut(false, 128), kHopper256 = query_cut(false, 256),
-                   kFloat64 = query_cut(true, 64);
+                   kFloat64 = query_cut(true, 64), kFloat128 = query_cut(true, 128), kFloat256 = query_cut(true, 256);
 
 Problem problem(int64_t heads, int64_t seq, bool causal, Element element = Element::kBfloat16) {
   Problem p;
@@ -21,7 +21,7 @@ Problem problem(int64_t heads, int64_t seq, bool causal, Element element = Eleme
 }
 
 TEST(BackwardParts, FillTheGpuAndHoldEachTileOnce) {
-  for (const QueryCut& cut : {kHopper64, kHopper128, kHopper256, kFloat64})
+  for (const QueryCut& cut : {kHopper64, kHopper128, kHopper256, kFloat64, kFloat128, kFloat256})
     for (const int64_t heads : {1, 3, 16})
       for (const int64_t seq : {1, 100, 1000, 5000, 40000})
         for (const bool causal : {false, true}) {

@@ -39,13 +39,14 @@ struct ForwardRow {
   bool few = false;  // taken by itself only where tiles of 128 queries are at most two for each multiprocessor
 };
 // By the times in docs/kernels/attention_forward.md. Few tiles: keys are cut where that pays. d 64: three consumers hide the exponentials,
-// which weigh twice as much there, but below 4k keys a causal mask leaves too much of 192 rows unused, and few tiles of 192 rows fill the
-// GPU too unevenly. d 96: long rows without a mask favour the most keys that shared memory holds twice; else tiles of 128 keys, as at d
-// 128, where less lies beyond the diagonal. d 256: 80 keys are what it holds twice.
+// which weigh twice as much there, but below 4k keys a causal mask leaves too much of 192 rows unused, below 1k the ends of a tile weigh
+// more, and few tiles of 192 rows fill the GPU too unevenly. d 96: long rows without a mask favour the most keys that shared memory holds
+// twice; else tiles of 128 keys, as at d 128, where less lies beyond the diagonal. d 256: 80 keys are what it holds twice.
 constexpr std::array kForward = {
     ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_parts128x128, Tiling::kParts},
     ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_chained128x128,
                Tiling::kChained, true},
+    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kFull, 1024, hopper_forward_d64_chained128x128, Tiling::kChained},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
     ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128, Tiling::kChained},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
@@ -78,7 +79,8 @@ struct BackwardRow {
   int64_t below;  // as in ForwardRow
   bool repeats;   // takes deterministic calls
   LaunchBackward* launch;
-  bool cut = false;  // queries are cut: taken by itself only where that pays
+  bool cut = false;                // queries are cut: taken by itself only where that pays
+  int shared_kb = kLeastSharedKb;  // that the GPU must grant a block
 };
 constexpr std::array kBackward = {
     BackwardRow{"hopper_backward_d64_cut", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_cut, true},
@@ -97,9 +99,13 @@ constexpr std::array kBackward = {
     BackwardRow{"float_backward_d64_cut", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_cut, true},
     BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_shares},
     BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, true},
-    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares},
+    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares, false,
+                float_backward_kb(128)},
+    BackwardRow{"float_backward_d128_small", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_small},
     BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, true},
-    BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares},
+    BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares, false,
+                float_backward_kb(256)},
+    BackwardRow{"float_backward_d256_small", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_small},
     BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
     BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
     BackwardRow{"float_backward_d256_32x16", Path::kFloat, 256, 0, kAnyLength, true, float_backward_d256_32x16},
@@ -190,6 +196,11 @@ int multiprocessors_now() {
   int count = 1;
   return count_multiprocessors(count) == cudaSuccess ? count : 1;
 }
+/// Shared memory that the device grants a block, in KB; the least if it does not tell.
+int shared_kb_now() {
+  int bytes = 0;
+  return shared_memory_of_block(bytes) == cudaSuccess ? bytes / 1024 : kLeastSharedKb;
+}
 ForwardParts parts_of(const Forward& call, const ForwardRow& row, int multiprocessors) {
   const KeyCut cut = key_cut(row.path == Path::kFloat, row.most_d);
   return forward_parts(call, cut.rows, cut.keys, multiprocessors);
@@ -239,7 +250,10 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   for (const BackwardRow& row : kBackward)
     if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below)) hopper_d = std::max(hopper_d, row.most_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
-  const auto fits = [&](const BackwardRow& row) { return row.path == path && p.d <= row.most_d && (row.repeats || !call.deterministic); };
+  const auto fits = [&](const BackwardRow& row) {
+    return row.path == path && p.d <= row.most_d && (row.repeats || !call.deterministic) &&
+           (row.shared_kb <= kLeastSharedKb || row.shared_kb <= shared_kb_now());
+  };
   const auto automatic = [&](const BackwardRow& row) {
     return p.seq_k < row.below && (!row.cut || query_cut_pays(p, query_cut(row.path == Path::kFloat, row.most_d), multiprocessors_now()));
   };

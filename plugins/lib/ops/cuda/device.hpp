@@ -5,10 +5,13 @@
 
 namespace kymo::flash {
 
-inline cudaError_t count_multiprocessors(int& count) {
+inline cudaError_t device_attribute(cudaDeviceAttr attribute, int& value) {
   int device = 0;
   const cudaError_t error = cudaGetDevice(&device);
-  return error == cudaSuccess ? cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) : error;
+  return error == cudaSuccess ? cudaDeviceGetAttribute(&value, attribute, device) : error;
 }
+inline cudaError_t count_multiprocessors(int& count) { return device_attribute(cudaDevAttrMultiProcessorCount, count); }
+/// The most bytes that a block may ask for.
+inline cudaError_t shared_memory_of_block(int& bytes) { return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, bytes); }
 
 }  // namespace kymo::flash

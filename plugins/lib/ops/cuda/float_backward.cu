@@ -13,31 +13,41 @@ using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, 
 
 }  // namespace
 
-std::string float_backward_d64_128x32(const Backward& call, Stream stream) {
-  using Both = Tiles<64, 1, 1, 128, 32, 2, 4, 1>;
-  return launch_portable_backward<Both, Both>(call, stream);
-}
 std::string float_backward_d64_shares(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<64, 1, 1, 64, 32, 2, 4, 3, true>>(call, stream);
 }
 std::string float_backward_d64_cut(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<64, 1, 1, 64, 32, 2, 4, 2, true, true>>(call, stream);
 }
+std::string float_backward_d128_shares(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<128, 2, 2, 64, 32, 1, 2, 2, true>>(call, stream);
+}
 std::string float_backward_d128_cut(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true, true>>(call, stream);
+}
+std::string float_backward_d256_shares(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<256, 1, 2, 64, 32, 1, 4, 1, true>>(call, stream);
 }
 std::string float_backward_d256_cut(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true, true>>(call, stream);
 }
+
+// Where a block may not have so much shared memory.
+std::string float_backward_d128_small(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true>>(call, stream);
+}
+std::string float_backward_d256_small(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true>>(call, stream);
+}
+
+// The same bits in every call.
+std::string float_backward_d64_128x32(const Backward& call, Stream stream) {
+  using Both = Tiles<64, 1, 1, 128, 32, 2, 4, 1>;
+  return launch_portable_backward<Both, Both>(call, stream);
+}
 std::string float_backward_d128_64x16(const Backward& call, Stream stream) {
   using Both = Tiles<128, 1, 1, 64, 16, 2, 4, 2>;
   return launch_portable_backward<Both, Both>(call, stream);
-}
-std::string float_backward_d128_shares(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true>>(call, stream);
-}
-std::string float_backward_d256_shares(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true>>(call, stream);
 }
 std::string float_backward_d256_32x16(const Backward& call, Stream stream) {
   using Queries = PortableBackwardTiles<float, 256, 1, 2, 32, 16, 1, 2, 2>;

@@ -97,20 +97,17 @@ __device__ __forceinline__ void store_matrices_transposed(uint32_t to, uint32_t 
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
                : "memory");
 }
-__device__ __forceinline__ void store_shared(uint32_t to, int number) {
-  asm volatile("st.shared.s32 [%0], %1;" ::"r"(to), "r"(number) : "memory");
-}
-__device__ __forceinline__ int load_shared_number(uint32_t from) {
-  int number;
-  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(number) : "r"(from) : "memory");
-  return number;
-}
 __device__ __forceinline__ void store_shared4(uint32_t to, float a, float b, float c, float d) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
 }
 /// The same for registers of any content: floats and integers must not be taken for each other.
 __device__ __forceinline__ void store_shared4(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+__device__ __forceinline__ int4 load_shared4(uint32_t from) {
+  int4 v;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(from) : "memory");
+  return v;
 }
 __device__ __forceinline__ void load_shared4(uint32_t from, uint32_t* r) {
   asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(from) : "memory");

@@ -34,7 +34,8 @@ struct HopperForwardTiles {
   static constexpr int kQStages = kChained ? 2 : 1, kQSlices = kGroups * kQStages;
   static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
   static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
-  static constexpr int kShared = 1024 + kQStages * kQBytes + 2 * kStages * kKeyBytes + (kChained ? 512 : 256);
+  static constexpr int kBarrierBytes = 2 * 8 * kQSlices + 4 * 8 * kStages + 2 * (16 + 32);  // with two tasks: ForwardBarriers
+  static constexpr int kShared = 1024 + kQStages * kQBytes + 2 * kStages * kKeyBytes + kBarrierBytes;
   static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24, kConsumerRegisters = kGroups == 3 ? 160 : 240;
   static_assert((kGroups == 2 || kGroups == 3) && kShared <= 227 * 1024);
 };
@@ -48,7 +49,7 @@ struct HopperForwardMaps {
 template <class Tiles>
 struct ForwardBarriers {
   uint32_t q_full, q_empty, k_full, k_empty, v_full, v_empty;
-  uint32_t tile_full, tile_empty, tile_numbers;  // two places each for the number of the tile to come
+  uint32_t task_full, task_empty, tasks;  // two, of 32 bytes
   __device__ __forceinline__ explicit ForwardBarriers(uint32_t at)
       : q_full(at),
         q_empty(at + 8 * Tiles::kQSlices),
@@ -56,9 +57,9 @@ struct ForwardBarriers {
         k_empty(k_full + 8 * Tiles::kStages),
         v_full(k_empty + 8 * Tiles::kStages),
         v_empty(v_full + 8 * Tiles::kStages),
-        tile_full(v_empty + 8 * Tiles::kStages),
-        tile_empty(tile_full + 16),
-        tile_numbers(tile_empty + 16) {}
+        task_full(v_empty + 8 * Tiles::kStages),
+        task_empty(task_full + 16),
+        tasks(task_empty + 16) {}
   __device__ __forceinline__ void init() const {
     for (int i = 0; i < Tiles::kQSlices; ++i) barrier_init(q_full + 8 * i, 1), barrier_init(q_empty + 8 * i, 4);
     for (int i = 0; i < Tiles::kStages; ++i) {
@@ -66,21 +67,26 @@ struct ForwardBarriers {
       barrier_init(k_empty + 8 * i, 4 * Tiles::kGroups), barrier_init(v_empty + 8 * i, 4 * Tiles::kGroups);
     }
     for (int i = 0; i < 2; ++i)
-      barrier_init(tile_full + 8 * i, 1), barrier_init(tile_empty + 8 * i, 4 * Tiles::kGroups + (Tiles::kChained ? 2 : 1));
+      barrier_init(task_full + 8 * i, 1), barrier_init(task_empty + 8 * i, 4 * Tiles::kGroups + (Tiles::kChained ? 2 : 1));
     barriers_ready();
   }
-  /// The number of the tile that follows that of `round`, from the thread that loads keys to everybody else.
-  __device__ __forceinline__ void tell_tile(int round, int tile) const {
-    barrier_wait(tile_empty + 8 * (round & 1), ((round >> 1) & 1) ^ 1);
-    store_shared(tile_numbers + 4 * (round & 1), tile);
-    barrier_arrive(tile_full + 8 * (round & 1));
+  /// The task of `round`, from the thread that loads keys to everybody else: finding it takes several divisions.
+  __device__ __forceinline__ void tell_task(int round, const ForwardTask& task) const {
+    const QueryTile& tile = task.queries;
+    const uint32_t to = tasks + 32 * (round & 1);
+    barrier_wait(task_empty + 8 * (round & 1), ((round >> 1) & 1) ^ 1);
+    const auto bits = [](int number) { return static_cast<uint32_t>(number); };
+    store_shared4(to, bits(tile.batch), bits(tile.head), bits(tile.head_kv), bits(tile.first_row));
+    store_shared4(to + 16, bits(task.first), bits(task.end), 0u, 0u);
+    barrier_arrive(task_full + 8 * (round & 1));
   }
   /// `arrives`: whether this thread is the one of its warp that counts.
-  __device__ __forceinline__ int hear_tile(int round, bool arrives) const {
-    barrier_wait(tile_full + 8 * (round & 1), (round >> 1) & 1);
-    const int tile = load_shared_number(tile_numbers + 4 * (round & 1));
-    if (arrives) barrier_arrive(tile_empty + 8 * (round & 1));
-    return tile;
+  __device__ __forceinline__ ForwardTask hear_task(int round, bool arrives) const {
+    barrier_wait(task_full + 8 * (round & 1), (round >> 1) & 1);
+    const uint32_t from = tasks + 32 * (round & 1);
+    const int4 tile = load_shared4(from), keys = load_shared4(from + 16);
+    if (arrives) barrier_arrive(task_empty + 8 * (round & 1));
+    return {{tile.x, tile.y, tile.z, tile.w}, keys.x, keys.y};
   }
 };
 
@@ -98,28 +104,29 @@ __device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& ma
                {panel * 64, n * Tiles::kKeys, tile.head_kv, tile.batch});
     advance(stage, phase, Tiles::kStages);
   };
-  int number = static_cast<int>(blockIdx.x);
+  int number = schedule.first_number<Tiles>();
 #pragma unroll 1
-  for (int round = 0; number < schedule.tiles; ++round) {
-    const int next = schedule.next(round);
-    const auto [tile, first, end] = schedule.task<Tiles>(number);
+  for (int round = 0;; ++round) {
+    const ForwardTask task = schedule.task<Tiles>(number);
+    barriers.tell_task(round, task);
+    if (task.none()) break;
+    number = schedule.next_number<Tiles>(round);
 #pragma unroll 1
-    for (int n = end - 1; n >= first - 1; --n) {  // K runs one tile ahead of V
-      if (n >= first) load(k_tiles, &maps.k, barriers.k_full, barriers.k_empty, stage_k, phase_k, n, tile);
-      if (n < end - 1) load(v_tiles, &maps.v, barriers.v_full, barriers.v_empty, stage_v, phase_v, n + 1, tile);
+    for (int n = task.end - 1; n >= task.first - 1; --n) {  // K runs one tile ahead of V
+      if (n >= task.first) load(k_tiles, &maps.k, barriers.k_full, barriers.k_empty, stage_k, phase_k, n, task.queries);
+      if (n < task.end - 1) load(v_tiles, &maps.v, barriers.v_full, barriers.v_empty, stage_v, phase_v, n + 1, task.queries);
     }
-    barriers.tell_tile(round, next);
-    number = next;
   }
 }
 
 template <class Tiles>
 __device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, const ForwardSchedule& schedule, uint32_t q_tile,
                                              const ForwardBarriers<Tiles>& barriers) {
-  int number = static_cast<int>(blockIdx.x);
 #pragma unroll 1
-  for (int round = 0; number < schedule.tiles; ++round) {
-    const QueryTile tile = schedule.task<Tiles>(number).queries;
+  for (int round = 0;; ++round) {
+    const ForwardTask task = barriers.hear_task(round, true);
+    if (task.none()) break;
+    const QueryTile& tile = task.queries;
 #pragma unroll 1
     for (int i = 0; i < Tiles::kGroups; ++i) {
       barrier_wait(barriers.q_empty + 8 * i, (round & 1) ^ 1);
@@ -129,7 +136,6 @@ __device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, cons
         load_box(q_tile + panel * Tiles::kRows * 128 + i * 64 * 128, &maps.q, barriers.q_full + 8 * i,
                  {panel * 64, tile.first_row + i * 64, tile.head, tile.batch});
     }
-    number = barriers.hear_tile(round, true);
   }
 }
 

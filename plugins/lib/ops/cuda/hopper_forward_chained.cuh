@@ -12,35 +12,28 @@
 
 namespace kymo::flash {
 
-template <class Tiles>
-__device__ __forceinline__ int chained_key_tiles(const ForwardSchedule& schedule, const QueryTile& tile) {
-  return max(1, schedule.key_tiles<Tiles>(tile));
-}
-
 /// One thread loads the tiles of keys or of values of one tile of queries after another; that of the keys finds what comes next.
 template <class Tiles, bool kFindsNext>
 __device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardSchedule& schedule, uint32_t to, uint32_t full,
                                           uint32_t empty, const ForwardBarriers<Tiles>& barriers) {
-  int stage = 0, phase = 1, number = schedule.chained_first<Tiles::kCausal>();
+  int stage = 0, phase = 1, number = kFindsNext ? schedule.first_number<Tiles>() : 0;
 #pragma unroll 1
-  for (int round = 0; number < schedule.tiles; ++round) {
-    const int next = kFindsNext ? schedule.chained_next<Tiles::kCausal>(round) : 0;
-    const QueryTile tile = schedule.chained_tile<Tiles::kRows, Tiles::kCausal>(number);
+  for (int round = 0;; ++round) {
+    const ForwardTask task = kFindsNext ? schedule.task<Tiles>(number) : barriers.hear_task(round, true);
+    if constexpr (kFindsNext) {
+      barriers.tell_task(round, task);
+      number = schedule.next_number<Tiles>(round);
+    }
+    if (task.none()) break;
 #pragma unroll 1
-    for (int n = chained_key_tiles<Tiles>(schedule, tile) - 1; n >= 0; --n) {
+    for (int n = task.end - 1; n >= 0; --n) {
       barrier_wait(empty + 8 * stage, phase);
       barrier_expect(full + 8 * stage, Tiles::kKeyBytes);
 #pragma unroll
       for (int panel = 0; panel < Tiles::kPanels; ++panel)
         load_box(to + stage * Tiles::kKeyBytes + panel * Tiles::kKeys * 128, map, full + 8 * stage,
-                 {panel * 64, n * Tiles::kKeys, tile.head_kv, tile.batch});
+                 {panel * 64, n * Tiles::kKeys, task.queries.head_kv, task.queries.batch});
       advance(stage, phase, Tiles::kStages);
-    }
-    if constexpr (kFindsNext) {
-      barriers.tell_tile(round, next);
-      number = next;
-    } else {
-      number = barriers.hear_tile(round, true);
     }
   }
 }
@@ -53,10 +46,12 @@ __device__ __forceinline__ void load_chained(const HopperForwardMaps& maps, cons
   } else if (threadIdx.x == 32) {
     load_ring<Tiles, false>(&maps.v, schedule, v_tiles, barriers.v_full, barriers.v_empty, barriers);
   } else if (threadIdx.x == 64) {
-    int stage = 0, phase = 1, number = schedule.chained_first<Tiles::kCausal>();
+    int stage = 0, phase = 1;
 #pragma unroll 1
-    for (int round = 0; number < schedule.tiles; ++round) {
-      const QueryTile tile = schedule.chained_tile<Tiles::kRows, Tiles::kCausal>(number);
+    for (int round = 0;; ++round) {
+      const ForwardTask task = barriers.hear_task(round, true);
+      if (task.none()) break;
+      const QueryTile& tile = task.queries;
 #pragma unroll 1
       for (int i = 0; i < Tiles::kGroups; ++i) {
         const uint32_t slice = 8 * (stage * Tiles::kGroups + i);
@@ -68,7 +63,6 @@ __device__ __forceinline__ void load_chained(const HopperForwardMaps& maps, cons
                    {panel * 64, tile.first_row + i * 64, tile.head, tile.batch});
       }
       advance(stage, phase, Tiles::kQStages);
-      number = barriers.hear_tile(round, true);
     }
   }
 }

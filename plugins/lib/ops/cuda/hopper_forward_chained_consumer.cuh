@@ -5,6 +5,7 @@
 
 #include "hopper_forward_chained.cuh"
 #include "hopper_forward_consumer.cuh"
+#include "hopper_mask.cuh"
 
 namespace kymo::flash {
 
@@ -56,21 +57,16 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     pin(o), pin(p);
     arrive(barriers.v_empty + 8 * stage_v), advance(stage_v, phase_v, kStages);
   };
-  auto begin_tile = [&](int number) {
-    tile = schedule.chained_tile<kRows, Tiles::kCausal>(number);
-    tiles = chained_key_tiles<Tiles>(schedule, tile);
+  auto begin_tile = [&](const ForwardTask& task) {
+    tile = task.queries, tiles = task.end;
     const int seen = Tiles::kCausal ? max(0, tile.first_row + consumer * 64 + schedule.shift + 1) : schedule.seq_k;  // by all rows
     unmasked = min(schedule.seq_k, seen) / kKeys;
     softmax.begin();
   };
   auto mask = [&](int n) {
-    const int limit = schedule.seq_k - n * kKeys - quad * 2;
-    const int diagonal = tile.first_row + row_in_block + schedule.shift - n * kKeys - quad * 2;
+    const int limit = schedule.seq_k - n * kKeys, diagonal = tile.first_row + row_in_block + schedule.shift - n * kKeys;
 #pragma unroll
-    for (int i = 0; i < kKeys / 2; ++i) {
-      const int column = i / 4 * 8 + i % 2, r = i / 2 % 2;
-      if (column >= limit || (Tiles::kCausal && column > diagonal + 8 * r)) s[i] = -INFINITY;
-    }
+    for (int r = 0; r < 2; ++r) mask_from(s, r, Tiles::kCausal ? min(limit, diagonal + 8 * r + 1) : limit);
   };
   // Row sums and log-sum-exp of the tile whose last P V is under way.
   auto finish_rows = [&] {
@@ -91,9 +87,9 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     clear_unseen(o, inverse);
     store_rows<T, kD>(o, inverse, o_rows, out.o.row_stride, rows_left, out.d);
   };
-  // Scores of tile n, outputs of tile n + 1, softmax of tile n. At the border: the first scores of the tile of queries `number`, the last
-  // outputs of the one before.
-  auto step = [&](int n, auto masked, auto border, int number) {
+  // Scores of tile n, outputs of tile n + 1, softmax of tile n. At the border: the first scores of the task to come, the last outputs
+  // of the one before.
+  auto step = [&](int n, auto masked, auto border, const ForwardTask& task) {
     constexpr bool kBorder = decltype(border)::value;
     barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
     if constexpr (kBorder) barrier_wait(barriers.q_full + 8 * (stage_q * Tiles::kGroups + consumer), phase_q);
@@ -105,7 +101,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     product_fence();
     issue_outputs();
     if (Tiles::kToken) named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
-    if constexpr (kBorder) finish_rows(), begin_tile(number), n = tiles - 1;
+    if constexpr (kBorder) finish_rows(), begin_tile(task), n = tiles - 1;
     product_wait<1>();  // scores are here, the outputs are under way
     pin(s);
     release_k();
@@ -140,7 +136,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   constexpr std::true_type yes;
   constexpr std::false_type no;
   // The block's very first scores: there is no P V yet.
-  begin_tile(schedule.chained_first<Tiles::kCausal>());
+  begin_tile(barriers.hear_task(0, lane == 0));
   barrier_wait(barriers.q_full + 8 * consumer, phase_q);
   barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
   pin(s);
@@ -160,17 +156,17 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   clear(o);
   softmax.template pack_into<T>(p);
 #pragma unroll 1
-  for (int round = 0;; ++round) {
+  for (int round = 1;; ++round) {
     int n = tiles - 2;
 #pragma unroll 1
-    for (; n >= unmasked; --n) step(n, yes, no, 0);
+    for (; n >= unmasked; --n) step(n, yes, no, ForwardTask{});
 #pragma unroll 1
-    for (; n >= 0; --n) step(n, no, no, 0);
+    for (; n >= 0; --n) step(n, no, no, ForwardTask{});
     arrive(barriers.q_empty + 8 * (stage_q * Tiles::kGroups + consumer));
     advance(stage_q, phase_q, Tiles::kQStages);
-    const int number = barriers.hear_tile(round, lane == 0);
-    if (number >= schedule.tiles) break;
-    step(0, yes, yes, number);
+    const ForwardTask next = barriers.hear_task(round, lane == 0);
+    if (next.none()) break;
+    step(0, yes, yes, next);
   }
   barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
   pin(o), pin(p);

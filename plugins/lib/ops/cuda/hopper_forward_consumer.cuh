@@ -3,6 +3,7 @@
 #pragma once
 #include "hopper_forward.cuh"
 #include "hopper_forward_rows.cuh"
+#include "hopper_mask.cuh"
 
 namespace kymo::flash {
 
@@ -11,7 +12,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
                                         uint32_t k_tiles, uint32_t v_tiles, const ForwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kRows = Tiles::kRows, kStages = Tiles::kStages;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const int row_in_group = warp * 16 + lane / 4;  // this thread: that row of the warpgroup and the one 8 below
   const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles), v_operand = operand(v_tiles, kKeys * 128);
   PieceSoftmax<kKeys, (Tiles::kHold > 0)> softmax;
@@ -52,27 +53,24 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
   };
   if (Tiles::kToken && consumer == Tiles::kGroups - 1) named_arrive(1, 256);  // the token starts with consumer 0
 
-  int number = static_cast<int>(blockIdx.x);
 #pragma unroll 1
-  for (int round = 0; number < schedule.tiles; ++round) {
-    const auto [tile, first, end] = schedule.task<Tiles>(number);
+  for (int round = 0;; ++round) {
+    const ForwardTask task = barriers.hear_task(round, lane == 0);
+    if (task.none()) break;
+    const auto [tile, first, end] = task;
     const int row0 = tile.first_row + consumer * 64;
     const int clear = min(schedule.seq_k, Tiles::kCausal ? max(0, row0 + schedule.shift + 1) : schedule.seq_k) / kKeys;  // no mask below
     auto mask = [&](int n) {
-      const int limit = schedule.seq_k - n * kKeys - quad * 2, diagonal = row0 + row_in_group + schedule.shift - n * kKeys - quad * 2;
+      const int limit = schedule.seq_k - n * kKeys, diagonal = row0 + row_in_group + schedule.shift - n * kKeys;
 #pragma unroll
-      for (int i = 0; i < kKeys / 2; ++i) {
-        const int column = i / 4 * 8 + i % 2, r = i / 2 % 2;
-        if (column >= limit || (Tiles::kCausal && column > diagonal + 8 * r)) s[i] = -INFINITY;
-      }
+      for (int r = 0; r < 2; ++r) mask_from(s, r, Tiles::kCausal ? min(limit, diagonal + 8 * r + 1) : limit);
     };
-    const ForwardRows<Tiles> rows(out, schedule, tile, number, consumer * 64 + row_in_group);
+    const ForwardRows<Tiles> rows(out, schedule, tile, consumer * 64 + row_in_group);
     softmax.begin();
     barrier_wait(barriers.q_full + 8 * consumer, round & 1);
     if (first == end) {  // rows that see no key
       arrive(barriers.q_empty + 8 * consumer);
       rows.store_nothing_seen();
-      number = barriers.hear_tile(round, lane == 0);
       continue;
     }
     // The first tile: no P V to overlap with.
@@ -138,7 +136,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     pin(o), pin(p);
     product_fence();
     issue_outputs();
-    // While the last P V runs: row sums, log-sum-exp, the tile to come.
+    // While the last P V runs: row sums, log-sum-exp.
     float inverse[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -148,7 +146,6 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       inverse[r] = sum == 0.f ? 0.f : 1.f / sum;
       rows.store_sum(r, softmax.top[r], sum, softmax.c);
     }
-    number = barriers.hear_tile(round, lane == 0);
     wait_outputs();
     rows.store(o, inverse);
   }

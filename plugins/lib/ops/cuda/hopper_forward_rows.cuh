@@ -23,13 +23,13 @@ struct ForwardRows {
   int64_t stride;
   int left, d;
 
-  __device__ __forceinline__ ForwardRows(const HopperForwardOutput& out, const ForwardSchedule& schedule, const QueryTile& tile, int number,
+  __device__ __forceinline__ ForwardRows(const HopperForwardOutput& out, const ForwardSchedule& schedule, const QueryTile& tile,
                                          int row_in_tile)
       : stride(out.o.row_stride), d(out.d) {
     const int row = tile.first_row + row_in_tile;
     left = schedule.seq_q - row;
     if constexpr (Tiles::kParts) {
-      const int64_t row_of_all = static_cast<int64_t>(number) * Tiles::kRows + row_in_tile;
+      const int64_t row_of_all = static_cast<int64_t>(blockIdx.x) * Tiles::kRows + row_in_tile;  // a block has one part
       part = static_cast<float*>(out.o.at) + row_of_all * Tiles::kD;
       part_sum = reinterpret_cast<float2*>(out.lse) + row_of_all;
     } else {

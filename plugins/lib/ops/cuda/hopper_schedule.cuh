@@ -21,10 +21,11 @@ namespace kymo::flash {
 struct QueryTile {
   int batch, head, head_kv, first_row;
 };
-/// A tile of queries with the tiles of keys that a block runs over.
+/// A tile of queries with the tiles of keys that a block runs over, first up to end.
 struct ForwardTask {
   QueryTile queries;
   int first, end;
+  __device__ __forceinline__ bool none() const { return end < 0; }  // the block has done its share
 };
 
 struct ForwardSchedule {
@@ -37,25 +38,17 @@ struct ForwardSchedule {
   ForwardParts parts;       // what `tiles` counts where keys are cut
   ForwardPairs pairs;       // chained, causal
 
-  /// The tile after that of `round`; one thread of the block asks, once for each round.
-  __device__ __forceinline__ int next(int round) const {
+  template <class Tiles>
+  __device__ __forceinline__ int first_number() const {
+    return Tiles::kChained && Tiles::kCausal ? pairs.number(0, blockIdx.x, gridDim.x) : static_cast<int>(blockIdx.x);
+  }
+  /// What comes after `round`; one thread of the block asks, once for each round.
+  template <class Tiles>
+  __device__ __forceinline__ int next_number(int round) const {
     const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+    if (Tiles::kChained && Tiles::kCausal) return pairs.number(round + 1, block, blocks);
     if (counter) return blocks + atomicAdd(counter, 1);
     return (round + 1) * blocks + (round & 1 ? block : blocks - 1 - block);
-  }
-  template <bool kCausal>
-  __device__ __forceinline__ int chained_first() const {
-    return kCausal ? pairs.number(0, blockIdx.x, gridDim.x) : static_cast<int>(blockIdx.x);
-  }
-  template <bool kCausal>
-  __device__ __forceinline__ int chained_next(int round) const {
-    return kCausal ? pairs.number(round + 1, blockIdx.x, gridDim.x) : next(round);
-  }
-  template <int kRows, bool kCausal>
-  __device__ __forceinline__ QueryTile chained_tile(int at) const {
-    if (!kCausal) return tile<kRows, kCausal>(at);
-    const ForwardPairs::Place where = pairs.place(at);
-    return place<kRows>(where.head, where.row_tile);
   }
   template <int kRows, bool kCausal>
   __device__ __forceinline__ QueryTile tile(int at) const {
@@ -76,12 +69,18 @@ struct ForwardSchedule {
     const int batch = all_head / heads_q, head = all_head - batch * heads_q;
     return {batch, head, head / group, row_tile * kRows};
   }
-  /// Of this number, in the order of the tiles or, where keys are cut, of the parts.
+  /// Of this number, in the order of the tiles or, where keys are cut, of the parts. Chained tiles have one tile of keys at least.
   template <class Tiles>
   __device__ __forceinline__ ForwardTask task(int number) const {
+    if (number >= tiles) return {{}, 0, -1};
     if constexpr (Tiles::kParts) {
       const ForwardPart part = parts.part(number);
       return {place<Tiles::kRows>(part.head, part.row_tile), part.first, part.end};
+    } else if constexpr (Tiles::kChained) {
+      const ForwardPairs::Place where = Tiles::kCausal ? pairs.place(number) : ForwardPairs::Place{};
+      const QueryTile queries =
+          Tiles::kCausal ? place<Tiles::kRows>(where.head, where.row_tile) : tile<Tiles::kRows, Tiles::kCausal>(number);
+      return {queries, 0, max(1, key_tiles<Tiles>(queries))};
     } else {
       const QueryTile queries = tile<Tiles::kRows, Tiles::kCausal>(number);
       return {queries, 0, key_tiles<Tiles>(queries)};

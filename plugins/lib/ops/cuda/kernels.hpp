@@ -24,8 +24,9 @@ LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_e
 LaunchForward portable_forward_d64, portable_forward_d128, portable_forward_d256;      // bf16, fp16
 LaunchBackward portable_backward_d64, portable_backward_d128, portable_backward_d256;  // bf16, fp16
 LaunchForward float_forward_d64_128x48, float_forward_d128_64x64, float_forward_d256_64x16;
-LaunchBackward float_backward_d64_128x32, float_backward_d64_shares, float_backward_d128_64x16, float_backward_d128_shares,
-    float_backward_d256_shares, float_backward_d256_32x16, float_backward_d64_cut, float_backward_d128_cut, float_backward_d256_cut;
+LaunchBackward float_backward_d64_shares, float_backward_d64_cut, float_backward_d128_shares, float_backward_d128_cut,
+    float_backward_d256_shares, float_backward_d256_cut, float_backward_d128_small, float_backward_d256_small, float_backward_d64_128x32,
+    float_backward_d128_64x16, float_backward_d256_32x16;
 
 /// Whether a Hopper forward without chained tiles hands them out by a counter: where it has measured faster although it must be zeroed
 /// before, in short calls, causal or of small heads.

@@ -14,7 +14,8 @@
 // Both hold two tiles ("own", by rows) and stream two others through kStages buffers; the two products S and dP are one function.
 //
 // Where one warp cannot hold dK and dV of its keys (D = 256), two share the keys: each has half of the columns and computes S and dP for
-// itself, or (kRoles, floats of the key kernel) each has a role, so that nothing is computed twice:
+// itself, or (kRoles, floats of the key kernel from D = 128 on, where 32 keys share what is fetched) each has a role, so that nothing is
+// computed twice:
 //
 //   values | S^T, P^T to shared memory |             dV += P^T dO |
 //   keys   | dP^T                      | P^T, dS^T   dK += dS^T Q |
@@ -140,7 +141,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
         if (seen) {
           const uint32_t rows = opaque(has_keys ? q_tile : do_tile);
           accumulate<T, D, Tiles::kVector>(dk, s, rows, 0, seq_k);
-          accumulate<T, D, Tiles::kVector>(dv, s, rows, Tiles::kColumns, seq_k);
+          // Another number for ends of blocks that ptxas tells from those above; narrow tiles spill less without them.
+          accumulate<T, D, Tiles::kVector>(dv, s, rows, Tiles::kColumns, kN > 2 ? seq_q : seq_k);
         }
       } else {
         if (seen) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of the portable backward's tiles (portable_backward_keys.cuh tells the plan), and its P.
 #pragma once
+#include "blocks.hpp"
 #include "tiles.cuh"
 
 namespace kymo::flash {
 
 /// kM: tiles of 16 rows in a warp. kShare warps share their rows and accumulate D / kShare columns each (all of them compute S and dP): at
-/// D = 256 the two accumulators of the key kernel would not fit otherwise. Everything fits the 99 KiB of the smaller GPUs.
+/// D = 256 the two accumulators of the key kernel would not fit otherwise. What no GPU of 99 KB a block can hold, blocks.hpp names.
 template <class Element, int kPaddedD, int kRowTiles, int kShare, int kOwnRows, int kStreamRows, int kBuffers, int kNeighbours = 4,
           int kLeastBlocks = 1, bool kWithShares = false, bool kCutQueries = false, bool kWithRoles = false>
 struct PortableBackwardTiles {
@@ -23,7 +24,8 @@ struct PortableBackwardTiles {
   static constexpr int kStageBytes = 2 * kTileBytes + 2 * kStream * 4;  // Q, dO, lse, delta
   static constexpr int kScoreBytes = kRoles ? kStream * kOwn * 4 : 0;   // P and then dS, handed over
   static constexpr int kShared = 2 * kOwnBytes + kStages * kStageBytes + kScoreBytes;
-  static_assert(kShared <= 99 * 1024 && (!kRoles || (kWide && kSplit == 2)));
+  static_assert(kShared <= (kShares && kRoles && kStream > 16 ? float_backward_kb(kD) : kLeastSharedKb) * 1024);
+  static_assert(!kRoles || (kWide && kSplit == 2));
 };
 
 /// P from a score as the product leaves it and the row's lse as begin leaves it; `c` is the scale times log2(e). Floats take the steps of
