@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "hopper_forward_chained.cuh"
-#include "hopper_forward_consumer.cuh"
-#include "hopper_mask.cuh"
+#include "hopper_forward_products.cuh"
+#include "hopper_forward_rows.cuh"
 
 namespace kymo::flash {
 
@@ -14,7 +14,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
                                                 uint32_t q_tiles, uint32_t k_tiles, uint32_t v_tiles,
                                                 const ForwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
-  constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kRows = Tiles::kRows, kStages = Tiles::kStages;
+  constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kStages = Tiles::kStages;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
   const int row_in_block = consumer * 64 + warp * 16 + lane / 4;  // this thread: that row of the tile and the one 8 below
   const uint32_t q_operand = operand(q_tiles + consumer * 64 * 128), k_operand = operand(k_tiles),
@@ -32,25 +32,8 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
   };
-  auto issue_scores = [&] {
-    const uint32_t q = q_operand + stage_q * (Tiles::kQBytes >> 4), k = k_operand + stage_k * (Tiles::kKeyBytes >> 4);
-#pragma unroll
-    for (int step = 0; step < kD / 16; ++step) {
-      const uint32_t panel = step / 4, in_panel = step % 4 * 32;
-      const uint64_t a = descriptor(q, panel * kRows * 128 + in_panel), b = descriptor(k, panel * kKeys * 128 + in_panel);
-      if (step == 0)
-        Wgmma<T, kKeys>::template shared_first<false>(s, a, b);
-      else
-        Wgmma<T, kKeys>::template shared<false>(s, a, b);
-    }
-    product_commit();
-  };
-  auto issue_outputs = [&] {
-    const uint32_t v = v_operand + stage_v * (Tiles::kKeyBytes >> 4);
-#pragma unroll
-    for (int step = 0; step < kKeys / 16; ++step) Wgmma<T, kD>::registers(o, p + 4 * step, descriptor(v, step * 2048));
-    product_commit();
-  };
+  auto scores = [&] { issue_scores<Tiles>(s, q_operand + stage_q * (Tiles::kQBytes >> 4), k_operand + stage_k * (Tiles::kKeyBytes >> 4)); };
+  auto outputs = [&] { issue_outputs<Tiles>(o, p, v_operand + stage_v * (Tiles::kKeyBytes >> 4)); };
   auto release_k = [&] { arrive(barriers.k_empty + 8 * stage_k), advance(stage_k, phase_k, kStages); };
   auto wait_outputs = [&] {
     product_wait<0>();
@@ -63,11 +46,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     unmasked = min(schedule.seq_k, seen) / kKeys;
     softmax.begin();
   };
-  auto mask = [&](int n) {
-    const int limit = schedule.seq_k - n * kKeys, diagonal = tile.first_row + row_in_block + schedule.shift - n * kKeys;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) mask_from(s, r, Tiles::kCausal ? min(limit, diagonal + 8 * r + 1) : limit);
-  };
+  auto mask = [&](int n) { mask_scores<Tiles>(s, schedule, tile.first_row + row_in_block, n * kKeys); };
   // Row sums and log-sum-exp of the tile whose last P V is under way.
   auto finish_rows = [&] {
     const int row = tile.first_row + row_in_block;
@@ -76,9 +55,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     rows_left = schedule.seq_q - row;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float sum = softmax.sum[r];
-      sum += __shfl_xor_sync(kWholeWarp, sum, 1);
-      sum += __shfl_xor_sync(kWholeWarp, sum, 2);
+      const float sum = softmax.row_sum(r);
       inverse[r] = sum == 0.f ? 0.f : 1.f / sum;
       if (quad == 0 && 8 * r < rows_left) lse[8 * r] = log_sum_exp(softmax.top[r], sum, softmax.c);
     }
@@ -96,10 +73,10 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     if (Tiles::kToken) named_sync(1 + consumer, 256);
     pin(s), pin(o), pin(p);
     product_fence();
-    issue_scores();
+    scores();
     barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
     product_fence();
-    issue_outputs();
+    outputs();
     if (Tiles::kToken) named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
     if constexpr (kBorder) finish_rows(), begin_tile(task), n = tiles - 1;
     product_wait<1>();  // scores are here, the outputs are under way
@@ -141,18 +118,12 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
   pin(s);
   product_fence();
-  issue_scores();
+  scores();
   product_wait<0>();
   pin(s);
   release_k();
   if (tiles - 1 >= unmasked) mask(tiles - 1);
-#pragma unroll
-  for (int k = 0; k < softmax.kPieces; ++k) softmax.maximum_piece(k);
-  softmax.finish_maximum();
-#pragma unroll
-  for (int k = 0; k < softmax.kPieces; ++k) softmax.exponential_piece(k);
-  softmax.finish_sum();
-  pin(s);
+  first_softmax(softmax);
   clear(o);
   softmax.template pack_into<T>(p);
 #pragma unroll 1
@@ -171,7 +142,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
   pin(o), pin(p);
   product_fence();
-  issue_outputs();
+  outputs();
   finish_rows();
   wait_outputs();
   write_outputs();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The consumer warpgroups of the Hopper forward (hopper_forward.cuh tells the plan).
 #pragma once
-#include "hopper_forward.cuh"
+#include "hopper_forward_products.cuh"
 #include "hopper_forward_rows.cuh"
-#include "hopper_mask.cuh"
 
 namespace kymo::flash {
 
@@ -11,7 +10,7 @@ template <class Tiles>
 __device__ __forceinline__ void consume(const HopperForwardOutput& out, const ForwardSchedule& schedule, int consumer, uint32_t q_tile,
                                         uint32_t k_tiles, uint32_t v_tiles, const ForwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
-  constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kRows = Tiles::kRows, kStages = Tiles::kStages;
+  constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kStages = Tiles::kStages;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const int row_in_group = warp * 16 + lane / 4;  // this thread: that row of the warpgroup and the one 8 below
   const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles), v_operand = operand(v_tiles, kKeys * 128);
@@ -25,25 +24,8 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
   };
-  auto issue_scores = [&] {
-    const uint32_t k = k_operand + stage_k * (Tiles::kKeyBytes >> 4);
-#pragma unroll
-    for (int step = 0; step < kD / 16; ++step) {
-      const uint32_t panel = step / 4, in_panel = step % 4 * 32;
-      const uint64_t a = descriptor(q_operand, panel * kRows * 128 + in_panel), b = descriptor(k, panel * kKeys * 128 + in_panel);
-      if (step == 0)
-        Wgmma<T, kKeys>::template shared_first<false>(s, a, b);
-      else
-        Wgmma<T, kKeys>::template shared<false>(s, a, b);
-    }
-    product_commit();
-  };
-  auto issue_outputs = [&] {
-    const uint32_t v = v_operand + stage_v * (Tiles::kKeyBytes >> 4);
-#pragma unroll
-    for (int step = 0; step < kKeys / 16; ++step) Wgmma<T, kD>::registers(o, p + 4 * step, descriptor(v, step * 2048));
-    product_commit();
-  };
+  auto scores = [&] { issue_scores<Tiles>(s, q_operand, k_operand + stage_k * (Tiles::kKeyBytes >> 4)); };
+  auto outputs = [&] { issue_outputs<Tiles>(o, p, v_operand + stage_v * (Tiles::kKeyBytes >> 4)); };
   auto release_k = [&] { arrive(barriers.k_empty + 8 * stage_k), advance(stage_k, phase_k, kStages); };
   auto release_v = [&] { arrive(barriers.v_empty + 8 * stage_v), advance(stage_v, phase_v, kStages); };
   auto wait_outputs = [&] {
@@ -59,12 +41,9 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     if (task.none()) break;
     const auto [tile, first, end] = task;
     const int row0 = tile.first_row + consumer * 64;
-    const int clear = min(schedule.seq_k, Tiles::kCausal ? max(0, row0 + schedule.shift + 1) : schedule.seq_k) / kKeys;  // no mask below
-    auto mask = [&](int n) {
-      const int limit = schedule.seq_k - n * kKeys, diagonal = row0 + row_in_group + schedule.shift - n * kKeys;
-#pragma unroll
-      for (int r = 0; r < 2; ++r) mask_from(s, r, Tiles::kCausal ? min(limit, diagonal + 8 * r + 1) : limit);
-    };
+    // Tiles of keys below `unmasked` need no mask.
+    const int unmasked = min(schedule.seq_k, Tiles::kCausal ? max(0, row0 + schedule.shift + 1) : schedule.seq_k) / kKeys;
+    auto mask = [&](int n) { mask_scores<Tiles>(s, schedule, row0 + row_in_group, n * kKeys); };
     const ForwardRows<Tiles> rows(out, schedule, tile, consumer * 64 + row_in_group);
     softmax.begin();
     barrier_wait(barriers.q_full + 8 * consumer, round & 1);
@@ -77,20 +56,13 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
     pin(s);
     product_fence();
-    issue_scores();
+    scores();
     product_wait<0>();
     pin(s);
     release_k();
-    if (end - 1 >= clear) mask(end - 1);
-#pragma unroll
-    for (int k = 0; k < softmax.kPieces; ++k) softmax.maximum_piece(k);
-    softmax.finish_maximum();
-#pragma unroll
-    for (int k = 0; k < softmax.kPieces; ++k) softmax.exponential_piece(k);
-    softmax.finish_sum();
-    pin(s);
-#pragma unroll
-    for (int i = 0; i < kD / 2; ++i) o[i] = 0.f;
+    if (end - 1 >= unmasked) mask(end - 1);
+    first_softmax(softmax);
+    clear(o);
     softmax.template pack_into<T>(p);
     // Scores of tile n, outputs of tile n + 1, softmax of tile n.
     auto step = [&](int n, auto masked) {
@@ -98,10 +70,10 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       if (Tiles::kToken) named_sync(1 + consumer, 256);
       pin(s), pin(o), pin(p);
       product_fence();
-      issue_scores();
+      scores();
       barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
       product_fence();
-      issue_outputs();
+      outputs();
       if (Tiles::kToken) named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
       product_wait<1>();  // scores are here, the outputs are under way
       pin(s);
@@ -128,21 +100,19 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     };
     int n = end - 2;
 #pragma unroll 1
-    for (; n >= max(clear, first); --n) step(n, std::true_type{});
+    for (; n >= max(unmasked, first); --n) step(n, std::true_type{});
 #pragma unroll 1
     for (; n >= first; --n) step(n, std::false_type{});
     arrive(barriers.q_empty + 8 * consumer);
     barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
     pin(o), pin(p);
     product_fence();
-    issue_outputs();
+    outputs();
     // While the last P V runs: row sums, log-sum-exp.
     float inverse[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float sum = softmax.sum[r];
-      sum += __shfl_xor_sync(kWholeWarp, sum, 1);
-      sum += __shfl_xor_sync(kWholeWarp, sum, 2);
+      const float sum = softmax.row_sum(r);
       inverse[r] = sum == 0.f ? 0.f : 1.f / sum;
       rows.store_sum(r, softmax.top[r], sum, softmax.c);
     }

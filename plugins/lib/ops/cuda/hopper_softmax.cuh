@@ -78,6 +78,13 @@ struct PieceSoftmax {
     if (kHeld) add_piece(kPieces - 1);
     sum[0] = part[0] + part[2], sum[1] = part[1] + part[3];
   }
+  /// Of all columns of the row; all lanes of the warp ask.
+  __device__ __forceinline__ float row_sum(int r) const {
+    float all = sum[r];
+    all += __shfl_xor_sync(kWholeWarp, all, 1);
+    all += __shfl_xor_sync(kWholeWarp, all, 2);
+    return all;
+  }
   template <class T>
   __device__ __forceinline__ void pack_into(uint32_t (&p)[kColumns / 4]) const {
 #pragma unroll
