@@ -3,7 +3,7 @@
 #pragma once
 #include <type_traits>
 
-#include "hopper_gradients.cuh"
+#include "hopper_backward_products.cuh"
 
 namespace kymo::flash {
 
@@ -29,29 +29,9 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     if (lane == 0) barrier_arrive(barrier);
   };
   auto near = [](uint32_t base) { return kD == 128 ? opaque(base) : base; };  // at d 128 there is no register to keep descriptors in
-  auto issue_rows = [&](float(&acc)[kRows / 2], uint32_t a, uint32_t tile) {
-    const uint32_t b = operand(tile);
-    product_fence();
-#pragma unroll
-    for (int step = 0; step < kD / 16; ++step) {
-      const uint32_t in_panel = step % 4 * 32;
-      const uint64_t left = descriptor(a, step / 4 * kKeys * 128 + in_panel), right = descriptor(b, step / 4 * kRows * 128 + in_panel);
-      if (step == 0)
-        Wgmma<T, kRows>::template shared_first<false>(acc, left, right);
-      else
-        Wgmma<T, kRows>::template shared<false>(acc, left, right);
-    }
-    product_commit();
-  };
-  auto issue_s = [&](int stage) { issue_rows(s, near(k_rows), shared + Tiles::kQ + stage * Tiles::kQBytes); };
-  auto issue_dp = [&](int stage) { issue_rows(dp, near(k_rows) + Tiles::kKeyBytes / 16, shared + Tiles::kO + stage * Tiles::kQBytes); };
-  auto issue_columns = [&](float(&acc)[kD / 2], uint32_t(&left)[kRows / 4], uint32_t tile) {
-    const uint32_t b = operand(tile, kRows * 128);
-    pin(left);
-    product_fence();
-#pragma unroll
-    for (int step = 0; step < kRows / 16; ++step) Wgmma<T, kD>::registers(acc, left + 4 * step, descriptor(b, step * 2048));
-    product_commit();
+  auto issue_s = [&](int stage) { issue_rows<Tiles>(s, near(k_rows), operand(shared + Tiles::kQ + stage * Tiles::kQBytes)); };
+  auto issue_dp = [&](int stage) {
+    issue_rows<Tiles>(dp, near(k_rows) + Tiles::kKeyBytes / 16, operand(shared + Tiles::kO + stage * Tiles::kQBytes));
   };
   auto issue_dq = [&](int buffer) {
     const uint32_t a = operand(shared + Tiles::kDs + buffer * Tiles::kDsBytes + ds_rows), b = near(k_columns);
@@ -80,17 +60,6 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   };
   int q_stage = 0, q_phase = 0, o_stage = 0, o_phase = 0;  // of the tile whose S, whose dP comes next
   int row0 = block.first_tile * kRows;                     // first query of the tile whose P comes next
-  auto mask = [&] {
-    const bool diagonal = Tiles::kCausal && row0 + call.shift<block.first_key + kKeys, border = block.first_key + kKeys> call.seq_k;
-    if (!diagonal && !border) return;
-    const int now = thread_now(), key = block.first_key + consumer * 64 + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
-    const int ahead = Tiles::kCausal ? key - call.shift - row0 - 2 * (now & 3) : -(1 << 30), left = call.seq_k - key;
-#pragma unroll
-    for (int j = 0; j < kRows / 8; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-        if (8 * j + (e & 1) - (e >> 1) * 8 < ahead || (e >> 1) * 8 >= left) s[4 * j + e] = -INFINITY;
-  };
   // S(i) is under way. Leaves P in s and p16, dP done, dV(i) done. done: stage of the tile of Q whose dK is under way, or -1.
   auto probabilities = [&](auto first, int done) {
     barrier_wait(barriers.o_full + 8 * o_stage, o_phase);
@@ -102,7 +71,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     product_wait<1>();
     pin(s);
     if (done >= 0) arrive(barriers.q_empty + 8 * done);
-    mask();
+    mask_keys<Tiles>(s, call, block, consumer * 64, row0);
     row0 += kRows;
     if (row0 >= end_tile<Tiles>(call, block) * kRows) row0 = block.first_tile * kRows;
 #pragma unroll
@@ -114,7 +83,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
       p16[2 * j + 1] = pack<T>(s[4 * j + 2], s[4 * j + 3]);
     }
     if constexpr (!decltype(first)::value) publish_dq();
-    issue_columns(dv, p16, shared + Tiles::kO + o_stage * Tiles::kQBytes);
+    issue_columns<Tiles>(dv, p16, operand(shared + Tiles::kO + o_stage * Tiles::kQBytes, kRows * 128));
     product_wait<0>();  // waiting for dP alone would keep P's registers: more than 240
     pin(dp);
   };
@@ -140,7 +109,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
       barrier_wait(barriers.ds_full + 8 * (buffer ^ 1), ((i - 1) / 2) & 1);
       issue_dq(buffer ^ 1);
     }
-    issue_columns(dk, ds16, shared + Tiles::kQ + q_now * Tiles::kQBytes);
+    issue_columns<Tiles>(dk, ds16, operand(shared + Tiles::kQ + q_now * Tiles::kQBytes, kRows * 128));
     fence_shared();  // after these issues, so that the tensor cores have work meanwhile
     __syncwarp();
     arrive(barriers.ds_full + 8 * buffer);

@@ -2,7 +2,7 @@
 // What both consumer warpgroups of the Hopper backward above head size 128 do (hopper_backward_d256.cuh tells the plan).
 #pragma once
 #include "hopper_backward_d256.cuh"
-#include "hopper_gradients.cuh"
+#include "hopper_backward_products.cuh"
 
 namespace kymo::flash {
 
@@ -26,27 +26,11 @@ struct Consumer256 {
   }
   /// acc (keys x queries) = the block's keys or values times a tile of queries or dO.
   __device__ __forceinline__ void issue_rows(float (&acc)[kRows / 2], uint32_t keys, uint32_t tile) const {
-    const uint32_t a = opaque(operand(keys)), b = opaque(operand(tile));
-    product_fence();
-#pragma unroll
-    for (int step = 0; step < kD / 16; ++step) {
-      const uint32_t in_panel = step % 4 * 32;
-      const uint64_t left = descriptor(a, step / 4 * kKeys * 128 + in_panel), right = descriptor(b, step / 4 * kRows * 128 + in_panel);
-      if (step == 0)
-        Wgmma<T, kRows>::template shared_first<false>(acc, left, right);
-      else
-        Wgmma<T, kRows>::template shared<false>(acc, left, right);
-    }
-    product_commit();
+    kymo::flash::issue_rows<Tiles>(acc, opaque(operand(keys)), opaque(operand(tile)));
   }
   /// acc (keys x head size) += left (keys x queries) times a tile of dO or queries.
   __device__ __forceinline__ void issue_columns(float (&acc)[kD / 2], uint32_t (&left)[kRows / 4], uint32_t tile) const {
-    const uint32_t b = opaque(operand(tile, kRows * 128));
-    pin(left);
-    product_fence();
-#pragma unroll
-    for (int step = 0; step < kRows / 16; ++step) Wgmma<T, kD>::registers(acc, left + 4 * step, descriptor(b, step * 2048));
-    product_commit();
+    kymo::flash::issue_columns<Tiles>(acc, left, opaque(operand(tile, kRows * 128)));
   }
   /// acc (queries x 64) = dS times one panel of K, number kPanel of this consumer's.
   template <int kPanel>

@@ -12,7 +12,7 @@ template <class Tiles>
 __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
                                                const BackwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
-  constexpr int kRows = Tiles::kRows, kKeys = Tiles::kKeys;
+  constexpr int kRows = Tiles::kRows;
   const int thread = threadIdx.x & 127, lane = thread & 31;
   const Consumer256<Tiles, 0> consumer{shared, barriers, thread, lane};
   constexpr int kLastPanel = Tiles::panels(0) - 1;                               // of dQ: 1, or 0 to head size 192
@@ -25,23 +25,12 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
     barrier_wait(barriers.q_full + 8 * (i & 1), (i >> 1) & 1);
     consumer.issue_rows(s, shared, shared + Tiles::kQ + (i & 1) * Tiles::kQBytes);
   };
-  auto mask = [&] {
-    const bool diagonal = Tiles::kCausal && row0 + call.shift<block.first_key + kKeys, border = block.first_key + kKeys> call.seq_k;
-    if (!diagonal && !border) return;
-    const int now = thread_now(), key = block.first_key + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
-    const int ahead = Tiles::kCausal ? key - call.shift - row0 - 2 * (now & 3) : -(1 << 30), left = call.seq_k - key;
-#pragma unroll
-    for (int j = 0; j < kRows / 8; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-        if (8 * j + (e & 1) - (e >> 1) * 8 < ahead || (e >> 1) * 8 >= left) s[4 * j + e] = -INFINITY;
-  };
   // S(i) is under way, and kLater products behind it. Leaves P in p16 and its copy for the other consumer.
   auto probabilities = [&](int i, auto later) {
     const uint32_t lse_at = shared + Tiles::kLse + (i & 1) * (kRows * 4) + 8 * (lane & 3);
     product_wait<decltype(later)::value>();
     pin(s);
-    mask();
+    mask_keys<Tiles>(s, call, block, 0, row0);
     row0 += kRows;
     if (row0 >= end_tile<Tiles>(call, block) * kRows) row0 = block.first_tile * kRows;
 #pragma unroll
