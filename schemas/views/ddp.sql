@@ -55,6 +55,8 @@ CREATE VIEW ddp_summary AS
 SELECT t.run_id,                                                         -- the run
        t.strategy,                                                       -- as in ddp_run
        t.strategy_order,                                                 -- the same
+       t.bucket_mb,                                                      -- the same
+       t.taper,                                                          -- the same
        t.setting,                                                        -- the same
        t.family,                                                         -- the same
        t.median_ms,                                                      -- median step; of each step the slowest rank counts
