@@ -43,6 +43,7 @@ def kymo_times(arguments, workload, settings, axis=None, sync="step"):
                     runs[run][phase] = mean
     return list(runs.values())
 
+
 BUCKETED = {"bucketed_views": {"gradients": "views"}, "bucketed_separate": {"gradients": "separate"},
             "bucketed_tapered": {"gradients": "separate", "taper": "true"}}
 

@@ -37,7 +37,8 @@ template <class Tiles>
 __device__ __forceinline__ void mask_keys(float (&s)[Tiles::kRows / 2], const HopperBackwardCall& call, const KeyBlock& block, int from,
                                           int row0) {
   const int end = block.first_key + Tiles::kKeys;
-  const bool diagonal = Tiles::kCausal && row0 + call.shift<end, border = end> call.seq_k;
+  const bool diagonal = Tiles::kCausal && row0 + call.shift < end;
+  const bool border = end > call.seq_k;
   if (!diagonal && !border) return;
   const int now = thread_now(), key = block.first_key + from + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
   const int ahead = Tiles::kCausal ? key - call.shift - row0 - 2 * (now & 3) : -(1 << 30), left = call.seq_k - key;

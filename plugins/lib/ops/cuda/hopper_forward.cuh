@@ -84,9 +84,11 @@ struct ForwardBarriers {
   __device__ __forceinline__ ForwardTask hear_task(int round, bool arrives) const {
     barrier_wait(task_full + 8 * (round & 1), (round >> 1) & 1);
     const uint32_t from = tasks + 32 * (round & 1);
-    const int4 tile = load_shared4(from), keys = load_shared4(from + 16);
+    uint32_t words[8];
+    load_shared4(from, words), load_shared4(from + 16, words + 4);
     if (arrives) barrier_arrive(task_empty + 8 * (round & 1));
-    return {{tile.x, tile.y, tile.z, tile.w}, keys.x, keys.y};
+    const auto number = [&](int i) { return static_cast<int>(words[i]); };
+    return {{number(0), number(1), number(2), number(3)}, number(4), number(5)};
   }
 };
 
@@ -120,8 +122,8 @@ __device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& ma
 }
 
 template <class Tiles>
-__device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, const ForwardSchedule& schedule, uint32_t q_tile,
-                                             const ForwardBarriers<Tiles>& barriers) {
+__device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, uint32_t q_tiles, const ForwardBarriers<Tiles>& barriers) {
+  int stage = 0, phase = 1;
 #pragma unroll 1
   for (int round = 0;; ++round) {
     const ForwardTask task = barriers.hear_task(round, true);
@@ -129,13 +131,15 @@ __device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, cons
     const QueryTile& tile = task.queries;
 #pragma unroll 1
     for (int i = 0; i < Tiles::kGroups; ++i) {
-      barrier_wait(barriers.q_empty + 8 * i, (round & 1) ^ 1);
-      barrier_expect(barriers.q_full + 8 * i, Tiles::kQBytes / Tiles::kGroups);
+      const uint32_t slice = 8 * (stage * Tiles::kGroups + i);
+      barrier_wait(barriers.q_empty + slice, phase);
+      barrier_expect(barriers.q_full + slice, Tiles::kQBytes / Tiles::kGroups);
 #pragma unroll
       for (int panel = 0; panel < Tiles::kPanels; ++panel)
-        load_box(q_tile + panel * Tiles::kRows * 128 + i * 64 * 128, &maps.q, barriers.q_full + 8 * i,
+        load_box(q_tiles + stage * Tiles::kQBytes + panel * Tiles::kRows * 128 + i * 64 * 128, &maps.q, barriers.q_full + slice,
                  {panel * 64, tile.first_row + i * 64, tile.head, tile.batch});
     }
+    advance(stage, phase, Tiles::kQStages);
   }
 }
 

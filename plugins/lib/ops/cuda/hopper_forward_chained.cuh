@@ -46,24 +46,7 @@ __device__ __forceinline__ void load_chained(const HopperForwardMaps& maps, cons
   } else if (threadIdx.x == 32) {
     load_ring<Tiles, false>(&maps.v, schedule, v_tiles, barriers.v_full, barriers.v_empty, barriers);
   } else if (threadIdx.x == 64) {
-    int stage = 0, phase = 1;
-#pragma unroll 1
-    for (int round = 0;; ++round) {
-      const ForwardTask task = barriers.hear_task(round, true);
-      if (task.none()) break;
-      const QueryTile& tile = task.queries;
-#pragma unroll 1
-      for (int i = 0; i < Tiles::kGroups; ++i) {
-        const uint32_t slice = 8 * (stage * Tiles::kGroups + i);
-        barrier_wait(barriers.q_empty + slice, phase);
-        barrier_expect(barriers.q_full + slice, Tiles::kQBytes / Tiles::kGroups);
-#pragma unroll
-        for (int panel = 0; panel < Tiles::kPanels; ++panel)
-          load_box(q_tiles + stage * Tiles::kQBytes + panel * Tiles::kRows * 128 + i * 64 * 128, &maps.q, barriers.q_full + slice,
-                   {panel * 64, tile.first_row + i * 64, tile.head, tile.batch});
-      }
-      advance(stage, phase, Tiles::kQStages);
-    }
+    load_queries<Tiles>(maps, q_tiles, barriers);
   }
 }
 

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     else if (threadIdx.x == 0)
       load_keys_and_values<Tiles>(maps, schedule, k_tiles, v_tiles, barriers);
     else if (threadIdx.x == 32)
-      load_queries<Tiles>(maps, schedule, q_tile, barriers);
+      load_queries<Tiles>(maps, q_tile, barriers);
   } else {
     take_registers<Tiles::kConsumerRegisters>();
     if constexpr (Tiles::kChained)

@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
         }
         if constexpr (Tiles::kShares) {
           __syncthreads();  // nobody reads this dO any more
-          if (warp % Tiles::kSplit == 0) store_transposed<Tiles::kOwn>(do_tile, s, own_row, seen);
+          store_transposed<Tiles::kOwn>(do_tile, s, own_row, seen);
         }
         if (seen) accumulate<T, D, Tiles::kVector>(dk, s, q_tile, column, seq_k);
       }

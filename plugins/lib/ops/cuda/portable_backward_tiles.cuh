@@ -26,6 +26,7 @@ struct PortableBackwardTiles {
   static constexpr int kShared = 2 * kOwnBytes + kStages * kStageBytes + kScoreBytes;
   static_assert(kShared <= (kShares && kRoles && kStream > 16 ? float_backward_kb(kD) : kLeastSharedKb) * 1024);
   static_assert(!kRoles || (kWide && kSplit == 2));
+  static_assert(!kShares || kRoles || kSplit == 1);  // one warp stores dS of its keys
 };
 
 /// P from a score as the product leaves it and the row's lse as begin leaves it; `c` is the scale times log2(e). Floats take the steps of
