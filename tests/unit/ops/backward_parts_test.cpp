@@ -8,7 +8,9 @@ namespace {
 
 constexpr int kMultiprocessors = 132;
 constexpr QueryCut kHopper64 = query_cut(false, 64), kHopper128 = query_cut(false, 128), kHopper256 = query_cut(false, 256),
-                   kFloat64 = query_cut(true, 64), kFloat128 = query_cut(true, 128), kFloat256 = query_cut(true, 256);
+                   kFloat64 = query_cut(true, 64), kFloat128 = query_cut(true, 128, float_backward_kb(128)),
+                   kFloat256 = query_cut(true, 256, float_backward_kb(256)), kSmall128 = query_cut(true, 128),
+                   kSmall256 = query_cut(true, 256);
 
 Problem problem(int64_t heads, int64_t seq, bool causal, Element element = Element::kBfloat16) {
   Problem p;
@@ -21,7 +23,7 @@ Problem problem(int64_t heads, int64_t seq, bool causal, Element element = Eleme
 }
 
 TEST(BackwardParts, FillTheGpuAndHoldEachTileOnce) {
-  for (const QueryCut& cut : {kHopper64, kHopper128, kHopper256, kFloat64, kFloat128, kFloat256})
+  for (const QueryCut& cut : {kHopper64, kHopper128, kHopper256, kFloat64, kFloat128, kFloat256, kSmall128, kSmall256})
     for (const int64_t heads : {1, 3, 16})
       for (const int64_t seq : {1, 100, 1000, 5000, 40000})
         for (const bool causal : {false, true}) {
@@ -39,6 +41,12 @@ TEST(BackwardParts, ServeOneHead) {
   EXPECT_EQ(query_parts(problem(1, 4096, false), kHopper64, kMultiprocessors).part, 8);  // 32 blocks: four parts of 32 tiles
   EXPECT_EQ(query_parts(problem(1, 4096, true), kHopper64, kMultiprocessors).part, 4);   // half of them are empty
   EXPECT_EQ(query_parts(problem(1, 512, false), kHopper64, kMultiprocessors).parts(), 1);
+}
+
+TEST(BackwardParts, LeaveNoFewBlocksForASecondRound) {
+  EXPECT_EQ(query_parts(problem(1, 1024, true), kFloat256, kMultiprocessors).part, 3);  // of two tiles, 136 blocks would be busy
+  EXPECT_EQ(query_parts(problem(1, 1024, true), kFloat128, kMultiprocessors).part, 2);  // of one, 272 for 264 places
+  EXPECT_EQ(query_parts(problem(1, 512, true), kFloat256, kMultiprocessors).part, 1);
 }
 
 TEST(BackwardParts, AreMadeWhereTheyMeasuredFaster) {

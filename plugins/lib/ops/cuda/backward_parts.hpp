@@ -14,9 +14,11 @@ namespace kymo::flash {
 struct QueryCut {
   int keys, rows, columns, blocks, least_tiles;
 };
-/// Of the kernel for this padded head size; its launch checks that its tiles are these.
-constexpr QueryCut query_cut(bool wide, int columns) {
-  if (wide) return columns <= 64 ? QueryCut{64, 32, columns, 2, 2} : QueryCut{columns <= 128 ? 64 : 32, 16, columns, 2, 2};
+/// Of the kernel for this padded head size and, of floats, as much shared memory for a block; its launch checks that its tiles are these.
+constexpr QueryCut query_cut(bool wide, int columns, int shared_kb = kLeastSharedKb) {
+  if (wide && columns <= 64) return {64, 32, columns, 2, 2};
+  if (wide && shared_kb <= kLeastSharedKb) return {columns <= 128 ? 64 : 32, 16, columns, 2, 2};
+  if (wide) return {64, 32, columns, columns <= 128 ? 2 : 1, 1};
   return columns <= 64 ? QueryCut{128, 128, columns, 1, 4} : QueryCut{columns <= 128 ? 128 : 64, 64, columns, 1, 4};
 }
 
@@ -26,13 +28,17 @@ struct QueryParts {
   int parts() const { return (tiles + part - 1) / part; }
 };
 
-/// So many parts that the GPU is full; under a causal mask every second one has nothing to do.
+/// So many parts that the GPU is full; under a causal mask every second one has nothing to do. Where parts are no longer than a block has
+/// keys, all that have something to do take equally long, and a few too many would wait for the others to end.
 inline QueryParts query_parts(const Problem& p, const QueryCut& cut, int multiprocessors) {
   QueryParts all{};
   all.key_blocks = key_blocks(p, cut.keys);
   all.tiles = static_cast<int>((p.seq_q + cut.rows - 1) / cut.rows);
   const int64_t room = int64_t{p.causal ? 2 : 1} * cut.blocks * multiprocessors, wanted = std::max<int64_t>(1, room / all.key_blocks);
   all.part = static_cast<int>(std::max<int64_t>(std::min(all.tiles, cut.least_tiles), (all.tiles + wanted - 1) / wanted));
+  const int64_t heads = p.batch * p.heads_kv, blocks = all.key_blocks / heads, in_block = cut.keys / (cut.rows * all.part);
+  const int64_t busy = heads * (blocks * all.parts() - in_block * blocks * (blocks - 1) / 2);
+  if (p.causal && in_block > 0 && busy > cut.blocks * multiprocessors) ++all.part;
   return all;
 }
 

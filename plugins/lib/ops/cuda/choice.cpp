@@ -41,7 +41,8 @@ struct ForwardRow {
 // By the times in docs/kernels/attention_forward.md. Few tiles: keys are cut where that pays. d 64: three consumers hide the exponentials,
 // which weigh twice as much there, but below 4k keys a causal mask leaves too much of 192 rows unused, below 1k the ends of a tile weigh
 // more, and few tiles of 192 rows fill the GPU too unevenly. d 96: long rows without a mask favour the most keys that shared memory holds
-// twice; else tiles of 128 keys, as at d 128, where less lies beyond the diagonal. d 256: 80 keys are what it holds twice.
+// twice; else tiles of 128 keys, as at d 128, where less lies beyond the diagonal. d 192, 256: 112 and 80 keys are what it holds twice; d
+// 192 chained 80 as well.
 constexpr std::array kForward = {
     ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_parts128x128, Tiling::kParts},
     ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_chained128x128,
@@ -57,6 +58,11 @@ constexpr std::array kForward = {
     ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x128},
     ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_chained128x128,
                Tiling::kChained},
+    ForwardRow{"hopper_forward_d192_parts128x112", Path::kHopper, 192, kAnyMask, kAnyLength, hopper_forward_d192_parts128x112,
+               Tiling::kParts},
+    ForwardRow{"hopper_forward_d192_chained128x80", Path::kHopper, 192, kFull, 2048, hopper_forward_d192_chained128x80, Tiling::kChained},
+    ForwardRow{"hopper_forward_d192_chained128x80", Path::kHopper, 192, kCausal, 8192, hopper_forward_d192_chained128x80, Tiling::kChained},
+    ForwardRow{"hopper_forward_d192_128x112", Path::kHopper, 192, kAnyMask, kAnyLength, hopper_forward_d192_128x112},
     ForwardRow{"hopper_forward_d256_parts128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_parts128x80,
                Tiling::kParts},
     ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
@@ -82,6 +88,8 @@ struct BackwardRow {
   bool cut = false;                // queries are cut: taken by itself only where that pays
   int shared_kb = kLeastSharedKb;  // that the GPU must grant a block
 };
+// By the times in docs/kernels/attention_backward.md. fp32: `small` where a GPU grants a block too little shared memory for the others,
+// and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
 constexpr std::array kBackward = {
     BackwardRow{"hopper_backward_d64_cut", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_cut, true},
     BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, kAnyLength, true, hopper_backward_d64},
@@ -98,13 +106,16 @@ constexpr std::array kBackward = {
     BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, kAnyLength, true, portable_backward_d256},
     BackwardRow{"float_backward_d64_cut", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_cut, true},
     BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_shares},
-    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, true},
+    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, true, float_backward_kb(128)},
     BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares, false,
                 float_backward_kb(128)},
+    BackwardRow{"float_backward_d128_cut_small", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut_small, true},
     BackwardRow{"float_backward_d128_small", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_small},
-    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, true},
+    BackwardRow{"float_backward_d256_cut_small", Path::kFloat, 256, 0, 512, false, float_backward_d256_cut_small, true},
+    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, true, float_backward_kb(256)},
     BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares, false,
                 float_backward_kb(256)},
+    BackwardRow{"float_backward_d256_cut_small", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut_small, true},
     BackwardRow{"float_backward_d256_small", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_small},
     BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
     BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
@@ -206,6 +217,8 @@ ForwardParts parts_of(const Forward& call, const ForwardRow& row, int multiproce
   return forward_parts(call, cut.rows, cut.keys, multiprocessors);
 }
 
+QueryCut cut_of(const BackwardRow& row) { return query_cut(row.path == Path::kFloat, row.most_d, row.shared_kb); }
+
 bool has_few_tiles(const Problem& p, int multiprocessors) { return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors; }
 
 /// `workspace`: whether the call has or will get what it asks for.
@@ -255,7 +268,7 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
            (row.shared_kb <= kLeastSharedKb || row.shared_kb <= shared_kb_now());
   };
   const auto automatic = [&](const BackwardRow& row) {
-    return p.seq_k < row.below && (!row.cut || query_cut_pays(p, query_cut(row.path == Path::kFloat, row.most_d), multiprocessors_now()));
+    return p.seq_k < row.below && (!row.cut || query_cut_pays(p, cut_of(row), multiprocessors_now()));
   };
   return pick(kBackward, call.variant, fits, automatic, wrong);
 }

@@ -23,21 +23,27 @@ std::string float_backward_d128_shares(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<128, 2, 2, 64, 32, 1, 2, 2, true>>(call, stream);
 }
 std::string float_backward_d128_cut(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true, true>>(call, stream);
+  return launch_backward_shares<Tiles<128, 2, 2, 64, 32, 1, 2, 2, true, true>>(call, stream);
 }
 std::string float_backward_d256_shares(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<256, 1, 2, 64, 32, 1, 4, 1, true>>(call, stream);
 }
 std::string float_backward_d256_cut(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true, true>>(call, stream);
+  return launch_backward_shares<Tiles<256, 1, 2, 64, 32, 1, 4, 1, true, true>>(call, stream);
 }
 
 // Where a block may not have so much shared memory.
 std::string float_backward_d128_small(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true>>(call, stream);
 }
+std::string float_backward_d128_cut_small(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true, true>>(call, stream);
+}
 std::string float_backward_d256_small(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true>>(call, stream);
+}
+std::string float_backward_d256_cut_small(const Backward& call, Stream stream) {
+  return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true, true>>(call, stream);
 }
 
 // The same bits in every call.

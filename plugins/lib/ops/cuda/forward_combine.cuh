@@ -25,8 +25,8 @@ constexpr int kCombineThreads = 128;
 template <class T, int kD>
 __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_constant__ CombineCall call) {
   constexpr int kThreadsOfRow = kD / 4, kAtOnce = 4;
-  const int64_t row_of_all = (static_cast<int64_t>(blockIdx.x) * kCombineThreads + threadIdx.x) / kThreadsOfRow;
-  const int column = threadIdx.x % kThreadsOfRow * 4, head = static_cast<int>(row_of_all / call.seq_q);
+  const int64_t thread = static_cast<int64_t>(blockIdx.x) * kCombineThreads + threadIdx.x, row_of_all = thread / kThreadsOfRow;
+  const int column = static_cast<int>(thread % kThreadsOfRow) * 4, head = static_cast<int>(row_of_all / call.seq_q);
   const int row = static_cast<int>(row_of_all - static_cast<int64_t>(head) * call.seq_q), row_tile = row >> call.parts.row_shift;
   if (head >= call.parts.heads) return;
   wait_for_prerequisites();
@@ -90,9 +90,8 @@ std::string launch_combine(const Forward& call, const ForwardParts& parts, Strea
                        static_cast<int>(p.seq_q),
                        static_cast<int>(p.d),
                        sizeof(T) == 4 ? kLog2E : p.scale * kLog2E};
-  constexpr int kRowsOfBlock = kCombineThreads / (kD / 4);
-  const int64_t rows = p.batch * p.heads_q * p.seq_q;
-  const LaunchShape shape{(rows + kRowsOfBlock - 1) / kRowsOfBlock, kCombineThreads, 0, stream, true};
+  const int64_t threads = p.batch * p.heads_q * p.seq_q * (kD / 4);
+  const LaunchShape shape{(threads + kCombineThreads - 1) / kCombineThreads, kCombineThreads, 0, stream, true};
   return failure("forward_combine", queue(forward_combine<T, kD>, shape, of));
 }
 

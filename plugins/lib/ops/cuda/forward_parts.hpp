@@ -125,7 +125,7 @@ struct KeyCut {
 };
 constexpr KeyCut key_cut(bool wide, int columns) {
   if (wide) return columns <= 64 ? KeyCut{128, 48} : KeyCut{64, columns <= 128 ? 64 : 16};
-  return {128, columns <= 128 ? 128 : 80};
+  return {128, columns <= 128 ? 128 : columns <= 192 ? 112 : 80};
 }
 
 /// The parts that end soonest; chunks is 1 where cutting the keys gains less than a tenth, unless the kernel was asked for by number.

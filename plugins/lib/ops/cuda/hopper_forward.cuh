@@ -80,13 +80,24 @@ struct ForwardBarriers {
     store_shared4(to + 16, bits(task.first), bits(task.end), 0u, 0u);
     barrier_arrive(task_full + 8 * (round & 1));
   }
-  /// `arrives`: whether this thread is the one of its warp that counts.
-  __device__ __forceinline__ ForwardTask hear_task(int round, bool arrives) const {
+  /// By one thread.
+  __device__ __forceinline__ ForwardTask hear_task(int round) const {
+    const ForwardTask task = read_task(round);
+    barrier_arrive(task_empty + 8 * (round & 1));
+    return task;
+  }
+  /// By a warp, of which the first lane says that all have read.
+  __device__ __forceinline__ ForwardTask hear_task(int round, int lane) const {
+    const ForwardTask task = read_task(round);
+    __syncwarp();
+    if (lane == 0) barrier_arrive(task_empty + 8 * (round & 1));
+    return task;
+  }
+  __device__ __forceinline__ ForwardTask read_task(int round) const {
     barrier_wait(task_full + 8 * (round & 1), (round >> 1) & 1);
     const uint32_t from = tasks + 32 * (round & 1);
     uint32_t words[8];
     load_shared4(from, words), load_shared4(from + 16, words + 4);
-    if (arrives) barrier_arrive(task_empty + 8 * (round & 1));
     const auto number = [&](int i) { return static_cast<int>(words[i]); };
     return {{number(0), number(1), number(2), number(3)}, number(4), number(5)};
   }
@@ -126,7 +137,7 @@ __device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, uint
   int stage = 0, phase = 1;
 #pragma unroll 1
   for (int round = 0;; ++round) {
-    const ForwardTask task = barriers.hear_task(round, true);
+    const ForwardTask task = barriers.hear_task(round);
     if (task.none()) break;
     const QueryTile& tile = task.queries;
 #pragma unroll 1

@@ -19,7 +19,7 @@ __device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardS
   int stage = 0, phase = 1, number = kFindsNext ? schedule.first_number<Tiles>() : 0;
 #pragma unroll 1
   for (int round = 0;; ++round) {
-    const ForwardTask task = kFindsNext ? schedule.task<Tiles>(number) : barriers.hear_task(round, true);
+    const ForwardTask task = kFindsNext ? schedule.task<Tiles>(number) : barriers.hear_task(round);
     if constexpr (kFindsNext) {
       barriers.tell_task(round, task);
       number = schedule.next_number<Tiles>(round);

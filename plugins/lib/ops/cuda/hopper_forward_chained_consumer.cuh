@@ -113,7 +113,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   constexpr std::true_type yes;
   constexpr std::false_type no;
   // The block's very first scores: there is no P V yet.
-  begin_tile(barriers.hear_task(0, lane == 0));
+  begin_tile(barriers.hear_task(0, lane));
   barrier_wait(barriers.q_full + 8 * consumer, phase_q);
   barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
   pin(s);
@@ -135,7 +135,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     for (; n >= 0; --n) step(n, no, no, ForwardTask{});
     arrive(barriers.q_empty + 8 * (stage_q * Tiles::kGroups + consumer));
     advance(stage_q, phase_q, Tiles::kQStages);
-    const ForwardTask next = barriers.hear_task(round, lane == 0);
+    const ForwardTask next = barriers.hear_task(round, lane);
     if (next.none()) break;
     step(0, yes, yes, next);
   }

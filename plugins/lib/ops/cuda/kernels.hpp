@@ -12,10 +12,11 @@ using LaunchBackward = std::string(const Backward&, Stream);
 
 /// Hopper, bf16 and fp16: padded head size, then rows of queries x keys of a tile; chained: see hopper_forward_chained.cuh.
 LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_chained128x128, hopper_forward_d96_128x176, hopper_forward_d96_128x128,
-    hopper_forward_d96_chained128x128, hopper_forward_d128_chained128x128, hopper_forward_d256_128x80;
+    hopper_forward_d96_chained128x128, hopper_forward_d128_chained128x128, hopper_forward_d192_128x112, hopper_forward_d192_chained128x80,
+    hopper_forward_d256_128x80;
 /// With the keys cut as well (forward_parts.hpp).
-LaunchForward hopper_forward_d64_parts128x128, hopper_forward_d128_parts128x128, hopper_forward_d256_parts128x80,
-    float_forward_d64_parts128x48, float_forward_d128_parts64x64, float_forward_d256_parts64x16;
+LaunchForward hopper_forward_d64_parts128x128, hopper_forward_d128_parts128x128, hopper_forward_d192_parts128x112,
+    hopper_forward_d256_parts128x80, float_forward_d64_parts128x48, float_forward_d128_parts64x64, float_forward_d256_parts64x16;
 LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_early, hopper_backward_d192, hopper_backward_d256,
     hopper_backward_d64_cut, hopper_backward_d128_cut, hopper_backward_d192_cut, hopper_backward_d256_cut;
 
@@ -25,8 +26,9 @@ LaunchForward portable_forward_d64, portable_forward_d128, portable_forward_d256
 LaunchBackward portable_backward_d64, portable_backward_d128, portable_backward_d256;  // bf16, fp16
 LaunchForward float_forward_d64_128x48, float_forward_d128_64x64, float_forward_d256_64x16;
 LaunchBackward float_backward_d64_shares, float_backward_d64_cut, float_backward_d128_shares, float_backward_d128_cut,
-    float_backward_d256_shares, float_backward_d256_cut, float_backward_d128_small, float_backward_d256_small, float_backward_d64_128x32,
-    float_backward_d128_64x16, float_backward_d256_32x16;
+    float_backward_d256_shares, float_backward_d256_cut, float_backward_d128_small, float_backward_d128_cut_small,
+    float_backward_d256_small, float_backward_d256_cut_small, float_backward_d64_128x32, float_backward_d128_64x16,
+    float_backward_d256_32x16;
 
 /// Whether a Hopper forward without chained tiles hands them out by a counter: where it has measured faster although it must be zeroed
 /// before, in short calls, causal or of small heads.

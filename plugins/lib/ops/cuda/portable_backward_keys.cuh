@@ -41,7 +41,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   const Place place = key_place<Tiles::kOwn>(p, blockIdx.x);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int own_row = warp / Tiles::kSplit * 16 * kM, column = Tiles::kRoles ? 0 : warp % Tiles::kSplit * Tiles::kColumns;
-  const int key = place.first_row + own_row + g;  // this thread: keys key + 16 m and 8 more
+  const int key = place.first_row + own_row + g;
+  // This thread has keys first_key() + 16 m and 8 more. Where registers are short, that is found again each time.
+  const auto first_key = [&] { return kApart ? place.first_row + own_row + static_cast<int>(opaque(threadIdx.x) % 32 / 4) : key; };
   // Where they are cut, the block's part of the queries: `part` tiles, again each time rather than in a register. If none of them sees a
   // key here, dK and dV stay as begin left them.
   const int seen_first = p.causal ? max(0, place.first_row - shift) / kStream : 0, all_tiles = (seq_q + kStream - 1) / kStream;
@@ -91,6 +93,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       const bool seen = !Tiles::kWide || !p.causal || place.first_row + own_row < row0 + kStream + shift;
       float s[kM][kN][4];
       auto mask = [&] {
+        const int from = first_key();
         if ((p.causal && row0 + shift < place.first_row + Tiles::kOwn) || place.first_row + Tiles::kOwn > seq_k) {
 #pragma unroll
           for (int m = 0; m < kM; ++m)
@@ -98,7 +101,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
             for (int j = 0; j < kN; ++j)
 #pragma unroll
               for (int e = 0; e < 4; ++e) {
-                const int row = row0 + 8 * j + 2 * t + e % 2, at = key + 16 * m + 8 * (e / 2);
+                const int row = row0 + 8 * j + 2 * t + e % 2, at = from + 16 * m + 8 * (e / 2);
                 if (at >= seq_k || (p.causal && at > row + shift)) s[m][j][e] = -INFINITY;
               }
         }
@@ -178,7 +181,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   for (int m = 0; m < kM; ++m)
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const int row = key + 16 * m + 8 * r;
+      const int row = first_key() + 16 * m + 8 * r;
       if (row >= seq_k) continue;
       T* dk_row = head_of<T>(call.dk, again.batch, again.head_kv) + row * call.dk.row_stride;
       T* dv_row = head_of<T>(call.dv, again.batch, again.head_kv) + row * call.dv.row_stride;

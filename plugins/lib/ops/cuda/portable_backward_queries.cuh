@@ -113,7 +113,7 @@ std::string launch_backward_shares(const Backward& call, Stream stream) {
   if constexpr (Tiles::kCut) {
     int multiprocessors = 0;
     if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("portable_backward_keys", error);
-    constexpr QueryCut cut = query_cut(true, Tiles::kD);
+    constexpr QueryCut cut = query_cut(true, Tiles::kD, Tiles::kSharedKb);
     static_assert(cut.keys == Tiles::kOwn && cut.rows == Tiles::kStream && cut.blocks == Tiles::kBlocks);
     const QueryParts parts = query_parts(p, cut, multiprocessors);
     part = parts.part, keys.layers = parts.parts();

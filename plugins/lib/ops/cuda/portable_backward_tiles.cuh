@@ -24,7 +24,8 @@ struct PortableBackwardTiles {
   static constexpr int kStageBytes = 2 * kTileBytes + 2 * kStream * 4;  // Q, dO, lse, delta
   static constexpr int kScoreBytes = kRoles ? kStream * kOwn * 4 : 0;   // P and then dS, handed over
   static constexpr int kShared = 2 * kOwnBytes + kStages * kStageBytes + kScoreBytes;
-  static_assert(kShared <= (kShares && kRoles && kStream > 16 ? float_backward_kb(kD) : kLeastSharedKb) * 1024);
+  static constexpr int kSharedKb = kShares && kRoles && kStream > 16 ? float_backward_kb(kD) : kLeastSharedKb;
+  static_assert(kShared <= kSharedKb * 1024);
   static_assert(!kRoles || (kWide && kSplit == 2));
   static_assert(!kShares || kRoles || kSplit == 1);  // one warp stores dS of its keys
 };

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Hopper forward for head sizes up to 192: queries x keys of a tile, in the order of the template: d, keys, consumer
+// warpgroups, pieces before the wait for P V, token, chained, parts.
+#include "hopper_forward_kernel.cuh"
+#include "kernels.hpp"
+
+namespace kymo::flash {
+
+std::string hopper_forward_d192_128x112(const Forward& call, Stream stream) {
+  return launch_hopper_forward<192, 112, 2, 2, true>(call, stream);
+}
+std::string hopper_forward_d192_chained128x80(const Forward& call, Stream stream) {
+  return launch_hopper_forward<192, 80, 2, 1, true, true>(call, stream);
+}
+std::string hopper_forward_d192_parts128x112(const Forward& call, Stream stream) {
+  return launch_hopper_forward<192, 112, 2, 2, true, false, true>(call, stream);
+}
+
+}  // namespace kymo::flash
