@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "worker/engine.hpp"
 #include "worker/failure.hpp"
+#include "worker/freed_memory.hpp"
 #include "worker/process_memory.hpp"
 
 namespace kymo::worker {
@@ -42,6 +43,7 @@ void Session::serve() {
     control_.send(outcome);
     // While this worker idles, others may need the memory that it does not.
     for (const Observer& observer : used_.all) observer.collector->reset();
+    return_freed_memory();
   }
 }
 

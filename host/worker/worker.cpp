@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "worker/freed_memory.hpp"
 #include "worker/installed_equipment.hpp"
 #include "worker/session.hpp"
 #include "worker/socket_client.hpp"
@@ -17,6 +18,7 @@ int run_worker(const std::string& host, std::uint16_t port, int rank, const std:
   const std::int64_t process_start_ns = now_ns();
   // Another rank that is gone fails the call that meets it, and must not end this process: libraries write to its sockets.
   std::signal(SIGPIPE, SIG_IGN);
+  keep_freed_memory();
   try {
     InstalledEquipment equipment;
     SocketClient control(host, port, rank, token);

@@ -5,8 +5,9 @@
   step_cost.py BUILD [--torch FOLDER] [--device cpu|cuda] [--rounds 9] [--steps 40] [--workload W] [--set p=v ...]
 
 Runs `kymo run` and the bare loop (tests/bench/bare_loop.cpp) in turn, so that a drift of the machine meets both alike, and compares
-medians of the rounds' medians. A third figure is the time from the start of a new worker process to the begin of its step 0, without
-warm-up, less the time in which the bare loop loads the plugin with its libraries; its parts are the stages that the worker marked.
+medians of the rounds' medians. Both keep what they free, as a worker does by itself (docs/decisions/0012). A third figure is the time
+from the start of a new worker process to the begin of its step 0, without warm-up, less the time in which the bare loop loads the plugin
+with its libraries; its parts are the stages that the worker marked.
 """
 import argparse
 import json
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+ALLOCATOR = {"MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_MMAP_THRESHOLD_": str(32 << 20)}
 STEP_BOUND = 1.01  # over the bare loop's step, for steps of 5 ms and more
 START_BOUND_S = 0.5  # from the worker's start to its first step, the loading of the plugin's libraries left out
 
@@ -96,7 +98,7 @@ def main():
         import importlib.util
 
         torch = pathlib.Path(importlib.util.find_spec("torch").submodule_search_locations[0])
-    environment = dict(os.environ, LD_LIBRARY_PATH=library_path(torch), KYMO_TORCH=str(torch))
+    environment = dict(os.environ, LD_LIBRARY_PATH=library_path(torch), KYMO_TORCH=str(torch), **ALLOCATOR)
 
     kept = show_steps(arguments, environment)
     kept &= show_start(arguments, environment)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/freed_memory.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace kymo::worker {
+namespace {
+
+constexpr std::int64_t kBlockBytes = std::int64_t{16} << 20;
+
+std::int64_t resident_bytes() {
+  std::int64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+/// As a step does with what it needs for a while.
+void use_a_block() {
+  void* block = std::malloc(kBlockBytes);
+  std::memset(block, 1, kBlockBytes);
+  // The compiler must not see that nobody reads it.
+  asm volatile("" : : "g"(block) : "memory");
+  std::free(block);
+}
+
+TEST(FreedMemory, StaysWithTheProcessUntilItIsReturned) {
+  ASSERT_TRUE(keep_freed_memory());
+  const std::int64_t before = resident_bytes();
+  use_a_block();
+  EXPECT_GT(resident_bytes() - before, kBlockBytes / 2);
+  return_freed_memory();
+  EXPECT_LT(resident_bytes() - before, kBlockBytes / 2);
+}
+
+void expect_users_choice(const char* variable, const char* value) {
+  setenv(variable, value, 1);
+  EXPECT_FALSE(keep_freed_memory()) << variable;
+  unsetenv(variable);
+}
+
+TEST(FreedMemory, IsTheUsersToDecideAbout) {
+  expect_users_choice("MALLOC_TRIM_THRESHOLD_", "131072");
+  expect_users_choice("MALLOC_MMAP_THRESHOLD_", "131072");
+  expect_users_choice("GLIBC_TUNABLES", "glibc.rtld.nns=2:glibc.malloc.trim_threshold=131072");
+  setenv("GLIBC_TUNABLES", "glibc.rtld.nns=2", 1);
+  EXPECT_TRUE(keep_freed_memory());
+  unsetenv("GLIBC_TUNABLES");
+}
+
+}  // namespace
+}  // namespace kymo::worker
