@@ -2,20 +2,19 @@
 // The least that observing kernels can cost: CUPTI's records of them, which nobody reads. A library that CUDA loads if
 // CUDA_INJECTION64_PATH names it; tracing_cost.py --floor does.
 //   KYMO_RECORDS=kernels   records of kernels and copies (the default)
-//   KYMO_RECORDS=calls     also a call at each launch, which does nothing
+//   KYMO_RECORDS=calls     also a call at each launch that the pass trace watches, which does nothing
 #include <cupti.h>
 
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "collect/cuda/launch_calls.hpp"
+
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
-constexpr std::array kLaunches = {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-                                  CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2};
 
 void CUPTIAPI give(std::uint8_t** memory, std::size_t* bytes, std::size_t* most_records) {
   *memory = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
@@ -33,8 +32,12 @@ bool starts() {
   if (asked && std::strcmp(asked, "calls") == 0) {
     CUpti_SubscriberHandle subscriber = nullptr;
     if (cuptiSubscribe(&subscriber, ignore, nullptr) != CUPTI_SUCCESS) return false;
-    for (const CUpti_CallbackId call : kLaunches)
-      if (cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, call) != CUPTI_SUCCESS) return false;
+    for (const kymo::collect::LaunchCall& launch : kymo::collect::launch_calls()) {
+      if (launch.kind == kymo::event::LaunchKind::kMemset) continue;  // nor does the pass trace watch them unasked
+      const CUptiResult result = cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch.call);
+      // A CUPTI older than the headers does not know the newest calls.
+      if (result != CUPTI_SUCCESS && launch.call == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) return false;
+    }
   }
   return cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS &&
          cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS;

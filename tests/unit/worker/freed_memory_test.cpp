@@ -7,18 +7,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
+
+#include "base/process.hpp"
 
 namespace kymo::worker {
 namespace {
 
 constexpr std::int64_t kBlockBytes = std::int64_t{16} << 20;
-
-std::int64_t resident_bytes() {
-  std::int64_t pages = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> pages >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
 
 /// As a step does with what it needs for a while.
 void use_a_block() {
@@ -31,11 +26,11 @@ void use_a_block() {
 
 TEST(FreedMemory, StaysWithTheProcessUntilItIsReturned) {
   ASSERT_TRUE(keep_freed_memory());
-  const std::int64_t before = resident_bytes();
+  const std::int64_t before = resident_bytes(getpid()).value();
   use_a_block();
-  EXPECT_GT(resident_bytes() - before, kBlockBytes / 2);
+  EXPECT_GT(resident_bytes(getpid()).value() - before, kBlockBytes / 2);
   return_freed_memory();
-  EXPECT_LT(resident_bytes() - before, kBlockBytes / 2);
+  EXPECT_LT(resident_bytes(getpid()).value() - before, kBlockBytes / 2);
 }
 
 void expect_users_choice(const char* variable, const char* value) {

@@ -2,24 +2,15 @@
 // What the consumer warpgroups of the Hopper backward do at every head size: products by rows and by columns, and the mask.
 #pragma once
 #include "hopper_gradients.cuh"
+#include "hopper_products.cuh"
 
 namespace kymo::flash {
 
 /// Issues acc (keys x queries) = A B^T; a, b: operands of the warpgroup's rows of K or V and of a tile of Q or dO.
 template <class Tiles>
 __device__ __forceinline__ void issue_rows(float (&acc)[Tiles::kRows / 2], uint32_t a, uint32_t b) {
-  using Product = Wgmma<typename Tiles::T, Tiles::kRows>;
   product_fence();
-#pragma unroll
-  for (int step = 0; step < Tiles::kD / 16; ++step) {
-    const uint32_t in_panel = step % 4 * 32;
-    const uint64_t left = descriptor(a, step / 4 * Tiles::kKeys * 128 + in_panel);
-    const uint64_t right = descriptor(b, step / 4 * Tiles::kRows * 128 + in_panel);
-    if (step == 0)
-      Product::template shared_first<false>(acc, left, right);
-    else
-      Product::template shared<false>(acc, left, right);
-  }
+  issue_by_rows<typename Tiles::T, Tiles::kD, Tiles::kKeys, Tiles::kRows>(acc, a, b);
   product_commit();
 }
 /// Issues acc (keys x head size) += left (keys x queries) B; b: operand of a tile of dO or Q, its columns.
@@ -27,9 +18,7 @@ template <class Tiles>
 __device__ __forceinline__ void issue_columns(float (&acc)[Tiles::kD / 2], uint32_t (&left)[Tiles::kRows / 4], uint32_t b) {
   pin(left);
   product_fence();
-#pragma unroll
-  for (int step = 0; step < Tiles::kRows / 16; ++step)
-    Wgmma<typename Tiles::T, Tiles::kD>::registers(acc, left + 4 * step, descriptor(b, step * 2048));
+  issue_by_columns<typename Tiles::T, Tiles::kD, Tiles::kRows>(acc, left, b);
   product_commit();
 }
 /// -inf for scores of the tile of queries from row0 on that the warpgroup's keys, `from` rows into the block, do not enter.

@@ -3,30 +3,20 @@
 #pragma once
 #include "hopper_forward.cuh"
 #include "hopper_mask.cuh"
+#include "hopper_products.cuh"
 
 namespace kymo::flash {
 
 /// Issues S = Q K^T; q, k: operands of the warpgroup's rows and of the tile.
 template <class Tiles>
 __device__ __forceinline__ void issue_scores(float (&s)[Tiles::kKeys / 2], uint32_t q, uint32_t k) {
-  using Product = Wgmma<typename Tiles::T, Tiles::kKeys>;
-#pragma unroll
-  for (int step = 0; step < Tiles::kD / 16; ++step) {
-    const uint32_t panel = step / 4, in_panel = step % 4 * 32;
-    const uint64_t a = descriptor(q, panel * Tiles::kRows * 128 + in_panel), b = descriptor(k, panel * Tiles::kKeys * 128 + in_panel);
-    if (step == 0)
-      Product::template shared_first<false>(s, a, b);
-    else
-      Product::template shared<false>(s, a, b);
-  }
+  issue_by_rows<typename Tiles::T, Tiles::kD, Tiles::kRows, Tiles::kKeys>(s, q, k);
   product_commit();
 }
 /// Issues O += P V.
 template <class Tiles>
 __device__ __forceinline__ void issue_outputs(float (&o)[Tiles::kD / 2], const uint32_t (&p)[Tiles::kKeys / 4], uint32_t v) {
-#pragma unroll
-  for (int step = 0; step < Tiles::kKeys / 16; ++step)
-    Wgmma<typename Tiles::T, Tiles::kD>::registers(o, p + 4 * step, descriptor(v, step * 2048));
+  issue_by_columns<typename Tiles::T, Tiles::kD, Tiles::kKeys>(o, p, v);
   product_commit();
 }
 /// Of the tile of keys from first_key on: what lies past the last key or, for this thread's rows (`row` and eight below), is not seen.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the Hopper kernels issue products with tiles in shared memory, by rows and by columns. Panels of a tile are 64 columns wide. Fences
+// and commits are the caller's.
+#pragma once
+#include "hopper.cuh"
+
+namespace kymo::flash {
+
+/// acc = A B^T over kD columns; a, b: operands of 64 rows of a tile of kLeftRows rows and of a tile of kRightRows.
+template <class T, int kD, int kLeftRows, int kRightRows>
+__device__ __forceinline__ void issue_by_rows(float (&acc)[kRightRows / 2], uint32_t a, uint32_t b) {
+#pragma unroll
+  for (int step = 0; step < kD / 16; ++step) {
+    const uint32_t panel = step / 4, in_panel = step % 4 * 32;
+    const uint64_t left = descriptor(a, panel * kLeftRows * 128 + in_panel), right = descriptor(b, panel * kRightRows * 128 + in_panel);
+    if (step == 0)
+      Wgmma<T, kRightRows>::template shared_first<false>(acc, left, right);
+    else
+      Wgmma<T, kRightRows>::template shared<false>(acc, left, right);
+  }
+}
+/// acc += left B; left: 64 x kRows in registers, b: operand of a tile of kRows rows, its kD columns.
+template <class T, int kD, int kRows>
+__device__ __forceinline__ void issue_by_columns(float (&acc)[kD / 2], const uint32_t (&left)[kRows / 4], uint32_t b) {
+#pragma unroll
+  for (int step = 0; step < kRows / 16; ++step) Wgmma<T, kD>::registers(acc, left + 4 * step, descriptor(b, step * 2048));
+}
+
+}  // namespace kymo::flash
