@@ -54,7 +54,9 @@ TEST(Parting, IsNotTogetherForOneThatComesTooLate) {
 TEST(Parting, IsNotTogetherWithoutTheStore) {
   on_ranks(2, [](RankHost& host) {
     const auto meeting = meet(host.context(), Backend::kGloo, {});
-    if (host.rank() == 0) return;  // and with it the store
+    // Rank 0 takes the store along, which the other still asks while it meets.
+    if (host.rank() == 0) return meeting.store->wait({"met"});
+    meeting.store->set("met", std::string("yes"));
     std::this_thread::sleep_for(milliseconds(1500));
     EXPECT_FALSE(part_together(meeting, 2, milliseconds(100)));
   });
