@@ -82,7 +82,7 @@ Observer empty_callback() {
   const auto begin = [handle] {
     at::RecordFunctionCallback callback([](const at::RecordFunction&) { return std::unique_ptr<at::ObserverContext>(); },
                                         [](const at::RecordFunction&, at::ObserverContext*) {});
-    callback.scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION});
+    callback.scopes({at::RecordScope::FUNCTION});
     *handle = at::addGlobalCallback(callback);
   };
   const auto end = [handle] {

@@ -161,6 +161,7 @@ void CudaCollector::scope_end() {
 
 void CudaCollector::between_steps(std::int64_t step) {
   note_memory("after step", step);
+  if (session_) session_->warm();
   const std::int64_t now = now_ns();
   if (!nvml_ || now < next_reading_ns_) return;
   event::GpuSample reading;

@@ -204,7 +204,7 @@ CuptiSession::~CuptiSession() {
 void CuptiSession::start() {
   State& state = *state_;
   g_pool.store(&state.pool, std::memory_order_release);
-  state.arena.warm(kWarmLowBytes, kWarmHighBytes);
+  warm();
   try {
     require(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed));
     if (const CUptiResult result = cuptiSubscribe(&state.subscriber, &State::called, &state); result != CUPTI_SUCCESS) {
@@ -227,6 +227,8 @@ void CuptiSession::start() {
   state.recording = true;
   state.begin_clock = compare_with_cupti();
 }
+
+void CuptiSession::warm() noexcept { state_->arena.warm(kWarmLowBytes, kWarmHighBytes); }
 
 void CuptiSession::context_made() {
   if (state_->recording && !state_->begin_clock) state_->begin_clock = compare_with_cupti();

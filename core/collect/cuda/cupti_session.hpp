@@ -26,6 +26,8 @@ class CuptiSession {
   void start();
   /// Once CUDA has its context: compares clocks, if CUPTI could not tell the time before.
   void context_made();
+  /// Touches memory that the next events will take. Outside timed stretches.
+  void warm() noexcept;
   /// Waits for the device, ends recording and adds everything to `record`: events, clock comparisons, and as losses what is missing.
   /// Works after a failure of CUDA too: what was recorded until then is kept.
   void stop(event::PassRecord& record);

@@ -17,6 +17,18 @@ constexpr int kHalfBits = 32;
 
 constexpr std::uint64_t pages_for(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
 
+/// Another thread may take a page meanwhile and write to it: nothing is changed.
+void touch(std::byte* memory, std::uint64_t pages) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(memory, pages * kPageBytes, MADV_POPULATE_WRITE) == 0) return;
+#endif
+  for (std::uint64_t page = 0; page < pages; ++page) {
+    // Written even where it finds something else than the zero that it would replace by a zero.
+    auto expected = std::byte{0};
+    std::atomic_ref<std::byte>(memory[page * kPageBytes]).compare_exchange_strong(expected, std::byte{0}, std::memory_order_relaxed);
+  }
+}
+
 }  // namespace
 
 EventArena::EventArena(std::int64_t bytes) {
@@ -30,13 +42,13 @@ EventArena::EventArena(std::int64_t bytes) {
 EventArena::~EventArena() { munmap(memory_, size_bytes()); }
 
 void EventArena::warm(std::size_t low_bytes, std::size_t high_bytes) noexcept {
-  const auto touch = [](std::byte* from, const std::byte* to) {
-    for (volatile std::byte* page = from; page < to; page += kPageBytes) *page = std::byte{0};
-  };
-  const std::size_t low = std::min(low_bytes, size_bytes());
-  const std::size_t high = std::min(high_bytes, size_bytes());
-  touch(memory_, memory_ + low);
-  touch(memory_ + size_bytes() - high, memory_ + size_bytes());
+  const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+  const std::uint64_t low = std::min((taken & kLowerHalf) + low_bytes / kPageBytes, pages_);
+  const std::uint64_t high = std::min((taken >> kHalfBits) + high_bytes / kPageBytes, pages_);
+  if (low > warm_low_) touch(memory_ + warm_low_ * kPageBytes, low - warm_low_);
+  if (high > warm_high_) touch(memory_ + (pages_ - high) * kPageBytes, high - warm_high_);
+  warm_low_ = std::max(low, warm_low_);
+  warm_high_ = std::max(high, warm_high_);
 }
 
 std::size_t EventArena::size_bytes() const noexcept { return pages_ * kPageBytes; }

@@ -24,8 +24,8 @@ class EventArena {
   static void release(std::byte* memory, std::size_t bytes) noexcept;
 
   std::size_t size_bytes() const noexcept;
-  /// Touches pages that will be taken first, so many bytes from either end at most, so that the first steps do not pay for them. Before
-  /// anything was taken.
+  /// Touches pages that will be taken next, so many bytes at most beyond what is taken at either end, so that steps do not pay for them.
+  /// What lies there stays. One thread at a time, while others may take.
   void warm(std::size_t low_bytes, std::size_t high_bytes) noexcept;
   bool holds(const void* address) const noexcept;
 
@@ -34,6 +34,8 @@ class EventArena {
 
   std::byte* memory_ = nullptr;
   std::uint64_t pages_ = 0;
+  std::uint64_t warm_low_ = 0;  // pages from either end that were touched
+  std::uint64_t warm_high_ = 0;
   std::atomic<std::uint64_t> taken_{0};  // pages from the top in the upper half, from the bottom in the lower
 };
 

@@ -37,6 +37,8 @@ class TorchCollector final : public Collector {
     if (setting.pass == measure::Pass::kMemory && setting.device == measure::DeviceKind::kCpu) record_memory(setting);
   }
 
+  void between_steps(std::int64_t) override { warm_operators(); }
+
   void disarm(event::PassRecord& record) override {
     if (standpoint_ == nullptr) return;
     end_cpu_memory(record, kName);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -84,46 +85,61 @@ ThreadLog& thread_log() {
   return *t_log;
 }
 
-/// The call's row, but for its number and its start; nullptr once the bound is reached.
-OperatorRow* describe(const Watch& watch, ThreadLog& log, const at::RecordFunction& call, const char* call_name) {
+// What the autograd engine puts before a node's name for all its work on the node.
+constexpr std::string_view kNodePrefix = "autograd::engine::evaluate_function: ";
+
+bool is_node(const char* name) {
+  // Most names are told by their second letter: aten::
+  return name[0] == kNodePrefix[0] && name[1] == kNodePrefix[1] && std::strncmp(name, kNodePrefix.data(), kNodePrefix.size()) == 0;
+}
+
+void note_node(OperatorRow& row) {
+  const event::AutogradPosition node = current_autograd_node();
+  row.backward = 1;
+  row.sequence = node.sequence;
+  row.node_thread = static_cast<std::uint32_t>(node.thread);
+}
+
+/// The call's row, but for its start; nullptr once the bound is reached.
+OperatorRow* describe(Watch& watch, ThreadLog& log, const at::RecordFunction& call, const OpenCall& open, bool backward) {
   const RowText* name = nullptr;
   const RowText* shapes = nullptr;
-  if (!log.writer.intern_name(call_name, name)) return nullptr;
+  if (!log.writer.intern_name(open.name, name)) return nullptr;
   if (watch.shapes && !log.writer.intern(shapes_of(call.inputs()), shapes)) return nullptr;
-  OperatorRow* const row = log.writer.add();
-  if (row == nullptr) return nullptr;
+  if (!log.writer.has_room()) return nullptr;
+  // Before the row is touched: counting waits for what was stored before it, and the row's memory is still far away.
+  const std::int64_t number = watch.next.fetch_add(1, std::memory_order_relaxed);
+  OperatorRow& row = log.writer.add();
   const Standpoint& here = *watch.standpoint;
-  row->name = name;
-  row->shapes = shapes;
-  row->sequence = call.seqNr();
-  row->node = current_autograd_node();
-  row->parent = log.open.empty() ? -1 : log.open.back().number;
-  row->step = here.step.load(std::memory_order_relaxed);
-  row->phase = here.phase.load(std::memory_order_relaxed);
-  if (here.range) row->range = here.range();
-  row->backward = call.scope() == at::RecordScope::BACKWARD_FUNCTION;
-  return row;
+  row.number = static_cast<std::int32_t>(number);
+  row.name = name;
+  row.shapes = shapes;
+  row.sequence = call.seqNr();
+  row.parent = log.open.empty() ? -1 : static_cast<std::int32_t>(log.open.back().number);
+  row.step = here.step.load(std::memory_order_relaxed);
+  row.phase = here.phase.load(std::memory_order_relaxed);
+  if (here.range) row.range = here.range();
+  if (backward) note_node(row);
+  return &row;
 }
 
 void begin_call(Watch& watch, const at::RecordFunction& call) {
   ThreadLog& log = thread_log();
   if (log.watch != &watch) log.begin(watch);
-  OpenCall open{&call, -1, nullptr, call.name()};
+  if (log.open.size() == log.open.capacity()) log.open.reserve(2 * log.open.size() + 16);
+  const char* const name = call.name();
+  const bool backward = is_node(name);
+  OpenCall open{&call, -1, nullptr, backward ? name + kNodePrefix.size() : name};
   if (!watch.rows) {
     // A block that an operator's own parts made and used up is that operator's workspace: they all count as one call.
     open.number = log.open.empty() ? watch.next++ : log.open.front().number;
-    log.open.push_back(open);
-    return;
-  }
-  if (log.open.size() == log.open.capacity()) log.open.reserve(2 * log.open.size() + 16);
-  open.row = describe(watch, log, call, open.name);
-  if (open.row == nullptr) {
+  } else if ((open.row = describe(watch, log, call, open, backward))) {
+    open.number = open.row->number;
+  } else {
     ++watch.lost;
-    log.open.push_back(open);
-    return;
   }
-  open.row->number = open.number = watch.next.fetch_add(1, std::memory_order_relaxed);
   log.open.push_back(open);
+  if (open.row == nullptr) return;
   open.row->start = watch.clock.read();
   log.writer.publish();
 }
@@ -185,10 +201,17 @@ event::Operator finished(const OperatorRow& row, std::uint32_t thread, const Wat
   call.parent = row.parent;
   call.name = texts.of(row.name);
   call.shapes = texts.of(row.shapes);
-  call.backward = row.backward;
-  call.place = {row.step, row.phase, row.range, thread, row.node, -1};
+  call.backward = row.backward != 0;
+  call.place = {row.step, row.phase, row.range, thread, {}, -1};
+  if (call.backward) call.place.node = {row.sequence, row.node_thread};
   call.sequence = row.sequence;
   return call;
+}
+
+/// Calls within the engine's work on a node work on that node.
+void pass_nodes_down(std::vector<event::Operator>& calls) {
+  for (event::Operator& call : calls)  // parents come first
+    if (!call.backward && call.parent >= 0) call.place.node = calls[static_cast<std::size_t>(call.parent)].place.node;
 }
 
 /// A call that has its number is published within its callback, which may be under way on another thread: a moment's wait.
@@ -208,6 +231,7 @@ void move_rows(Watch& watch, event::Trace& trace) {
     // It may have begun while the watch ended.
     if (row.number < count) trace.operators[static_cast<std::size_t>(row.number)] = finished(row, thread, watch, texts);
   });
+  pass_nodes_down(trace.operators);
   watch.rows->release();
 }
 
@@ -223,8 +247,13 @@ void watch_operators(const PassSetting& setting, OperatorDetail detail) {
   Watch& begun = *watches().back();
   g_watch = &begun;
   auto callback = at::RecordFunctionCallback(&on_begin, &on_end);
-  callback.scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}).needsInputs(begun.shapes);
+  // Not BACKWARD_FUNCTION: it lies within the engine's own record of the same node, and LibTorch spells the node's name for both.
+  callback.scopes({at::RecordScope::FUNCTION}).needsInputs(begun.shapes);
   begun.callback = at::addGlobalCallback(callback);
+}
+
+void warm_operators() noexcept {
+  if (Watch* const watch = g_watch.load(); watch && watch->rows) watch->rows->warm();
 }
 
 void end_operators(event::PassRecord& record, const char* source) {

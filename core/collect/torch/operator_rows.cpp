@@ -2,7 +2,9 @@
 #include "collect/torch/operator_rows.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
+#include <limits>
 
 namespace kymo::collect {
 namespace {
@@ -10,10 +12,11 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kMostChunkBytes = std::size_t{256} << 10;
 constexpr std::size_t kChunkShare = 32;
-// Some 300,000 calls: the first steps do not pay for the pages.
+// Some 500,000 calls: steps do not pay for the pages.
 constexpr std::size_t kWarmBytes = std::size_t{32} << 20;
 constexpr std::size_t kFirstSlots = 512;
 constexpr std::size_t kTextAlignment = 8;
+constexpr std::int64_t kMostBytes = std::int64_t{sizeof(OperatorRow)} * std::numeric_limits<std::int32_t>::max();
 
 std::size_t chunk_bytes(std::size_t all_bytes) {
   return std::clamp(all_bytes / kChunkShare / kPageBytes * kPageBytes, kPageBytes, kMostChunkBytes);
@@ -21,10 +24,13 @@ std::size_t chunk_bytes(std::size_t all_bytes) {
 
 }  // namespace
 
-OperatorRows::OperatorRows(std::int64_t bytes) : arena_(bytes), begin_(arena_.take_low(0)), chunk_bytes_(chunk_bytes(arena_.size_bytes())) {
-  static_assert(sizeof(Chunk) % alignof(OperatorRow) == 0 && alignof(OperatorRow) <= kTextAlignment);
-  arena_.warm(kWarmBytes, 0);
+OperatorRows::OperatorRows(std::int64_t bytes)
+    : arena_(std::min(bytes, kMostBytes)), begin_(arena_.take_low(0)), chunk_bytes_(chunk_bytes(arena_.size_bytes())) {
+  static_assert(sizeof(OperatorRow) == 64 && sizeof(Chunk) % alignof(OperatorRow) == 0);
+  warm();
 }
+
+void OperatorRows::warm() noexcept { arena_.warm(kWarmBytes, 0); }
 
 std::int64_t OperatorRows::published() const noexcept {
   std::int64_t count = 0;

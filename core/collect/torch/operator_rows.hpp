@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -24,28 +23,33 @@ struct RowText {
   std::string_view view() const { return {characters(), size}; }
 };
 
-/// A call of an operator as its thread notes it: plain numbers and pointers, nothing to copy or to free.
-struct OperatorRow {
+/// A call of an operator as its thread notes it: plain numbers and pointers, nothing to copy or to free. As large as a line of the cache,
+/// since each line written here drives one of the workload's out.
+struct alignas(64) OperatorRow {
   std::int64_t start = 0;             ///< readings of a CallClock
   std::atomic<std::int64_t> end{-1};  ///< -1 while the call is open
   const RowText* name = nullptr;      ///< nullptr: empty
   const RowText* shapes = nullptr;
   std::int64_t sequence = -1;
-  event::AutogradPosition node;
-  std::int64_t number = -1;
-  std::int64_t parent = -1;
+  std::int32_t number = -1;
+  std::int32_t parent = -1;
   std::int32_t step = -1;
   std::int32_t phase = -1;
   std::int32_t range = -1;
-  bool backward = false;
+  std::uint32_t backward : 1 = 0;
+  std::uint32_t node_thread : 31 = 0;  ///< of a backward node: LibTorch's number of the thread that made it
 };
 
 /// The rows of one watch. Threads fill chunks of their own without a lock (RowWriter); the chunks belong to the store, so nothing is lost
 /// when a thread ends. Address space stays reserved as long as the store lives: whoever still writes after release() does no harm.
 class OperatorRows {
  public:
-  /// Rows and their texts take at most `bytes`, rounded to pages. Throws Unavailable if the address space is not to be had.
+  /// Rows and their texts take at most `bytes`, rounded to pages, and never more than there are numbers for. Throws Unavailable if the
+  /// address space is not to be had.
   explicit OperatorRows(std::int64_t bytes);
+
+  /// Touches memory that rows will take next. One thread at a time, outside timed stretches.
+  void warm() noexcept;
 
   /// How many rows may be read. Any thread.
   std::int64_t published() const noexcept;
@@ -70,7 +74,7 @@ class OperatorRows {
 };
 
 /// Lies at the head of its memory: rows grow from it upwards, texts from the end downwards.
-struct OperatorRows::Chunk {
+struct alignas(OperatorRow) OperatorRows::Chunk {
   Chunk* before = nullptr;
   std::atomic<std::uint32_t> used{0};
   std::uint32_t thread = 0;
@@ -92,21 +96,25 @@ class RowWriter {
   /// Forgets the store that it wrote to before. `thread` is the number that each() gives with its rows. Throws std::bad_alloc.
   void begin(OperatorRows& rows, std::uint32_t thread);
 
-  /// The thread's next row, empty; nullptr once the bound is reached. Nobody sees it before publish().
-  OperatorRow* add() noexcept {
-    if (static_cast<std::size_t>(limit_ - next_) < sizeof(OperatorRow) && !open_chunk()) return nullptr;
-    return new (std::exchange(next_, next_ + sizeof(OperatorRow))) OperatorRow;
+  /// Whether add() has a row to give: false once the bound is reached.
+  bool has_room() noexcept { return static_cast<std::size_t>(limit_ - next_) >= sizeof(OperatorRow) || open_chunk(); }
+  /// The thread's next row, empty. Nobody sees it before publish(). Only after has_room().
+  OperatorRow& add() noexcept {
+    auto* const row = new (next_) OperatorRow;
+    next_ += sizeof(OperatorRow);
+    prefetch_for_writing(next_ + kPrefetchBytes);
+    return *row;
   }
   void publish() noexcept { chunk_->used.store(++used_, std::memory_order_release); }
 
-  /// The text, kept once for each thread; nullptr if it is empty. False once the bound is reached. Not between add() and publish(): it may
-  /// open another chunk. Throws std::bad_alloc.
+  /// The text, kept once for each thread; nullptr if it is empty. False once the bound is reached. Not between has_room() and publish(): it
+  /// may open another chunk. Throws std::bad_alloc.
   bool intern(std::string_view text, const RowText*& kept);
   /// The same for a name that mostly comes from the same address again: no hash of it then. What lies there may have changed meanwhile.
   bool intern_name(const char* name, const RowText*& kept) {
     const auto place = reinterpret_cast<std::uintptr_t>(name);
     Known& known = known_[(place >> 4 ^ place >> 12) % kKnown];
-    if (known.address == name && std::strcmp(name, known.text->characters()) == 0) {
+    if (known.address == name && is_same(name, known.text->characters())) {
       kept = known.text;
       return true;
     }
@@ -125,7 +133,16 @@ class RowWriter {
     const RowText* text = nullptr;
   };
   static constexpr std::size_t kKnown = 256;
+  // Rows are written once, one after the other: what the next but one takes is on its way by then.
+  static constexpr std::size_t kPrefetchBytes = sizeof(OperatorRow);
+  static void prefetch_for_writing(const std::byte* address) noexcept { __builtin_prefetch(address, 1); }
 
+  /// Names are short, and this is the most frequent thing that a pass does: not worth a call.
+  static bool is_same(const char* left, const char* right) noexcept {
+    for (; *left == *right; ++left, ++right)
+      if (*left == '\0') return true;
+    return false;
+  }
   bool open_chunk() noexcept;
   const RowText* keep(std::string_view text) noexcept;
   void grow();

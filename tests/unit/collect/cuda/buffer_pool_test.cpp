@@ -2,11 +2,14 @@
 #include "collect/cuda/buffer_pool.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "collect/cuda/activity_parser.hpp"
 #include "unit/collect/cuda/raw_records.hpp"
@@ -45,6 +48,31 @@ TEST(EventArena, ReleasedPagesReadAsZeros) {
   EventArena::release(memory, 2 * kPage);
   EXPECT_EQ(memory[0], std::byte{0});
   EXPECT_EQ(memory[2 * kPage - 1], std::byte{0});
+}
+
+std::size_t resident_pages(std::byte* memory, std::size_t bytes) {
+  std::vector<unsigned char> pages(bytes / kPage);
+  EXPECT_EQ(mincore(memory, bytes, pages.data()), 0);
+  return static_cast<std::size_t>(std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return (page & 1) != 0; }));
+}
+
+TEST(EventArena, WarmingTouchesWhatIsTakenNextAndKeepsWhatLiesThere) {
+  EventArena arena(kMib);
+  std::byte* const begin = arena.take_low(0);
+  EXPECT_EQ(resident_pages(begin, kMib), 0u);
+  arena.warm(4 * kPage, 2 * kPage);
+  EXPECT_EQ(resident_pages(begin, 4 * kPage), 4u);
+  EXPECT_EQ(resident_pages(begin, kMib), 6u);
+  std::byte* const taken = arena.take_low(3 * kPage);
+  std::memset(taken, 0x5a, 4 * kPage);  // one page further: a thread that has taken it meanwhile
+  arena.warm(4 * kPage, 2 * kPage);
+  EXPECT_EQ(resident_pages(begin, 7 * kPage), 7u);
+  EXPECT_EQ(resident_pages(begin, kMib), 9u);
+  EXPECT_EQ(taken[4 * kPage - 1], std::byte{0x5a});
+  EXPECT_EQ(taken[4 * kPage], std::byte{0});
+  arena.warm(2 * kMib, 2 * kMib);
+  EXPECT_EQ(resident_pages(begin, kMib), kMib / kPage) << "no further than there is memory";
+  EXPECT_EQ(taken[0], std::byte{0x5a});
 }
 
 TEST(EventArena, ThreadsNeverGetTheSame) {

@@ -15,6 +15,7 @@ namespace {
 using event::Operator;
 using measure::Pass;
 using testing::HasSubstr;
+using testing::Not;
 
 class TorchOperatorsTest : public TorchTest {
  protected:
@@ -57,6 +58,21 @@ TEST_F(TorchOperatorsTest, AForwardOperatorSharesItsNumberWithItsBackwardNode) {
     EXPECT_EQ(accumulated.place.node.sequence, -1);
   }
   EXPECT_EQ(named(record, "torch::autograd::AccumulateGrad").size(), 2u);
+  for (const Operator& op : record.trace.operators) EXPECT_THAT(record.trace.texts.text(op.name), Not(HasSubstr("engine")));
+}
+
+TEST_F(TorchOperatorsTest, AddingUpGradientsBelongsToTheNodeThatGaveThem) {
+  const auto x = torch::ones({4}, torch::requires_grad());
+  arm(Pass::kOps);
+  const auto product = x * 2;
+  (product * product).sum().backward();
+  const event::PassRecord record = disarm();
+  const auto nodes = named(record, "MulBackward0");
+  ASSERT_EQ(nodes.size(), 1u);
+  const auto added = named(record, "aten::add_");
+  ASSERT_EQ(added.size(), 1u);
+  EXPECT_EQ(added[0].parent, number_of(record, nodes[0])) << "the engine adds before it goes on to the next node";
+  EXPECT_EQ(added[0].place.node.sequence, nodes[0].sequence);
 }
 
 TEST_F(TorchOperatorsTest, CallsHaveParentsPlacesAndTimesWithinThem) {
