@@ -3,12 +3,15 @@
 // CUDA_INJECTION64_PATH names it; tracing_cost.py --floor does.
 //   KYMO_RECORDS=kernels   records of kernels and copies (the default)
 //   KYMO_RECORDS=calls     also a call at each launch that the pass trace watches, which does nothing
+//   KYMO_RECORDS=operators also a callback at each operator of LibTorch that the pass ops watches, which does nothing
+#include <ATen/record_function.h>
 #include <cupti.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <memory>
+#include <string_view>
 
 #include "collect/cuda/launch_calls.hpp"
 
@@ -26,19 +29,31 @@ void CUPTIAPI take(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t, 
 
 void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
+bool watch_launches() {
+  CUpti_SubscriberHandle subscriber = nullptr;
+  if (cuptiSubscribe(&subscriber, ignore, nullptr) != CUPTI_SUCCESS) return false;
+  for (const kymo::collect::LaunchCall& launch : kymo::collect::launch_calls()) {
+    if (launch.kind == kymo::event::LaunchKind::kMemset) continue;  // nor does the pass trace watch them unasked
+    const CUptiResult result = cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch.call);
+    // A CUPTI older than the headers does not know the newest calls.
+    if (result != CUPTI_SUCCESS && launch.call == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) return false;
+  }
+  return true;
+}
+
+void watch_operators() {
+  at::RecordFunctionCallback callback([](const at::RecordFunction&) { return std::unique_ptr<at::ObserverContext>(); },
+                                      [](const at::RecordFunction&, at::ObserverContext*) {});
+  at::addGlobalCallback(callback.scopes({at::RecordScope::FUNCTION}));
+}
+
 bool starts() {
   if (cuptiActivityRegisterCallbacks(give, take) != CUPTI_SUCCESS) return false;
-  const char* asked = std::getenv("KYMO_RECORDS");
-  if (asked && std::strcmp(asked, "calls") == 0) {
-    CUpti_SubscriberHandle subscriber = nullptr;
-    if (cuptiSubscribe(&subscriber, ignore, nullptr) != CUPTI_SUCCESS) return false;
-    for (const kymo::collect::LaunchCall& launch : kymo::collect::launch_calls()) {
-      if (launch.kind == kymo::event::LaunchKind::kMemset) continue;  // nor does the pass trace watch them unasked
-      const CUptiResult result = cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch.call);
-      // A CUPTI older than the headers does not know the newest calls.
-      if (result != CUPTI_SUCCESS && launch.call == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) return false;
-    }
-  }
+  const char* const given = std::getenv("KYMO_RECORDS");
+  const std::string_view asked = given ? given : "kernels";
+  if (asked != "kernels" && asked != "calls" && asked != "operators") return false;
+  if (asked != "kernels" && !watch_launches()) return false;
+  if (asked == "operators") watch_operators();
   return cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS &&
          cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS;
 }

@@ -2,112 +2,104 @@
 # SPDX-License-Identifier: Apache-2.0
 """What observing a training step costs, beside torch.profiler on the same model in Python (peers/profiler.py), on one GPU.
 
-  tracing_cost.py KYMO [--repeat 5] [--steps 20] [--cases "small bf16,large bf16"] [--floor tests/kernel_records.so] [--no-peer]
+  tracing_cost.py KYMO [--rounds 3] [--steps 200] [--cases "small bf16,large bf16"] [--floor tests/kernel_records.so] [--no-peer]
 
-Each case is run --repeat times in new processes: a time pass, then the passes trace and ops. The ratio is the one that kymo stores (table
-overhead: median observed step over median step of the time pass); of the runs the median counts. The last column compares the fastest
-tenth of all steps. The first case is bound by launches (small, bf16 autocast), the second by the GPU (large), the third replays a CUDA
-graph. The last line compares time passes with and without other passes in the same call. --floor adds what CUPTI's own records take in
-the first case, in time passes that alternate with plain ones: the records alone, and with an empty call at each launch
-(kernel_records.cpp).
+Each case runs once a round in a process for each row: a time pass, the passes trace and ops, and a time pass with another pass in the
+same call ("time beside trace"). The processes take turns (turns.py), so that whatever else the machine does meets all alike. A ratio is
+the median step of a turn over that of the plain time pass in the same lap; printed are the median of the laps, their quartiles, the
+lowest and highest median of a round, and the ratio of the fastest tenths of all steps, which a busy machine disturbs least. --floor adds what LibTorch and CUPTI take before kymo does anything, in time passes
+(kernel_records.cpp): CUPTI's records of kernels alone, with an empty call at each launch, and with an empty callback at each operator.
+The first case is bound by launches (small, bf16 autocast), large by the GPU, the last replays a CUDA graph.
 """
 import argparse
 import os
 import pathlib
-import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 
+import turns
+
+# Parameters, and how long a turn is in seconds: many steps, yet short beside what the machine's load does.
 CASES = {
-    "small bf16": ["size=small", "autocast=true"],
-    "large bf16": ["size=large", "autocast=true"],
-    "large fp32": ["size=large", "autocast=false"],
-    "small bf16 graph": ["size=small", "autocast=true", "execution=graph"],
+    "small bf16": (["size=small", "autocast=true"], 0.3),
+    "large bf16": (["size=large", "autocast=true"], 1.5),
+    "large fp32": (["size=large", "autocast=false"], 2.5),
+    "small bf16 graph": (["size=small", "autocast=true", "execution=graph"], 0.3),
 }
-RATIOS = "SELECT pass, time_ns / 1e6, observed_ns / 1e6, ratio FROM overhead WHERE phase = 'step'"
-STEPS = "SELECT host_ns FROM sample WHERE pass = '{}' AND phase = 'step' AND warmup = 0"
-MEDIANS = "SELECT median_ns / 1e6 FROM statistic WHERE phase = 'step' AND clock = 'host'"
+PLAIN = "time"
+PASSES = {PLAIN: "time", "trace": "trace", "ops": "ops", "time beside trace": "time,trace"}
+FLOOR = {"records: kernels": "kernels", "records: calls": "calls", "records: operators": "operators"}
 
 
-def run(kymo, words, passes, repeat, steps, database, **environment):
-    command = [kymo, "run", "transformer_lm", "--device", "cuda", "--no-verify", "--fresh", "--passes", passes, "--repeat", str(repeat),
-               "--warmup", "10", "--steps", str(steps), "--observed-steps", str(steps), "--db", database]
+def command(arguments, words, passes, database):
+    line = [arguments.kymo, "run", "transformer_lm", "--device", arguments.device, "--no-verify", "--passes", passes, "--warmup", "10",
+            "--steps", str(arguments.steps), "--observed-steps", str(1 if "," in passes else arguments.steps), "--db", database]
     for word in words + ["context=256", "batch=4", "mode=train"]:
-        command += ["--set", word]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | environment)
+        line += ["--set", word]
+    return line
 
 
-def step_ms(database):
-    return [row[0] for row in query(database, MEDIANS)]
+def members(arguments, words, folder):
+    """One for each row: name, command line, environment, database, pass."""
+    all_of_them = []
+    for name, passes in PASSES.items():
+        database = os.path.join(folder, name + ".db")
+        all_of_them.append(turns.Member(name, command(arguments, words, passes, database), dict(os.environ), database, passes.split(",")[0]))
+    for name, records in FLOOR.items() if arguments.floor else ():
+        database = os.path.join(folder, name + ".db")
+        environment = os.environ | {"CUDA_INJECTION64_PATH": arguments.floor, "KYMO_RECORDS": records}
+        all_of_them.append(turns.Member(name, command(arguments, words, "time", database), environment, database, "time"))
+    return all_of_them
 
 
-def steps_of(database, name):
-    return [row[0] for row in query(database, STEPS.format(name))]
+def measure(arguments, case):
+    """A list of laps for each round."""
+    words, turn_s = CASES[case]
+    rounds = []
+    for _ in range(arguments.rounds):
+        with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
+            rounds.append(turns.take(members(arguments, words, folder), turn_s))
+    return rounds
 
 
-def fastest_tenth(steps):
-    """What disturbs a step only ever lengthens it: the fastest tenth of all steps says what observing costs on a busy host."""
-    return statistics.mean(sorted(steps)[:-(-len(steps) // 10)])
+def fastest_tenth(rounds, name):
+    """What disturbs a step only ever lengthens it."""
+    steps = sorted(step for laps in rounds for lap in laps if name in lap and PLAIN in lap for step in lap[name])
+    return statistics.mean(steps[:-(-len(steps) // 10)])
 
 
-def print_row(case, observed, rows, fast_ratio):
-    """rows: (plain ms, observed ms, ratio) of each run."""
-    plain_ms, observed_ms, ratios = zip(*rows, strict=True)
-    print(f"{case},{observed},{statistics.median(plain_ms):.3f},{statistics.median(observed_ms):.3f},{statistics.median(ratios):.4f},"
-          f"{min(ratios):.4f},{max(ratios):.4f},{fast_ratio:.4f}", flush=True)
-
-
-def measure_floor(arguments, case, folder):
-    library = str(pathlib.Path(arguments.floor).resolve(strict=True))
-    medians, steps = {}, {}
-    for number in range(arguments.repeat):
-        for records in ("", "kernels", "calls"):
-            environment = {"CUDA_INJECTION64_PATH": library, "KYMO_RECORDS": records} if records else {}
-            database = os.path.join(folder, f"floor{number}{records}.db")
-            run(arguments.kymo, CASES[case], "time", 1, arguments.steps, database, **environment)
-            medians.setdefault(records, []).extend(step_ms(database))
-            steps.setdefault(records, []).extend(steps_of(database, "time"))
-    for records in ("kernels", "calls"):
-        rows = [(plain, observed, observed / plain) for plain, observed in zip(medians[""], medians[records], strict=True)]
-        print_row(case, f"records: {records}", rows, fastest_tenth(steps[records]) / fastest_tenth(steps[""]))
-
-
-def query(database, sql):
-    with sqlite3.connect(database) as db:
-        return db.execute(sql).fetchall()
+def print_case(case, rounds, names):
+    plain_ms = statistics.median(step for laps in rounds for lap in laps for step in lap.get(PLAIN, []))
+    for name in names:
+        by_round = [[statistics.median(lap[name]) / statistics.median(lap[PLAIN]) for lap in laps if name in lap and PLAIN in lap]
+                    for laps in rounds]
+        ratios = [ratio for each in by_round for ratio in each]
+        if len(ratios) < 2:
+            raise SystemExit(f"{case}, {name}: no laps to compare; ask for more --steps")
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        medians = [statistics.median(each) for each in by_round if each]
+        fast = fastest_tenth(rounds, name) / fastest_tenth(rounds, PLAIN)
+        print(f"{case},{name},{plain_ms:.3f},{middle:.4f},{low:.4f},{high:.4f},{min(medians):.4f},{max(medians):.4f},{fast:.4f},{len(ratios)}",
+              flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kymo")
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--cases", default=",".join(CASES))
-    parser.add_argument("--floor")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--floor", type=lambda path: str(pathlib.Path(path).resolve(strict=True)))
     parser.add_argument("--no-peer", action="store_true")
     arguments = parser.parse_args()
 
-    print("case,pass,time_ms,observed_ms,ratio,lowest,highest,ratio_of_fastest_tenth", flush=True)
-    alone, beside = [], []
-    with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
-        for number, name in enumerate(arguments.cases.split(",")):
-            words = CASES[name]
-            database = os.path.join(folder, f"{number}.db")
-            run(arguments.kymo, words, "time,trace,ops", arguments.repeat, arguments.steps, database)
-            rows, fast = query(database, RATIOS), fastest_tenth(steps_of(database, "time"))
-            for observed in ("trace", "ops"):
-                print_row(name, observed, [row[1:] for row in rows if row[0] == observed], fastest_tenth(steps_of(database, observed)) / fast)
-            if number == 0:
-                beside = step_ms(database)
-                plain = os.path.join(folder, "plain.db")
-                run(arguments.kymo, words, "time", arguments.repeat, arguments.steps, plain)
-                alone = step_ms(plain)
-                if arguments.floor:
-                    measure_floor(arguments, name, folder)
-    print(f"time pass beside others {statistics.median(beside):.4f} ms, alone {statistics.median(alone):.4f} ms, "
-          f"ratio {statistics.median(beside) / statistics.median(alone):.4f}", flush=True)
+    print("case,row,time_ms,ratio,lower_quartile,upper_quartile,lowest_round,highest_round,fastest_tenth,laps", flush=True)
+    for case in arguments.cases.split(","):
+        names = [name for name in list(PASSES) + (list(FLOOR) if arguments.floor else []) if name != PLAIN]
+        print_case(case, measure(arguments, case), names)
     if not arguments.no_peer:
         print("torch.profiler: size,activities,plain_ms,profiled_ms,ratio,events", flush=True)
         subprocess.run([sys.executable, str(pathlib.Path(__file__).parent / "peers" / "profiler.py")], check=True)
