@@ -15,7 +15,8 @@ namespace kymo::collect {
 namespace {
 
 // A reading takes up to some milliseconds, in which the GPU idles. Taken beside every step of a short workload it would leave the GPU
-// idle most of the time and lower the very clocks it watches, while NVML renews its figures only some ten times a second.
+// idle most of the time and lower the very clocks it watches, while NVML renews its figures only some ten times a second. The same in all
+// passes: the step after a reading finds other things in the processor's caches, which is not what observing it costs.
 constexpr std::int64_t kReadingIntervalNs = 50'000'000;
 
 constexpr const char* kName = "kymo_cuda";
@@ -160,17 +161,17 @@ void CudaCollector::scope_end() {
 }
 
 void CudaCollector::between_steps(std::int64_t step) {
-  note_memory("after step", step);
   if (session_) session_->warm();
   const std::int64_t now = now_ns();
-  if (!nvml_ || now < next_reading_ns_) return;
+  const bool due = now >= next_reading_ns_;
+  if (due || setting_.pass == measure::Pass::kMemory) note_memory("after step", step);
+  if (!nvml_ || !due) return;
   event::GpuSample reading;
   reading.step = step;
   reading.time_ns = now - setting_.run_start_ns;
   nvml_->read(reading);
   readings_.push_back(reading);
-  // The few steps of an observed pass each have their reading.
-  if (!observes(setting_.pass)) next_reading_ns_ = now + kReadingIntervalNs;
+  next_reading_ns_ = now + kReadingIntervalNs;
 }
 
 void CudaCollector::reset() { forget(); }
