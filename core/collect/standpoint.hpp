@@ -9,16 +9,21 @@
 
 namespace kymo::collect {
 
+/// Where one thread stands. Written and read by that thread alone.
+struct ThreadStanding {
+  std::int32_t range = -1;   ///< the innermost scope that is open on the thread: index into Trace::ranges, or -1
+  std::uint32_t number = 0;  ///< threads count from 0 in the order in which they were first seen
+};
+
 /// Where the workload stands: what a collector asks, on any thread and at any moment of an observed pass, to place an event.
 /// The worker keeps step, phase, range and thread; the module of LibTorch adds autograd and operators while it is armed, so that each
 /// module works without the other.
 struct Standpoint {
   std::atomic<std::int32_t> step{-1};
   std::atomic<std::int32_t> phase{-1};
-  /// The innermost scope that is open on the calling thread: index into Trace::ranges, or -1.
-  std::int32_t (*range)() noexcept = nullptr;
-  /// The calling thread, numbered from 0 in the order in which threads were first seen.
-  std::uint32_t (*thread)() noexcept = nullptr;
+  /// The calling thread's standing. Within one pass it is the same object on each call, and it outlives the pass: who asks often may
+  /// keep it for so long.
+  const ThreadStanding& (*this_thread)() noexcept = nullptr;
 
   using Node = event::AutogradPosition (*)() noexcept;
   /// The autograd node that the calling thread works on.
@@ -31,12 +36,17 @@ struct Standpoint {
   /// Its name, valid until it ends; empty if there is none.
   std::atomic<std::string_view (*)() noexcept> op_name{nullptr};
 
+  const ThreadStanding& standing() const noexcept {
+    static constexpr ThreadStanding kNowhere;
+    return this_thread ? this_thread() : kNowhere;
+  }
   event::Place here() const noexcept {
     event::Place place;
     place.step = step.load(std::memory_order_relaxed);
     place.phase = phase.load(std::memory_order_relaxed);
-    if (range) place.range = range();
-    if (thread) place.thread = thread();
+    const ThreadStanding& own = standing();
+    place.range = own.range;
+    place.thread = own.number;
     if (const Node node = current_node.load(std::memory_order_relaxed)) place.node = node();
     if (const auto number = op.load(std::memory_order_relaxed)) place.op = number();
     return place;

@@ -16,6 +16,18 @@ std::atomic<RangeRecorder*> recording{nullptr};
 // Tells a thread that what it remembers belongs to a recorder that is gone.
 std::atomic<std::uint64_t> generation{0};
 
+/// Never destroyed: whoever asked during a pass may look once more after it.
+collect::ThreadStanding& own_standing() {
+  static auto* const all = new std::deque<collect::ThreadStanding>;
+  static auto* const mutex = new std::mutex;
+  thread_local collect::ThreadStanding* own = nullptr;
+  if (own == nullptr) {
+    const std::lock_guard lock(*mutex);
+    own = &all->emplace_back();
+  }
+  return *own;
+}
+
 }  // namespace
 
 RangeRecorder::RangeRecorder(std::int64_t run_start_ns) : run_start_ns_(run_start_ns) {
@@ -24,8 +36,7 @@ RangeRecorder::RangeRecorder(std::int64_t run_start_ns) : run_start_ns_(run_star
   collect::Standpoint& here = standpoint();
   here.step = -1;
   here.phase = -1;
-  here.range = innermost_scope;
-  here.thread = thread_number;
+  here.this_thread = standing_of_this_thread;
 }
 
 RangeRecorder::~RangeRecorder() { recording.store(nullptr); }
@@ -50,19 +61,17 @@ RangeRecorder::ThreadLog* RangeRecorder::log_of_this_thread() noexcept {
 
 RangeRecorder::ThreadLog* RangeRecorder::add_thread() {
   const std::lock_guard lock(mutex_);
+  collect::ThreadStanding& standing = own_standing();
+  standing = {-1, static_cast<std::uint32_t>(threads_.size())};
   threads_.push_back(std::make_unique<ThreadLog>());
-  threads_.back()->number = static_cast<std::uint32_t>(threads_.size() - 1);
+  threads_.back()->standing = &standing;
   return threads_.back().get();
 }
 
-std::int32_t RangeRecorder::innermost_scope() noexcept {
+const collect::ThreadStanding& RangeRecorder::standing_of_this_thread() noexcept {
+  static constexpr collect::ThreadStanding kNowhere;
   const ThreadLog* log = log_of_this_thread();
-  return log ? log->innermost_scope : -1;
-}
-
-std::uint32_t RangeRecorder::thread_number() noexcept {
-  const ThreadLog* log = log_of_this_thread();
-  return log ? log->number : 0;
+  return log ? *log->standing : kNowhere;
 }
 
 void RangeRecorder::set_step(std::int64_t step) { standpoint().step.store(static_cast<std::int32_t>(step), std::memory_order_relaxed); }
@@ -91,30 +100,40 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
   const std::lock_guard lock(log.mutex);
   event::Range* made = nullptr;
   if (number < kMostRanges) {
-    const event::TextId path = is_phase ? event::kNoText : path_of(log, name);
+    const KnownScope named = is_phase ? KnownScope{name, event::kNoText, log.texts.intern(name), event::kNoText} : scope_named(log, name);
     made = &log.ranges.emplace_back(number, event::Range{}).second;
     event::Range& range = *made;
     range.is_phase = is_phase;
-    range.name = log.texts.intern(name);
-    range.path = path;
+    range.name = named.name;
+    range.path = named.path;
     range.parent = log.open.empty() ? -1 : log.open.back().number;
     range.step = standpoint().step.load(std::memory_order_relaxed);
     range.phase = phase;
-    range.thread = log.number;
+    range.thread = log.standing->number;
     if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed)) range.first_node = next_node();
     range.start_ns = now_ns() - run_start_ns_;
   } else {
     lost_.fetch_add(1);
   }
   log.open.push_back({made, made ? number : -1, is_phase});
-  if (!is_phase && made) log.innermost_scope = number;
+  if (!is_phase && made) log.standing->range = number;
+}
+
+/// Mostly the same names come from the same addresses again, and are not looked up then. What lies there may have changed meanwhile.
+const RangeRecorder::KnownScope& RangeRecorder::scope_named(ThreadLog& log, const char* name) {
+  const event::Range* range = log.open.empty() ? nullptr : log.open.back().range;
+  const event::TextId around = range ? range->path : event::kNoText;
+  const auto place = reinterpret_cast<std::uintptr_t>(name);
+  KnownScope& known = log.known[(place ^ place >> 8 ^ std::uintptr_t{around} * 37) % kKnownScopes];
+  if (known.address != name || known.around != around || log.texts.text(known.name) != name)
+    known = {name, around, log.texts.intern(name), path_of(log, around, name)};
+  return known;
 }
 
 /// Composed in room that is there already: a scope costs the step that is observed no allocation once its path was seen.
-event::TextId RangeRecorder::path_of(ThreadLog& log, const char* name) {
-  const event::Range* around = log.open.empty() ? nullptr : log.open.back().range;
-  if (!around || around->path == event::kNoText) return log.texts.intern(name);
-  log.path = log.texts.text(around->path);
+event::TextId RangeRecorder::path_of(ThreadLog& log, event::TextId around, const char* name) {
+  if (around == event::kNoText) return log.texts.intern(name);
+  log.path = log.texts.text(around);
   log.path += '/';
   log.path += name;
   return log.texts.intern(log.path);
@@ -133,7 +152,7 @@ bool RangeRecorder::end(ThreadLog& log, bool is_phase) {
   log.open.erase(std::next(found).base());
   const auto scope =
       std::find_if(log.open.rbegin(), log.open.rend(), [](const OpenRange& each) { return !each.is_phase && each.number >= 0; });
-  log.innermost_scope = scope == log.open.rend() ? -1 : scope->number;
+  log.standing->range = scope == log.open.rend() ? -1 : scope->number;
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -45,24 +46,32 @@ class RangeRecorder {
     std::int32_t number = -1;       // -1 if it did not fit
     bool is_phase = false;
   };
+  /// A scope that was entered before, by where its name lies.
+  struct KnownScope {
+    const char* address = nullptr;
+    event::TextId around = event::kNoText;  // path of the scope around it
+    event::TextId name = event::kNoText;
+    event::TextId path = event::kNoText;
+  };
+  static constexpr std::size_t kKnownScopes = 256;
   /// What one thread recorded; other threads touch it only in collect().
   struct ThreadLog {
-    std::uint32_t number = 0;
+    collect::ThreadStanding* standing = nullptr;
     std::mutex mutex;
     event::Texts texts;                                        // names and paths; ranges refer to these until collect()
     std::string path;                                          // room to compose one in
     std::deque<std::pair<std::int32_t, event::Range>> ranges;  // by number
     std::vector<OpenRange> open;                               // innermost last
-    std::int32_t innermost_scope = -1;
+    std::array<KnownScope, kKnownScopes> known;
   };
 
   static ThreadLog* log_of_this_thread() noexcept;
-  static std::int32_t innermost_scope() noexcept;
-  static std::uint32_t thread_number() noexcept;
+  static const collect::ThreadStanding& standing_of_this_thread() noexcept;
   ThreadLog* add_thread();
   void begin(ThreadLog& log, bool is_phase, int phase, const char* name);
   bool end(ThreadLog& log, bool is_phase);
-  static event::TextId path_of(ThreadLog& log, const char* name);
+  static const KnownScope& scope_named(ThreadLog& log, const char* name);
+  static event::TextId path_of(ThreadLog& log, event::TextId around, const char* name);
 
   std::int64_t run_start_ns_;
   std::atomic<std::int32_t> next_number_{0};

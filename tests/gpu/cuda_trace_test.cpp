@@ -20,7 +20,7 @@ TEST_F(TraceTest, PlantedLaunchesOfTwoThreadsComeBackComplete) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
     threads.emplace_back([this, t] {
-      t_range = 100 + t;
+      own_standing().range = 100 + t;
       cudaStream_t stream = nullptr;
       ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
       for (int i = 1; i <= kCount; ++i) ASSERT_EQ(kernels_.launch(static_cast<unsigned>(i + t * kCount), stream), cudaSuccess);
@@ -126,13 +126,13 @@ TEST_F(TraceTest, NodesOfAGraphArePlacedWhereTheyWereCaptured) {
   cudaGraphExec_t executable = nullptr;
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
   for (int i = 0; i < kNodes; ++i) {
-    t_range = 10 + i;
+    own_standing().range = 10 + i;
     ASSERT_EQ(kernels_.launch(static_cast<unsigned>(i + 1), stream), cudaSuccess);
   }
-  t_range = -1;
+  own_standing().range = -1;
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
-  t_range = 99;
+  own_standing().range = 99;
   for (int i = 0; i < kReplays; ++i) ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
   const event::PassRecord record = disarm();
 

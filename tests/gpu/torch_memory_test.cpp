@@ -22,7 +22,6 @@ using event::MemoryState;
 
 constexpr std::int64_t kMib = 1 << 20;
 
-std::uint32_t no_thread() noexcept { return 0; }
 std::string_view fixed_op() noexcept { return "some::op"; }
 
 class TorchMemoryTest : public GpuTest {
@@ -30,7 +29,6 @@ class TorchMemoryTest : public GpuTest {
   TorchMemoryTest() : GpuTest("kymo_torch_cuda") {
     setting_.pass = measure::Pass::kMemory;
     setting_.standpoint = &standpoint_;
-    standpoint_.thread = &no_thread;
     standpoint_.step = 3;
     standpoint_.op_name = &fixed_op;
   }

@@ -44,11 +44,10 @@ class PlantedKernels {
 };
 
 /// Where the calling thread says that it stands.
-inline thread_local std::int32_t t_range = -1;
-inline std::uint32_t number_of_thread() noexcept {
+inline ThreadStanding& own_standing() noexcept {
   static std::atomic<std::uint32_t> next{0};
-  thread_local const std::uint32_t number = next++;
-  return number;
+  thread_local ThreadStanding standing{-1, next++};
+  return standing;
 }
 
 /// The module of this build, not armed yet: nothing here calls CUDA before it is. Skipped without a GPU.
@@ -58,13 +57,12 @@ class TraceTest : public testing::Test {
     if (!std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "no GPU";
     module_ = &load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_cuda.so");
     collector_ = module_->make();
-    standpoint_.range = []() noexcept { return t_range; };
-    standpoint_.thread = number_of_thread;
+    standpoint_.this_thread = []() noexcept -> const ThreadStanding& { return own_standing(); };
     setting_.pass = measure::Pass::kTrace;
     setting_.device = measure::DeviceKind::kCuda;
     setting_.run_start_ns = now_ns();
     setting_.standpoint = &standpoint_;
-    t_range = -1;
+    own_standing().range = -1;
   }
 
   /// Then all the test plants comes after it.

@@ -43,12 +43,16 @@ EventArena::~EventArena() { munmap(memory_, size_bytes()); }
 
 void EventArena::warm(std::size_t low_bytes, std::size_t high_bytes) noexcept {
   const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
-  const std::uint64_t low = std::min((taken & kLowerHalf) + low_bytes / kPageBytes, pages_);
-  const std::uint64_t high = std::min((taken >> kHalfBits) + high_bytes / kPageBytes, pages_);
+  const auto until = [this](std::uint64_t already, std::uint64_t used, std::size_t ahead) {
+    const bool enough = already >= std::min(used + ahead / kPageBytes / 2, pages_);
+    return enough ? already : std::min(used + ahead / kPageBytes, pages_);
+  };
+  const std::uint64_t low = until(warm_low_, taken & kLowerHalf, low_bytes);
+  const std::uint64_t high = until(warm_high_, taken >> kHalfBits, high_bytes);
   if (low > warm_low_) touch(memory_ + warm_low_ * kPageBytes, low - warm_low_);
   if (high > warm_high_) touch(memory_ + (pages_ - high) * kPageBytes, high - warm_high_);
-  warm_low_ = std::max(low, warm_low_);
-  warm_high_ = std::max(high, warm_high_);
+  warm_low_ = low;
+  warm_high_ = high;
 }
 
 std::size_t EventArena::size_bytes() const noexcept { return pages_ * kPageBytes; }

@@ -24,8 +24,8 @@ class EventArena {
   static void release(std::byte* memory, std::size_t bytes) noexcept;
 
   std::size_t size_bytes() const noexcept;
-  /// Touches pages that will be taken next, so many bytes at most beyond what is taken at either end, so that steps do not pay for them.
-  /// What lies there stays. One thread at a time, while others may take.
+  /// Touches pages that will be taken next, so that steps do not pay for them: so many bytes beyond what is taken at either end, once less
+  /// than half of that is left; most calls do nothing. What lies there stays. One thread at a time, while others may take.
   void warm(std::size_t low_bytes, std::size_t high_bytes) noexcept;
   bool holds(const void* address) const noexcept;
 

@@ -51,13 +51,15 @@ struct OpenCall {
 /// What one thread knows of its calls; no other thread ever looks at it.
 struct ThreadLog {
   Watch* watch = nullptr;  // that the rest belongs to
+  const ThreadStanding* standing = nullptr;
   std::vector<OpenCall> open;
   RowWriter writer;
 
   void begin(Watch& what) {
     watch = nullptr;
     open.clear();
-    if (what.rows) writer.begin(*what.rows, what.standpoint->thread ? what.standpoint->thread() : 0);
+    standing = &what.standpoint->standing();
+    if (what.rows) writer.begin(*what.rows, standing->number);
     watch = &what;
   }
 };
@@ -118,7 +120,7 @@ OperatorRow* describe(Watch& watch, ThreadLog& log, const at::RecordFunction& ca
   row.parent = log.open.empty() ? -1 : static_cast<std::int32_t>(log.open.back().number);
   row.step = here.step.load(std::memory_order_relaxed);
   row.phase = here.phase.load(std::memory_order_relaxed);
-  if (here.range) row.range = here.range();
+  row.range = log.standing->range;
   if (backward) note_node(row);
   return &row;
 }

@@ -75,13 +75,13 @@ TEST_F(RangesTest, EachThreadHasItsOwnScopes) {
     begin_scope(host, "main");
     std::thread([&] {
       begin_scope(host, "other");
-      there = RangeRecorder::standpoint().range();
-      other_thread = RangeRecorder::standpoint().thread();
+      there = RangeRecorder::standpoint().standing().range;
+      other_thread = RangeRecorder::standpoint().standing().number;
       end_scope(host);
     }).join();
-    here = RangeRecorder::standpoint().range();
+    here = RangeRecorder::standpoint().standing().range;
     end_scope(host);
-    after = RangeRecorder::standpoint().range();
+    after = RangeRecorder::standpoint().standing().range;
     return static_cast<kymo_status>(KYMO_OK);
   };
   const PassResult result = run(workload);
@@ -93,6 +93,37 @@ TEST_F(RangesTest, EachThreadHasItsOwnScopes) {
   EXPECT_EQ(result.record.trace.ranges[1].parent, -1);
   EXPECT_EQ(result.record.trace.ranges[1].thread, other_thread);
   EXPECT_NE(result.record.trace.ranges[0].thread, other_thread);
+}
+
+TEST_F(RangesTest, NamesAreToldApartByWhatTheySayAndByWhatIsAroundThem) {
+  FakeWorkload workload;
+  workload.on_step = [&](const FakeHost& host) {
+    std::string name = "a";  // where the next lies as well
+    const auto twice = [&] {
+      for (const char letter : {'a', 'b', 'a'}) {
+        name[0] = letter;
+        begin_scope(host, name.c_str());
+        begin_scope(host, "inner");
+        end_scope(host);
+        end_scope(host);
+      }
+    };
+    twice();
+    begin_scope(host, "outer");
+    twice();
+    end_scope(host);
+    for (int i = 0; i < 2000; ++i) {
+      begin_scope(host, std::to_string(i).c_str());
+      end_scope(host);
+    }
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = run(workload);
+  const std::vector<std::string> paths = {"a",       "a/inner",       "b",       "b/inner",       "a",       "a/inner",      "outer",
+                                          "outer/a", "outer/a/inner", "outer/b", "outer/b/inner", "outer/a", "outer/a/inner"};
+  ASSERT_THAT(result.record.trace.ranges, SizeIs(paths.size() + 2000));
+  for (std::size_t i = 0; i < paths.size(); ++i) EXPECT_EQ(path_of(result, i), paths[i]) << i;
+  for (std::size_t i = 0; i < 2000; ++i) EXPECT_EQ(path_of(result, paths.size() + i), std::to_string(i));
 }
 
 TEST_F(RangesTest, TheStandpointFollowsStepAndPhase) {
@@ -225,7 +256,7 @@ TEST_F(RangesTest, ThreadsThatOutliveThePassRecordNothing) {
   };
   const PassResult result = run(workload);
   EXPECT_THAT(result.record.trace.ranges, SizeIs(1));
-  EXPECT_EQ(RangeRecorder::standpoint().range(), -1);
+  EXPECT_EQ(RangeRecorder::standpoint().standing().range, -1);
 }
 
 TEST_F(RangesTest, ATimePassKeepsNoRanges) {

@@ -63,7 +63,10 @@ TEST(EventArena, WarmingTouchesWhatIsTakenNextAndKeepsWhatLiesThere) {
   arena.warm(4 * kPage, 2 * kPage);
   EXPECT_EQ(resident_pages(begin, 4 * kPage), 4u);
   EXPECT_EQ(resident_pages(begin, kMib), 6u);
-  std::byte* const taken = arena.take_low(3 * kPage);
+  std::byte* const taken = arena.take_low(2 * kPage);
+  arena.warm(4 * kPage, 2 * kPage);
+  EXPECT_EQ(resident_pages(begin, kMib), 6u) << "half of it is left";
+  arena.take_low(kPage);
   std::memset(taken, 0x5a, 4 * kPage);  // one page further: a thread that has taken it meanwhile
   arena.warm(4 * kPage, 2 * kPage);
   EXPECT_EQ(resident_pages(begin, 7 * kPage), 7u);

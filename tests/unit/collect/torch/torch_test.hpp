@@ -16,10 +16,10 @@
 
 namespace kymo::collect {
 
-inline std::uint32_t test_thread() noexcept {
+inline const ThreadStanding& test_standing() noexcept {
   static std::atomic<std::uint32_t> next{0};
-  thread_local const std::uint32_t number = next++;
-  return number;
+  thread_local const ThreadStanding standing{-1, next++};
+  return standing;
 }
 
 /// kymo_torch of this build and a place where a workload might stand.
@@ -29,7 +29,7 @@ class TorchTest : public testing::Test {
     setting_.uses_torch = true;
     setting_.run_start_ns = now_ns();
     setting_.standpoint = &standpoint_;
-    standpoint_.thread = &test_thread;
+    standpoint_.this_thread = &test_standing;
     standpoint_.step = 7;
     standpoint_.phase = 2;
     collector_ = load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_torch.so").make();
