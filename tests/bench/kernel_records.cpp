@@ -3,13 +3,18 @@
 // CUDA_INJECTION64_PATH names it; tracing_cost.py --floor does.
 //   KYMO_RECORDS=kernels   records of kernels and copies (the default)
 //   KYMO_RECORDS=calls     also a call at each launch that the pass trace watches, which does nothing
+//   KYMO_RECORDS=graphs    also a call at each node that a graph gets, of which a step without graphs has none
 //   KYMO_RECORDS=operators also a callback at each operator of LibTorch that the pass ops watches, which does nothing
 #include <ATen/record_function.h>
 #include <cupti.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <string_view>
 
@@ -29,9 +34,7 @@ void CUPTIAPI take(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t, 
 
 void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
 
-bool watch_launches() {
-  CUpti_SubscriberHandle subscriber = nullptr;
-  if (cuptiSubscribe(&subscriber, ignore, nullptr) != CUPTI_SUCCESS) return false;
+bool watch_launches(CUpti_SubscriberHandle subscriber) {
   for (const kymo::collect::LaunchCall& launch : kymo::collect::launch_calls()) {
     if (launch.kind == kymo::event::LaunchKind::kMemset) continue;  // nor does the pass trace watch them unasked
     const CUptiResult result = cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch.call);
@@ -41,19 +44,35 @@ bool watch_launches() {
   return true;
 }
 
+bool watch_graphs(CUpti_SubscriberHandle subscriber) {
+  for (const CUpti_CallbackId call : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED})
+    if (cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, call) != CUPTI_SUCCESS) return false;
+  return true;
+}
+
 void watch_operators() {
   at::RecordFunctionCallback callback([](const at::RecordFunction&) { return std::unique_ptr<at::ObserverContext>(); },
                                       [](const at::RecordFunction&, at::ObserverContext*) {});
   at::addGlobalCallback(callback.scopes({at::RecordScope::FUNCTION}));
 }
 
+// Each has what is before it, too.
+enum Level : std::ptrdiff_t { kKernels, kCalls, kGraphs, kOperators };
+constexpr std::array<std::string_view, 4> kLevels = {"kernels", "calls", "graphs", "operators"};
+
+bool watch(std::ptrdiff_t level) {
+  CUpti_SubscriberHandle subscriber = nullptr;
+  if (level >= kCalls && cuptiSubscribe(&subscriber, ignore, nullptr) != CUPTI_SUCCESS) return false;
+  if (level >= kCalls && !watch_launches(subscriber)) return false;
+  if (level >= kGraphs && !watch_graphs(subscriber)) return false;
+  if (level >= kOperators) watch_operators();
+  return true;
+}
+
 bool starts() {
-  if (cuptiActivityRegisterCallbacks(give, take) != CUPTI_SUCCESS) return false;
   const char* const given = std::getenv("KYMO_RECORDS");
-  const std::string_view asked = given ? given : "kernels";
-  if (asked != "kernels" && asked != "calls" && asked != "operators") return false;
-  if (asked != "kernels" && !watch_launches()) return false;
-  if (asked == "operators") watch_operators();
+  const auto level = std::find(kLevels.begin(), kLevels.end(), given ? given : kLevels[kKernels]) - kLevels.begin();
+  if (level == std::ssize(kLevels) || cuptiActivityRegisterCallbacks(give, take) != CUPTI_SUCCESS || !watch(level)) return false;
   return cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS &&
          cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS;
 }

@@ -8,7 +8,8 @@ Each case runs once a round in a process for each row: a time pass, the passes t
 same call ("time beside trace"). The processes take turns (turns.py), so that whatever else the machine does meets all alike. A ratio is
 the median step of a turn over that of the plain time pass in the same lap; printed are the median of the laps, their quartiles, the
 lowest and highest median of a round, and the ratio of the fastest tenths of all steps, which a busy machine disturbs least. --floor adds what LibTorch and CUPTI take before kymo does anything, in time passes
-(kernel_records.cpp): CUPTI's records of kernels alone, with an empty call at each launch, and with an empty callback at each operator.
+(kernel_records.cpp): CUPTI's records of kernels alone, with an empty call at each launch, ready for graphs, and with an empty callback at
+each operator.
 The first case is bound by launches (small, bf16 autocast), large by the GPU, the last replays a CUDA graph.
 """
 import argparse
@@ -30,7 +31,7 @@ CASES = {
 }
 PLAIN = "time"
 PASSES = {PLAIN: "time", "trace": "trace", "ops": "ops", "time beside trace": "time,trace"}
-FLOOR = {"records: kernels": "kernels", "records: calls": "calls", "records: operators": "operators"}
+FLOOR = {f"records: {level}": level for level in ("kernels", "calls", "graphs", "operators")}
 
 
 def command(arguments, words, passes, database):
