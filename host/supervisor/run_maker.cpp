@@ -89,13 +89,13 @@ struct RunMaker::Impl {
   }
 
   void watch_all(double now) {
-    for (int rank = 0; rank < active->count(); ++rank)
-      if (RankProcess& process = active->process(rank); !process.reaped()) watch(rank, process, now);
+    for (int rank = 0; rank < active->count(); ++rank) watch(rank, active->process(rank), now);
   }
 
   void watch(int rank, RankProcess& process, double now) {
-    if (const auto use = process.memory_use(limits.host_memory_bytes)) apply(state->resident(rank, use->bytes, use->available_bytes, now));
-    if (const auto end = process.poll_end()) apply(state->ended(rank, *end, now));
+    const auto use = process.reaped() ? std::nullopt : process.memory_use(limits.host_memory_bytes);
+    if (use) apply(state->resident(rank, use->bytes, use->available_bytes, now));
+    if (const auto end = active->take_end(rank, now)) apply(state->ended(rank, *end, now));
   }
 
   void on_connected(WorkerId id, const protocol::Hello& hello) {

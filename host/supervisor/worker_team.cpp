@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace kymo::supervisor {
+namespace {
+
+/// The connection of a worker that ended closes behind its last words, unless another process holds it too.
+constexpr double kLastWords_s = 1;
+
+}  // namespace
 
 WorkerTeam::WorkerTeam(ControlServer& server, const Starter& start, const PlannedRun& run) : server_(server) {
   try {
@@ -60,6 +66,19 @@ void WorkerTeam::kill() {
     if (each.process) each.process->kill();
 }
 
+std::optional<WorkerEnd> WorkerTeam::take_end(int rank, double now_s) {
+  Member& who = member(rank);
+  if (who.end_taken) return std::nullopt;
+  auto end = who.process->poll_end();
+  if (!end) return std::nullopt;
+  if (!who.ended_s) who.ended_s = now_s;
+  // The system may tell of the end before the outcome in front of it was read.
+  const bool may_be_unheard = who.connected && !who.closed && end->lost.empty();
+  if (may_be_unheard && now_s - *who.ended_s < kLastWords_s) return std::nullopt;
+  who.end_taken = true;
+  return end;
+}
+
 bool WorkerTeam::usable() {
   return std::all_of(members_.begin(), members_.end(),
                      [](const Member& each) { return each.connected && !each.closed && !each.process->poll_end(); });
@@ -71,7 +90,8 @@ bool WorkerTeam::ended() {
 
 bool WorkerTeam::ending() const {
   return std::any_of(members_.begin(), members_.end(), [](const Member& each) {
-    return !each.process->reaped() && (each.closed || (!each.connected && each.process->silent()));
+    if (each.process->reaped()) return each.ended_s && !each.end_taken;
+    return each.closed || (!each.connected && each.process->silent());
   });
 }
 

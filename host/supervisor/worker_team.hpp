@@ -40,6 +40,8 @@ class WorkerTeam {
   void send_exit();
   void kill();
 
+  /// How a worker ended, once: when all that it said before was heard. `now_s` on any steady clock.
+  std::optional<WorkerEnd> take_end(int rank, double now_s);
   /// All are connected and alive.
   bool usable();
   /// Every process has ended.
@@ -53,6 +55,8 @@ class WorkerTeam {
     std::unique_ptr<RankProcess> process;
     bool connected = false;
     bool closed = false;
+    std::optional<double> ended_s;  // when take_end() first saw it
+    bool end_taken = false;
     std::optional<Json> waiting_assignment;
   };
   Member& member(int rank) { return members_.at(static_cast<std::size_t>(rank)); }
