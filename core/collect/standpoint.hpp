@@ -9,8 +9,8 @@
 
 namespace kymo::collect {
 
-/// Where one thread stands. Written and read by that thread alone.
-struct ThreadStanding {
+/// Where one thread stands. Written and read by that thread alone, on a line of the cache of its own.
+struct alignas(64) ThreadStanding {
   std::int32_t range = -1;   ///< the innermost scope that is open on the thread: index into Trace::ranges, or -1
   std::uint32_t number = 0;  ///< threads count from 0 in the order in which they were first seen
 };
@@ -40,11 +40,12 @@ struct Standpoint {
     static constexpr ThreadStanding kNowhere;
     return this_thread ? this_thread() : kNowhere;
   }
-  event::Place here() const noexcept {
+  event::Place here() const noexcept { return here(standing()); }
+  /// For who keeps the calling thread's standing.
+  event::Place here(const ThreadStanding& own) const noexcept {
     event::Place place;
     place.step = step.load(std::memory_order_relaxed);
     place.phase = phase.load(std::memory_order_relaxed);
-    const ThreadStanding& own = standing();
     place.range = own.range;
     place.thread = own.number;
     if (const Node node = current_node.load(std::memory_order_relaxed)) place.node = node();

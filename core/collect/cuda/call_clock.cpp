@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collect/torch/call_clock.hpp"
+#include "collect/cuda/call_clock.hpp"
 
 #include <fstream>
 #include <optional>

@@ -95,7 +95,7 @@ struct CuptiSession::State {
         run_start_ns(run_start),
         arena(how.memory_bytes),
         pool(arena, BufferPool::buffer_bytes_for(how.memory_bytes), count_activity_records),
-        launches(arena),
+        launches(arena, standpoint, run_start_ns),
         nodes(arena) {}
 
   event::Place here() const noexcept { return standpoint ? standpoint->here() : event::Place{}; }
@@ -135,7 +135,7 @@ void CUPTIAPI CuptiSession::State::called(void* state, CUpti_CallbackDomain doma
   }
   const auto* launch = static_cast<const CUpti_CallbackData*>(detail);
   if (launch->callbackSite != CUPTI_API_ENTER) return self.launches.close();
-  self.launches.append({launch->correlationId, kind_of_launch(call), now_ns() - self.run_start_ns, self.here()});
+  self.launches.append(launch->correlationId, kind_of_launch(call));
 }
 
 void CuptiSession::State::node_made(CUpti_CallbackId what, const CUpti_GraphData& graph) noexcept {

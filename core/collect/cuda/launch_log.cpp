@@ -23,6 +23,11 @@ struct Own {
 };
 thread_local Own t_own;
 
+const Standpoint& nowhere() {
+  static const Standpoint standpoint;
+  return standpoint;
+}
+
 }  // namespace
 
 /// Lies at the head of a stretch of the arena; launches follow it.
@@ -38,13 +43,18 @@ struct LaunchLog::ThreadPart {
   std::atomic<Chunk*> first{nullptr};
   enum class Open : std::uint8_t { kNone, kStored, kLost };
   // Touched by the thread alone:
+  const ThreadStanding* standing = nullptr;
   Chunk* current = nullptr;
   Open open = Open::kNone;
   std::atomic<std::int64_t> lost{0};
 };
 
-LaunchLog::LaunchLog(EventArena& arena)
-    : arena_(arena), chunk_bytes_(std::clamp(arena.size_bytes() / kChunkShare, kLeastChunkBytes, kMostChunkBytes)), number_(next_number()) {
+LaunchLog::LaunchLog(EventArena& arena, const Standpoint* standpoint, std::int64_t run_start_ns)
+    : arena_(arena),
+      standpoint_(standpoint ? *standpoint : nowhere()),
+      run_start_ns_(run_start_ns),
+      chunk_bytes_(std::clamp(arena.size_bytes() / kChunkShare, kLeastChunkBytes, kMostChunkBytes)),
+      number_(next_number()) {
   static_assert(sizeof(Chunk) % alignof(event::Launch) == 0);
 }
 
@@ -54,6 +64,7 @@ LaunchLog::ThreadPart* LaunchLog::part_of_this_thread() noexcept {
   if (t_own.log == number_) return static_cast<ThreadPart*>(t_own.part);
   try {
     auto part = std::make_unique<ThreadPart>();
+    part->standing = &standpoint_.standing();
     const std::lock_guard lock(mutex_);
     parts_.push_back(std::move(part));
     t_own = {number_, parts_.back().get()};
@@ -73,7 +84,7 @@ LaunchLog::Chunk* LaunchLog::new_chunk(ThreadPart& part) noexcept {
   return chunk;
 }
 
-void LaunchLog::append(const event::Launch& launch) noexcept {
+void LaunchLog::append(std::uint32_t correlation_id, event::LaunchKind kind) noexcept {
   ThreadPart* part = part_of_this_thread();
   if (!part) {
     lost_without_part_.fetch_add(1, std::memory_order_relaxed);
@@ -90,7 +101,7 @@ void LaunchLog::append(const event::Launch& launch) noexcept {
     part->open = ThreadPart::Open::kLost;
     return;
   }
-  new (chunk->launches() + used) event::Launch(launch);
+  new (chunk->launches() + used) event::Launch{correlation_id, kind, clock_.read(), standpoint_.here(*part->standing)};
   chunk->used.store(used + 1, std::memory_order_release);
   // The driver's next lock would wait until what was written has arrived: the next launch's memory is on its way by then.
   __builtin_prefetch(chunk->launches() + used + 2, 1);
@@ -119,15 +130,24 @@ void LaunchLog::take(std::vector<event::Launch>& launches) {
     }
   }
   launches.reserve(count);
+  clock_.finish();
   for (const auto& part : parts_) {
     for (Chunk* chunk = part->first.load(std::memory_order_acquire); chunk;) {
-      launches.insert(launches.end(), chunk->launches(), chunk->launches() + chunk->used.load(std::memory_order_acquire));
+      take_chunk(*chunk, launches);
       Chunk* next = chunk->next.load(std::memory_order_acquire);
       // A straggler finds zeros there, a full chunk that is: it does no harm.
       EventArena::release(reinterpret_cast<std::byte*>(chunk), chunk_bytes_);
       chunk = next;
     }
     part->first.store(nullptr, std::memory_order_relaxed);
+  }
+}
+
+void LaunchLog::take_chunk(Chunk& chunk, std::vector<event::Launch>& launches) const {
+  const std::uint32_t used = chunk.used.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < used; ++i) {
+    event::Launch& launch = launches.emplace_back(chunk.launches()[i]);
+    launch.time_ns = clock_.host_ns(launch.time_ns) - run_start_ns_;
   }
 }
 

@@ -8,7 +8,9 @@
 #include <mutex>
 #include <vector>
 
+#include "collect/cuda/call_clock.hpp"
 #include "collect/cuda/event_arena.hpp"
+#include "collect/standpoint.hpp"
 #include "event/trace.hpp"
 
 namespace kymo::collect {
@@ -17,14 +19,16 @@ namespace kymo::collect {
 /// that nothing is lost when a thread ends.
 class LaunchLog {
  public:
-  /// `arena` must outlive the log, and the log every thread that may still append.
-  explicit LaunchLog(EventArena& arena);
+  /// `arena` and `standpoint` (nullptr: nobody knows where launches are made) must outlive the log, and the log every thread that may still
+  /// append. Times are relative to `run_start_ns` of the host's clock.
+  LaunchLog(EventArena& arena, const Standpoint* standpoint, std::int64_t run_start_ns);
   ~LaunchLog();
   LaunchLog(const LaunchLog&) = delete;
   LaunchLog& operator=(const LaunchLog&) = delete;
 
-  /// From any thread, when a launching call begins. Counts the launch as lost if there is no room for it.
-  void append(const event::Launch& launch) noexcept;
+  /// From any thread, when a launching call begins: notes the time and where the thread stands. Counts the launch as lost if there is no
+  /// room for it.
+  void append(std::uint32_t correlation_id, event::LaunchKind kind) noexcept;
   /// The call that the calling thread appended last has returned.
   void close() noexcept;
   /// That call, if it is still open, launches nothing: it is being captured into a graph. Takes it back.
@@ -40,8 +44,12 @@ class LaunchLog {
 
   ThreadPart* part_of_this_thread() noexcept;
   Chunk* new_chunk(ThreadPart& part) noexcept;
+  void take_chunk(Chunk& chunk, std::vector<event::Launch>& launches) const;
 
   EventArena& arena_;
+  const Standpoint& standpoint_;
+  const std::int64_t run_start_ns_;
+  CallClock clock_;
   const std::size_t chunk_bytes_;
   const std::uint64_t number_;  // tells logs apart, also at the same address
   mutable std::mutex mutex_;

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "collect/cuda/call_clock.hpp"
 #include "collect/torch/autograd_position.hpp"
-#include "collect/torch/call_clock.hpp"
 #include "collect/torch/operator_rows.hpp"
 #include "collect/torch/shapes.hpp"
 

@@ -7,19 +7,22 @@
 #include <atomic>
 #include <map>
 #include <thread>
+#include <vector>
+
+#include "base/clock.hpp"
 
 namespace kymo::collect {
 namespace {
 
 constexpr std::int64_t kMib = 1 << 20;
 
-event::Launch launch(std::uint32_t correlation, std::uint32_t thread = 0) {
-  event::Launch made;
-  made.correlation_id = correlation;
-  made.time_ns = correlation;
-  made.place.thread = thread;
-  return made;
+const ThreadStanding& numbered() noexcept {
+  static std::atomic<std::uint32_t> next{0};
+  thread_local const ThreadStanding standing{5, next++};
+  return standing;
 }
+
+void append(LaunchLog& log, std::uint32_t correlation) { log.append(correlation, event::LaunchKind::kKernel); }
 
 std::vector<event::Launch> taken(LaunchLog& log) {
   std::vector<event::Launch> launches;
@@ -29,9 +32,9 @@ std::vector<event::Launch> taken(LaunchLog& log) {
 
 TEST(LaunchLog, KeepsEverythingInOrder) {
   EventArena arena(16 * kMib);
-  LaunchLog log(arena);
+  LaunchLog log(arena, nullptr, 0);
   constexpr std::uint32_t kCount = 20'000;  // several chunks
-  for (std::uint32_t i = 0; i < kCount; ++i) log.append(launch(i));
+  for (std::uint32_t i = 0; i < kCount; ++i) append(log, i);
   const auto launches = taken(log);
   ASSERT_EQ(launches.size(), kCount);
   for (std::uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(launches[i].correlation_id, i);
@@ -43,12 +46,14 @@ TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
   constexpr std::uint32_t kThreads = 16;
   constexpr std::uint32_t kCount = 10'000;
   EventArena arena(64 * kMib);
-  LaunchLog log(arena);
+  Standpoint standpoint;
+  standpoint.this_thread = &numbered;
+  LaunchLog log(arena, &standpoint, 0);
   std::atomic<std::uint32_t> next{0};
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&log, &next, t] {
-      for (std::uint32_t i = 0; i < kCount; ++i) log.append(launch(next++, t));
+      for (std::uint32_t i = 0; i < kCount; ++i) append(log, next++);
     });
   }
   for (auto& thread : threads) thread.join();
@@ -67,14 +72,43 @@ TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
   }
 }
 
+TEST(LaunchLog, NotesWhenAndWhere) {
+  EventArena arena(kMib);
+  Standpoint standpoint;
+  standpoint.this_thread = &numbered;
+  standpoint.step = 3;
+  standpoint.phase = 1;
+  standpoint.current_node = []() noexcept { return event::AutogradPosition{41, 2}; };
+  const std::int64_t begin_ns = now_ns();
+  LaunchLog log(arena, &standpoint, begin_ns);
+  log.append(7, event::LaunchKind::kMemcpy);
+  standpoint.phase = -1;
+  standpoint.current_node = nullptr;
+  log.append(8, event::LaunchKind::kKernel);
+  const auto launches = taken(log);
+  const std::int64_t whole_ns = now_ns() - begin_ns;
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].kind, event::LaunchKind::kMemcpy);
+  EXPECT_EQ(launches[0].place.step, 3);
+  EXPECT_EQ(launches[0].place.phase, 1);
+  EXPECT_EQ(launches[0].place.range, 5);
+  EXPECT_EQ(launches[0].place.thread, numbered().number);
+  EXPECT_EQ(launches[0].place.node.sequence, 41);
+  EXPECT_EQ(launches[1].place.phase, -1);
+  EXPECT_EQ(launches[1].place.node.sequence, -1);
+  EXPECT_GE(launches[0].time_ns, -1000) << "as exact as the comparison of clocks";
+  EXPECT_LT(launches[0].time_ns, launches[1].time_ns);
+  EXPECT_LE(launches[1].time_ns, whole_ns + 1000);
+}
+
 TEST(LaunchLog, CountsWhatHasNoRoom) {
   constexpr std::uint32_t kCount = 100'000;
   EventArena arena(kMib);
-  LaunchLog log(arena);
+  LaunchLog log(arena, nullptr, 0);
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < 4; ++t) {
     threads.emplace_back([&log, t] {
-      for (std::uint32_t i = 0; i < kCount; ++i) log.append(launch(i, t));
+      for (std::uint32_t i = 0; i < kCount; ++i) append(log, i);
     });
   }
   for (auto& thread : threads) thread.join();
@@ -87,23 +121,23 @@ TEST(LaunchLog, CountsWhatHasNoRoom) {
 TEST(LaunchLog, WithoutRoomEverythingIsLostAndCounted) {
   EventArena arena(0);
   ASSERT_NE(arena.take_low(1), nullptr);
-  LaunchLog log(arena);
-  for (std::uint32_t i = 0; i < 5; ++i) log.append(launch(i));
+  LaunchLog log(arena, nullptr, 0);
+  for (std::uint32_t i = 0; i < 5; ++i) append(log, i);
   EXPECT_TRUE(taken(log).empty());
   EXPECT_EQ(log.lost(), 5);
 }
 
 TEST(LaunchLog, ACapturedCallIsTakenBack) {
   EventArena arena(kMib);
-  LaunchLog log(arena);
+  LaunchLog log(arena, nullptr, 0);
   log.retract();  // nothing was appended yet
-  log.append(launch(1));
+  append(log, 1);
   log.close();
   log.retract();  // the call has returned: what is made now is no part of it
-  log.append(launch(2));
+  append(log, 2);
   log.retract();
   log.retract();  // a call that makes two nodes
-  log.append(launch(3));
+  append(log, 3);
   const auto launches = taken(log);
   ASSERT_EQ(launches.size(), 2u);
   EXPECT_EQ(launches[0].correlation_id, 1u);
@@ -113,8 +147,8 @@ TEST(LaunchLog, ACapturedCallIsTakenBack) {
 TEST(LaunchLog, ACapturedCallWithoutRoomIsNoLoss) {
   EventArena arena(0);
   ASSERT_NE(arena.take_low(1), nullptr);
-  LaunchLog log(arena);
-  log.append(launch(1));
+  LaunchLog log(arena, nullptr, 0);
+  append(log, 1);
   log.retract();
   EXPECT_EQ(log.lost(), 0);
 }
@@ -122,8 +156,8 @@ TEST(LaunchLog, ACapturedCallWithoutRoomIsNoLoss) {
 TEST(LaunchLog, ASecondLogOfTheSameThreadIsAnother) {
   EventArena arena(kMib);
   for (std::uint32_t i = 0; i < 3; ++i) {
-    LaunchLog log(arena);  // likely at the same address each time
-    log.append(launch(i));
+    LaunchLog log(arena, nullptr, 0);  // likely at the same address each time
+    append(log, i);
     const auto launches = taken(log);
     ASSERT_EQ(launches.size(), 1u);
     EXPECT_EQ(launches[0].correlation_id, i);
@@ -132,12 +166,12 @@ TEST(LaunchLog, ASecondLogOfTheSameThreadIsAnother) {
 
 TEST(LaunchLog, StragglersDoNoHarm) {
   EventArena arena(8 * kMib);
-  LaunchLog log(arena);
+  LaunchLog log(arena, nullptr, 0);
   std::atomic<bool> stop{false};
   std::atomic<bool> began{false};
   std::thread straggler([&] {
     for (std::uint32_t i = 0; !stop; ++i) {
-      log.append(launch(i));
+      append(log, i);
       if (i % 3 == 0) log.retract();
       log.close();
       began = true;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "collect/torch/call_clock.hpp"
+#include "collect/cuda/call_clock.hpp"
 
 namespace kymo::collect {
 namespace {
