@@ -5,6 +5,7 @@
 //   KYMO_RECORDS=calls     also a call at each launch that the pass trace watches, which does nothing
 //   KYMO_RECORDS=graphs    also a call at each node that a graph gets, of which a step without graphs has none
 //   KYMO_RECORDS=operators also a callback at each operator of LibTorch that the pass ops watches, which does nothing
+//   KYMO_RECORDS=log       as graphs, and each launch is noted in kymo's log of launches: all of the pass trace but scopes and nodes
 #include <ATen/record_function.h>
 #include <cupti.h>
 
@@ -14,11 +15,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <memory>
 #include <string_view>
 
+#include "collect/cuda/event_arena.hpp"
 #include "collect/cuda/launch_calls.hpp"
+#include "collect/cuda/launch_log.hpp"
 
 namespace {
 
@@ -33,6 +35,22 @@ void CUPTIAPI give(std::uint8_t** memory, std::size_t* bytes, std::size_t* most_
 void CUPTIAPI take(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t, std::size_t) { std::free(memory); }
 
 void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+void CUPTIAPI note(void* log, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* detail) {
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
+  auto& launches = *static_cast<kymo::collect::LaunchLog*>(log);
+  const auto* launch = static_cast<const CUpti_CallbackData*>(detail);
+  if (launch->callbackSite != CUPTI_API_ENTER) return launches.close();
+  launches.append(launch->correlationId, kymo::collect::kind_of_launch(call));
+}
+
+/// Never destroyed: CUDA may launch until the process ends.
+kymo::collect::LaunchLog& launch_log() {
+  static auto* const arena = new kymo::collect::EventArena(std::int64_t{512} << 20);
+  static auto* const log = new kymo::collect::LaunchLog(*arena, nullptr, 0);
+  arena->warm(0, std::size_t{64} << 20);
+  return *log;
+}
 
 bool watch_launches(CUpti_SubscriberHandle subscriber) {
   for (const kymo::collect::LaunchCall& launch : kymo::collect::launch_calls()) {
@@ -56,23 +74,32 @@ void watch_operators() {
   at::addGlobalCallback(callback.scopes({at::RecordScope::FUNCTION}));
 }
 
-// Each has what is before it, too.
-enum Level : std::ptrdiff_t { kKernels, kCalls, kGraphs, kOperators };
-constexpr std::array<std::string_view, 4> kLevels = {"kernels", "calls", "graphs", "operators"};
+struct Level {
+  std::string_view name;
+  bool calls = false;
+  bool graphs = false;
+  bool operators = false;
+  bool log = false;
+};
+constexpr std::array<Level, 5> kLevels = {
+    {{"kernels"}, {"calls", true}, {"graphs", true, true}, {"operators", true, true, true}, {"log", true, true, false, true}}};
 
-bool watch(std::ptrdiff_t level) {
+bool watch(const Level& level) {
   CUpti_SubscriberHandle subscriber = nullptr;
-  if (level >= kCalls && cuptiSubscribe(&subscriber, ignore, nullptr) != CUPTI_SUCCESS) return false;
-  if (level >= kCalls && !watch_launches(subscriber)) return false;
-  if (level >= kGraphs && !watch_graphs(subscriber)) return false;
-  if (level >= kOperators) watch_operators();
+  if (!level.calls) return true;
+  const CUptiResult subscribed =
+      level.log ? cuptiSubscribe(&subscriber, note, &launch_log()) : cuptiSubscribe(&subscriber, ignore, nullptr);
+  if (subscribed != CUPTI_SUCCESS || !watch_launches(subscriber)) return false;
+  if (level.graphs && !watch_graphs(subscriber)) return false;
+  if (level.operators) watch_operators();
   return true;
 }
 
 bool starts() {
   const char* const given = std::getenv("KYMO_RECORDS");
-  const auto level = std::find(kLevels.begin(), kLevels.end(), given ? given : kLevels[kKernels]) - kLevels.begin();
-  if (level == std::ssize(kLevels) || cuptiActivityRegisterCallbacks(give, take) != CUPTI_SUCCESS || !watch(level)) return false;
+  const std::string_view asked = given ? given : kLevels[0].name;
+  const auto level = std::find_if(kLevels.begin(), kLevels.end(), [&](const Level& each) { return each.name == asked; });
+  if (level == kLevels.end() || cuptiActivityRegisterCallbacks(give, take) != CUPTI_SUCCESS || !watch(*level)) return false;
   return cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS &&
          cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS;
 }

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What observing a training step costs, beside torch.profiler on the same model in Python (peers/profiler.py), on one GPU.
 
-  tracing_cost.py KYMO [--rounds 3] [--steps 200] [--cases "small bf16,large bf16"] [--floor tests/kernel_records.so] [--no-peer]
+  tracing_cost.py KYMO [--rounds 3] [--steps 200] [--cases "small bf16,large bf16"] [--floor tests/kernel_records.so] [--rows trace,ops]
+    [--no-peer]
 
 Each case runs once a round in a process for each row: a time pass, the passes trace and ops, and a time pass with another pass in the
 same call ("time beside trace"). The processes take turns (turns.py), so that whatever else the machine does meets all alike. A ratio is
 the median step of a turn over that of the plain time pass in the same lap; printed are the median of the laps, their quartiles, the
-lowest and highest median of a round, and the ratio of the fastest tenths of all steps, which a busy machine disturbs least. --floor adds what LibTorch and CUPTI take before kymo does anything, in time passes
-(kernel_records.cpp): CUPTI's records of kernels alone, with an empty call at each launch, ready for graphs, and with an empty callback at
-each operator.
-The first case is bound by launches (small, bf16 autocast), large by the GPU, the last replays a CUDA graph.
+lowest and highest median of a round, and the ratio of the fastest tenths of all steps, which a busy machine disturbs least. --floor adds
+what LibTorch and CUPTI take before kymo does anything, in time passes (kernel_records.cpp): CUPTI's records of kernels alone, with an
+empty call at each launch, ready for graphs, and with an empty callback at each operator; and with kymo's own log of launches, which is
+the pass trace without scopes and nodes. --rows leaves out all rows but these and the plain one. The first case is bound by launches
+(small, bf16 autocast), large by the GPU, the last replays a CUDA graph.
 """
 import argparse
 import os
@@ -31,7 +33,7 @@ CASES = {
 }
 PLAIN = "time"
 PASSES = {PLAIN: "time", "trace": "trace", "ops": "ops", "time beside trace": "time,trace"}
-FLOOR = {f"records: {level}": level for level in ("kernels", "calls", "graphs", "operators")}
+FLOOR = {f"records: {level}": level for level in ("kernels", "calls", "graphs", "operators", "log")}
 
 
 def command(arguments, words, passes, database):
@@ -42,17 +44,19 @@ def command(arguments, words, passes, database):
     return line
 
 
-def members(arguments, words, folder):
-    """One for each row: name, command line, environment, database, pass."""
-    all_of_them = []
-    for name, passes in PASSES.items():
-        database = os.path.join(folder, name + ".db")
-        all_of_them.append(turns.Member(name, command(arguments, words, passes, database), dict(os.environ), database, passes.split(",")[0]))
-    for name, records in FLOOR.items() if arguments.floor else ():
-        database = os.path.join(folder, name + ".db")
-        environment = os.environ | {"CUDA_INJECTION64_PATH": arguments.floor, "KYMO_RECORDS": records}
-        all_of_them.append(turns.Member(name, command(arguments, words, "time", database), environment, database, "time"))
-    return all_of_them
+def rows(arguments):
+    """Names of what is compared with the plain time pass."""
+    names = [name for name in [*PASSES, *(FLOOR if arguments.floor else [])] if name != PLAIN]
+    return [name for name in names if not arguments.rows or name in arguments.rows.split(",")]
+
+
+def member(arguments, words, name, folder):
+    database = os.path.join(folder, name + ".db")
+    passes = PASSES.get(name, "time")
+    environment = dict(os.environ)
+    if name in FLOOR:
+        environment |= {"CUDA_INJECTION64_PATH": arguments.floor, "KYMO_RECORDS": FLOOR[name]}
+    return turns.Member(name, command(arguments, words, passes, database), environment, database, passes.split(",")[0])
 
 
 def measure(arguments, case):
@@ -61,7 +65,7 @@ def measure(arguments, case):
     rounds = []
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
-            rounds.append(turns.take(members(arguments, words, folder), turn_s))
+            rounds.append(turns.take([member(arguments, words, name, folder) for name in [PLAIN, *rows(arguments)]], turn_s))
     return rounds
 
 
@@ -72,17 +76,17 @@ def fastest_tenth(rounds, name):
 
 
 def print_case(case, rounds, names):
-    plain_ms = statistics.median(step for laps in rounds for lap in laps for step in lap.get(PLAIN, []))
+    plain_ms = [step for laps in rounds for lap in laps for step in lap.get(PLAIN, [])]
     for name in names:
         by_round = [[statistics.median(lap[name]) / statistics.median(lap[PLAIN]) for lap in laps if name in lap and PLAIN in lap]
                     for laps in rounds]
         ratios = [ratio for each in by_round for ratio in each]
         if len(ratios) < 2:
-            raise SystemExit(f"{case}, {name}: no laps to compare; ask for more --steps")
+            raise SystemExit(f"{case}, {name}: {len(ratios)} laps of at least {turns.LEAST_STEPS} steps each to compare; ask for more --steps")
         low, middle, high = statistics.quantiles(ratios, n=4)
         medians = [statistics.median(each) for each in by_round if each]
         fast = fastest_tenth(rounds, name) / fastest_tenth(rounds, PLAIN)
-        print(f"{case},{name},{plain_ms:.3f},{middle:.4f},{low:.4f},{high:.4f},{min(medians):.4f},{max(medians):.4f},{fast:.4f},{len(ratios)}",
+        print(f"{case},{name},{statistics.median(plain_ms):.3f},{middle:.4f},{low:.4f},{high:.4f},{min(medians):.4f},{max(medians):.4f},{fast:.4f},{len(ratios)}",
               flush=True)
 
 
@@ -94,13 +98,15 @@ def main():
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--floor", type=lambda path: str(pathlib.Path(path).resolve(strict=True)))
+    parser.add_argument("--rows", default="")
     parser.add_argument("--no-peer", action="store_true")
     arguments = parser.parse_args()
+    if not rows(arguments):
+        parser.error(f"--rows {arguments.rows}: there are {', '.join(list(PASSES)[1:] + list(FLOOR))} (the latter with --floor)")
 
     print("case,row,time_ms,ratio,lower_quartile,upper_quartile,lowest_round,highest_round,fastest_tenth,laps", flush=True)
     for case in arguments.cases.split(","):
-        names = [name for name in list(PASSES) + (list(FLOOR) if arguments.floor else []) if name != PLAIN]
-        print_case(case, measure(arguments, case), names)
+        print_case(case, measure(arguments, case), rows(arguments))
     if not arguments.no_peer:
         print("torch.profiler: size,activities,plain_ms,profiled_ms,ratio,events", flush=True)
         subprocess.run([sys.executable, str(pathlib.Path(__file__).parent / "peers" / "profiler.py")], check=True)

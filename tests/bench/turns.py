@@ -7,6 +7,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import tempfile
 import time
 
 STEPS = "SELECT start_ns / 1e9, host_ns / 1e9 FROM sample WHERE pass = ? AND phase = 'step' AND warmup = 0"
@@ -21,6 +22,7 @@ class Member:
     database: str
     observed: str  # the pass whose steps count
     process: subprocess.Popen = None
+    errors: object = None  # a file with what it said on stderr
     turns: list = dataclasses.field(default_factory=list)  # (lap, begin, end) by the wall clock
 
 
@@ -40,7 +42,8 @@ def take(members, turn_s):
 def advance(member, lap, turn_s):
     """One turn; False once it has ended."""
     if member.process is None:
-        member.process = subprocess.Popen(member.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=member.environment)
+        member.errors = tempfile.TemporaryFile()
+        member.process = subprocess.Popen(member.command, stdout=subprocess.DEVNULL, stderr=member.errors, env=member.environment)
     if member.process.returncode is not None:
         return False
     begin = time.time()
@@ -53,7 +56,8 @@ def advance(member, lap, turn_s):
     if member.process.returncode is None:
         send(member.process.pid, signal.SIGSTOP)
     elif member.process.returncode != 0:
-        raise SystemExit(f"{member.name}: {' '.join(member.command)}: exit {member.process.returncode}\n{member.process.stderr.read().decode()}")
+        member.errors.seek(0)
+        raise SystemExit(f"{member.name}: {' '.join(member.command)}: exit {member.process.returncode}\n{member.errors.read().decode()}")
     return True
 
 
