@@ -7,11 +7,9 @@
 #include <cstdint>
 #include <new>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "collect/cuda/event_arena.hpp"
-#include "event/trace.hpp"
 
 namespace kymo::collect {
 
@@ -102,7 +100,8 @@ class RowWriter {
   OperatorRow& add() noexcept {
     auto* const row = new (next_) OperatorRow;
     next_ += sizeof(OperatorRow);
-    prefetch_for_writing(next_ + kPrefetchBytes);
+    // Rows are written once, one after the other: what the next but one takes is on its way by then.
+    __builtin_prefetch(next_ + sizeof(OperatorRow), 1);
     return *row;
   }
   void publish() noexcept { chunk_->used.store(++used_, std::memory_order_release); }
@@ -133,9 +132,6 @@ class RowWriter {
     const RowText* text = nullptr;
   };
   static constexpr std::size_t kKnown = 256;
-  // Rows are written once, one after the other: what the next but one takes is on its way by then.
-  static constexpr std::size_t kPrefetchBytes = sizeof(OperatorRow);
-  static void prefetch_for_writing(const std::byte* address) noexcept { __builtin_prefetch(address, 1); }
 
   /// Names are short, and this is the most frequent thing that a pass does: not worth a call.
   static bool is_same(const char* left, const char* right) noexcept {
