@@ -5,8 +5,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/ones.h>
 
+#include <kymo/vector_functions.hpp>
 #include <utility>
 
 #include "ops/attention.hpp"
@@ -24,26 +24,15 @@ at::Tensor empty_log_sum_exp(const at::Tensor& q) {
                           q.options().dtype(accumulator_of(q.scalar_type())));
 }
 
-/// On a CPU LibTorch leaves exp and log to MKL, which chooses their kernels at their first call; where several threads make that call
-/// together, one of them may run the least accurate kernel for its part, once (github.com/pytorch/pytorch/issues/188792). So one thread
-/// calls them first.
-void settle_vector_functions(const at::Tensor& tensor) {
-  if (!tensor.is_cpu()) return;
-  [[maybe_unused]] static const bool settled = [] {
-    for (const at::ScalarType type : {at::kFloat, at::kDouble}) at::ones({1}, type).exp_().log_();
-    return true;
-  }();
-}
-
 void run(Implementation implementation, const ForwardTensors& tensors, const Setting& setting) {
-  settle_vector_functions(tensors.query);
+  if (tensors.query.is_cpu()) libtorch::settle_vector_functions();
   if (implementation == Implementation::kNaive) return naive::forward(tensors, setting);
   if (implementation == Implementation::kTiled) return tiled::forward(tensors, setting);
   flash::forward(tensors, setting);
 }
 
 void run(Implementation implementation, const BackwardTensors& tensors, const Setting& setting) {
-  settle_vector_functions(tensors.query);
+  if (tensors.query.is_cpu()) libtorch::settle_vector_functions();
   if (implementation == Implementation::kNaive) return naive::backward(tensors, setting);
   if (implementation == Implementation::kTiled) return tiled::backward(tensors, setting);
   flash::backward(tensors, setting);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <kymo/context.hpp>
+#include <kymo/vector_functions.hpp>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -18,8 +19,10 @@
 /// Glue between a workload and LibTorch. Needs no CUDA header: what is particular to a device goes through LibTorch's own device guard.
 namespace kymo::libtorch {
 
-/// The device that the host chose for this rank, made LibTorch's current one. Throws c10::Error if LibTorch cannot use it.
+/// The device that the host chose for this rank, made LibTorch's current one; before anything is computed. Throws c10::Error if LibTorch
+/// cannot use it.
 inline at::Device select_device(const Context& ctx) {
+  settle_vector_functions();
   if (!ctx.is_cuda()) return at::Device(at::kCPU);
   const at::Device device(at::kCUDA, static_cast<at::DeviceIndex>(ctx.device_index()));
   c10::impl::getDeviceGuardImpl(at::kCUDA)->setDevice(device);
