@@ -88,13 +88,13 @@ Json to_json(const Outcome& m) {
           {"phase", m.phase},
           {"step", m.step},
           {"verification", m.verification},
-          {"age_ns", m.age_ns}};
+          {"failed_ns", m.failed_ns}};
 }
 
 Outcome outcome_from(const Json& f) {
-  return {field<std::string>(f, "status"), field<std::string>(f, "detail"), field<std::string>(f, "stage"),
-          field<std::string>(f, "phase"),  field<std::int64_t>(f, "step"),  field<std::string>(f, "verification"),
-          field<std::int64_t>(f, "age_ns")};
+  return {field<std::string>(f, "status"),    field<std::string>(f, "detail"), field<std::string>(f, "stage"),
+          field<std::string>(f, "phase"),     field<std::int64_t>(f, "step"),  field<std::string>(f, "verification"),
+          field<std::int64_t>(f, "failed_ns")};
 }
 
 Json to_json(const Cancel&) { return {{"type", "cancel"}}; }

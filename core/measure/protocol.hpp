@@ -88,7 +88,9 @@ struct Outcome {
   std::string phase;
   std::int64_t step = -1;
   std::string verification;  ///< verify pass: "passed", "failed", "unavailable"; else empty
-  std::int64_t age_ns = 0;   ///< how long before it was sent the pass failed: of several ranks the first to fail is the cause
+  /// When the pass failed, on the supervisor's clock: of several ranks the first to fail is the cause. -1 if it did not, if there is but
+  /// one rank, or if that is unknown.
+  std::int64_t failed_ns = -1;
 };
 
 /// supervisor → worker: end after the current step; what was measured is written.

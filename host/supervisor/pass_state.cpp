@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "base/text.hpp"
+#include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
 namespace {
@@ -102,7 +103,8 @@ Actions PassState::outcome(int rank, const protocol::Outcome& outcome, double no
   if (outcome.step >= 0) verdict.step = outcome.step;
   if (outcome.status == "oom") return fail(std::move(verdict), kObserved, 0, now_s);
   if (outcome.status == "failed") {
-    return fail(std::move(verdict), kReported, limits_.settle_s, now_s, now_s - static_cast<double>(outcome.age_ns) / 1e9);
+    const double failed_s = outcome.failed_ns < 0 ? now_s : steady_seconds(outcome.failed_ns);
+    return fail(std::move(verdict), kReported, limits_.settle_s, now_s, failed_s);
   }
   return fail(std::move(verdict), outcome.status == "skipped" ? kSkip : kInterruption, limits_.skip_settle_s, now_s);
 }

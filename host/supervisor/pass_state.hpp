@@ -76,7 +76,7 @@ struct Verdict {
 Verdict lost_after_report(int rank, const std::string& reason);
 
 /// One pass of one run over all its ranks as a state machine: what workers say and how they end goes in, what to do comes out.
-/// Knows neither processes nor sockets. Times are seconds on any steady clock.
+/// Knows neither processes nor sockets. Times are those of steady_seconds().
 class PassState {
  public:
   /// Where a rank stands at this moment, as far as it can be seen from outside.

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
+#include <cstdint>
+
+#include "base/clock.hpp"
 
 namespace kymo::supervisor {
 
-/// The clock of deadlines, in seconds from any moment.
-inline double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+/// A moment of the host's clock in seconds.
+constexpr double steady_seconds(std::int64_t host_ns) { return static_cast<double>(host_ns) * 1e-9; }
+
+/// The clock of deadlines.
+inline double steady_seconds() { return steady_seconds(now_ns()); }
 
 }  // namespace kymo::supervisor

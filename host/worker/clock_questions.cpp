@@ -30,4 +30,10 @@ std::optional<event::ClockSync> compare_with_supervisor(ControlClient& control, 
   return event::ClockSync{event::kSupervisorClock, pair.host_ns - run_start_ns, pair.clock_ns, pair.error_ns};
 }
 
+std::optional<std::int64_t> on_supervisors_clock(ControlClient& control, std::int64_t host_ns) {
+  const auto sync = compare_with_supervisor(control, 0);
+  if (!sync) return std::nullopt;
+  return host_ns + sync->clock_ns - sync->host_ns;
+}
+
 }  // namespace kymo::worker

@@ -14,4 +14,7 @@ namespace kymo::worker {
 /// Throws ConnectionLost.
 std::optional<event::ClockSync> compare_with_supervisor(ControlClient& control, std::int64_t run_start_ns);
 
+/// A moment of this machine's clock on the supervisor's; nullopt once the run is cancelled.
+std::optional<std::int64_t> on_supervisors_clock(ControlClient& control, std::int64_t host_ns);
+
 }  // namespace kymo::worker

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "worker/clock_questions.hpp"
 #include "worker/engine.hpp"
 #include "worker/failure.hpp"
 #include "worker/freed_memory.hpp"
@@ -70,7 +71,8 @@ Outcome Session::carry_out(const Assignment& assignment) {
   } catch (const std::exception& error) {
     if (result.outcome.status == "ok") result.outcome = {"failed", one_line(error.what()), "write", "", -1, result.outcome.verification};
   }
-  if (result.failed_ns >= 0) result.outcome.age_ns = now_ns() - result.failed_ns;
+  if (result.outcome.status == "failed" && result.failed_ns >= 0 && assignment.what.ranks > 1)
+    result.outcome.failed_ns = on_supervisors_clock(control_, result.failed_ns).value_or(-1);
   return result.outcome;
 }
 

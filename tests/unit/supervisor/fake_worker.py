@@ -75,7 +75,7 @@ class Pass:
         self.barriers = 0
 
     def outcome(self, status, detail="", step=-1, verification=""):
-        self.control.send(type="outcome", status=status, detail=detail, stage="step", phase="forward", step=step, verification=verification, age_ns=0)
+        self.control.send(type="outcome", status=status, detail=detail, stage="step", phase="forward", step=step, verification=verification, failed_ns=-1)
 
     def barrier(self, stop=False):
         self.control.send(type="barrier", sequence=self.barriers, stop=stop)

@@ -14,20 +14,20 @@ namespace {
 using measure::Pass;
 using testing::HasSubstr;
 
-protocol::Outcome failed(const std::string& detail, std::int64_t age_ns) {
+protocol::Outcome failed(const std::string& detail, std::int64_t failed_ns) {
   protocol::Outcome outcome;
   outcome.status = "failed";
   outcome.detail = detail;
-  outcome.age_ns = age_ns;
+  outcome.failed_ns = failed_ns;
   return outcome;
 }
 
 TEST(PassCause, OfSeveralFailuresTheFirstToHappenIsTheCause) {
   PassState state(Pass::kTime, 3, {}, 0);
   for (int rank = 0; rank < 3; ++rank) state.connected(rank, 0);
-  EXPECT_TRUE(state.outcome(0, failed("a collective failed: another rank is gone", 100'000'000), 1).empty());
-  EXPECT_TRUE(state.outcome(2, failed("bad input", 400'000'000), 1.2).empty());
-  state.outcome(1, failed("a collective failed as well", 100'000'000), 1.3);
+  EXPECT_TRUE(state.outcome(0, failed("a collective failed: another rank is gone", 900'000'000), 1).empty());
+  EXPECT_TRUE(state.outcome(2, failed("bad input", 800'000'000), 1.2).empty());
+  state.outcome(1, failed("a collective failed as well", 900'000'000), 1.3);
   EXPECT_EQ(state.verdict().rank, 2);
   EXPECT_EQ(state.verdict().detail, "bad input");
 }
@@ -36,9 +36,9 @@ TEST(PassCause, ARankThatFailedFirstIsWaitedForWhileItClearsUp) {
   PassState state(Pass::kTime, 3, {}, 0);
   for (int rank = 0; rank < 3; ++rank) state.connected(rank, 0);
   state.progress(2, {"step", 4, 0, true}, 1);
-  EXPECT_TRUE(state.outcome(0, failed("connection closed", 0), 1.1).empty());
+  EXPECT_TRUE(state.outcome(0, failed("connection closed", -1), 1.1).empty());
   EXPECT_TRUE(state.tick(3).empty()) << "longer than for ranks of which nothing is known";
-  EXPECT_EQ(state.outcome(2, failed("the cause", 3'000'000'000), 4).size(), 3u) << "all end";
+  EXPECT_EQ(state.outcome(2, failed("the cause", 1'000'000'000), 4).size(), 3u) << "all end";
   EXPECT_EQ(state.verdict().detail, "the cause");
   EXPECT_EQ(state.verdict().rank, 2);
 }
@@ -47,7 +47,7 @@ TEST(PassCause, ARankThatClearsUpForTooLongIsNotWaitedFor) {
   PassState state(Pass::kTime, 2, {}, 0);
   for (int rank = 0; rank < 2; ++rank) state.connected(rank, 0);
   state.progress(1, {"step", 4, 0, true}, 1);
-  state.outcome(0, failed("connection closed", 0), 1.1);
+  state.outcome(0, failed("connection closed", -1), 1.1);
   EXPECT_TRUE(state.tick(7).empty());
   EXPECT_EQ(state.tick(7.2).size(), 2u) << "both end";
   EXPECT_EQ(state.verdict().rank, 0);

@@ -27,6 +27,7 @@ TEST(ClockQuestions, OfOneBootAreAnsweredExactlyByOne) {
   EXPECT_EQ(sync->error_ns, 0);
   EXPECT_EQ(sync->clock_ns - sync->host_ns, 1'000);
   EXPECT_GE(sync->clock_ns, before_ns);
+  EXPECT_EQ(on_supervisors_clock(control, 5'000), 5'000);
 }
 
 TEST(ClockQuestions, OfOtherMachinesGoByTheFastest) {
@@ -39,6 +40,7 @@ TEST(ClockQuestions, OfOtherMachinesGoByTheFastest) {
   const std::int64_t offset_ns = sync->clock_ns - sync->host_ns;
   EXPECT_LE(offset_ns, kFarAhead + sync->error_ns);
   EXPECT_GE(offset_ns, kFarAhead - sync->error_ns);
+  EXPECT_NEAR(static_cast<double>(on_supervisors_clock(control, 5'000).value() - kFarAhead), 5'000, 1e9);
 }
 
 TEST(ClockQuestions, DoNotTrustABootThatHasAnotherClock) {
@@ -54,6 +56,7 @@ TEST(ClockQuestions, EndWithTheRun) {
   FakeControl control;
   control.on_ask_clock = [](std::int64_t) -> std::optional<Clock> { return std::nullopt; };
   EXPECT_FALSE(compare_with_supervisor(control, 0));
+  EXPECT_FALSE(on_supervisors_clock(control, 0));
   control.on_ask_clock = [](std::int64_t) -> std::optional<Clock> { throw ConnectionLost("gone"); };
   EXPECT_THROW(compare_with_supervisor(control, 0), ConnectionLost);
 }

@@ -161,6 +161,24 @@ TEST_F(SessionTest, TheFirstFailureIsTheOneReported) {
   EXPECT_EQ(control.outcomes[0].detail, "the cause");
 }
 
+TEST_F(SessionTest, OneOfSeveralRanksTellsWhenItFailed) {
+  std::int64_t thrown_ns = 0;
+  std::int64_t destroyed_ns = 0;
+  equipment.workload.on_prepare = [&](const FakeHost& host) {
+    thrown_ns = now_ns();
+    return host.fail(KYMO_FAILED, "the cause");
+  };
+  equipment.workload.on_destroy = [&] { destroyed_ns = now_ns(); };
+  auto assignment = fake_assignment();
+  control.assignments = {assignment};
+  assignment.what.ranks = 2;
+  control.assignments.push_back(assignment);
+  serve();
+  EXPECT_EQ(control.outcomes[0].failed_ns, -1) << "there is no other that may be the cause";
+  EXPECT_GE(control.outcomes[1].failed_ns, thrown_ns);
+  EXPECT_LE(control.outcomes[1].failed_ns, destroyed_ns) << "of what is gone then the others fail";
+}
+
 TEST_F(SessionTest, AnUnknownDeviceIsALoss) {
   equipment.device_reason = "no GPU 3";
   control.assignments = {fake_assignment()};
