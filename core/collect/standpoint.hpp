@@ -15,6 +15,9 @@ struct alignas(64) ThreadStanding {
   std::uint32_t number = 0;  ///< threads count from 0 in the order in which they were first seen
 };
 
+/// Of a thread that nobody follows.
+inline constexpr ThreadStanding kNowhere;
+
 /// Where the workload stands: what a collector asks, on any thread and at any moment of an observed pass, to place an event.
 /// The worker keeps step, phase, range and thread; the module of LibTorch adds autograd and operators while it is armed, so that each
 /// module works without the other.
@@ -36,10 +39,7 @@ struct Standpoint {
   /// Its name, valid until it ends; empty if there is none.
   std::atomic<std::string_view (*)() noexcept> op_name{nullptr};
 
-  const ThreadStanding& standing() const noexcept {
-    static constexpr ThreadStanding kNowhere;
-    return this_thread ? this_thread() : kNowhere;
-  }
+  const ThreadStanding& standing() const noexcept { return this_thread ? this_thread() : kNowhere; }
   event::Place here() const noexcept { return here(standing()); }
   /// For who keeps the calling thread's standing.
   event::Place here(const ThreadStanding& own) const noexcept {

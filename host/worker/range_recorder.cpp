@@ -69,9 +69,8 @@ RangeRecorder::ThreadLog* RangeRecorder::add_thread() {
 }
 
 const collect::ThreadStanding& RangeRecorder::standing_of_this_thread() noexcept {
-  static constexpr collect::ThreadStanding kNowhere;
   const ThreadLog* log = log_of_this_thread();
-  return log ? *log->standing : kNowhere;
+  return log ? *log->standing : collect::kNowhere;
 }
 
 void RangeRecorder::set_step(std::int64_t step) { standpoint().step.store(static_cast<std::int32_t>(step), std::memory_order_relaxed); }

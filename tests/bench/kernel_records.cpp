@@ -47,7 +47,8 @@ void CUPTIAPI note(void* log, CUpti_CallbackDomain domain, CUpti_CallbackId call
 /// Never destroyed: CUDA may launch until the process ends.
 kymo::collect::LaunchLog& launch_log() {
   static auto* const arena = new kymo::collect::EventArena(std::int64_t{512} << 20);
-  static auto* const log = new kymo::collect::LaunchLog(*arena, nullptr, 0);
+  static const kymo::collect::Standpoint nobody;
+  static auto* const log = new kymo::collect::LaunchLog(*arena, nobody, 0);
   arena->warm(0, std::size_t{64} << 20);
   return *log;
 }

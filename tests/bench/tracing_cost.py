@@ -11,7 +11,8 @@ the median step of a turn over that of the plain time pass in the same lap; prin
 lowest and highest median of a round, and the ratio of the fastest tenths of all steps, which a busy machine disturbs least. --floor adds
 what LibTorch and CUPTI take before kymo does anything, in time passes (kernel_records.cpp): CUPTI's records of kernels alone, with an
 empty call at each launch, ready for graphs, and with an empty callback at each operator; and with kymo's own log of launches, which is
-the pass trace without scopes and nodes. --rows leaves out all rows but these and the plain one. The first case is bound by launches
+the pass trace without scopes and nodes. Kept to a few processors (taskset -c 8-11 tracing_cost.py ...) the steps of a machine that others
+share are shorter and vary less. --rows leaves out all rows but these and the plain one. The first case is bound by launches
 (small, bf16 autocast), large by the GPU, the last replays a CUDA graph.
 """
 import argparse
@@ -36,9 +37,9 @@ PASSES = {PLAIN: "time", "trace": "trace", "ops": "ops", "time beside trace": "t
 FLOOR = {f"records: {level}": level for level in ("kernels", "calls", "graphs", "operators", "log")}
 
 
-def command(arguments, words, passes, database):
+def command(arguments, words, passes, steps, database):
     line = [arguments.kymo, "run", "transformer_lm", "--device", arguments.device, "--no-verify", "--passes", passes, "--warmup", "10",
-            "--steps", str(arguments.steps), "--observed-steps", str(1 if "," in passes else arguments.steps), "--db", database]
+            "--steps", str(steps), "--observed-steps", str(1 if "," in passes else steps), "--db", database]
     for word in words + ["context=256", "batch=4", "mode=train"]:
         line += ["--set", word]
     return line
@@ -53,10 +54,12 @@ def rows(arguments):
 def member(arguments, words, name, folder):
     database = os.path.join(folder, name + ".db")
     passes = PASSES.get(name, "time")
+    # The others take longer over a step, and their last laps need something to be compared with.
+    steps = arguments.steps * 3 // 2 if name == PLAIN else arguments.steps
     environment = dict(os.environ)
     if name in FLOOR:
         environment |= {"CUDA_INJECTION64_PATH": arguments.floor, "KYMO_RECORDS": FLOOR[name]}
-    return turns.Member(name, command(arguments, words, passes, database), environment, database, passes.split(",")[0])
+    return turns.Member(name, command(arguments, words, passes, steps, database), environment, database, passes.split(",")[0])
 
 
 def measure(arguments, case):

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "collect/module.hpp"
+#include "unit/collect/own_standing.hpp"
 
 namespace kymo::collect {
 
@@ -43,13 +43,6 @@ class PlantedKernels {
   cudaKernel_t broken_ = nullptr;
 };
 
-/// Where the calling thread says that it stands.
-inline ThreadStanding& own_standing() noexcept {
-  static std::atomic<std::uint32_t> next{0};
-  thread_local ThreadStanding standing{-1, next++};
-  return standing;
-}
-
 /// The module of this build, not armed yet: nothing here calls CUDA before it is. Skipped without a GPU.
 class TraceTest : public testing::Test {
  protected:
@@ -57,7 +50,7 @@ class TraceTest : public testing::Test {
     if (!std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "no GPU";
     module_ = &load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_cuda.so");
     collector_ = module_->make();
-    standpoint_.this_thread = []() noexcept -> const ThreadStanding& { return own_standing(); };
+    standpoint_.this_thread = &tell_standing;
     setting_.pass = measure::Pass::kTrace;
     setting_.device = measure::DeviceKind::kCuda;
     setting_.run_start_ns = now_ns();

@@ -91,14 +91,13 @@ std::optional<ClockPair> compare_with_cupti() {
 struct CuptiSession::State {
   State(const measure::Observation& observation, const Standpoint* where, std::int64_t run_start)
       : how(observation),
-        standpoint(where),
+        standpoint(where ? *where : nobody),
         run_start_ns(run_start),
         arena(how.memory_bytes),
         pool(arena, BufferPool::buffer_bytes_for(how.memory_bytes), count_activity_records),
         launches(arena, standpoint, run_start_ns),
         nodes(arena) {}
 
-  event::Place here() const noexcept { return standpoint ? standpoint->here() : event::Place{}; }
   static void CUPTIAPI called(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* detail);
   void node_made(CUpti_CallbackId what, const CUpti_GraphData& graph) noexcept;
 
@@ -111,7 +110,8 @@ struct CuptiSession::State {
   void add_losses(std::vector<event::Loss>& into) const;
 
   const measure::Observation how;
-  const Standpoint* const standpoint;
+  const Standpoint nobody;
+  const Standpoint& standpoint;
   const std::int64_t run_start_ns;
   EventArena arena;
   BufferPool pool;
@@ -143,7 +143,7 @@ void CuptiSession::State::node_made(CUpti_CallbackId what, const CUpti_GraphData
   std::uint64_t node = 0;
   if (cuptiGetGraphNodeId(graph.node, &node) != CUPTI_SUCCESS) return;
   if (what == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) {
-    nodes.created(node, here());
+    nodes.created(node, standpoint.here());
     return;
   }
   std::uint64_t original = 0;

@@ -23,11 +23,6 @@ struct Own {
 };
 thread_local Own t_own;
 
-const Standpoint& nowhere() {
-  static const Standpoint standpoint;
-  return standpoint;
-}
-
 }  // namespace
 
 /// Lies at the head of a stretch of the arena; launches follow it.
@@ -49,9 +44,9 @@ struct LaunchLog::ThreadPart {
   std::atomic<std::int64_t> lost{0};
 };
 
-LaunchLog::LaunchLog(EventArena& arena, const Standpoint* standpoint, std::int64_t run_start_ns)
+LaunchLog::LaunchLog(EventArena& arena, const Standpoint& standpoint, std::int64_t run_start_ns)
     : arena_(arena),
-      standpoint_(standpoint ? *standpoint : nowhere()),
+      standpoint_(standpoint),
       run_start_ns_(run_start_ns),
       chunk_bytes_(std::clamp(arena.size_bytes() / kChunkShare, kLeastChunkBytes, kMostChunkBytes)),
       number_(next_number()) {

@@ -10,17 +10,14 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "unit/collect/own_standing.hpp"
 
 namespace kymo::collect {
 namespace {
 
 constexpr std::int64_t kMib = 1 << 20;
 
-const ThreadStanding& numbered() noexcept {
-  static std::atomic<std::uint32_t> next{0};
-  thread_local const ThreadStanding standing{5, next++};
-  return standing;
-}
+const Standpoint kNobody;
 
 void append(LaunchLog& log, std::uint32_t correlation) { log.append(correlation, event::LaunchKind::kKernel); }
 
@@ -32,7 +29,7 @@ std::vector<event::Launch> taken(LaunchLog& log) {
 
 TEST(LaunchLog, KeepsEverythingInOrder) {
   EventArena arena(16 * kMib);
-  LaunchLog log(arena, nullptr, 0);
+  LaunchLog log(arena, kNobody, 0);
   constexpr std::uint32_t kCount = 20'000;  // several chunks
   for (std::uint32_t i = 0; i < kCount; ++i) append(log, i);
   const auto launches = taken(log);
@@ -47,8 +44,8 @@ TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
   constexpr std::uint32_t kCount = 10'000;
   EventArena arena(64 * kMib);
   Standpoint standpoint;
-  standpoint.this_thread = &numbered;
-  LaunchLog log(arena, &standpoint, 0);
+  standpoint.this_thread = &tell_standing;
+  LaunchLog log(arena, standpoint, 0);
   std::atomic<std::uint32_t> next{0};
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < kThreads; ++t) {
@@ -75,12 +72,13 @@ TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
 TEST(LaunchLog, NotesWhenAndWhere) {
   EventArena arena(kMib);
   Standpoint standpoint;
-  standpoint.this_thread = &numbered;
+  standpoint.this_thread = &tell_standing;
+  own_standing().range = 5;
   standpoint.step = 3;
   standpoint.phase = 1;
   standpoint.current_node = []() noexcept { return event::AutogradPosition{41, 2}; };
   const std::int64_t begin_ns = now_ns();
-  LaunchLog log(arena, &standpoint, begin_ns);
+  LaunchLog log(arena, standpoint, begin_ns);
   log.append(7, event::LaunchKind::kMemcpy);
   standpoint.phase = -1;
   standpoint.current_node = nullptr;
@@ -92,7 +90,7 @@ TEST(LaunchLog, NotesWhenAndWhere) {
   EXPECT_EQ(launches[0].place.step, 3);
   EXPECT_EQ(launches[0].place.phase, 1);
   EXPECT_EQ(launches[0].place.range, 5);
-  EXPECT_EQ(launches[0].place.thread, numbered().number);
+  EXPECT_EQ(launches[0].place.thread, own_standing().number);
   EXPECT_EQ(launches[0].place.node.sequence, 41);
   EXPECT_EQ(launches[1].place.phase, -1);
   EXPECT_EQ(launches[1].place.node.sequence, -1);
@@ -104,7 +102,7 @@ TEST(LaunchLog, NotesWhenAndWhere) {
 TEST(LaunchLog, CountsWhatHasNoRoom) {
   constexpr std::uint32_t kCount = 100'000;
   EventArena arena(kMib);
-  LaunchLog log(arena, nullptr, 0);
+  LaunchLog log(arena, kNobody, 0);
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < 4; ++t) {
     threads.emplace_back([&log, t] {
@@ -121,7 +119,7 @@ TEST(LaunchLog, CountsWhatHasNoRoom) {
 TEST(LaunchLog, WithoutRoomEverythingIsLostAndCounted) {
   EventArena arena(0);
   ASSERT_NE(arena.take_low(1), nullptr);
-  LaunchLog log(arena, nullptr, 0);
+  LaunchLog log(arena, kNobody, 0);
   for (std::uint32_t i = 0; i < 5; ++i) append(log, i);
   EXPECT_TRUE(taken(log).empty());
   EXPECT_EQ(log.lost(), 5);
@@ -129,7 +127,7 @@ TEST(LaunchLog, WithoutRoomEverythingIsLostAndCounted) {
 
 TEST(LaunchLog, ACapturedCallIsTakenBack) {
   EventArena arena(kMib);
-  LaunchLog log(arena, nullptr, 0);
+  LaunchLog log(arena, kNobody, 0);
   log.retract();  // nothing was appended yet
   append(log, 1);
   log.close();
@@ -147,7 +145,7 @@ TEST(LaunchLog, ACapturedCallIsTakenBack) {
 TEST(LaunchLog, ACapturedCallWithoutRoomIsNoLoss) {
   EventArena arena(0);
   ASSERT_NE(arena.take_low(1), nullptr);
-  LaunchLog log(arena, nullptr, 0);
+  LaunchLog log(arena, kNobody, 0);
   append(log, 1);
   log.retract();
   EXPECT_EQ(log.lost(), 0);
@@ -156,7 +154,7 @@ TEST(LaunchLog, ACapturedCallWithoutRoomIsNoLoss) {
 TEST(LaunchLog, ASecondLogOfTheSameThreadIsAnother) {
   EventArena arena(kMib);
   for (std::uint32_t i = 0; i < 3; ++i) {
-    LaunchLog log(arena, nullptr, 0);  // likely at the same address each time
+    LaunchLog log(arena, kNobody, 0);  // likely at the same address each time
     append(log, i);
     const auto launches = taken(log);
     ASSERT_EQ(launches.size(), 1u);
@@ -166,7 +164,7 @@ TEST(LaunchLog, ASecondLogOfTheSameThreadIsAnother) {
 
 TEST(LaunchLog, StragglersDoNoHarm) {
   EventArena arena(8 * kMib);
-  LaunchLog log(arena, nullptr, 0);
+  LaunchLog log(arena, kNobody, 0);
   std::atomic<bool> stop{false};
   std::atomic<bool> began{false};
   std::thread straggler([&] {

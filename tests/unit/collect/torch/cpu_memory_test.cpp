@@ -46,7 +46,7 @@ TEST_F(TorchCpuMemoryTest, EachBlockIsBornAndFreedWithItsSizePlaceAndOperator) {
     EXPECT_EQ(each.address, reinterpret_cast<std::uintptr_t>(address));
     EXPECT_EQ(each.place.step, 7);
     EXPECT_EQ(each.place.phase, 2);
-    EXPECT_EQ(each.place.thread, test_standing().number);
+    EXPECT_EQ(each.place.thread, own_standing().number);
   }
   EXPECT_LE(events[0].time_ns, events[1].time_ns);
   EXPECT_EQ(record.trace.texts.text(events[0].op), "aten::empty");

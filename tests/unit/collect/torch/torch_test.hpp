@@ -6,21 +6,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "base/clock.hpp"
 #include "collect/module.hpp"
+#include "unit/collect/own_standing.hpp"
 
 namespace kymo::collect {
-
-inline const ThreadStanding& test_standing() noexcept {
-  static std::atomic<std::uint32_t> next{0};
-  thread_local const ThreadStanding standing{-1, next++};
-  return standing;
-}
 
 /// kymo_torch of this build and a place where a workload might stand.
 class TorchTest : public testing::Test {
@@ -29,7 +23,7 @@ class TorchTest : public testing::Test {
     setting_.uses_torch = true;
     setting_.run_start_ns = now_ns();
     setting_.standpoint = &standpoint_;
-    standpoint_.this_thread = &test_standing;
+    standpoint_.this_thread = &tell_standing;
     standpoint_.step = 7;
     standpoint_.phase = 2;
     collector_ = load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_torch.so").make();
