@@ -3,7 +3,7 @@
 """What observing a training step costs, beside torch.profiler on the same model in Python (peers/profiler.py), on one GPU.
 
   tracing_cost.py KYMO [--rounds 3] [--steps 200] [--cases "small bf16,large bf16"] [--floor tests/kernel_records.so] [--rows trace,ops]
-    [--no-peer]
+    [--turn SECONDS] [--no-peer]
 
 Each case runs once a round in a process for each row: a time pass, the passes trace and ops, and a time pass with another pass in the
 same call ("time beside trace"). The processes take turns (turns.py), so that whatever else the machine does meets all alike. A ratio is
@@ -65,6 +65,7 @@ def member(arguments, words, name, folder):
 def measure(arguments, case):
     """A list of laps for each round."""
     words, turn_s = CASES[case]
+    turn_s = arguments.turn or turn_s
     rounds = []
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
@@ -102,6 +103,7 @@ def main():
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--floor", type=lambda path: str(pathlib.Path(path).resolve(strict=True)))
     parser.add_argument("--rows", default="")
+    parser.add_argument("--turn", type=float, help="how long a turn is in seconds, for every case")
     parser.add_argument("--no-peer", action="store_true")
     arguments = parser.parse_args()
     if not rows(arguments):

@@ -18,7 +18,9 @@
 #include "base/text.hpp"
 #include "collect/cuda/call_clock.hpp"
 #include "collect/torch/autograd_position.hpp"
+#include "collect/torch/lasting_names.hpp"
 #include "collect/torch/operator_rows.hpp"
+#include "collect/torch/registered_names.hpp"
 #include "collect/torch/shapes.hpp"
 
 namespace kymo::collect {
@@ -54,13 +56,28 @@ struct ThreadLog {
   const ThreadStanding* standing = nullptr;
   std::vector<OpenCall> open;
   RowWriter writer;
+  LastingNames names;  // of registered operators
+  std::uint32_t deregistered = 0;
 
   void begin(Watch& what) {
     watch = nullptr;
     open.clear();
+    names.clear();
     standing = &what.standpoint->standing();
     if (what.rows) writer.begin(*what.rows, standing->number);
     watch = &what;
+  }
+  const RowText* find_name(const char* name) {
+    const std::uint32_t now = g_deregistered_operators.load(std::memory_order_acquire);
+    if (deregistered != now) names.clear();
+    deregistered = now;
+    return names.find(name);
+  }
+  /// False once the bound is reached.
+  bool intern_name(const at::RecordFunction& call, const char* name, bool backward, const RowText*& text) {
+    if (!writer.intern_name(name, text)) return false;
+    if (!backward && text && is_registered_name(call, name)) names.add(name, *text);
+    return true;
   }
 };
 
@@ -102,11 +119,11 @@ void note_node(OperatorRow& row) {
   row.node_thread = static_cast<std::uint32_t>(node.thread);
 }
 
-/// The call's row, but for its start; nullptr once the bound is reached.
-OperatorRow* describe(Watch& watch, ThreadLog& log, const at::RecordFunction& call, const OpenCall& open, bool backward) {
-  const RowText* name = nullptr;
+/// The call's row, but for its start; nullptr once the bound is reached. `name` is the name's text if it is known.
+OperatorRow* describe(Watch& watch, ThreadLog& log, const at::RecordFunction& call, const OpenCall& open, const RowText* name,
+                      bool backward) {
   const RowText* shapes = nullptr;
-  if (!log.writer.intern_name(open.name, name)) return nullptr;
+  if (!name && !log.intern_name(call, open.name, backward, name)) return nullptr;
   if (watch.shapes && !log.writer.intern(shapes_of(call.inputs()), shapes)) return nullptr;
   if (!log.writer.has_room()) return nullptr;
   // Before the row is touched: counting waits for what was stored before it, and the row's memory is still far away.
@@ -130,12 +147,13 @@ void begin_call(Watch& watch, const at::RecordFunction& call) {
   if (log.watch != &watch) log.begin(watch);
   if (log.open.size() == log.open.capacity()) log.open.reserve(2 * log.open.size() + 16);
   const char* const name = call.name();
-  const bool backward = is_node(name);
+  const RowText* const text = watch.rows ? log.find_name(name) : nullptr;
+  const bool backward = !text && is_node(name);
   OpenCall open{&call, -1, nullptr, backward ? name + kNodePrefix.size() : name};
   if (!watch.rows) {
     // A block that an operator's own parts made and used up is that operator's workspace: they all count as one call.
     open.number = log.open.empty() ? watch.next++ : log.open.front().number;
-  } else if ((open.row = describe(watch, log, call, open, backward))) {
+  } else if ((open.row = describe(watch, log, call, open, text, backward))) {
     open.number = open.row->number;
   } else {
     ++watch.lost;
@@ -243,7 +261,10 @@ void watch_operators(const PassSetting& setting, OperatorDetail detail) {
   if (g_watch.load() != nullptr) throw std::logic_error("operators are watched already");
   auto watch = std::make_unique<Watch>(setting);
   watch->most_bytes = setting.how.memory_bytes;
-  if (detail == OperatorDetail::kRows) watch->rows.emplace(setting.how.memory_bytes);
+  if (detail == OperatorDetail::kRows) {
+    watch_registered_names();
+    watch->rows.emplace(setting.how.memory_bytes);
+  }
   watch->shapes = watch->rows && setting.how.shapes;
   watches().push_back(std::move(watch));
   Watch& begun = *watches().back();

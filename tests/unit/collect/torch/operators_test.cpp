@@ -32,6 +32,21 @@ class TorchOperatorsTest : public TorchTest {
   }
 };
 
+TEST_F(TorchOperatorsTest, AreNamedRightlyWhereTheNameOfAnotherLayThatIsGone) {
+  constexpr int kOperators = 50;
+  const auto name = [](int i) { return "operator_with_a_long_name_" + std::to_string(i); };
+  arm(Pass::kOps);
+  for (int i = 0; i < kOperators; ++i) {
+    torch::Library library(torch::Library::DEF, "kymo_test", std::nullopt, __FILE__, __LINE__);
+    library.def(name(i).c_str(), [] { return std::int64_t{1}; });
+    const auto found = c10::Dispatcher::singleton().findSchemaOrThrow(("kymo_test::" + name(i)).c_str(), "").typed<std::int64_t()>();
+    for (int call = 0; call <= i % 3; ++call) found.call();
+  }
+  const event::PassRecord record = disarm();
+  for (int i = 0; i < kOperators; ++i)
+    EXPECT_EQ(named(record, "kymo_test::" + name(i)).size(), static_cast<std::size_t>(1 + i % 3)) << name(i);
+}
+
 TEST_F(TorchOperatorsTest, AForwardOperatorSharesItsNumberWithItsBackwardNode) {
   const auto a = torch::randn({4, 8}, torch::requires_grad());
   const auto b = torch::randn({8, 3}, torch::requires_grad());
