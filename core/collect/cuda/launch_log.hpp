@@ -19,8 +19,8 @@ namespace kymo::collect {
 /// that nothing is lost when a thread ends.
 class LaunchLog {
  public:
-  /// `arena` and `standpoint` must outlive the log, and the log every thread that may still
-  /// append. Times are relative to `run_start_ns` of the host's clock.
+  /// `arena` and `standpoint` must outlive the log, and the log every thread that may still append. Times are relative to `run_start_ns`
+  /// of the host's clock.
   LaunchLog(EventArena& arena, const Standpoint& standpoint, std::int64_t run_start_ns);
   ~LaunchLog();
   LaunchLog(const LaunchLog&) = delete;

@@ -75,7 +75,7 @@ struct ThreadLog {
   }
   /// False once the bound is reached.
   bool intern_name(const at::RecordFunction& call, const char* name, bool backward, const RowText*& text) {
-    if (!writer.intern_name(name, text)) return false;
+    if (!writer.intern(name, text)) return false;
     if (!backward && text && is_registered_name(call, name)) names.add(name, *text);
     return true;
   }

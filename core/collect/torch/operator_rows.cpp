@@ -59,7 +59,6 @@ void RowWriter::begin(OperatorRows& rows, std::uint32_t thread) {
   chunk_ = nullptr;
   used_ = 0;
   next_ = limit_ = nullptr;
-  known_.fill({});
   texts_ = 0;
   slots_.assign(kFirstSlots, {});
   store_ = &rows;
@@ -95,15 +94,13 @@ bool RowWriter::intern(std::string_view text, const RowText*& kept) {
 
 const RowText* RowWriter::keep(std::string_view text) noexcept {
   // What it takes of the table counts as well: the bytes stay unused.
-  const std::size_t wanted = sizeof(RowText) + text.size() + 1 + 2 * sizeof(Slot);
+  const std::size_t wanted = sizeof(RowText) + text.size() + 2 * sizeof(Slot);
   const std::size_t bytes = (wanted + kTextAlignment - 1) / kTextAlignment * kTextAlignment;
   if (bytes > store_->chunk_bytes_ - sizeof(OperatorRows::Chunk)) return nullptr;
   if (static_cast<std::size_t>(limit_ - next_) < bytes && !open_chunk()) return nullptr;
   limit_ -= bytes;
   auto* const kept = new (limit_) RowText{static_cast<std::uint32_t>(text.size())};
-  auto* const characters = reinterpret_cast<char*>(kept + 1);
-  std::memcpy(characters, text.data(), text.size());
-  characters[text.size()] = '\0';
+  std::memcpy(kept + 1, text.data(), text.size());
   return kept;
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <string_view>
 #include <vector>
@@ -14,12 +12,11 @@
 
 namespace kymo::collect {
 
-/// A text that rows refer to; its characters and a zero follow it in memory.
+/// A text that rows refer to; its characters follow it in memory.
 struct RowText {
   std::uint32_t size = 0;
 
-  const char* characters() const { return reinterpret_cast<const char*>(this + 1); }
-  std::string_view view() const { return {characters(), size}; }
+  std::string_view view() const { return {reinterpret_cast<const char*>(this + 1), size}; }
 };
 
 /// A call of an operator as its thread notes it: plain numbers and pointers, nothing to copy or to free. As large as a line of the cache,
@@ -110,30 +107,12 @@ class RowWriter {
   /// The text, kept once for each thread; nullptr if it is empty. False once the bound is reached. Not between has_room() and publish(): it
   /// may open another chunk. Throws std::bad_alloc.
   bool intern(std::string_view text, const RowText*& kept);
-  /// The same for a name that mostly comes from the same address again: no hash of it then. What lies there may have changed meanwhile.
-  bool intern_name(const char* name, const RowText*& kept) {
-    const auto place = reinterpret_cast<std::uintptr_t>(name);
-    Known& known = known_[(place >> 4 ^ place >> 12) % kKnown];
-    // Names are of many lengths: what goes letter by letter pays for a wrong guess at the end of most.
-    if (known.address == name && std::strcmp(name, known.text->characters()) == 0) {
-      kept = known.text;
-      return true;
-    }
-    if (!intern(name, kept)) return false;
-    if (kept) known = {name, kept};
-    return true;
-  }
 
  private:
   struct Slot {
     std::size_t hash = 0;
     const RowText* text = nullptr;
   };
-  struct Known {
-    const char* address = nullptr;
-    const RowText* text = nullptr;
-  };
-  static constexpr std::size_t kKnown = 256;
 
   bool open_chunk() noexcept;
   const RowText* keep(std::string_view text) noexcept;
@@ -145,8 +124,7 @@ class RowWriter {
   std::uint32_t used_ = 0;
   std::byte* next_ = nullptr;   // the next row
   std::byte* limit_ = nullptr;  // where the texts begin
-  std::array<Known, kKnown> known_;
-  std::vector<Slot> slots_;  // a power of two; at most half are taken
+  std::vector<Slot> slots_;     // a power of two; at most half are taken
   std::size_t texts_ = 0;
 };
 

@@ -20,7 +20,7 @@ constexpr std::int64_t kOnePage = 4096;
 
 OperatorRow* put(RowWriter& writer, std::int64_t number, const std::string& name) {
   const RowText* kept = nullptr;
-  if (!writer.intern_name(name.c_str(), kept) || !writer.has_room()) return nullptr;
+  if (!writer.intern(name, kept) || !writer.has_room()) return nullptr;
   OperatorRow& row = writer.add();
   row.name = kept;
   row.number = number;
@@ -69,19 +69,19 @@ TEST(OperatorRows, TextsAreKeptOnceAndCompareByTheirCharacters) {
   const RowText* first = nullptr;
   const RowText* second = nullptr;
   char name[] = "aten::mm";
-  ASSERT_TRUE(writer.intern_name(name, first));
-  ASSERT_TRUE(writer.intern_name(name, second));
+  ASSERT_TRUE(writer.intern(name, first));
+  ASSERT_TRUE(writer.intern(name, second));
   EXPECT_EQ(first, second);
   ASSERT_TRUE(writer.intern("aten::mm", second));
   EXPECT_EQ(first, second);
   name[6] = 'b';  // another name where one lay before
-  ASSERT_TRUE(writer.intern_name(name, second));
+  ASSERT_TRUE(writer.intern(name, second));
   EXPECT_EQ(second->view(), "aten::bm");
   EXPECT_EQ(first->view(), "aten::mm");
   name[4] = '\0';  // the beginning of a known one
-  ASSERT_TRUE(writer.intern_name(name, second));
+  ASSERT_TRUE(writer.intern(name, second));
   EXPECT_EQ(second->view(), "aten");
-  ASSERT_TRUE(writer.intern_name("", second));
+  ASSERT_TRUE(writer.intern("", second));
   EXPECT_EQ(second, nullptr);
 }
 
