@@ -12,6 +12,9 @@ import time
 
 STEPS = "SELECT start_ns / 1e9, host_ns / 1e9 FROM sample WHERE pass = ? AND phase = 'step' AND warmup = 0"
 LEAST_STEPS = 3  # of a turn that counts
+LEAST_INSIDE = 0.5  # of the steps of a run: more turns than this do not end within a step
+STARTED_S = 0.5  # of a worker: beyond this the clock of its steps runs
+LONGEST_START_S = 60
 
 
 @dataclasses.dataclass
@@ -44,6 +47,7 @@ def advance(member, lap, turn_s):
     if member.process is None:
         member.errors = tempfile.TemporaryFile()
         member.process = subprocess.Popen(member.command, stdout=subprocess.DEVNULL, stderr=member.errors, env=member.environment)
+        await_worker(member.process)
     if member.process.returncode is not None:
         return False
     begin = time.time()
@@ -61,8 +65,34 @@ def advance(member, lap, turn_s):
     return True
 
 
+def await_worker(process):
+    """A run is dated by its supervisor, its steps count from the start of its worker: no stop may come between the two."""
+    latest = time.monotonic() + LONGEST_START_S
+    while process.poll() is None and time.monotonic() < latest:
+        if any(is_worker(pid) for pid in family(process.pid)):
+            return time.sleep(STARTED_S)
+        time.sleep(0.01)
+
+
+def is_worker(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().split(b"\0")[1:2] == [b"worker"]
+    except OSError:
+        return False
+
+
 def send(pid, what):
     """To a process and all that it started, parents first. Those that have ended meanwhile do not matter."""
+    for each in family(pid):
+        try:
+            os.kill(each, what)
+        except ProcessLookupError:
+            continue
+
+
+def family(pid):
+    """A process and all that it started, parents first."""
     children = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -74,20 +104,21 @@ def send(pid, what):
     while waiting:
         each = waiting.pop()
         waiting += children.get(each, [])
-        try:
-            os.kill(each, what)
-        except ProcessLookupError:
-            continue
+        yield each
 
 
 def laps_of(members):
     laps = {}
     for member in members:
         steps = absolute_steps(member)
+        inside = 0
         for lap, begin, end in member.turns:
             whole = [1e3 * length for start, length in steps if begin <= start and start + length <= end]
+            inside += len(whole)
             if len(whole) >= LEAST_STEPS:
                 laps.setdefault(lap, {})[member.name] = whole
+        if inside < LEAST_INSIDE * len(steps):
+            raise SystemExit(f"{member.name}: {inside} of {len(steps)} steps lie within its turns: the clocks do not agree, or a turn is too short for a step")
     return [laps[lap] for lap in sorted(laps)]
 
 
