@@ -175,6 +175,8 @@ Findings examine(const Path& database) {
   examine_program(findings, "cmake", "cmake", "only for 'kymo build': apt install cmake");
   examine_program(findings, "compiler", "c++", "only for 'kymo build': apt install g++");
   examine_latex(findings);
+  examine_program(findings, "typst", "typst",
+                  "only for turning Typst reports into PDF: cargo install typst-cli; the Python package typst does it too");
   return findings;
 }
 

@@ -66,7 +66,7 @@ void add_report(CLI::App& app, Session& session) {
       ->type_name("N");
   command->add_option("--suite", request.selection.suite, "only runs of this suite")->type_name("NAME");
   add_database_option(*command, arguments->database);
-  command->footer("Example: kymo report quick --format markdown,latex,html --out out");
+  command->footer("Example: kymo report quick --format markdown,latex,typst,html --out out");
   command->callback([&session, arguments] { session.action = [arguments] { return make_report(*arguments); }; });
 }
 

@@ -167,6 +167,36 @@ std::string escape_latex(std::string_view raw) {
   return out;
 }
 
+std::string escape_typst(std::string_view raw) {
+  const std::string text = printable(raw);
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  const std::size_t behind_digits = std::min(text.find_first_not_of("0123456789", first), text.size());
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto beside = [&](char other) { return (i > 0 && text[i - 1] == other) || (i + 1 < text.size() && text[i + 1] == other); };
+    const bool in_word =
+        i > 0 && i + 1 < text.size() && is_ascii_alnum(text[i - 1]) && std::isalpha(static_cast<unsigned char>(text[i + 1]));
+    const bool active = std::string_view("\\#$*_`<>@[]~\"'").find(c) != std::string_view::npos ||
+                        (i == first && std::string_view("=+/").find(c) != std::string_view::npos) ||  // heading, item, term
+                        (c == '-' && !in_word) ||                                                     // item, dash, minus
+                        (c == '/' && beside('/')) ||                                                  // comment, link
+                        (c == '.' && (beside('.') || (i == behind_digits && i > first)));             // ellipsis, numbered item
+    if (active) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string typst_string(std::string_view raw) {
+  std::string out = "\"";
+  for (const char c : printable(raw)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
 std::string escape_html(std::string_view raw) {
   std::string out;
   for (const char c : printable(raw)) {

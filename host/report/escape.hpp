@@ -17,6 +17,12 @@ std::string markdown_code(std::string_view text, bool in_table);
 /// are printed as [U+XXXX].
 std::string escape_latex(std::string_view text);
 
+/// Text of Typst's markup.
+std::string escape_typst(std::string_view text);
+
+/// A string of Typst's code, quoted.
+std::string typst_string(std::string_view text);
+
 /// Text and attribute values of HTML and of SVG.
 std::string escape_html(std::string_view text);
 

@@ -45,49 +45,19 @@ std::string list_html(const List& list) {
   return out + "</ul>\n";
 }
 
-// Digits behind the decimal point, the point included.
-std::size_t fraction_length(std::string_view number) {
-  const std::size_t point = number.find('.');
-  return point == std::string_view::npos || number.find('e') != std::string_view::npos ? 0 : number.size() - point;
-}
-
-// The longest fraction of a column, in its values and in their uncertainties.
-struct Fractions {
-  std::size_t value = 0;
-  std::size_t uncertainty = 0;
-};
-
-Fractions fractions_of(const Table& table, std::size_t column) {
-  Fractions longest;
-  for (const auto& row : table.rows) {
-    const CellText text = cell_text(table.columns[column], row[column]);
-    if (!text.numeric) continue;
-    longest.value = std::max(longest.value, fraction_length(text.value));
-    longest.uncertainty = std::max(longest.uncertainty, fraction_length(text.uncertainty));
-  }
-  // Where sizes differ by powers of ten, aligning the longest fractions would tear the rest apart.
-  constexpr std::size_t kMostPadding = 4;
-  longest.value = std::min(longest.value, kMostPadding);
-  longest.uncertainty = std::min(longest.uncertainty, kMostPadding);
-  return longest;
-}
-
-// Invisible digits that bring decimal points below each other.
-std::string padding(std::size_t have, std::size_t want) {
-  if (have >= want) return "";
-  return "<span class=\"pad\" aria-hidden=\"true\">" + std::string(have == 0 ? "." : "") +
-         std::string(want - have - (have == 0 ? 1 : 0), '0') + "</span>";
+std::string invisible(const std::string& digits) {
+  return digits.empty() ? "" : "<span class=\"pad\" aria-hidden=\"true\">" + digits + "</span>";
 }
 
 std::string number_html(const Column& column, const CellText& text, const Fractions& longest) {
   const auto digits = [&column](const std::string& number) {
     return column.format.kind == NumberFormat::Kind::kPlain ? number : grouped(number, kThinSpace);
   };
-  std::string out = digits(text.value) + padding(fraction_length(text.value), longest.value);
+  std::string out = digits(text.value) + invisible(missing_fraction(text.value, longest.value));
   if (!text.suffix.empty()) out += "\u00A0" + escape_html(text.suffix);
   if (!text.uncertainty.empty()) {
     out += "<span class=\"pm\">\u00A0±\u00A0" + digits(text.uncertainty) + "</span>" +
-           padding(fraction_length(text.uncertainty), longest.uncertainty);
+           invisible(missing_fraction(text.uncertainty, longest.uncertainty));
   }
   return out;
 }

@@ -63,6 +63,12 @@ CellText bytes_text(double bytes) {
   return {text.substr(0, space), "", true, text.substr(space + 1)};
 }
 
+// Digits behind the decimal point, the point included; 0 for a number with an exponent.
+std::size_t fraction_length(std::string_view number) {
+  const std::size_t point = number.find('.');
+  return point == std::string_view::npos || number.find('e') != std::string_view::npos ? 0 : number.size() - point;
+}
+
 }  // namespace
 
 std::string significant_text(double value, int significant) {
@@ -114,6 +120,24 @@ std::string plain_text(const Column& column, const Cell& cell) {
   if (!text.uncertainty.empty()) out += "\u00A0±\u00A0" + (group ? grouped(text.uncertainty, kThinSpace) : text.uncertainty);
   if (!text.suffix.empty()) out += "\u00A0" + text.suffix;
   return out;
+}
+
+Fractions fractions_of(const Table& table, std::size_t column) {
+  constexpr std::size_t kMost = 4;
+  Fractions longest;
+  for (const auto& row : table.rows) {
+    const CellText text = cell_text(table.columns[column], row[column]);
+    if (!text.numeric) continue;
+    longest.value = std::max(longest.value, std::min(fraction_length(text.value), kMost));
+    longest.uncertainty = std::max(longest.uncertainty, std::min(fraction_length(text.uncertainty), kMost));
+  }
+  return longest;
+}
+
+std::string missing_fraction(std::string_view number, std::size_t longest) {
+  const std::size_t have = fraction_length(number);
+  if (have >= longest || number.find('e') != std::string_view::npos) return "";
+  return std::string(have == 0 ? "." : "") + std::string(longest - have - (have == 0 ? 1 : 0), '0');
 }
 
 std::string column_heading(const Column& column) { return column.unit.empty() ? column.title : column.title + " (" + column.unit + ")"; }

@@ -15,7 +15,8 @@ struct OutputFile {
   std::string content;
 };
 
-/// Turns a document into the files of one format, the main file first. A new format is a new Renderer and one line in renderers().
+/// Turns a document into the files of one format, the main file first; pictures that two formats share are the same files. A new format is
+/// a new Renderer and one line in renderers().
 class Renderer {
  public:
   virtual ~Renderer() = default;
@@ -25,6 +26,7 @@ class Renderer {
 
 std::unique_ptr<Renderer> make_markdown_renderer();
 std::unique_ptr<Renderer> make_latex_renderer();
+std::unique_ptr<Renderer> make_typst_renderer();
 std::unique_ptr<Renderer> make_html_renderer();
 std::unique_ptr<Renderer> make_csv_renderer();
 

@@ -62,7 +62,9 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
+  /// A file that is there already is the same picture in another format's report.
   void add(const OutputFile& file) {
+    if (std::find(paths_.begin(), paths_.end(), file.path) != paths_.end()) return;
     std::error_code failed;
     fs::create_directories((stage_ / file.path).parent_path(), failed);
     if (failed) fail(out_, failed);
@@ -127,6 +129,7 @@ const std::vector<std::unique_ptr<Renderer>>& renderers() {
     std::vector<std::unique_ptr<Renderer>> list;
     list.push_back(make_markdown_renderer());
     list.push_back(make_latex_renderer());
+    list.push_back(make_typst_renderer());
     list.push_back(make_html_renderer());
     list.push_back(make_csv_renderer());
     return list;

@@ -229,8 +229,8 @@ class BadInputTest(KymoTest):
     def test_full_disk(self):
         database = self.make_database()
         for size, words in (("4k", ["run", "saxpy", *QUICK]), ("64k", ["run", "saxpy", *QUICK]), ("64k", ["merge", "m.db", database]),
-                            ("8k", ["report", "quick", "--db", database, "--out", "a/b", "--format", "markdown,latex,html,csv"]),
-                            ("24k", ["report", "quick", "--db", database, "--format", "markdown,latex,html,csv"])):
+                            ("8k", ["report", "quick", "--db", database, "--out", "a/b", "--format", "markdown,latex,typst,html,csv"]),
+                            ("24k", ["report", "quick", "--db", database, "--format", "markdown,latex,typst,html,csv"])):
             with self.subTest(size=size, words=words[:2]):
                 code, error, left = self.on_small_disk(size, *words)
                 self.assertEqual((code, left), (1, ""), error)
@@ -251,7 +251,7 @@ class BadInputTest(KymoTest):
         results = {form: self.call("sql", query, "--db", name, *form) for form in ((), ("--json",), ("--csv",))}
         shown += [*results.values(), self.call("merge", "m\x1b[1m.db", name), self.call("merge", "n.db", name)]
         out = "re\x1b[31mport"
-        shown.append(self.call("report", "quick", "--db", name, "--out", out, "--format", "markdown,latex,html,csv"))
+        shown.append(self.call("report", "quick", "--db", name, "--out", out, "--format", "markdown,latex,typst,html,csv"))
         for done in shown:
             self.assertEqual(done.returncode, 0, done)
             self.assertNotRegex(done.stdout.decode() + done.stderr.decode(), UNSAFE)
@@ -263,8 +263,8 @@ class BadInputTest(KymoTest):
             self.refuse("sql", text, "--db", name, codes=(2,))
 
     def check_report(self, folder):
-        page, markdown, latex = ((folder / ("report." + suffix)).read_text() for suffix in ("html", "md", "tex"))
-        for text in (page, markdown, latex):
+        page, markdown, latex, typst = ((folder / ("report." + suffix)).read_text() for suffix in ("html", "md", "tex", "typ"))
+        for text in (page, markdown, latex, typst):
             self.assertNotRegex(text, UNSAFE)
         for text in (page, markdown, *[figure.read_text() for figure in folder.glob("figures/*.svg")]):
             self.assertNotIn("<script>alert", text)
@@ -294,7 +294,7 @@ class BadInputTest(KymoTest):
                 content[choose.randrange(end)] ^= 1 << choose.randrange(8)
             damaged.write_bytes(content)
             before = self.contents()
-            for words in (["sql", "SELECT * FROM phase_time"], ["report", "quick", "--format", "markdown,latex,html,csv"]):
+            for words in (["sql", "SELECT * FROM phase_time"], ["report", "quick", "--format", "markdown,latex,typst,html,csv"]):
                 done = self.call(*words, "--db", "x.db", seconds=5)
                 codes.add(done.returncode)
                 self.assertIn(done.returncode, (0, 1, 2), (flip, words, done.stderr))

@@ -98,7 +98,7 @@ class KeepTest(SharedRunTest):
     def test_reports_can_be_made_of_each(self):
         for keep in ("all", *LESS):
             database = "kymo.db" if keep == "all" else f"{keep}.db"
-            for form in ("markdown", "html", "latex", "csv"):
+            for form in ("markdown", "html", "latex", "typst", "csv"):
                 self.kymo("report", "quick", "--db", database, "--format", form, "--out", f"{keep}-{form}")
             pages = list((self.work / f"{keep}-markdown").rglob("*.md"))
             self.assertEqual(len(pages), 1, keep)

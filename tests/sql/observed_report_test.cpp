@@ -102,7 +102,7 @@ TEST_F(DistributedReport, QuickLookShowsRanksInEveryFormat) {
   EXPECT_THAT(text, HasSubstr("Here 13 runs exchanged tensors between processes"));
   EXPECT_THAT(text, HasSubstr("ddp_bucketed, 10 MiB"));
   const std::string report = (kSource / "reports" / "quick").string();
-  EXPECT_GT(make_report(*database_, {report, folder_ / "all", {"latex", "html", "csv"}, {}}).size(), 3u);
+  EXPECT_GT(make_report(*database_, {report, folder_ / "all", {"latex", "typst", "html", "csv"}, {}}).size(), 3u);
 }
 
 class AttentionReport : public ObservedReport {

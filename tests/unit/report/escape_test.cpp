@@ -73,6 +73,21 @@ TEST(EscapeLatex, NamesWhatTheFontsLack) {
 
 TEST(EscapeLatex, LetsLongWordsBreak) { EXPECT_THAT(escape_latex(std::string(60, 'a')), HasSubstr("a\\allowbreak{}a")); }
 
+TEST(EscapeTypst, MakesMarkupLiteral) {
+  EXPECT_EQ(escape_typst("#image(\"x\") *b* _i_ $m$ `c` @r <l> [t]"),
+            "\\#image(\\\"x\\\") \\*b\\* \\_i\\_ \\$m\\$ \\`c\\` \\@r \\<l\\> \\[t\\]");
+  EXPECT_EQ(escape_typst(" = heading"), " \\= heading");
+  EXPECT_EQ(escape_typst("12. item"), "12\\. item");
+  EXPECT_EQ(escape_typst("/ term: // comment"), "\\/ term: \\/\\/ comment");
+  EXPECT_EQ(escape_typst("https://x.y"), "https:\\/\\/x.y");
+  EXPECT_EQ(escape_typst("a -- b ... -1"), "a \\-\\- b \\.\\.\\. \\-1");
+}
+
+TEST(EscapeTypst, LeavesOrdinaryNamesReadable) {
+  EXPECT_EQ(escape_typst("warm-up, 2.7B, n=1024, a/b"), "warm-up, 2.7B, n=1024, a/b");
+  EXPECT_EQ(typst_string("say \"x\\n\""), "\"say \\\"x\\\\n\\\"\"");
+}
+
 TEST(EscapeHtml, CoversTextAndAttributes) { EXPECT_EQ(escape_html("<a b=\"c\" d='e'>&"), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;"); }
 
 TEST(EscapeCsv, QuotesAndDisarms) {
@@ -92,7 +107,8 @@ class Hostile : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Hostile, StaysOnOneLine) {
   const std::string& name = GetParam();
-  for (const std::string& out : {escape_markdown(name), escape_latex(name), escape_html(name), markdown_code(name, true)}) {
+  for (const std::string& out :
+       {escape_markdown(name), escape_latex(name), escape_typst(name), typst_string(name), escape_html(name), markdown_code(name, true)}) {
     EXPECT_EQ(out.find_first_of("\n\r\t"), std::string::npos) << out;
     EXPECT_EQ(printable(out), out) << "is valid, printable UTF-8";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other programs make of the reports: pdflatex and a browser, where they are installed.
+// What other programs make of the reports: pdflatex, Typst and a browser, where they are installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,9 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "report/escape.hpp"
 #include "report/renderer.hpp"
+#include "report/unicode.hpp"
 #include "sample_database.hpp"
 #include "sample_document.hpp"
 #include "sample_timeline.hpp"
@@ -82,6 +84,68 @@ TEST(Latex, CompilesTimelines) {
       {"Charts", 1, {testing::sample_timeline(), testing::sample_memory(), testing::sample_panels(), roof, single}});
   expect_compiles(pdflatex, document);
   expect_compiles(pdflatex, testing::hostile_timelines());
+}
+
+/// Typst as the Python package of that name.
+CommandResult run_typst(const fs::path& folder) {
+  SpawnOptions options;
+  options.command = {find_program({"python3"}), "-c", "import sys, typst; typst.compile(sys.argv[1], output=sys.argv[2])",
+                     (folder / "report.typ").string(), (folder / "report.pdf").string()};
+  return run_command(options, 100);
+}
+
+bool has_typst() {
+  SpawnOptions options;
+  options.command = {find_program({"python3"}), "-c", "import typst"};
+  return !options.command.front().empty() && run_command(options, 30).end.exit_code == 0;
+}
+
+void expect_typst_compiles(const Document& document) {
+  testing::TemporaryFolder folder;
+  for (const OutputFile& file : make_typst_renderer()->render(document)) {
+    fs::create_directories((folder.path() / file.path).parent_path());
+    write_file(folder.path() / file.path, file.content);
+  }
+  const CommandResult result = run_typst(folder.path());
+  ASSERT_EQ(result.end.exit_code, 0) << result.stderr_text;
+  EXPECT_GT(fs::file_size(folder.path() / "report.pdf"), 10'000u);
+}
+
+TEST(Typst, Compiles) {
+  if (!has_typst()) GTEST_SKIP() << "needs the Python package typst";
+  expect_typst_compiles(testing::sample_document());
+}
+
+TEST(Typst, CompilesWithHostileNames) {
+  if (!has_typst()) GTEST_SKIP() << "needs the Python package typst";
+  expect_typst_compiles(testing::hostile_document());
+  expect_typst_compiles(testing::hostile_timelines());
+}
+
+/// Blanks as markup keeps them: none at the ends, one between words.
+std::string with_single_blanks(const std::string& text) {
+  std::string out;
+  for (const std::string& word : split(text, ' ')) {
+    if (!word.empty()) out += (out.empty() ? "" : " ") + word;
+  }
+  return out;
+}
+
+TEST(Typst, PrintsHostileNamesAsTheyAre) {
+  if (!has_typst()) GTEST_SKIP() << "needs the Python package typst";
+  std::string text = R"(#let plain(it) = {
+  if it == [ ] { " " } else if it.has("children") { it.children.map(plain).join("") } else if it.has("text") { it.text } else { repr(it) }
+})";
+  for (const std::string& name : testing::hostile_names()) {
+    const std::string shown = with_single_blanks(printable(name));
+    if (shown.empty()) continue;
+    text += "\n#assert.eq(plain([" + escape_typst(shown) + "]), " + typst_string(shown) + ")";
+    text += "\n#assert.eq((" + typst_string(name) + ").len(), " + std::to_string(printable(name).size()) + ")";
+  }
+  testing::TemporaryFolder folder;
+  write_file(folder.path() / "report.typ", text);
+  const CommandResult result = run_typst(folder.path());
+  EXPECT_EQ(result.end.exit_code, 0) << result.stderr_text;
 }
 
 void expect_opens(const std::string& browser, const Document& document) {

@@ -75,5 +75,18 @@ TEST(Number, WhatIsNoNumberIsWritten) {
   EXPECT_EQ(plain_text(column(Kind::kFixed), real(std::nan(""))), "nan");
 }
 
+TEST(Number, FractionsOfAColumnAreBroughtToOneLength) {
+  Table table;
+  table.columns = {column(Kind::kFixed, 2)};
+  for (const double value : {1.25, 30.5}) table.rows.push_back({real(value)});
+  EXPECT_EQ(fractions_of(table, 0).value, 3u);
+  table.columns = {column(Kind::kFixed, 9)};
+  EXPECT_EQ(fractions_of(table, 0).value, 4u) << "the longest would tear the rest apart";
+  EXPECT_EQ(missing_fraction("12", 3), ".00");
+  EXPECT_EQ(missing_fraction("12.5", 3), "0");
+  EXPECT_EQ(missing_fraction("12.125", 3), "");
+  EXPECT_EQ(missing_fraction("1.2e-09", 3), "");
+}
+
 }  // namespace
 }  // namespace kymo::report

@@ -42,6 +42,7 @@ void expect_golden(const std::string& name, const std::string& content) {
 
 TEST(Golden, Markdown) { expect_golden("report.md", files_of(*make_markdown_renderer(), sample_document()).at("report.md")); }
 TEST(Golden, Latex) { expect_golden("report.tex", files_of(*make_latex_renderer(), sample_document()).at("report.tex")); }
+TEST(Golden, Typst) { expect_golden("report.typ", files_of(*make_typst_renderer(), sample_document()).at("report.typ")); }
 TEST(Golden, Csv) { expect_golden("times.csv", files_of(*make_csv_renderer(), sample_document()).at("tables/times.csv")); }
 TEST(Golden, BarSvg) { expect_golden("bars.svg", files_of(*make_markdown_renderer(), sample_document()).at("figures/bars.svg")); }
 TEST(Golden, HtmlBody) {
@@ -311,6 +312,37 @@ TEST(Latex, LongTablesGoOverSeveralPages) {
   EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), Not(HasSubstr("begin{longtable}")));
   while (table.rows.size() < 40) table.rows.push_back(table.rows.front());
   EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), HasSubstr("begin{longtable}"));
+}
+
+TEST(Typst, WideTablesLieAcrossAndTheirLongNamesMayBreak) {
+  Document document = sample_document();
+  auto& table = std::get<Table>(document.sections[0].blocks[0]);
+  table.rows.front().front().text = "a_very_long_name_of/a_workload";
+  EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"), Not(HasSubstr("\\u{200b}"))) << "there is room";
+  for (int i = 0; i < 9; ++i) {
+    table.columns.push_back(table.columns.front());
+    for (auto& row : table.rows) row.push_back(row.front());
+  }
+  EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"),
+              ::testing::AllOf(HasSubstr("#page(flipped: true)[\n#figure("), HasSubstr("raw(\"a_\\u{200b}very_\\u{200b}long_")));
+}
+
+TEST(Typst, NumbersWithExponentsAndSignsAreSetAsSuch) {
+  Document document = sample_document();
+  auto& table = std::get<Table>(document.sections[0].blocks[0]);
+  Column column;
+  column.title = "x";
+  column.align = Align::kRight;
+  table.columns = {column};
+  table.rows.clear();
+  for (const double value : {-1.5, 2.5e-9}) {
+    Cell cell;
+    cell.kind = Cell::Kind::kReal;
+    cell.real = value;
+    table.rows.push_back({cell});
+  }
+  EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"),
+              ::testing::AllOf(HasSubstr("[\u22121.5"), HasSubstr("[2.500 × 10#super[\u22129]]")));
 }
 
 }  // namespace

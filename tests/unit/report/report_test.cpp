@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "report/unicode.hpp"
@@ -53,12 +55,14 @@ std::string row_with(const std::string& text, const std::vector<std::string>& wo
 
 TEST_F(MakeReport, WritesAllFormatsMainFilesFirst) {
   testing::fill_with_everything(sample_);
-  const auto files = make("cs336", {"markdown", "latex", "html", "csv"});
-  ASSERT_GE(files.size(), 6u);
+  const auto files = make("cs336", {"markdown", "latex", "typst", "html", "csv"});
+  ASSERT_GE(files.size(), 7u);
   EXPECT_EQ(files[0].filename(), "report.md");
   EXPECT_EQ(files[1].filename(), "report.tex");
-  EXPECT_EQ(files[2].filename(), "report.html");
-  EXPECT_EQ(files[3].extension(), ".csv");
+  EXPECT_EQ(files[2].filename(), "report.typ");
+  EXPECT_EQ(files[3].filename(), "report.html");
+  EXPECT_EQ((std::set<fs::path>(files.begin(), files.end()).size()), files.size()) << "pictures that two formats share are there once";
+  EXPECT_EQ(files.back().extension(), ".csv");
   for (const fs::path& file : files) EXPECT_TRUE(fs::is_regular_file(file)) << file;
   for (const auto& entry : fs::directory_iterator(folder_.path()))
     EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << "staging is gone";
@@ -185,7 +189,7 @@ TEST_F(MakeReport, HostileRunsComeOutInAllFormats) {
     run.status = "failed";
     sample_.add(run);
   }
-  for (const fs::path& file : make("quick", {"markdown", "latex", "html", "csv"})) {
+  for (const fs::path& file : make("quick", {"markdown", "latex", "typst", "html", "csv"})) {
     const std::string content = read_file(file);
     EXPECT_EQ(printable_lines(content), content) << file;
     EXPECT_EQ(fs::relative(file, out_).string().find(".."), std::string::npos);
