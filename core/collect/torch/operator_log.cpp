@@ -234,25 +234,36 @@ void pass_nodes_down(std::vector<event::Operator>& calls) {
     if (!call.backward && call.parent >= 0) call.place.node = calls[static_cast<std::size_t>(call.parent)].place.node;
 }
 
-/// A call that has its number is published within its callback, which may be under way on another thread: a moment's wait.
-void await_rows(const OperatorRows& rows, std::int64_t count) {
+/// How many calls have a number. A call that has one is published within its callback, which may be under way on another thread: a moment's
+/// wait, after which each of them has a row. As many rows as numbers, asked in this order: a row of a call that begins meanwhile cannot
+/// stand in for one that is still to come.
+std::int64_t await_rows(const Watch& watch) {
   constexpr auto kLongest = std::chrono::seconds(1);
   const auto deadline = std::chrono::steady_clock::now() + kLongest;
-  while (rows.published() < count && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  for (;;) {
+    const std::int64_t published = watch.rows->published();
+    const std::int64_t count = watch.next.load();
+    if (published == count || std::chrono::steady_clock::now() >= deadline) return count;
+    std::this_thread::yield();
+  }
 }
 
-void move_rows(Watch& watch, event::Trace& trace) {
-  const std::int64_t count = watch.next.load();
-  await_rows(*watch.rows, count);
+/// Returns how many calls have no row, because their thread has been kept from writing it.
+std::int64_t move_rows(Watch& watch, event::Trace& trace) {
+  const std::int64_t count = await_rows(watch);
   watch.clock.finish();
   trace.operators.resize(static_cast<std::size_t>(count));
   TextNumbers texts(trace.texts);
+  std::int64_t missing = count;
   watch.rows->each([&](const OperatorRow& row, std::uint32_t thread) {
     // It may have begun while the watch ended.
-    if (row.number < count) trace.operators[static_cast<std::size_t>(row.number)] = finished(row, thread, watch, texts);
+    if (row.number >= count) return;
+    trace.operators[static_cast<std::size_t>(row.number)] = finished(row, thread, watch, texts);
+    --missing;
   });
   pass_nodes_down(trace.operators);
   watch.rows->release();
+  return missing;
 }
 
 }  // namespace
@@ -284,7 +295,8 @@ void end_operators(event::PassRecord& record, const char* source) {
   if (watch == nullptr) return;
   at::removeCallback(watch->callback);
   g_watch = nullptr;
-  if (watch->rows) move_rows(*watch, record.trace);
+  const std::int64_t missing = watch->rows ? move_rows(*watch, record.trace) : 0;
+  if (missing > 0) record.losses.push_back({source, missing, "operator calls that their threads had not noted when the pass ended"});
   if (watch->lost > 0)
     record.losses.push_back({source, watch->lost, "operator calls beyond the bound of " + format_bytes(watch->most_bytes)});
   if (watch->failed > 0)
