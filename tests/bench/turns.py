@@ -48,7 +48,7 @@ def advance(member, lap, turn_s):
         member.errors = tempfile.TemporaryFile()
         member.process = subprocess.Popen(member.command, stdout=subprocess.DEVNULL, stderr=member.errors, env=member.environment)
         await_worker(member.process)
-    if member.process.returncode is not None:
+    elif member.process.returncode is not None:
         return False
     begin = time.time()
     send(member.process.pid, signal.SIGCONT)
