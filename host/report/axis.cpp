@@ -16,7 +16,6 @@ namespace {
 
 constexpr int kTargetTicks = 5;
 constexpr std::size_t kFewPoints = 8;
-constexpr const char* kThinSpace = "\u202F";
 
 struct Range {
   double low = INFINITY;
@@ -99,7 +98,7 @@ double power_of_ten(int exponent) { return std::strtod(fmt::format("1e{}", expon
 
 std::string tick_label(double value) {
   if (value != 0 && (std::abs(value) >= 1e7 || std::abs(value) < 1e-4)) return fmt::format("{:g}", value);
-  return grouped(fmt::format("{:.10g}", value), kThinSpace);
+  return grouped(fmt::format("{:.10g}", value));
 }
 
 double ScaledAxis::position(double value) const {
@@ -215,7 +214,7 @@ std::string roof_label(const Chart& chart) {
     if (value.back() == '.') value.pop_back();
   }
   const std::string unit = chart.y.unit.empty() ? "" : " " + shortened(printable(chart.y.unit), kLongestUnit);
-  return shortened(printable(chart.roof->title), kLongestTitle) + " (" + grouped(value, kThinSpace) + unit + ")";
+  return shortened(printable(chart.roof->title), kLongestTitle) + " (" + grouped(value) + unit + ")";
 }
 
 }  // namespace kymo::report

@@ -15,8 +15,6 @@
 namespace kymo::report {
 namespace {
 
-constexpr const char* kThinSpace = "\u202F";
-
 std::string inline_html(const Spans& spans) {
   std::string out;
   for (const Span& span : spans) {
@@ -50,13 +48,10 @@ std::string invisible(const std::string& digits) {
 }
 
 std::string number_html(const Column& column, const CellText& text, const Fractions& longest) {
-  const auto digits = [&column](const std::string& number) {
-    return column.format.kind == NumberFormat::Kind::kPlain ? number : grouped(number, kThinSpace);
-  };
-  std::string out = digits(text.value) + invisible(missing_fraction(text.value, longest.value));
+  std::string out = grouped_in(column, text.value) + invisible(missing_fraction(text.value, longest.value));
   if (!text.suffix.empty()) out += "\u00A0" + escape_html(text.suffix);
   if (!text.uncertainty.empty()) {
-    out += "<span class=\"pm\">\u00A0±\u00A0" + digits(text.uncertainty) + "</span>" +
+    out += "<span class=\"pm\">\u00A0±\u00A0" + grouped_in(column, text.uncertainty) + "</span>" +
            invisible(missing_fraction(text.uncertainty, longest.uncertainty));
   }
   return out;

@@ -248,7 +248,7 @@ std::string area_rows(const Chart& chart) {
   return json.text();
 }
 
-std::string counted(std::size_t count) { return grouped(std::to_string(count), "\u202F"); }
+std::string counted(std::size_t count) { return grouped(std::to_string(count)); }
 
 }  // namespace
 

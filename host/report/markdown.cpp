@@ -93,10 +93,9 @@ class MarkdownWriter {
   }
 
   void add(const Chart& chart) {
-    const std::string path = "figures/" + chart.name + ".svg";
     const std::string caption = escape_markdown(picture_caption(chart));
-    text_ += fmt::format("![{}]({})\n\n**Figure {}.** {}\n", caption, path, ++figures_, caption);
-    files_.push_back({path, standalone_svg(chart)});
+    files_.push_back(picture_file(chart));
+    text_ += fmt::format("![{}]({})\n\n**Figure {}.** {}\n", caption, files_.back().path.string(), ++figures_, caption);
   }
 
   std::string text_;

@@ -13,8 +13,7 @@ namespace kymo::report {
 namespace {
 
 constexpr int kAutoDigits = 4;
-constexpr std::size_t kLongestText = 300;     // on a page; CSV files hold texts in full
-constexpr const char* kThinSpace = "\u202F";  // narrow, and no line breaks there
+constexpr std::size_t kLongestText = 300;  // on a page; CSV files hold texts in full
 
 int exponent_of(double value) { return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value)))); }
 
@@ -63,10 +62,10 @@ CellText bytes_text(double bytes) {
   return {text.substr(0, space), "", true, text.substr(space + 1)};
 }
 
-// Digits behind the decimal point, the point included; 0 for a number with an exponent.
+// The decimal point and what follows it; 0 for a number with an exponent.
 std::size_t fraction_length(std::string_view number) {
-  const std::size_t point = number.find('.');
-  return point == std::string_view::npos || number.find('e') != std::string_view::npos ? 0 : number.size() - point;
+  const std::size_t decimals = number.find('e') == std::string_view::npos ? decimals_of(number) : 0;
+  return decimals == 0 ? 0 : decimals + 1;
 }
 
 }  // namespace
@@ -112,12 +111,21 @@ std::string grouped(std::string_view number, std::string_view separator) {
   return out + std::string(number.substr(end));
 }
 
+std::string grouped_in(const Column& column, std::string_view number) {
+  return column.format.kind == NumberFormat::Kind::kPlain ? std::string(number) : grouped(number);
+}
+
+std::size_t decimals_of(std::string_view number) {
+  const std::size_t point = number.find('.');
+  const std::size_t end = std::min(number.find('e'), number.size());
+  return point == std::string_view::npos ? 0 : end - point - 1;
+}
+
 std::string plain_text(const Column& column, const Cell& cell) {
   const CellText text = cell_text(column, cell);
   if (!text.numeric) return text.value;
-  const bool group = column.format.kind != NumberFormat::Kind::kPlain;
-  std::string out = group ? grouped(text.value, kThinSpace) : text.value;
-  if (!text.uncertainty.empty()) out += "\u00A0±\u00A0" + (group ? grouped(text.uncertainty, kThinSpace) : text.uncertainty);
+  std::string out = grouped_in(column, text.value);
+  if (!text.uncertainty.empty()) out += "\u00A0±\u00A0" + grouped_in(column, text.uncertainty);
   if (!text.suffix.empty()) out += "\u00A0" + text.suffix;
   return out;
 }

@@ -22,8 +22,17 @@ CellText cell_text(const Column& column, const Cell& cell);
 /// A number with as many decimals as `significant` digits need; an exponent below 1e-6 and from 1e15 on.
 std::string significant_text(double value, int significant);
 
+/// Narrow, and no line breaks there.
+inline constexpr std::string_view kThinSpace = "\u202F";
+
 /// Puts `separator` between groups of three digits of the integer part, from five digits on.
-std::string grouped(std::string_view number, std::string_view separator);
+std::string grouped(std::string_view number, std::string_view separator = kThinSpace);
+
+/// The same, unless the column's digits are never grouped.
+std::string grouped_in(const Column& column, std::string_view number);
+
+/// Digits behind the decimal point, without the exponent.
+std::size_t decimals_of(std::string_view number);
 
 /// The cell on one line as Markdown, HTML and prose write it, without escaping: "12.34 ± 0.05", "OOM", "–".
 std::string plain_text(const Column& column, const Cell& cell);

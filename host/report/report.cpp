@@ -62,9 +62,9 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  /// A file that is there already is the same picture in another format's report.
+  /// A file that is there already is the same picture in another format's report: see picture_file().
   void add(const OutputFile& file) {
-    if (std::find(paths_.begin(), paths_.end(), file.path) != paths_.end()) return;
+    if (!known_.insert(file.path).second) return;
     std::error_code failed;
     fs::create_directories((stage_ / file.path).parent_path(), failed);
     if (failed) fail(out_, failed);
@@ -120,6 +120,7 @@ class Staging {
   fs::path stage_;
   std::vector<fs::path> made_;
   std::vector<fs::path> paths_;
+  std::set<fs::path> known_;
 };
 
 }  // namespace

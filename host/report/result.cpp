@@ -58,7 +58,7 @@ Result rows_of_part(const Result& result, const std::string& split, const std::s
 
 std::string left_out(std::int64_t count, const std::string& one, const std::string& several) {
   if (count == 0) return "";
-  return " " + grouped(std::to_string(count), "\u202F") + " " + (count == 1 ? one + " is" : several + " are") + " left out.";
+  return " " + grouped(std::to_string(count)) + " " + (count == 1 ? one + " is" : several + " are") + " left out.";
 }
 
 }  // namespace kymo::report

@@ -330,4 +330,6 @@ std::string standalone_svg(const Chart& chart) {
                      "<style>\n" + chart_css() + "</style>\n<rect class=\"kb\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n");
 }
 
+OutputFile picture_file(const Chart& chart) { return {"figures/" + chart.name + ".svg", standalone_svg(chart)}; }
+
 }  // namespace kymo::report

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "report/document.hpp"
+#include "report/renderer.hpp"
 
 namespace kymo::report {
 
@@ -12,6 +13,9 @@ std::string inline_svg(const Chart& chart);
 
 /// The chart as an SVG file that follows the reader's light or dark scheme by itself.
 std::string standalone_svg(const Chart& chart);
+
+/// That file, in the one place that it has in every report.
+OutputFile picture_file(const Chart& chart);
 
 /// Rules that turn the charts of a page dark when its reader prefers that. Light colours are attributes, so that simple viewers need no
 /// CSS.

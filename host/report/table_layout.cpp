@@ -2,7 +2,6 @@
 #include "report/table_layout.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/text.hpp"
 #include "report/number.hpp"
@@ -18,12 +17,6 @@ constexpr double kSmallLetter = 4.1;
 constexpr double kSmallestLetter = 3.7;
 constexpr double kColumnGap = 8;
 constexpr double kSmallestTextColumn = 62;
-
-std::size_t decimals_of(std::string_view number) {
-  const std::size_t point = number.find('.');
-  const std::size_t end = std::min(number.find('e'), number.size());
-  return point == std::string_view::npos ? 0 : end - point - 1;
-}
 
 // Breaks a title at its blanks into lines of about `width` letters; the unit has a line of its own.
 std::vector<std::string> heading_lines(const Column& column, std::size_t width) {

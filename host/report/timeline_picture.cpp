@@ -26,7 +26,7 @@ constexpr double kPanelHeight = 24;
 constexpr double kPanelGap = 12;
 
 std::string counted(std::size_t count, const char* one, const char* several) {
-  return grouped(std::to_string(count), "\u202F") + " " + (count == 1 ? one : several);
+  return grouped(std::to_string(count)) + " " + (count == 1 ? one : several);
 }
 
 class PictureMaker {

@@ -98,11 +98,10 @@ class TypstWriter {
   void add(const Table& table) { text_ += typst_table(table); }
 
   void add(const Chart& chart) {
-    const std::string path = "figures/" + chart.name + ".svg";
     const std::string caption = picture_caption(chart);
-    text_ += fmt::format("#figure(image({}, width: 100%, alt: {}), caption: [{}])\n", typst_string(path), typst_string(caption),
-                         escape_typst(caption));
-    files_.push_back({path, standalone_svg(chart)});
+    files_.push_back(picture_file(chart));
+    text_ += fmt::format("#figure(image({}, width: 100%, alt: {}), caption: [{}])\n", typst_string(files_.back().path.string()),
+                         typst_string(caption), escape_typst(caption));
   }
 
   std::string text_;

@@ -16,15 +16,13 @@
 namespace kymo::report {
 namespace {
 
-constexpr const char* kThinSpace = "\u2009";
 constexpr const char* kMinus = "\u2212";
 constexpr const char* kBreak = "\u200B";
 
 // A number of this tool ("-1234.50", "1.2e-09") as it is printed.
 std::string number_typst(const Column& column, const std::string& number) {
   const std::size_t e = std::min(number.find('e'), number.size());
-  std::string digits = number.substr(0, e);
-  if (column.format.kind != NumberFormat::Kind::kPlain) digits = grouped(digits, kThinSpace);
+  std::string digits = grouped_in(column, number.substr(0, e));
   if (digits.starts_with('-')) digits.replace(0, 1, kMinus);
   if (e == number.size()) return digits;
   const int exponent = std::stoi(number.substr(e + 1));
