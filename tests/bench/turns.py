@@ -2,7 +2,6 @@
 """Runs of kymo that take turns on one machine: all live at the same time, one works while the others are stopped. What the machine does
 meanwhile meets all alike, which runs one after another cannot promise."""
 import dataclasses
-import datetime
 import os
 import signal
 import sqlite3
@@ -13,7 +12,6 @@ import time
 STEPS = "SELECT start_ns / 1e9, host_ns / 1e9 FROM sample WHERE pass = ? AND phase = 'step' AND warmup = 0"
 LEAST_STEPS = 3  # of a turn that counts
 LEAST_INSIDE = 0.5  # of the steps of a run: more turns than this do not end within a step
-STARTED_S = 0.5  # of a worker: beyond this the clock of its steps runs
 LONGEST_START_S = 60
 
 
@@ -26,6 +24,7 @@ class Member:
     observed: str  # the pass whose steps count
     process: subprocess.Popen = None
     errors: object = None  # a file with what it said on stderr
+    started: float = 0  # the worker's process, by the wall clock: its steps count from there
     turns: list = dataclasses.field(default_factory=list)  # (lap, begin, end) by the wall clock
 
 
@@ -47,7 +46,7 @@ def advance(member, lap, turn_s):
     if member.process is None:
         member.errors = tempfile.TemporaryFile()
         member.process = subprocess.Popen(member.command, stdout=subprocess.DEVNULL, stderr=member.errors, env=member.environment)
-        await_worker(member.process)
+        member.started = await_worker(member)
     elif member.process.returncode is not None:
         return False
     begin = time.time()
@@ -65,21 +64,36 @@ def advance(member, lap, turn_s):
     return True
 
 
-def await_worker(process):
-    """A run is dated by its supervisor, its steps count from the start of its worker: no stop may come between the two."""
+def await_worker(member):
+    """When the worker's process started. It is not stopped before its clock runs, which is once it has loaded its plugin."""
     latest = time.monotonic() + LONGEST_START_S
-    while process.poll() is None and time.monotonic() < latest:
-        if any(is_worker(pid) for pid in family(process.pid)):
-            return time.sleep(STARTED_S)
+    while member.process.poll() is None and time.monotonic() < latest:
+        for pid in family(member.process.pid):
+            if has_plugin(pid):
+                return start_of(pid)
         time.sleep(0.01)
+    if member.process.poll() is None:
+        raise SystemExit(f"{member.name}: no worker within {LONGEST_START_S} s")
+    return 0
 
 
-def is_worker(pid):
+def has_plugin(pid):
     try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read().split(b"\0")[1:2] == [b"worker"]
+        with open(f"/proc/{pid}/cmdline", "rb") as line, open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
+            return line.read().split(b"\0")[1:2] == [b"worker"] and "/kymo/plugins/" in maps.read()
     except OSError:
         return False
+
+
+def start_of(pid):
+    ticks = int(stat_of(pid)[19])
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def stat_of(pid):
+    """What follows the name in /proc/<pid>/stat: state, parent, ..."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()
 
 
 def send(pid, what):
@@ -96,8 +110,7 @@ def family(pid):
     children = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
-                children.setdefault(int(file.read().rpartition(")")[2].split()[1]), []).append(int(entry))
+            children.setdefault(int(stat_of(entry)[1]), []).append(int(entry))
         except OSError:
             continue
     waiting = [pid]
@@ -125,6 +138,4 @@ def laps_of(members):
 def absolute_steps(member):
     """(start, length) in seconds by the wall clock."""
     with sqlite3.connect(member.database) as db:
-        started_at = db.execute("SELECT started_at FROM run").fetchone()[0]
-        start = datetime.datetime.fromisoformat(started_at.replace("Z", "+00:00")).timestamp()
-        return [(start + at, length) for at, length in db.execute(STEPS, (member.observed,))]
+        return [(member.started + at, length) for at, length in db.execute(STEPS, (member.observed,))]
