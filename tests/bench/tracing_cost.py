@@ -70,7 +70,20 @@ def measure(arguments, case):
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
             rounds.append(turns.take([member(arguments, words, name, folder) for name in [PLAIN, *rows(arguments)]], turn_s))
+        print_round(case, rounds, rows(arguments))
     return rounds
+
+
+def ratios_of(laps, name):
+    return [statistics.median(lap[name]) / statistics.median(lap[PLAIN]) for lap in laps if name in lap and PLAIN in lap]
+
+
+def print_round(case, rounds, names):
+    """What is known after each round, on stderr: who is interrupted does not lose it."""
+    for name in names:
+        ratios = [ratio for laps in rounds for ratio in ratios_of(laps, name)]
+        known = f"{statistics.median(ratios):.4f} of {len(ratios)} laps" if ratios else "no laps"
+        print(f"{case}, round {len(rounds)}: {name} {known}", file=sys.stderr, flush=True)
 
 
 def fastest_tenth(rounds, name):
@@ -82,8 +95,7 @@ def fastest_tenth(rounds, name):
 def print_case(case, rounds, names):
     plain_ms = [step for laps in rounds for lap in laps for step in lap.get(PLAIN, [])]
     for name in names:
-        by_round = [[statistics.median(lap[name]) / statistics.median(lap[PLAIN]) for lap in laps if name in lap and PLAIN in lap]
-                    for laps in rounds]
+        by_round = [ratios_of(laps, name) for laps in rounds]
         ratios = [ratio for each in by_round for ratio in each]
         if len(ratios) < 2:
             raise SystemExit(f"{case}, {name}: {len(ratios)} laps of at least {turns.LEAST_STEPS} steps each to compare; ask for more --steps")
