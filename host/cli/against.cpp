@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -72,14 +73,7 @@ Json side(const Json& results, const WorkByRun& work, const std::string& plan_ke
 
 std::string number(const Json& value, double unit) { return value.is_null() ? "-" : fmt::format("{:.4g}", value.get<double>() / unit); }
 
-std::string value_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
-/// The workload and the parameters of a row.
-std::pair<std::string, Settings> settings_of(const Json& row) {
-  std::pair<std::string, Settings> found{value_text(row["workload"]), {}};
-  for (const auto& [name, value] : row["parameters"].items()) found.second[name] = value_text(value);
-  return found;
-}
+std::string text_or_dash(const Json& value) { return value.is_null() ? "-" : value.get<std::string>(); }
 
 }  // namespace
 
@@ -147,17 +141,13 @@ TextTable against_table(const Json& rows) {
   TextTable table{{"workload", "parameters", "runs", "clock", "ms", "TFLOP/s", "GB/s", "time / case"},
                   {false, false, true, false, true, true, true, true},
                   {}};
-  std::vector<std::pair<std::string, Settings>> runs;
-  for (const Json& row : rows) runs.push_back(settings_of(row));
-  auto names = differing(runs);
-  for (const Json& row : rows) {
-    const auto [workload, settings] = settings_of(row);
-    std::vector<std::string> parameters;
-    for (const auto& [name, value] : settings)
-      if (names[workload].contains(name)) parameters.push_back(name + "=" + value);
-    table.rows.push_back({row["workload"].is_null() ? "-" : value_text(row["workload"]), join(parameters, " "), row["runs"].dump(),
-                          row["clock"].is_null() ? "-" : value_text(row["clock"]), number(row["median_ns"], kNsPerMs),
-                          number(row["flops_per_s"], kTera), number(row["bytes_per_s"], kGiga),
+  std::vector<WorkloadSettings> sides;
+  for (const Json& row : rows) sides.push_back(settings_of(row));
+  const std::vector<std::string> parameters = differing(sides);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json& row = rows[i];
+    table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
+                          number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera), number(row["bytes_per_s"], kGiga),
                           row["ratio"].is_null() ? "-" : fmt::format("{:.3f}", row["ratio"].get<double>())});
   }
   return table;

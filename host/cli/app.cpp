@@ -72,6 +72,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_run(app, session);
   add_suite(app, session);
   add_report(app, session);
+  add_compare(app, session);
   add_sql(app, session);
   add_export(app, session);
   add_merge(app, session);

@@ -22,6 +22,7 @@ void add_describe(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_suite(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
+void add_compare(CLI::App& app, Session& session);
 void add_sql(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_merge(CLI::App& app, Session& session);

@@ -2,24 +2,27 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "base/json.hpp"
+
+/// What tells the runs of one workload from each other.
 namespace kymo::cli {
 
+/// Settings of a run as text: its parameters, and "--ranks" and the like of the command line.
 using Settings = std::map<std::string, std::string>;
 
-/// Per workload, the settings that have more than one value among the runs (workload, settings).
-inline std::map<std::string, std::set<std::string>> differing(const std::vector<std::pair<std::string, Settings>>& runs) {
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> values;
-  for (const auto& [workload, settings] : runs)
-    for (const auto& [name, value] : settings) values[{workload, name}].insert(value);
-  std::map<std::string, std::set<std::string>> names;
-  for (const auto& [of, seen] : values)
-    if (seen.size() > 1) names[of.first].insert(of.second);
-  return names;
-}
+struct WorkloadSettings {
+  std::string workload;
+  Settings settings;
+};
+
+/// Of an object with `workload`, `parameters` and the members that `options` names, which become "--" and the name.
+WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options = {});
+
+/// Of each run, "name=value ..." of the settings that have more than one value among the runs of its workload. An option that has the name
+/// of a parameter keeps its "--".
+std::vector<std::string> differing(const std::vector<WorkloadSettings>& runs);
 
 }  // namespace kymo::cli

@@ -2,7 +2,6 @@
 #include "cli/results_table.hpp"
 
 #include <map>
-#include <set>
 
 #include "base/text.hpp"
 #include "cli/differing.hpp"
@@ -24,34 +23,6 @@ Json json_of(const Cell& cell) {
       break;
   }
   return nullptr;
-}
-
-/// Calls `use` with each row of a query as an object.
-template <typename Use>
-void for_rows(const store::ResultsDatabase& database, const std::string& sql, Use use) {
-  const auto table = database.query(sql);
-  for (const auto& cells : table.rows) {
-    Json row = Json::object();
-    for (std::size_t column = 0; column < cells.size(); ++column) row[table.columns[column]] = json_of(cells[column]);
-    use(std::move(row));
-  }
-}
-
-/// What may differ between two runs of one workload, as text.
-Settings settings(const Json& result) {
-  Settings found;
-  for (const auto& [name, value] : result["parameters"].items()) found[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  for (const char* name : {"ranks", "device", "warmup"})
-    found[std::string("--") + name] = result[name].is_string() ? result[name].get<std::string>() : result[name].dump();
-  return found;
-}
-
-std::string differing_text(const Json& result, const std::set<std::string>& names) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : settings(result)) {
-    if (names.contains(name)) parts.push_back((name.starts_with("--") ? name.substr(2) : name) + "=" + value);
-  }
-  return join(parts, " ");
 }
 
 std::string mean_text(const Json& time, bool with_spread) {
@@ -84,21 +55,30 @@ std::string verification_text(const Json& result) {
   return word.empty() ? "-" : word;
 }
 
-/// The runs that a query of run ids selects.
+}  // namespace
+
+void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use) {
+  const auto table = database.query(sql);
+  for (const auto& cells : table.rows) {
+    Json row = Json::object();
+    for (std::size_t column = 0; column < cells.size(); ++column) row[table.columns[column]] = json_of(cells[column]);
+    use(std::move(row));
+  }
+}
+
 Json results_of(const store::ResultsDatabase& database, const std::string& ids) {
   std::map<std::int64_t, Json> runs;
-  for_rows(
-      database,
-      "SELECT run_id, workload, suite, suite_case, label, repetition, ranks, device_kind AS device, warmup, case_key, plan_key, status, "
-      "detail, verification FROM run WHERE run_id IN (" +
-          ids + ")",
-      [&](Json row) {
-        row["parameters"] = Json::object();
-        row["phases"] = Json::object();
-        row["checks"] = Json::array();
-        const auto id = row["run_id"].get<std::int64_t>();
-        runs.emplace(id, std::move(row));
-      });
+  for_rows(database,
+           "SELECT run_id, workload, suite, suite_case, label, repetition, ranks, device_kind AS device, mode, sync, warmup, "
+           "case_key, plan_key, status, detail, verification FROM run WHERE run_id IN (" +
+               ids + ")",
+           [&](Json row) {
+             row["parameters"] = Json::object();
+             row["phases"] = Json::object();
+             row["checks"] = Json::array();
+             const auto id = row["run_id"].get<std::int64_t>();
+             runs.emplace(id, std::move(row));
+           });
   for_rows(database, "SELECT run_id, name, type, value FROM param WHERE run_id IN (" + ids + ")", [&](const Json& row) {
     const bool truth = row["type"] == "bool";
     Json& value = runs.at(row["run_id"].get<std::int64_t>())["parameters"][row["name"].get<std::string>()];
@@ -133,8 +113,6 @@ Json results_of(const store::ResultsDatabase& database, const std::string& ids) 
   return results;
 }
 
-}  // namespace
-
 Json invocation_results(const store::ResultsDatabase& database, std::int64_t invocation_id) {
   return results_of(database, "SELECT run_id FROM run WHERE invocation_id = " + std::to_string(invocation_id));
 }
@@ -147,14 +125,13 @@ Json run_result(const store::ResultsDatabase& database, std::int64_t invocation_
 
 TextTable results_table(const Json& results) {
   TextTable table{{"run", "workload", "parameters", "step", "phases", "status", "verification"}, {true, false, false, true}, {}};
-  std::vector<std::pair<std::string, Settings>> runs;
-  for (const Json& result : results) runs.emplace_back(result["workload"].get<std::string>(), settings(result));
-  const auto names = differing(runs);
-  for (const Json& result : results) {
-    const auto workload = result["workload"].get<std::string>();
-    const auto place = names.find(workload);
-    table.rows.push_back({result["run_id"].dump(), workload, place == names.end() ? "" : differing_text(result, place->second),
-                          step_text(result), phases_text(result), result["status"].get<std::string>(), verification_text(result)});
+  std::vector<WorkloadSettings> runs;
+  for (const Json& result : results) runs.push_back(settings_of(result, {"ranks", "device", "mode", "sync", "warmup"}));
+  const std::vector<std::string> parameters = differing(runs);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Json& result = results[i];
+    table.rows.push_back({result["run_id"].dump(), runs[i].workload, parameters[i], step_text(result), phases_text(result),
+                          result["status"].get<std::string>(), verification_text(result)});
   }
   return table;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/json.hpp"
@@ -11,7 +12,14 @@
 /// What an invocation measured, read back from the database.
 namespace kymo::cli {
 
-/// An array with one object per run: identity, parameters, status, verification, and mean, std … in nanoseconds per phase.
+/// Calls `use` with each row of a query as an object.
+void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use);
+
+/// An array with one object per run that a query of run ids selects: identity, parameters, status, verification, and mean, std … in
+/// nanoseconds per phase.
+Json results_of(const store::ResultsDatabase& database, const std::string& ids);
+
+/// Those of an invocation.
 Json invocation_results(const store::ResultsDatabase& database, std::int64_t invocation_id);
 
 /// The object of its index-th run alone; null if there are fewer.

@@ -20,8 +20,8 @@ std::size_t width(const std::string& text) {
 }
 
 const char* colour_of(const std::string& cell) {
-  if (cell == "ok" || cell == "passed") return "\033[32m";
-  if (cell == "failed" || cell == "crashed" || cell == "timeout" || cell == "error") return "\033[31m";
+  if (cell == "ok" || cell == "passed" || cell == "FASTER") return "\033[32m";
+  if (cell == "failed" || cell == "crashed" || cell == "timeout" || cell == "error" || cell == "SLOWER") return "\033[31m";
   if (cell == "oom" || cell == "interrupted" || cell == "skipped" || cell == "not verified" || cell == "warning") return "\033[33m";
   return nullptr;
 }

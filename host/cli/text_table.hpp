@@ -18,7 +18,7 @@ struct TextTable {
 };
 
 /// The table as lines. Control characters in cells are made visible, so that stored text cannot steer a terminal;
-/// with `colour`, the words that tell how a run ended are coloured.
+/// with `colour`, the words that tell how a run or a comparison ended are coloured.
 std::string render(const TextTable& table, bool colour);
 
 /// JSON for people and programs, ending with a newline; text that is no UTF-8 is replaced, and no string can steer a terminal.

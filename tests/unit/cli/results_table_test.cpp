@@ -12,6 +12,8 @@ Json result(int run_id, const char* status, const char* detail, int n) {
           {"workload", "w"},
           {"ranks", 1},
           {"device", "cpu"},
+          {"mode", "sync"},
+          {"sync", "step"},
           {"warmup", 5},
           {"status", status},
           {"detail", detail},
@@ -25,6 +27,16 @@ TEST(ResultsTable, ShowsOnlyParametersThatDiffer) {
   const TextTable table = results_table({result(1, "ok", "", 8), result(2, "ok", "", 16)});
   EXPECT_EQ(table.rows.at(1), (std::vector<std::string>{"2", "w", "n=16", "2.00 ms ± 100 µs", "compute 2.00 ms", "ok", "not verified"}));
   EXPECT_EQ(results_table(Json::array({result(1, "ok", "", 8)})).rows.at(0).at(2), "");
+}
+
+TEST(ResultsTable, TellsModesOfOneWorkloadApart) {
+  Json hot = result(2, "ok", "", 8);
+  hot["mode"] = "hot";
+  const TextTable table = results_table({result(1, "ok", "", 8), hot});
+  EXPECT_EQ(table.rows.at(0).at(2), "mode=sync");
+  EXPECT_EQ(table.rows.at(1).at(2), "mode=hot");
+  hot["parameters"]["mode"] = "forward";
+  EXPECT_EQ(results_table({hot, result(1, "ok", "", 8)}).rows.at(0).at(2), "--mode=hot") << "a parameter has that name, too";
 }
 
 TEST(ResultsTable, SaysWhenStepsWereThrottled) {

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/comparison_table.hpp"
+#include "cli/option_text.hpp"
+#include "cli/reading.hpp"
+#include "cli/results_table.hpp"
+#include "cli/run_options.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using store::ResultsDatabase;
+
+struct Arguments {
+  std::string before, after;
+  std::string phase = "step";
+  double margin = 0.01;
+  std::filesystem::path database = "kymo.db";
+  bool fail_on_slower = false;
+  bool json = false;
+};
+
+bool is_file(const std::string& side) { return side.ends_with(".db") || side.find('/') != side.npos; }
+
+bool is_number(const std::string& side) {
+  return !side.empty() && side.size() <= 18 && std::all_of(side.begin(), side.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+/// The ids of the ended runs that `condition` on run r selects, with the label or number bound to :side.
+std::vector<std::string> ids_where(const ResultsDatabase& database, const std::string& condition, const std::string& side) {
+  std::vector<std::string> ids;
+  const auto table =
+      database.query("SELECT r.run_id FROM run r WHERE r.status NOT IN ('skipped', 'running') AND " + condition, {{"side", side}});
+  for (const auto& row : table.rows) ids.push_back(std::to_string(row.at(0).integer));
+  return ids;
+}
+
+/// What tells whether runs can be compared, beside what results_of() gives.
+constexpr const char* kFacts = R"(
+  SELECT r.run_id, p.sha256 AS build, r.started_at AS began, clock.sm_clock_mhz,
+         coalesce((SELECT group_concat(name, ' + ')
+                   FROM (SELECT DISTINCT d.name FROM rank k JOIN device d ON d.device_id = k.device_id
+                         WHERE k.run_id = r.run_id AND k.pass = 'time' ORDER BY d.name)), '') AS machine,
+         r.invocation_id || ' ' || coalesce((SELECT min(k.host || ' ' || k.pid) FROM rank k
+                                             WHERE k.run_id = r.run_id AND k.pass = 'time'), '') AS process
+  FROM run r
+  JOIN plugin p ON p.plugin_id = r.plugin_id
+  LEFT JOIN device_clock clock ON clock.run_id = r.run_id
+  WHERE r.run_id IN ()";
+
+SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::string>& ids) {
+  const std::string list = join(ids, ", ");
+  std::map<std::int64_t, Json> facts;
+  for_rows(database, kFacts + list + ")", [&](Json row) {
+    const auto id = row["run_id"].get<std::int64_t>();
+    facts[id] = std::move(row);
+  });
+  SideRuns runs = results_of(database, list);
+  for (Json& run : runs) run.update(facts[run["run_id"].get<std::int64_t>()]);
+  return runs;
+}
+
+[[noreturn]] void refuse(const ResultsDatabase& database, const std::string& side) {
+  std::vector<std::string> labels;
+  for (const auto& row : database.query("SELECT DISTINCT label FROM run WHERE label <> '' ORDER BY label").rows)
+    labels.push_back(row.at(0).text);
+  throw UsageError("no run of " + quote(database.file().string()) + " has the label " + quote(side) +
+                   (is_number(side) ? " or is of that invocation" : "") +
+                   (labels.empty() ? "; none has a label: 'kymo run --label' gives one" : suggestion(side, labels)));
+}
+
+/// A file's runs, else those with the label, else those of the invocation of that number.
+SideRuns side_from(const std::string& side, const std::filesystem::path& file) {
+  const auto database = open_results(is_file(side) ? std::filesystem::path(side) : file);
+  std::vector<std::string> ids = is_file(side) ? ids_where(*database, "TRUE", side) : ids_where(*database, "r.label = :side", side);
+  if (ids.empty() && is_number(side)) ids = ids_where(*database, "r.invocation_id = CAST(:side AS INTEGER)", side);
+  if (ids.empty() && is_file(side)) throw UsageError("there is no run that has ended in " + quote(side));
+  if (ids.empty()) refuse(*database, side);
+  return runs_with(*database, ids);
+}
+
+int compare(const Arguments& arguments) {
+  if (arguments.before == arguments.after) throw UsageError("both sides are " + quote(arguments.before) + "; name two");
+  const SideRuns before = side_from(arguments.before, arguments.database);
+  const SideRuns after = side_from(arguments.after, arguments.database);
+  const Json rows = comparison_rows(before, after, arguments.phase, arguments.margin);
+  const std::string text = arguments.json ? json_text({{"phase", arguments.phase}, {"margin", arguments.margin}, {"cases", rows}})
+                                          : render(comparison_table(rows), colour_on_stdout());
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+  if (!arguments.json)
+    for (const std::string& note : comparison_notes(rows)) log::warning(note);
+  const bool slower = std::any_of(rows.begin(), rows.end(), [](const Json& row) { return row["verdict"] == "SLOWER"; });
+  return static_cast<int>(arguments.fail_on_slower && slower ? ExitCode::kRunFailed : ExitCode::kOk);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("compare", "Says whether the same cases take longer on one side than on the other, by their runs");
+  const char* const side = "a label of --db, the number of an invocation, or another database FILE.db";
+  command->add_option("before", arguments->before, side)->required()->type_name("SIDE");
+  command->add_option("after", arguments->after, "likewise")->required()->type_name("SIDE");
+  command->add_option("--phase", arguments->phase, "phase to compare")->type_name("NAME")->capture_default_str();
+  command
+      ->add_option_function<std::string>(
+          "--margin", [arguments](const std::string& text) { arguments->margin = relative_error("--margin", text); },
+          "differences up to this count as none [1%]")
+      ->type_name("REL");
+  command->add_flag("--fail-on-slower", arguments->fail_on_slower, "exit with 3 if a case is SLOWER");
+  command->add_flag("--json", arguments->json, "print JSON instead of a table");
+  add_database_option(*command, arguments->database);
+  command->footer(
+      "A verdict takes 5 runs of each side: 'kymo run W --repeat 5 --fresh --label before', then after the change the same with another "
+      "label.\nExample: kymo compare before after");
+  command->callback([&session, arguments] { session.action = [arguments] { return compare(*arguments); }; });
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/comparison_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/differing.hpp"
+#include "cli/results_table.hpp"
+#include "measure/comparison.hpp"
+#include "measure/statistics.hpp"
+
+namespace kymo::cli {
+namespace {
+
+constexpr std::size_t kMostNamed = 3;
+constexpr double kClockDifference = 0.01;
+
+/// A side's runs of one case.
+struct Group {
+  std::vector<double> medians;        // of the phase, in nanoseconds
+  std::vector<double> sm_clocks_mhz;  // of the runs that have readings
+  std::set<std::string> clocks, machines, processes, failures;
+  std::int64_t failed = 0;
+  std::int64_t of_older_builds = 0;
+  Json any;  // one of the runs: all have the same workload and settings
+};
+using Groups = std::map<std::string, Group>;
+
+std::string text_at(const Json& run, const char* name) { return run.at(name).get<std::string>(); }
+
+std::string key_of(const Json& run) { return text_at(run, "case_key") + " " + text_at(run, "mode") + " " + text_at(run, "sync"); }
+
+void add_run(Group& group, const Json& run, const std::string& phase) {
+  group.any = run;
+  if (run["status"] != "ok") {
+    ++group.failed;
+    group.failures.insert(text_at(run, "status"));
+    return;
+  }
+  if (!run["phases"].contains(phase)) return;
+  const Json& time = run["phases"][phase];
+  const auto median_ns = time["median_ns"].get<double>();
+  if (median_ns <= 0) return;
+  group.medians.push_back(median_ns);
+  group.clocks.insert(text_at(time, "clock"));
+  if (!run["sm_clock_mhz"].is_null()) group.sm_clocks_mhz.push_back(run["sm_clock_mhz"].get<double>());
+  group.machines.insert(text_at(run, "machine"));
+  group.processes.insert(text_at(run, "process"));
+}
+
+/// By case; cases that `keys` lacks are added to it, in the order of their first runs.
+Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std::string>& keys) {
+  std::map<std::string, std::pair<std::string, std::string>> newest;  // begin and build
+  for (const Json& run : runs) {
+    auto& known = newest[key_of(run)];
+    known = std::max(known, {text_at(run, "began"), text_at(run, "build")});
+  }
+  Groups groups;
+  for (const Json& run : runs) {
+    const std::string key = key_of(run);
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    Group& group = groups[key];
+    if (text_at(run, "build") == newest[key].second)
+      add_run(group, run, phase);
+    else
+      ++group.of_older_builds;
+  }
+  return groups;
+}
+
+std::string joined(const std::set<std::string>& words) { return join({words.begin(), words.end()}, ", "); }
+
+Json side_of(const Group& group) {
+  Json side{{"runs", group.medians.size()}, {"failed", group.failed},           {"median_ns", nullptr}, {"clock", nullptr},
+            {"sm_clock_mhz", nullptr},      {"machine", joined(group.machines)}};
+  if (!group.sm_clocks_mhz.empty()) side["sm_clock_mhz"] = measure::summarize(group.sm_clocks_mhz).median;
+  if (group.medians.empty()) return side;
+  side["median_ns"] = measure::summarize(group.medians).median;
+  side["clock"] = joined(group.clocks);
+  return side;
+}
+
+/// A slower clock explains a longer time, whatever changed in the code.
+void note_sm_clocks(const Json& before, const Json& after, Json& notes) {
+  if (before["sm_clock_mhz"].is_null() || after["sm_clock_mhz"].is_null()) return;
+  const auto first = before["sm_clock_mhz"].get<double>();
+  const auto second = after["sm_clock_mhz"].get<double>();
+  if (std::abs(second / first - 1) > kClockDifference)
+    notes.push_back(fmt::format("the multiprocessors' clock differed: {:.0f} MHz before, {:.0f} MHz after", first, second));
+}
+
+std::string counted(std::size_t count, const std::string& what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
+
+void note_side(const char* side, const Group& group, Json& notes) {
+  const std::string start = std::string(side) + ": ";
+  const auto failed = static_cast<std::size_t>(group.failed);
+  if (failed > 0) notes.push_back(start + counted(failed, "run") + " did not end well (" + joined(group.failures) + ") and do not count");
+  if (group.of_older_builds > 0)
+    notes.push_back(start + counted(static_cast<std::size_t>(group.of_older_builds), "run") + " of an older build of the plugin left out");
+  if (group.machines.size() > 1) notes.push_back(start + "measured on different machines: " + joined(group.machines));
+  if (group.processes.size() < group.medians.size())
+    notes.push_back(start + counted(group.medians.size(), "run") + " shared " +
+                    (group.processes.size() == 1 ? "a process" : std::to_string(group.processes.size()) + " processes") +
+                    " and are not independent; 'kymo run --fresh' gives each its own");
+}
+
+bool same_clock(const Group& before, const Group& after) { return before.clocks.size() == 1 && before.clocks == after.clocks; }
+
+void judge(const Group& before, const Group& after, double margin, Json& row) {
+  const measure::Comparison found = measure::compare(before.medians, after.medians, margin);
+  const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  row["ratio"] = found.ratio;
+  row["ratio_low"] = number(found.low);
+  row["ratio_high"] = number(found.high);
+  row["probability"] = number(found.probability);
+  row["verdict"] = measure::to_string(found.verdict);
+  row["more_runs"] = number(found.more_runs);
+}
+
+Json row_of(const Group& before, const Group& after, const std::string& phase, double margin) {
+  const Json& run = before.any.is_null() ? after.any : before.any;
+  Json row{{"workload", run["workload"]},
+           {"parameters", run["parameters"]},
+           {"ranks", run["ranks"]},
+           {"device", run["device"]},
+           {"mode", run["mode"]},
+           {"sync", run["sync"]},
+           {"phase", phase},
+           {"before", side_of(before)},
+           {"after", side_of(after)},
+           {"ratio", nullptr},
+           {"ratio_low", nullptr},
+           {"ratio_high", nullptr},
+           {"probability", nullptr},
+           {"verdict", nullptr},
+           {"more_runs", nullptr},
+           {"notes", Json::array()}};
+  Json& notes = row["notes"];
+  note_side("before", before, notes);
+  note_side("after", after, notes);
+  if (before.medians.empty() || after.medians.empty()) return row;
+  if (!same_clock(before, after)) {
+    notes.push_back("timed on different clocks (" + joined(before.clocks) + "; " + joined(after.clocks) + "): not compared");
+    return row;
+  }
+  if (before.machines != after.machines)
+    notes.push_back("measured on different machines: " + joined(before.machines) + "; " + joined(after.machines));
+  note_sm_clocks(row["before"], row["after"], notes);
+  judge(before, after, margin, row);
+  return row;
+}
+
+void require_phase(const SideRuns& before, const SideRuns& after, const std::string& phase) {
+  std::set<std::string> phases;
+  for (const SideRuns* side : {&before, &after})
+    for (const Json& run : *side)
+      for (const auto& [name, time] : run["phases"].items()) phases.insert(name);
+  if (!phases.empty() && !phases.contains(phase))
+    throw UsageError("no run has a phase " + quote(phase) + suggestion(phase, {phases.begin(), phases.end()}));
+}
+
+/// Of each row, what tells it from the others of its workload.
+std::vector<std::string> parameters_of(const Json& rows) {
+  std::vector<WorkloadSettings> cases;
+  for (const Json& row : rows) cases.push_back(settings_of(row, {"ranks", "device", "mode", "sync"}));
+  return differing(cases);
+}
+
+std::string side_text(const Json& side) { return side["median_ns"].is_null() ? "-" : format_duration(side["median_ns"].get<double>()); }
+
+std::string runs_text(const Json& side) {
+  const auto failed = side["failed"].get<std::int64_t>();
+  const auto runs = side["runs"].get<std::int64_t>();
+  return std::to_string(runs) + (failed > 0 ? " of " + std::to_string(runs + failed) : "");
+}
+
+std::string fixed(const Json& value) { return value.is_null() ? "-" : fmt::format("{:.3f}", value.get<double>()); }
+
+std::string interval_text(const Json& row) {
+  return row["ratio_low"].is_null() ? "-" : fixed(row["ratio_low"]) + " to " + fixed(row["ratio_high"]);
+}
+
+std::string probability_text(const Json& value) {
+  if (value.is_null()) return "-";
+  return value.get<double>() < 0.001 ? "<0.001" : fixed(value);
+}
+
+std::string verdict_text(const Json& row) {
+  if (row["before"]["median_ns"].is_null() && row["after"]["median_ns"].is_null()) return "no run to compare";
+  if (row["before"]["median_ns"].is_null()) return "only after";
+  if (row["after"]["median_ns"].is_null()) return "only before";
+  if (row["verdict"].is_null()) return "not compared";
+  std::string text = text_at(row, "verdict");
+  if (!row["more_runs"].is_null()) text += " (about " + row["more_runs"].dump() + " more runs each would decide)";
+  return text;
+}
+
+std::string whose(const std::vector<std::string>& cases, std::size_t all) {
+  if (cases.size() == all && all > 1) return "all cases";
+  return cases.size() > kMostNamed ? std::to_string(cases.size()) + " cases" : join(cases, "; ");
+}
+
+}  // namespace
+
+Json comparison_rows(const SideRuns& before, const SideRuns& after, const std::string& phase, double margin) {
+  require_phase(before, after, phase);
+  std::vector<std::string> keys;
+  Groups first = groups_of(before, phase, keys);
+  Groups second = groups_of(after, phase, keys);
+  Json rows = Json::array();
+  for (const std::string& key : keys) rows.push_back(row_of(first[key], second[key], phase, margin));
+  return rows;
+}
+
+TextTable comparison_table(const Json& rows) {
+  const std::string phase = rows.empty() || rows[0]["phase"] == "step" ? "" : text_at(rows[0], "phase") + " ";
+  TextTable table{
+      {"workload", "parameters", phase + "before", "runs", phase + "after", "runs", "after / before", "95 % interval", "p", "verdict"},
+      {false, false, true, true, true, true, true, true, true, false},
+      {}};
+  const std::vector<std::string> parameters = parameters_of(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json& row = rows[i];
+    table.rows.push_back({text_at(row, "workload"), parameters[i], side_text(row["before"]), runs_text(row["before"]),
+                          side_text(row["after"]), runs_text(row["after"]), fixed(row["ratio"]), interval_text(row),
+                          probability_text(row["probability"]), verdict_text(row)});
+  }
+  return table;
+}
+
+std::vector<std::string> comparison_notes(const Json& rows) {
+  std::vector<std::string> notes;  // in the order in which they came first
+  std::map<std::string, std::vector<std::string>> cases;
+  const std::vector<std::string> parameters = parameters_of(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const Json& each : rows[i]["notes"]) {
+      const auto note = each.get<std::string>();
+      if (cases[note].empty()) notes.push_back(note);
+      cases[note].push_back(text_at(rows[i], "workload") + (parameters[i].empty() ? "" : " ") + parameters[i]);
+    }
+  }
+  for (std::string& note : notes) note = whose(cases[note], rows.size()) + ": " + note;
+  const auto on_both = [](const Json& row) { return !row["before"]["median_ns"].is_null() && !row["after"]["median_ns"].is_null(); };
+  if (std::none_of(rows.begin(), rows.end(), on_both))
+    notes.push_back(
+        "no case has runs on both sides: workload, parameters, ranks, device, mode and sync must be the same; 'kymo run --against' "
+        "compares workloads");
+  return notes;
+}
+
+}  // namespace kymo::cli

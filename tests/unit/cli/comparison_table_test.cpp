@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/comparison_table.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
+
+constexpr double kMargin = 0.01;
+
+Json run(double median_ns, int n = 8) {
+  static int count = 0;
+  const Json time{{"median_ns", median_ns}, {"clock", "host"}};
+  return {{"workload", "w"},
+          {"case_key", "w n=" + std::to_string(n)},
+          {"parameters", {{"n", n}, {"dtype", "fp32"}}},
+          {"ranks", 1},
+          {"device", "cpu"},
+          {"mode", "sync"},
+          {"sync", "step"},
+          {"status", "ok"},
+          {"phases", {{"step", time}}},
+          {"build", "b1"},
+          {"began", "2026-01-01T00:00:00Z"},
+          {"machine", "A"},
+          {"sm_clock_mhz", nullptr},
+          {"process", "p" + std::to_string(++count)}};
+}
+
+Json side(const std::vector<double>& medians_ns, int n = 8) {
+  Json runs = Json::array();
+  for (const double median_ns : medians_ns) runs.push_back(run(median_ns, n));
+  return runs;
+}
+
+Json changed(Json runs, const char* name, const Json& value) {
+  for (Json& each : runs) each[name] = value;
+  return runs;
+}
+
+Json together(Json runs, const Json& more) {
+  for (const Json& each : more) runs.push_back(each);
+  return runs;
+}
+
+const std::vector<double> kFast{100e3, 101e3, 99e3, 100e3, 102e3};
+const std::vector<double> kSlow{200e3, 202e3, 198e3, 200e3, 204e3};
+
+TEST(ComparisonRows, PairCasesWhateverTheirOrder) {
+  const Json rows = comparison_rows(together(side(kFast, 8), side(kSlow, 16)), together(side(kSlow, 16), side(kSlow, 8)), "step", kMargin);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["parameters"]["n"], 8);
+  EXPECT_EQ(rows[0]["verdict"], "SLOWER");
+  EXPECT_DOUBLE_EQ(rows[0]["ratio"].get<double>(), 2);
+  EXPECT_EQ(rows[0]["before"]["median_ns"], 100e3);
+  EXPECT_EQ(rows[0]["after"]["median_ns"], 200e3);
+  EXPECT_EQ(rows[0]["after"]["runs"], 5);
+  EXPECT_EQ(rows[1]["parameters"]["n"], 16);
+  EXPECT_EQ(rows[1]["ratio"], 1);
+  EXPECT_THAT(rows[0]["notes"], IsEmpty());
+}
+
+TEST(ComparisonRows, KeepModesAndBracketsApart) {
+  for (const auto& [name, value] : {std::pair{"mode", "hot"}, std::pair{"sync", "phase"}}) {
+    const Json rows = comparison_rows(side(kFast), changed(side(kSlow), name, value), "step", kMargin);
+    ASSERT_EQ(rows.size(), 2u);
+    for (const Json& row : rows) EXPECT_TRUE(row["verdict"].is_null());
+    const TextTable table = comparison_table(rows);
+    EXPECT_EQ(table.rows.at(0).back(), "only before");
+    EXPECT_EQ(table.rows.at(1).back(), "only after");
+    EXPECT_THAT(table.rows.at(1).at(1), HasSubstr(std::string(name) + "=" + value));
+    EXPECT_THAT(comparison_notes(rows), Contains(HasSubstr("no case has runs on both sides")));
+  }
+}
+
+TEST(ComparisonRows, LeaveFailedRunsOutAndSaySo) {
+  Json after = side(kSlow);
+  after[0]["status"] = "oom";
+  after[1]["status"] = "verify_failed";
+  const Json rows = comparison_rows(side(kFast), after, "step", kMargin);
+  EXPECT_EQ(rows[0]["after"]["runs"], 3);
+  EXPECT_EQ(rows[0]["after"]["failed"], 2);
+  EXPECT_EQ(rows[0]["verdict"], "AMBIGUOUS") << "three runs take no verdict";
+  EXPECT_EQ(comparison_table(rows).rows.at(0).at(5), "3 of 5");
+  EXPECT_THAT(comparison_notes(rows), ElementsAre("w: after: 2 runs did not end well (oom, verify_failed) and do not count"));
+}
+
+TEST(ComparisonRows, ASideOfFailuresIsNotCompared) {
+  const Json rows = comparison_rows(side(kFast), changed(side({1}), "status", "crashed"), "step", kMargin);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_TRUE(rows[0]["after"]["median_ns"].is_null());
+  EXPECT_EQ(comparison_table(rows).rows.at(0).at(5), "0 of 1");
+  EXPECT_THAT(comparison_notes(rows), Contains("w: after: 1 run did not end well (crashed) and do not count"));
+}
+
+TEST(ComparisonRows, CountOnlyTheNewestBuildOfASide) {
+  Json before = changed(changed(side(kSlow), "build", "old"), "began", "2025-12-31T23:59:59Z");
+  before = together(before, side(kFast));
+  const Json rows = comparison_rows(before, side(kFast), "step", kMargin);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["before"]["runs"], 5);
+  EXPECT_EQ(rows[0]["before"]["median_ns"], 100e3);
+  EXPECT_THAT(comparison_notes(rows), ElementsAre("w: before: 5 runs of an older build of the plugin left out"));
+}
+
+TEST(ComparisonRows, SayWhatSpeaksAgainstAComparison) {
+  const Json elsewhere = comparison_rows(side(kFast), changed(side(kSlow), "machine", "B"), "step", kMargin);
+  EXPECT_EQ(elsewhere[0]["verdict"], "SLOWER");
+  EXPECT_THAT(comparison_notes(elsewhere), ElementsAre("w: measured on different machines: A; B"));
+
+  const Json slower_clock =
+      comparison_rows(changed(side(kFast), "sm_clock_mhz", 1980), changed(side(kSlow), "sm_clock_mhz", 1755), "step", kMargin);
+  EXPECT_THAT(comparison_notes(slower_clock), ElementsAre("w: the multiprocessors' clock differed: 1980 MHz before, 1755 MHz after"));
+  const Json same_clock =
+      comparison_rows(changed(side(kFast), "sm_clock_mhz", 1980), changed(side(kSlow), "sm_clock_mhz", 1965), "step", kMargin);
+  EXPECT_THAT(comparison_notes(same_clock), IsEmpty());
+
+  const Json shared = comparison_rows(changed(side(kFast), "process", "one"), side(kSlow), "step", kMargin);
+  EXPECT_THAT(comparison_notes(shared), ElementsAre(AllOf(HasSubstr("w: before: 5 runs shared a process"), HasSubstr("--fresh"))));
+}
+
+TEST(ComparisonRows, DifferentClocksAreNotCompared) {
+  Json after = side(kSlow);
+  for (Json& each : after) each["phases"]["step"]["clock"] = "cuda";
+  const Json rows = comparison_rows(side(kFast), after, "step", kMargin);
+  EXPECT_TRUE(rows[0]["verdict"].is_null());
+  EXPECT_EQ(comparison_table(rows).rows.at(0).back(), "not compared");
+  EXPECT_THAT(comparison_notes(rows), Contains("w: timed on different clocks (host; cuda): not compared"));
+}
+
+TEST(ComparisonRows, AnUnknownPhaseNamesThoseThatThereAre) {
+  try {
+    comparison_rows(side(kFast), side(kSlow), "stop", kMargin);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'stop'"), HasSubstr("'step'")));
+  }
+  const Json without = changed(changed(side({1}), "phases", Json::object()), "status", "crashed");
+  EXPECT_EQ(comparison_rows(without, without, "backward", kMargin).size(), 1u) << "nothing was timed at all: failures, not a wrong name";
+}
+
+TEST(ComparisonTable, ShowsRatioIntervalAndVerdict) {
+  const TextTable table = comparison_table(comparison_rows(side(kFast), side(kSlow), "step", kMargin));
+  EXPECT_THAT(table.rows.at(0), ElementsAre("w", "", "100 µs", "5", "200 µs", "5", "2.000", testing::_, "0.008", "SLOWER"));
+  EXPECT_THAT(table.header, IsSupersetOf({"before", "after", "after / before"}));
+}
+
+TEST(ComparisonTable, SaysHowManyMoreRunsWouldDecide) {
+  const TextTable table =
+      comparison_table(comparison_rows(side({90e3, 95e3, 100e3, 105e3, 110e3}), side({92e3, 98e3, 103e3, 107e3, 113e3}), "step", kMargin));
+  EXPECT_THAT(table.rows.at(0).back(), testing::MatchesRegex("AMBIGUOUS \\(about [0-9]+ more runs each would decide\\)"));
+}
+
+TEST(ComparisonTable, NamesThePhaseIfItIsNotTheStep) {
+  Json before = side(kFast);
+  for (Json& each : before) each["phases"]["backward"] = each["phases"]["step"];
+  EXPECT_EQ(comparison_table(comparison_rows(before, before, "backward", kMargin)).header.at(2), "backward before");
+}
+
+TEST(ComparisonNotes, NameFewCasesAndCountMany) {
+  const auto shared = [](int cases) {
+    Json before = Json::array(), after = Json::array();
+    for (int n = 0; n < cases; ++n) before = together(before, changed(side(kFast, n), "process", "one"));
+    for (int n = 0; n < cases + 1; ++n) after = together(after, side(kSlow, n));
+    return comparison_notes(comparison_rows(before, after, "step", kMargin));
+  };
+  EXPECT_THAT(shared(2), ElementsAre(HasSubstr("w n=0; w n=1: before")));
+  EXPECT_THAT(shared(4), ElementsAre(HasSubstr("4 cases: before")));
+}
+
+}  // namespace
+}  // namespace kymo::cli
