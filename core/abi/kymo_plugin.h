@@ -85,8 +85,8 @@ typedef struct kymo_placement {
 typedef struct kymo_collective {
   uint32_t size; /* sizeof(kymo_collective) */
   uint32_t operation;
-  uint64_t bytes;           /* payload of this rank */
-  void* stream;             /* cudaStream_t that the work is queued on: when it ran is seen on the device. NULL: it ran from begin to end */
+  uint64_t bytes; /* payload of this rank */
+  void* stream;   /* cudaStream_t of its work, cudaStreamLegacy for 0: when it ran is seen on the device. NULL: it ran from begin to end */
   const char* communicator; /* its name, the same on all its ranks; NULL for the only one */
   uint64_t sequence;        /* counts its calls from 0, the same on all its ranks; where `size` ends before it, the host counts */
 } kymo_collective;

@@ -22,9 +22,11 @@ struct LaunchedKernel {
 };
 
 /// By launching thread, in order of launching.
-std::map<std::uint32_t, std::vector<LaunchedKernel>> communication_kernels(const Trace& trace, const std::vector<bool>& is_communication) {
+using Kernels = std::map<std::uint32_t, std::vector<LaunchedKernel>>;
+
+Kernels communication_kernels(const Trace& trace, const std::vector<bool>& is_communication) {
   NumberIndex launches(correlation_ids_of(trace.launches));
-  std::map<std::uint32_t, std::vector<LaunchedKernel>> threads;
+  Kernels threads;
   for (const Activity& activity : trace.activities) {
     // The launch of a graph is not that of its kernels.
     if (activity.kind != event::ActivityKind::kKernel || activity.graph_node != 0) continue;
@@ -66,15 +68,31 @@ void give_kernels(const std::vector<LaunchedKernel>& kernels, const std::vector<
   }
 }
 
-std::map<std::uint32_t, std::vector<Collective*>> calls_on_device(std::vector<Collective>& collectives) {
+std::map<std::uint32_t, std::vector<Collective*>> by_thread(const std::vector<Collective*>& collectives) {
   std::map<std::uint32_t, std::vector<Collective*>> threads;
-  for (Collective& call : collectives) {
-    if (call.on_device) threads[call.place.thread].push_back(&call);
-  }
+  for (Collective* call : collectives) threads[call->place.thread].push_back(call);
   for (auto& [thread, calls] : threads) {
     std::stable_sort(calls.begin(), calls.end(), [](const Collective* a, const Collective* b) { return a->enqueue_ns < b->enqueue_ns; });
   }
   return threads;
+}
+
+void give_kernels(const Kernels& kernels, const std::vector<Collective*>& calls) {
+  for (const auto& [thread, made] : by_thread(calls)) {
+    if (const auto found = kernels.find(thread); found != kernels.end()) give_kernels(found->second, made);
+  }
+}
+
+/// Calls said to have run on the host from begin to end, though a kernel that they launched ran on after their end.
+std::int64_t outlived_by_kernels(const Kernels& kernels, const std::vector<Collective>& collectives) {
+  std::vector<Collective> calls;
+  for (const Collective& call : collectives)
+    if (!call.on_device && call.returned_ns >= 0) calls.push_back(call);
+  std::vector<Collective*> pointers;
+  for (Collective& call : calls) pointers.push_back(&call);
+  give_kernels(kernels, pointers);
+  return std::count_if(calls.begin(), calls.end(),
+                       [](const Collective& call) { return call.kernels > 0 && call.end_ns > call.returned_ns; });
 }
 
 void place_calls(Trace& trace) {
@@ -90,7 +108,7 @@ void place_calls(Trace& trace) {
   }
 }
 
-std::vector<event::Loss> losses_of(const Trace& trace) {
+std::vector<event::Loss> losses_of(const Trace& trace, const Kernels& kernels) {
   const bool kernels_seen = std::any_of(trace.activities.begin(), trace.activities.end(),
                                         [](const Activity& each) { return each.kind == event::ActivityKind::kKernel; });
   std::int64_t open = 0, unseen = 0;
@@ -103,6 +121,11 @@ std::vector<event::Loss> losses_of(const Trace& trace) {
   if (unseen > 0)
     losses.push_back(
         {"collective", unseen, "collective calls whose kernels were not seen: replayed by a graph, or made by one rank alone"});
+  if (const std::int64_t outlived = outlived_by_kernels(kernels, trace.collectives); outlived > 0)
+    losses.push_back(
+        {"collective", outlived,
+         "collective calls that were reported without a stream and so as over when their kernels had yet to run: their times say "
+         "nothing; report queued_on() the stream"});
   return losses;
 }
 
@@ -111,13 +134,12 @@ std::vector<event::Loss> losses_of(const Trace& trace) {
 std::vector<event::Loss> place_collectives(Trace& trace, const std::vector<bool>& is_communication) {
   if (trace.collectives.empty()) return {};
   place_calls(trace);
-  const auto calls = calls_on_device(trace.collectives);
-  if (!calls.empty()) {
-    for (const auto& [thread, kernels] : communication_kernels(trace, is_communication)) {
-      if (const auto found = calls.find(thread); found != calls.end()) give_kernels(kernels, found->second);
-    }
-  }
-  return losses_of(trace);
+  const Kernels kernels = communication_kernels(trace, is_communication);
+  std::vector<Collective*> on_device;
+  for (Collective& call : trace.collectives)
+    if (call.on_device) on_device.push_back(&call);
+  give_kernels(kernels, on_device);
+  return losses_of(trace, kernels);
 }
 
 }  // namespace kymo::analysis

@@ -13,7 +13,8 @@ namespace kymo::analysis {
 /// group nothing is launched until all its calls were begun, those of the group, which all its calls share. Kernels that no call claims
 /// stay as they are, and calls without one keep start_ns and end_ns of -1: those that a graph replays, or that one rank makes alone.
 /// Activities must be placed. `is_communication` says of each text, by number, whether kernels of that name communicate. Returns as losses
-/// the calls that never ended, and where kernels were recorded those of which none was seen.
+/// the calls that never ended, those without a stream that ended before the kernels they launched, and where kernels were recorded those of
+/// which none was seen.
 std::vector<event::Loss> place_collectives(event::Trace& trace, const std::vector<bool>& is_communication);
 
 }  // namespace kymo::analysis

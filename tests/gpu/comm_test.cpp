@@ -83,6 +83,7 @@ void communicate_everything(RankHost& host, const kymo::comm::Options& options) 
     }
   }
   all->barrier();
+  for (const ReportedCall& call : host.calls()) EXPECT_NE(call.stream, nullptr) << "seen on the device, on the default stream, too";
 }
 
 class OnAllGpus : public testing::Test {

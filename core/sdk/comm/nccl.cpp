@@ -188,7 +188,7 @@ class NcclCommunicator final : public Communicator {
     check_not_captured(caller);
     const std::shared_ptr<Flight> flight = in_group_ && group_ ? group_ : flights_.take();
     if (!group_ || !in_group_) prepare(*flight, caller);
-    Collective report = reporter_.begin(call.operation, call.bytes, flight->stream);
+    Collective report = reporter_.begin(call.operation, call.bytes, queued_on(flight->stream));
     if (own_stream_ || in_group_) {  // elsewhere it is queued where its memory would be used again
       flight->kept.push_back(output);
       if (!input.is_same(output)) flight->kept.push_back(input);

@@ -159,6 +159,16 @@ TEST_F(PlaceCollectives, WithoutAStreamItLastsFromCallToEnd) {
   EXPECT_THAT(times(), ElementsAre(Pair(10, 90), Pair(20, -1)));
   EXPECT_EQ(at(0).kernels, 0);
   EXPECT_EQ(lost(losses, "without an end"), 1);
+  EXPECT_EQ(lost(losses, "reported without a stream"), 1) << "what it launched ran on after it";
+}
+
+TEST_F(PlaceCollectives, WithoutAStreamItMayWaitForItsKernels) {
+  call(10, 250);
+  call(300, 310);
+  for (Collective& each : made_.trace.collectives) each.on_device = false;
+  kernel(1, 15, 100, 200);
+  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(times(), ElementsAre(Pair(10, 250), Pair(300, 310)));
 }
 
 TEST_F(PlaceCollectives, ACallInAHookBelongsToTheForwardScopeOfItsNode) {

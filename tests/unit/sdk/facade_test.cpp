@@ -167,6 +167,12 @@ TEST_F(Facade, ReportsCollectivesOfNamedCommunicators) {
   EXPECT_THAT(host_.said, ElementsAre("collective 3 64 tensor 8", "collective 5 0 - 2", "collective end 77", "collective end 78"));
 }
 
+TEST(QueuedOn, TellsTheDefaultStreamFromNone) {
+  int stream = 0;
+  EXPECT_EQ(kymo::queued_on(&stream), &stream);
+  EXPECT_EQ(kymo::queued_on(nullptr), reinterpret_cast<void*>(std::uintptr_t{1})) << "cudaStreamLegacy";
+}
+
 TEST_F(Facade, EndsACollectiveWhenAnExceptionPasses) {
   EXPECT_EQ(step([](kymo::Context& ctx) {
               auto call = ctx.collective(kymo::Operation::Broadcast, 4);

@@ -71,8 +71,8 @@ class Context {
   /// Begins a named region inside a phase, which ends with the returned object. Any thread.
   [[nodiscard]] Scope scope(const char* name) const noexcept { return {host_, context_, name}; }
   [[nodiscard]] Scope scope(const std::string& name) const noexcept { return scope(name.c_str()); }
-  /// Reports a collective call of the only communicator from here to the end of the returned object: with a stream once it is queued, else
-  /// once it is done. One thread, in the same order on all ranks.
+  /// Reports a collective call of the only communicator from here to the end of the returned object: with a stream, queued_on() that of
+  /// its work, once it is queued, else once it is done. One thread, in the same order on all ranks.
   [[nodiscard]] Collective collective(Operation operation, std::uint64_t bytes, void* stream = nullptr) const noexcept {
     return {host_, context_, operation, bytes, stream};
   }

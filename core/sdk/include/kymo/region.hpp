@@ -68,11 +68,15 @@ enum class Operation : std::uint32_t {
   Barrier = KYMO_BARRIER,
 };
 
+/// What to report as the stream of a call that is queued on `stream`, a cudaStream_t. The default stream's handle is nullptr, which in a
+/// report says that the call runs on the host; CUDA's other name for it, cudaStreamLegacy, stands for it there.
+inline void* queued_on(void* stream) noexcept { return stream ? stream : reinterpret_cast<void*>(std::uintptr_t{1}); }
+
 /// One call of a collective as this rank makes it.
 struct CollectiveCall {
   Operation operation = Operation::AllReduce;
   std::uint64_t bytes = 0;             ///< payload of this rank
-  void* stream = nullptr;              ///< cudaStream_t that the work is queued on; nullptr where it runs from begin to end
+  void* stream = nullptr;              ///< queued_on() the work's stream; nullptr where it runs from begin to end
   const char* communicator = nullptr;  ///< its name, the same on all its ranks; nullptr for the only one
   std::uint64_t sequence = 0;          ///< counts the calls of the communicator from 0, the same on all its ranks
 };
