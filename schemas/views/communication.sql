@@ -19,6 +19,7 @@ SELECT t.run_id,                                                         -- the 
        t.sequence,                                                       -- as in collective
        coalesce((SELECT n.text FROM string n WHERE n.string_id = t.communicator_id), '') AS communicator,  -- name of the communicator
        t.number,                                                         -- counts the calls of the communicator, the same on all its ranks
+       t.launch,                                                         -- number of the first of the calls that were launched together, as a group: they share their kernels and so their times. Its own number if it was launched alone
        t.operation,                                                      -- all_reduce, reduce_scatter, all_gather, broadcast or barrier
        t.bytes,                                                          -- payload of this rank
        t.on_device,                                                      -- 1 if it was queued on a stream of the GPU
@@ -37,12 +38,14 @@ SELECT t.run_id,                                                         -- the 
        CASE WHEN t.complete THEN t.error_ns / 1e3 END AS error_us,       -- bound on what the clocks may err between two ranks
        t.ranks                                                           -- ranks of the run
 FROM (
-  SELECT a.*, max(a.start_ns + a.offset_ns) OVER same AS latest_ns, min(a.start_ns + a.offset_ns) OVER same AS earliest_ns, max(a.end_ns + a.offset_ns) OVER same AS done_ns,
+  SELECT a.*, min(a.first_number) OVER same AS launch, max(a.start_ns + a.offset_ns) OVER same AS latest_ns, min(a.start_ns + a.offset_ns) OVER same AS earliest_ns, max(a.end_ns + a.offset_ns) OVER same AS done_ns,
          count(a.end_ns) OVER same AS ends, count(a.start_ns + a.offset_ns) OVER same = a.ranks AS complete,
          first_value(a.rank) OVER (PARTITION BY a.run_id, a.pass, a.communicator_id, a.number ORDER BY a.start_ns + a.offset_ns DESC, a.rank) AS last_begun,
          2 * max(a.clock_error_ns) OVER same AS error_ns
   FROM (
-    SELECT c.*, r.ranks, CASE r.ranks WHEN 1 THEN 0 ELSE k.offset_ns END AS offset_ns, CASE r.ranks WHEN 1 THEN 0 ELSE k.error_ns END AS clock_error_ns,
+    SELECT c.*, r.ranks,
+           CASE WHEN c.kernels > 0 THEN min(c.number) OVER (PARTITION BY c.run_id, c.rank, c.pass, c.communicator_id, c.start_ns, c.end_ns) ELSE c.number END AS first_number,
+           CASE r.ranks WHEN 1 THEN 0 ELSE k.offset_ns END AS offset_ns, CASE r.ranks WHEN 1 THEN 0 ELSE k.error_ns END AS clock_error_ns,
            coalesce((SELECT s.warmup = 0 FROM sample s WHERE s.run_id = c.run_id AND s.rank = c.rank AND s.pass = c.pass AND s.step = c.step AND s.phase = 'step'), 0) AS measured
     FROM run r
     CROSS JOIN collective c ON c.run_id = r.run_id
@@ -51,22 +54,27 @@ FROM (
   WINDOW same AS (PARTITION BY a.run_id, a.pass, a.communicator_id, a.number)
 ) t;
 
--- Calls by communicator, phase and operation over the measured steps of a pass. Waiting is a mean over ranks; a transfer lasts from the begin of the last rank to the end of the last to finish. Rates are of the calls that can be compared over all ranks.
+-- Calls by communicator, phase and operation over the measured steps of a pass. Calls that were launched together, as a group, wait and are transferred together and count as one launch. Waiting is a mean over ranks; a transfer lasts from the begin of the last rank to the end of the last to finish. Rates are of the launches that can be compared over all ranks.
 CREATE VIEW collective_summary AS
 WITH call AS (
-  SELECT c.run_id, c.pass, c.communicator, c.phase, c.operation, c.number, max(c.ranks) AS ranks, max(c.on_device) AS on_device, max(c.bytes) AS bytes, avg(c.wait_us) AS wait_us,
-         max(c.late_us) AS spread_us, max(c.call_transfer_us) AS transfer_us, max(c.last_rank) AS last_rank, max(c.error_us) AS error_us
+  SELECT c.run_id, c.pass, c.communicator, c.phase, c.operation, c.number, min(c.launch) AS launch, max(c.ranks) AS ranks, max(c.on_device) AS on_device, max(c.bytes) AS bytes,
+         avg(c.wait_us) AS wait_us, max(c.late_us) AS spread_us, max(c.call_transfer_us) AS transfer_us, max(c.last_rank) AS last_rank, max(c.error_us) AS error_us
   FROM collective_call c WHERE c.measured GROUP BY c.run_id, c.pass, c.communicator, c.phase, c.operation, c.number
+),
+launched AS (
+  SELECT run_id, pass, communicator, phase, operation, launch, max(ranks) AS ranks, max(on_device) AS on_device, count(*) AS calls, sum(bytes) AS bytes, avg(wait_us) AS wait_us,
+         max(spread_us) AS spread_us, max(transfer_us) AS transfer_us, max(last_rank) AS last_rank, max(error_us) AS error_us
+  FROM call GROUP BY run_id, pass, communicator, phase, operation, launch
 ),
 placed AS (
   SELECT a.*, row_number() OVER (PARTITION BY a.run_id, a.pass, a.communicator, a.phase, a.operation ORDER BY a.transfer_us IS NULL, a.transfer_us) AS place,
          count(a.transfer_us) OVER (PARTITION BY a.run_id, a.pass, a.communicator, a.phase, a.operation) AS timed
-  FROM call a
+  FROM launched a
 ),
 late AS (
-  SELECT l.run_id, l.pass, l.communicator, l.phase, l.operation, l.last_rank, l.calls,
-         row_number() OVER (PARTITION BY l.run_id, l.pass, l.communicator, l.phase, l.operation ORDER BY l.calls DESC, l.last_rank) AS place
-  FROM (SELECT run_id, pass, communicator, phase, operation, last_rank, count(*) AS calls FROM call WHERE last_rank IS NOT NULL
+  SELECT l.run_id, l.pass, l.communicator, l.phase, l.operation, l.last_rank, l.launches,
+         row_number() OVER (PARTITION BY l.run_id, l.pass, l.communicator, l.phase, l.operation ORDER BY l.launches DESC, l.last_rank) AS place
+  FROM (SELECT run_id, pass, communicator, phase, operation, last_rank, count(*) AS launches FROM launched WHERE last_rank IS NOT NULL
         GROUP BY run_id, pass, communicator, phase, operation, last_rank) l
 )
 SELECT g.run_id,                                                         -- the run
@@ -78,23 +86,24 @@ SELECT g.run_id,                                                         -- the 
        g.on_device,                                                      -- 1 if they were queued on a stream of the GPU
        g.steps,                                                          -- measured steps whose calls were kept
        1.0 * g.calls / nullif(g.steps, 0) AS calls,                      -- calls per step of one rank
+       1.0 * g.launches / nullif(g.steps, 0) AS launches,                -- launches per step of one rank: calls, those of a group counting once
        1.0 * g.bytes / nullif(g.steps, 0) AS bytes,                      -- payload per step of one rank
        1.0 * g.bytes * g.bus_factor / nullif(g.steps, 0) AS bus_bytes,   -- what a rank moves over its links per step: payload times the factor of busbw
-       g.timed,                                                          -- calls that can be compared over all ranks
-       g.wait_us,                                                        -- mean wait of a rank for the last one, per call; NULL if no call can be compared
-       g.median_transfer_us,                                             -- median transfer of a call
-       g.transfer_us,                                                    -- mean transfer of a call
-       g.wait_us * g.calls / 1e3 / nullif(g.steps, 0) AS wait_ms,        -- the wait per step
-       g.transfer_us * g.calls / 1e3 / nullif(g.steps, 0) AS transfer_ms,  -- the transfers per step; calls that overlap count each by itself
+       g.timed,                                                          -- launches that can be compared over all ranks
+       g.wait_us,                                                        -- mean wait of a rank for the last one, per launch; NULL if none can be compared
+       g.median_transfer_us,                                             -- median transfer of a launch
+       g.transfer_us,                                                    -- mean transfer of a launch
+       g.wait_us * g.launches / 1e3 / nullif(g.steps, 0) AS wait_ms,     -- the wait per step
+       g.transfer_us * g.launches / 1e3 / nullif(g.steps, 0) AS transfer_ms,  -- the transfers per step; launches that overlap count each by itself
        g.wait_us / nullif(g.wait_us + g.transfer_us, 0) AS wait_share,   -- of waiting and transfer
        g.spread_us,                                                      -- mean of the last rank's begin less the first one's
        l.last_rank AS straggler,                                         -- rank that was last most often; NULL for a run of one rank
-       1.0 * l.calls / nullif(g.timed_last, 0) AS straggler_share,       -- in what share of the calls
+       1.0 * l.launches / nullif(g.timed_last, 0) AS straggler_share,    -- in what share of the launches
        g.error_us,                                                       -- bound on what the clocks may err: shorter waits say nothing
        g.timed_bytes / nullif(g.timed_us, 0) / 1e3 AS algbw_gb_s,        -- payload over transfer, in GB/s
        g.timed_bytes / nullif(g.timed_us, 0) / 1e3 * g.bus_factor AS busbw_gb_s  -- times 2(n−1)/n for an all_reduce, (n−1)/n for reduce_scatter and all_gather, 1 for a broadcast, as nccl-tests has it
 FROM (
-  SELECT p.run_id, p.pass, p.communicator, p.phase, p.operation, max(p.ranks) AS ranks, max(p.on_device) AS on_device, count(*) AS calls, sum(p.bytes) AS bytes,
+  SELECT p.run_id, p.pass, p.communicator, p.phase, p.operation, max(p.ranks) AS ranks, max(p.on_device) AS on_device, sum(p.calls) AS calls, count(*) AS launches, sum(p.bytes) AS bytes,
          CASE (SELECT r.keep FROM run r WHERE r.run_id = p.run_id) WHEN 'one-step' THEN 1
               ELSE (SELECT count(DISTINCT s.step) FROM sample s WHERE s.run_id = p.run_id AND s.pass = p.pass AND s.phase = 'step' AND s.warmup = 0) END AS steps,
          max(p.timed) AS timed, avg(p.wait_us) AS wait_us, avg(p.transfer_us) AS transfer_us, avg(p.spread_us) AS spread_us, max(p.error_us) AS error_us,
@@ -106,7 +115,7 @@ FROM (
 ) g
 LEFT JOIN late l ON l.run_id = g.run_id AND l.pass = g.pass AND l.communicator = g.communicator AND l.phase = g.phase AND l.operation = g.operation AND l.place = 1;
 
--- How often each rank was the last to begin a call, and how late it came, over the calls of the measured steps that can be compared over all ranks.
+-- How often each rank was the last to begin a call, and how late it came, over the calls of the measured steps that can be compared over all ranks. Calls that were launched together count once.
 CREATE VIEW collective_straggler AS
 SELECT c.run_id,                                                         -- the run
        c.pass,                                                           -- pass the calls were made in
@@ -118,7 +127,7 @@ SELECT c.run_id,                                                         -- the 
        max(c.late_us) AS max_late_us,                                    -- the largest
        avg(c.wait_us) AS wait_us                                         -- mean of how long it waited for the last rank
 FROM collective_call c
-WHERE c.measured AND c.last_rank IS NOT NULL
+WHERE c.measured AND c.last_rank IS NOT NULL AND c.number = c.launch
 GROUP BY c.run_id, c.pass, c.rank;
 
 -- Time in which a rank had calls under way, per measured step, by what its host did meanwhile: rows per phase and of the whole step. Says of Gloo, whose work shows in no kernel, what communication_overlap says of the GPU; what lies in the phase communication was waited for.

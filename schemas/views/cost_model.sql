@@ -72,7 +72,7 @@ SELECT f.run_id,                                                         -- the 
        f.bucket_mb,                                                      -- most MiB of a bucket
        f.gradient_bytes,                                                 -- size of all gradients
        f.buckets,                                                        -- buckets, by that count
-       (SELECT sum(c.calls) FROM collective_summary c WHERE c.run_id = f.run_id AND c.pass = 'trace' AND c.operation = 'all_reduce') AS calls,  -- all_reduce calls per step that the trace saw; NULL without a trace
+       (SELECT sum(c.launches) FROM collective_summary c WHERE c.run_id = f.run_id AND c.pass = 'trace' AND c.operation = 'all_reduce') AS launches,  -- launches of all_reduce per step that the trace saw, calls of a group counting once; NULL without a trace
        f.o * 1e6 AS alpha_us,                                            -- time per call, from all_reduce_fit; NULL if there is none for this machine, backend, ranks and element type
        f.w / 1e9 AS bandwidth_gb_s,                                      -- bandwidth from there
        f.silent_ms,                                                      -- median step of a run of the same family that does not exchange gradients; NULL without

@@ -2,6 +2,7 @@
 -- Runs of several ranks. Cases ask for them with the line `-- with: distributed`. 21 to 25 data-parallel training on two GPUs: naive, overlapped, in buckets
 -- of 10 and 100 MiB, and without exchange; 26 and 27 the optimizer whole and sharded; 31 to 34 all_reduce of 1, 10 and 100 MB, the middle one twice;
 -- 35 one that failed; 36 of one rank; 41 without clocks; 42 with a rank missing; 43 a single rank; 44 Gloo on a CPU, whose calls overlap.
+-- Calls 0 to 2 of run 23 are a group.
 WITH given (run_id, workload, suite, suite_case, device_kind, ranks, status) AS (VALUES
   (21, 'ddp_naive', 'cs336', 'ddp', 'cuda', 2, 'ok'), (22, 'ddp_overlap', 'cs336', 'ddp', 'cuda', 2, 'ok'), (23, 'ddp_bucketed', 'cs336', 'ddp-buckets', 'cuda', 2, 'ok'),
   (24, 'ddp_bucketed', 'cs336', 'ddp-buckets', 'cuda', 2, 'ok'), (25, 'ddp_bucketed', 'cs336', 'ddp-silent', 'cuda', 2, 'ok'),
@@ -60,7 +61,7 @@ INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, s
 INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns, device_ns)
 SELECT r.run_id, k.rank, p.pass, s.step, 'step', s.step = 0, 0, 1, 1000000 * s.step, 900000, NULL
 FROM run r JOIN (SELECT 0 AS rank UNION ALL SELECT 1) k ON k.rank < r.ranks JOIN (SELECT 'trace' AS pass UNION ALL SELECT 'memory') p JOIN (SELECT 0 AS step UNION ALL SELECT 1 UNION ALL SELECT 2) s
-WHERE r.run_id IN (21, 22, 26, 27, 41, 42, 43, 44);
+WHERE r.run_id IN (21, 22, 23, 26, 27, 41, 42, 43, 44);
 
 -- Calls. Of run 21, rank 1's clock is 5000 ns behind rank 0's: on the shared clock rank 1 begins call 1 200 µs after rank 0, and rank 0 begins call 2 50 µs after rank 1.
 INSERT INTO string (string_id, text) VALUES
@@ -69,7 +70,7 @@ INSERT INTO kernel_class (name_id, short_name, class) VALUES (110, 'ncclDevKerne
 INSERT INTO clock_sync (run_id, rank, pass, sequence, clock, host_ns, clock_ns, error_ns) VALUES
   (21, 0, 'trace', 0, 'device', 0, 999, 1), (21, 0, 'trace', 1, 'supervisor', 1000, 501000, 20000), (21, 1, 'trace', 0, 'supervisor', 0, 505000, 30000),
   (21, 1, 'trace', 1, 'supervisor', 0, 509000, 90000), (42, 0, 'trace', 0, 'supervisor', 0, 0, 10), (42, 1, 'trace', 0, 'supervisor', 0, 0, 10),
-  (44, 0, 'trace', 0, 'supervisor', 0, 0, 10), (44, 1, 'trace', 0, 'supervisor', 0, 0, 10);
+  (23, 0, 'trace', 0, 'supervisor', 0, 0, 10), (23, 1, 'trace', 0, 'supervisor', 0, 0, 10), (44, 0, 'trace', 0, 'supervisor', 0, 0, 10), (44, 1, 'trace', 0, 'supervisor', 0, 0, 10);
 INSERT INTO collective (run_id, rank, pass, sequence, communicator_id, number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, phase_id,
                         scope_id, attribution) VALUES
   (21, 0, 'trace', 0, 101, 0, 'broadcast', 4000, 1, 1000, 2000, 3000, 9000, 1, -1, NULL, NULL, 'none'), (21, 1, 'trace', 0, 101, 0, 'broadcast', 4000, 1, 1000, 2000, 3000, 9000, 1, -1, NULL, NULL, 'none'),
@@ -79,6 +80,14 @@ INSERT INTO collective (run_id, rank, pass, sequence, communicator_id, number, o
   (21, 1, 'trace', 2, 101, 2, 'all_reduce', 1000000, 1, 2100000, 2110000, 2195000, 2545000, 1, 2, 104, NULL, 'phase'),
   (21, 0, 'trace', 3, 101, 3, 'all_reduce', 1000000, 1, 2700000, 2710000, NULL, NULL, 0, 2, 104, NULL, 'phase'),
   (21, 1, 'trace', 3, 101, 3, 'all_reduce', 1000000, 1, 2700000, 2710000, 2750000, 2850000, 1, 2, 104, NULL, 'phase'),
+  (23, 0, 'trace', 0, 101, 0, 'all_reduce', 1000000, 1, 1100000, 1110000, 1200000, 1600000, 2, 1, 103, NULL, 'phase'),
+  (23, 0, 'trace', 1, 101, 1, 'all_reduce', 2000000, 1, 1101000, 1111000, 1200000, 1600000, 2, 1, 103, NULL, 'phase'),
+  (23, 0, 'trace', 2, 101, 2, 'all_reduce', 1000000, 1, 1102000, 1112000, 1200000, 1600000, 2, 1, 103, NULL, 'phase'),
+  (23, 0, 'trace', 3, 101, 3, 'all_reduce', 1000000, 1, 2050000, 2060000, 2100000, 2200000, 1, 2, 103, NULL, 'phase'),
+  (23, 1, 'trace', 0, 101, 0, 'all_reduce', 1000000, 1, 1100000, 1110000, 1300000, 1600000, 2, 1, 103, NULL, 'phase'),
+  (23, 1, 'trace', 1, 101, 1, 'all_reduce', 2000000, 1, 1101000, 1111000, 1300000, 1600000, 2, 1, 103, NULL, 'phase'),
+  (23, 1, 'trace', 2, 101, 2, 'all_reduce', 1000000, 1, 1102000, 1112000, 1300000, 1600000, 2, 1, 103, NULL, 'phase'),
+  (23, 1, 'trace', 3, 101, 3, 'all_reduce', 1000000, 1, 2050000, 2060000, 2100000, 2210000, 1, 2, 103, NULL, 'phase'),
   (41, 0, 'trace', 0, 101, 0, 'all_reduce', 5000, 0, 1100000, 1110000, 1100000, 1300000, 0, 1, 104, NULL, 'phase'),
   (41, 1, 'trace', 0, 101, 0, 'all_reduce', 5000, 0, 1150000, 1160000, 1150000, 1300000, 0, 1, 104, NULL, 'phase'),
   (42, 0, 'trace', 0, 101, 0, 'all_reduce', 5000, 0, 1100000, 1110000, 1100000, 1300000, 0, 1, 104, NULL, 'phase'),
