@@ -38,7 +38,7 @@ void derive(event::PassRecord& record, const DeriveSetting& setting) {
   derived.kernel_totals = kernel_totals(trace, setting.warmup);
   derived.op_totals = op_totals(trace, setting.warmup);
   derived.step_activity = setting.on_host ? host_activity(record, setting.warmup) : step_activity(trace, is_communication, setting.warmup);
-  derived.outliers = kernel_outliers(trace, record.gpu_samples, setting.warmup);
+  derived.outliers = kernel_outliers(trace, is_communication, record.gpu_samples, setting.warmup);
   if (!record.memory_trace.events.empty()) move_losses(derive_memory(record, setting.warmup), record);
 }
 

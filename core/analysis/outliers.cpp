@@ -65,7 +65,7 @@ struct Group {
   bool can_hold_outliers() const { return count >= kFewestSiblings && longest_ns - shortest_ns >= kLeastExcessNs; }
 };
 
-std::vector<Group> groups_of(const Trace& trace, std::int64_t warmup) {
+std::vector<Group> groups_of(const Trace& trace, const std::vector<bool>& is_communication, std::int64_t warmup) {
   constexpr std::uint32_t kNoGroup = UINT32_MAX;
   const Modules modules(trace);
   Grouping numbers;
@@ -74,6 +74,7 @@ std::vector<Group> groups_of(const Trace& trace, std::int64_t warmup) {
   for (std::size_t i = 0; i < trace.activities.size(); ++i) {
     const Activity& activity = trace.activities[i];
     if (activity.kind != event::ActivityKind::kKernel || activity.step < 0 || activity.step < warmup) continue;
+    if (activity.name < is_communication.size() && is_communication[activity.name]) continue;
     const GroupKey key = {packed(activity.name, activity.shape),
                           packed(static_cast<std::uint32_t>(activity.phase), modules.number_of(activity.scope))};
     group_of[i] = numbers.number_of(key);
@@ -180,9 +181,10 @@ class ClockReadings {
 
 }  // namespace
 
-std::vector<KernelOutlier> kernel_outliers(const Trace& trace, const std::vector<event::GpuSample>& samples, std::int64_t warmup) {
+std::vector<KernelOutlier> kernel_outliers(const Trace& trace, const std::vector<bool>& is_communication,
+                                           const std::vector<event::GpuSample>& samples, std::int64_t warmup) {
   std::vector<Candidate> candidates;
-  for (const Group& group : groups_of(trace, warmup)) judge(group, candidates);
+  for (const Group& group : groups_of(trace, is_communication, warmup)) judge(group, candidates);
   std::vector<KernelOutlier> outliers = worst_of(std::move(candidates));
   if (outliers.empty()) return outliers;
   describe_surroundings(trace.activities, outliers);

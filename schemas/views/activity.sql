@@ -39,7 +39,7 @@ FROM (
   JOIN sample s ON s.run_id = a.run_id AND s.rank = a.rank AND s.pass = a.pass AND s.step = a.step AND s.phase = 'step' AND s.device_ns IS NOT NULL
 ) t;
 
--- Calls that lasted far longer than others of the same name, launch shape and module, and what was different about them.
+-- Calls that lasted far longer than others of the same name, launch shape, phase and module, and what was different about them. Kernels of communication are not looked at: how long they last depends on the message and on the other ranks.
 CREATE VIEW outlier_call AS
 SELECT o.run_id,                                                         -- the run
        o.rank,                                                           -- rank that launched it
@@ -48,6 +48,7 @@ SELECT o.run_id,                                                         -- the 
        o.step,                                                           -- step; −1 outside of steps
        coalesce(p.text, 'other') AS phase,                               -- phase that launched it; `other` outside of phases
        s.text AS scope,                                                  -- path of scopes; NULL if none is known
+       (SELECT q.module FROM scope_path q WHERE q.scope_id = o.scope_id) AS module,  -- that path without the numbers of repeated parts
        coalesce(c.class, 'other') AS class,                              -- what kind of kernel it is
        coalesce(c.short_name, n.text) AS short_name,                     -- name without template arguments, parameters and namespaces
        n.text AS name,                                                   -- full name

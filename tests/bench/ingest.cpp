@@ -54,7 +54,7 @@ void report_parts(event::PassRecord record, std::int64_t kernels) {
   report("  attribute", timed([&] { analysis::attribute(record.trace); }), kernels);
   report("  kernel_totals", timed([&] { analysis::kernel_totals(trace, kWarmup); }), kernels);
   report("  step_activity", timed([&] { analysis::step_activity(trace, none_communicates, kWarmup); }), kernels);
-  report("  kernel_outliers", timed([&] { analysis::kernel_outliers(trace, record.gpu_samples, kWarmup); }), kernels);
+  report("  kernel_outliers", timed([&] { analysis::kernel_outliers(trace, none_communicates, record.gpu_samples, kWarmup); }), kernels);
 }
 
 /// From the GPU's records to what a worker knows at the end of a pass.

@@ -54,7 +54,7 @@ TEST_F(ObservedReport, AssignmentSaysWhereTheTimeAndTheMemoryWent) {
   EXPECT_THAT(text, HasSubstr("between 55.6\u00A0% and 55.6\u00A0%"));
   EXPECT_THAT(text, HasSubstr("| small | 256 | 75.0 | 73.2 | 55.6 | optimizer | 0.0 | 21.7 |"));
   EXPECT_THAT(text, HasSubstr("The softmax takes up to 30.0\u00A0%"));
-  EXPECT_THAT(text, HasSubstr("Calls far longer than their siblings: 4, in 1 run"));
+  EXPECT_THAT(text, HasSubstr("Calls far longer than their siblings: 5, in 1 run"));
   EXPECT_THAT(text, HasSubstr("| small | 512 | fp32 | `train` | OOM |"));
   EXPECT_THAT(text, HasSubstr("`NaiveAttention::multiply`"));
   EXPECT_THAT(text, HasSubstr("the driver shows"));

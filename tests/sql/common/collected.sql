@@ -92,7 +92,7 @@ INSERT INTO kernel_outlier (run_id, rank, pass, sequence, name_id, step, phase_i
   (11, 0, 'trace', 3, 10, 1, 1, 20, 1900000, 96, 390000, 31.5, 1, 0, 20000, 1980),
   (11, 0, 'trace', 40, 10, 2, 2, NULL, 800000, 96, 390000, 12.5, 0, 2, 70000, 1410),
   (11, 0, 'trace', 41, 12, 2, NULL, NULL, 50000, 10, 20000, 9, 0, 1, 0, NULL),
-  (11, 0, 'trace', 42, 12, 2, 2, NULL, 60000, 10, 20000, 9, 0, 0, 0, 1980);
+  (11, 0, 'trace', 42, 12, 2, 2, NULL, 60000, 10, 20000, 9, 0, 0, 0, 1980), (11, 0, 'trace', 43, 12, 2, 2, NULL, 55000, 10, 20000, 8.5, 0, 3, 0, 1980);
 
 -- One step's events, for the timeline.
 INSERT INTO launch_shape (run_id, rank, pass, shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes, dynamic_shared_bytes, registers)

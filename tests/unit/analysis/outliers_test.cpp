@@ -20,7 +20,7 @@ TraceBuilder calls(int count, int slow, std::int64_t slow_ns) {
   return made;
 }
 
-TEST(Outliers, OfNothingAreNone) { EXPECT_TRUE(kernel_outliers({}, {}, 0).empty()); }
+TEST(Outliers, OfNothingAreNone) { EXPECT_TRUE(kernel_outliers({}, {}, {}, 0).empty()); }
 
 TEST(Outliers, AreFarAboveTheirSiblings) {
   const auto made = calls(20, 7, 29'000);
@@ -30,10 +30,10 @@ TEST(Outliers, AreFarAboveTheirSiblings) {
   samples[1].time_ns = 200'000;
   samples[1].sm_clock_mhz = 1980;
   samples[2].time_ns = 210'000;  // nearer, but without a clock
-  const auto found = kernel_outliers(made.trace, samples, 0);
+  const auto found = kernel_outliers(made.trace, {}, samples, 0);
   ASSERT_EQ(found.size(), 0u);  // 29 µs is less than half above 20
   const auto slower = calls(20, 7, 30'002);
-  const auto outliers = kernel_outliers(slower.trace, samples, 0);
+  const auto outliers = kernel_outliers(slower.trace, {}, samples, 0);
   ASSERT_EQ(outliers.size(), 1u);
   EXPECT_EQ(outliers[0].sequence, 7);
   EXPECT_EQ(outliers[0].siblings, 20);
@@ -46,14 +46,14 @@ TEST(Outliers, AreFarAboveTheirSiblings) {
 }
 
 TEST(Outliers, NeedEnoughSiblingsAndEnoughTime) {
-  EXPECT_TRUE(kernel_outliers(calls(7, 3, 90'000).trace, {}, 0).empty());
-  EXPECT_EQ(kernel_outliers(calls(8, 3, 90'000).trace, {}, 0).size(), 1u);
-  EXPECT_TRUE(kernel_outliers(calls(20, 3, 90'000).trace, {}, 4).empty());  // warm-up
+  EXPECT_TRUE(kernel_outliers(calls(7, 3, 90'000).trace, {}, {}, 0).empty());
+  EXPECT_EQ(kernel_outliers(calls(8, 3, 90'000).trace, {}, {}, 0).size(), 1u);
+  EXPECT_TRUE(kernel_outliers(calls(20, 3, 90'000).trace, {}, {}, 4).empty());  // warm-up
   TraceBuilder brief;
   for (int i = 0; i < 20; ++i) brief.placed(0, 0, 10'000 * i, 10'000 * i + (i == 4 ? 5'999 : 1'000));
-  EXPECT_TRUE(kernel_outliers(brief.trace, {}, 0).empty());
+  EXPECT_TRUE(kernel_outliers(brief.trace, {}, {}, 0).empty());
   brief.trace.activities[4].end_ns += 1;
-  EXPECT_EQ(kernel_outliers(brief.trace, {}, 0).size(), 1u);
+  EXPECT_EQ(kernel_outliers(brief.trace, {}, {}, 0).size(), 1u);
 }
 
 TEST(Outliers, CompareWithinShapePhaseAndModule) {
@@ -63,12 +63,20 @@ TEST(Outliers, CompareWithinShapePhaseAndModule) {
     auto& activity = made.placed(0, 0, 30'000 * i, 30'000 * i + (i == 12 ? 60'000 : 20'000));
     activity.scope = made.trace.ranges[static_cast<std::size_t>(i)].path;  // of different layers, but one module
   }
-  EXPECT_EQ(kernel_outliers(made.trace, {}, 0).size(), 1u);
+  EXPECT_EQ(kernel_outliers(made.trace, {}, {}, 0).size(), 1u);
   made.trace.activities[12].shape = 1;
-  EXPECT_TRUE(kernel_outliers(made.trace, {}, 0).empty());
+  EXPECT_TRUE(kernel_outliers(made.trace, {}, {}, 0).empty());
   made.trace.activities[12].shape = 0;
   made.trace.activities[12].phase = 1;
-  EXPECT_TRUE(kernel_outliers(made.trace, {}, 0).empty());
+  EXPECT_TRUE(kernel_outliers(made.trace, {}, {}, 0).empty());
+}
+
+TEST(Outliers, LeaveOutCommunication) {
+  const auto made = calls(20, 7, 90'000);
+  EXPECT_EQ(kernel_outliers(made.trace, {}, {}, 0).size(), 1u);
+  std::vector<bool> communicates(made.trace.texts.size() + 1, false);
+  communicates[made.trace.activities[7].name] = true;
+  EXPECT_TRUE(kernel_outliers(made.trace, communicates, {}, 0).empty());
 }
 
 TEST(Outliers, SayWhatRanBesideThemAndWhoWasFirst) {
@@ -78,7 +86,7 @@ TEST(Outliers, SayWhatRanBesideThemAndWhoWasFirst) {
   made.placed(0, 0, 79'999, 81'000, "memcpy", event::ActivityKind::kMemcpy);
   made.placed(0, 0, 80'000, 80'500, "after");
   for (int i = 0; i < 12; ++i) made.placed(0, 0, 500'000 + 30'000 * i, 520'000 + 30'000 * i);
-  const auto outliers = kernel_outliers(made.trace, {}, 0);
+  const auto outliers = kernel_outliers(made.trace, {}, {}, 0);
   ASSERT_EQ(outliers.size(), 1u);
   EXPECT_TRUE(outliers[0].first_use);
   EXPECT_EQ(outliers[0].concurrent, 2);
@@ -89,7 +97,7 @@ TEST(Outliers, SayWhatRanBesideThemAndWhoWasFirst) {
 TEST(Outliers, KeepTheWorst) {
   TraceBuilder made;
   for (int i = 0; i < 1000; ++i) made.placed(0, 0, 1'000'000 * i, 1'000'000 * i + (i < 150 ? 100'000 + 1'000 * i : 20'000));
-  const auto outliers = kernel_outliers(made.trace, {}, 0);
+  const auto outliers = kernel_outliers(made.trace, {}, {}, 0);
   ASSERT_EQ(outliers.size(), kMostOutliers);
   EXPECT_EQ(outliers.front().sequence, 50);
   EXPECT_EQ(outliers.back().sequence, 149);
@@ -98,7 +106,7 @@ TEST(Outliers, KeepTheWorst) {
 TEST(Outliers, AmongCallsThatLastNoTime) {
   TraceBuilder made;
   for (int i = 0; i < 20; ++i) made.placed(0, 0, 10'000 * i, 10'000 * i + (i == 5 ? 6'000 : 0));
-  const auto outliers = kernel_outliers(made.trace, {}, 0);
+  const auto outliers = kernel_outliers(made.trace, {}, {}, 0);
   ASSERT_EQ(outliers.size(), 1u);
   EXPECT_EQ(outliers[0].sibling_median_ns, 0);
   EXPECT_DOUBLE_EQ(outliers[0].deviation, 6000);
