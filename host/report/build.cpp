@@ -86,17 +86,51 @@ class DocumentBuilder {
     if (result.rows.empty()) return add_empty(section, file.empty);
     Table table{
         unique_name(stem_of(file)), file.caption, {}, std::vector<std::vector<Cell>>(result.rows.size()), file.notes, trim(file.sql)};
-    std::set<std::string> absorbed;
-    for (const auto& [name, spec] : file.columns) {
-      if (!spec.plus_minus.empty()) absorbed.insert(spec.plus_minus);
+    const std::vector<std::size_t> shown = shown_columns(file, result);
+    for (const std::size_t i : shown) {
+      const ColumnSpec* spec = spec_of(file, result.columns[i]);
+      const bool only_one_left = table.columns.empty() && i == shown.back();
+      if (spec != nullptr && spec->once && holds_one_text(result, i) && !only_one_left)
+        table.common.push_back({column_from(result.columns[i], spec).title, label_of(result.rows[0][i])});
+      else
+        add_column(table, file, result, i, spec);
     }
-    for (std::size_t i = 0; i < result.columns.size(); ++i) {
-      const auto found = file.columns.find(result.columns[i]);
-      const ColumnSpec* spec = found == file.columns.end() ? nullptr : &found->second;
-      if (absorbed.contains(result.columns[i]) || (spec != nullptr && spec->hidden)) continue;
-      add_column(table, file, result, i, spec);
-    }
+    table.caption = with_common(table.caption, table.common);
     section.blocks.push_back(std::move(table));
+  }
+
+  static const ColumnSpec* spec_of(const QueryFile& file, const std::string& column) {
+    const auto found = file.columns.find(column);
+    return found == file.columns.end() ? nullptr : &found->second;
+  }
+
+  /// Those that are neither hidden nor the uncertainty of another one.
+  static std::vector<std::size_t> shown_columns(const QueryFile& file, const Result& result) {
+    std::set<std::string> left_out;
+    for (const auto& [name, spec] : file.columns) {
+      if (!spec.plus_minus.empty()) left_out.insert(spec.plus_minus);
+      if (spec.hidden) left_out.insert(name);
+    }
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < result.columns.size(); ++i)
+      if (!left_out.contains(result.columns[i])) shown.push_back(i);
+    return shown;
+  }
+
+  static bool holds_one_text(const Result& result, std::size_t column) {
+    const ResultCell& first = result.rows[0][column];
+    return first.type == ResultCell::Type::kText && !first.text.empty() &&
+           std::all_of(result.rows.begin(), result.rows.end(),
+                       [&](const auto& row) { return row[column].type == first.type && row[column].text == first.text; });
+  }
+
+  /// "Steps by strategy." becomes "Steps by strategy: xl, 2 ranks."
+  static std::string with_common(std::string caption, const std::vector<CommonText>& common) {
+    if (common.empty()) return caption;
+    if (caption.ends_with('.')) caption.pop_back();
+    std::vector<std::string> texts;
+    for (const CommonText& each : common) texts.push_back(each.text);
+    return caption + ": " + join(texts, "; ") + ".";
   }
 
   static void add_column(Table& table, const QueryFile& file, const Result& result, std::size_t index, const ColumnSpec* spec) {

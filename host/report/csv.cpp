@@ -38,6 +38,11 @@ std::string heading(const Column& column, const char* suffix) {
 
 std::string table_csv(const Table& table) {
   std::string out;
+  std::string in_front;  // of each row
+  for (const CommonText& each : table.common) {
+    out += escape_csv(each.title) + ",";
+    in_front += escape_csv(each.text) + ",";
+  }
   std::vector<bool> uncertain;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     uncertain.push_back(has_uncertainty(table, i));
@@ -46,6 +51,7 @@ std::string table_csv(const Table& table) {
   }
   out += "\r\n";
   for (const auto& row : table.rows) {
+    out += in_front;
     for (std::size_t i = 0; i < row.size(); ++i) {
       out += (i > 0 ? "," : "") + field(row[i]);
       if (uncertain[i]) out += "," + (row[i].uncertainty ? number_field(*row[i].uncertainty) : "");

@@ -24,6 +24,7 @@ ColumnSpec parse_column(const Json& table, const std::string& place) {
   spec.unit = keys.text_or("unit", "");
   spec.plus_minus = keys.text_or("plus_minus", "");
   spec.hidden = keys.flag_or("hidden", false);
+  spec.once = keys.flag_or("once", false);
   const std::int64_t digits = keys.integer_or("digits", -1);
   const std::size_t format = keys.word_or("format", kFormats, digits >= 0 ? 2 : 0);
   const std::size_t align = keys.word_or("align", {"left", "right", "auto"}, 2);

@@ -21,6 +21,7 @@ struct ColumnSpec {
   bool code = false;
   std::string plus_minus;  ///< column that holds the uncertainty; it is not shown by itself
   bool hidden = false;     ///< there for ordering or splitting only
+  bool once = false;       ///< left out where all rows hold the same text; the caption tells it
 };
 
 /// A query with the documentation in its header comment.

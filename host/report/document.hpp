@@ -80,13 +80,20 @@ struct Cell {
   bool is_number() const { return kind == Kind::kInteger || kind == Kind::kReal; }
 };
 
+/// A column that holds the same text in every row.
+struct CommonText {
+  std::string title;
+  std::string text;
+};
+
 struct Table {
   std::string name;  ///< of its file: lower-case letters, digits and '-'; unique in the document
   std::string caption;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;
-  std::string query;  ///< the SQL that made it
+  std::string query;                    ///< the SQL that made it
+  std::vector<CommonText> common = {};  ///< told by the caption, once, and not among the columns
 };
 
 enum class ChartKind {

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Steps with gradients in buckets, against the cost model.
--- column setting: title="case"
+-- column setting: title="case", once=true
 -- column bucket_mb: title="bucket", unit="MiB", format="significant", digits=4
 -- column buckets: title="buckets", format="plain"
 -- column launches: title="launches traced", format="significant", digits=4

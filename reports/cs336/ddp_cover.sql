@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Calls under way on the CPU, and what the host did meanwhile, from traces.
--- column setting: title="case"
+-- column setting: title="case", once=true
 -- column strategy: title="strategy"
 -- column whole: title="calls under way", unit="ms", format="significant", digits=3
 -- column hidden: title="in forward and backward", unit="ms", format="significant", digits=3

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Communication on the GPU: how much of it computing hides, from traces.
--- column setting: title="case"
+-- column setting: title="case", once=true
 -- column strategy: title="strategy"
 -- column compute: title="computing", unit="ms", format="significant", digits=4
 -- column communication: title="communication", unit="ms", format="significant", digits=4

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Where the device time of a training step goes, by part of the model.
--- column setting: title="model"
+-- column setting: title="model", once=true
 -- column module: title="part", format="code"
 -- column forward_ms: title="forward", unit="ms", format="significant", digits=3
 -- column backward_ms: title="backward", unit="ms", format="significant", digits=3

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: The largest blocks of memory that were alive at the peak of a step, those of the same size and origin together.
--- column setting: title="model"
+-- column setting: title="model", once=true
 -- column block_bytes: title="one block", format="bytes"
 -- column blocks: title="blocks"
 -- column total_bytes: title="together", format="bytes"

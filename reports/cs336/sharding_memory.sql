@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Memory of each rank around the optimizer, by scheme.
--- column setting: title="case"
+-- column setting: title="case", once=true
 -- column scheme: title="scheme", format="code"
 -- column rank: title="rank", format="plain"
 -- column moment: title="moment"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Calls of the sharded optimizer by operation, by scheme.
--- column setting: title="case"
+-- column setting: title="case", once=true
 -- column scheme: title="scheme", format="code"
 -- column phase: title="called in", format="code"
 -- column operation: title="operation", format="code"

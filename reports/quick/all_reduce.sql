@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Time and bandwidth of one all-reduce.
 -- column backend: title="backend", format="code"
--- column machine: title="machine"
+-- column machine: title="machine", once=true
 -- column ranks: title="ranks", format="plain"
 -- column bytes: title="message", format="bytes"
 -- column mean_ms: title="time", unit="ms", format="measured", plus_minus="std_ms"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Step of data-parallel training by strategy.
--- column setting: title="case"
+-- column setting: title="case", once=true
 -- column strategy: title="strategy"
 -- column mean_ms: title="step", unit="ms", format="measured", plus_minus="std_ms"
 -- column median_ms: title="median", unit="ms", format="significant", digits=4

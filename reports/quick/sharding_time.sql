@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Step, state and traffic of the sharded optimizer, by scheme.
--- column setting: title="case"
+-- column setting: title="case", once=true
 -- column scheme: title="scheme", format="code"
 -- column mean_ms: title="step", unit="ms", format="measured", plus_minus="std_ms"
 -- column optimizer_ms: title="optimizer", unit="ms", format="significant", digits=3

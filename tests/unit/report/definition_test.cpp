@@ -21,7 +21,7 @@ constexpr const char* kQuery = R"(-- SPDX-License-Identifier: Apache-2.0
 -- Words without a key are a plain comment.
 -- caption: Times: of all.
 -- column mean_ms: title="mean", unit="ms", format="measured", plus_minus="std_ms"
--- column share: digits=1
+-- column share: digits=1, once=true
 -- note: One.
 -- empty: Nothing.
 SELECT 1 -- caption: not in the header
@@ -39,6 +39,8 @@ TEST(ParseQuery, ReadsTheHeader) {
   EXPECT_EQ(query.columns.at("mean_ms").format.kind, NumberFormat::Kind::kMeasured);
   EXPECT_EQ(query.columns.at("share").format.kind, NumberFormat::Kind::kFixed);
   EXPECT_EQ(query.columns.at("share").format.digits, 1);
+  EXPECT_TRUE(query.columns.at("share").once);
+  EXPECT_FALSE(query.columns.at("mean_ms").once);
 }
 
 TEST(ParseQuery, RefusesWhatItDoesNotKnow) {

@@ -253,6 +253,25 @@ TEST_F(MakeReport, ATimelineWithoutRowsSaysSo) {
   EXPECT_THAT(read_file(files[2]), Not(HasSubstr("<script")));
 }
 
+TEST_F(MakeReport, WhatAllRowsShareIsToldByTheCaption) {
+  sample_.add({});
+  const fs::path own = folder_.path() / "mine";
+  fs::create_directory(own);
+  write_file(own / "report.toml", "title = 'T'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = 'steps.sql'\n");
+  const auto make_of = [&](const std::string& rows, const std::string& format) {
+    write_file(own / "steps.sql",
+               "-- caption: Steps by kind.\n-- empty: e\n-- column a: title=\"case\", once=true\n-- column b: once=true\n" + rows);
+    return read_file(make_report(sample_.database(), {own.string(), out_, {format}, {}})[0]);
+  };
+  const std::string alike = "SELECT 'xl, 2 ranks' AS a, column1 AS b FROM (VALUES ('flat'), ('naive'))";
+  EXPECT_THAT(make_of(alike, "markdown"), AllOf(HasSubstr("Steps by kind: xl, 2 ranks."), HasSubstr("| b |"), Not(HasSubstr("case"))));
+  EXPECT_EQ(make_of(alike, "csv"), "case,b\r\n\"xl, 2 ranks\",flat\r\n\"xl, 2 ranks\",naive\r\n");
+  EXPECT_THAT(make_of("SELECT 'xl' AS a, 'flat' AS b", "markdown"), AllOf(HasSubstr("Steps by kind: xl."), HasSubstr("| flat |")));
+  EXPECT_THAT(make_of("SELECT column1 AS a, 1 AS b FROM (VALUES ('xl'), (NULL))", "markdown"),
+              AllOf(HasSubstr("Steps by kind.\n"), HasSubstr("| case | b |")))
+      << "a row without it is not alike";
+}
+
 TEST_F(MakeReport, AWrongQueryLeavesTheOldReportAlone) {
   sample_.add({});
   fs::create_directories(out_);
