@@ -20,7 +20,7 @@ const char* font_command(TableLayout::Font font) { return font == TableLayout::F
 std::string column_type(const Table& table, const TableLayout& layout, std::size_t i) {
   const ColumnLayout& column = layout.columns[i];
   if (column.numeric) {
-    std::string format = fmt::format("{}.{}", column.integer_digits, column.decimals);
+    std::string format = fmt::format("{}{}.{}", column.negative ? "-" : "", column.integer_digits, column.decimals);
     if (column.uncertainty_digits > 0) format += fmt::format("({})", column.uncertainty_digits);
     return "S[table-format=" + format + "]";
   }

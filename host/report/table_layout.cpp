@@ -44,12 +44,15 @@ ColumnLayout measure_column(const Table& table, std::size_t index) {
       continue;
     }
     layout.numeric = true;
-    layout.integer_digits = std::max(layout.integer_digits, std::min(text.value.find_first_of(".e"), text.value.size()));
+    const bool negative = text.value.starts_with('-');
+    layout.negative |= negative;
+    const std::size_t before_point = std::min(text.value.find_first_of(".e"), text.value.size()) - (negative ? 1 : 0);
+    layout.integer_digits = std::max(layout.integer_digits, before_point);
     layout.decimals = std::max(layout.decimals, decimals_of(text.value));
     layout.uncertainty_digits =
         std::max(layout.uncertainty_digits, text.uncertainty.size() - std::min<std::size_t>(1, decimals_of(text.uncertainty)));
   }
-  const std::size_t number_letters = layout.integer_digits + layout.integer_digits / 3 + layout.decimals + 1 +
+  const std::size_t number_letters = (layout.negative ? 2 : 0) + layout.integer_digits + layout.integer_digits / 3 + layout.decimals + 1 +
                                      (layout.uncertainty_digits > 0 ? layout.uncertainty_digits + 3 : 0);
   constexpr std::size_t kHeadingLetters = 10;
   layout.letters = std::max(state_letters, layout.numeric ? number_letters : 0);

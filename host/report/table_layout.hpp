@@ -11,6 +11,7 @@ namespace kymo::report {
 
 struct ColumnLayout {
   bool numeric = false;
+  bool negative = false;  ///< some number is below zero; the sign takes a digit and a half
   std::size_t integer_digits = 1;
   std::size_t decimals = 0;
   std::size_t uncertainty_digits = 0;

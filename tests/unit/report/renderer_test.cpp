@@ -314,6 +314,23 @@ TEST(Latex, LongTablesGoOverSeveralPages) {
   EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), HasSubstr("begin{longtable}"));
 }
 
+TEST(Latex, LeavesRoomForTheSign) {
+  Document document = sample_document();
+  auto& table = std::get<Table>(document.sections[0].blocks[0]);
+  Column column;
+  column.title = "error";
+  column.align = Align::kRight;
+  column.format = {NumberFormat::Kind::kFixed, 1};
+  table.columns = {column, column};
+  Cell cell;
+  cell.kind = Cell::Kind::kReal;
+  cell.real = 12.5;
+  Cell below = cell;
+  below.real = -9.5;
+  table.rows = {{cell, cell}, {cell, below}};
+  EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), HasSubstr("S[table-format=2.1]S[table-format=-2.1]"));
+}
+
 TEST(Typst, WideTablesLieAcrossAndTheirLongNamesMayBreak) {
   Document document = sample_document();
   auto& table = std::get<Table>(document.sections[0].blocks[0]);
