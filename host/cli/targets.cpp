@@ -6,11 +6,14 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/option_text.hpp"
 
 namespace kymo::cli {
 
 catalog::Found Targets::find(const std::string& word) {
   if (word.find('/') != std::string::npos || word.ends_with(".so") || word.find(".so:") != std::string::npos) return find_in_file(word);
+  if (word.find('=') != std::string::npos)
+    throw UsageError(quote(word) + " is no workload; 'kymo run' takes a parameter's value as --set " + shell_word(word));
   if (!catalog_) {
     catalog_ = catalog::discover(options_);
     check_named_files();

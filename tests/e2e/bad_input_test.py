@@ -94,6 +94,8 @@ class BadInputTest(KymoTest):
         for words in (["run"], ["describe"], ["verify"], ["suite", "run"], ["report", "--db", database]):
             for name in ("nope", "no\x1b[31m\npe", "<script>", "./missing"):
                 self.refuse(*words, name, codes=(2,), says="no")
+        for word in ("n=4096", "a='x y'", "n\x1b[31m=1"):
+            self.refuse("run", "saxpy", word, codes=(2,), says="--set ")
         self.refuse("report", "quick", "--db", database, "--out", "", codes=(2,), says="--out")
         self.refuse("report", "quick", "--db", database, "--format", "pdf", "--out", "a/b", codes=(2,), says="pdf")
         self.refuse("report", "quick", "--db", database, "--label", "none", "--out", "a/b", codes=(2,), says="good.db")
