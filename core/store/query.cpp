@@ -128,14 +128,17 @@ ResultsDatabase::Cell cell_of(sqlite3_stmt* statement, int column) {
   }
 }
 
-/// The newest invocation of each plan key among the runs that pass the filter.
-constexpr const char* kSelectRuns =
-    "WITH _candidate AS (SELECT r.run_id, r.plan_key, i.started_at || printf(' %019d', i.invocation_id) AS place "
-    "  FROM main.run r JOIN main.invocation i ON i.invocation_id = r.invocation_id "
-    "  WHERE (?1 IS NULL OR r.label = ?1) AND (?2 IS NULL OR r.invocation_id = ?2) AND (?3 IS NULL OR r.suite = ?3)), "
-    "_newest AS (SELECT plan_key, max(place) AS place FROM _candidate GROUP BY plan_key) "
-    "INSERT INTO temp.selected_run (run_id) SELECT c.run_id FROM _candidate c "
-    "JOIN _newest n ON n.plan_key = c.plan_key AND n.place = c.place ORDER BY c.run_id";
+/// Those of the runs that pass the filter which the view current_run would name, were there no others.
+constexpr const char* kSelectRuns = R"(
+  WITH _candidate AS (
+    SELECT r.run_id, i.started_at || printf(' %019d', i.invocation_id) AS place,
+           max(i.started_at || printf(' %019d', i.invocation_id)) OVER (PARTITION BY r.plan_key) AS newest_of_plan,
+           max(i.started_at || printf(' %019d', i.invocation_id)) OVER (
+             PARTITION BY r.case_key, r.suite, r.suite_case, r.mode, r.sync, r.warmup, r.steps, r.until_relative_error, r.passes, r.seed) AS newest_alike
+    FROM main.run r JOIN main.invocation i ON i.invocation_id = r.invocation_id
+    WHERE (?1 IS NULL OR r.label = ?1) AND (?2 IS NULL OR r.invocation_id = ?2) AND (?3 IS NULL OR r.suite = ?3))
+  INSERT INTO temp.selected_run (run_id)
+  SELECT run_id FROM _candidate WHERE place = newest_of_plan AND place = newest_alike ORDER BY run_id)";
 
 }  // namespace
 

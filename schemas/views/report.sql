@@ -16,7 +16,7 @@ SELECT r.run_id,                                                        -- the r
                 CASE r.verification WHEN 'unavailable' THEN 'no reference' WHEN '' THEN 'not asked for' ELSE '' END) AS not_verified_because  -- empty if it was verified
 FROM run r;
 
--- What tells a run from the other runs of its workload in this database: the parameters and settings in which they differ.
+-- What tells a run from the other runs of its workload in this database: the parameters and settings in which they differ. How a run was timed, its steps and its seed count among the runs of its case alone, as each case of a suite may have its own.
 CREATE VIEW run_title AS
 WITH fact AS (
   SELECT p.run_id, 1 AS position, p.name, CASE WHEN p.type = 'bool' THEN CASE p.value WHEN 0 THEN 'false' ELSE 'true' END ELSE p.value END AS value FROM param p
@@ -25,16 +25,22 @@ WITH fact AS (
   UNION ALL SELECT run_id, 3, 'device', device_kind FROM run
   UNION ALL SELECT run_id, 4, 'warm-up', warmup FROM run
   UNION ALL SELECT run_id, 5, 'sync', sync FROM run
-  UNION ALL SELECT run_id, 6, 'label', label FROM run
-  UNION ALL SELECT run_id, 7, 'repetition', repetition + 1 FROM run
+  UNION ALL SELECT run_id, 6, 'timing', mode FROM run
+  UNION ALL SELECT run_id, 7, 'steps', steps FROM run WHERE steps > 0
+  UNION ALL SELECT run_id, 8, 'seed', seed FROM run
+  UNION ALL SELECT run_id, 9, 'label', label FROM run
+  UNION ALL SELECT run_id, 10, 'repetition', repetition + 1 FROM run
+),
+placed AS (
+  SELECT f.*, r.workload, CASE WHEN f.position BETWEEN 6 AND 8 THEN r.suite_case END AS within FROM fact f JOIN run r ON r.run_id = f.run_id
 ),
 varying AS (
-  SELECT r.workload, f.name FROM fact f JOIN run r ON r.run_id = f.run_id GROUP BY r.workload, f.name HAVING min(f.value) <> max(f.value)
+  SELECT workload, within, position, name FROM placed GROUP BY workload, within, position, name HAVING min(value) <> max(value)
 )
 SELECT r.run_id,                                                        -- the run
        coalesce((SELECT group_concat(part, ', ')
                  FROM (SELECT f.name || '=' || f.value AS part
-                       FROM fact f JOIN varying v ON v.workload = r.workload AND v.name = f.name
+                       FROM placed f JOIN varying v ON v.workload = f.workload AND v.within IS f.within AND v.position = f.position AND v.name = f.name
                        WHERE f.run_id = r.run_id AND f.value <> ''
                        ORDER BY f.position, f.name)), 'only case') AS title  -- such as `n=1024, device=cuda`
 FROM run r;

@@ -1,17 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What ran, and how it ended.
 
--- The runs that a report takes unless told otherwise: of each plan key those of the invocation that started last, whatever their status.
+-- The runs that a report takes unless told otherwise: of each plan those of the invocation that started last, whatever their status and label; and likewise of runs that are alike but for the build of the plugin, so that a new build takes the place of an old one.
 CREATE VIEW current_run AS
 SELECT r.*  -- every column of run
 FROM run r
-JOIN invocation i ON i.invocation_id = r.invocation_id
 JOIN (
-  SELECT n.plan_key, max(j.started_at || printf(' %019d', j.invocation_id)) AS newest
+  SELECT n.run_id, j.started_at || printf(' %019d', j.invocation_id) AS place,
+         max(j.started_at || printf(' %019d', j.invocation_id)) OVER (PARTITION BY n.plan_key) AS newest_of_plan,
+         max(j.started_at || printf(' %019d', j.invocation_id)) OVER (
+           PARTITION BY n.case_key, n.suite, n.suite_case, n.mode, n.sync, n.warmup, n.steps, n.until_relative_error, n.passes, n.seed) AS newest_alike
   FROM run n
   JOIN invocation j ON j.invocation_id = n.invocation_id
-  GROUP BY n.plan_key
-) k ON k.plan_key = r.plan_key AND k.newest = i.started_at || printf(' %019d', i.invocation_id);
+) k ON k.run_id = r.run_id AND k.place = k.newest_of_plan AND k.place = k.newest_alike;
 
 -- One row per run: what it was, how it ended, and the time of its step.
 CREATE VIEW run_list AS

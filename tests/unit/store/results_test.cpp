@@ -236,6 +236,26 @@ TEST_F(Results, MistakesOfTheCallerAreErrors) {
   EXPECT_THAT(error_of([&] { reader.begin_invocation("x", {}); }), HasSubstr("opened for reading only"));
 }
 
+TEST_F(Results, ANewBuildTakesThePlaceOfAnOldOne) {
+  const auto selected = [&](const ResultsDatabase::Selection& selection) {
+    database_->select_runs(selection);
+    return ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM selected_run ORDER BY run_id)");
+  };
+  database_->begin_run(make_run(invocation_, 1));  // 1
+  database_->begin_run(make_run(invocation_, 2));  // 2
+  const std::int64_t later = database_->begin_invocation("kymo run again", {});
+  RunRow row = make_run(later, 1);
+  row.what.plugin_sha256 = "another";
+  database_->begin_run(row);  // 3
+  row.how.steps += 1;
+  database_->begin_run(row);  // 4
+  EXPECT_EQ(selected({}), "2,3,4");
+  EXPECT_EQ(ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM current_run ORDER BY run_id)"), "2,3,4");
+  ResultsDatabase::Selection old;
+  old.invocation_id = invocation_;
+  EXPECT_EQ(selected(old), "1,2");
+}
+
 TEST_F(Results, SelectsTheNewestInvocationOfEachPlan) {
   const auto select = [&](ResultsDatabase::Selection selection) {
     const std::int64_t count = database_->select_runs(selection);
