@@ -135,9 +135,44 @@ std::string family_of(const std::string& base) {
   return elementwise ? "elementwise" : "";
 }
 
-/// Cuts the middle, where names of products differ least: they begin with the types and end with the tile and the layout.
-std::string bounded(std::string name) {
+/// What the names of libraries' kernels say beside operation, types, layout and tile, the least telling first. A word ends here in a
+/// number, if the entry ends in '#'.
+constexpr std::array<std::string_view, 14> kFiller = {"5x",      "cublas",  "execute",  "kernel",    "generated",      "fort", "native",
+                                                      "aligna#", "alignc#", "cluster#", "warpsize#", "warpgroupsize#", "ffma", "stage#"};
+
+bool is_filler(std::string_view word, std::string_view filler) {
+  const bool numbered = filler.back() == '#';
+  if (!numbered) return word == filler;
+  filler.remove_suffix(1);
+  return word.size() > filler.size() && word.rfind(filler, 0) == 0 && std::isdigit(static_cast<unsigned char>(word[filler.size()])) != 0;
+}
+
+/// The words between underscores, without empty ones, less those that are the filler.
+std::string without(const std::string& name, std::string_view filler) {
+  std::string kept;
+  for (std::size_t i = 0; i <= name.size();) {
+    const std::size_t end = std::min(name.find('_', i), name.size());
+    const std::string_view word = std::string_view(name).substr(i, end - i);
+    if (!word.empty() && !is_filler(word, filler)) kept += (kept.empty() ? "" : "_") + std::string(word);
+    i = end + 1;
+  }
+  return kept;
+}
+
+/// Leaves out filler until the name is short enough; products of cuBLAS would else differ in nothing but what is cut.
+std::string without_filler(std::string name) {
+  if (name.size() <= kLongest) return name;
+  static constexpr std::string_view kTile = "_tilesize";
+  if (const std::size_t at = name.find(kTile); at != std::string::npos) name.erase(at + 1, kTile.size() - 1);
+  for (const std::string_view filler : kFiller)
+    if (name.size() > kLongest) name = without(name, filler);
+  return name;
+}
+
+/// Cuts the middle of a name that is still too long.
+std::string bounded(const std::string& whole) {
   static constexpr std::string_view kCut = "...";
+  const std::string name = without_filler(whole);
   if (name.size() <= kLongest) return name;
   const auto inside_character = [&](std::size_t at) { return at < name.size() && (static_cast<unsigned char>(name[at]) & 0xC0U) == 0x80U; };
   std::size_t head = (kLongest - kCut.size()) / 2;
@@ -175,7 +210,7 @@ std::string short_kernel_name(std::string_view name) {
     const std::size_t colon = plain.rfind("::");
     if (colon != std::string::npos && colon + 2 < plain.size()) result = plain.substr(colon + 2);
   }
-  return bounded(result.empty() ? std::string(name) : std::move(result));
+  return bounded(result.empty() ? std::string(name) : result);
 }
 
 }  // namespace kymo::analysis
