@@ -9,7 +9,7 @@
 -- column mean_us: title="one call", unit="µs", format="significant", digits=3
 -- column total_ms: title="per step", unit="ms", format="significant", digits=3
 -- column share: title="share", unit="%", digits=1
--- note: Calls are per step; the share is of the device time of all kernels, copies and memsets. Long names are cut; the view kernel_summary has them whole.
+-- note: Calls are per step; the share is of the device time of all kernels, copies and memsets. Long names are shortened; the view kernel_summary has them whole.
 -- note: Mode forward runs the forward pass alone; train runs forward, backward and optimizer.
 -- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
 WITH traced AS (
@@ -29,7 +29,7 @@ ranked AS (
 )
 SELECT t.size, t.context, t.mode,
        CASE WHEN k.run_id IS NULL THEN CASE d.state WHEN '' THEN 'not recorded' ELSE d.state END
-            WHEN length(coalesce(c.short_name, n.text)) > 56 THEN substr(coalesce(c.short_name, n.text), 1, 55) || '…'
+            WHEN length(coalesce(c.short_name, n.text)) > 60 THEN substr(coalesce(c.short_name, n.text), 1, 59) || '…'
             ELSE coalesce(c.short_name, n.text) END AS kernel,
        k.class, CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls, k.mean_us, k.total_ms, 100.0 * k.total_ms / nullif(k.all_ms, 0) AS share
 FROM traced t

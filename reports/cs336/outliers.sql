@@ -24,7 +24,7 @@ ranked AS (
   WINDOW same AS (PARTITION BY f.run_id, f.name, f.place)
 )
 SELECT coalesce(p.strategy || ' (' || p.setting || ')', m.size || ', context ' || m.context || ', ' || m.mode, r.workload || ', ' || i.title) AS setting,
-       CASE WHEN length(k.short_name) > 56 THEN substr(k.short_name, 1, 55) || '…' ELSE k.short_name END AS kernel, k.place,
+       CASE WHEN length(k.short_name) > 60 THEN substr(k.short_name, 1, 59) || '…' ELSE k.short_name END AS kernel, k.place,
        k.calls, k.lost_us, k.step, k.duration_us, k.sibling_median_us, k.differs
 FROM ranked k
 JOIN run r ON r.run_id = k.run_id

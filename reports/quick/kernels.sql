@@ -8,7 +8,7 @@
 -- column mean_us: title="one call", unit="µs", format="significant", digits=3
 -- column total_ms: title="per step", unit="ms", format="significant", digits=3
 -- column share: title="share", unit="%", digits=1
--- note: Calls are per step; the share is of the device time of the step. Long names are cut; the view kernel_summary has them whole.
+-- note: Calls are per step; the share is of the device time of the step. Long names are shortened; the view kernel_summary has them whole.
 -- empty: No run here recorded kernels, which takes a GPU: add `--passes time,trace` to the command.
 WITH setting (rows_shown) AS (VALUES (3)),  -- of each run; change it here for more
 named AS (
@@ -20,7 +20,7 @@ ranked AS (
   SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY total_ms DESC, name_id) AS place, sum(total_ms) OVER (PARTITION BY run_id) AS all_ms FROM named
 )
 SELECT r.workload, i.title,
-       CASE WHEN length(coalesce(c.short_name, n.text)) > 56 THEN substr(coalesce(c.short_name, n.text), 1, 55) || '…' ELSE coalesce(c.short_name, n.text) END AS kernel,
+       CASE WHEN length(coalesce(c.short_name, n.text)) > 60 THEN substr(coalesce(c.short_name, n.text), 1, 59) || '…' ELSE coalesce(c.short_name, n.text) END AS kernel,
        k.class, CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls, k.mean_us, k.total_ms, 100 * k.total_ms / nullif(k.all_ms, 0) AS share
 FROM ranked k
 JOIN run r ON r.run_id = k.run_id
