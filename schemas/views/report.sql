@@ -18,32 +18,39 @@ FROM run r;
 
 -- What tells a run from the other runs of its workload in this database: the parameters and settings in which they differ. How a run was timed, its steps and its seed count among the runs of its case alone, as each case of a suite may have its own.
 CREATE VIEW run_title AS
-WITH fact AS (
-  SELECT p.run_id, 1 AS position, p.name, CASE WHEN p.type = 'bool' THEN CASE p.value WHEN 0 THEN 'false' ELSE 'true' END ELSE p.value END AS value FROM param p
-  UNION ALL SELECT run_id, 0, 'case', suite_case FROM run
-  UNION ALL SELECT run_id, 2, 'ranks', ranks FROM run
-  UNION ALL SELECT run_id, 3, 'device', device_kind FROM run
-  UNION ALL SELECT run_id, 4, 'warm-up', warmup FROM run
-  UNION ALL SELECT run_id, 5, 'sync', sync FROM run
-  UNION ALL SELECT run_id, 6, 'timing', mode FROM run
-  UNION ALL SELECT run_id, 7, 'steps', steps FROM run WHERE steps > 0
-  UNION ALL SELECT run_id, 8, 'seed', seed FROM run
-  UNION ALL SELECT run_id, 9, 'label', label FROM run
-  UNION ALL SELECT run_id, 10, 'repetition', repetition + 1 FROM run
+WITH differs AS (
+  SELECT workload, min(suite_case) <> max(suite_case) AS suite_case, min(ranks) <> max(ranks) AS ranks, min(device_kind) <> max(device_kind) AS device, min(warmup) <> max(warmup) AS warmup,
+         min(sync) <> max(sync) AS sync, min(label) <> max(label) AS label, min(repetition) <> max(repetition) AS repetition
+  FROM run GROUP BY workload
 ),
-placed AS (
-  SELECT f.*, r.workload, CASE WHEN f.position BETWEEN 6 AND 8 THEN r.suite_case END AS within FROM fact f JOIN run r ON r.run_id = f.run_id
+differs_within AS (
+  SELECT workload, suite_case, min(mode) <> max(mode) AS mode, min(steps) <> max(steps) AS steps, min(seed) <> max(seed) AS seed FROM run GROUP BY workload, suite_case
 ),
-varying AS (
-  SELECT workload, within, position, name FROM placed GROUP BY workload, within, position, name HAVING min(value) <> max(value)
+varying AS MATERIALIZED (
+  SELECT r.workload, p.name FROM param p JOIN run r ON r.run_id = p.run_id GROUP BY r.workload, p.name HAVING min(p.value) <> max(p.value)
 )
-SELECT r.run_id,                                                        -- the run
-       coalesce((SELECT group_concat(part, ', ')
-                 FROM (SELECT f.name || '=' || f.value AS part
-                       FROM placed f JOIN varying v ON v.workload = f.workload AND v.within IS f.within AND v.position = f.position AND v.name = f.name
-                       WHERE f.run_id = r.run_id AND f.value <> ''
-                       ORDER BY f.position, f.name)), 'only case') AS title  -- such as `n=1024, device=cuda`
-FROM run r;
+SELECT t.run_id,                                                         -- the run
+       coalesce(nullif(substr(t.title, 3), ''), 'only case') AS title    -- such as `n=1024, device=cuda`
+FROM (
+  SELECT r.run_id,
+         CASE WHEN d.suite_case AND r.suite_case <> '' THEN ', case=' || r.suite_case ELSE '' END
+         || coalesce((SELECT group_concat(part, '')
+                      FROM (SELECT ', ' || p.name || '=' || CASE WHEN p.type = 'bool' THEN CASE p.value WHEN 0 THEN 'false' ELSE 'true' END ELSE p.value END AS part
+                            FROM varying v JOIN param p ON p.run_id = r.run_id AND p.name = v.name
+                            WHERE v.workload = r.workload AND p.value <> '' ORDER BY p.name)), '')
+         || CASE WHEN d.ranks THEN ', ranks=' || r.ranks ELSE '' END
+         || CASE WHEN d.device THEN ', device=' || r.device_kind ELSE '' END
+         || CASE WHEN d.warmup THEN ', warm-up=' || r.warmup ELSE '' END
+         || CASE WHEN d.sync THEN ', sync=' || r.sync ELSE '' END
+         || CASE WHEN w.mode THEN ', timing=' || r.mode ELSE '' END
+         || CASE WHEN w.steps AND r.steps > 0 THEN ', steps=' || r.steps ELSE '' END
+         || CASE WHEN w.seed THEN ', seed=' || r.seed ELSE '' END
+         || CASE WHEN d.label AND r.label <> '' THEN ', label=' || r.label ELSE '' END
+         || CASE WHEN d.repetition THEN ', repetition=' || (r.repetition + 1) ELSE '' END AS title
+  FROM run r
+  JOIN differs d ON d.workload = r.workload
+  JOIN differs_within w ON w.workload = r.workload AND w.suite_case = r.suite_case
+) t;
 
 -- Highest memory use of any rank of a run, in its time pass.
 CREATE VIEW run_memory AS
