@@ -64,9 +64,16 @@ SELECT o.run_id,                                                         -- the 
             THEN 'nothing that was recorded'
             ELSE substr(CASE o.first_use WHEN 1 THEN ', first use of this kernel' ELSE '' END
                         || CASE WHEN o.sm_clock_mhz < 0.97 * u.usual_mhz THEN ', clock ' || o.sm_clock_mhz || ' MHz instead of ' || u.usual_mhz || ' MHz' ELSE '' END
-                        || CASE WHEN o.concurrent > 0 THEN ', ' || o.concurrent || CASE o.concurrent WHEN 1 THEN ' other' ELSE ' others' END || ' ran at the same time' ELSE '' END
+                        || CASE WHEN o.concurrent > 0 THEN ', ' || o.concurrent || CASE o.concurrent WHEN 1 THEN ' other' ELSE ' others' END || ' ran at the same time' || coalesce(' (' || (
+                             SELECT CASE o.concurrent WHEN 1 THEN '' ELSE 'longest ' END || coalesce(y.short_name, x.text)
+                             FROM kernel a
+                             JOIN kernel b ON b.run_id = a.run_id AND b.rank = a.rank AND b.pass = a.pass AND b.sequence BETWEEN a.sequence - 256 AND a.sequence + 256
+                             JOIN string x ON x.string_id = b.name_id
+                             LEFT JOIN kernel_class y ON y.name_id = b.name_id
+                             WHERE a.run_id = o.run_id AND a.rank = o.rank AND a.pass = o.pass AND a.sequence = o.sequence AND b.sequence <> a.sequence AND b.end_ns > a.start_ns AND b.start_ns < a.end_ns
+                             ORDER BY min(b.end_ns, a.end_ns) - max(b.start_ns, a.start_ns) DESC, b.sequence LIMIT 1) || ')', '') ELSE '' END
                         || CASE WHEN o.gap_before_ns >= 50000 THEN ', GPU idle for ' || CAST(round(o.gap_before_ns / 1e3) AS INTEGER) || ' µs before it' ELSE '' END, 3)
-       END AS differs                                                    -- how it differs: first use, a clock 3 % below the usual one, work beside it, 50 µs of idleness before it
+       END AS differs                                                    -- how it differs: first use, a clock 3 % below the usual one, work beside it (and, of the 256 kernels before and after it, what ran longest beside it), 50 µs of idleness before it
 FROM kernel_pass k
 JOIN kernel_outlier o ON o.run_id = k.run_id AND o.rank = k.rank AND o.pass = k.pass
 JOIN string n ON n.string_id = o.name_id
