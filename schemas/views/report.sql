@@ -26,7 +26,7 @@ WITH differs AS (
 differs_within AS (
   SELECT workload, suite_case, min(mode) <> max(mode) AS mode, min(steps) <> max(steps) AS steps, min(seed) <> max(seed) AS seed FROM run GROUP BY workload, suite_case
 ),
-varying AS MATERIALIZED (
+varying AS (
   SELECT r.workload, p.name FROM param p JOIN run r ON r.run_id = p.run_id GROUP BY r.workload, p.name HAVING min(p.value) <> max(p.value)
 )
 SELECT t.run_id,                                                         -- the run
@@ -35,9 +35,9 @@ FROM (
   SELECT r.run_id,
          CASE WHEN d.suite_case AND r.suite_case <> '' THEN ', case=' || r.suite_case ELSE '' END
          || coalesce((SELECT group_concat(part, '')
-                      FROM (SELECT ', ' || p.name || '=' || CASE WHEN p.type = 'bool' THEN CASE p.value WHEN 0 THEN 'false' ELSE 'true' END ELSE p.value END AS part
-                            FROM varying v JOIN param p ON p.run_id = r.run_id AND p.name = v.name
-                            WHERE v.workload = r.workload AND p.value <> '' ORDER BY p.name)), '')
+                      FROM (SELECT ', ' || p.name || '=' || p.text AS part
+                            FROM varying v JOIN run_parameter p ON p.run_id = r.run_id AND p.name = v.name
+                            WHERE v.workload = r.workload AND p.text <> '' ORDER BY p.name)), '')
          || CASE WHEN d.ranks THEN ', ranks=' || r.ranks ELSE '' END
          || CASE WHEN d.device THEN ', device=' || r.device_kind ELSE '' END
          || CASE WHEN d.warmup THEN ', warm-up=' || r.warmup ELSE '' END
