@@ -131,12 +131,9 @@ ResultsDatabase::Cell cell_of(sqlite3_stmt* statement, int column) {
 /// Those of the runs that pass the filter which the view current_run would name, were there no others.
 constexpr const char* kSelectRuns = R"(
   WITH _candidate AS (
-    SELECT r.run_id, i.started_at || printf(' %019d', i.invocation_id) AS place,
-           max(i.started_at || printf(' %019d', i.invocation_id)) OVER (PARTITION BY r.plan_key) AS newest_of_plan,
-           max(i.started_at || printf(' %019d', i.invocation_id)) OVER (
-             PARTITION BY r.case_key, r.suite, r.suite_case, r.mode, r.sync, r.warmup, r.steps, r.until_relative_error, r.passes, r.seed) AS newest_alike
-    FROM main.run r JOIN main.invocation i ON i.invocation_id = r.invocation_id
-    WHERE (?1 IS NULL OR r.label = ?1) AND (?2 IS NULL OR r.invocation_id = ?2) AND (?3 IS NULL OR r.suite = ?3))
+    SELECT p.run_id, p.place, max(p.place) OVER (PARTITION BY p.plan_key) AS newest_of_plan, max(p.place) OVER (PARTITION BY p.alike) AS newest_alike
+    FROM run_place p
+    WHERE (?1 IS NULL OR p.label = ?1) AND (?2 IS NULL OR p.invocation_id = ?2) AND (?3 IS NULL OR p.suite = ?3))
   INSERT INTO temp.selected_run (run_id)
   SELECT run_id FROM _candidate WHERE place = newest_of_plan AND place = newest_alike ORDER BY run_id)";
 

@@ -1,17 +1,25 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What ran, and how it ended.
 
+-- What decides which of several runs is current: when its invocation started, and which other runs are alike.
+CREATE VIEW run_place AS
+SELECT r.run_id,                                                         -- the run
+       r.invocation_id,                                                  -- its invocation
+       r.suite,                                                          -- name of the suite, or empty
+       r.label,                                                          -- its label, or empty
+       r.plan_key,                                                       -- what makes runs repetitions
+       quote(r.case_key) || quote(r.suite) || quote(r.suite_case) || quote(r.mode) || quote(r.sync) || r.warmup || ' ' || r.steps || ' ' || quote(r.until_relative_error)
+         || quote(r.passes) || r.seed AS alike,                          -- the same for runs of one case of a suite that were measured in one way, whatever the build of the plugin
+       i.started_at || printf(' %019d', i.invocation_id) AS place        -- orders invocations by their start
+FROM run r
+JOIN invocation i ON i.invocation_id = r.invocation_id;
+
 -- The runs that a report takes unless told otherwise: of each plan those of the invocation that started last, whatever their status and label; and likewise of runs that are alike but for the build of the plugin, so that a new build takes the place of an old one.
 CREATE VIEW current_run AS
 SELECT r.*  -- every column of run
 FROM run r
 JOIN (
-  SELECT n.run_id, j.started_at || printf(' %019d', j.invocation_id) AS place,
-         max(j.started_at || printf(' %019d', j.invocation_id)) OVER (PARTITION BY n.plan_key) AS newest_of_plan,
-         max(j.started_at || printf(' %019d', j.invocation_id)) OVER (
-           PARTITION BY n.case_key, n.suite, n.suite_case, n.mode, n.sync, n.warmup, n.steps, n.until_relative_error, n.passes, n.seed) AS newest_alike
-  FROM run n
-  JOIN invocation j ON j.invocation_id = n.invocation_id
+  SELECT p.run_id, p.place, max(p.place) OVER (PARTITION BY p.plan_key) AS newest_of_plan, max(p.place) OVER (PARTITION BY p.alike) AS newest_alike FROM run_place p
 ) k ON k.run_id = r.run_id AND k.place = k.newest_of_plan AND k.place = k.newest_alike;
 
 -- One row per run: what it was, how it ended, and the time of its step.
