@@ -7,6 +7,7 @@
 
 #include "analysis/number_index.hpp"
 #include "analysis/scope_finder.hpp"
+#include "analysis/text_marks.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -30,7 +31,7 @@ Kernels communication_kernels(const Trace& trace, const std::vector<bool>& is_co
   for (const Activity& activity : trace.activities) {
     // The launch of a graph is not that of its kernels.
     if (activity.kind != event::ActivityKind::kKernel || activity.graph_node != 0) continue;
-    if (activity.name >= is_communication.size() || !is_communication[activity.name]) continue;
+    if (!is_marked(is_communication, activity.name)) continue;
     const std::uint32_t found = launches.find(activity.correlation_id);
     if (found == NumberIndex::kNone) continue;
     const event::Launch& launch = trace.launches[found];
@@ -68,31 +69,29 @@ void give_kernels(const std::vector<LaunchedKernel>& kernels, const std::vector<
   }
 }
 
-std::map<std::uint32_t, std::vector<Collective*>> by_thread(const std::vector<Collective*>& collectives) {
+/// The calls on the device, or the others.
+std::map<std::uint32_t, std::vector<Collective*>> by_thread(std::vector<Collective>& collectives, bool on_device) {
   std::map<std::uint32_t, std::vector<Collective*>> threads;
-  for (Collective* call : collectives) threads[call->place.thread].push_back(call);
+  for (Collective& call : collectives) {
+    if (call.on_device == on_device) threads[call.place.thread].push_back(&call);
+  }
   for (auto& [thread, calls] : threads) {
     std::stable_sort(calls.begin(), calls.end(), [](const Collective* a, const Collective* b) { return a->enqueue_ns < b->enqueue_ns; });
   }
   return threads;
 }
 
-void give_kernels(const Kernels& kernels, const std::vector<Collective*>& calls) {
-  for (const auto& [thread, made] : by_thread(calls)) {
+void give_kernels(const Kernels& kernels, std::vector<Collective>& collectives, bool on_device) {
+  for (const auto& [thread, made] : by_thread(collectives, on_device)) {
     if (const auto found = kernels.find(thread); found != kernels.end()) give_kernels(found->second, made);
   }
 }
 
 /// Calls said to have run on the host from begin to end, though a kernel that they launched ran on after their end.
-std::int64_t outlived_by_kernels(const Kernels& kernels, const std::vector<Collective>& collectives) {
-  std::vector<Collective> calls;
-  for (const Collective& call : collectives)
-    if (!call.on_device && call.returned_ns >= 0) calls.push_back(call);
-  std::vector<Collective*> pointers;
-  for (Collective& call : calls) pointers.push_back(&call);
-  give_kernels(kernels, pointers);
-  return std::count_if(calls.begin(), calls.end(),
-                       [](const Collective& call) { return call.kernels > 0 && call.end_ns > call.returned_ns; });
+std::int64_t outlived_by_kernels(const Kernels& kernels, std::vector<Collective> collectives) {
+  give_kernels(kernels, collectives, false);
+  return std::count_if(collectives.begin(), collectives.end(),
+                       [](const Collective& call) { return !call.on_device && call.kernels > 0 && call.end_ns > call.returned_ns; });
 }
 
 void place_calls(Trace& trace) {
@@ -135,10 +134,7 @@ std::vector<event::Loss> place_collectives(Trace& trace, const std::vector<bool>
   if (trace.collectives.empty()) return {};
   place_calls(trace);
   const Kernels kernels = communication_kernels(trace, is_communication);
-  std::vector<Collective*> on_device;
-  for (Collective& call : trace.collectives)
-    if (call.on_device) on_device.push_back(&call);
-  give_kernels(kernels, on_device);
+  give_kernels(kernels, trace.collectives, true);
   return losses_of(trace, kernels);
 }
 
