@@ -9,6 +9,7 @@
 #include "analysis/grouping.hpp"
 #include "analysis/text_marks.hpp"
 #include "analysis/totals.hpp"
+#include "base/median.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -23,15 +24,6 @@ constexpr double kLeastRatio = 1.5;
 constexpr std::int64_t kLeastExcessNs = 5000;
 
 std::int64_t duration_ns(const Activity& activity) { return std::max<std::int64_t>(0, activity.end_ns - activity.start_ns); }
-
-/// Median, rounded down; reorders the values, of which there is at least one.
-std::int64_t median(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  const std::int64_t below = *std::max_element(values.begin(), middle);
-  return below + (*middle - below) / 2;
-}
 
 /// Numbers paths of scopes by their module, so that the same part of different layers counts as one.
 class Modules {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/error.hpp"
+#include "base/median.hpp"
 #include "measure/statistics.hpp"
 
 namespace kymo::measure {
@@ -78,17 +79,10 @@ double normal_probability(const Ranks& ranks, std::size_t drawn, std::int64_t su
   return std::min(1.0, 2 * boost::math::cdf(boost::math::complement(boost::math::normal(), standard)));
 }
 
-double median_of(std::vector<double>& figures) {
-  const auto middle = figures.begin() + static_cast<std::ptrdiff_t>(figures.size() / 2);
-  std::nth_element(figures.begin(), middle, figures.end());
-  if (figures.size() % 2 == 1) return *middle;
-  return (*std::max_element(figures.begin(), middle) + *middle) / 2;
-}
-
 double resampled_median(const std::vector<double>& figures, std::vector<double>& room, std::mt19937_64& random) {
   // Not std::uniform_int_distribution, whose draws differ between standard libraries; the bias of the remainder is below 1e-15.
   for (double& figure : room) figure = figures[random() % figures.size()];
-  return median_of(room);
+  return median(room);
 }
 
 /// Percentiles of the ratio of medians over resamples of each side (Efron and Tibshirani 1993, chapter 13).

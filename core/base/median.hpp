@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace kymo {
+
+/// Middle of the values, of which there is at least one, or halfway between the middle two, whole numbers rounded down; reorders them.
+template <typename T>
+T median(std::vector<T>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  const T below = *std::max_element(values.begin(), middle);
+  return below + (*middle - below) / 2;
+}
+
+}  // namespace kymo
