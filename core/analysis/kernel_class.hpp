@@ -33,8 +33,8 @@ class Classifier {
 
 /// A demangled kernel name without return type, namespaces, template arguments and parameters: "void at::native::foo<4, float>(int)" is
 /// "foo". Names that are mostly one generic template are told apart by what their arguments name: "elementwise add", "reduce sum". At most
-/// 60 bytes: longer names, as those of matrix products, lose their middle. For people to read, not to compare: different kernels may share
-/// one.
+/// 60 bytes: longer names, as those of matrix products, lose words that tell little, and then their middle. For people to read, not to
+/// compare: different kernels may share one.
 std::string short_kernel_name(std::string_view name);
 
 }  // namespace kymo::analysis

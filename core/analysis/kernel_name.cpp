@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "analysis/kernel_class.hpp"
+#include "base/text.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -149,14 +150,10 @@ bool is_filler(std::string_view word, std::string_view filler) {
 
 /// The words between underscores, without empty ones, less those that are the filler.
 std::string without(const std::string& name, std::string_view filler) {
-  std::string kept;
-  for (std::size_t i = 0; i <= name.size();) {
-    const std::size_t end = std::min(name.find('_', i), name.size());
-    const std::string_view word = std::string_view(name).substr(i, end - i);
-    if (!word.empty() && !is_filler(word, filler)) kept += (kept.empty() ? "" : "_") + std::string(word);
-    i = end + 1;
-  }
-  return kept;
+  std::vector<std::string> words = split(name, '_');
+  words.erase(std::remove_if(words.begin(), words.end(), [&](const std::string& word) { return word.empty() || is_filler(word, filler); }),
+              words.end());
+  return join(words, "_");
 }
 
 /// Leaves out filler until the name is short enough; products of cuBLAS would else differ in nothing but what is cut.
