@@ -9,13 +9,13 @@
 namespace kymo::cli {
 namespace {
 
-std::string value_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
 std::string shown_name(const std::string& name, const Settings& settings) {
   return name.starts_with("--") && !settings.contains(name.substr(2)) ? name.substr(2) : name;
 }
 
 }  // namespace
+
+std::string value_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options) {
   WorkloadSettings found{run["workload"].is_null() ? "" : run["workload"].get<std::string>(), {}};

@@ -13,6 +13,9 @@ namespace kymo::cli {
 /// Settings of a run as text: its parameters, and "--ranks" and the like of the command line.
 using Settings = std::map<std::string, std::string>;
 
+/// The value of a setting: texts without quotes.
+std::string value_text(const Json& value);
+
 struct WorkloadSettings {
   std::string workload;
   Settings settings;

@@ -174,8 +174,7 @@ std::string failures(const Json& results) {
 
 std::string result_line(const Json& result) {
   std::string line = "run " + result["run_id"].dump() + ": " + result["workload"].get<std::string>();
-  for (const auto& [name, value] : result["parameters"].items())
-    line += " " + name + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [name, value] : result["parameters"].items()) line += " " + name + "=" + value_text(value);
   line += ": " + result["status"].get<std::string>();
   if (const std::string step = step_text(result); !step.empty()) line += ", step " + step;
   if (const auto detail = result["detail"].get<std::string>(); !detail.empty()) line += " (" + detail + ")";
