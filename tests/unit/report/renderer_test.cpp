@@ -314,20 +314,27 @@ TEST(Latex, LongTablesGoOverSeveralPages) {
   EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), HasSubstr("begin{longtable}"));
 }
 
+/// Makes the table one of numbers alone, by rows.
+void fill_with_numbers(Table& table, const NumberFormat& format, const std::vector<std::vector<double>>& rows) {
+  Column column;
+  column.title = "x";
+  column.align = Align::kRight;
+  column.format = format;
+  table.columns.assign(rows.front().size(), column);
+  table.rows.clear();
+  for (const auto& values : rows) {
+    auto& row = table.rows.emplace_back();
+    for (const double value : values) {
+      row.emplace_back().kind = Cell::Kind::kReal;
+      row.back().real = value;
+    }
+  }
+}
+
 TEST(Latex, LeavesRoomForTheSign) {
   Document document = sample_document();
   auto& table = std::get<Table>(document.sections[0].blocks[0]);
-  Column column;
-  column.title = "error";
-  column.align = Align::kRight;
-  column.format = {NumberFormat::Kind::kFixed, 1};
-  table.columns = {column, column};
-  Cell cell;
-  cell.kind = Cell::Kind::kReal;
-  cell.real = 12.5;
-  Cell below = cell;
-  below.real = -9.5;
-  table.rows = {{cell, cell}, {cell, below}};
+  fill_with_numbers(table, {NumberFormat::Kind::kFixed, 1}, {{12.5, 12.5}, {12.5, -9.5}});
   EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), HasSubstr("S[table-format=2.1]S[table-format=-2.1]"));
 }
 
@@ -347,17 +354,7 @@ TEST(Typst, WideTablesLieAcrossAndTheirLongNamesMayBreak) {
 TEST(Typst, NumbersWithExponentsAndSignsAreSetAsSuch) {
   Document document = sample_document();
   auto& table = std::get<Table>(document.sections[0].blocks[0]);
-  Column column;
-  column.title = "x";
-  column.align = Align::kRight;
-  table.columns = {column};
-  table.rows.clear();
-  for (const double value : {-1.5, 2.5e-9}) {
-    Cell cell;
-    cell.kind = Cell::Kind::kReal;
-    cell.real = value;
-    table.rows.push_back({cell});
-  }
+  fill_with_numbers(table, {}, {{-1.5}, {2.5e-9}});
   EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"),
               ::testing::AllOf(HasSubstr("[\u22121.5"), HasSubstr("[2.500 × 10#super[\u22129]]")));
 }
