@@ -131,7 +131,8 @@ ResultsDatabase::Cell cell_of(sqlite3_stmt* statement, int column) {
 /// Those of the runs that pass the filter which the view current_run would name, were there no others.
 constexpr const char* kSelectRuns = R"(
   WITH _candidate AS (
-    SELECT p.run_id, p.place, max(p.place) OVER (PARTITION BY p.plan_key) AS newest_of_plan, max(p.place) OVER (PARTITION BY p.alike) AS newest_alike
+    SELECT p.run_id, p.place, max(p.place) OVER (PARTITION BY p.plan_key) AS newest_of_plan,
+           max(p.place) OVER (PARTITION BY p.alike) AS newest_alike
     FROM run_place p
     WHERE (?1 IS NULL OR p.label = ?1) AND (?2 IS NULL OR p.invocation_id = ?2) AND (?3 IS NULL OR p.suite = ?3))
   INSERT INTO temp.selected_run (run_id)

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "report/embedded_page.hpp"
 #include "report/escape.hpp"
-#include "report/html_style.hpp"
 #include "report/interactive.hpp"
 #include "report/number.hpp"
 #include "report/picture_notes.hpp"
@@ -98,12 +98,12 @@ class HtmlWriter {
     return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; " +
            // The one script by its hash: nothing else runs, whatever a name in the database says.
-           (interactive_ ? "script-src " + interactive_script_source() + "; " : "") +
+           (interactive_ ? "script-src " + page_script_source() + "; " : "") +
            "base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<link rel=\"icon\" href=\"data:,\">\n<title>" +
-           title + "</title>\n<style>" + kHtmlStyle + chart_css() + "</style>\n</head>\n<body>\n<div class=\"layout\">\n" +
+           title + "</title>\n<style>" + page_style() + chart_css() + "</style>\n</head>\n<body>\n<div class=\"layout\">\n" +
            contents(document) + "<main>\n<h1>" + title + "</h1>\n" + body_ + "<footer>" + escape_html(document.provenance) +
-           "</footer>\n</main>\n</div>\n" + (interactive_ ? "<script>" + interactive_script() + "</script>\n" : "") + "</body>\n</html>\n";
+           "</footer>\n</main>\n</div>\n" + (interactive_ ? "<script>" + page_script() + "</script>\n" : "") + "</body>\n</html>\n";
   }
 
   void write_block(const Block& block) {

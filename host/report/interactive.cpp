@@ -1,31 +1,284 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/interactive.hpp"
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
 
-#include "base/file.hpp"
+#include "report/area.hpp"
+#include "report/interactive.hpp"
+#include "report/json_text.hpp"
+#include "report/number.hpp"
+#include "report/palette.hpp"
+#include "report/unicode.hpp"
 
 namespace kymo::report {
 namespace {
 
-std::string bytes_of_hex(const std::string& hex) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return bytes;
+constexpr std::size_t kLongestText = 2000;
+constexpr std::size_t kRestPositions = 4096;
+
+// Renumbers the texts that are still in use.
+class UsedTexts {
+ public:
+  explicit UsedTexts(const event::Texts& texts) : texts_(texts) {}
+
+  std::int64_t number(event::TextId id) {
+    const auto [found, is_new] = numbers_.try_emplace(id, static_cast<std::int64_t>(used_.size()));
+    if (is_new) used_.push_back(shortened(texts_.text(id), kLongestText));
+    return found->second;
+  }
+  const std::vector<std::string>& used() const { return used_; }
+
+ private:
+  const event::Texts& texts_;
+  std::unordered_map<event::TextId, std::int64_t> numbers_;
+  std::vector<std::string> used_;
+};
+
+void write_palette(JsonText& json) {
+  json.key("palette");
+  json.open('[');
+  for (const Shade& shade : kPalette) {
+    json.open('[');
+    json.value(shade.light);
+    json.value(shade.dark);
+    json.close(']');
+  }
+  json.close(']');
 }
 
-// RFC 4648, section 4.
-std::string base64(const std::string& bytes) {
-  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned bits = 0;
-    for (std::size_t j = i; j < i + 3; ++j) bits = bits << 8 | (j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j) out += i + j > bytes.size() ? '=' : kDigits[bits >> (18 - 6 * j) & 63u];
+std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
+
+void write_track(JsonText& json, const Timeline& timeline, const TimelineTrack& track, std::int64_t origin_ns, UsedTexts& texts) {
+  std::vector<std::int64_t> starts, lengths, labels, classes, details;
+  std::int64_t previous = origin_ns;
+  for (const std::uint32_t i : track.bars) {
+    const TimelineBar& bar = timeline.bars[i];
+    starts.push_back(whole(span_ns(previous, bar.start_ns)));
+    lengths.push_back(whole(span_ns(bar.start_ns, bar.end_ns)));
+    labels.push_back(texts.number(bar.label));
+    classes.push_back(bar.bar_class);
+    details.push_back(bar.detail == event::kNoText ? -1 : texts.number(bar.detail));
+    previous = bar.start_ns;
+  }
+  if (std::all_of(details.begin(), details.end(), [](std::int64_t each) { return each < 0; })) details.clear();
+  json.open('{');
+  json.field("lane", std::int64_t{track.lane});
+  json.field("row", std::int64_t{track.row});
+  json.list("start", starts);
+  json.list("length", lengths);
+  json.list("label", labels);
+  json.list("class", classes);
+  json.list("detail", details);
+  json.close('}');
+}
+
+std::string timeline_rows(const Chart& chart) {
+  Timeline timeline = chart.timeline;
+  keep_longest(timeline.bars, kMostInteractiveBars);
+  const TimelineLayout layout = lay_out(timeline, kMostInteractiveRows);
+  const std::int64_t origin_ns = origin_of(timeline);
+  UsedTexts texts(timeline.texts);
+  JsonText json;
+  json.open('{');
+  json.field("kind", "timeline");
+  json.field("name", chart.name);
+  json.field("caption", chart.caption);
+  json.field("origin", std::to_string(origin_ns));
+  if (timeline.panels) json.field("panels", true);
+  write_palette(json);
+  json.list("classes", timeline.classes);
+  json.key("lanes");
+  json.open('[');
+  for (std::size_t i = 0; i < timeline.lanes.size(); ++i) {
+    json.open('{');
+    json.field("name", timeline.lanes[i].name);
+    json.field("group", timeline.lanes[i].group);
+    if (timeline.panels) json.field("panel", timeline.lanes[i].panel);
+    json.field("rows", std::int64_t{layout.rows[i]});
+    json.close('}');
+  }
+  json.close(']');
+  json.key("tracks");
+  json.open('[');
+  for (const TimelineTrack& track : layout.tracks) write_track(json, timeline, track, origin_ns, texts);
+  json.close(']');
+  json.list("texts", texts.used());
+  json.close('}');
+  return json.text();
+}
+
+std::vector<double> differences(const std::vector<double>& values, double origin) {
+  std::vector<double> out;
+  double previous = origin;
+  for (const double value : values) {
+    out.push_back(value - previous);
+    previous = value;
   }
   return out;
 }
 
+// Positions of the largest blocks, and those of the rest.
+struct BlockChoice {
+  std::vector<std::size_t> shown;
+  std::vector<std::size_t> rest;
+};
+
+BlockChoice choose_blocks(const std::vector<MemoryBlock>& blocks) {
+  BlockChoice choice;
+  std::vector<std::size_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() > kMostInteractiveBlocks) {
+    const auto middle = order.begin() + kMostInteractiveBlocks;
+    std::nth_element(order.begin(), middle, order.end(), [&blocks](std::size_t a, std::size_t b) {
+      return blocks[a].bytes != blocks[b].bytes ? blocks[a].bytes > blocks[b].bytes : a < b;
+    });
+    choice.rest.assign(middle, order.end());
+    order.erase(middle, order.end());
+  }
+  std::sort(order.begin(), order.end());
+  choice.shown = std::move(order);
+  return choice;
+}
+
+// The curve of what the blocks hold together, in as many positions as a screen can show.
+AreaLayers curve_of(const std::vector<MemoryBlock>& blocks, const std::vector<std::size_t>& chosen, double origin) {
+  std::vector<std::pair<double, double>> changes;
+  for (const std::size_t i : chosen) {
+    changes.emplace_back(static_cast<double>(blocks[i].start_ns) - origin, static_cast<double>(blocks[i].bytes));
+    if (blocks[i].end_ns) changes.emplace_back(static_cast<double>(*blocks[i].end_ns) - origin, -static_cast<double>(blocks[i].bytes));
+  }
+  std::sort(changes.begin(), changes.end());
+  AreaLayers curve{{}, {{}}};
+  double sum = 0;
+  for (const auto& [x, change] : changes) {
+    sum += change;
+    if (curve.x.empty() || curve.x.back() != x) {
+      curve.x.push_back(x);
+      curve.values[0].push_back(sum);
+    }
+    curve.values[0].back() = sum;
+  }
+  return highest_of_stretches(curve, kRestPositions);
+}
+
+// A category has the colour of the series of its name, if there is one.
+std::vector<std::int64_t> colours_of(const std::vector<std::string>& categories, const std::vector<Series>& series) {
+  std::vector<std::int64_t> colours;
+  auto next = static_cast<std::int64_t>(series.size());
+  for (const std::string& category : categories) {
+    const auto found = std::find_if(series.begin(), series.end(), [&category](const Series& each) { return each.name == category; });
+    colours.push_back(found == series.end() ? next++ : found - series.begin());
+  }
+  return colours;
+}
+
+void write_blocks(JsonText& json, const Chart& chart, double origin) {
+  const std::vector<MemoryBlock>& blocks = chart.memory.blocks;
+  const BlockChoice choice = choose_blocks(blocks);
+  UsedTexts texts(chart.memory.texts);
+  UsedTexts categories(chart.memory.texts);
+  std::vector<std::int64_t> bytes, labels, kinds, details;
+  std::vector<double> starts, lengths;
+  double previous = origin;
+  for (const std::size_t i : choice.shown) {
+    const MemoryBlock& block = blocks[i];
+    const auto start = static_cast<double>(block.start_ns);
+    starts.push_back(start - previous);
+    previous = start;
+    lengths.push_back(block.end_ns ? span_ns(block.start_ns, *block.end_ns) : -1);
+    bytes.push_back(block.bytes);
+    labels.push_back(texts.number(block.label));
+    kinds.push_back(categories.number(block.category));
+    details.push_back(block.detail == event::kNoText ? -1 : texts.number(block.detail));
+  }
+  const AreaLayers rest = curve_of(blocks, choice.rest, origin);
+  json.key("blocks");
+  json.open('{');
+  json.list("start", starts);
+  json.list("length", lengths);
+  json.list("bytes", bytes);
+  json.list("label", labels);
+  json.list("category", kinds);
+  json.list("detail", details);
+  json.list("texts", texts.used());
+  json.list("categories", categories.used());
+  json.list("colours", colours_of(categories.used(), chart.series));
+  json.list("restX", rest.x);
+  json.list("restBytes", rest.values[0]);
+  json.close('}');
+}
+
+std::string area_rows(const Chart& chart) {
+  const AreaLayers layers = highest_of_stretches(area_layers(chart), kMostInteractivePositions);
+  const double origin = chart.x.nanoseconds ? layers.x.front() : 0;
+  JsonText json;
+  json.open('{');
+  json.field("kind", "area");
+  json.field("name", chart.name);
+  json.field("caption", chart.caption);
+  write_palette(json);
+  json.field("nanoseconds", chart.x.nanoseconds);
+  json.field("bytes", chart.y.bytes);
+  json.field("xTitle", chart.x.title);
+  json.field("xUnit", chart.x.unit);
+  json.field("yTitle", chart.y.title);
+  json.field("yUnit", chart.y.unit);
+  json.list("x", differences(layers.x, origin));
+  json.key("series");
+  json.open('[');
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    json.open('{');
+    json.field("name", chart.series[s].name);
+    json.list("values", layers.values[s]);
+    json.close('}');
+  }
+  json.close(']');
+  json.key("bands");
+  json.open('[');
+  for (const Band& band : chart.bands) {
+    json.open('{');
+    json.field("label", band.label);
+    json.field("start", band.start - origin);
+    json.field("end", band.end - origin);
+    json.close('}');
+  }
+  json.close(']');
+  if (!chart.memory.blocks.empty()) write_blocks(json, chart, origin);
+  json.close('}');
+  return json.text();
+}
+
+std::string counted(std::size_t count) { return grouped(std::to_string(count)); }
+
 }  // namespace
 
-std::string interactive_script_source() { return "'sha256-" + base64(bytes_of_hex(sha256(interactive_script()))) + "'"; }
+bool is_interactive(const Chart& chart) { return chart.kind == ChartKind::kTimeline || chart.kind == ChartKind::kArea; }
+
+std::string interactive_rows(const Chart& chart) { return chart.kind == ChartKind::kTimeline ? timeline_rows(chart) : area_rows(chart); }
+
+std::string interactive_notes(const Chart& chart) {
+  std::string notes;
+  if (chart.kind == ChartKind::kTimeline) {
+    Timeline timeline = chart.timeline;
+    const std::int64_t gone = keep_longest(timeline.bars, kMostInteractiveBars);
+    const std::int64_t deep = lay_out(timeline, kMostInteractiveRows).too_deep;
+    if (gone > 0)
+      notes += " Shown are the " + counted(kMostInteractiveBars) + " longest of " + counted(chart.timeline.bars.size()) + " bars.";
+    if (deep > 0) {
+      notes += " Bars left out because they overlap at least " + counted(kMostInteractiveRows) +
+               " others: " + counted(static_cast<std::size_t>(deep)) + ".";
+    }
+    return notes;
+  }
+  if (chart.kind != ChartKind::kArea) return notes;
+  const std::size_t rows = area_layers(chart).x.size();
+  if (rows > kMostInteractivePositions)
+    notes += " Of " + counted(rows) + " positions the highest of each of " + counted(kMostInteractivePositions) + " stretches are shown.";
+  if (chart.memory.blocks.size() > kMostInteractiveBlocks) {
+    notes += " Of " + counted(chart.memory.blocks.size()) + " blocks the " + counted(kMostInteractiveBlocks) +
+             " largest are shown one by one, the others together.";
+  }
+  return notes;
+}
 
 }  // namespace kymo::report

@@ -22,10 +22,4 @@ std::string interactive_rows(const Chart& chart);
 /// Sentences on the rows that interactive_rows leaves out or merges; empty if there are none.
 std::string interactive_notes(const Chart& chart);
 
-/// The script, as it stands between <script> and </script>.
-const std::string& interactive_script();
-
-/// Its hash as a source expression of a Content-Security-Policy: 'sha256-…'.
-std::string interactive_script_source();
-
 }  // namespace kymo::report

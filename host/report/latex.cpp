@@ -22,7 +22,8 @@ constexpr const char* kPreamble = R"tex(% Compiles with pdflatex, run twice; nee
 \usepackage{siunitx}
 \usepackage{pgfplots}
 \usepackage[hidelinks,bookmarks=false]{hyperref}
-\sisetup{separate-uncertainty=true, group-minimum-digits=5, table-number-alignment=right, table-text-alignment=right, table-align-uncertainty=false}
+\sisetup{separate-uncertainty=true, group-minimum-digits=5, table-number-alignment=right, table-text-alignment=right,
+  table-align-uncertainty=false}
 \captionsetup{font=small, labelfont=bf, justification=raggedright, singlelinecheck=false, skip=5pt}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{5pt plus 1pt}
@@ -33,7 +34,8 @@ constexpr const char* kPreamble = R"tex(% Compiles with pdflatex, run twice; nee
 \DeclareRobustCommand{\kymobacktick}{{\ttfamily\char18}}
 \DeclareRobustCommand{\kymochar}[1]{{\footnotesize[U+#1]}}
 \DeclareRobustCommand{\kymounknown}{{\footnotesize[?]}}
-\newcommand{\kymonotice}[2]{\par\medskip\noindent\fcolorbox{#1!60!black}{#1!12}{\parbox{\dimexpr\linewidth-2\fboxsep-2\fboxrule\relax}{\setlength{\parskip}{3pt}#2}}\par\medskip}
+\newcommand{\kymonotice}[2]{\par\medskip\noindent\fcolorbox{#1!60!black}{#1!12}{%
+  \parbox{\dimexpr\linewidth-2\fboxsep-2\fboxrule\relax}{\setlength{\parskip}{3pt}#2}}\par\medskip}
 )tex";
 
 std::string inline_latex(const Spans& spans) {

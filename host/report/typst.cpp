@@ -20,7 +20,8 @@ constexpr const char* kHead = R"typst(#set page(paper: "a4", margin: 2cm, number
 #show figure: set block(above: 1.3em, below: 1.3em)
 #show figure.where(kind: table): set figure.caption(position: top)
 #show figure.where(kind: table): set block(breakable: true)
-#show figure.caption: it => block(width: 100%, sticky: it.kind == table, align(left, text(size: 9pt)[*#it.supplement #context it.counter.display(it.numbering).* #it.body]))
+#show figure.caption: it => block(width: 100%, sticky: it.kind == table, align(left, text(size: 9pt)[
+  *#it.supplement #context it.counter.display(it.numbering).* #it.body]))
 #set table(stroke: none, inset: (x: 4pt, y: 2.5pt))
 #set table.hline(stroke: 0.6pt)
 #let kymo-table(size, sides, ..cells) = text(size: size, table(
@@ -30,7 +31,8 @@ constexpr const char* kHead = R"typst(#set page(paper: "a4", margin: 2cm, number
 ))
 #let kymo-note(body) = block(width: 100%, above: 0.5em, text(size: 8pt, body))
 #let kymo-notice(colour, body) = block(
-  width: 100%, inset: 7pt, radius: 2pt, breakable: true, fill: colour.lighten(88%), stroke: 0.5pt + colour.darken(20%), body,
+  width: 100%, inset: 7pt, radius: 2pt, breakable: true, fill: colour.lighten(88%), stroke: 0.5pt + colour.darken(20%),
+  body,
 )
 )typst";
 

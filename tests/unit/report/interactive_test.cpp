@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/json.hpp"
+#include "report/embedded_page.hpp"
 #include "report/json_text.hpp"
 #include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
@@ -144,11 +145,11 @@ std::string between(const std::string& text, const std::string& begin, const std
 
 TEST(InteractiveHtml, OnlyTheOneScriptMayRun) {
   const std::string html = html_of(sample_timeline());
-  EXPECT_THAT(interactive_script_source(), MatchesRegex("'sha256-[A-Za-z0-9+/]{43}='"));
+  EXPECT_THAT(page_script_source(), MatchesRegex("'sha256-[A-Za-z0-9+/]{43}='"));
   EXPECT_THAT(html,
-              HasSubstr("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src " + interactive_script_source() + ";"));
+              HasSubstr("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src " + page_script_source() + ";"));
   std::size_t at = 0;
-  EXPECT_EQ(between(html, "<script>", "</script>", at), interactive_script());
+  EXPECT_EQ(between(html, "<script>", "</script>", at), page_script());
   EXPECT_EQ(between(html, "<script>", "</script>", at), "");
   EXPECT_THAT(html, HasSubstr("<svg")) << "the picture for printers and readers without scripts";
   for (const char* outside : {"http:", "https:", "src=", "@import", "fetch(", "XMLHttp", "innerHTML", "eval("})

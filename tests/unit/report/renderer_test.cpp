@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/file.hpp"
+#include "report/embedded_page.hpp"
 #include "report/interactive.hpp"
 #include "report/pgfplots.hpp"
 #include "report/svg.hpp"
@@ -61,7 +62,7 @@ TEST(Golden, AreaRows) { expect_golden("memory.json", interactive_rows(testing::
 
 // Takes the page's own script away, and leaves the elements that hold rows without their content: browsers read neither as markup.
 std::string without_scripts(std::string html) {
-  const std::string own = "<script>" + interactive_script() + "</script>";
+  const std::string own = "<script>" + page_script() + "</script>";
   if (const std::size_t at = html.find(own); at != std::string::npos) html.erase(at, own.size());
   const std::string open = "<script type=\"application/json\">";
   for (std::size_t at = html.find(open); at != std::string::npos; at = html.find(open)) html.erase(at, html.find("</script>", at) + 9 - at);

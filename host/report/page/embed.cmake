@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DSTYLE=a.css "-DSCRIPTS=a.js;b.js" -DOUTPUT=file.cpp -P embed.cmake: writes a style sheet, and scripts joined into one
+# function scope, into a C++ source.
+
+include(${CMAKE_CURRENT_LIST_DIR}/../../../cmake/embed_text.cmake)
+
+# append_part(VARIABLE FILE MARK ELEMENT): appends the file as literals; the text must not close the element that it will stand in.
+function(append_part variable file mark element)
+  file(READ "${file}" text)
+  string(TOLOWER "${text}" lower)
+  if(lower MATCHES "</${element}")
+    get_filename_component(name "${file}" NAME)
+    message(FATAL_ERROR "${name} contains </${element}, which ends the element")
+  endif()
+  set(pieces "${${variable}}")
+  kymo_append_literals(pieces "${file}" ${mark} "      ")
+  set(${variable} "${pieces}" PARENT_SCOPE)
+endfunction()
+
+set(style "")
+append_part(style "${STYLE}" kymo_css style)
+set(script "")
+foreach(file IN LISTS SCRIPTS)
+  append_part(script "${file}" kymo_js script)
+endforeach()
+
+file(WRITE "${OUTPUT}" "// SPDX-License-Identifier: Apache-2.0
+// Generated from the files in host/report/page.
+#include \"report/embedded_page.hpp\"
+
+#include <initializer_list>
+
+namespace kymo::report {
+namespace {
+
+std::string joined(std::initializer_list<const char*> pieces) {
+  std::string text;
+  for (const char* piece : pieces) text += piece;
+  return text;
+}
+
+}  // namespace
+
+const std::string& page_style() {
+  static const std::string style = joined({\"\\n\",${style}
+  });
+  return style;
+}
+
+const std::string& page_script() {
+  static const std::string script = joined({\"\\n(() => {\\n\\\"use strict\\\";\\n\",${script}
+      \"})();\\n\"});
+  return script;
+}
+
+}  // namespace kymo::report
+")
