@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every #include goes along the arrows between the rooms of the house: base <- event <- {measure, analysis, collect, store} <- host,
 abi <- sdk <- plugins, and that each outside library is included only where it belongs."""
+
 import re
 import sys
 from pathlib import Path
@@ -63,9 +64,15 @@ def problems_of(path):
         if bracket == '"' and (path.parent / header).exists():
             continue
         if is_plugin and first in MAY_INCLUDE:
-            yield f"{relative}: a plugin may include <kymo/...> alone, not \"{header}\""
-        if not is_plugin and "/" in header and first in MAY_INCLUDE and first != room and first not in MAY_INCLUDE[room]:
-            yield f"{relative}: room {room} may not include \"{header}\"; it may include {', '.join(sorted(MAY_INCLUDE[room])) or 'no other room'}"
+            yield f'{relative}: a plugin may include <kymo/...> alone, not "{header}"'
+        if (
+            not is_plugin
+            and "/" in header
+            and first in MAY_INCLUDE
+            and first != room
+            and first not in MAY_INCLUDE[room]
+        ):
+            yield f'{relative}: room {room} may not include "{header}"; it may include {", ".join(sorted(MAY_INCLUDE[room])) or "no other room"}'
 
 
 def main():

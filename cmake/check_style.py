@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the compiler and clang-format do not: licence lines, lengths, names that say nothing, and notes to self."""
+
 import re
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 LICENSED = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".cmake", ".toml", ".sh"}
 LENGTH = {".cpp": 400, ".cu": 400, ".py": 400, ".hpp": 200, ".h": 200, ".cuh": 200}
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "manager", "misc", "data", "info"}
-FIELD_TERM = re.compile(r"data_?parallel", re.IGNORECASE)  # says what it is, although one of its words by itself would not
+FIELD_TERM = re.compile(
+    r"data_?parallel", re.IGNORECASE
+)  # says what it is, although one of its words by itself would not
 NOTE_TO_SELF = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
 DECLARED = re.compile(r"^\s*(?:class|struct|namespace|enum class|enum)\s+([A-Za-z_]\w*)", re.MULTILINE)
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")

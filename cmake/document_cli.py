@@ -4,12 +4,28 @@
 document_cli.py KYMO FILE           writes FILE
 document_cli.py --check KYMO FILE   fails if FILE is not what would be written
 """
+
 import subprocess
 import sys
 
 COMMANDS = [
-    [], ["list"], ["describe"], ["run"], ["suite", "list"], ["suite", "run"], ["report"], ["compare"], ["sql"],
-    ["export", "perfetto"], ["export", "memory-viz"], ["export", "csv"], ["merge"], ["verify"], ["doctor"], ["new"], ["build"],
+    [],
+    ["list"],
+    ["describe"],
+    ["run"],
+    ["suite", "list"],
+    ["suite", "run"],
+    ["report"],
+    ["compare"],
+    ["sql"],
+    ["export", "perfetto"],
+    ["export", "memory-viz"],
+    ["export", "csv"],
+    ["merge"],
+    ["verify"],
+    ["doctor"],
+    ["new"],
+    ["build"],
 ]
 
 EXIT_CODES = """## Exit codes

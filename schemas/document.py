@@ -110,7 +110,11 @@ def check_columns(database, described):
         if not item.comment:
             mistakes.append(f"{item.origin}: {item.name} has no comment")
         mistakes += [f"{item.origin}: {item.name}.{name} has no comment" for name in real if not item.columns.get(name)]
-        mistakes += [f"{item.origin}: {item.name} has a comment for {name}, which is no column" for name in item.columns if name not in real]
+        mistakes += [
+            f"{item.origin}: {item.name} has a comment for {name}, which is no column"
+            for name in item.columns
+            if name not in real
+        ]
     return mistakes
 
 
@@ -129,7 +133,9 @@ def table_text(database, item):
     if item.kind == "TABLE":
         lines += ["| column | type | meaning |", "|---|---|---|"]
         for _, name, kind, required, _, key, _ in rows:
-            words = " ".join(word for word in (kind or "any", "key" if key else "", "" if required or key else "or NULL") if word)
+            words = " ".join(
+                word for word in (kind or "any", "key" if key else "", "" if required or key else "or NULL") if word
+            )
             lines.append(f"| {name} | {words} | {cell(item.columns[name])} |")
     else:
         lines += ["| column | meaning |", "|---|---|"]
@@ -153,10 +159,13 @@ def document(folder):
     if mistakes:
         raise Mistake("\n".join(mistakes))
     lines = [
-        "# The results database", "",
-        "Generated from the comments in `schemas/`; change those and build the target `schema_docs`.", "",
+        "# The results database",
+        "",
+        "Generated from the comments in `schemas/`; change those and build the target `schema_docs`.",
+        "",
         "A results database is one SQLite file (application id `kymo`, readable with SQLite 3.34 and later). Ask views rather than tables: tables may gain",
-        "columns, views answer the usual questions. Times are nanoseconds as integers (`_ns`) or milliseconds (`_ms`), sizes bytes (`_bytes`).", "",
+        "columns, views answer the usual questions. Times are nanoseconds as integers (`_ns`) or milliseconds (`_ms`), sizes bytes (`_bytes`).",
+        "",
     ]
     for kind, heading in (("views", "## Views"), ("migrations", "## Tables")):
         lines += [heading, ""]

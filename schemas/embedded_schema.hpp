@@ -7,7 +7,8 @@
 /// The SQL of this folder as it was when the tool was built.
 namespace kymo::schemas {
 
-/// The oldest schema whose tools can still read and write a database of the newest one. Raise it with a migration that breaks them.
+/// The oldest schema whose tools can still read and write a database of the newest one. Raise it with a migration that
+/// breaks them.
 inline constexpr int kCompatibleVersion = 1;
 
 /// One file of SQL.

@@ -42,7 +42,14 @@ enum { KYMO_CPU = 1, KYMO_CUDA = 2 }; /* bits of kymo_workload.devices */
 enum { KYMO_PER_RUN = 0, KYMO_PER_STEP = 1, KYMO_PER_PHASE = 2 };
 enum { KYMO_LOG_DEBUG = 0, KYMO_LOG_INFO = 1, KYMO_LOG_WARNING = 2, KYMO_LOG_ERROR = 3 };
 /* What a memory block is, for tag(). */
-enum { KYMO_PARAMETER = 1, KYMO_GRADIENT = 2, KYMO_OPTIMIZER_STATE = 3, KYMO_ACTIVATION = 4, KYMO_WORKSPACE = 5, KYMO_INPUT = 6 };
+enum {
+  KYMO_PARAMETER = 1,
+  KYMO_GRADIENT = 2,
+  KYMO_OPTIMIZER_STATE = 3,
+  KYMO_ACTIVATION = 4,
+  KYMO_WORKSPACE = 5,
+  KYMO_INPUT = 6
+};
 enum { KYMO_ALL_REDUCE = 1, KYMO_REDUCE_SCATTER = 2, KYMO_ALL_GATHER = 3, KYMO_BROADCAST = 4, KYMO_BARRIER = 5 };
 enum { KYMO_CHECK_PASSED = 1, KYMO_CHECK_FAILED = 2, KYMO_CHECK_UNAVAILABLE = 3 };
 enum { KYMO_STEP_IS_ASYNCHRONOUS = 1 }; /* bits of kymo_workload.flags */
@@ -86,9 +93,11 @@ typedef struct kymo_collective {
   uint32_t size; /* sizeof(kymo_collective) */
   uint32_t operation;
   uint64_t bytes; /* payload of this rank */
-  void* stream;   /* cudaStream_t of its work, cudaStreamLegacy for 0: when it ran is seen on the device. NULL: it ran from begin to end */
+  void* stream;   /* cudaStream_t of its work, cudaStreamLegacy for 0: when it ran is seen on the device. NULL: it ran
+                     from begin to end */
   const char* communicator; /* its name, the same on all its ranks; NULL for the only one */
-  uint64_t sequence;        /* counts its calls from 0, the same on all its ranks; where `size` ends before it, the host counts */
+  uint64_t
+      sequence; /* counts its calls from 0, the same on all its ranks; where `size` ends before it, the host counts */
 } kymo_collective;
 
 /* One comparison with a reference. */
@@ -113,7 +122,8 @@ typedef struct kymo_context kymo_context; /* opaque, owned by the host */
 typedef struct kymo_host {
   uint32_t size; /* sizeof(kymo_host) */
   uint16_t abi_major, abi_minor;
-  /* [main] The value of a declared parameter; KYMO_FAILED if there is none of that name. Text is owned by the host for the run. */
+  /* [main] The value of a declared parameter; KYMO_FAILED if there is none of that name. Text is owned by the host for
+   * the run. */
   kymo_status (*parameter)(kymo_context*, const char* name, kymo_value* out);
   /* [any] Never NULL; valid for the run. */
   const kymo_placement* (*placement)(kymo_context*);
@@ -125,7 +135,8 @@ typedef struct kymo_host {
   /* [any, step] Scopes nest, each begin and end on one thread. */
   void (*scope_begin)(kymo_context*, const char* name);
   void (*scope_end)(kymo_context*);
-  /* [main, prepare] What one step's phase does, by count: floating-point operations and bytes moved (0 = not declared). */
+  /* [main, prepare] What one step's phase does, by count: floating-point operations and bytes moved (0 = not declared).
+   */
   void (*work)(kymo_context*, const char* phase, double flops, double bytes);
   /* [any] A figure of the workload's own; `level` is KYMO_PER_*. */
   void (*metric_number)(kymo_context*, uint32_t level, const char* name, double value, const char* unit);
@@ -134,7 +145,8 @@ typedef struct kymo_host {
   void (*mark)(kymo_context*, const char* name);
   /* [any] Says what the block at `address` holds (KYMO_PARAMETER ...). */
   void (*tag)(kymo_context*, const void* address, uint64_t bytes, uint32_t category);
-  /* [any] Brackets a collective. Any thread may call end: with a stream once it is queued (a group: once all is), else once it is done. */
+  /* [any] Brackets a collective. Any thread may call end: with a stream once it is queued (a group: once all is), else
+   * once it is done. */
   uint64_t (*collective_begin)(kymo_context*, const kymo_collective*);
   void (*collective_end)(kymo_context*, uint64_t handle);
   /* [main] Gathers `bytes` from each rank, in rank order, into recv (bytes × world_size). Not for timed code. */

@@ -110,7 +110,9 @@ class ActivityPlacer {
       activity.step = activity.phase = -1;
       activity.op = -1;
     }
-    set(activity, activity.graph_node != 0 ? placement_in_graph(activity) : launch ? finder_.place(launch->place) : Placement{});
+    set(activity, activity.graph_node != 0 ? placement_in_graph(activity)
+                  : launch                 ? finder_.place(launch->place)
+                                           : Placement{});
     kernels_seen_ |= activity.kind == event::ActivityKind::kKernel;
     memsets_seen_ |= activity.kind == event::ActivityKind::kMemset;
   }
@@ -134,7 +136,8 @@ class ActivityPlacer {
     return number >= 0 && static_cast<std::size_t>(number) < trace_.operators.size() ? number : -1;
   }
 
-  /// Memsets are recorded only on request: where none was, their launches say nothing. Nor does any where kernels were not recorded at all.
+  /// Memsets are recorded only on request: where none was, their launches say nothing. Nor does any where kernels were
+  /// not recorded at all.
   std::int64_t launches_without_work() const {
     std::int64_t count = 0;
     for (std::size_t i = 0; i < trace_.launches.size() && kernels_seen_; ++i) {
@@ -164,8 +167,9 @@ void place_operators(std::vector<Operator>& operators, ScopeFinder& finder, Loss
     call.scope = placement.scope;
     call.place.phase = finder.phase(call.place);
     // An operator begins after the one that calls it, so its number is higher; any other parent is none.
-    Operator* parent =
-        call.parent >= 0 && static_cast<std::size_t>(call.parent) < i ? &operators[static_cast<std::size_t>(call.parent)] : nullptr;
+    Operator* parent = call.parent >= 0 && static_cast<std::size_t>(call.parent) < i
+                           ? &operators[static_cast<std::size_t>(call.parent)]
+                           : nullptr;
     if (call.end_ns == -1) {
       ++open;
       call.end_ns = parent ? std::max(call.start_ns, parent->end_ns) : call.start_ns;

@@ -76,7 +76,8 @@ std::map<std::uint32_t, std::vector<Collective*>> by_thread(std::vector<Collecti
     if (call.on_device == on_device) threads[call.place.thread].push_back(&call);
   }
   for (auto& [thread, calls] : threads) {
-    std::stable_sort(calls.begin(), calls.end(), [](const Collective* a, const Collective* b) { return a->enqueue_ns < b->enqueue_ns; });
+    std::stable_sort(calls.begin(), calls.end(),
+                     [](const Collective* a, const Collective* b) { return a->enqueue_ns < b->enqueue_ns; });
   }
   return threads;
 }
@@ -90,8 +91,9 @@ void give_kernels(const Kernels& kernels, std::vector<Collective>& collectives, 
 /// Calls said to have run on the host from begin to end, though a kernel that they launched ran on after their end.
 std::int64_t outlived_by_kernels(const Kernels& kernels, std::vector<Collective> collectives) {
   give_kernels(kernels, collectives, false);
-  return std::count_if(collectives.begin(), collectives.end(),
-                       [](const Collective& call) { return !call.on_device && call.kernels > 0 && call.end_ns > call.returned_ns; });
+  return std::count_if(collectives.begin(), collectives.end(), [](const Collective& call) {
+    return !call.on_device && call.kernels > 0 && call.end_ns > call.returned_ns;
+  });
 }
 
 void place_calls(Trace& trace) {
@@ -118,13 +120,13 @@ std::vector<event::Loss> losses_of(const Trace& trace, const Kernels& kernels) {
   std::vector<event::Loss> losses;
   if (open > 0) losses.push_back({"collective", open, "collective calls without an end"});
   if (unseen > 0)
-    losses.push_back(
-        {"collective", unseen, "collective calls whose kernels were not seen: replayed by a graph, or made by one rank alone"});
+    losses.push_back({"collective", unseen,
+                      "collective calls whose kernels were not seen: replayed by a graph, or made by one rank alone"});
   if (const std::int64_t outlived = outlived_by_kernels(kernels, trace.collectives); outlived > 0)
-    losses.push_back(
-        {"collective", outlived,
-         "collective calls that were reported without a stream and so as over when their kernels had yet to run: their times say "
-         "nothing; report queued_on() the stream"});
+    losses.push_back({"collective", outlived,
+                      "collective calls that were reported without a stream and so as over when their kernels had yet "
+                      "to run: their times say "
+                      "nothing; report queued_on() the stream"});
   return losses;
 }
 

@@ -15,7 +15,8 @@ namespace kymo::analysis {
 namespace {
 
 void move_losses(std::vector<event::Loss> losses, event::PassRecord& record) {
-  record.losses.insert(record.losses.end(), std::make_move_iterator(losses.begin()), std::make_move_iterator(losses.end()));
+  record.losses.insert(record.losses.end(), std::make_move_iterator(losses.begin()),
+                       std::make_move_iterator(losses.end()));
 }
 
 /// Whether kernels of a name communicate, by number of the text.
@@ -37,7 +38,8 @@ void derive(event::PassRecord& record, const DeriveSetting& setting) {
   move_losses(place_collectives(record.trace, is_communication), record);
   derived.kernel_totals = kernel_totals(trace, setting.warmup);
   derived.op_totals = op_totals(trace, setting.warmup);
-  derived.step_activity = setting.on_host ? host_activity(record, setting.warmup) : step_activity(trace, is_communication, setting.warmup);
+  derived.step_activity =
+      setting.on_host ? host_activity(record, setting.warmup) : step_activity(trace, is_communication, setting.warmup);
   derived.outliers = kernel_outliers(trace, is_communication, record.gpu_samples, setting.warmup);
   if (!record.memory_trace.events.empty()) move_losses(derive_memory(record, setting.warmup), record);
 }

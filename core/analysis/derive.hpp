@@ -15,8 +15,9 @@ struct DeriveSetting {
   bool on_host = false;  ///< the host's processors do the work, not a GPU
 };
 
-/// Makes of a pass's events what is stored beside them: places every event (attribute), and fills record.derived from record.trace and
-/// record.memory_trace. Adds losses for events that make no sense. Activities are in order of starting afterwards.
+/// Makes of a pass's events what is stored beside them: places every event (attribute), and fills record.derived from
+/// record.trace and record.memory_trace. Adds losses for events that make no sense. Activities are in order of starting
+/// afterwards.
 void derive(event::PassRecord& record, const DeriveSetting& setting);
 
 }  // namespace kymo::analysis

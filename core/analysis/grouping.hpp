@@ -12,8 +12,9 @@ using GroupKey = std::array<std::uint64_t, 2>;
 
 inline std::uint64_t packed(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; }
 
-/// Numbers groups from 0 in the order in which their keys are first seen. An open hash table with linear probing (Knuth, The Art of
-/// Computer Programming 3, 6.4), at most half full: millions of events fall into a few thousand groups.
+/// Numbers groups from 0 in the order in which their keys are first seen. An open hash table with linear probing
+/// (Knuth, The Art of Computer Programming 3, 6.4), at most half full: millions of events fall into a few thousand
+/// groups.
 class Grouping {
  public:
   std::uint32_t number_of(const GroupKey& key) {

@@ -19,13 +19,15 @@ using event::Trace;
 
 bool names_communication(std::string_view name) {
   static constexpr std::array<std::string_view, 3> kWords{"c10d", "gloo", "nccl"};
-  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
 /// Whether operators of a name communicate, by number of the text.
 std::vector<bool> communicating_operators(const Trace& trace) {
   std::vector<bool> result(trace.texts.size() + 1, false);
-  for (std::size_t id = 1; id < result.size(); ++id) result[id] = names_communication(trace.texts.text(static_cast<event::TextId>(id)));
+  for (std::size_t id = 1; id < result.size(); ++id)
+    result[id] = names_communication(trace.texts.text(static_cast<event::TextId>(id)));
   return result;
 }
 
@@ -73,8 +75,8 @@ std::map<std::int64_t, std::map<std::int32_t, std::int64_t>> phase_starts_of(con
 /// Nothing lies outside of the step, and before its first phase comes `other` or, where nothing ran, that phase itself.
 Stretches tiled(Interval whole, std::map<std::int32_t, std::int64_t> phase_starts, const Busy& busy) {
   for (auto& [phase, start_ns] : phase_starts) start_ns = std::clamp(start_ns, whole.start_ns, whole.end_ns);
-  const auto first =
-      std::min_element(phase_starts.begin(), phase_starts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto first = std::min_element(phase_starts.begin(), phase_starts.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   if (first == phase_starts.end() || length_within_ns(busy.any(), {whole.start_ns, first->second}) > 0) {
     phase_starts[-1] = whole.start_ns;
   } else {

@@ -8,7 +8,8 @@ namespace {
 
 /// The first interval that ends after a time.
 IntervalSet::const_iterator first_after(const IntervalSet& set, std::int64_t time_ns) {
-  return std::upper_bound(set.begin(), set.end(), time_ns, [](std::int64_t time, const Interval& each) { return time < each.end_ns; });
+  return std::upper_bound(set.begin(), set.end(), time_ns,
+                          [](std::int64_t time, const Interval& each) { return time < each.end_ns; });
 }
 
 /// Calls `gap(start, end)` for each stretch of a span, some of them empty, that lies outside of a set.
@@ -22,12 +23,15 @@ void visit_gaps(const IntervalSet& set, Interval span, const Visit& gap) {
   gap(from, span.end_ns);
 }
 
-Interval common(const Interval& a, const Interval& b) { return {std::max(a.start_ns, b.start_ns), std::min(a.end_ns, b.end_ns)}; }
+Interval common(const Interval& a, const Interval& b) {
+  return {std::max(a.start_ns, b.start_ns), std::min(a.end_ns, b.end_ns)};
+}
 
 }  // namespace
 
 IntervalSet merged(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
   IntervalSet set;
   for (const Interval& interval : intervals) append(set, interval);
   return set;

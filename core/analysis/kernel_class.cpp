@@ -12,8 +12,9 @@ namespace kymo::analysis {
 namespace {
 
 const std::vector<std::string>& known_classes() {
-  static const std::vector<std::string> classes = {"matmul",    "softmax",       "elementwise", "reduction", "attention", "normalisation",
-                                                   "optimizer", "communication", "copy",        "memset",    "other"};
+  static const std::vector<std::string> classes = {"matmul",    "softmax",       "elementwise", "reduction",
+                                                   "attention", "normalisation", "optimizer",   "communication",
+                                                   "copy",      "memset",        "other"};
   return classes;
 }
 
@@ -22,8 +23,8 @@ struct Group {
   const char* texts;  ///< separated by bars
 };
 
-/// In the order in which they are tried. Names are those of ATen, cuBLAS, cuDNN, NCCL, CUB, flash-attention, inductor and Triton; more
-/// general texts stand behind those that would be mistaken for them.
+/// In the order in which they are tried. Names are those of ATen, cuBLAS, cuDNN, NCCL, CUB, flash-attention, inductor
+/// and Triton; more general texts stand behind those that would be mistaken for them.
 constexpr Group kGroups[] = {
     {"copy", "memcpy "},  // the space: CUPTI's copies are named by direction; a kernel that copies is elementwise
     {"memset", "memset"},
@@ -33,24 +34,34 @@ constexpr Group kGroups[] = {
     {"attention", "flash|fmha|sdpa|attention|mem_eff|dot_do_o|convert_dq"},
     {"softmax", "softmax"},
     {"normalisation",
-     "layer_norm|layernorm|rms_norm|rmsnorm|batch_norm|batchnorm|cudnn::bn_|group_norm|groupnorm|instance_norm|weight_norm|"
+     "layer_norm|layernorm|rms_norm|rmsnorm|batch_norm|batchnorm|cudnn::bn_|group_norm|groupnorm|instance_norm|weight_"
+     "norm|"
      "GammaBeta|RowwiseMoments|ComputeInternalGradients|ComputeFusedParams|BackwardFusedParams"},
-    // Kernels that finish a product belong to it: the sum over a split K, cuBLAS's epilogues, the second half of a dot product.
+    // Kernels that finish a product belong to it: the sum over a split K, cuBLAS's epilogues, the second half of a dot
+    // product.
     {"matmul",
-     "gemm|gemv|cutlass|xmma|nvjet|cublas|splitK|matmul|wgmma|tensorop|ampere_|volta_|turing_|hopper_|sm70_|sm75_|sm80_|sm86_|"
-     "sm89_|sm90_|sm100_|sm120_|triton_tem|triton_mm|triton_bmm|region_transform|dot_kernel|reduce_1Block|syrk|implicit_convolve|"
+     "gemm|gemv|cutlass|xmma|nvjet|cublas|splitK|matmul|wgmma|tensorop|ampere_|volta_|turing_|hopper_|sm70_|sm75_|sm80_"
+     "|sm86_|"
+     "sm89_|sm90_|sm100_|sm120_|triton_tem|triton_mm|triton_bmm|region_transform|dot_kernel|reduce_1Block|syrk|"
+     "implicit_convolve|"
      "convolve_common|fprop|dgrad|wgrad"},
     {"elementwise", "elementwise|triton_poi"},  // before reduction: some carry out `ReduceAdd` element by element
     // What brings many elements together: sums, losses, gradients of embeddings, scans, sorts, histograms.
     {"reduction",
-     "reduce|reduction|triton_red|triton_per|nll_loss|cross_entropy|embedding_backward|embedding_dense_backward|compute_grad_weight|"
-     "sum_and_scatter|krn_partial|partial_segments|segment_offsets|segment_sizes|num_of_segments|indexing_backward|EmbeddingBag|lpnorm|"
-     "DeviceScan|scan_|DeviceSelect|radix|bitonic|DeviceMergeSort|topk|kthvalue|cumsum|histogram|RunLength|UniqueByKey|CTCLoss|"
+     "reduce|reduction|triton_red|triton_per|nll_loss|cross_entropy|embedding_backward|embedding_dense_backward|"
+     "compute_grad_weight|"
+     "sum_and_scatter|krn_partial|partial_segments|segment_offsets|segment_sizes|num_of_segments|indexing_backward|"
+     "EmbeddingBag|lpnorm|"
+     "DeviceScan|scan_|DeviceSelect|radix|bitonic|DeviceMergeSort|topk|kthvalue|cumsum|histogram|RunLength|UniqueByKey|"
+     "CTCLoss|"
      "MultiMarginLoss|MultiLabelMargin"},
     {"elementwise",
-     "CatArray|chunk_cat|index_select|indexSelect|indexFunc|index_put|index_copy|index_add|index_kernel|gather|scatter|take_put|dropout|"
-     "masked_scale|triu_tril|embedding|copy|fill_|FillKernel|convert|cast|transpose|permute|nchwToNhwc|nhwcToNchw|flip|roll_cuda|arange|"
-     "range_cuda|random|distribution|bernoulli|multinomial|rotary|rope_|gelu|silu|swiglu|glu_|relu|axpy|scal_kernel|scal_64addr|unfold|"
+     "CatArray|chunk_cat|index_select|indexSelect|indexFunc|index_put|index_copy|index_add|index_kernel|gather|scatter|"
+     "take_put|dropout|"
+     "masked_scale|triu_tril|embedding|copy|fill_|FillKernel|convert|cast|transpose|permute|nchwToNhwc|nhwcToNchw|flip|"
+     "roll_cuda|arange|"
+     "range_cuda|random|distribution|bernoulli|multinomial|rotary|rope_|gelu|silu|swiglu|glu_|relu|axpy|scal_kernel|"
+     "scal_64addr|unfold|"
      "amp_|pointwise|im2col|col2im|transform_bias"},
 };
 
@@ -71,14 +82,16 @@ std::string place_of(const std::string& origin, std::string_view text, std::size
     ++line;
     std::string plain = content;
     plain.erase(std::remove_if(plain.begin(), plain.end(), [](char c) { return c == ' ' || c == '\t'; }), plain.end());
-    if (plain.rfind("[[pattern]]", 0) == 0 && seen++ == ordinal) return origin + ":" + std::to_string(line) + ": " + which;
+    if (plain.rfind("[[pattern]]", 0) == 0 && seen++ == ordinal)
+      return origin + ":" + std::to_string(line) + ": " + which;
   }
   return origin + ": " + which;
 }
 
 std::string text_of(const Json& table, const char* key, const std::string& place) {
   const auto found = table.find(key);
-  if (found == table.end()) throw UsageError(place + "no '" + key + "'; a pattern is: contains = \"part of a name\", class = \"matmul\"");
+  if (found == table.end())
+    throw UsageError(place + "no '" + key + "'; a pattern is: contains = \"part of a name\", class = \"matmul\"");
   if (!found->is_string() || trim(found->get<std::string>()).empty())
     throw UsageError(place + "'" + key + "' must be a text that is not empty");
   return found->get<std::string>();
@@ -110,7 +123,8 @@ Classifier Classifier::with_file(const std::filesystem::path& file) {
   const std::string origin = file.string();
   const Json content = parse_toml(text, origin);
   for (const auto& [key, value] : content.items())
-    if (key != "pattern") throw UsageError(origin + ": unknown key " + quote(key) + "; patterns are [[pattern]] tables");
+    if (key != "pattern")
+      throw UsageError(origin + ": unknown key " + quote(key) + "; patterns are [[pattern]] tables");
   Classifier classifier;
   if (!content.contains("pattern")) return classifier;
   const Json& tables = content.at("pattern");
@@ -124,8 +138,9 @@ Classifier Classifier::with_file(const std::filesystem::path& file) {
 const std::string& Classifier::class_of(std::string_view name) const {
   static const std::string other = "other";
   const std::string plain = lowered(name);
-  const auto found = std::find_if(patterns_.begin(), patterns_.end(),
-                                  [&](const Pattern& pattern) { return plain.find(pattern.text) != std::string::npos; });
+  const auto found = std::find_if(patterns_.begin(), patterns_.end(), [&](const Pattern& pattern) {
+    return plain.find(pattern.text) != std::string::npos;
+  });
   return found == patterns_.end() ? other : found->kernel_class;
 }
 

@@ -54,18 +54,24 @@ Component last_component(const std::string& name) {
 
 /// Words of template arguments that say nothing about the operation: types, wrappers, machinery.
 constexpr std::string_view kMachinery =
-    " at native std c10 cuda detail array char float double int long short bool unsigned signed const ul void true false BFloat16 Half "
+    " at native std c10 cuda detail array char float double int long short bool unsigned signed const ul void true "
+    "false BFloat16 Half "
     "complex"
-    " anonymous namespace lambda operator templates memory ReduceOp func_wrapper_t binary_internal BinaryFunctor AUnaryFunctor "
+    " anonymous namespace lambda operator templates memory ReduceOp func_wrapper_t binary_internal BinaryFunctor "
+    "AUnaryFunctor "
     "BUnaryFunctor"
-    " gpu_kernel gpu_kernel_impl gpu_kernel_impl_nocast gpu_index_kernel TensorIterator TensorIteratorBase TensorInfo OpaqueType"
-    " TensorListMetadata TensorListScalarListMetadata FusedOptimizerTensorListMetadata CUDAGeneratorImpl uint4 ulonglong2 double2 float4"
-    " TrivialOffsetCalculator OffsetCalculator opmath_symmetric_gpu_kernel_with_scalars opmath_gpu_kernel_with_scalars foreach_internal"
+    " gpu_kernel gpu_kernel_impl gpu_kernel_impl_nocast gpu_index_kernel TensorIterator TensorIteratorBase TensorInfo "
+    "OpaqueType"
+    " TensorListMetadata TensorListScalarListMetadata FusedOptimizerTensorListMetadata CUDAGeneratorImpl uint4 "
+    "ulonglong2 double2 float4"
+    " TrivialOffsetCalculator OffsetCalculator opmath_symmetric_gpu_kernel_with_scalars opmath_gpu_kernel_with_scalars "
+    "foreach_internal"
     " __nv_hdl_wrapper_t __nv_dl_wrapper_t __nv_dl_tag __nv_dl_trailing_return_tag ";
 
 bool is_machinery(std::string_view word) {
   if (word.empty() || std::isdigit(static_cast<unsigned char>(word.front())) != 0) return true;
-  if (word.rfind("_GLOBAL__N_", 0) == 0 || word.rfind("_internal_", 0) == 0) return true;  // nvcc's names of unnamed namespaces
+  if (word.rfind("_GLOBAL__N_", 0) == 0 || word.rfind("_internal_", 0) == 0)
+    return true;  // nvcc's names of unnamed namespaces
   return kMachinery.find(' ' + std::string(word) + ' ') != std::string_view::npos;
 }
 
@@ -87,7 +93,8 @@ void drop_prefix(std::string& word, std::string_view prefix) {
 }
 
 bool drop_suffix(std::string& word, std::string_view suffix) {
-  if (word.size() <= suffix.size() || word.compare(word.size() - suffix.size(), suffix.size(), suffix) != 0) return false;
+  if (word.size() <= suffix.size() || word.compare(word.size() - suffix.size(), suffix.size(), suffix) != 0)
+    return false;
   word.erase(word.size() - suffix.size());
   return true;
 }
@@ -104,13 +111,16 @@ std::string snake_case(const std::string& word) {
   return result;
 }
 
-/// What ATen's name of a functor or of the function around a lambda calls the operation: CUDAFunctor_add and add_kernel_cuda are add.
+/// What ATen's name of a functor or of the function around a lambda calls the operation: CUDAFunctor_add and
+/// add_kernel_cuda are add.
 std::string operation(std::string word) {
-  for (const char* prefix : {"CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "CUDAFunctor_", "cuda_", "launch_"}) drop_prefix(word, prefix);
+  for (const char* prefix : {"CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "CUDAFunctor_", "cuda_", "launch_"})
+    drop_prefix(word, prefix);
   static constexpr std::array kSuffixes = {
       "_kernel_cuda", "_cuda_kernel", "_kernel_impl", "CUDAKernelImpl", "CUDAKernel",  "KernelImpl", "_out", "_impl",
       "_kernel",      "_cuda",        "_cuda_",       "_functor",       "MathFunctor", "Functor",    "Ops",  "Op"};
-  while (std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](const char* suffix) { return drop_suffix(word, suffix); })) {
+  while (
+      std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](const char* suffix) { return drop_suffix(word, suffix); })) {
   }
   return snake_case(word);
 }
@@ -132,26 +142,30 @@ std::string family_of(const std::string& base) {
   if (base == "reduce_kernel") return "reduce";
   if (base == "multi_tensor_apply_kernel") return "multi_tensor";
   if (base == "distribution_elementwise_grid_stride_kernel") return "random";
-  const bool elementwise = contains(base, "elementwise_kernel") && !contains(base, "scatter_gather") && !contains(base, "jagged");
+  const bool elementwise =
+      contains(base, "elementwise_kernel") && !contains(base, "scatter_gather") && !contains(base, "jagged");
   return elementwise ? "elementwise" : "";
 }
 
-/// What the names of libraries' kernels say beside operation, types, layout and tile, the least telling first. A word ends here in a
-/// number, if the entry ends in '#'.
-constexpr std::array<std::string_view, 14> kFiller = {"5x",      "cublas",  "execute",  "kernel",    "generated",      "fort", "native",
-                                                      "aligna#", "alignc#", "cluster#", "warpsize#", "warpgroupsize#", "ffma", "stage#"};
+/// What the names of libraries' kernels say beside operation, types, layout and tile, the least telling first. A word
+/// ends here in a number, if the entry ends in '#'.
+constexpr std::array<std::string_view, 14> kFiller = {"5x",        "cublas",         "execute", "kernel",  "generated",
+                                                      "fort",      "native",         "aligna#", "alignc#", "cluster#",
+                                                      "warpsize#", "warpgroupsize#", "ffma",    "stage#"};
 
 bool is_filler(std::string_view word, std::string_view filler) {
   const bool numbered = filler.back() == '#';
   if (!numbered) return word == filler;
   filler.remove_suffix(1);
-  return word.size() > filler.size() && word.rfind(filler, 0) == 0 && std::isdigit(static_cast<unsigned char>(word[filler.size()])) != 0;
+  return word.size() > filler.size() && word.rfind(filler, 0) == 0 &&
+         std::isdigit(static_cast<unsigned char>(word[filler.size()])) != 0;
 }
 
 /// The words between underscores, without empty ones, less those that are the filler.
 std::string without(const std::string& name, std::string_view filler) {
   std::vector<std::string> words = split(name, '_');
-  words.erase(std::remove_if(words.begin(), words.end(), [&](const std::string& word) { return word.empty() || is_filler(word, filler); }),
+  words.erase(std::remove_if(words.begin(), words.end(),
+                             [&](const std::string& word) { return word.empty() || is_filler(word, filler); }),
               words.end());
   return join(words, "_");
 }
@@ -171,7 +185,9 @@ std::string bounded(const std::string& whole) {
   static constexpr std::string_view kCut = "...";
   const std::string name = without_filler(whole);
   if (name.size() <= kLongest) return name;
-  const auto inside_character = [&](std::size_t at) { return at < name.size() && (static_cast<unsigned char>(name[at]) & 0xC0U) == 0x80U; };
+  const auto inside_character = [&](std::size_t at) {
+    return at < name.size() && (static_cast<unsigned char>(name[at]) & 0xC0U) == 0x80U;
+  };
   std::size_t head = (kLongest - kCut.size()) / 2;
   std::size_t tail = name.size() - (kLongest - kCut.size() - head);
   while (head > 0 && inside_character(head)) --head;
@@ -185,7 +201,8 @@ std::string readable(const std::string& name) {
     const std::string what = operations(last.arguments);
     return what.empty() ? family : family + ' ' + what;
   }
-  if (last.base == "Kernel" || last.base == "Kernel2" || last.base == "device_kernel") {  // CUTLASS: the argument is the kernel
+  if (last.base == "Kernel" || last.base == "Kernel2" ||
+      last.base == "device_kernel") {  // CUTLASS: the argument is the kernel
     const std::vector<std::string> words = telling_words(last.arguments);
     const auto found = std::find_if(words.begin(), words.end(), [](const std::string& word) {
       return word != "cutlass" && word != "gemm" && word != "kernel" && word.rfind("enable_", 0) != 0;

@@ -42,8 +42,9 @@ MemoryBlocks::MemoryBlocks(const event::Memory& memory, const event::Trace& trac
   for (std::size_t i = 0; i < allocations_.size(); ++i) {
     if (!allocations_[i].free_sequence) life_[i].newest_step = newest_step_;
   }
-  std::sort(segments_.begin(), segments_.end(),
-            [](const Segment& a, const Segment& b) { return a.sequence != b.sequence ? a.sequence < b.sequence : a.address < b.address; });
+  std::sort(segments_.begin(), segments_.end(), [](const Segment& a, const Segment& b) {
+    return a.sequence != b.sequence ? a.sequence < b.sequence : a.address < b.address;
+  });
 }
 
 void MemoryBlocks::take(std::int64_t sequence) {
@@ -65,7 +66,8 @@ void MemoryBlocks::take(std::int64_t sequence) {
       break;
     case MemoryAction::kSegmentFree:
     case MemoryAction::kSegmentUnmap:
-      if (remove_segments(event.address, end_of(event.address, event.bytes), sequence) == 0) ++oddities_.unknown_segments;
+      if (remove_segments(event.address, end_of(event.address, event.bytes), sequence) == 0)
+        ++oddities_.unknown_segments;
       break;
     case MemoryAction::kOutOfMemory:
       break;

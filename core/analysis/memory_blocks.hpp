@@ -27,9 +27,10 @@ struct MemoryOddities {
   std::int64_t homeless_tags = 0;  ///< where no block was alive
 };
 
-/// Pairs the events of one pass: each block and each segment with the event that ended it. Blocks are looked up by their address, so a pass
-/// of n events takes O(n log n). A block of a backward node belongs to the forward scope, as a kernel does. A block's allocated size is
-/// what the counter of its device grew by; its requested size if that makes no sense.
+/// Pairs the events of one pass: each block and each segment with the event that ended it. Blocks are looked up by
+/// their address, so a pass of n events takes O(n log n). A block of a backward node belongs to the forward scope, as a
+/// kernel does. A block's allocated size is what the counter of its device grew by; its requested size if that makes no
+/// sense.
 class MemoryBlocks {
  public:
   MemoryBlocks(const event::Memory& memory, const event::Trace& trace);  // both must outlive it
@@ -55,7 +56,8 @@ class MemoryBlocks {
   void end_life(const Live& live, std::int64_t sequence, bool by_event);
   void clear_room(LiveBlocks& blocks, std::uint64_t begin, std::uint64_t end, std::int64_t sequence);
   void add_segment(std::int64_t sequence);
-  /// Segments may be given back in part: what is left goes on as a segment of the same birth. Returns how many were touched.
+  /// Segments may be given back in part: what is left goes on as a segment of the same birth. Returns how many were
+  /// touched.
   std::int64_t remove_segments(std::uint64_t begin, std::uint64_t end, std::int64_t sequence);
   void keep_rest(const event::Segment& whole, std::uint64_t begin, std::uint64_t end);
   void apply_tags_before(std::int64_t time_ns);

@@ -46,7 +46,9 @@ class PhaseTable {
     if (part_ != whole_) raise(*part_, time_ns, level);
   }
   /// True if the last level went to the same rows.
-  bool is_current(std::int64_t step, std::int32_t phase) const { return whole_ != nullptr && current_ == std::pair{step, phase}; }
+  bool is_current(std::int64_t step, std::int32_t phase) const {
+    return whole_ != nullptr && current_ == std::pair{step, phase};
+  }
 
   std::vector<MemoryPhase> take() {
     std::vector<MemoryPhase> rows;
@@ -101,41 +103,48 @@ class PhaseTable {
 std::vector<Entry> entries_of(const event::PassRecord& record) {
   std::vector<Entry> entries;
   for (const event::Range& range : record.trace.ranges) {
-    if (!range.is_phase || range.phase < 0 || static_cast<std::size_t>(range.phase) >= record.trace.phases.size()) continue;
+    if (!range.is_phase || range.phase < 0 || static_cast<std::size_t>(range.phase) >= record.trace.phases.size())
+      continue;
     entries.push_back({range.start_ns, range.step, range.phase});
   }
   for (const event::Sample& sample : record.samples) {
     if (sample.phase == event::kWholeStep) entries.push_back({sample.start_ns, sample.step, kWhole});
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.time_ns < b.time_ns; });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.time_ns < b.time_ns; });
   return entries;
 }
 
-/// What the counters stood at before the first event, as far as it tells: with what it did taken back, at its requested size.
+/// What the counters stood at before the first event, as far as it tells: with what it did taken back, at its requested
+/// size.
 MemoryState state_before(const MemoryEvent& event) {
   using event::MemoryAction;
   MemoryState state = event.after;
   if (event.action == MemoryAction::kAllocate || event.action == MemoryAction::kFreeRequested) {
     const bool born = event.action == MemoryAction::kAllocate;
     // What was rounded up goes with the block if it is all there is.
-    if (born && state.requested_bytes == event.bytes) state.requested_bytes = state.allocated_bytes = state.active_bytes = event.bytes;
+    if (born && state.requested_bytes == event.bytes)
+      state.requested_bytes = state.allocated_bytes = state.active_bytes = event.bytes;
     const std::int64_t bytes = born ? event.bytes : -event.bytes;
     state.requested_bytes -= bytes;
     state.allocated_bytes -= bytes;
     if (born) state.active_bytes -= bytes;
   }
-  if (event.action == MemoryAction::kSegmentAllocate || event.action == MemoryAction::kSegmentMap) state.reserved_bytes -= event.bytes;
-  if (event.action == MemoryAction::kSegmentFree || event.action == MemoryAction::kSegmentUnmap) state.reserved_bytes += event.bytes;
+  if (event.action == MemoryAction::kSegmentAllocate || event.action == MemoryAction::kSegmentMap)
+    state.reserved_bytes -= event.bytes;
+  if (event.action == MemoryAction::kSegmentFree || event.action == MemoryAction::kSegmentUnmap)
+    state.reserved_bytes += event.bytes;
   if (event.device == event::MemoryDevice::kCpu) state.active_bytes = state.reserved_bytes = state.allocated_bytes;
   return state;
 }
 
 }  // namespace
 
-std::vector<MemoryPhase> memory_phases(const event::PassRecord& record, event::MemoryDevice device, CategoryCurve& curve,
-                                       std::int64_t warmup) {
+std::vector<MemoryPhase> memory_phases(const event::PassRecord& record, event::MemoryDevice device,
+                                       CategoryCurve& curve, std::int64_t warmup) {
   const std::vector<MemoryEvent>& events = record.memory_trace.events;
-  const auto first = std::find_if(events.begin(), events.end(), [&](const MemoryEvent& event) { return event.device == device; });
+  const auto first =
+      std::find_if(events.begin(), events.end(), [&](const MemoryEvent& event) { return event.device == device; });
   if (first == events.end()) return {};
   const std::vector<Entry> entries = entries_of(record);
   const std::size_t phases = record.trace.phases.size();
@@ -153,7 +162,8 @@ std::vector<MemoryPhase> memory_phases(const event::PassRecord& record, event::M
     enter_before(event->time_ns);
     const std::int32_t phase = event->place.phase;
     const std::int32_t row = phase >= 0 && static_cast<std::size_t>(phase) < phases ? phase : kOutside;
-    if (!table.is_current(event->place.step, row)) table.add(event->place.step, row, event->time_ns, level);  // what it found counts too
+    if (!table.is_current(event->place.step, row))
+      table.add(event->place.step, row, event->time_ns, level);  // what it found counts too
     level.state = event->after;
     level.categories = curve.after(event - events.begin());
     table.add(event->place.step, row, event->time_ns, level);

@@ -99,9 +99,12 @@ Sequences thinned(const std::vector<MemoryEvent>& events, const Sequences& moved
     const auto place = static_cast<double>(events[sequence].time_ns - begin) / static_cast<double>(span);
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(place * kStretches), 0, kStretches - 1);
   };
-  const auto lower = [&](std::size_t a, std::size_t b) { return events[a].after.allocated_bytes < events[b].after.allocated_bytes; };
+  const auto lower = [&](std::size_t a, std::size_t b) {
+    return events[a].after.allocated_bytes < events[b].after.allocated_bytes;
+  };
   std::vector<Sequences> stretches(static_cast<std::size_t>(kStretches));
-  for (const std::size_t sequence : moved) stretches[static_cast<std::size_t>(stretch_of(sequence))].push_back(sequence);
+  for (const std::size_t sequence : moved)
+    stretches[static_cast<std::size_t>(stretch_of(sequence))].push_back(sequence);
   Sequences kept;
   for (const Sequences& stretch : stretches) {
     if (stretch.empty()) continue;
@@ -134,7 +137,8 @@ Sequences highest(const std::vector<MemoryEvent>& events, const Sequences& all) 
 
 }  // namespace
 
-std::vector<MemoryPoint> memory_points(const std::vector<MemoryEvent>& events, MemoryDevice device, CategoryCurve& curve) {
+std::vector<MemoryPoint> memory_points(const std::vector<MemoryEvent>& events, MemoryDevice device,
+                                       CategoryCurve& curve) {
   const Sequences all = events_of(events, device);
   if (all.empty()) return {};
   Sequences kept = moves(events, all, curve);

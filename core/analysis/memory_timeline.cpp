@@ -49,7 +49,8 @@ MemoryCategory lifetime_category(const Allocation& block, const BlockLife& life,
   const std::int64_t op = events[static_cast<std::size_t>(block.sequence)].place.op;
   if (op < 0) return MemoryCategory::kUnknown;
   if (block.free_sequence && !life.given_back) return MemoryCategory::kUnknown;  // when it really ended is not known
-  if (block.free_sequence && events[static_cast<std::size_t>(*block.free_sequence)].place.op == op) return MemoryCategory::kWorkspace;
+  if (block.free_sequence && events[static_cast<std::size_t>(*block.free_sequence)].place.op == op)
+    return MemoryCategory::kWorkspace;
   const bool from_forward = first_phases.is_first(block.step, block.phase);
   return from_forward && is_gone_by_the_next_step(block, life) ? MemoryCategory::kActivation : MemoryCategory::kUnknown;
 }
@@ -73,9 +74,12 @@ void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
 void add_oddities(const MemoryOddities& odd, std::vector<Loss>& losses) {
   const std::pair<std::int64_t, const char*> all[] = {
       {odd.unknown_blocks, "blocks that were given back without having been handed out since the pass began"},
-      {odd.overlapping_blocks, "blocks whose memory was handed out again though no event says that they were given back"},
-      {odd.unknown_segments, "segments that were given back to the driver without having been taken since the pass began"},
-      {odd.overlapping_segments, "segments that were taken again though no event says that they were given back to the driver"},
+      {odd.overlapping_blocks,
+       "blocks whose memory was handed out again though no event says that they were given back"},
+      {odd.unknown_segments,
+       "segments that were given back to the driver without having been taken since the pass began"},
+      {odd.overlapping_segments,
+       "segments that were taken again though no event says that they were given back to the driver"},
       {odd.unknown_tags, "tags of memory with a category that this version does not know"},
       {odd.homeless_tags, "tags at addresses where no known block was alive"},
   };
@@ -99,8 +103,8 @@ void compare_peaks(const event::Memory& memory, std::vector<Loss>& losses) {
   const auto compare = [&](const char* counter, std::int64_t ours, std::int64_t theirs) {
     if (ours == theirs) return;
     losses.push_back({"memory", -1,
-                      std::string("the events of the CUDA allocator peak at ") + std::to_string(ours) + " bytes " + counter +
-                          ", its own statistics at " + std::to_string(theirs)});
+                      std::string("the events of the CUDA allocator peak at ") + std::to_string(ours) + " bytes " +
+                          counter + ", its own statistics at " + std::to_string(theirs)});
   };
   compare("requested", seen.requested_bytes, told.requested_bytes);
   compare("allocated", seen.allocated_bytes, told.allocated_bytes);
@@ -124,8 +128,10 @@ std::vector<Loss> derive_memory(event::PassRecord& record, std::int64_t warmup) 
   derived.memory_phases.clear();
   for (const MemoryDevice device : {MemoryDevice::kCuda, MemoryDevice::kCpu}) {
     CategoryCurve curve(derived.allocations, device);
-    for (event::MemoryPoint& point : memory_points(memory.events, device, curve)) derived.memory_points.push_back(point);
-    for (event::MemoryPhase& phase : memory_phases(record, device, curve, warmup)) derived.memory_phases.push_back(std::move(phase));
+    for (event::MemoryPoint& point : memory_points(memory.events, device, curve))
+      derived.memory_points.push_back(point);
+    for (event::MemoryPhase& phase : memory_phases(record, device, curve, warmup))
+      derived.memory_phases.push_back(std::move(phase));
   }
   std::sort(derived.memory_points.begin(), derived.memory_points.end(),
             [](const event::MemoryPoint& a, const event::MemoryPoint& b) { return a.sequence < b.sequence; });

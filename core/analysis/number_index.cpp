@@ -34,7 +34,8 @@ std::uint32_t NumberIndex::find_sorted(std::uint64_t number) {
   // Doubling steps from the last answer bound the search to its neighbourhood (Bentley and Yao's unbounded search).
   std::size_t low = last_, high = last_, step = 1;
   while (low > 0 && numbers_[low] >= number) low -= std::min(low, step), step *= 2;
-  for (step = 1; high < numbers_.size() && numbers_[high] < number; step *= 2) high = std::min(numbers_.size(), high + step);
+  for (step = 1; high < numbers_.size() && numbers_[high] < number; step *= 2)
+    high = std::min(numbers_.size(), high + step);
   const auto begin = numbers_.begin() + static_cast<std::ptrdiff_t>(low);
   const auto end = numbers_.begin() + static_cast<std::ptrdiff_t>(std::min(high + 1, numbers_.size()));
   const auto found = std::lower_bound(begin, end, number);
@@ -45,7 +46,8 @@ std::uint32_t NumberIndex::find_sorted(std::uint64_t number) {
 
 std::vector<std::uint64_t> correlation_ids_of(const std::vector<event::Launch>& launches) {
   std::vector<std::uint64_t> ids(launches.size());
-  std::transform(launches.begin(), launches.end(), ids.begin(), [](const event::Launch& launch) { return launch.correlation_id; });
+  std::transform(launches.begin(), launches.end(), ids.begin(),
+                 [](const event::Launch& launch) { return launch.correlation_id; });
   return ids;
 }
 

@@ -8,8 +8,8 @@
 
 namespace kymo::analysis {
 
-/// Finds which of many things bears a number, as the launch with a correlation id. Numbers that lie densely get a table; others are sorted,
-/// and a search begins where the last one ended, since numbers are mostly asked for in order.
+/// Finds which of many things bears a number, as the launch with a correlation id. Numbers that lie densely get a
+/// table; others are sorted, and a search begins where the last one ended, since numbers are mostly asked for in order.
 class NumberIndex {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -37,7 +37,8 @@ std::vector<std::uint32_t> merge_runs(const std::vector<std::uint64_t>& keys, co
   std::iota(order.begin(), order.end(), 0U);
   const auto at = [&](std::size_t i) { return order.begin() + static_cast<std::ptrdiff_t>(bounds[i]); };
   for (std::size_t i = 1; i + 1 < bounds.size(); ++i) {
-    std::inplace_merge(order.begin(), at(i), at(i + 1), [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
+    std::inplace_merge(order.begin(), at(i), at(i + 1),
+                       [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
   }
   return order;
 }

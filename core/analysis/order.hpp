@@ -6,8 +6,9 @@
 
 namespace kymo::analysis {
 
-/// The places of the keys in ascending order; equal keys keep their order. Least-significant-digit radix sort with digits of 11 bits
-/// (Knuth, The Art of Computer Programming 3, 5.2.5): linear. A few ascending runs are merged instead. At most 2^32 - 1 keys.
+/// The places of the keys in ascending order; equal keys keep their order. Least-significant-digit radix sort with
+/// digits of 11 bits (Knuth, The Art of Computer Programming 3, 5.2.5): linear. A few ascending runs are merged
+/// instead. At most 2^32 - 1 keys.
 std::vector<std::uint32_t> order_of(const std::vector<std::uint64_t>& keys);
 
 /// Puts items into an order that order_of() returned, in place, by following its cycles.

@@ -23,7 +23,9 @@ constexpr double kLeastDeviation = 8;
 constexpr double kLeastRatio = 1.5;
 constexpr std::int64_t kLeastExcessNs = 5000;
 
-std::int64_t duration_ns(const Activity& activity) { return std::max<std::int64_t>(0, activity.end_ns - activity.start_ns); }
+std::int64_t duration_ns(const Activity& activity) {
+  return std::max<std::int64_t>(0, activity.end_ns - activity.start_ns);
+}
 
 /// Numbers paths of scopes by their module, so that the same part of different layers counts as one.
 class Modules {
@@ -96,10 +98,12 @@ struct Candidate {
 void judge(const Group& group, std::vector<Candidate>& candidates) {
   if (group.members.empty()) return;
   std::vector<std::int64_t> values(group.count);
-  std::transform(group.members.begin(), group.members.end(), values.begin(), [](const Member& member) { return member.duration_ns; });
+  std::transform(group.members.begin(), group.members.end(), values.begin(),
+                 [](const Member& member) { return member.duration_ns; });
   const std::int64_t middle = median(values);
   const auto is_long = [middle](std::int64_t duration) {
-    return duration - middle >= kLeastExcessNs && static_cast<double>(duration) >= kLeastRatio * static_cast<double>(middle);
+    return duration - middle >= kLeastExcessNs &&
+           static_cast<double>(duration) >= kLeastRatio * static_cast<double>(middle);
   };
   if (!is_long(group.longest_ns)) return;
   for (std::int64_t& value : values) value = std::abs(value - middle);
@@ -108,7 +112,8 @@ void judge(const Group& group, std::vector<Candidate>& candidates) {
     const std::int64_t excess = member.duration_ns - middle;
     const double deviation = static_cast<double>(excess) / unit;
     if (!is_long(member.duration_ns) || deviation < kLeastDeviation) continue;
-    candidates.push_back({excess, {member.place, static_cast<std::int64_t>(group.count), middle, deviation, false, 0, 0, std::nullopt}});
+    candidates.push_back(
+        {excess, {member.place, static_cast<std::int64_t>(group.count), middle, deviation, false, 0, 0, std::nullopt}});
   }
 }
 
@@ -119,17 +124,20 @@ std::vector<KernelOutlier> worst_of(std::vector<Candidate> candidates) {
     return a.excess_ns != b.excess_ns ? a.excess_ns > b.excess_ns : a.outlier.sequence < b.outlier.sequence;
   });
   std::vector<KernelOutlier> outliers;
-  std::transform(candidates.begin(), kept, std::back_inserter(outliers), [](const Candidate& candidate) { return candidate.outlier; });
-  std::sort(outliers.begin(), outliers.end(), [](const KernelOutlier& a, const KernelOutlier& b) { return a.sequence < b.sequence; });
+  std::transform(candidates.begin(), kept, std::back_inserter(outliers),
+                 [](const Candidate& candidate) { return candidate.outlier; });
+  std::sort(outliers.begin(), outliers.end(),
+            [](const KernelOutlier& a, const KernelOutlier& b) { return a.sequence < b.sequence; });
   return outliers;
 }
 
-/// Says whose first call it was, what ran beside it and how long the GPU had waited. One pass over the activities, and from each outlier
-/// back as far as anything still runs.
+/// Says whose first call it was, what ran beside it and how long the GPU had waited. One pass over the activities, and
+/// from each outlier back as far as anything still runs.
 void describe_surroundings(const std::vector<Activity>& activities, std::vector<KernelOutlier>& outliers) {
   std::vector<std::int64_t> latest_ends(activities.size());  // of all up to there
   std::map<event::TextId, std::int64_t> first_uses;
-  for (const KernelOutlier& outlier : outliers) first_uses.emplace(activities[static_cast<std::size_t>(outlier.sequence)].name, -1);
+  for (const KernelOutlier& outlier : outliers)
+    first_uses.emplace(activities[static_cast<std::size_t>(outlier.sequence)].name, -1);
   std::size_t unseen = first_uses.size();
   for (std::size_t i = 0; i < activities.size(); ++i) {
     latest_ends[i] = i == 0 ? activities[i].end_ns : std::max(latest_ends[i - 1], activities[i].end_ns);
@@ -165,7 +173,8 @@ class ClockReadings {
                                         [](const auto& each, std::int64_t time) { return each.first < time; });
     if (after == readings_.begin()) return after->second;
     const auto before = std::prev(after);
-    return after == readings_.end() || time_ns - before->first <= after->first - time_ns ? before->second : after->second;
+    return after == readings_.end() || time_ns - before->first <= after->first - time_ns ? before->second
+                                                                                         : after->second;
   }
 
  private:

@@ -34,7 +34,8 @@ struct Edge {
   std::int64_t end = 0;  ///< of the range that begins
   std::int32_t range = -1;
 
-  /// Ends before beginnings, since a stretch is open at its end; of ranges that begin together the one that lasts longest is outermost.
+  /// Ends before beginnings, since a stretch is open at its end; of ranges that begin together the one that lasts
+  /// longest is outermost.
   bool operator<(const Edge& other) const {
     return std::tuple(number, begins, begins ? -end : 0, range) <
            std::tuple(other.number, other.begins, other.begins ? -other.end : 0, other.range);
@@ -74,8 +75,9 @@ ForwardScopes::ForwardScopes(const std::vector<Range>& ranges) {
 
 std::int32_t ForwardScopes::scope_of(const event::AutogradPosition& node) {
   if (node.sequence < 0) return -1;
-  const auto found = std::lower_bound(threads_.begin(), threads_.end(), node.thread,
-                                      [](const Thread& thread, std::uint64_t wanted) { return thread.number < wanted; });
+  const auto found =
+      std::lower_bound(threads_.begin(), threads_.end(), node.thread,
+                       [](const Thread& thread, std::uint64_t wanted) { return thread.number < wanted; });
   if (found == threads_.end() || found->number != node.thread) return -1;
   const std::vector<Stretch>& stretches = found->stretches;
   const auto holds = [&](std::size_t i) {
@@ -93,7 +95,8 @@ std::int32_t ForwardScopes::scope_of(const event::AutogradPosition& node) {
 
 Placement ScopeFinder::place(const event::Place& place) {
   using event::Attribution;
-  if (const std::int32_t range = forward_.scope_of(place.node); range >= 0) return {Attribution::kAutograd, path(range)};
+  if (const std::int32_t range = forward_.scope_of(place.node); range >= 0)
+    return {Attribution::kAutograd, path(range)};
   if (const event::TextId scope = path(place.range)) return {Attribution::kLaunch, scope};
   return {phase(place) >= 0 ? Attribution::kPhase : Attribution::kNone, event::kNoText};
 }

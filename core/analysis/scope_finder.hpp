@@ -8,15 +8,16 @@
 
 namespace kymo::analysis {
 
-/// Finds the forward scope that made a node of the backward pass. On one forward thread the nodes made within a scope have the sequence
-/// numbers [first_node.sequence, end_sequence); such stretches nest as the scopes do, and those of different steps lie apart because
-/// numbers only grow. A scope that never ended reaches to the end of the scope around it, or for ever.
+/// Finds the forward scope that made a node of the backward pass. On one forward thread the nodes made within a scope
+/// have the sequence numbers [first_node.sequence, end_sequence); such stretches nest as the scopes do, and those of
+/// different steps lie apart because numbers only grow. A scope that never ended reaches to the end of the scope around
+/// it, or for ever.
 class ForwardScopes {
  public:
   explicit ForwardScopes(const std::vector<event::Range>& ranges);
 
-  /// The innermost scope (index into the ranges) in whose stretch the node's number lies, or -1. Logarithmic; constant where the number
-  /// lies near the one asked for before.
+  /// The innermost scope (index into the ranges) in whose stretch the node's number lies, or -1. Logarithmic; constant
+  /// where the number lies near the one asked for before.
   std::int32_t scope_of(const event::AutogradPosition& node);
 
  private:
@@ -39,7 +40,8 @@ struct Placement {
   event::TextId scope = event::kNoText;
 };
 
-/// Places events by the note that their thread made, as attribute() documents. Numbers in a place that point nowhere count as none.
+/// Places events by the note that their thread made, as attribute() documents. Numbers in a place that point nowhere
+/// count as none.
 class ScopeFinder {
  public:
   /// The trace's ranges and phases must outlive the finder.
@@ -53,8 +55,9 @@ class ScopeFinder {
 
  private:
   event::TextId path(std::int32_t range) const {
-    return range >= 0 && static_cast<std::size_t>(range) < trace_.ranges.size() ? trace_.ranges[static_cast<std::size_t>(range)].path
-                                                                                : event::kNoText;
+    return range >= 0 && static_cast<std::size_t>(range) < trace_.ranges.size()
+               ? trace_.ranges[static_cast<std::size_t>(range)].path
+               : event::kNoText;
   }
 
   const event::Trace& trace_;

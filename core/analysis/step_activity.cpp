@@ -38,14 +38,16 @@ std::map<std::int32_t, Stretches> stretches_of(const std::vector<Activity>& acti
     }
     step->second.whole.end_ns = std::max(step->second.whole.end_ns, activity.end_ns);
     step->second.whole.end_ns = std::max(step->second.whole.end_ns, activity.start_ns);
-    step->second.phase_starts.try_emplace(activity.phase, activity.start_ns);  // the first stays: they come in order of starting
+    step->second.phase_starts.try_emplace(activity.phase,
+                                          activity.start_ns);  // the first stays: they come in order of starting
   }
   return steps;
 }
 
 }  // namespace
 
-std::vector<StepActivity> step_activity(const Trace& trace, const std::vector<bool>& is_communication, std::int64_t warmup) {
+std::vector<StepActivity> step_activity(const Trace& trace, const std::vector<bool>& is_communication,
+                                        std::int64_t warmup) {
   StepRows rows(trace.activities, trace.phases, busy_on_device(trace, is_communication), warmup);
   for (const auto& [step, stretches] : stretches_of(trace.activities)) rows.add_step(step, stretches);
   return rows.take();

@@ -18,11 +18,13 @@ std::vector<Activity>::const_iterator first_from(const std::vector<Activity>& ac
                           [](const Activity& activity, std::int64_t wanted) { return activity.start_ns < wanted; });
 }
 
-/// Counts what started in a stretch; at its end only what lasted no time, and only where nothing else of the step follows.
+/// Counts what started in a stretch; at its end only what lasted no time, and only where nothing else of the step
+/// follows.
 void count_starts(StepActivity& row, const std::vector<Activity>& activities, bool closed) {
   const auto count = [&](const Activity& activity) {
     ++row.kernels;
-    if (activity.kind == ActivityKind::kKernel) row.kernel_ns += std::max<std::int64_t>(0, activity.end_ns - activity.start_ns);
+    if (activity.kind == ActivityKind::kKernel)
+      row.kernel_ns += std::max<std::int64_t>(0, activity.end_ns - activity.start_ns);
   };
   auto each = first_from(activities, row.start_ns);
   for (; each != activities.end() && each->start_ns < row.end_ns; ++each) count(*each);

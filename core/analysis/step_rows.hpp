@@ -33,11 +33,13 @@ struct Stretches {
   std::map<std::int32_t, std::int64_t> phase_starts;  ///< by phase; -1 is outside of phases
 };
 
-/// Rows, step by step. The phases tile the step, so that what they count adds up to its row; gaps may reach across their borders.
+/// Rows, step by step. The phases tile the step, so that what they count adds up to its row; gaps may reach across
+/// their borders.
 class StepRows {
  public:
   /// `activities` are in order of starting; they and `phases`, the names by number, must outlive the rows.
-  StepRows(const std::vector<event::Activity>& activities, const std::vector<std::string>& phases, Busy busy, std::int64_t warmup)
+  StepRows(const std::vector<event::Activity>& activities, const std::vector<std::string>& phases, Busy busy,
+           std::int64_t warmup)
       : activities_(activities), phases_(phases), busy_(std::move(busy)), warmup_(warmup) {}
 
   void add_step(std::int64_t step, const Stretches& stretches);

@@ -16,7 +16,9 @@ using event::Operator;
 using event::TextId;
 using event::Trace;
 
-std::int64_t duration_ns(std::int64_t start_ns, std::int64_t end_ns) { return std::max<std::int64_t>(0, end_ns - start_ns); }
+std::int64_t duration_ns(std::int64_t start_ns, std::int64_t end_ns) {
+  return std::max<std::int64_t>(0, end_ns - start_ns);
+}
 
 /// Different steps, most of which come in long rows.
 class StepSet {
@@ -150,7 +152,8 @@ std::vector<event::OpTotal> op_totals(const Trace& trace, std::int64_t warmup) {
     const Operator& call = trace.operators[i];
     if (!is_measured(call.place.step, warmup)) continue;
     const std::uint32_t group = group_of[i] = groups.number_of(key_of(call));
-    if (group == totals.size()) totals.push_back({call.place.phase, call.scope, call.name, call.backward, steps, 0, 0, 0, 0, 0});
+    if (group == totals.size())
+      totals.push_back({call.place.phase, call.scope, call.name, call.backward, steps, 0, 0, 0, 0, 0});
     event::OpTotal& total = totals[group];
     ++total.calls;
     total.host_ns += duration_ns(call.start_ns, call.end_ns);

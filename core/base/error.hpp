@@ -19,7 +19,8 @@ enum class ExitCode : int {
 /// Something the tool could not do. The message is one line: what was wrong, where, and what would be right.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message, ExitCode code = ExitCode::kToolError) : std::runtime_error(message), code_(code) {}
+  explicit Error(const std::string& message, ExitCode code = ExitCode::kToolError)
+      : std::runtime_error(message), code_(code) {}
   ExitCode code() const noexcept { return code_; }
 
  private:

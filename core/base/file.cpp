@@ -110,7 +110,7 @@ std::string sha256_of_file(const fs::path& file) {
 }
 
 bool is_world_writable(const fs::path& file) {
-  struct stat facts {};
+  struct stat facts{};
   if (stat(file.c_str(), &facts) != 0) fail("look at", file);
   if (facts.st_mode & S_IWOTH) return true;
   const fs::path folder = fs::absolute(file).parent_path();

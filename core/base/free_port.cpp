@@ -40,8 +40,8 @@ std::uint16_t bound_port(std::uint32_t address, std::uint16_t port) {
 }  // namespace
 
 std::uint16_t free_port(bool everywhere) {
-  // A port that the system gives to outgoing connections may be taken again before it is used: even by a rank that tries to reach it, whose
-  // connection then meets itself.
+  // A port that the system gives to outgoing connections may be taken again before it is used: even by a rank that
+  // tries to reach it, whose connection then meets itself.
   constexpr int kLowest = 10'000;
   constexpr int kAttempts = 200;
   const std::uint32_t address = everywhere ? INADDR_ANY : INADDR_LOOPBACK;

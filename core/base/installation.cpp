@@ -79,7 +79,8 @@ TorchLocation find_torch() {
   std::vector<std::string> reasons;
   if (const char* chosen = std::getenv("KYMO_TORCH"); chosen && *chosen) {
     if (auto found = attempt("KYMO_TORCH", reasons, [&] { return fs::path(chosen); })) return *found;
-    throw Error("no LibTorch where KYMO_TORCH points: " + reasons.front() + "; set it to the folder of the torch package");
+    throw Error("no LibTorch where KYMO_TORCH points: " + reasons.front() +
+                "; set it to the folder of the torch package");
   }
   if (auto found = attempt("the build's torch", reasons, [] { return fs::path(KYMO_BUILD_TORCH); })) return *found;
   if (auto found = attempt("python3 on PATH", reasons, torch_of_python)) return *found;

@@ -29,8 +29,8 @@ struct TorchLocation {
   std::vector<std::filesystem::path> library_folders;  ///< torch/lib and the CUDA wheels' lib folders
 };
 
-/// $KYMO_TORCH, else the torch this build was made with, else that of the `python3` on PATH. Throws Error naming all three and what each
-/// lacked.
+/// $KYMO_TORCH, else the torch this build was made with, else that of the `python3` on PATH. Throws Error naming all
+/// three and what each lacked.
 TorchLocation find_torch();
 
 }  // namespace kymo

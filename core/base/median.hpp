@@ -7,7 +7,8 @@
 
 namespace kymo {
 
-/// Middle of the values, of which there is at least one, or halfway between the middle two, whole numbers rounded down; reorders them.
+/// Middle of the values, of which there is at least one, or halfway between the middle two, whole numbers rounded down;
+/// reorders them.
 template <typename T>
 T median(std::vector<T>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

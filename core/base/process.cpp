@@ -57,8 +57,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 /// Between fork and exec: only calls that are safe there. Writes errno to `report` if exec fails.
-[[noreturn]] void become(char* const* arguments, char* const* environment, pid_t parent, bool die_with_parent, int out, int err,
-                         int report) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, pid_t parent, bool die_with_parent, int out,
+                         int err, int report) {
   setpgid(0, 0);
   if (die_with_parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -72,7 +72,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   dup2(nothing, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
-  close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // sockets of libraries are not close-on-exec: a child would hold their other ends open
+  close_range(
+      3, ~0U,
+      CLOSE_RANGE_CLOEXEC);  // sockets of libraries are not close-on-exec: a child would hold their other ends open
   execvpe(arguments[0], arguments, environment);
   const int reason = errno;
   [[maybe_unused]] const ssize_t written = ::write(report, &reason, sizeof reason);
@@ -131,8 +133,8 @@ Child spawn(const SpawnOptions& options) {
   const pid_t pid = fork();
   if (pid < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    become(argument_pointers.data(), environment_pointers.data(), parent, options.die_with_parent, out.ends[1], err.ends[1],
-           report.ends[1]);
+    become(argument_pointers.data(), environment_pointers.data(), parent, options.die_with_parent, out.ends[1],
+           err.ends[1], report.ends[1]);
   }
   setpgid(pid, pid);  // in both processes, so that neither can be ahead of the group
   close(report.take(1));

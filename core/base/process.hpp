@@ -25,9 +25,11 @@ struct ProcessEnd {
 };
 
 struct SpawnOptions {
-  std::vector<std::string> command;                              ///< absolute program, then its arguments
-  std::vector<std::pair<std::string, std::string>> environment;  ///< added to, or replacing in, the caller's environment
-  bool die_with_parent = true;  ///< parent-death signal; it follows the calling thread, so spawn from one that outlives the child
+  std::vector<std::string> command;  ///< absolute program, then its arguments
+  std::vector<std::pair<std::string, std::string>>
+      environment;  ///< added to, or replacing in, the caller's environment
+  bool die_with_parent =
+      true;  ///< parent-death signal; it follows the calling thread, so spawn from one that outlives the child
 };
 
 /// A child in its own process group with stdin from /dev/null and stdout and stderr on pipes of the parent.

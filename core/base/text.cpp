@@ -90,7 +90,8 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 std::string quote(std::string_view text) {
   static constexpr std::size_t kMost = 300;
   std::size_t end = std::min(kMost, text.size());
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;  // never inside a character
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u)
+    --end;  // never inside a character
   return "'" + visible(text.substr(0, end)) + (end < text.size() ? "...'" : "'");
 }
 

@@ -28,7 +28,9 @@ Json to_json(const toml::node& node) {
   if (auto value = node.value_exact<std::string>()) return *value;
   std::ostringstream text;  // dates and times: no setting of ours is one, so they travel as text
   node.visit([&](const auto& value) {
-    if constexpr (toml::is_date<decltype(value)> || toml::is_time<decltype(value)> || toml::is_date_time<decltype(value)>) text << *value;
+    if constexpr (toml::is_date<decltype(value)> || toml::is_time<decltype(value)> ||
+                  toml::is_date_time<decltype(value)>)
+      text << *value;
   });
   return text.str();
 }

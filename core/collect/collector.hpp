@@ -32,7 +32,8 @@ struct PassSetting {
   std::vector<std::string> phases;  ///< names, in the order in which the workload declares them
 };
 
-/// What observes during a pass. All calls come from the worker's main thread, outside timed stretches unless said otherwise.
+/// What observes during a pass. All calls come from the worker's main thread, outside timed stretches unless said
+/// otherwise.
 class Collector {
  public:
   virtual ~Collector() = default;
@@ -71,19 +72,21 @@ class DeviceTimer {
     (void)stream;
     return false;
   }
-  /// Device time per phase index of the step that ended last; -1 where nothing was recorded. `whole_step_ns` spans the first phase's begin
-  /// to the last phase's end.
+  /// Device time per phase index of the step that ended last; -1 where nothing was recorded. `whole_step_ns` spans the
+  /// first phase's begin to the last phase's end.
   virtual void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) = 0;
 
-  /// Mode hot: from begin_batch(), after step_begin(), to end_batch() all entries into a phase are one, which ends where the last of them
-  /// left its stream; take_step() then gives the time of the whole batch.
+  /// Mode hot: from begin_batch(), after step_begin(), to end_batch() all entries into a phase are one, which ends
+  /// where the last of them left its stream; take_step() then gives the time of the whole batch.
   virtual void begin_batch() = 0;
   virtual void end_batch() = 0;
 
-  /// Mode cold: queues on the stream that the device's last-level cache is filled with something else. Throws std::runtime_error.
+  /// Mode cold: queues on the stream that the device's last-level cache is filled with something else. Throws
+  /// std::runtime_error.
   virtual void flush(void* stream) = 0;
-  /// Modes hot and cold: what is queued on the stream from here on does not begin before release(), or before a time-out of one second:
-  /// whoever waits for a held stream on the thread that is to release it would wait for ever. Throws std::runtime_error.
+  /// Modes hot and cold: what is queued on the stream from here on does not begin before release(), or before a
+  /// time-out of one second: whoever waits for a held stream on the thread that is to release it would wait for ever.
+  /// Throws std::runtime_error.
   virtual void block(void* stream) = 0;
   /// Lets a held stream go on; false if the time-out had to do it. True if nothing is held.
   virtual bool release() = 0;

@@ -25,11 +25,14 @@ const Module& load_module(const std::filesystem::path& file) {
   const Module* module = entry();
   if (!module || !module->make) throw Unavailable(file.string() + " is no kymo module: its entry returns nothing");
   if (std::string(module->build) != build_id()) {
-    throw Unavailable(file.string() + " was built for " + module->build + ", this is " + build_id() + "; install both from one build");
+    throw Unavailable(file.string() + " was built for " + module->build + ", this is " + build_id() +
+                      "; install both from one build");
   }
   return *module;
 }
 
-const Module& load_installed_module(const std::string& name) { return load_module(installation().modules / (name + ".so")); }
+const Module& load_installed_module(const std::string& name) {
+  return load_module(installation().modules / (name + ".so"));
+}
 
 }  // namespace kymo::collect

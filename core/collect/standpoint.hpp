@@ -18,14 +18,14 @@ struct alignas(64) ThreadStanding {
 /// Of a thread that nobody follows.
 inline constexpr ThreadStanding kNowhere;
 
-/// Where the workload stands: what a collector asks, on any thread and at any moment of an observed pass, to place an event.
-/// The worker keeps step, phase, range and thread; the module of LibTorch adds autograd and operators while it is armed, so that each
-/// module works without the other.
+/// Where the workload stands: what a collector asks, on any thread and at any moment of an observed pass, to place an
+/// event. The worker keeps step, phase, range and thread; the module of LibTorch adds autograd and operators while it
+/// is armed, so that each module works without the other.
 struct Standpoint {
   std::atomic<std::int32_t> step{-1};
   std::atomic<std::int32_t> phase{-1};
-  /// The calling thread's standing. Within one pass it is the same object on each call, and it outlives the pass: who asks often may
-  /// keep it for so long.
+  /// The calling thread's standing. Within one pass it is the same object on each call, and it outlives the pass: who
+  /// asks often may keep it for so long.
   const ThreadStanding& (*this_thread)() noexcept = nullptr;
 
   using Node = event::AutogradPosition (*)() noexcept;
@@ -33,8 +33,8 @@ struct Standpoint {
   std::atomic<Node> current_node{nullptr};
   /// The number that the next node made on the calling thread will get.
   std::atomic<Node> next_node{nullptr};
-  /// The operator call that is open on the calling thread, numbered in order of beginning, or -1: where the pass records operators the
-  /// innermost (the index into Trace::operators), in the pass memory the outermost.
+  /// The operator call that is open on the calling thread, numbered in order of beginning, or -1: where the pass
+  /// records operators the innermost (the index into Trace::operators), in the pass memory the outermost.
   std::atomic<std::int64_t (*)() noexcept> op{nullptr};
   /// Its name, valid until it ends; empty if there is none.
   std::atomic<std::string_view (*)() noexcept> op_name{nullptr};

@@ -9,7 +9,8 @@
 #include "event/memory.hpp"
 #include "event/trace.hpp"
 
-/// What analysis makes of the events of one pass of one rank; fields are those of the tables of the same names (docs/schema.md).
+/// What analysis makes of the events of one pass of one rank; fields are those of the tables of the same names
+/// (docs/schema.md).
 namespace kymo::event {
 
 struct KernelClass {
@@ -45,8 +46,8 @@ struct StepActivity {
   std::int64_t step = 0;
   std::string phase;
   bool warmup = false;
-  std::int64_t start_ns = 0, end_ns = 0, kernels = 0, kernel_ns = 0, compute_ns = 0, comm_ns = 0, overlap_ns = 0, exposed_comm_ns = 0,
-               copy_ns = 0, exposed_copy_ns = 0, idle_ns = 0, gaps = 0, longest_gap_ns = 0;
+  std::int64_t start_ns = 0, end_ns = 0, kernels = 0, kernel_ns = 0, compute_ns = 0, comm_ns = 0, overlap_ns = 0,
+               exposed_comm_ns = 0, copy_ns = 0, exposed_copy_ns = 0, idle_ns = 0, gaps = 0, longest_gap_ns = 0;
 };
 
 struct KernelOutlier {
@@ -58,7 +59,15 @@ struct KernelOutlier {
   std::optional<std::int64_t> sm_clock_mhz;
 };
 
-enum class MemoryCategory : std::uint8_t { kParameter, kGradient, kOptimizerState, kActivation, kWorkspace, kInput, kUnknown };
+enum class MemoryCategory : std::uint8_t {
+  kParameter,
+  kGradient,
+  kOptimizerState,
+  kActivation,
+  kWorkspace,
+  kInput,
+  kUnknown
+};
 inline constexpr std::size_t kMemoryCategories = 7;
 /// parameter, gradient, optimizer_state, activation, workspace, input, unknown.
 const char* to_string(MemoryCategory category);

@@ -22,10 +22,10 @@ struct Sample {
   std::int64_t step = 0;  ///< counts from 0, warm-up steps included
   std::string phase;
   bool warmup = false;
-  bool throttled = false;                 ///< the GPU was slowed down during the step; set after the pass (measure/throttle.hpp)
-  std::int64_t calls = 1;                 ///< how often the phase was entered in the step
-  std::int64_t start_ns = 0;              ///< host clock, relative to the start of the run
-  std::int64_t host_ns = 0;               ///< elapsed on the host clock
+  bool throttled = false;     ///< the GPU was slowed down during the step; set after the pass (measure/throttle.hpp)
+  std::int64_t calls = 1;     ///< how often the phase was entered in the step
+  std::int64_t start_ns = 0;  ///< host clock, relative to the start of the run
+  std::int64_t host_ns = 0;   ///< elapsed on the host clock
   std::optional<std::int64_t> device_ns;  ///< elapsed between events on the phase's stream
 };
 

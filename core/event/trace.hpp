@@ -7,14 +7,15 @@
 
 #include "event/texts.hpp"
 
-/// What the passes trace and ops observe. Collectors fill it, analysis says where each event belongs, the store writes it.
-/// Times are nanoseconds on the host clock, relative to the start of the run. Numbers of -1 mean: none.
+/// What the passes trace and ops observe. Collectors fill it, analysis says where each event belongs, the store writes
+/// it. Times are nanoseconds on the host clock, relative to the start of the run. Numbers of -1 mean: none.
 namespace kymo::event {
 
 /// The autograd node that a thread works on, or the number that the next one will get.
 struct AutogradPosition {
-  std::int64_t sequence = -1;  ///< autograd's sequence number; -1 without a node or if the node has none (gradient accumulation)
-  std::uint64_t thread = 0;    ///< LibTorch's number of the forward thread, on which sequence numbers count
+  std::int64_t sequence =
+      -1;  ///< autograd's sequence number; -1 without a node or if the node has none (gradient accumulation)
+  std::uint64_t thread = 0;  ///< LibTorch's number of the forward thread, on which sequence numbers count
 };
 
 /// Where something happened, noted by the thread that did it.
@@ -24,7 +25,7 @@ struct Place {
   std::int32_t range = -1;   ///< index into Trace::ranges: the innermost scope that was open on the thread
   std::uint32_t thread = 0;  ///< numbered from 0 in the order in which they were first seen
   AutogradPosition node;     ///< of the backward pass
-  std::int64_t op = -1;      ///< number of the innermost operator that was open on the thread: index into Trace::operators
+  std::int64_t op = -1;  ///< number of the innermost operator that was open on the thread: index into Trace::operators
 };
 
 /// An instance of a phase or a scope; its place in Trace::ranges is its number.
@@ -152,21 +153,24 @@ const char* to_string(CollectiveOperation operation);
 struct Collective {
   CollectiveOperation operation = CollectiveOperation::kAllReduce;
   TextId communicator = kNoText;
-  std::int64_t sequence = 0;      ///< counts the calls of the communicator, the same on all its ranks
-  std::int64_t bytes = 0;         ///< payload of this rank
-  bool on_device = false;         ///< queued on a stream
-  Place place;                    ///< of the call; its phase is bounded by place_collectives()
-  std::int64_t enqueue_ns = 0;    ///< when it was called
-  std::int64_t returned_ns = -1;  ///< when the call had queued it, or without a stream when the work was done; -1 if it never was
+  std::int64_t sequence = 0;    ///< counts the calls of the communicator, the same on all its ranks
+  std::int64_t bytes = 0;       ///< payload of this rank
+  bool on_device = false;       ///< queued on a stream
+  Place place;                  ///< of the call; its phase is bounded by place_collectives()
+  std::int64_t enqueue_ns = 0;  ///< when it was called
+  std::int64_t returned_ns =
+      -1;  ///< when the call had queued it, or without a stream when the work was done; -1 if it never was
   // Set by analysis::place_collectives():
-  std::int64_t start_ns = -1;  ///< when this rank began: its first kernel on the device; without a stream enqueue_ns. -1 if not seen
+  std::int64_t start_ns =
+      -1;  ///< when this rank began: its first kernel on the device; without a stream enqueue_ns. -1 if not seen
   std::int64_t end_ns = -1;
   std::int64_t kernels = 0;  ///< that served it; the calls of a group share theirs
   Attribution attribution = Attribution::kNone;
   TextId scope = kNoText;
 };
 
-/// Name of the clock that the ranks of a run have in common: CLOCK_MONOTONIC_RAW of the machine that the supervisor runs on.
+/// Name of the clock that the ranks of a run have in common: CLOCK_MONOTONIC_RAW of the machine that the supervisor
+/// runs on.
 inline constexpr const char* kSupervisorClock = "supervisor";
 
 /// A comparison of another clock with the host's.

@@ -80,7 +80,8 @@ double normal_probability(const Ranks& ranks, std::size_t drawn, std::int64_t su
 }
 
 double resampled_median(const std::vector<double>& figures, std::vector<double>& room, std::mt19937_64& random) {
-  // Not std::uniform_int_distribution, whose draws differ between standard libraries; the bias of the remainder is below 1e-15.
+  // Not std::uniform_int_distribution, whose draws differ between standard libraries; the bias of the remainder is
+  // below 1e-15.
   for (double& figure : room) figure = figures[random() % figures.size()];
   return median(room);
 }
@@ -91,7 +92,8 @@ void add_interval(const std::vector<double>& first, const std::vector<double>& s
   std::vector<double> ratios(kResamples);
   std::vector<double> first_room(first.size());
   std::vector<double> second_room(second.size());
-  for (double& ratio : ratios) ratio = resampled_median(second, second_room, random) / resampled_median(first, first_room, random);
+  for (double& ratio : ratios)
+    ratio = resampled_median(second, second_room, random) / resampled_median(first, first_room, random);
   std::sort(ratios.begin(), ratios.end());
   const auto cut = static_cast<std::size_t>(kTail * kResamples);
   found.low = ratios[cut];
@@ -106,7 +108,8 @@ Verdict verdict_of(const Comparison& found, std::int64_t fewest, double margin) 
   return *found.low > 1 ? Verdict::kSlower : Verdict::kAmbiguous;
 }
 
-/// The interval narrows with the root of the number of runs: when it leaves 1 out, or lies within the margin, whichever comes first.
+/// The interval narrows with the root of the number of runs: when it leaves 1 out, or lies within the margin, whichever
+/// comes first.
 std::optional<std::int64_t> more_runs_for(const Comparison& found, std::int64_t fewest, double margin) {
   const double distance = std::abs(std::log(found.ratio));
   const double half = std::log(*found.high / *found.low) / 2;
@@ -121,7 +124,8 @@ std::optional<std::int64_t> more_runs_for(const Comparison& found, std::int64_t 
 void check(const std::vector<double>& figures) {
   if (figures.empty()) throw Error("nothing to compare: a side has no run");
   for (const double figure : figures)
-    if (!(figure > 0) || !std::isfinite(figure)) throw Error("only positive figures can be compared, not " + std::to_string(figure));
+    if (!(figure > 0) || !std::isfinite(figure))
+      throw Error("only positive figures can be compared, not " + std::to_string(figure));
 }
 
 }  // namespace

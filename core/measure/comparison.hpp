@@ -5,11 +5,12 @@
 #include <optional>
 #include <vector>
 
-/// Whether one thing takes longer than another: a judgement over runs, of which each gives one figure (the median of its steps), because
-/// steps of one process are not independent samples.
+/// Whether one thing takes longer than another: a judgement over runs, of which each gives one figure (the median of
+/// its steps), because steps of one process are not independent samples.
 namespace kymo::measure {
 
-/// Fewest runs of each side that a verdict takes: with four and four a rank test cannot tell even groups wholly apart at 1 %.
+/// Fewest runs of each side that a verdict takes: with four and four a rank test cannot tell even groups wholly apart
+/// at 1 %.
 inline constexpr std::int64_t kRunsForVerdict = 5;
 /// Two-sided probability below which ranks count as different.
 inline constexpr double kRankSignificance = 0.05;
@@ -29,20 +30,20 @@ struct Comparison {
   std::optional<double> high;
   std::optional<double> probability;  ///< of ranks at least as different if both sides were alike; absent likewise
   Verdict verdict = Verdict::kAmbiguous;
-  /// How many more runs of each side would decide, if they are like those so far; absent if decided, if a side has a single run, and if
-  /// it would take more than kMostMoreRuns.
+  /// How many more runs of each side would decide, if they are like those so far; absent if decided, if a side has a
+  /// single run, and if it would take more than kMostMoreRuns.
   std::optional<std::int64_t> more_runs;
 };
 inline constexpr std::int64_t kMostMoreRuns = 1000;
 
-/// Judges positive figures of two sides, such as times. A ratio that certainly lies within 1 / (1 + margin) and 1 + margin is SAME;
-/// FASTER and SLOWER take both the rank test and the interval. The same figures always give the same answer.
-/// Throws Error if a side has no figure, or one that is not positive and finite.
+/// Judges positive figures of two sides, such as times. A ratio that certainly lies within 1 / (1 + margin) and 1 +
+/// margin is SAME; FASTER and SLOWER take both the rank test and the interval. The same figures always give the same
+/// answer. Throws Error if a side has no figure, or one that is not positive and finite.
 Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin);
 
-/// Two-sided probability of the rank sum test of Mann and Whitney (1947), ties by midranks: exact, by counting how many ways of drawing the
-/// first side's ranks lie at least as far from the middle, up to 60 figures together, by the normal approximation with corrections for ties
-/// and continuity beyond. Neither side may be empty.
+/// Two-sided probability of the rank sum test of Mann and Whitney (1947), ties by midranks: exact, by counting how many
+/// ways of drawing the first side's ranks lie at least as far from the middle, up to 60 figures together, by the normal
+/// approximation with corrections for ties and continuity beyond. Neither side may be empty.
 double rank_sum_probability(const std::vector<double>& first, const std::vector<double>& second);
 
 }  // namespace kymo::measure

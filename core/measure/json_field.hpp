@@ -8,7 +8,8 @@
 
 namespace kymo::measure {
 
-/// A field that must be there; `owner` names what holds it ("a plan"). Throws Error naming the field if it is missing or of another type.
+/// A field that must be there; `owner` names what holds it ("a plan"). Throws Error naming the field if it is missing
+/// or of another type.
 template <typename T>
 T required_field(const Json& json, const char* name, const char* owner) {
   const auto found = json.find(name);

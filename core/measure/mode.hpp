@@ -10,8 +10,10 @@
 namespace kymo::measure {
 
 inline constexpr const char* kSyncMode = "sync";  ///< each step ends synchronised
-inline constexpr const char* kHotMode = "hot";    ///< several steps between two events, the stream held until they are queued
-inline constexpr const char* kColdMode = "cold";  ///< caches flushed before each step, and the stream held until its work is queued
+inline constexpr const char* kHotMode =
+    "hot";  ///< several steps between two events, the stream held until they are queued
+inline constexpr const char* kColdMode =
+    "cold";  ///< caches flushed before each step, and the stream held until its work is queued
 
 /// The word itself. Throws UsageError naming the admitted ones.
 std::string mode_from(const std::string& word);

@@ -19,8 +19,11 @@ template <typename Enum>
 using Words = std::vector<std::pair<Enum, const char*>>;
 
 const Words<DeviceKind> kDeviceKinds = {{DeviceKind::kCpu, "cpu"}, {DeviceKind::kCuda, "cuda"}};
-const Words<Pass> kPasses = {
-    {Pass::kTime, "time"}, {Pass::kVerify, "verify"}, {Pass::kMemory, "memory"}, {Pass::kTrace, "trace"}, {Pass::kOps, "ops"}};
+const Words<Pass> kPasses = {{Pass::kTime, "time"},
+                             {Pass::kVerify, "verify"},
+                             {Pass::kMemory, "memory"},
+                             {Pass::kTrace, "trace"},
+                             {Pass::kOps, "ops"}};
 const Words<Sync> kSyncs = {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}};
 
 template <typename Enum>
@@ -41,12 +44,17 @@ Enum value_of(const Words<Enum>& words, const std::string& word, const char* wha
 }
 
 /// Names and values may hold bytes that are no UTF-8; those must give a key, not an exception.
-std::string key_of(const Json& content) { return sha256(content.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 16); }
+std::string key_of(const Json& content) {
+  return sha256(content.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 16);
+}
 
 Json identity(const Case& what) {
   Json parameters = Json::object();
   for (const auto& [name, value] : what.parameters) parameters[name] = to_json(value);
-  return {{"workload", what.workload}, {"parameters", parameters}, {"ranks", what.ranks}, {"device", to_string(what.device)}};
+  return {{"workload", what.workload},
+          {"parameters", parameters},
+          {"ranks", what.ranks},
+          {"device", to_string(what.device)}};
 }
 
 template <typename T>
@@ -144,9 +152,16 @@ Json to_json(const Observation& how) {
 Json to_json(const Method& how) {
   Json passes = Json::array();
   for (const Pass pass : how.passes) passes.push_back(to_string(pass));
-  Json json = {{"warmup", how.warmup}, {"steps", how.steps}, {"sync", to_string(how.sync)}, {"mode", how.mode},
-               {"passes", passes},     {"seed", how.seed},   {"timeout_s", how.timeout_s},  {"host_memory_bytes", how.host_memory_bytes},
-               {"fresh", how.fresh},   {"wrap", how.wrap}};
+  Json json = {{"warmup", how.warmup},
+               {"steps", how.steps},
+               {"sync", to_string(how.sync)},
+               {"mode", how.mode},
+               {"passes", passes},
+               {"seed", how.seed},
+               {"timeout_s", how.timeout_s},
+               {"host_memory_bytes", how.host_memory_bytes},
+               {"fresh", how.fresh},
+               {"wrap", how.wrap}};
   // How events are observed is no part of a method that observes none: its plan key stays what it was.
   if (std::any_of(how.passes.begin(), how.passes.end(), observes)) json["observation"] = to_json(how.observation);
   if (how.until) {

@@ -55,12 +55,13 @@ struct Observation {
   std::int64_t steps = 5;   ///< the same
   bool memsets = false;     ///< record memsets too
   bool synchronization = false;
-  bool pauses = false;                                  ///< what tracing itself took
-  bool api_calls = false;                               ///< all calls into CUDA: slow
-  bool shapes = false;                                  ///< of the operators' inputs
-  bool stacks = true;                                   ///< where blocks of memory were asked for
-  std::string kernel_classes;                           ///< file of the user's patterns for classes of kernels; empty for none
-  std::int64_t memory_bytes = std::int64_t{512} << 20;  ///< bound on what events may take in a worker before they are written
+  bool pauses = false;         ///< what tracing itself took
+  bool api_calls = false;      ///< all calls into CUDA: slow
+  bool shapes = false;         ///< of the operators' inputs
+  bool stacks = true;          ///< where blocks of memory were asked for
+  std::string kernel_classes;  ///< file of the user's patterns for classes of kernels; empty for none
+  std::int64_t memory_bytes = std::int64_t{512}
+                              << 20;  ///< bound on what events may take in a worker before they are written
 };
 
 /// How a case is measured.
@@ -82,8 +83,8 @@ struct Method {
 /// What is compared: workload, parameters, ranks and device kind. 16 hexadecimal digits.
 std::string case_key(const Case& what);
 
-/// What makes two runs repetitions of each other: the case key, the method and the hashes of the plugin and its libraries. 16 hexadecimal
-/// digits.
+/// What makes two runs repetitions of each other: the case key, the method and the hashes of the plugin and its
+/// libraries. 16 hexadecimal digits.
 std::string plan_key(const Case& what, const Method& how);
 
 /// True if the pass observes events: memory, trace and ops.

@@ -19,10 +19,13 @@ std::string type_of(const Json& frame) {
   return field<std::string>(frame, "type");
 }
 
-Json to_json(const Hello& m) { return {{"type", "hello"}, {"protocol", m.protocol}, {"token", m.token}, {"rank", m.rank}, {"pid", m.pid}}; }
+Json to_json(const Hello& m) {
+  return {{"type", "hello"}, {"protocol", m.protocol}, {"token", m.token}, {"rank", m.rank}, {"pid", m.pid}};
+}
 
 Hello hello_from(const Json& f) {
-  return {field<int>(f, "protocol"), field<std::string>(f, "token"), field<int>(f, "rank"), field<std::int64_t>(f, "pid")};
+  return {field<int>(f, "protocol"), field<std::string>(f, "token"), field<int>(f, "rank"),
+          field<std::int64_t>(f, "pid")};
 }
 
 Json to_json(const Assignment& m) {
@@ -57,7 +60,8 @@ Json to_json(const Progress& m) {
 }
 
 Progress progress_from(const Json& f) {
-  return {field<std::string>(f, "stage"), field<std::int64_t>(f, "step"), field<std::int64_t>(f, "steps"), field<bool>(f, "failing")};
+  return {field<std::string>(f, "stage"), field<std::int64_t>(f, "step"), field<std::int64_t>(f, "steps"),
+          field<bool>(f, "failing")};
 }
 
 Json to_json(const Barrier& m) { return {{"type", "barrier"}, {"sequence", m.sequence}, {"stop", m.stop}}; }
@@ -70,12 +74,16 @@ Json to_json(const Gather& m) { return {{"type", "gather"}, {"sequence", m.seque
 Gather gather_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), field<std::string>(f, "payload")}; }
 
 Json to_json(const Gathered& m) { return {{"type", "gathered"}, {"sequence", m.sequence}, {"payloads", m.payloads}}; }
-Gathered gathered_from(const Json& f) { return {field<std::int64_t>(f, "sequence"), field<std::vector<std::string>>(f, "payloads")}; }
+Gathered gathered_from(const Json& f) {
+  return {field<std::int64_t>(f, "sequence"), field<std::vector<std::string>>(f, "payloads")};
+}
 
 Json to_json(const AskClock& m) { return {{"type", "ask_clock"}, {"sequence", m.sequence}}; }
 AskClock ask_clock_from(const Json& f) { return {field<std::int64_t>(f, "sequence")}; }
 
-Json to_json(const Clock& m) { return {{"type", "clock"}, {"sequence", m.sequence}, {"clock_ns", m.clock_ns}, {"boot_id", m.boot_id}}; }
+Json to_json(const Clock& m) {
+  return {{"type", "clock"}, {"sequence", m.sequence}, {"clock_ns", m.clock_ns}, {"boot_id", m.boot_id}};
+}
 Clock clock_from(const Json& f) {
   return {field<std::int64_t>(f, "sequence"), field<std::int64_t>(f, "clock_ns"), field<std::string>(f, "boot_id")};
 }

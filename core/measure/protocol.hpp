@@ -11,8 +11,8 @@
 /// What supervisor and worker say to each other, as JSON frames over one TCP connection.
 ///
 /// A frame is a 4-byte little-endian length and that many bytes of JSON: {"type": ..., fields}.
-/// The worker connects, says hello, receives an assignment, reports progress, asks for barriers, and ends each assignment
-/// with an outcome; then it receives the next assignment or `exit`. A worker in any language can take part.
+/// The worker connects, says hello, receives an assignment, reports progress, asks for barriers, and ends each
+/// assignment with an outcome; then it receives the next assignment or `exit`. A worker in any language can take part.
 namespace kymo::measure::protocol {
 
 inline constexpr int kVersion = 2;
@@ -88,8 +88,8 @@ struct Outcome {
   std::string phase;
   std::int64_t step = -1;
   std::string verification;  ///< verify pass: "passed", "failed", "unavailable"; else empty
-  /// When the pass failed, on the supervisor's clock: of several ranks the first to fail is the cause. -1 if it did not, if there is but
-  /// one rank, or if that is unknown.
+  /// When the pass failed, on the supervisor's clock: of several ranks the first to fail is the cause. -1 if it did
+  /// not, if there is but one rank, or if that is unknown.
   std::int64_t failed_ns = -1;
 };
 
@@ -111,7 +111,8 @@ Json to_json(const Outcome&);
 Json to_json(const Cancel&);
 Json to_json(const Exit&);
 
-/// The "type" of a frame: hello, assignment, progress, barrier, released, gather, gathered, ask_clock, clock, outcome, cancel, exit.
+/// The "type" of a frame: hello, assignment, progress, barrier, released, gather, gathered, ask_clock, clock, outcome,
+/// cancel, exit.
 std::string type_of(const Json& frame);
 
 /// Throw Error on a missing or mistyped field.

@@ -7,7 +7,8 @@
 namespace kymo::measure {
 namespace {
 
-constexpr std::int64_t kSlowdownBits = kHardwareSlowdown | kSoftwareThermalSlowdown | kHardwareThermalSlowdown | kHardwarePowerBrake;
+constexpr std::int64_t kSlowdownBits =
+    kHardwareSlowdown | kSoftwareThermalSlowdown | kHardwareThermalSlowdown | kHardwarePowerBrake;
 
 std::optional<double> usual_clock_mhz(const std::vector<event::GpuSample>& readings) {
   std::vector<std::int64_t> clocks;
@@ -27,7 +28,8 @@ std::vector<std::int64_t> throttled_readings(const std::vector<event::GpuSample>
   std::vector<std::int64_t> steps;
   for (const auto& reading : readings) {
     const bool slowed = (reading.throttle_reasons & kSlowdownBits) != 0;
-    const bool low = usual && reading.sm_clock_mhz && static_cast<double>(*reading.sm_clock_mhz) < kUsualClockShare * *usual;
+    const bool low =
+        usual && reading.sm_clock_mhz && static_cast<double>(*reading.sm_clock_mhz) < kUsualClockShare * *usual;
     if (slowed || low) steps.push_back(reading.step);
   }
   std::sort(steps.begin(), steps.end());
@@ -39,8 +41,9 @@ void mark_throttled(std::vector<event::Sample>& samples, const std::vector<event
   const std::vector<std::int64_t> throttled = throttled_readings(readings);
   if (throttled.empty()) return;
   for (auto& sample : samples) {
-    auto reading = std::lower_bound(readings.begin(), readings.end(), sample.step,
-                                    [](const event::GpuSample& candidate, std::int64_t step) { return candidate.step < step; });
+    auto reading =
+        std::lower_bound(readings.begin(), readings.end(), sample.step,
+                         [](const event::GpuSample& candidate, std::int64_t step) { return candidate.step < step; });
     if (reading == readings.end()) --reading;
     sample.throttled = std::binary_search(throttled.begin(), throttled.end(), reading->step);
   }

@@ -57,13 +57,15 @@ WorkerPlace::WorkerPlace(const std::filesystem::path& file, const std::vector<st
     std::ofstream(file, std::ios::binary) << std::string(sizeof(Page), '\0');
     mapping_ = std::make_unique<Mapping>(file, interprocess::read_write);
   } catch (const std::exception& error) {
-    throw Error("cannot make " + quote(file.string()) + ", by which the supervisor sees where a worker stands: " + error.what());
+    throw Error("cannot make " + quote(file.string()) +
+                ", by which the supervisor sees where a worker stands: " + error.what());
   }
   page_ = new (mapping_->region.get_address()) Page{};
   page_->step = -1;
   page_->phase = -1;
   page_->phase_count = static_cast<std::int32_t>(std::min(phases.size(), kMostPhases));
-  for (std::int32_t i = 0; i < page_->phase_count; ++i) copy_name(page_->phases[i], phases[static_cast<std::size_t>(i)]);
+  for (std::int32_t i = 0; i < page_->phase_count; ++i)
+    copy_name(page_->phases[i], phases[static_cast<std::size_t>(i)]);
   page_->magic = kMagic;
 }
 

@@ -21,8 +21,8 @@ struct Standing {
 /// The file by which the worker that writes a rank file shows where it stands.
 std::filesystem::path place_file(const std::filesystem::path& rank_file);
 
-/// Where a worker stands, in a page of a file that its supervisor can read: also when the worker hangs or is dead. Any thread; each
-/// function is a relaxed store or an increment.
+/// Where a worker stands, in a page of a file that its supervisor can read: also when the worker hangs or is dead. Any
+/// thread; each function is a relaxed store or an increment.
 class WorkerPlace {
  public:
   /// Makes the file; names are cut and numbered as the page has room for. Throws Error if it cannot be made.

@@ -41,11 +41,13 @@ void bind_owner(Statement& statement, const RankFileName& whose, const ObservedT
   if (table.has_pass) statement.bind(3, whose.pass);
 }
 
-/// Whether all rows of a table belong to the file's run, rank and pass. They lie in that order: the first and the last say it of all.
+/// Whether all rows of a table belong to the file's run, rank and pass. They lie in that order: the first and the last
+/// say it of all.
 bool holds_nothing_else(const Connection& source, const RankFileName& whose, const ObservedTable& table) {
   if (!table.has_pass) return false;
   const std::string end = "(SELECT " + owner_condition(table) + " FROM main." + table.name + " ORDER BY ";
-  Statement ends(source, "SELECT " + end + "run_id, rank, pass LIMIT 1) AND " + end + "run_id DESC, rank DESC, pass DESC LIMIT 1)");
+  Statement ends(source, "SELECT " + end + "run_id, rank, pass LIMIT 1) AND " + end +
+                             "run_id DESC, rank DESC, pass DESC LIMIT 1)");
   bind_owner(ends, whose, table);
   return ends.step() && ends.integer(0) != 0;
 }
@@ -77,14 +79,17 @@ void adopt_rank(const Connection& results, const Connection& source, const RankF
   if (!select.step()) throw Error("it belongs to another run, rank or pass than its name says");
   IdMap devices;
   const int device = position_of(to.columns, "device_id");
-  if (!select.is_null(device)) devices.set(select.integer(device), adopt_device(results, source, select.integer(device)));
+  if (!select.is_null(device))
+    devices.set(select.integer(device), adopt_device(results, source, select.integer(device)));
   select.reset();
   to.conflict = Conflict::kReplace;
   copy_rows(select, to, {{device, &devices}});
 }
 
-/// All rows of a file or none. Returns what is wrong with the file, or nothing; throws if the results database itself fails.
-std::optional<std::string> adopt_file(const Connection& results, const RankFileName& whose, const fs::path& file, const Keeping& keeping) {
+/// All rows of a file or none. Returns what is wrong with the file, or nothing; throws if the results database itself
+/// fails.
+std::optional<std::string> adopt_file(const Connection& results, const RankFileName& whose, const fs::path& file,
+                                      const Keeping& keeping) {
   results.exec("SAVEPOINT rank_file");
   try {
     const auto source = open_rank_file(file, own_schema());
@@ -109,11 +114,13 @@ std::optional<std::string> adopt_file(const Connection& results, const RankFileN
 std::optional<RankFileName> parse_rank_file_name(const fs::path& file) {
   const std::string suffix = ".kymo";
   std::string name = file.filename().string();
-  if (name.size() <= suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) return std::nullopt;
+  if (name.size() <= suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
+    return std::nullopt;
   name.resize(name.size() - suffix.size());
   const std::vector<std::string> parts = split(name, '-');
   RankFileName parsed;
-  if (parts.size() != 4 || parts[0] != "RUN" || !parse_number(parts[1], parsed.run_id) || !parse_number(parts[2], parsed.rank))
+  if (parts.size() != 4 || parts[0] != "RUN" || !parse_number(parts[1], parsed.run_id) ||
+      !parse_number(parts[2], parsed.rank))
     return std::nullopt;
   try {
     parsed.pass = measure::to_string(measure::pass_from(parts[3]));
@@ -123,11 +130,12 @@ std::optional<RankFileName> parse_rank_file_name(const fs::path& file) {
   return parsed;
 }
 
-void add_loss(const Connection& results, std::int64_t run_id, int rank, const std::string& pass, const std::string& source,
-              std::int64_t count, const std::string& detail) {
+void add_loss(const Connection& results, std::int64_t run_id, int rank, const std::string& pass,
+              const std::string& source, std::int64_t count, const std::string& detail) {
   Statement(results,
             "INSERT INTO main.loss (run_id, rank, pass, sequence, source, count, detail) VALUES (?1, ?2, ?3, "
-            "(SELECT coalesce(max(sequence), -1) + 1 FROM main.loss WHERE run_id = ?1 AND rank = ?2 AND pass = ?3), ?4, ?5, ?6)")
+            "(SELECT coalesce(max(sequence), -1) + 1 FROM main.loss WHERE run_id = ?1 AND rank = ?2 AND pass = ?3), "
+            "?4, ?5, ?6)")
       .bind_all(run_id, rank, pass, source, count, detail)
       .run();
 }
@@ -169,10 +177,13 @@ IdMap adopt_texts(const Connection& results, const Connection& source, bool newe
   return ids;
 }
 
-void adopt_rank_files(const Connection& results, std::int64_t run_id, const std::vector<fs::path>& files, const Keeping& keeping) {
+void adopt_rank_files(const Connection& results, std::int64_t run_id, const std::vector<fs::path>& files,
+                      const Keeping& keeping) {
   std::vector<fs::path> ordered = files;
   // Where passes repeat each other's rows, those of the time pass come first and stay.
-  const auto is_time = [](const fs::path& file) { return file.filename().string().find("-time.") != std::string::npos; };
+  const auto is_time = [](const fs::path& file) {
+    return file.filename().string().find("-time.") != std::string::npos;
+  };
   std::stable_partition(ordered.begin(), ordered.end(), is_time);
   for (const fs::path& file : ordered) {
     const auto name = parse_rank_file_name(file);
@@ -182,7 +193,8 @@ void adopt_rank_files(const Connection& results, std::int64_t run_id, const std:
       continue;
     }
     if (!fs::exists(file)) {
-      add_loss(results, run_id, name->rank, name->pass, "store", -1, "the worker ended before it wrote what it had measured");
+      add_loss(results, run_id, name->rank, name->pass, "store", -1,
+               "the worker ended before it wrote what it had measured");
       continue;
     }
     const auto mistake = adopt_file(results, *name, file, keeping);

@@ -27,16 +27,17 @@ inline constexpr const char* kUnknownTexts =
     "rows that refer to names or devices which the file does not hold; those that need one were left out";
 
 /// Adds a row to table loss after those of the same run, rank and pass.
-void add_loss(const Connection& results, std::int64_t run_id, int rank, const std::string& pass, const std::string& source,
-              std::int64_t count, const std::string& detail);
+void add_loss(const Connection& results, std::int64_t run_id, int rank, const std::string& pass,
+              const std::string& source, std::int64_t count, const std::string& detail);
 
-/// Copies the rows of each file that belong to this run and are to be kept; a file that is missing, damaged or another run's becomes a
-/// loss. Rows are read through a connection of their own: a transaction cannot hold more than ten attached files, nor let one go.
+/// Copies the rows of each file that belong to this run and are to be kept; a file that is missing, damaged or another
+/// run's becomes a loss. Rows are read through a connection of their own: a transaction cannot hold more than ten
+/// attached files, nor let one go.
 void adopt_rank_files(const Connection& results, std::int64_t run_id, const std::vector<std::filesystem::path>& files,
                       const Keeping& keeping);
 
-/// Brings the texts of `source` and what is said of them into `results`; returns what their numbers became. What is said of a text that was
-/// there already is replaced if `newer`.
+/// Brings the texts of `source` and what is said of them into `results`; returns what their numbers became. What is
+/// said of a text that was there already is replaced if `newer`.
 IdMap adopt_texts(const Connection& results, const Connection& source, bool newer);
 
 /// Stores a device unless its uuid is known; returns its id in `results`. `source_id` is its id in `source`.

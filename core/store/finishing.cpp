@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 7> kEnds{"ok", "oom", "failed", "crashed"
 
 void check_status(const RunEnd& end) {
   if (std::find(kEnds.begin(), kEnds.end(), end.status) != kEnds.end()) return;
-  throw Error("a run cannot end as " + quote(end.status) + "; admitted: ok, oom, failed, crashed, timeout, interrupted, skipped");
+  throw Error("a run cannot end as " + quote(end.status) +
+              "; admitted: ok, oom, failed, crashed, timeout, interrupted, skipped");
 }
 
 /// Parameters and libraries are what the run is; all else in the tables of runs is what was observed.
@@ -31,12 +32,14 @@ void forget_observations(const Connection& results, std::int64_t run_id) {
 }
 
 void store_worker(const Connection& results, std::int64_t run_id, const WorkerRow& worker) {
-  Statement(results,
-            "INSERT INTO main.rank (run_id, rank, pass, pid, host, status, stdout, stderr) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (run_id, rank, pass) DO UPDATE SET pid = excluded.pid, host = excluded.host, status = excluded.status, "
-            "stdout = excluded.stdout, stderr = excluded.stderr")
-      .bind_all(run_id, worker.rank, measure::to_string(worker.pass), worker.pid, worker.host, worker.status, worker.stdout_text,
-                worker.stderr_text)
+  Statement(
+      results,
+      "INSERT INTO main.rank (run_id, rank, pass, pid, host, status, stdout, stderr) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+      "ON CONFLICT (run_id, rank, pass) DO UPDATE SET pid = excluded.pid, host = excluded.host, status = "
+      "excluded.status, "
+      "stdout = excluded.stdout, stderr = excluded.stderr")
+      .bind_all(run_id, worker.rank, measure::to_string(worker.pass), worker.pid, worker.host, worker.status,
+                worker.stdout_text, worker.stderr_text)
       .run();
 }
 
@@ -45,18 +48,21 @@ void store_out_of_memory(const Connection& results, std::int64_t run_id, const R
   if (!end.out_of_memory) return;
   const event::OutOfMemory& o = *end.out_of_memory;
   Statement(results,
-            "INSERT OR IGNORE INTO main.out_of_memory (run_id, rank, pass, place, requested_bytes, free_bytes, peak_bytes) VALUES (?, ?, "
+            "INSERT OR IGNORE INTO main.out_of_memory (run_id, rank, pass, place, requested_bytes, free_bytes, "
+            "peak_bytes) VALUES (?, ?, "
             "?, ?, ?, ?, ?)")
-      .bind_all(run_id, end.failed_rank.value_or(-1), end.failed_pass, o.where, o.requested_bytes, o.free_bytes, o.peak_bytes)
+      .bind_all(run_id, end.failed_rank.value_or(-1), end.failed_pass, o.where, o.requested_bytes, o.free_bytes,
+                o.peak_bytes)
       .run();
 }
 
 void store_end(const Connection& results, std::int64_t run_id, const RunEnd& end, Keep keep) {
   Statement(results,
-            "UPDATE main.run SET status = ?, detail = ?, verification = ?, exit_code = ?, signal = ?, failed_rank = ?, failed_pass = ?, "
+            "UPDATE main.run SET status = ?, detail = ?, verification = ?, exit_code = ?, signal = ?, failed_rank = ?, "
+            "failed_pass = ?, "
             "failed_phase = ?, failed_step = ?, ended_at = ?, keep = ? WHERE run_id = ?")
-      .bind_all(end.status, end.detail, end.verification, end.exit_code, end.signal, end.failed_rank, end.failed_pass, end.failed_phase,
-                end.failed_step, wall_time_utc(), to_string(keep), run_id)
+      .bind_all(end.status, end.detail, end.verification, end.exit_code, end.signal, end.failed_rank, end.failed_pass,
+                end.failed_phase, end.failed_step, wall_time_utc(), to_string(keep), run_id)
       .run();
   if (results.changes() == 1) return;
   throw Error("database " + quote(results.file().string()) + " holds no run " + std::to_string(run_id) +
@@ -66,7 +72,9 @@ void store_end(const Connection& results, std::int64_t run_id, const RunEnd& end
 }  // namespace
 
 const Connection& writable(const std::filesystem::path& file, const Connection& connection, bool read_only) {
-  if (read_only) throw Error("database " + quote(file.string()) + " was opened for reading only; open it for writing to store something");
+  if (read_only)
+    throw Error("database " + quote(file.string()) +
+                " was opened for reading only; open it for writing to store something");
   return connection;
 }
 

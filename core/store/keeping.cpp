@@ -19,11 +19,13 @@ constexpr std::array<std::pair<Keep, const char*>, 3> kWords{
 /// Times of the measured steps of a pass on its slowest rank.
 using StepTimes = std::map<std::int64_t, double>;
 
-void add_step_times(const std::filesystem::path& file, const RankFileName& whose, std::map<std::string, StepTimes>& passes) {
+void add_step_times(const std::filesystem::path& file, const RankFileName& whose,
+                    std::map<std::string, StepTimes>& passes) {
   try {
     const auto source = open_rank_file(file, own_schema());
     Statement steps(*source,
-                    "SELECT step, host_ns FROM main.sample WHERE run_id = ? AND rank = ? AND pass = ? AND phase = 'step' AND warmup = 0");
+                    "SELECT step, host_ns FROM main.sample WHERE run_id = ? AND rank = ? AND pass = ? AND phase = "
+                    "'step' AND warmup = 0");
     steps.bind_all(whose.run_id, whose.rank, whose.pass);
     StepTimes& times = passes[whose.pass];
     while (steps.step()) times[steps.integer(0)] = std::max(times[steps.integer(0)], steps.real(1));
@@ -47,10 +49,11 @@ std::int64_t middle_step(const StepTimes& times) {
 class StepRows {
  public:
   StepRows(const Connection& source, const RankFileName& whose, std::int64_t step)
-      : owner_("run_id = " + std::to_string(whose.run_id) + " AND rank = " + std::to_string(whose.rank) + " AND pass = '" + whose.pass +
-               "'"),
+      : owner_("run_id = " + std::to_string(whose.run_id) + " AND rank = " + std::to_string(whose.rank) +
+               " AND pass = '" + whose.pass + "'"),
         step_(std::to_string(step)) {
-    Statement window(source, "SELECT start_ns, start_ns + host_ns FROM main.sample WHERE " + owner_ + " AND phase = 'step' AND step = ?");
+    Statement window(source, "SELECT start_ns, start_ns + host_ns FROM main.sample WHERE " + owner_ +
+                                 " AND phase = 'step' AND step = ?");
     if (!window.bind(1, step).step()) return;  // this rank never finished it: nothing lies between 0 and 0
     begin_ = window.text(0);
     end_ = window.text(1);
@@ -100,7 +103,8 @@ Keep keep_from(const std::string& word) {
     if (word == name) return value;
     known.emplace_back(name);
   }
-  throw UsageError("unknown amount to keep " + quote(word) + suggestion(word, known) + "; admitted: " + join(known, ", "));
+  throw UsageError("unknown amount to keep " + quote(word) + suggestion(word, known) +
+                   "; admitted: " + join(known, ", "));
 }
 
 Keeping choose_keeping(Keep keep, std::int64_t run_id, const std::vector<std::filesystem::path>& rank_files) {

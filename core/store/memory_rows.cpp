@@ -19,13 +19,14 @@ struct CategoryBytes {
 /// What is alive by category, after `columns`.
 template <typename Item>
 std::vector<RowColumn<Item>> with_categories(std::vector<RowColumn<Item>> columns) {
-  const std::vector<RowColumn<Item>> categories{{"parameter_bytes", CategoryBytes<MemoryCategory::kParameter>{}},
-                                                {"gradient_bytes", CategoryBytes<MemoryCategory::kGradient>{}},
-                                                {"optimizer_state_bytes", CategoryBytes<MemoryCategory::kOptimizerState>{}},
-                                                {"activation_bytes", CategoryBytes<MemoryCategory::kActivation>{}},
-                                                {"workspace_bytes", CategoryBytes<MemoryCategory::kWorkspace>{}},
-                                                {"input_bytes", CategoryBytes<MemoryCategory::kInput>{}},
-                                                {"unknown_bytes", CategoryBytes<MemoryCategory::kUnknown>{}}};
+  const std::vector<RowColumn<Item>> categories{
+      {"parameter_bytes", CategoryBytes<MemoryCategory::kParameter>{}},
+      {"gradient_bytes", CategoryBytes<MemoryCategory::kGradient>{}},
+      {"optimizer_state_bytes", CategoryBytes<MemoryCategory::kOptimizerState>{}},
+      {"activation_bytes", CategoryBytes<MemoryCategory::kActivation>{}},
+      {"workspace_bytes", CategoryBytes<MemoryCategory::kWorkspace>{}},
+      {"input_bytes", CategoryBytes<MemoryCategory::kInput>{}},
+      {"unknown_bytes", CategoryBytes<MemoryCategory::kUnknown>{}}};
   columns.insert(columns.end(), categories.begin(), categories.end());
   return columns;
 }
@@ -72,15 +73,16 @@ void write_points(RankTarget& to, const std::vector<event::MemoryPoint>& points)
   using R = const Entry<event::MemoryPoint>&;
   write_rows<event::MemoryPoint>(
       to, "memory_point", points,
-      with_categories<event::MemoryPoint>({{"sequence", [](R r) -> RowValue { return r.item.sequence; }},
-                                           {"device", [](R r) -> RowValue { return word(r.item.device); }},
-                                           {"time_ns", [](R r) -> RowValue { return r.item.time_ns; }},
-                                           {"step", [](R r) -> RowValue { return r.item.step; }},
-                                           {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.phase); }},
-                                           {"requested_bytes", [](R r) -> RowValue { return r.item.state.requested_bytes; }},
-                                           {"allocated_bytes", [](R r) -> RowValue { return r.item.state.allocated_bytes; }},
-                                           {"active_bytes", [](R r) -> RowValue { return r.item.state.active_bytes; }},
-                                           {"reserved_bytes", [](R r) -> RowValue { return r.item.state.reserved_bytes; }}}));
+      with_categories<event::MemoryPoint>(
+          {{"sequence", [](R r) -> RowValue { return r.item.sequence; }},
+           {"device", [](R r) -> RowValue { return word(r.item.device); }},
+           {"time_ns", [](R r) -> RowValue { return r.item.time_ns; }},
+           {"step", [](R r) -> RowValue { return r.item.step; }},
+           {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.phase); }},
+           {"requested_bytes", [](R r) -> RowValue { return r.item.state.requested_bytes; }},
+           {"allocated_bytes", [](R r) -> RowValue { return r.item.state.allocated_bytes; }},
+           {"active_bytes", [](R r) -> RowValue { return r.item.state.active_bytes; }},
+           {"reserved_bytes", [](R r) -> RowValue { return r.item.state.reserved_bytes; }}}));
 }
 
 void write_device(RankTarget& to, const std::vector<event::DeviceMemory>& readings) {
@@ -113,7 +115,9 @@ void write_stacks(RankTarget& to, const event::Memory& memory) {
                           {"depth", [](S r) -> RowValue { return r.item.depth; }},
                           {"frame", [](S r) -> RowValue { return r.item.frame; }}});
   using F = const Entry<event::StackFrame>&;
-  const auto function = [](F r) { return r.item.function.empty() ? RowValue::none() : RowValue(r.texts.intern(r.item.function)); };
+  const auto function = [](F r) {
+    return r.item.function.empty() ? RowValue::none() : RowValue(r.texts.intern(r.item.function));
+  };
   write_rows<event::StackFrame>(to, "stack_frame", memory.frames,
                                 {{"frame", [](F r) -> RowValue { return r.sequence; }},
                                  {"module", [](F r) -> RowValue { return r.item.module; }},
@@ -127,17 +131,18 @@ void write_memory_summary(RankTarget& to, const event::PassRecord& record) {
   using R = const Entry<event::MemoryPhase>&;
   write_rows<event::MemoryPhase>(
       to, "memory_phase", record.derived.memory_phases,
-      with_categories<event::MemoryPhase>({{"device", [](R r) -> RowValue { return word(r.item.device); }},
-                                           {"step", [](R r) -> RowValue { return r.item.step; }},
-                                           {"phase", [](R r) -> RowValue { return r.item.phase; }},
-                                           {"warmup", [](R r) -> RowValue { return r.item.warmup; }},
-                                           {"begin_allocated_bytes", [](R r) -> RowValue { return r.item.begin_allocated_bytes; }},
-                                           {"end_allocated_bytes", [](R r) -> RowValue { return r.item.end_allocated_bytes; }},
-                                           {"peak_requested_bytes", [](R r) -> RowValue { return r.item.peak.requested_bytes; }},
-                                           {"peak_allocated_bytes", [](R r) -> RowValue { return r.item.peak.allocated_bytes; }},
-                                           {"peak_active_bytes", [](R r) -> RowValue { return r.item.peak.active_bytes; }},
-                                           {"peak_reserved_bytes", [](R r) -> RowValue { return r.item.peak.reserved_bytes; }},
-                                           {"peak_ns", [](R r) -> RowValue { return r.item.peak_ns; }}}));
+      with_categories<event::MemoryPhase>(
+          {{"device", [](R r) -> RowValue { return word(r.item.device); }},
+           {"step", [](R r) -> RowValue { return r.item.step; }},
+           {"phase", [](R r) -> RowValue { return r.item.phase; }},
+           {"warmup", [](R r) -> RowValue { return r.item.warmup; }},
+           {"begin_allocated_bytes", [](R r) -> RowValue { return r.item.begin_allocated_bytes; }},
+           {"end_allocated_bytes", [](R r) -> RowValue { return r.item.end_allocated_bytes; }},
+           {"peak_requested_bytes", [](R r) -> RowValue { return r.item.peak.requested_bytes; }},
+           {"peak_allocated_bytes", [](R r) -> RowValue { return r.item.peak.allocated_bytes; }},
+           {"peak_active_bytes", [](R r) -> RowValue { return r.item.peak.active_bytes; }},
+           {"peak_reserved_bytes", [](R r) -> RowValue { return r.item.peak.reserved_bytes; }},
+           {"peak_ns", [](R r) -> RowValue { return r.item.peak_ns; }}}));
 }
 
 void write_memory_events(RankTarget& to, const event::PassRecord& record) {

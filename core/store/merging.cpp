@@ -37,12 +37,13 @@ std::vector<std::int64_t> ids_of(const Connection& connection, const std::string
 
 /// A newer kymo may know kernels better.
 bool source_is_newer(const Merge& merge) {
-  return version_numbers(meta_value(merge.source, "kymo_version")) > version_numbers(meta_value(merge.target, "kymo_version"));
+  return version_numbers(meta_value(merge.source, "kymo_version")) >
+         version_numbers(meta_value(merge.target, "kymo_version"));
 }
 
 /// Rows of `table` that `where` (with one parameter, `id`) selects.
-std::int64_t copy_where(const Merge& merge, const std::string& table, const std::vector<std::string>& columns, const std::string& where,
-                        std::int64_t id, const std::vector<Translation>& translations) {
+std::int64_t copy_where(const Merge& merge, const std::string& table, const std::vector<std::string>& columns,
+                        const std::string& where, std::int64_t id, const std::vector<Translation>& translations) {
   Statement select(merge.source, select_sql(table, columns) + " WHERE " + where + " ORDER BY 1");
   select.bind(1, id);
   return copy_rows(select, {merge.target, table, columns}, translations);
@@ -54,18 +55,21 @@ struct RankPass {
   std::string pass;
 };
 
-/// Those of a run in a table of events, by a seek per pair instead of a scan; nothing if the file's ranks are no numbers in order.
-std::optional<std::vector<RankPass>> passes_in(const Connection& source, const std::string& table, std::int64_t run_id) {
+/// Those of a run in a table of events, by a seek per pair instead of a scan; nothing if the file's ranks are no
+/// numbers in order.
+std::optional<std::vector<RankPass>> passes_in(const Connection& source, const std::string& table,
+                                               std::int64_t run_id) {
   std::vector<RankPass> passes;
   const std::string rows = "SELECT * FROM (SELECT rank, pass FROM main." + table + " WHERE run_id = ?1 AND ";
   // A comparison of pairs would begin at the pair itself and read all of its rows.
-  Statement next(
-      source, rows + "rank = ?2 AND pass > ?3 ORDER BY pass LIMIT 1) UNION ALL " + rows + "rank > ?2 ORDER BY rank, pass LIMIT 1) LIMIT 1");
+  Statement next(source, rows + "rank = ?2 AND pass > ?3 ORDER BY pass LIMIT 1) UNION ALL " + rows +
+                             "rank > ?2 ORDER BY rank, pass LIMIT 1) LIMIT 1");
   next.bind_all(run_id, std::numeric_limits<std::int64_t>::min(), "");
   while (next.step()) {
     const RankPass found{next.integer(0), next.text(1)};
     // Only a file that was tampered with has others.
-    const bool in_order = passes.empty() || std::tie(passes.back().rank, passes.back().pass) < std::tie(found.rank, found.pass);
+    const bool in_order =
+        passes.empty() || std::tie(passes.back().rank, passes.back().pass) < std::tie(found.rank, found.pass);
     if (!in_order) return std::nullopt;
     passes.push_back(found);
     next.reset();
@@ -87,7 +91,8 @@ std::int64_t copy_events(const Merge& merge, const std::string& table, const std
   for (const auto& [rank, pass] : passes) {
     select.bind_all(run_id, rank, pass);
     unknown +=
-        copy_rows(select, capture, {merge.target, table, columns, {{"run_id", added}, {"rank", rank}, {"pass", pass}}}, translations);
+        copy_rows(select, capture, {merge.target, table, columns, {{"run_id", added}, {"rank", rank}, {"pass", pass}}},
+                  translations);
     select.reset();
   }
   return unknown;
@@ -95,7 +100,8 @@ std::int64_t copy_events(const Merge& merge, const std::string& table, const std
 
 bool holds_events(const std::string& table) {
   const auto& tables = observed_tables();
-  return std::any_of(tables.begin(), tables.end(), [&](const auto& each) { return each.name == table && each.extent != Extent::kNoEvent; });
+  return std::any_of(tables.begin(), tables.end(),
+                     [&](const auto& each) { return each.name == table && each.extent != Extent::kNoEvent; });
 }
 
 std::vector<std::string> columns_without(const Merge& merge, const std::string& table, const std::string& left_out) {
@@ -140,13 +146,15 @@ void merge_invocation(Merge& merge, std::int64_t id) {
     ++merge.report.invocations_added;
   } else if (!source.is_null(1)) {
     // It was still at work when it was merged before.
-    Statement(merge.target, "UPDATE main.invocation SET ended_at = ?, exit_code = ? WHERE invocation_id = ? AND ended_at IS NULL")
+    Statement(merge.target,
+              "UPDATE main.invocation SET ended_at = ?, exit_code = ? WHERE invocation_id = ? AND ended_at IS NULL")
         .bind_all(source.text(1), source.is_null(2) ? std::optional<std::int64_t>() : source.integer(2), *there)
         .run();
   }
   merge.invocations.set(id, *there);
   const auto columns = common_columns(merge.source, merge.target, "environment");
-  copy_where(merge, "environment", columns, "invocation_id = ?", id, {{position_of(columns, "invocation_id"), &merge.invocations}});
+  copy_where(merge, "environment", columns, "invocation_id = ?", id,
+             {{position_of(columns, "invocation_id"), &merge.invocations}});
 }
 
 bool is_there(const Merge& merge, std::int64_t run_id) {
@@ -154,7 +162,8 @@ bool is_there(const Merge& merge, std::int64_t run_id) {
   source.bind(1, run_id).step();
   const std::int64_t* invocation = merge.invocations.find(source.integer(0));
   if (invocation == nullptr)
-    throw Error("database " + quote(merge.source.file().string()) + " holds a run of no invocation; nothing was merged");
+    throw Error("database " + quote(merge.source.file().string()) +
+                " holds a run of no invocation; nothing was merged");
   Statement there(merge.target, "SELECT 1 FROM main.run WHERE invocation_id = ? AND sequence = ?");
   return there.bind_all(*invocation, source.integer(1)).step();
 }
@@ -170,7 +179,8 @@ std::int64_t merge_table(const Merge& merge, const std::string& table, std::int6
   IdMap run_ids;
   run_ids.set(run_id, added);
   std::vector<Translation> translations{{position_of(shared, "run_id"), &run_ids}};
-  if (const int device = position_of(shared, "device_id"); device >= 0) translations.push_back({device, &merge.devices});
+  if (const int device = position_of(shared, "device_id"); device >= 0)
+    translations.push_back({device, &merge.devices});
   translate_texts(shared, merge.texts, translations);
   return copy_where(merge, table, shared, "run_id = ?", run_id, translations);
 }
@@ -178,9 +188,11 @@ std::int64_t merge_table(const Merge& merge, const std::string& table, std::int6
 void merge_run(Merge& merge, std::int64_t run_id) {
   const auto columns = columns_without(merge, "run", "run_id");
   copy_where(merge, "run", columns, "run_id = ?", run_id,
-             {{position_of(columns, "invocation_id"), &merge.invocations}, {position_of(columns, "plugin_id"), &merge.plugins}});
+             {{position_of(columns, "invocation_id"), &merge.invocations},
+              {position_of(columns, "plugin_id"), &merge.plugins}});
   if (merge.target.changes() != 1)
-    throw Error("database " + quote(merge.source.file().string()) + " holds a run that lacks a fact it must have; nothing was merged");
+    throw Error("database " + quote(merge.source.file().string()) +
+                " holds a run that lacks a fact it must have; nothing was merged");
   const std::int64_t added = merge.target.last_insert_id();
   std::int64_t unknown = 0;
   for (const std::string& table : tables_of_runs(merge.target)) unknown += merge_table(merge, table, run_id, added);
@@ -188,7 +200,8 @@ void merge_run(Merge& merge, std::int64_t run_id) {
 }
 
 void merge_runs(Merge& merge) {
-  for (const std::int64_t id : ids_of(merge.source, "SELECT run_id FROM main.run WHERE status <> 'running' ORDER BY run_id")) {
+  for (const std::int64_t id :
+       ids_of(merge.source, "SELECT run_id FROM main.run WHERE status <> 'running' ORDER BY run_id")) {
     if (is_there(merge, id)) {
       ++merge.report.runs_already_there;
       continue;

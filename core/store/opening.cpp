@@ -20,7 +20,9 @@ namespace fs = std::filesystem;
 constexpr int kHeaderBytes = 100;
 constexpr const char* kMagic = "SQLite format 3";
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why) { throw Error("database " + quote(file.string()) + ": " + why); }
+[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+  throw Error("database " + quote(file.string()) + ": " + why);
+}
 
 /// What the first 100 bytes say; none of it is trusted beyond refusing.
 struct Header {
@@ -64,9 +66,11 @@ void check_is_file(const fs::path& file, bool may_be_missing) {
 
 void check_header(const Connection& connection, std::int64_t application_id, const char* kind) {
   const Header header = read_header(connection);
-  if (!header.is_sqlite) refuse(connection.file(), "is not an SQLite database; it was left as it is, name another file");
+  if (!header.is_sqlite)
+    refuse(connection.file(), "is not an SQLite database; it was left as it is, name another file");
   if (header.application_id != application_id) {
-    refuse(connection.file(), std::string("is an SQLite database, but not ") + kind + " of kymo; it was left as it is, name another file");
+    refuse(connection.file(),
+           std::string("is an SQLite database, but not ") + kind + " of kymo; it was left as it is, name another file");
   }
 }
 
@@ -76,7 +80,8 @@ void check_folder_is_writable(const fs::path& file) {
   const fs::path folder = fs::weakly_canonical(fs::absolute(file), error).parent_path();
   if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
   refuse(file, "the folder " + quote(folder.string()) +
-                   " is not writable, and the database's journal must go there; change the permissions or name another file with --db");
+                   " is not writable, and the database's journal must go there; change the permissions or name another "
+                   "file with --db");
 }
 
 void check_content(const Connection& connection, std::int64_t checked_bytes) {
@@ -85,28 +90,34 @@ void check_content(const Connection& connection, std::int64_t checked_bytes) {
   const std::string verdict = connection.text("PRAGMA quick_check(1)");
   if (verdict != "ok")
     refuse(connection.file(),
-           "is damaged (" + one_line(verdict) + "); go on with a copy or another file (`sqlite3 FILE .recover` may save what is readable)");
+           "is damaged (" + one_line(verdict) +
+               "); go on with a copy or another file (`sqlite3 FILE .recover` may save what is readable)");
 }
 
 /// What an honest file of the version must hold; a file that lost it is damaged.
 void check_version(const Connection& connection, const Schema& schema) {
   if (connection.integer("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'") == 0) {
-    refuse(connection.file(), "holds none of kymo's tables; `kymo run` makes them if the file is empty, or name another with --db");
+    refuse(connection.file(),
+           "holds none of kymo's tables; `kymo run` makes them if the file is empty, or name another with --db");
   }
   const std::int64_t version = connection.integer("PRAGMA user_version");
   const std::string compatible = meta_value(connection, "compatible_version");
   if (version < 1 || compatible.empty() || meta_value(connection, "schema_version") != std::to_string(version)) {
-    refuse(connection.file(), "does not say of which version its tables are, so it is damaged; go on with a copy or another file");
+    refuse(connection.file(),
+           "does not say of which version its tables are, so it is damaged; go on with a copy or another file");
   }
   const std::int64_t needed = std::strtoll(compatible.c_str(), nullptr, 10);
   if (needed > schema.version()) {
     refuse(connection.file(), "was written by kymo " + quote(meta_value(connection, "kymo_version")) + " with schema " +
-                                  std::to_string(version) + ", and this is kymo " + schema.tool_version + " with schema " +
-                                  std::to_string(schema.version()) + "; it was left as it is, use the newer kymo");
+                                  std::to_string(version) + ", and this is kymo " + schema.tool_version +
+                                  " with schema " + std::to_string(schema.version()) +
+                                  "; it was left as it is, use the newer kymo");
   }
 }
 
-bool holds_nothing(const Connection& connection) { return connection.integer("SELECT count(*) FROM sqlite_master") == 0; }
+bool holds_nothing(const Connection& connection) {
+  return connection.integer("SELECT count(*) FROM sqlite_master") == 0;
+}
 
 void create_tables(const Connection& connection, const Schema& schema) {
   connection.exec("PRAGMA page_size = 8192; PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = DELETE");
@@ -158,7 +169,8 @@ std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema&
   check_header(*connection, kResultsApplicationId, "a results database");
   if (read_header(*connection).uses_wal) {
     refuse(file,
-           "was switched to a write-ahead log and cannot be read without writing; switch back with `sqlite3 FILE 'PRAGMA journal_mode = "
+           "was switched to a write-ahead log and cannot be read without writing; switch back with `sqlite3 FILE "
+           "'PRAGMA journal_mode = "
            "DELETE'`");
   }
   roll_back_leftovers(file);
@@ -199,7 +211,8 @@ std::unique_ptr<Connection> open_for_writing(const fs::path& file, Mode mode, co
   check_is_file(file, create);
   check_folder_is_writable(file);
   MadeFile made(file);
-  auto connection = std::make_unique<Connection>(file, create ? Connection::Access::kCreate : Connection::Access::kReadWrite);
+  auto connection =
+      std::make_unique<Connection>(file, create ? Connection::Access::kCreate : Connection::Access::kReadWrite);
   if (sqlite3_db_readonly(connection->handle(), "main") == 1)
     refuse(file, "is not writable; change the permissions or name another file with --db");
   std::error_code ignored;

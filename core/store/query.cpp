@@ -14,13 +14,14 @@ namespace {
 
 /// Pragmas that only tell.
 bool is_harmless_pragma(std::string_view name) {
-  static constexpr std::array<std::string_view, 9> kNames{"table_info",  "table_xinfo",      "table_list",     "index_list",  "index_info",
-                                                          "index_xinfo", "foreign_key_list", "application_id", "user_version"};
+  static constexpr std::array<std::string_view, 9> kNames{"table_info",       "table_xinfo",    "table_list",
+                                                          "index_list",       "index_info",     "index_xinfo",
+                                                          "foreign_key_list", "application_id", "user_version"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-/// Admits reading and nothing else. The tables of pragma functions (pragma_table_info ...) are declared in passing, which looks like making
-/// one; that a statement really writes is refused by sqlite3_stmt_readonly.
+/// Admits reading and nothing else. The tables of pragma functions (pragma_table_info ...) are declared in passing,
+/// which looks like making one; that a statement really writes is refused by sqlite3_stmt_readonly.
 int authorize(void*, int action, const char* first, const char* second, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
@@ -46,8 +47,10 @@ int authorize(void*, int action, const char* first, const char* second, const ch
 
 [[noreturn]] void reject(const Connection& connection) {
   const int code = sqlite3_errcode(connection.handle()) & 0xff;
-  if (code == SQLITE_AUTH) throw UsageError("the statement would do more than read; only SELECT (or WITH ... SELECT) is admitted");
-  if (code != SQLITE_ERROR && code != SQLITE_RANGE && code != SQLITE_TOOBIG && code != SQLITE_MISMATCH) connection.fail();
+  if (code == SQLITE_AUTH)
+    throw UsageError("the statement would do more than read; only SELECT (or WITH ... SELECT) is admitted");
+  if (code != SQLITE_ERROR && code != SQLITE_RANGE && code != SQLITE_TOOBIG && code != SQLITE_MISMATCH)
+    connection.fail();
   throw UsageError("the statement is wrong: " + one_line(sqlite3_errmsg(connection.handle())));
 }
 
@@ -71,7 +74,8 @@ OwnedStatement prepare_query(const Connection& connection, const std::string& sq
   const char* end = rest + sql.size();
   OwnedStatement statement = prepare_one(connection, rest, end);
   if (!statement) throw UsageError("the statement is empty; write a SELECT");
-  if (sqlite3_stmt_readonly(statement.get()) == 0) throw UsageError("the statement would write; only SELECT is admitted");
+  if (sqlite3_stmt_readonly(statement.get()) == 0)
+    throw UsageError("the statement would write; only SELECT is admitted");
   while (rest != end) {
     const char* before = rest;
     if (prepare_one(connection, rest, end)) throw UsageError("the text holds more than one statement; give one SELECT");
@@ -98,7 +102,8 @@ void bind_named(sqlite3_stmt* statement, const std::vector<std::pair<std::string
 
 std::string text_of(sqlite3_stmt* statement, int column) {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-  return bytes == nullptr ? std::string() : clean_text({bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))});
+  return bytes == nullptr ? std::string()
+                          : clean_text({bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))});
 }
 
 std::string hexadecimal(sqlite3_stmt* statement, int column) {
@@ -142,15 +147,17 @@ constexpr const char* kSelectRuns = R"(
 
 std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
   const Connection& results = *impl_->connection;
-  results.exec("CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY); DELETE FROM temp.selected_run");
+  results.exec(
+      "CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY); DELETE FROM temp.selected_run");
   Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
-  // Tells the planner how few runs they are, so that it begins with them instead of reading every sample of the database.
+  // Tells the planner how few runs they are, so that it begins with them instead of reading every sample of the
+  // database.
   results.exec("ANALYZE temp.selected_run");
   return results.integer("SELECT count(*) FROM temp.selected_run");
 }
 
-ResultsDatabase::Table ResultsDatabase::query(const std::string& sql,
-                                              const std::vector<std::pair<std::string, std::string>>& parameters) const {
+ResultsDatabase::Table ResultsDatabase::query(
+    const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters) const {
   const Connection& connection = *impl_->connection;
   const OwnedStatement statement = prepare_query(connection, sql);
   bind_named(statement.get(), parameters);

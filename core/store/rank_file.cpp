@@ -53,16 +53,19 @@ const char* word(event::CheckOutcome outcome) {
 double declared(double count) { return std::isfinite(count) && count > 0 ? count : 0; }
 
 void write_samples(RankTarget& to, const std::vector<event::Sample>& samples) {
-  RowInserter rows(to.connection, "sample",
-                   {"run_id", "rank", "pass", "step", "phase", "warmup", "throttled", "calls", "start_ns", "host_ns", "device_ns"});
+  RowInserter rows(
+      to.connection, "sample",
+      {"run_id", "rank", "pass", "step", "phase", "warmup", "throttled", "calls", "start_ns", "host_ns", "device_ns"});
   for (const auto& s : samples) {
-    rows.add(to.run_id, to.rank, to.pass, s.step, s.phase, s.warmup, s.throttled, s.calls, s.start_ns, s.host_ns, s.device_ns);
+    rows.add(to.run_id, to.rank, to.pass, s.step, s.phase, s.warmup, s.throttled, s.calls, s.start_ns, s.host_ns,
+             s.device_ns);
   }
   to.dropped["sample"] = rows.finish();
 }
 
 void write_metrics(RankTarget& to, const std::vector<event::Metric>& metrics) {
-  RowInserter numbers(to.connection, "metric", {"run_id", "rank", "pass", "sequence", "level", "step", "phase", "name", "value", "unit"});
+  RowInserter numbers(to.connection, "metric",
+                      {"run_id", "rank", "pass", "sequence", "level", "step", "phase", "name", "value", "unit"});
   int sequence = 0;
   for (const auto& m : metrics) {
     if (m.number && !std::isnan(*m.number)) {
@@ -84,31 +87,34 @@ void write_work(RankTarget& to, const std::vector<event::Work>& work) {
 }
 
 void write_checks(RankTarget& to, const std::vector<event::Check>& checks) {
-  RowInserter rows(to.connection, "verification",
-                   {"run_id", "rank", "name", "outcome", "max_abs_error", "max_rel_error", "tolerance", "reference", "detail"});
+  RowInserter rows(
+      to.connection, "verification",
+      {"run_id", "rank", "name", "outcome", "max_abs_error", "max_rel_error", "tolerance", "reference", "detail"});
   std::map<std::string, int> seen;
   for (const auto& c : checks) {
     const int count = ++seen[c.name];
     const std::string name = count == 1 ? c.name : c.name + " #" + std::to_string(count);
-    rows.add(to.run_id, to.rank, name, word(c.outcome), c.max_abs_error, c.max_rel_error, c.tolerance, c.reference, c.detail);
+    rows.add(to.run_id, to.rank, name, word(c.outcome), c.max_abs_error, c.max_rel_error, c.tolerance, c.reference,
+             c.detail);
   }
   to.dropped["verification"] = rows.finish();
 }
 
 void write_gpu_samples(RankTarget& to, const std::vector<event::GpuSample>& samples) {
-  RowInserter rows(
-      to.connection, "gpu_sample",
-      {"run_id", "rank", "pass", "step", "time_ns", "sm_clock_mhz", "memory_clock_mhz", "power_mw", "temperature_c", "throttle_reasons"});
+  RowInserter rows(to.connection, "gpu_sample",
+                   {"run_id", "rank", "pass", "step", "time_ns", "sm_clock_mhz", "memory_clock_mhz", "power_mw",
+                    "temperature_c", "throttle_reasons"});
   for (const auto& s : samples) {
-    rows.add(to.run_id, to.rank, to.pass, s.step, s.time_ns, s.sm_clock_mhz, s.memory_clock_mhz, s.power_mw, s.temperature_c,
-             s.throttle_reasons);
+    rows.add(to.run_id, to.rank, to.pass, s.step, s.time_ns, s.sm_clock_mhz, s.memory_clock_mhz, s.power_mw,
+             s.temperature_c, s.throttle_reasons);
   }
   to.dropped["gpu_sample"] = rows.finish();
 }
 
 void write_memory_counters(RankTarget& to, const std::vector<event::MemoryCounter>& counters) {
-  RowInserter rows(to.connection, "memory_counter",
-                   {"run_id", "rank", "pass", "step", "time_ns", "allocated_bytes", "reserved_bytes", "device_allocations"});
+  RowInserter rows(
+      to.connection, "memory_counter",
+      {"run_id", "rank", "pass", "step", "time_ns", "allocated_bytes", "reserved_bytes", "device_allocations"});
   for (const auto& c : counters)
     rows.add(to.run_id, to.rank, to.pass, c.step, c.time_ns, c.allocated_bytes, c.reserved_bytes, c.device_allocations);
   to.dropped["memory_counter"] = rows.finish();
@@ -127,7 +133,8 @@ void write_losses(RankTarget& to, const std::vector<event::Loss>& losses) {
   for (const auto& l : losses) rows.add(to.run_id, to.rank, to.pass, sequence++, l.source, l.count, l.detail);
   for (const auto& [table, count] : to.dropped) {
     if (count > 0)
-      rows.add(to.run_id, to.rank, to.pass, sequence++, "store", count, "rows of " + table + " that repeat the key of another");
+      rows.add(to.run_id, to.rank, to.pass, sequence++, "store", count,
+               "rows of " + table + " that repeat the key of another");
   }
   rows.finish();
 }
@@ -138,22 +145,25 @@ void write_rank(RankTarget& to, const event::PassRecord& record) {
   if (!d.uuid.empty()) {
     device_id = 1;
     Statement(to.connection,
-              "INSERT INTO device (device_id, uuid, kind, name, memory_bytes, multiprocessors, max_sm_clock_mhz, max_memory_clock_mhz) "
+              "INSERT INTO device (device_id, uuid, kind, name, memory_bytes, multiprocessors, max_sm_clock_mhz, "
+              "max_memory_clock_mhz) "
               "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind_all(*device_id, d.uuid, d.kind, d.name, d.memory_bytes, d.multiprocessors, d.max_sm_clock_mhz, d.max_memory_clock_mhz)
+        .bind_all(*device_id, d.uuid, d.kind, d.name, d.memory_bytes, d.multiprocessors, d.max_sm_clock_mhz,
+                  d.max_memory_clock_mhz)
         .run();
   }
-  Statement(
-      to.connection,
-      "INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, resident_peak_bytes, allocated_peak_bytes, reserved_peak_bytes, "
-      "stdout, stderr, observation) VALUES (?, ?, ?, 0, '', '', ?, ?, ?, ?, '', '', ?)")
+  Statement(to.connection,
+            "INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, resident_peak_bytes, "
+            "allocated_peak_bytes, reserved_peak_bytes, "
+            "stdout, stderr, observation) VALUES (?, ?, ?, 0, '', '', ?, ?, ?, ?, '', '', ?)")
       .bind_all(to.run_id, to.rank, to.pass, device_id, record.memory.resident_bytes, record.memory.allocated_bytes,
                 record.memory.reserved_bytes, record.observation)
       .run();
   if (record.out_of_memory) {
     const event::OutOfMemory& o = *record.out_of_memory;
     Statement(to.connection,
-              "INSERT INTO out_of_memory (run_id, rank, pass, place, requested_bytes, free_bytes, peak_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)")
+              "INSERT INTO out_of_memory (run_id, rank, pass, place, requested_bytes, free_bytes, peak_bytes) VALUES "
+              "(?, ?, ?, ?, ?, ?, ?)")
         .bind_all(to.run_id, to.rank, to.pass, o.where, o.requested_bytes, o.free_bytes, o.peak_bytes)
         .run();
   }
@@ -200,7 +210,8 @@ void write_database(const fs::path& file, const Owner& owner, const event::PassR
   Transaction transaction(connection);
   connection.exec("PRAGMA application_id = " + std::to_string(kRankFileApplicationId));
   migrate(connection, own_schema());
-  RankTarget to{connection, owner.run_id, owner.rank, measure::to_string(owner.pass), {record.trace.texts, record.trace.phases}};
+  RankTarget to{
+      connection, owner.run_id, owner.rank, measure::to_string(owner.pass), {record.trace.texts, record.trace.phases}};
   write_observations(to, record);
   if (!events_left_out) {
     write_trace_events(to, record.trace);
@@ -252,7 +263,8 @@ void write_complete(const fs::path& file, const Owner& owner, const event::PassR
 
 }  // namespace
 
-void write_rank_file(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass, const event::PassRecord& record) {
+void write_rank_file(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass,
+                     const event::PassRecord& record) {
   const Unfinished unfinished{file.string() + ".unfinished-" + std::to_string(::getpid())};
   const Owner owner{run_id, rank, pass};
   try {

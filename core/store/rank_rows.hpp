@@ -21,7 +21,9 @@ class RankTexts {
   RankTexts(const event::Texts& texts, const std::vector<std::string>& phases);
 
   /// The row of a text; nothing for kNoText.
-  std::optional<std::int64_t> text(event::TextId id) { return id == event::kNoText ? std::nullopt : std::optional(used(row_of(id))); }
+  std::optional<std::int64_t> text(event::TextId id) {
+    return id == event::kNoText ? std::nullopt : std::optional(used(row_of(id)));
+  }
   /// The same where a name must be: an event without one stays, as `(unnamed)`.
   std::int64_t name(event::TextId id) { return id == event::kNoText ? intern("(unnamed)") : used(row_of(id)); }
   /// The row of a phase's name by the phase's index; nothing for -1.
@@ -36,7 +38,9 @@ class RankTexts {
 
  private:
   event::TextId row_of(event::TextId id) { return id < rows_.size() ? rows_[id] : no_text_; }
-  std::optional<std::int64_t> text_of_row(event::TextId row) { return row == event::kNoText ? std::nullopt : std::optional(used(row)); }
+  std::optional<std::int64_t> text_of_row(event::TextId row) {
+    return row == event::kNoText ? std::nullopt : std::optional(used(row));
+  }
   std::int64_t used(event::TextId row) {
     used_[row] = 1;
     return row;
@@ -57,14 +61,16 @@ struct RankTarget {
   int rank;
   std::string pass;
   RankTexts texts;
-  std::map<std::string, std::int64_t> dropped = {};  // by table: rows that it did not admit, as their key was there already
+  std::map<std::string, std::int64_t> dropped =
+      {};  // by table: rows that it did not admit, as their key was there already
 };
 
 /// A value of a row. Texts are borrowed from the record.
 class RowValue {
  public:
   template <typename T>
-  requires std::is_integral_v<T> RowValue(T value) : type_(Type::kInteger), integer_(static_cast<std::int64_t>(value)) {}
+    requires std::is_integral_v<T>
+  RowValue(T value) : type_(Type::kInteger), integer_(static_cast<std::int64_t>(value)) {}
   RowValue(double value) : type_(Type::kReal), real_(value) {}
   RowValue(const char* text) : type_(Type::kText), text_(text) {}
   RowValue(const std::string& text) : type_(Type::kText), text_(text) {}
@@ -106,7 +112,8 @@ struct Entry {
   RankTexts& texts;
 };
 
-/// A column and how its value is read from a record: by a lambda without captures, which becomes one function with the handing over.
+/// A column and how its value is read from a record: by a lambda without captures, which becomes one function with the
+/// handing over.
 template <typename T>
 class RowColumn {
  public:
@@ -162,8 +169,8 @@ class VectorRows final : public RowSource {
 
 /// Writes a table of the pass: run_id, rank and pass, and then `columns`.
 template <typename T>
-void write_rows(RankTarget& to, const char* table, const std::vector<T>& items, const std::vector<RowColumn<T>>& columns,
-                typename VectorRows<T>::Admits admits = nullptr) {
+void write_rows(RankTarget& to, const char* table, const std::vector<T>& items,
+                const std::vector<RowColumn<T>>& columns, typename VectorRows<T>::Admits admits = nullptr) {
   if (items.empty()) return;
   std::vector<FixedColumn> fixed{{"run_id", to.run_id}, {"rank", std::int64_t{to.rank}}, {"pass", to.pass}};
   std::vector<RowColumn<T>> read;

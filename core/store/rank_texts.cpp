@@ -55,7 +55,8 @@ std::map<std::string, std::int64_t> count_events(const event::PassRecord& record
   std::array<std::int64_t, 3> kinds{};
   for (const event::Activity& activity : trace.activities) ++kinds[static_cast<std::size_t>(activity.kind)];
   for (const ActivityKind kind : {ActivityKind::kKernel, ActivityKind::kMemcpy, ActivityKind::kMemset}) {
-    if (const std::int64_t activities = kinds[static_cast<std::size_t>(kind)]; activities > 0) counts[word(kind)] = activities;
+    if (const std::int64_t activities = kinds[static_cast<std::size_t>(kind)]; activities > 0)
+      counts[word(kind)] = activities;
   }
   count("api_call", trace.api_calls);
   count("synchronization", trace.synchronizations);

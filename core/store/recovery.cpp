@@ -46,10 +46,11 @@ bool is_running(const Connection& results, std::int64_t run_id) {
 
 /// The verdict that a supervisor would have stored: of what was compared, the worst.
 void judge_verification(const Connection& results, std::int64_t run_id) {
-  Statement(results,
-            "UPDATE main.run SET verification = coalesce((SELECT CASE WHEN max(outcome = 'failed') THEN 'failed' "
-            "WHEN max(outcome = 'unavailable') THEN 'unavailable' ELSE 'passed' END FROM main.verification WHERE run_id = ?1 "
-            "HAVING count(*) > 0), '') WHERE run_id = ?1")
+  Statement(
+      results,
+      "UPDATE main.run SET verification = coalesce((SELECT CASE WHEN max(outcome = 'failed') THEN 'failed' "
+      "WHEN max(outcome = 'unavailable') THEN 'unavailable' ELSE 'passed' END FROM main.verification WHERE run_id = ?1 "
+      "HAVING count(*) > 0), '') WHERE run_id = ?1")
       .bind(1, run_id)
       .run();
 }
@@ -85,7 +86,8 @@ int ResultsDatabase::recover(const fs::path& folder) {
 
 std::vector<ResultsDatabase::OpenRun> ResultsDatabase::running_runs() const {
   std::vector<OpenRun> runs;
-  Statement running(*impl_->connection, "SELECT run_id, invocation_id FROM main.run WHERE status = 'running' ORDER BY run_id");
+  Statement running(*impl_->connection,
+                    "SELECT run_id, invocation_id FROM main.run WHERE status = 'running' ORDER BY run_id");
   while (running.step()) runs.push_back({running.integer(0), running.integer(1)});
   return runs;
 }

@@ -29,10 +29,11 @@ std::string make_uuid() {
 
 std::int64_t store_plugin(const Connection& results, const PluginRow& plugin) {
   Statement(results,
-            "INSERT OR IGNORE INTO main.plugin (name, version, file, sha256, framework, framework_version, cuda_version, compiler) "
+            "INSERT OR IGNORE INTO main.plugin (name, version, file, sha256, framework, framework_version, "
+            "cuda_version, compiler) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind_all(plugin.name, plugin.version, plugin.file, plugin.sha256, plugin.framework, plugin.framework_version, plugin.cuda_version,
-                plugin.compiler)
+      .bind_all(plugin.name, plugin.version, plugin.file, plugin.sha256, plugin.framework, plugin.framework_version,
+                plugin.cuda_version, plugin.compiler)
       .run();
   Statement id(results, "SELECT plugin_id FROM main.plugin WHERE sha256 = ?");
   id.bind(1, plugin.sha256);
@@ -60,25 +61,31 @@ std::string words_of(const std::vector<measure::Pass>& passes) {
   return join(words, ",");
 }
 
-void store_libraries(const Connection& results, std::int64_t run_id, const std::map<std::string, std::string>& libraries) {
+void store_libraries(const Connection& results, std::int64_t run_id,
+                     const std::map<std::string, std::string>& libraries) {
   Statement insert(results, "INSERT INTO main.run_library (run_id, name, sha256) VALUES (?, ?, ?)");
   for (const auto& [name, sha256] : libraries) insert.bind_all(run_id, name, sha256).run();
 }
 
 std::int64_t store_run(const Connection& results, const RunRow& run) {
   const auto& [invocation_id, plugin, what, how, suite, suite_case, label, repetition] = run;
-  const double error_bound = how.until ? how.until->relative_standard_error : std::nan("");  // NULL without a stopping rule
+  const double error_bound =
+      how.until ? how.until->relative_standard_error : std::nan("");  // NULL without a stopping rule
   Statement(results,
-            "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, "
+            "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, "
+            "suite_case, label, repetition, "
             "ranks, "
-            "device_kind, mode, sync, warmup, steps, until_relative_error, passes, seed, status, detail, verification, failed_pass, "
+            "device_kind, mode, sync, warmup, steps, until_relative_error, passes, seed, status, detail, verification, "
+            "failed_pass, "
             "failed_phase, "
-            "started_at) VALUES (?1, (SELECT coalesce(max(sequence), -1) + 1 FROM main.run WHERE invocation_id = ?1), ?, ?, ?, ?, ?, ?, ?, "
+            "started_at) VALUES (?1, (SELECT coalesce(max(sequence), -1) + 1 FROM main.run WHERE invocation_id = ?1), "
+            "?, ?, ?, ?, ?, ?, ?, "
             "?, ?, ?, "
             "?, ?, ?, ?, ?, ?, ?, 'running', '', '', '', '', ?)")
-      .bind_all(invocation_id, store_plugin(results, plugin), what.workload, measure::case_key(what), measure::plan_key(what, how), suite,
-                suite_case, label, repetition, what.ranks, measure::to_string(what.device), how.mode, measure::to_string(how.sync),
-                how.warmup, how.until ? 0 : how.steps, error_bound, words_of(how.passes), static_cast<std::int64_t>(how.seed),
+      .bind_all(invocation_id, store_plugin(results, plugin), what.workload, measure::case_key(what),
+                measure::plan_key(what, how), suite, suite_case, label, repetition, what.ranks,
+                measure::to_string(what.device), how.mode, measure::to_string(how.sync), how.warmup,
+                how.until ? 0 : how.steps, error_bound, words_of(how.passes), static_cast<std::int64_t>(how.seed),
                 wall_time_utc())
       .run();
   return results.last_insert_id();
@@ -126,8 +133,8 @@ std::int64_t ResultsDatabase::begin_run(const RunRow& run) {
   Transaction transaction(results);
   Statement invocation(results, "SELECT 1 FROM main.invocation WHERE invocation_id = ?");
   if (!invocation.bind(1, run.invocation_id).step()) {
-    throw Error("database " + quote(impl_->file.string()) + " holds no invocation " + std::to_string(run.invocation_id) +
-                " to begin a run in");
+    throw Error("database " + quote(impl_->file.string()) + " holds no invocation " +
+                std::to_string(run.invocation_id) + " to begin a run in");
   }
   const std::int64_t run_id = store_run(results, run);
   store_parameters(results, run_id, run.what.parameters);

@@ -63,13 +63,16 @@ struct WorkerRow {
   std::string stderr_text;
 };
 
-/// What finishing a run leaves of what its workers observed. Whatever is chosen, the run's facts, figures, marks, losses and everything
-/// derived stay: statistic, overhead, kernel_total, op_total, step_activity, kernel_outlier and memory_phase.
+/// What finishing a run leaves of what its workers observed. Whatever is chosen, the run's facts, figures, marks,
+/// losses and everything derived stay: statistic, overhead, kernel_total, op_total, step_activity, kernel_outlier and
+/// memory_phase.
 enum class Keep {
-  kSummary,  ///< only that: neither events nor what was sampled per step (sample, gpu_sample, memory_counter, step_duration)
-  /// What was sampled per step too, and of each observed pass the events of one measured step: that whose time is nearest the median. Calls
-  /// are those made while it lasted, blocks and segments of memory those alive then; readings of the device's memory at named moments stay.
-  /// A pass without a measured step ended early: its events say why, so all stay.
+  kSummary,  ///< only that: neither events nor what was sampled per step (sample, gpu_sample, memory_counter,
+             ///< step_duration)
+  /// What was sampled per step too, and of each observed pass the events of one measured step: that whose time is
+  /// nearest the median. Calls are those made while it lasted, blocks and segments of memory those alive then; readings
+  /// of the device's memory at named moments stay. A pass without a measured step ended early: its events say why, so
+  /// all stay.
   kOneStep,
   kAll,
 };
@@ -90,7 +93,8 @@ struct MergeReport {
 class ResultsDatabase {
  public:
   enum class Mode { kReadOnly, kReadWrite, kCreate };
-  /// Opens (kCreate: or makes) a database; migrates an older one; refuses a foreign, damaged or newer one without touching it.
+  /// Opens (kCreate: or makes) a database; migrates an older one; refuses a foreign, damaged or newer one without
+  /// touching it.
   ResultsDatabase(const std::filesystem::path& file, Mode mode);
   ~ResultsDatabase();
   ResultsDatabase(const ResultsDatabase&) = delete;
@@ -99,7 +103,8 @@ class ResultsDatabase {
   const std::filesystem::path& file() const;
 
   /// Begins an invocation with the facts of this machine; returns its id.
-  std::int64_t begin_invocation(const std::string& command, const std::vector<std::pair<std::string, std::string>>& environment);
+  std::int64_t begin_invocation(const std::string& command,
+                                const std::vector<std::pair<std::string, std::string>>& environment);
   void end_invocation(std::int64_t invocation_id, int exit_code);
 
   /// Commits a `running` row with its parameters and returns the run's id.
@@ -107,15 +112,15 @@ class ResultsDatabase {
 
   /// Merges the rank files, derives statistics and totals, and closes the run, in one transaction.
   /// A rank file that is missing, damaged or of another run is stored as a loss, not an error. Files are named
-  /// RUN-<run>-<rank>-<pass>.kymo. Finishing a run again replaces what it held, so that a supervisor overrules a recovery that took it for
-  /// dead. What `keep` leaves out is no loss; it is stored as run.keep.
+  /// RUN-<run>-<rank>-<pass>.kymo. Finishing a run again replaces what it held, so that a supervisor overrules a
+  /// recovery that took it for dead. What `keep` leaves out is no loss; it is stored as run.keep.
   void finish_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
                   const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
 
-  /// Closes what a killed supervisor left `running`. `folder` is that supervisor's scratch folder: its file `runs` lists the runs it began,
-  /// one id and a newline each (a last line without newline is ignored), and RUN-<run>-<rank>-<pass>.kymo are rank files, adopted if
-  /// complete. Exactly those runs that are still `running` become `interrupted`; nothing in the folder is deleted. Returns how many were
-  /// closed.
+  /// Closes what a killed supervisor left `running`. `folder` is that supervisor's scratch folder: its file `runs`
+  /// lists the runs it began, one id and a newline each (a last line without newline is ignored), and
+  /// RUN-<run>-<rank>-<pass>.kymo are rank files, adopted if complete. Exactly those runs that are still `running`
+  /// become `interrupted`; nothing in the folder is deleted. Returns how many were closed.
   int recover(const std::filesystem::path& folder);
 
   /// A run whose row says `running`: its supervisor works on it, or was killed.
@@ -124,15 +129,15 @@ class ResultsDatabase {
     std::int64_t invocation_id = 0;
   };
   std::vector<OpenRun> running_runs() const;
-  /// Closes those of the runs that are still `running` as `interrupted`, without rank files: for runs that no live supervisor's folder
-  /// lists.
+  /// Closes those of the runs that are still `running` as `interrupted`, without rank files: for runs that no live
+  /// supervisor's folder lists.
   int recover_runs(const std::vector<std::int64_t>& run_ids);
 
   /// How many runs of this plan key have status ok or oom already: what --resume skips.
   int finished_runs(const std::string& plan_key) const;
 
-  /// Adds what another results database holds; runs that are there already (same invocation and place in it) and `running` ones are left
-  /// alone.
+  /// Adds what another results database holds; runs that are there already (same invocation and place in it) and
+  /// `running` ones are left alone.
   MergeReport merge(const std::filesystem::path& other);
 
   /// Which runs a report is about: the newest invocation of each plan key, unless narrowed.
@@ -155,8 +160,8 @@ class ResultsDatabase {
     std::vector<std::string> columns;
     std::vector<std::vector<Cell>> rows;
   };
-  /// Parameters are bound as text by name ("name" for ":name" in the statement); those that the statement does not use are ignored.
-  /// Throws UsageError with SQLite's message for a statement that is wrong or would write.
+  /// Parameters are bound as text by name ("name" for ":name" in the statement); those that the statement does not use
+  /// are ignored. Throws UsageError with SQLite's message for a statement that is wrong or would write.
   Table query(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters = {}) const;
 
  private:

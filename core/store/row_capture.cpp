@@ -30,8 +30,9 @@ void Cells::add(sqlite3_value* value) {
     cell.real = sqlite3_value_double(value);
   } else if (cell.type != SQLITE_NULL) {
     // The bytes are asked for before their count, which a conversion may change.
-    const auto* begin = static_cast<const char*>(cell.type == SQLITE_TEXT ? reinterpret_cast<const void*>(sqlite3_value_text(value))
-                                                                          : sqlite3_value_blob(value));
+    const auto* begin =
+        static_cast<const char*>(cell.type == SQLITE_TEXT ? reinterpret_cast<const void*>(sqlite3_value_text(value))
+                                                          : sqlite3_value_blob(value));
     cell.size = static_cast<std::uint32_t>(sqlite3_value_bytes(value));
     if (begin == nullptr && cell.size > 0) throw std::bad_alloc();
     cell.begin = bytes_.size();
@@ -48,19 +49,23 @@ void Cells::put_other(const Cell& cell, sqlite3_context* result) const {
 
 RowCapture::RowCapture(const Connection& source) : source_(source) {
   constexpr int kFlags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
-  if (sqlite3_create_function_v2(source.handle(), kFunction, kAnyCount, kFlags, this, take, nullptr, nullptr, nullptr) != SQLITE_OK)
+  if (sqlite3_create_function_v2(source.handle(), kFunction, kAnyCount, kFlags, this, take, nullptr, nullptr,
+                                 nullptr) != SQLITE_OK)
     source.fail();
 }
 
 RowCapture::~RowCapture() {
-  sqlite3_create_function_v2(source_.handle(), kFunction, kAnyCount, SQLITE_UTF8, nullptr, nullptr, nullptr, nullptr, nullptr);
+  sqlite3_create_function_v2(source_.handle(), kFunction, kAnyCount, SQLITE_UTF8, nullptr, nullptr, nullptr, nullptr,
+                             nullptr);
 }
 
-std::string RowCapture::select_sql(const std::string& table, const std::vector<std::string>& columns, const std::string& condition) {
+std::string RowCapture::select_sql(const std::string& table, const std::vector<std::string>& columns,
+                                   const std::string& condition) {
   const std::string call = std::string(kFunction) + "(" + join(columns, ", ") + ")";
   const std::string from = "SELECT 1 FROM main." + table + " WHERE ";
   if (condition.empty()) return from + call;
-  // The condition stands there twice: in front SQLite finds rows by it, but only CASE promises that the function sees no others.
+  // The condition stands there twice: in front SQLite finds rows by it, but only CASE promises that the function sees
+  // no others.
   return from + "(" + condition + ") AND CASE WHEN " + condition + " THEN " + call + " ELSE 0 END";
 }
 

@@ -17,8 +17,11 @@ class Cells {
   /// Integers and NULL are told apart without looking further: they are what most columns hold.
   bool is_null(std::size_t at) const { return cells_[at].type == SQLITE_NULL; }
   /// The integer, or null if the value is none.
-  const std::int64_t* integer(std::size_t at) const { return cells_[at].type == SQLITE_INTEGER ? &cells_[at].integer : nullptr; }
-  /// Texts are cleaned: whoever wrote them need not have. The cells must stay as they are until the next row is asked for.
+  const std::int64_t* integer(std::size_t at) const {
+    return cells_[at].type == SQLITE_INTEGER ? &cells_[at].integer : nullptr;
+  }
+  /// Texts are cleaned: whoever wrote them need not have. The cells must stay as they are until the next row is asked
+  /// for.
   void put(std::size_t at, sqlite3_context* result) const {
     if (const std::int64_t* number = integer(at)) return store::put(result, *number);
     if (is_null(at)) return put_null(result);
@@ -42,8 +45,8 @@ class Cells {
   std::string bytes_;
 };
 
-/// Reads the rows of a table in batches: a function that the statement calls takes their values, and lets it stop only when a batch is
-/// full. To go from row to row and ask for each column takes longer than reading them.
+/// Reads the rows of a table in batches: a function that the statement calls takes their values, and lets it stop only
+/// when a batch is full. To go from row to row and ask for each column takes longer than reading them.
 class RowCapture {
  public:
   /// `source` must outlive the capture, and the capture every statement that uses it.
@@ -53,7 +56,8 @@ class RowCapture {
   RowCapture& operator=(const RowCapture&) = delete;
 
   /// A statement for next() over the rows of main.`table` that fulfil a condition, or over all if it is empty.
-  static std::string select_sql(const std::string& table, const std::vector<std::string>& columns, const std::string& condition);
+  static std::string select_sql(const std::string& table, const std::vector<std::string>& columns,
+                                const std::string& condition);
   /// To be called before the first row of a statement.
   void begin();
   /// Goes to the next row; false after the last.

@@ -14,7 +14,8 @@ RowInserter::RowInserter(const Connection& connection, std::string table, std::v
 
 std::string RowInserter::sql_for(std::size_t rows) const {
   const std::string row = "(" + join(std::vector<std::string>(columns_.size(), "?"), ", ") + ")";
-  return "INSERT OR IGNORE INTO " + table_ + " (" + join(columns_, ", ") + ") VALUES " + join(std::vector<std::string>(rows, row), ", ");
+  return "INSERT OR IGNORE INTO " + table_ + " (" + join(columns_, ", ") + ") VALUES " +
+         join(std::vector<std::string>(rows, row), ", ");
 }
 
 void RowInserter::flush() {

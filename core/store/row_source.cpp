@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kTable = "kymo_incoming_rows";
 
-/// A source while a statement reads it. Exceptions must not pass through SQLite: the rows end instead, and the exception waits here.
+/// A source while a statement reads it. Exceptions must not pass through SQLite: the rows end instead, and the
+/// exception waits here.
 struct Feed {
   RowSource& source;
   std::size_t columns;
@@ -34,7 +35,8 @@ struct FeedCursor {
 
 int connect(sqlite3* database, void* feed, int, const char* const*, sqlite3_vtab** table, char**) {
   std::string declaration = "CREATE TABLE x(";
-  for (std::size_t i = 0; i < static_cast<Feed*>(feed)->columns; ++i) declaration += (i > 0 ? ", c" : "c") + std::to_string(i);
+  for (std::size_t i = 0; i < static_cast<Feed*>(feed)->columns; ++i)
+    declaration += (i > 0 ? ", c" : "c") + std::to_string(i);
   const int code = sqlite3_declare_vtab(database, (declaration + ")").c_str());
   if (code != SQLITE_OK) return code;
   auto* made = new (std::nothrow) FeedTable{{}, static_cast<Feed*>(feed)};
@@ -135,14 +137,15 @@ std::string sql_for(const Connection& connection, const std::string& table, cons
   std::vector<std::string> names;
   std::vector<std::string> values;
   for (const std::string& name : columns_of(connection, table)) {
-    const auto constant = std::find_if(fixed.begin(), fixed.end(), [&](const FixedColumn& each) { return each.name == name; });
+    const auto constant =
+        std::find_if(fixed.begin(), fixed.end(), [&](const FixedColumn& each) { return each.name == name; });
     const int place = position_of(columns, name);
     if (constant == fixed.end() && place < 0) continue;
     names.push_back(name);
     values.push_back(constant == fixed.end() ? "c" + std::to_string(place) : literal(*constant));
   }
-  return std::string(conflict == Conflict::kReplace ? "INSERT OR REPLACE" : "INSERT OR IGNORE") + " INTO main." + table + " (" +
-         join(names, ", ") + ") SELECT " + join(values, ", ") + " FROM " + kTable;
+  return std::string(conflict == Conflict::kReplace ? "INSERT OR REPLACE" : "INSERT OR IGNORE") + " INTO main." +
+         table + " (" + join(names, ", ") + ") SELECT " + join(values, ", ") + " FROM " + kTable;
 }
 
 }  // namespace

@@ -11,7 +11,8 @@
 
 #include "store/sqlite.hpp"
 
-/// Rows from outside of a database, inserted by one statement: binding and running a statement per row costs more than the row itself.
+/// Rows from outside of a database, inserted by one statement: binding and running a statement per row costs more than
+/// the row itself.
 namespace kymo::store {
 
 /// Rows that insert_rows() takes one after the other.
@@ -42,9 +43,11 @@ struct FixedColumn {
 /// What becomes of a row whose key is there already.
 enum class Conflict { kKeepOld, kReplace };
 
-/// Inserts every row of `source`, whose columns are `columns`, and in each the fixed columns, into main.`table`. Rows that the table
-/// does not admit are left out. Returns how many were stored. What the source throws comes out after the rows before it were stored.
+/// Inserts every row of `source`, whose columns are `columns`, and in each the fixed columns, into main.`table`. Rows
+/// that the table does not admit are left out. Returns how many were stored. What the source throws comes out after the
+/// rows before it were stored.
 std::int64_t insert_rows(const Connection& connection, const std::string& table, const std::vector<FixedColumn>& fixed,
-                         const std::vector<std::string>& columns, RowSource& source, Conflict conflict = Conflict::kKeepOld);
+                         const std::vector<std::string>& columns, RowSource& source,
+                         Conflict conflict = Conflict::kKeepOld);
 
 }  // namespace kymo::store

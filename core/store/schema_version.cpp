@@ -18,7 +18,8 @@ const std::string kCreateView = "\nCREATE VIEW ";
 std::vector<std::string> view_names(const Schema& schema) {
   std::vector<std::string> names;
   for (const auto& script : schema.views) {
-    for (std::size_t at = script.sql.find(kCreateView); at != std::string::npos; at = script.sql.find(kCreateView, at + 1)) {
+    for (std::size_t at = script.sql.find(kCreateView); at != std::string::npos;
+         at = script.sql.find(kCreateView, at + 1)) {
       const std::size_t begin = at + kCreateView.size();
       names.push_back(script.sql.substr(begin, script.sql.find_first_of(" \n", begin) - begin));
     }
@@ -53,13 +54,14 @@ void drop_views(const Connection& connection, const Schema& schema) {
 std::array<long, 3> version_numbers(const std::string& version) {
   std::array<long, 3> numbers{};
   const auto parts = split(version, '.');
-  for (std::size_t i = 0; i < numbers.size() && i < parts.size(); ++i) numbers[i] = std::strtol(parts[i].c_str(), nullptr, 10);
+  for (std::size_t i = 0; i < numbers.size() && i < parts.size(); ++i)
+    numbers[i] = std::strtol(parts[i].c_str(), nullptr, 10);
   return numbers;
 }
 
 const Schema& own_schema() {
-  static const Schema schema{schemas::migrations(), schemas::views(), schemas::views_digest(), schemas::kCompatibleVersion,
-                             kymo::version()};
+  static const Schema schema{schemas::migrations(), schemas::views(), schemas::views_digest(),
+                             schemas::kCompatibleVersion, kymo::version()};
   return schema;
 }
 
@@ -76,7 +78,8 @@ void set_meta(const Connection& connection, const std::string& key, const std::s
 void migrate(const Connection& connection, const Schema& schema) {
   const std::int64_t from = connection.integer("PRAGMA user_version");
   if (from >= schema.version()) return;
-  for (std::int64_t i = from; i < schema.version(); ++i) connection.exec(schema.migrations[static_cast<std::size_t>(i)].sql);
+  for (std::int64_t i = from; i < schema.version(); ++i)
+    connection.exec(schema.migrations[static_cast<std::size_t>(i)].sql);
   connection.exec("PRAGMA user_version = " + std::to_string(schema.version()));
   set_meta(connection, "schema_version", std::to_string(schema.version()));
   set_meta(connection, "compatible_version", std::to_string(schema.compatible_version));

@@ -36,14 +36,15 @@ std::array<long, 3> version_numbers(const std::string& version);
 std::string meta_value(const Connection& connection, const std::string& key);
 void set_meta(const Connection& connection, const std::string& key, const std::string& value);
 
-/// Applies the migrations above the database's version, and stores the new version. Makes all tables of an empty database.
+/// Applies the migrations above the database's version, and stores the new version. Makes all tables of an empty
+/// database.
 void migrate(const Connection& connection, const Schema& schema);
 
 /// True if the views differ from the tool's and a newer tool did not put them there.
 bool views_are_older(const Connection& connection, const Schema& schema);
 
-/// Replaces the views of tools by this tool's; those that users added stay. With `temporary` they are made for this connection alone and
-/// hide the file's own.
+/// Replaces the views of tools by this tool's; those that users added stay. With `temporary` they are made for this
+/// connection alone and hide the file's own.
 void replace_views(const Connection& connection, const Schema& schema, bool temporary);
 
 }  // namespace kymo::store

@@ -39,8 +39,9 @@ std::size_t sequence_length(std::string_view text) {
 
 /// A write beyond the file size limit must come back as an error, not end the process.
 void survive_file_size_limit() {
-  struct sigaction current {};
-  if (sigaction(SIGXFSZ, nullptr, &current) == 0 && (current.sa_flags & SA_SIGINFO) == 0 && current.sa_handler == SIG_DFL) {
+  struct sigaction current{};
+  if (sigaction(SIGXFSZ, nullptr, &current) == 0 && (current.sa_flags & SA_SIGINFO) == 0 &&
+      current.sa_handler == SIG_DFL) {
     std::signal(SIGXFSZ, SIG_IGN);
   }
 }
@@ -51,10 +52,12 @@ std::string remedy(int code, int system_error) {
       return "the disk is full; free some space and run again (what was stored before is intact)";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return "the file is damaged; go on with a copy or another file (`sqlite3 FILE .recover` may save what is readable)";
+      return "the file is damaged; go on with a copy or another file (`sqlite3 FILE .recover` may save what is "
+             "readable)";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return "another process held it for more than 10 s; wait for that process, or let each process use its own file and `kymo merge` "
+      return "another process held it for more than 10 s; wait for that process, or let each process use its own file "
+             "and `kymo merge` "
              "them";
     case SQLITE_READONLY:
       return "the file or its folder is not writable; change the permissions or name another file with --db";
@@ -63,7 +66,8 @@ std::string remedy(int code, int system_error) {
     case SQLITE_AUTH:
       return "it cannot be opened; check that the file and its folder exist and are accessible";
     case SQLITE_IOERR:
-      return "reading or writing failed" + (system_error ? " (" + std::string(std::strerror(system_error)) + ")" : std::string()) +
+      return "reading or writing failed" +
+             (system_error ? " (" + std::string(std::strerror(system_error)) + ")" : std::string()) +
              "; check free space, file size limits and the disk (what was stored before is intact)";
     case SQLITE_NOMEM:
       return "out of memory";
@@ -110,7 +114,8 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const { sqlite3_f
 Connection::Connection(const std::string& name, const std::filesystem::path& file, int flags) : file_(file) {
   survive_file_size_limit();
   sqlite3* database = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code =
+      sqlite3_open_v2(name.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   database_.reset(database);
   if (code != SQLITE_OK) fail();
   sqlite3_busy_timeout(database, kBusyTimeoutMs);
@@ -209,13 +214,14 @@ void Connection::fail() const {
   const int code = sqlite3_extended_errcode(handle());
   const int system_error = sqlite3_system_errno(handle());
   const std::string advice = remedy(code, system_error);
-  throw Error("database " + quote(file_.string()) + ": " + (advice.empty() ? std::string() : advice + "; SQLite says: ") +
-              one_line(sqlite3_errmsg(handle())));
+  throw Error("database " + quote(file_.string()) + ": " +
+              (advice.empty() ? std::string() : advice + "; SQLite says: ") + one_line(sqlite3_errmsg(handle())));
 }
 
 Statement::Statement(const Connection& connection, std::string_view sql) : connection_(connection) {
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(connection.handle(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK)
+  if (sqlite3_prepare_v2(connection.handle(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) !=
+      SQLITE_OK)
     connection.fail();
   statement_.reset(statement);
 }
@@ -237,7 +243,8 @@ Statement& Statement::bind(int index, double value) {
 
 Statement& Statement::bind(int index, std::string_view value) {
   const std::string clean = clean_text(value);
-  if (sqlite3_bind_text64(handle(), index, clean.data(), clean.size(), SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK) connection_.fail();
+  if (sqlite3_bind_text64(handle(), index, clean.data(), clean.size(), SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK)
+    connection_.fail();
   return *this;
 }
 
@@ -263,14 +270,16 @@ int Statement::column_count() const { return sqlite3_column_count(handle()); }
 
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle(), column));
-  return bytes == nullptr ? std::string() : clean_text({bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle(), column))});
+  return bytes == nullptr ? std::string()
+                          : clean_text({bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle(), column))});
 }
 
 Transaction::Transaction(const Connection& connection) : connection_(connection) { connection.exec("BEGIN IMMEDIATE"); }
 
 Transaction::~Transaction() {
   // After some failures SQLite has rolled back by itself.
-  if (open_ && sqlite3_get_autocommit(connection_.handle()) == 0) sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  if (open_ && sqlite3_get_autocommit(connection_.handle()) == 0)
+    sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 void Transaction::commit() {

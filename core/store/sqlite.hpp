@@ -88,10 +88,12 @@ class Connection {
   std::string text(std::string_view sql) const;      ///< the same; empty without rows
   std::int64_t last_insert_id() const;
   std::int64_t changes() const;
-  /// Reads bytes of the file without taking a lock, rolling anything back, or believing anything in it; shorter at the end of the file.
+  /// Reads bytes of the file without taking a lock, rolling anything back, or believing anything in it; shorter at the
+  /// end of the file.
   std::string raw_bytes(std::int64_t offset, int count) const;
   std::int64_t raw_size() const;
-  /// True if the last call failed for a reason other than the values that were to be stored: disk full, input/output, damage ...
+  /// True if the last call failed for a reason other than the values that were to be stored: disk full, input/output,
+  /// damage ...
   bool is_broken() const;
   /// Throws what SQLite's last error on this connection means to a user.
   [[noreturn]] void fail() const;

@@ -25,10 +25,11 @@ void store_statistic(const Connection& results, std::int64_t run_id, const char*
   const measure::Statistics s = measure::summarize(counted);
   const std::int64_t excluded = all_throttled ? 0 : static_cast<std::int64_t>(series.throttled.size());
   Statement(results,
-            "INSERT INTO main.statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, std_ns, median_ns, min_ns, max_ns, "
+            "INSERT INTO main.statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, std_ns, "
+            "median_ns, min_ns, max_ns, "
             "ci_low_ns, ci_high_ns, p95_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind_all(run_id, series.phase, clock, s.count, excluded, all_throttled, s.mean, s.std, s.median, s.min, s.max, s.ci_low, s.ci_high,
-                s.p95)
+      .bind_all(run_id, series.phase, clock, s.count, excluded, all_throttled, s.mean, s.std, s.median, s.min, s.max,
+                s.ci_low, s.ci_high, s.p95)
       .run();
 }
 
@@ -45,12 +46,13 @@ void derive_durations(const Connection& results, std::int64_t run_id) {
 /// `clock` names the column that holds the times. A step is throttled as a whole, whichever phase it was noticed in.
 void summarize_clock(const Connection& results, std::int64_t run_id, const char* clock) {
   const std::string column = std::string("d.") + clock + "_ns";
-  Statement steps(results, "SELECT d.phase, w.throttled, " + column +
-                               " FROM main.step_duration d "
-                               "JOIN main.step_duration w ON w.run_id = d.run_id AND w.phase = 'step' AND w.step = d.step "
-                               "JOIN main.run r ON r.run_id = d.run_id "
-                               "WHERE d.run_id = ?1 AND w.warmup = 0 AND w.ranks = r.ranks AND " +
-                               column + " IS NOT NULL ORDER BY d.phase, d.step");
+  Statement steps(results,
+                  "SELECT d.phase, w.throttled, " + column +
+                      " FROM main.step_duration d "
+                      "JOIN main.step_duration w ON w.run_id = d.run_id AND w.phase = 'step' AND w.step = d.step "
+                      "JOIN main.run r ON r.run_id = d.run_id "
+                      "WHERE d.run_id = ?1 AND w.warmup = 0 AND w.ranks = r.ranks AND " +
+                      column + " IS NOT NULL ORDER BY d.phase, d.step");
   steps.bind(1, run_id);
   Series series;
   while (steps.step()) {
@@ -67,7 +69,8 @@ void summarize_clock(const Connection& results, std::int64_t run_id, const char*
 /// Host times of the measured steps of one phase of one rank, by pass.
 using PassTimes = std::map<std::string, std::vector<double>>;
 
-void store_overhead(const Connection& results, std::int64_t run_id, std::int64_t rank, const std::string& phase, const PassTimes& passes) {
+void store_overhead(const Connection& results, std::int64_t run_id, std::int64_t rank, const std::string& phase,
+                    const PassTimes& passes) {
   const auto time = passes.find("time");
   if (time == passes.end()) return;
   const double time_ns = measure::summarize(time->second).median;
@@ -86,9 +89,10 @@ void store_overhead(const Connection& results, std::int64_t run_id, std::int64_t
 }  // namespace
 
 void derive_overhead(const Connection& results, std::int64_t run_id) {
-  Statement samples(results,
-                    "SELECT rank, phase, pass, host_ns FROM main.sample WHERE run_id = ?1 AND warmup = 0 AND pass <> 'verify' "
-                    "AND EXISTS (SELECT 1 FROM main.rank WHERE run_id = ?1 AND pass NOT IN ('time', 'verify'))");
+  Statement samples(
+      results,
+      "SELECT rank, phase, pass, host_ns FROM main.sample WHERE run_id = ?1 AND warmup = 0 AND pass <> 'verify' "
+      "AND EXISTS (SELECT 1 FROM main.rank WHERE run_id = ?1 AND pass NOT IN ('time', 'verify'))");
   samples.bind(1, run_id);
   std::map<std::pair<std::int64_t, std::string>, PassTimes> phases;
   while (samples.step()) phases[{samples.integer(0), samples.text(1)}][samples.text(2)].push_back(samples.real(3));

@@ -67,7 +67,8 @@ namespace {
 
 std::vector<std::string> names_of(const Connection& connection, const std::string& table, const char* which) {
   std::vector<std::string> names;
-  Statement columns(connection, std::string("SELECT name FROM pragma_table_info(?, 'main') WHERE ") + which + " ORDER BY cid");
+  Statement columns(connection,
+                    std::string("SELECT name FROM pragma_table_info(?, 'main') WHERE ") + which + " ORDER BY cid");
   columns.bind(1, table);
   while (columns.step()) names.push_back(columns.text(0));
   return names;
@@ -75,7 +76,9 @@ std::vector<std::string> names_of(const Connection& connection, const std::strin
 
 }  // namespace
 
-std::vector<std::string> columns_of(const Connection& connection, const std::string& table) { return names_of(connection, table, "true"); }
+std::vector<std::string> columns_of(const Connection& connection, const std::string& table) {
+  return names_of(connection, table, "true");
+}
 
 std::vector<std::string> common_columns(const Connection& source, const Connection& target, const std::string& table) {
   const std::vector<std::string> there = columns_of(source, table);
@@ -105,7 +108,8 @@ const std::int64_t* IdMap::find(std::int64_t id) const {
   return found == others_.end() ? nullptr : &found->second;
 }
 
-void translate_texts(const std::vector<std::string>& columns, const IdMap& texts, std::vector<Translation>& translations) {
+void translate_texts(const std::vector<std::string>& columns, const IdMap& texts,
+                     std::vector<Translation>& translations) {
   for (const std::string& column : columns) {
     if (refers_to_text(column)) translations.push_back({position_of(columns, column), &texts});
   }
@@ -117,8 +121,12 @@ namespace {
 class StatementRows final : public RowSource {
  public:
   /// With `capture` the statement is one of RowCapture::select_sql().
-  StatementRows(Statement& select, RowCapture* capture, const CopyTarget& to, const std::vector<Translation>& translations)
-      : statement_(select), capture_(capture), cells_(capture != nullptr ? capture->cells() : own_), slots_(to.columns.size(), -1) {
+  StatementRows(Statement& select, RowCapture* capture, const CopyTarget& to,
+                const std::vector<Translation>& translations)
+      : statement_(select),
+        capture_(capture),
+        cells_(capture != nullptr ? capture->cells() : own_),
+        slots_(to.columns.size(), -1) {
     if (capture_ != nullptr) capture_->begin();
     const auto required = names_of(to.connection, to.table, "\"notnull\" <> 0 OR pk > 0");
     for (const Translation& translation : translations) {
@@ -161,7 +169,8 @@ class StatementRows final : public RowSource {
     }
     if (!statement_.step()) return false;
     own_.clear();
-    for (std::size_t i = 0; i < slots_.size(); ++i) own_.add(sqlite3_column_value(statement_.handle(), static_cast<int>(i)));
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      own_.add(sqlite3_column_value(statement_.handle(), static_cast<int>(i)));
     return true;
   }
 
@@ -190,7 +199,8 @@ class StatementRows final : public RowSource {
   std::int64_t unknown_ = 0;
 };
 
-std::int64_t copy_rows(Statement& select, RowCapture* capture, const CopyTarget& to, const std::vector<Translation>& translations) {
+std::int64_t copy_rows(Statement& select, RowCapture* capture, const CopyTarget& to,
+                       const std::vector<Translation>& translations) {
   StatementRows rows(select, capture, to, translations);
   insert_rows(to.connection, to.table, to.fixed, to.columns, rows, to.conflict);
   return rows.unknown();
@@ -202,7 +212,8 @@ std::int64_t copy_rows(Statement& select, const CopyTarget& to, const std::vecto
   return copy_rows(select, nullptr, to, translations);
 }
 
-std::int64_t copy_rows(Statement& select, RowCapture& capture, const CopyTarget& to, const std::vector<Translation>& translations) {
+std::int64_t copy_rows(Statement& select, RowCapture& capture, const CopyTarget& to,
+                       const std::vector<Translation>& translations) {
   return copy_rows(select, &capture, to, translations);
 }
 

@@ -69,9 +69,11 @@ struct Translation {
 };
 
 /// Adds a translation for each column that refers to a text.
-void translate_texts(const std::vector<std::string>& columns, const IdMap& texts, std::vector<Translation>& translations);
+void translate_texts(const std::vector<std::string>& columns, const IdMap& texts,
+                     std::vector<Translation>& translations);
 
-/// Where copied rows go: columns of a table of the target in the order in which they are selected, after those that are fixed.
+/// Where copied rows go: columns of a table of the target in the order in which they are selected, after those that are
+/// fixed.
 struct CopyTarget {
   const Connection& connection;
   std::string table;
@@ -80,11 +82,12 @@ struct CopyTarget {
   Conflict conflict = Conflict::kKeepOld;
 };
 
-/// Copies every row of `select` (already bound). An identifier that its map does not know becomes NULL, or leaves the row out where the
-/// table asks for one. Returns how many rows that befell.
+/// Copies every row of `select` (already bound). An identifier that its map does not know becomes NULL, or leaves the
+/// row out where the table asks for one. Returns how many rows that befell.
 std::int64_t copy_rows(Statement& select, const CopyTarget& to, const std::vector<Translation>& translations);
 /// The same for a statement of RowCapture::select_sql(): for tables of many rows.
-std::int64_t copy_rows(Statement& select, RowCapture& capture, const CopyTarget& to, const std::vector<Translation>& translations);
+std::int64_t copy_rows(Statement& select, RowCapture& capture, const CopyTarget& to,
+                       const std::vector<Translation>& translations);
 
 /// "SELECT a, b FROM main.table".
 std::string select_sql(const std::string& table, const std::vector<std::string>& columns);

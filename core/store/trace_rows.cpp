@@ -58,7 +58,8 @@ struct ActivityFacts {
 std::vector<RowColumn<Activity>> activity_columns(const RowColumn<Activity>& more, const ActivityFacts& facts) {
   using R = const Entry<Activity>&;
   using Column = RowColumn<Activity>;
-  const Column graph_node("graph_node", [](R r) { return r.item.graph_node == 0 ? RowValue::none() : RowValue(r.item.graph_node); });
+  const Column graph_node("graph_node",
+                          [](R r) { return r.item.graph_node == 0 ? RowValue::none() : RowValue(r.item.graph_node); });
   const Column op("op", [](R r) { return RowValue::or_null(r.item.op); });
   return {{"sequence", [](R r) -> RowValue { return r.sequence; }},
           {"name_id", [](R r) -> RowValue { return r.texts.name(r.item.name); }},
@@ -76,9 +77,11 @@ std::vector<RowColumn<Activity>> activity_columns(const RowColumn<Activity>& mor
 }
 
 template <ActivityKind kind>
-void write_kind(RankTarget& to, const std::vector<Activity>& activities, const RowColumn<Activity>& more, const ActivityFacts& facts) {
+void write_kind(RankTarget& to, const std::vector<Activity>& activities, const RowColumn<Activity>& more,
+                const ActivityFacts& facts) {
   if (!facts.kinds[static_cast<std::size_t>(kind)]) return;
-  write_rows<Activity>(to, word(kind), activities, activity_columns(more, facts), [](const Activity& a) { return a.kind == kind; });
+  write_rows<Activity>(to, word(kind), activities, activity_columns(more, facts),
+                       [](const Activity& a) { return a.kind == kind; });
 }
 
 void write_activities(RankTarget& to, const std::vector<Activity>& activities) {
@@ -199,20 +202,21 @@ void write_outliers(RankTarget& to, const event::PassRecord& record) {
     if (at < record.trace.activities.size()) calls.push_back({&outlier, &record.trace.activities[at]});
   }
   using R = const Entry<OutlierCall>&;
-  write_rows<OutlierCall>(to, "kernel_outlier", calls,
-                          {{"sequence", [](R r) -> RowValue { return r.item.outlier->sequence; }},
-                           {"name_id", [](R r) -> RowValue { return r.texts.name(r.item.activity->name); }},
-                           {"step", [](R r) -> RowValue { return r.item.activity->step; }},
-                           {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.activity->phase); }},
-                           {"scope_id", [](R r) -> RowValue { return r.texts.text(r.item.activity->scope); }},
-                           {"duration_ns", [](R r) -> RowValue { return r.item.activity->end_ns - r.item.activity->start_ns; }},
-                           {"siblings", [](R r) -> RowValue { return r.item.outlier->siblings; }},
-                           {"sibling_median_ns", [](R r) -> RowValue { return r.item.outlier->sibling_median_ns; }},
-                           {"deviation", [](R r) -> RowValue { return r.item.outlier->deviation; }},
-                           {"first_use", [](R r) -> RowValue { return r.item.outlier->first_use; }},
-                           {"concurrent", [](R r) -> RowValue { return r.item.outlier->concurrent; }},
-                           {"gap_before_ns", [](R r) -> RowValue { return r.item.outlier->gap_before_ns; }},
-                           {"sm_clock_mhz", [](R r) -> RowValue { return r.item.outlier->sm_clock_mhz; }}});
+  write_rows<OutlierCall>(
+      to, "kernel_outlier", calls,
+      {{"sequence", [](R r) -> RowValue { return r.item.outlier->sequence; }},
+       {"name_id", [](R r) -> RowValue { return r.texts.name(r.item.activity->name); }},
+       {"step", [](R r) -> RowValue { return r.item.activity->step; }},
+       {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.activity->phase); }},
+       {"scope_id", [](R r) -> RowValue { return r.texts.text(r.item.activity->scope); }},
+       {"duration_ns", [](R r) -> RowValue { return r.item.activity->end_ns - r.item.activity->start_ns; }},
+       {"siblings", [](R r) -> RowValue { return r.item.outlier->siblings; }},
+       {"sibling_median_ns", [](R r) -> RowValue { return r.item.outlier->sibling_median_ns; }},
+       {"deviation", [](R r) -> RowValue { return r.item.outlier->deviation; }},
+       {"first_use", [](R r) -> RowValue { return r.item.outlier->first_use; }},
+       {"concurrent", [](R r) -> RowValue { return r.item.outlier->concurrent; }},
+       {"gap_before_ns", [](R r) -> RowValue { return r.item.outlier->gap_before_ns; }},
+       {"sm_clock_mhz", [](R r) -> RowValue { return r.item.outlier->sm_clock_mhz; }}});
 }
 
 void write_clock_syncs(RankTarget& to, const std::vector<event::ClockSync>& syncs) {

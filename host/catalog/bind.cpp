@@ -29,7 +29,8 @@ std::string admitted(const Parameter& parameter) {
     case ParameterType::kChoice:
       return "one of " + join(parameter.choices, ", ");
   }
-  if (parameter.minimum && parameter.maximum) return what + fmt::format(" from {} to {}", *parameter.minimum, *parameter.maximum);
+  if (parameter.minimum && parameter.maximum)
+    return what + fmt::format(" from {} to {}", *parameter.minimum, *parameter.maximum);
   if (parameter.minimum) return what + fmt::format(" of at least {}", *parameter.minimum);
   if (parameter.maximum) return what + fmt::format(" of at most {}", *parameter.maximum);
   return what;
@@ -43,7 +44,8 @@ bool holds_several(const std::string& text) {
 
 [[noreturn]] void reject(const Parameter& parameter, const std::string& text, std::string more = "") {
   if (holds_several(text)) more += "; each parameter is set by itself: --set NAME=VALUE --set NAME=VALUE";
-  throw UsageError("parameter " + quote(parameter.name) + " cannot be " + quote(text) + ": it takes " + admitted(parameter) + more);
+  throw UsageError("parameter " + quote(parameter.name) + " cannot be " + quote(text) + ": it takes " +
+                   admitted(parameter) + more);
 }
 
 template <typename Number>
@@ -107,12 +109,13 @@ void check_value(const Parameter& parameter, const measure::Value& value) {
   if (!std::isfinite(number) || low || high) reject(parameter, measure::to_text(value));
 }
 
-measure::Parameters bind_parameters(const Workload& workload, const std::vector<std::pair<std::string, std::string>>& texts) {
+measure::Parameters bind_parameters(const Workload& workload,
+                                    const std::vector<std::pair<std::string, std::string>>& texts) {
   measure::Parameters bound;
   for (const Parameter& parameter : workload.parameters) bound[parameter.name] = parameter.default_value;
   for (const auto& [name, text] : texts) {
-    const auto at =
-        std::find_if(workload.parameters.begin(), workload.parameters.end(), [&](const Parameter& p) { return p.name == name; });
+    const auto at = std::find_if(workload.parameters.begin(), workload.parameters.end(),
+                                 [&](const Parameter& p) { return p.name == name; });
     if (at != workload.parameters.end()) {
       bound[name] = parse_value(*at, text);
       continue;

@@ -40,12 +40,15 @@ void add_torch(std::vector<std::string>& command) {
   const TorchLocation torch = find_torch();
   const std::string include = (torch.torch / "include").string();
   const fs::path lib = torch.torch / "lib";
-  for (const std::string& folder : {include, include + "/torch/csrc/api/include"}) command.insert(command.end(), {"-isystem", folder});
-  command.insert(command.end(), {defined("KYMO_PLUGIN_FRAMEWORK", "libtorch"), defined("KYMO_PLUGIN_FRAMEWORK_VERSION", torch.version),
-                                 "-D_GLIBCXX_USE_CXX11_ABI=1"});
+  for (const std::string& folder : {include, include + "/torch/csrc/api/include"})
+    command.insert(command.end(), {"-isystem", folder});
+  command.insert(command.end(),
+                 {defined("KYMO_PLUGIN_FRAMEWORK", "libtorch"), defined("KYMO_PLUGIN_FRAMEWORK_VERSION", torch.version),
+                  "-D_GLIBCXX_USE_CXX11_ABI=1"});
   // libtorch.so brings in the CUDA kernels: it stays needed although no symbol of it is used.
-  command.insert(command.end(), {"-Wl,--allow-shlib-undefined", "-Wl,--push-state,--no-as-needed", (lib / "libtorch.so").string(),
-                                 "-Wl,--pop-state", (lib / "libtorch_cpu.so").string(), (lib / "libc10.so").string()});
+  command.insert(command.end(),
+                 {"-Wl,--allow-shlib-undefined", "-Wl,--push-state,--no-as-needed", (lib / "libtorch.so").string(),
+                  "-Wl,--pop-state", (lib / "libtorch_cpu.so").string(), (lib / "libc10.so").string()});
 }
 
 }  // namespace
@@ -62,10 +65,11 @@ fs::path build_plugin_file(const fs::path& source_cpp, bool torch) {
   const fs::path result = fs::absolute(name + ".so");
   const fs::path fresh = fs::absolute("." + name + ".so.new");
   std::vector<std::string> command = compiler();
-  command.insert(command.end(), {"-std=c++20", "-O2", "-g1", "-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
-                                 "-isystem", (root / "include").string(), "-isystem", (root / "include" / "kymo" / "abi").string(),
-                                 defined("KYMO_PLUGIN_NAME", name), fs::absolute(source_cpp).string(), "-o", fresh.string(),
-                                 "-Wl,--version-script=" + script.string(), "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN"});
+  command.insert(command.end(),
+                 {"-std=c++20", "-O2", "-g1", "-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
+                  "-isystem", (root / "include").string(), "-isystem", (root / "include" / "kymo" / "abi").string(),
+                  defined("KYMO_PLUGIN_NAME", name), fs::absolute(source_cpp).string(), "-o", fresh.string(),
+                  "-Wl,--version-script=" + script.string(), "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN"});
   if (torch) add_torch(command);
   SpawnOptions options;
   options.command = command;

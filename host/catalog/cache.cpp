@@ -25,9 +25,12 @@ std::filesystem::path entry_for(const std::filesystem::path& file) {
 }  // namespace
 
 Json cache_stamp(const std::filesystem::path& file) {
-  struct stat facts {};
-  if (stat(file.c_str(), &facts) != 0) throw Refused(file, std::string("it cannot be looked at: ") + std::strerror(errno));
-  const auto nanoseconds = [](const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; };
+  struct stat facts{};
+  if (stat(file.c_str(), &facts) != 0)
+    throw Refused(file, std::string("it cannot be looked at: ") + std::strerror(errno));
+  const auto nanoseconds = [](const timespec& time) {
+    return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+  };
   // The change time sees a file that was replaced with its modification time kept.
   return {{"format", kFormat},
           {"kymo", version()},
@@ -48,10 +51,12 @@ std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json&
     const auto entry = entry_for(file);
     if (!std::filesystem::exists(entry)) return std::nullopt;
     const Json json = parse_json(read_file(entry), entry.string());
-    if (!json.is_object() || !json.contains("stamp") || json["stamp"] != stamp || !json.contains("plugin")) return std::nullopt;
+    if (!json.is_object() || !json.contains("stamp") || json["stamp"] != stamp || !json.contains("plugin"))
+      return std::nullopt;
     Plugin plugin = plugin_from_json(json["plugin"]);
     if (plugin.workloads.empty() || plugin.file.sha256.size() != 64) return std::nullopt;
-    if (!json.contains("libraries") || json["libraries"] != library_stamps(plugin, file.parent_path())) return std::nullopt;
+    if (!json.contains("libraries") || json["libraries"] != library_stamps(plugin, file.parent_path()))
+      return std::nullopt;
     return plugin;
   } catch (const std::exception& problem) {
     log::debug(std::string("a cached description is ignored: ") + problem.what());

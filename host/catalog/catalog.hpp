@@ -10,7 +10,8 @@
 #include "base/json.hpp"
 #include "measure/plan.hpp"
 
-/// Finds, verifies and describes plugins. The host process never loads one: `kymo describe-plugin FILE` does, in a child.
+/// Finds, verifies and describes plugins. The host process never loads one: `kymo describe-plugin FILE` does, in a
+/// child.
 namespace kymo::catalog {
 
 enum class ParameterType { kInt, kReal, kBool, kText, kChoice };
@@ -96,11 +97,13 @@ struct Found {
 /// Throws UsageError naming the nearest workload, or the rejected file that may have held it.
 Found find_workload(const Catalog& catalog, const std::string& name);
 
-/// Checks names, types and bounds of texts "p=v" and fills in the defaults. Throws UsageError naming parameter, value and what is admitted.
-measure::Parameters bind_parameters(const Workload& workload, const std::vector<std::pair<std::string, std::string>>& texts);
+/// Checks names, types and bounds of texts "p=v" and fills in the defaults. Throws UsageError naming parameter, value
+/// and what is admitted.
+measure::Parameters bind_parameters(const Workload& workload,
+                                    const std::vector<std::pair<std::string, std::string>>& texts);
 
-/// Loads the library into this process (a worker or the describing child) and returns its table; checks it against the note. Throws Error.
-/// The library is never unloaded.
+/// Loads the library into this process (a worker or the describing child) and returns its table; checks it against the
+/// note. Throws Error. The library is never unloaded.
 const void* load_plugin(const std::filesystem::path& file);
 
 Json to_json(const Plugin& plugin);

@@ -85,7 +85,8 @@ std::map<std::string, std::string> libraries_beside(const std::filesystem::path&
   dl_iterate_phdr(collect, &loaded);
   std::map<std::string, std::string> libraries;
   for (const auto& library : loaded)
-    if (library != file && library.parent_path() == file.parent_path()) libraries.emplace(library.filename().string(), "");
+    if (library != file && library.parent_path() == file.parent_path())
+      libraries.emplace(library.filename().string(), "");
   return libraries;
 }
 
@@ -120,7 +121,8 @@ Plugin describe_file(const std::filesystem::path& file, const Options& options) 
   const Json libraries = library_stamps(plugin, identity.file.parent_path());
   take_identity(plugin, identity, sha256_of_file(identity.file));
   for (auto& [name, hash] : plugin.file.libraries) hash = sha256_of_file(identity.file.parent_path() / name);
-  const bool unchanged = cache_stamp(identity.file) == stamp && library_stamps(plugin, identity.file.parent_path()) == libraries;
+  const bool unchanged =
+      cache_stamp(identity.file) == stamp && library_stamps(plugin, identity.file.parent_path()) == libraries;
   if (unchanged) write_cached(plugin, stamp, libraries);  // else something was replaced meanwhile
   return plugin;
 }

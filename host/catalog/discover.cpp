@@ -20,7 +20,8 @@ std::vector<fs::path> plugins_in(const fs::path& folder) {
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     const std::string name = at->path().filename().string();
-    if (at->path().extension() == ".so" && !name.starts_with("lib") && !name.starts_with(".")) files.push_back(at->path());
+    if (at->path().extension() == ".so" && !name.starts_with("lib") && !name.starts_with("."))
+      files.push_back(at->path());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -50,13 +51,17 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
 void add(Catalog& catalog, Plugin plugin, std::set<std::string>& names) {
   std::erase_if(plugin.workloads, [&](const Workload& workload) {
     const bool hidden = !names.insert(workload.name).second;
-    if (hidden) log::debug("workload " + quote(workload.name) + " of " + quote(plugin.file.file.string()) + " is hidden by an earlier one");
+    if (hidden)
+      log::debug("workload " + quote(workload.name) + " of " + quote(plugin.file.file.string()) +
+                 " is hidden by an earlier one");
     return hidden;
   });
   if (!plugin.workloads.empty()) catalog.plugins.push_back(std::move(plugin));
 }
 
-std::string about_rejected(const Rejected& rejected) { return quote(rejected.file.string()) + " was refused: " + rejected.reason; }
+std::string about_rejected(const Rejected& rejected) {
+  return quote(rejected.file.string()) + " was refused: " + rejected.reason;
+}
 
 }  // namespace
 
@@ -95,7 +100,8 @@ Found find_workload(const Catalog& catalog, const std::string& name) {
     message += "; " + std::to_string(catalog.rejected.size()) + " plugin file(s) could not be used, of these " +
                about_rejected(catalog.rejected.front());
   }
-  if (names.empty() && catalog.rejected.empty()) message += ": no plugins were found; see KYMO_PLUGIN_PATH and --plugin";
+  if (names.empty() && catalog.rejected.empty())
+    message += ": no plugins were found; see KYMO_PLUGIN_PATH and --plugin";
   throw UsageError(message);
 }
 

@@ -29,8 +29,9 @@ constexpr std::uint16_t kMachine = EM_AARCH64;
 /// A file of which only the parts that are asked for are read.
 class Bytes {
  public:
-  explicit Bytes(const std::filesystem::path& file) : file_(file), fd_(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat facts {};
+  explicit Bytes(const std::filesystem::path& file)
+      : file_(file), fd_(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    struct stat facts{};
     if (fd_ < 0 || fstat(fd_, &facts) != 0) {
       const int reason = errno;
       release();
@@ -77,11 +78,13 @@ Elf64_Ehdr read_header(const Bytes& bytes) {
   if (!bytes.read(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
     throw Refused(bytes.file(), "it is no ELF file; a plugin is a shared library (.so)");
   }
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != kMachine) {
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+      header.e_machine != kMachine) {
     throw Refused(bytes.file(), "it was built for another kind of machine");
   }
   if (header.e_type != ET_DYN) throw Refused(bytes.file(), "it is no shared library; build it with kymo_add_plugin");
-  if (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr)) throw Refused(bytes.file(), "its ELF header is damaged");
+  if (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr))
+    throw Refused(bytes.file(), "its ELF header is damaged");
   return header;
 }
 
@@ -119,15 +122,16 @@ bool is_clean(const char (&field)[size]) {
 kymo_note checked(const Bytes& bytes, const std::vector<char>& content) {
   kymo_note note{};
   if (content.size() < sizeof note) {
-    throw Refused(bytes.file(),
-                  "its kymo note has " + std::to_string(content.size()) + " bytes, " + std::to_string(sizeof note) + " are needed");
+    throw Refused(bytes.file(), "its kymo note has " + std::to_string(content.size()) + " bytes, " +
+                                    std::to_string(sizeof note) + " are needed");
   }
   std::memcpy(&note, content.data(), sizeof note);
   if (std::memcmp(note.magic, KYMO_NOTE_MAGIC, sizeof note.magic) != 0)
     throw Refused(bytes.file(), "its kymo note has the wrong magic word");
-  if (note.size < sizeof note || note.size > content.size()) throw Refused(bytes.file(), "its kymo note states a wrong size");
-  if (!is_clean(note.framework) || !is_clean(note.framework_version) || !is_clean(note.cuda_version) || !is_clean(note.compiler) ||
-      !is_clean(note.cxx_abi)) {
+  if (note.size < sizeof note || note.size > content.size())
+    throw Refused(bytes.file(), "its kymo note states a wrong size");
+  if (!is_clean(note.framework) || !is_clean(note.framework_version) || !is_clean(note.cuda_version) ||
+      !is_clean(note.compiler) || !is_clean(note.cxx_abi)) {
     throw Refused(bytes.file(), "its kymo note is damaged");
   }
   return note;
@@ -141,7 +145,8 @@ kymo_note read_note(const std::filesystem::path& file) {
   for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment{};
     // An offset that wraps around lands outside the file or on bytes that are no note: both are handled.
-    if (!bytes.read(header.e_phoff + i * sizeof segment, &segment, sizeof segment)) throw Refused(file, "it is cut short");
+    if (!bytes.read(header.e_phoff + i * sizeof segment, &segment, sizeof segment))
+      throw Refused(file, "it is cut short");
     if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNoteBytes) continue;
     std::vector<char> notes(segment.p_filesz);
     if (!bytes.read(segment.p_offset, notes.data(), notes.size())) throw Refused(file, "it is cut short");

@@ -8,7 +8,8 @@
 namespace kymo::catalog {
 namespace {
 
-constexpr std::array kTypes{ParameterType::kInt, ParameterType::kReal, ParameterType::kBool, ParameterType::kText, ParameterType::kChoice};
+constexpr std::array kTypes{ParameterType::kInt, ParameterType::kReal, ParameterType::kBool, ParameterType::kText,
+                            ParameterType::kChoice};
 
 ParameterType type_from(const std::string& word) {
   for (const ParameterType type : kTypes)
@@ -31,8 +32,10 @@ measure::Value value_from(ParameterType type, const Json& json) {
 }
 
 Json parameter_to_json(const Parameter& parameter) {
-  Json json{
-      {"name", parameter.name}, {"type", to_string(parameter.type)}, {"unit", parameter.unit}, {"documentation", parameter.documentation}};
+  Json json{{"name", parameter.name},
+            {"type", to_string(parameter.type)},
+            {"unit", parameter.unit},
+            {"documentation", parameter.documentation}};
   std::visit([&json](const auto& value) { json["default"] = value; }, parameter.default_value);
   if (parameter.minimum) json["minimum"] = *parameter.minimum;
   if (parameter.maximum) json["maximum"] = *parameter.maximum;
@@ -76,7 +79,8 @@ Workload workload_from_json(const Json& json) {
   workload.name = json.at("name").get<std::string>();
   workload.documentation = json.at("documentation").get<std::string>();
   workload.runs_on_cpu = workload.runs_on_cuda = false;
-  for (const Json& device : json.at("devices")) (device == "cuda" ? workload.runs_on_cuda : workload.runs_on_cpu) = true;
+  for (const Json& device : json.at("devices"))
+    (device == "cuda" ? workload.runs_on_cuda : workload.runs_on_cpu) = true;
   workload.min_ranks = json.at("min_ranks").get<int>();
   workload.max_ranks = json.at("max_ranks").get<int>();
   workload.asynchronous_step = json.at("asynchronous_step").get<bool>();

@@ -14,8 +14,10 @@ namespace kymo::catalog {
 const void* load_plugin(const std::filesystem::path& file) {
   const kymo_note note = read_note(file);
   try {
-    // Leaked on purpose: threads, device code and exit handlers of the plugin's libraries may run until the process ends.
-    auto* library = new boost::dll::shared_library(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+    // Leaked on purpose: threads, device code and exit handlers of the plugin's libraries may run until the process
+    // ends.
+    auto* library =
+        new boost::dll::shared_library(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
     if (!library->has(KYMO_ENTRY_SYMBOL)) {
       throw Error("it exports no " KYMO_ENTRY_SYMBOL "; add KYMO_EXPORT_WORKLOADS and build it with kymo_add_plugin");
     }

@@ -6,7 +6,8 @@
 
 namespace kymo::catalog {
 
-inline constexpr const char* kNameRule = "a name is a lower-case letter, then up to 63 lower-case letters, digits and '_'";
+inline constexpr const char* kNameRule =
+    "a name is a lower-case letter, then up to 63 lower-case letters, digits and '_'";
 
 /// Names travel to SQL, file names, C++ and the command line, so they are kept plain.
 constexpr bool is_name(std::string_view text) {

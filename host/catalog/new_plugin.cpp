@@ -18,12 +18,15 @@ constexpr std::string_view kFolderPlaceholder = "@KYMO_FOLDER@";
 void check_name(const std::string& name) {
   if (!is_name(name)) throw UsageError("a plugin cannot be called " + quote(name) + ": " + kNameRule);
   // CMake keeps these target names for itself.
-  for (const char* taken : {"all", "clean", "depend", "edit_cache", "help", "install", "package", "rebuild_cache", "test"}) {
+  for (const char* taken :
+       {"all", "clean", "depend", "edit_cache", "help", "install", "package", "rebuild_cache", "test"}) {
     if (name == taken)
-      throw UsageError("a plugin cannot be called " + quote(name) + ": CMake uses that name; try " + quote(name + "_workload"));
+      throw UsageError("a plugin cannot be called " + quote(name) + ": CMake uses that name; try " +
+                       quote(name + "_workload"));
   }
   if (name.starts_with("lib"))
-    throw UsageError("a plugin cannot be called " + quote(name) + ": files lib*.so are taken for shared libraries, not plugins");
+    throw UsageError("a plugin cannot be called " + quote(name) +
+                     ": files lib*.so are taken for shared libraries, not plugins");
 }
 
 /// flash_attention → FlashAttention.
@@ -52,7 +55,8 @@ std::string cmake_escaped(const std::string& text) {
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -64,7 +68,8 @@ fs::path new_plugin(const std::string& name, const fs::path& parent) {
   if (!fs::is_regular_file(source / "CMakeLists.txt"))
     throw Error("the template is missing: no " + quote((source / "CMakeLists.txt").string()));
   const fs::path folder = fs::absolute(parent) / name;
-  if (fs::exists(fs::symlink_status(folder))) throw UsageError(quote(folder.string()) + " exists already: choose another name or folder");
+  if (fs::exists(fs::symlink_status(folder)))
+    throw UsageError(quote(folder.string()) + " exists already: choose another name or folder");
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) throw Error("cannot make the folder " + quote(folder.string()) + ": " + failed.message());

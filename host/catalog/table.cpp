@@ -19,7 +19,8 @@ constexpr std::size_t kMaxTextBytes = 64 << 10;
 
 std::string text_of(const char* text, const std::string& what) {
   if (!text) throw Error(what + " is missing (NULL)");
-  if (strnlen(text, kMaxTextBytes + 1) > kMaxTextBytes) throw Error(what + " is longer than " + std::to_string(kMaxTextBytes) + " bytes");
+  if (strnlen(text, kMaxTextBytes + 1) > kMaxTextBytes)
+    throw Error(what + " is longer than " + std::to_string(kMaxTextBytes) + " bytes");
   return text;
 }
 
@@ -38,7 +39,8 @@ void check_size(std::uint32_t stated, std::size_t needed, const std::string& wha
 
 std::vector<std::string> texts_of(const char* const* texts, std::uint32_t count, const std::string& what) {
   if (count > kMaxItems)
-    throw Error(what + " has " + std::to_string(count) + " entries, at most " + std::to_string(kMaxItems) + " are admitted");
+    throw Error(what + " has " + std::to_string(count) + " entries, at most " + std::to_string(kMaxItems) +
+                " are admitted");
   if (count > 0 && !texts) throw Error(what + " is missing (NULL)");
   std::vector<std::string> result;
   for (std::uint32_t i = 0; i < count; ++i) result.push_back(text_of(texts[i], what));
@@ -78,7 +80,8 @@ ParameterType type_of(std::uint32_t type, const std::string& what) {
 
 /// Defaults and axes go through the checks that a user's values go through.
 void check_own_values(const Parameter& parameter, const std::string& what) {
-  if (parameter.type == ParameterType::kChoice && parameter.choices.empty()) throw Error(what + " is a choice of nothing");
+  if (parameter.type == ParameterType::kChoice && parameter.choices.empty())
+    throw Error(what + " is a choice of nothing");
   try {
     check_value(parameter, parameter.default_value);
   } catch (const UsageError& problem) {
@@ -127,12 +130,14 @@ std::vector<Parameter> parameters_from(const kymo_workload& from, const std::str
 }
 
 std::vector<std::string> phases_from(const kymo_workload& from, const std::string& workload) {
-  std::vector<std::string> phases = texts_of(from.phases, from.phase_count, "the phases of workload " + quote(workload));
+  std::vector<std::string> phases =
+      texts_of(from.phases, from.phase_count, "the phases of workload " + quote(workload));
   std::set<std::string> names{"step", "other"};
   for (const std::string& phase : phases) {
     name_of(phase.c_str(), "a phase of workload " + quote(workload));
     if (!names.insert(phase).second) {
-      throw Error("workload " + quote(workload) + " declares the phase " + quote(phase) + " twice, or its name is reserved");
+      throw Error("workload " + quote(workload) + " declares the phase " + quote(phase) +
+                  " twice, or its name is reserved");
     }
   }
   return phases;
@@ -154,7 +159,8 @@ Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   constexpr std::uint32_t kMostRanks = 1u << 20;
   if (from->min_ranks < 1 || from->min_ranks > kMostRanks || from->max_ranks > kMostRanks ||
       (from->max_ranks != 0 && from->max_ranks < from->min_ranks)) {
-    throw Error(what + " has wrong bounds for its ranks: " + std::to_string(from->min_ranks) + " to " + std::to_string(from->max_ranks));
+    throw Error(what + " has wrong bounds for its ranks: " + std::to_string(from->min_ranks) + " to " +
+                std::to_string(from->max_ranks));
   }
   to.min_ranks = static_cast<int>(from->min_ranks);
   to.max_ranks = static_cast<int>(from->max_ranks);
@@ -173,11 +179,13 @@ void check_table(const kymo_plugin* table, const kymo_note& note) {
   if (table->abi_major != note.abi_major || table->abi_minor != note.abi_minor) {
     throw Error("its table and its note name different plugin interfaces");
   }
-  if (!table->workload_count || !table->workload || !table->get_extension) throw Error("its table lacks a function (NULL)");
+  if (!table->workload_count || !table->workload || !table->get_extension)
+    throw Error("its table lacks a function (NULL)");
   const std::string framework = text_of(table->framework, "the framework of its table");
   if (framework != note.framework) {
-    throw Error("its workloads use " + (framework.empty() ? "no framework" : quote(framework)) + ", but it was built with " +
-                (*note.framework ? quote(note.framework) : "none") + ": say TORCH in kymo_add_plugin if it uses LibTorch");
+    throw Error("its workloads use " + (framework.empty() ? "no framework" : quote(framework)) +
+                ", but it was built with " + (*note.framework ? quote(note.framework) : "none") +
+                ": say TORCH in kymo_add_plugin if it uses LibTorch");
   }
 }
 
@@ -186,7 +194,8 @@ Plugin plugin_from_table(const kymo_plugin& table) {
   plugin.name = name_of(table.name, "the name of the plugin");
   plugin.version = text_of(table.version, "the version of the plugin");
   const std::uint32_t count = table.workload_count();
-  if (count == 0 || count > kMaxWorkloads) throw Error("it holds " + std::to_string(count) + " workloads; 1 to 256 are admitted");
+  if (count == 0 || count > kMaxWorkloads)
+    throw Error("it holds " + std::to_string(count) + " workloads; 1 to 256 are admitted");
   std::set<std::string> names;
   for (std::uint32_t i = 0; i < count; ++i) {
     plugin.workloads.push_back(workload_from(table.workload(i), i));

@@ -38,11 +38,13 @@ void check_abi(const fs::path& file, const kymo_note& note) {
                           text(KYMO_ABI_MAJOR, KYMO_ABI_MINOR) + ": build it again with this kymo");
 }
 
-/// LibTorch promises nothing between versions, so a plugin that uses it runs with the version it was built with, and no other.
+/// LibTorch promises nothing between versions, so a plugin that uses it runs with the version it was built with, and no
+/// other.
 void check_framework(const fs::path& file, const kymo_note& note) {
   const std::string framework = note.framework;
   if (framework.empty()) return;
-  if (framework != kLibTorch) throw Refused(file, "it needs the framework " + quote(framework) + ", which this kymo does not know");
+  if (framework != kLibTorch)
+    throw Refused(file, "it needs the framework " + quote(framework) + ", which this kymo does not know");
   const TorchLocation* torch = nullptr;
   try {
     torch = &torch_location();
@@ -50,12 +52,14 @@ void check_framework(const fs::path& file, const kymo_note& note) {
     throw Refused(file, std::string("it needs LibTorch ") + note.framework_version + ": " + missing.what());
   }
   if (torch->version != note.framework_version) {
-    throw Refused(file, std::string("it was built with LibTorch ") + note.framework_version + ", but the one found is " + torch->version +
-                            " in " + quote(torch->torch.string()) + ": build it again, or set KYMO_TORCH");
+    throw Refused(file, std::string("it was built with LibTorch ") + note.framework_version +
+                            ", but the one found is " + torch->version + " in " + quote(torch->torch.string()) +
+                            ": build it again, or set KYMO_TORCH");
   }
   if (*note.cuda_version && torch->cuda != note.cuda_version) {
-    throw Refused(file, std::string("it was built with LibTorch for CUDA ") + note.cuda_version + ", but the one found is for " +
-                            (torch->cuda.empty() ? "CPU only" : "CUDA " + torch->cuda) + ": build it again, or set KYMO_TORCH");
+    throw Refused(file, std::string("it was built with LibTorch for CUDA ") + note.cuda_version +
+                            ", but the one found is for " + (torch->cuda.empty() ? "CPU only" : "CUDA " + torch->cuda) +
+                            ": build it again, or set KYMO_TORCH");
   }
   if (std::string(note.cxx_abi) != "cxx11") {
     throw Refused(file, "it was built with the C++ library ABI " + quote(note.cxx_abi) + ", LibTorch with 'cxx11'");

@@ -22,9 +22,9 @@ constexpr double kGiga = 1e9;
 
 bool is_setting(const std::string& text) {
   const std::size_t equals = text.find('=');
-  return equals != text.npos && equals > 0 && std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
-           return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-         });
+  return equals != text.npos && equals > 0 &&
+         std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(equals),
+                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
 std::string key_of(const PlannedCase& planned) { return measure::plan_key(planned.run.what, planned.run.how); }
@@ -35,8 +35,10 @@ CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalo
   spec.set = peer.set;
   for (const catalog::Parameter& parameter : workload.parameters) {
     const auto shared = planned.run.what.parameters.find(parameter.name);
-    const bool fixed = std::any_of(peer.set.begin(), peer.set.end(), [&](const auto& setting) { return setting.first == parameter.name; });
-    if (shared != planned.run.what.parameters.end() && !fixed) spec.set.emplace_back(parameter.name, measure::to_text(shared->second));
+    const bool fixed = std::any_of(peer.set.begin(), peer.set.end(),
+                                   [&](const auto& setting) { return setting.first == parameter.name; });
+    if (shared != planned.run.what.parameters.end() && !fixed)
+      spec.set.emplace_back(parameter.name, measure::to_text(shared->second));
   }
   spec.ranks = {planned.run.what.ranks};
   spec.device = planned.run.what.device == measure::DeviceKind::kCuda ? DeviceChoice::kCuda : DeviceChoice::kCpu;
@@ -47,8 +49,14 @@ CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalo
 
 /// One side of a pair: the median over its runs.
 Json side(const Json& results, const WorkByRun& work, const std::string& plan_key) {
-  Json row{{"workload", nullptr},    {"parameters", Json::object()}, {"runs", 0},       {"clock", nullptr}, {"median_ns", nullptr},
-           {"flops_per_s", nullptr}, {"bytes_per_s", nullptr},       {"ratio", nullptr}};
+  Json row{{"workload", nullptr},
+           {"parameters", Json::object()},
+           {"runs", 0},
+           {"clock", nullptr},
+           {"median_ns", nullptr},
+           {"flops_per_s", nullptr},
+           {"bytes_per_s", nullptr},
+           {"ratio", nullptr}};
   std::vector<double> medians;
   DeclaredWork declared;
   for (const Json& result : results) {
@@ -59,7 +67,8 @@ Json side(const Json& results, const WorkByRun& work, const std::string& plan_ke
     const Json& step = result["phases"]["step"];
     row["clock"] = step["clock"];
     medians.push_back(step["median_ns"].get<double>());
-    if (const auto place = work.find(result["run_id"].get<std::int64_t>()); place != work.end()) declared = place->second;
+    if (const auto place = work.find(result["run_id"].get<std::int64_t>()); place != work.end())
+      declared = place->second;
   }
   row["runs"] = medians.size();
   if (medians.empty()) return row;
@@ -71,7 +80,9 @@ Json side(const Json& results, const WorkByRun& work, const std::string& plan_ke
   return row;
 }
 
-std::string number(const Json& value, double unit) { return value.is_null() ? "-" : fmt::format("{:.4g}", value.get<double>() / unit); }
+std::string number(const Json& value, double unit) {
+  return value.is_null() ? "-" : fmt::format("{:.4g}", value.get<double>() / unit);
+}
 
 std::string text_or_dash(const Json& value) { return value.is_null() ? "-" : value.get<std::string>(); }
 
@@ -86,12 +97,13 @@ Peer peer_from(const std::string& text) {
   if (trim(peer.workload).empty() || peer.workload.ends_with(':'))
     throw UsageError("--against takes WORKLOAD or WORKLOAD:parameter=value,parameter=value, not " + quote(text));
   if (colon == text.npos) return peer;
-  for (const std::string& setting : split(text.substr(colon + 1), ',')) peer.set.push_back(name_and_value("--against", setting));
+  for (const std::string& setting : split(text.substr(colon + 1), ','))
+    peer.set.push_back(name_and_value("--against", setting));
   return peer;
 }
 
-Rotation with_peer(std::vector<PlannedCase> cases, const Peer& peer, const catalog::Found& found, const std::function<Gpus()>& gpus,
-                   MissingDevice missing) {
+Rotation with_peer(std::vector<PlannedCase> cases, const Peer& peer, const catalog::Found& found,
+                   const std::function<Gpus()>& gpus, MissingDevice missing) {
   std::set<std::string> planned_keys;
   for (const PlannedCase& planned : cases) planned_keys.insert(key_of(planned));
   Rotation rotation;
@@ -107,7 +119,8 @@ Rotation with_peer(std::vector<PlannedCase> cases, const Peer& peer, const catal
     if (planned_keys.insert(pair.of_peer).second) rotation.cases.push_back(std::move(beside));
   }
   if (rotation.pairs.empty())
-    throw UsageError("--against " + quote(peer.workload) + " is the very case that is run; name another workload or other parameters");
+    throw UsageError("--against " + quote(peer.workload) +
+                     " is the very case that is run; name another workload or other parameters");
   return rotation;
 }
 
@@ -147,7 +160,8 @@ TextTable against_table(const Json& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
     table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
-                          number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera), number(row["bytes_per_s"], kGiga),
+                          number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera),
+                          number(row["bytes_per_s"], kGiga),
                           row["ratio"].is_null() ? "-" : fmt::format("{:.3f}", row["ratio"].get<double>())});
   }
   return table;

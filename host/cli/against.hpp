@@ -36,11 +36,11 @@ struct Rotation {
   std::vector<Pair> pairs;
 };
 
-/// Puts the peer's case behind each case: what the peer declares of the case's parameters has the same value there, ranks, device and
-/// method are the same. A peer's case that several cases share is made once. Throws UsageError for a value that the peer does not admit,
-/// and if there is nothing to compare.
-Rotation with_peer(std::vector<PlannedCase> cases, const Peer& peer, const catalog::Found& found, const std::function<Gpus()>& gpus,
-                   MissingDevice missing);
+/// Puts the peer's case behind each case: what the peer declares of the case's parameters has the same value there,
+/// ranks, device and method are the same. A peer's case that several cases share is made once. Throws UsageError for a
+/// value that the peer does not admit, and if there is nothing to compare.
+Rotation with_peer(std::vector<PlannedCase> cases, const Peer& peer, const catalog::Found& found,
+                   const std::function<Gpus()>& gpus, MissingDevice missing);
 
 /// Operations and bytes of one step over all ranks, as declared; 0 = not declared.
 struct DeclaredWork {
@@ -50,8 +50,9 @@ struct DeclaredWork {
 using WorkByRun = std::map<std::int64_t, DeclaredWork>;
 WorkByRun declared_work(const store::ResultsDatabase& database, std::int64_t invocation_id);
 
-/// Two objects per pair, the case's first: runs that ended well, median_ns (over the medians of their steps), rates of declared work, and
-/// `ratio`: the time over that of the case. What is not known is null. `results` is what invocation_results() gives.
+/// Two objects per pair, the case's first: runs that ended well, median_ns (over the medians of their steps), rates of
+/// declared work, and `ratio`: the time over that of the case. What is not known is null. `results` is what
+/// invocation_results() gives.
 Json against_rows(const Json& results, const WorkByRun& work, const std::vector<Pair>& pairs);
 TextTable against_table(const Json& rows);
 

@@ -52,12 +52,15 @@ std::vector<std::string> command_names(const CLI::App& app) {
   for (const std::string& rest : app.remaining(true)) {
     if (rest.size() > 1 && rest[0] == '-') {
       const std::string name = rest.substr(0, rest.find('='));
-      throw UsageError("unknown option " + quote(name) + " for '" + words + "'" + suggestion(name, option_names(*command)));
+      throw UsageError("unknown option " + quote(name) + " for '" + words + "'" +
+                       suggestion(name, option_names(*command)));
     }
-    if (!names.empty()) throw UsageError("unknown command " + quote(rest) + " for '" + words + "'" + suggestion(rest, names));
+    if (!names.empty())
+      throw UsageError("unknown command " + quote(rest) + " for '" + words + "'" + suggestion(rest, names));
     throw UsageError("'" + words + "' takes no argument " + quote(rest));
   }
-  if (!names.empty() && error.get_name() == "RequiredError") throw UsageError("'" + words + "' needs a command: " + join(names, ", "));
+  if (!names.empty() && error.get_name() == "RequiredError")
+    throw UsageError("'" + words + "' needs a command: " + join(names, ", "));
   std::string what = error.what();
   what = what.substr(0, what.find('\n'));
   throw UsageError(what + "; see '" + words + " --help'");
@@ -86,8 +89,10 @@ void add_commands(CLI::App& app, Session& session) {
 int run_session(int argc, const char* const* argv) {
   Session session;
   for (int index = 0; index < argc; ++index) session.command_line += (index > 0 ? " " : "") + shell_word(argv[index]);
-  CLI::App app("Runs workloads from plugins under repeated, honest measurement, stores what they did in SQLite, and makes reports of it.",
-               "kymo");
+  CLI::App app(
+      "Runs workloads from plugins under repeated, honest measurement, stores what they did in SQLite, and makes "
+      "reports of it.",
+      "kymo");
   add_commands(app, session);
   try {
     app.parse(argc, argv);
@@ -120,7 +125,8 @@ int run_command_line(int argc, const char* const* argv) {
   }
   std::cout.flush();
   // A full disk behind a redirection must not pass for success.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return complain("cannot write to standard output", ExitCode::kToolError);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return complain("cannot write to standard output", ExitCode::kToolError);
   return code;
 }
 

@@ -28,9 +28,12 @@ Range range_from(const Axis& axis, const std::string& item) {
   const std::size_t dots = item.find("..");
   // The search starts after the first character of `hi`, which may be a sign; an exponent's sign is not an operation.
   std::size_t place = dots + 3;
-  while (place < item.size() && item[place] != '*' && !(item[place] == '+' && item[place - 1] != 'e' && item[place - 1] != 'E')) ++place;
+  while (place < item.size() && item[place] != '*' &&
+         !(item[place] == '+' && item[place - 1] != 'e' && item[place - 1] != 'E'))
+    ++place;
   if (place >= item.size()) fail(axis, item, std::string("is no range: write ") + kRangeForm);
-  return {trim(item.substr(0, dots)), trim(item.substr(dots + 2, place - dots - 2)), trim(item.substr(place + 1)), item[place]};
+  return {trim(item.substr(0, dots)), trim(item.substr(dots + 2, place - dots - 2)), trim(item.substr(place + 1)),
+          item[place]};
 }
 
 template <typename Number>
@@ -38,7 +41,9 @@ Number number_of(const Axis& axis, const std::string& item, const std::string& t
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-    fail(axis, item, std::string("holds ") + quote(text) + " where a " + (std::is_integral_v<Number> ? "whole " : "") + "number belongs");
+    fail(axis, item,
+         std::string("holds ") + quote(text) + " where a " + (std::is_integral_v<Number> ? "whole " : "") +
+             "number belongs");
   }
   return number;
 }
@@ -53,12 +58,14 @@ std::vector<std::string> whole_range(const Axis& axis, const std::string& item, 
   const auto by = number_of<std::int64_t>(axis, item, range.by);
   if (low > high) fail(axis, item, "ends before it begins");
   if (range.operation == '+' && by < 1) fail(axis, item, "needs a step of at least 1");
-  if (range.operation == '*' && (by < 2 || low < 1)) fail(axis, item, "needs a factor of at least 2 and a beginning of at least 1");
+  if (range.operation == '*' && (by < 2 || low < 1))
+    fail(axis, item, "needs a factor of at least 2 and a beginning of at least 1");
   std::vector<std::string> texts;
   for (std::int64_t value = low; value <= high;) {
     check_count(axis, item, texts.size());
     texts.push_back(std::to_string(value));
-    const bool overflow = range.operation == '+' ? __builtin_add_overflow(value, by, &value) : __builtin_mul_overflow(value, by, &value);
+    const bool overflow =
+        range.operation == '+' ? __builtin_add_overflow(value, by, &value) : __builtin_mul_overflow(value, by, &value);
     if (overflow) break;
   }
   return texts;
@@ -87,7 +94,8 @@ std::vector<std::string> real_range(const Axis& axis, const std::string& item, c
 }
 
 const catalog::Parameter* find_parameter(const catalog::Workload& workload, const std::string& name) {
-  const auto place = std::find_if(workload.parameters.begin(), workload.parameters.end(), [&](const auto& p) { return p.name == name; });
+  const auto place = std::find_if(workload.parameters.begin(), workload.parameters.end(),
+                                  [&](const auto& p) { return p.name == name; });
   return place == workload.parameters.end() ? nullptr : &*place;
 }
 
@@ -98,7 +106,8 @@ Axis axis_from(const std::string& text) {
   const std::size_t equals = text.find('=');
   axis.parameter = text.substr(0, equals);
   if (axis.parameter.empty())
-    throw UsageError("--axis takes parameter=v1,v2,... or parameter=" + std::string(kRangeForm) + ", not " + quote(text));
+    throw UsageError("--axis takes parameter=v1,v2,... or parameter=" + std::string(kRangeForm) + ", not " +
+                     quote(text));
   if (equals == std::string::npos) return axis;
   for (const std::string& item : split(text.substr(equals + 1), ',')) {
     axis.items.push_back(trim(item));
@@ -112,8 +121,8 @@ std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& 
   if (parameter == nullptr) catalog::bind_parameters(workload, {{axis.parameter, ""}});  // throws, naming the nearest
   const bool suggested = axis.items.empty();
   if (suggested && parameter->axis.empty()) {
-    throw UsageError("axis " + quote(axis.parameter) + ": workload " + quote(workload.name) + " suggests no values; write --axis " +
-                     axis.parameter + "=v1,v2");
+    throw UsageError("axis " + quote(axis.parameter) + ": workload " + quote(workload.name) +
+                     " suggests no values; write --axis " + axis.parameter + "=v1,v2");
   }
   const bool whole = parameter->type == catalog::ParameterType::kInt;
   const bool real = parameter->type == catalog::ParameterType::kReal;

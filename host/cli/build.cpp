@@ -30,10 +30,11 @@ int build(const Path& source) {
                      "; for more, use CMake and kymo_add_plugin");
   }
   std::error_code ignored;  // what cannot be looked at is no file either
-  if (!std::filesystem::is_regular_file(source, ignored)) throw UsageError("there is no source file " + quote(source.string()));
+  if (!std::filesystem::is_regular_file(source, ignored))
+    throw UsageError("there is no source file " + quote(source.string()));
   const Path plugin = catalog::build_plugin_file(source, includes_torch(read_file(source)));
   catalog::Options trusting;
-  trusting.trust = true;                     // it was made a moment ago; a folder that others can write is complained of when it is run
+  trusting.trust = true;  // it was made a moment ago; a folder that others can write is complained of when it is run
   catalog::describe_file(plugin, trusting);  // a plugin that cannot be used must not look finished
   std::printf("%s\n", visible(plugin.string()).c_str());
   return 0;
@@ -43,8 +44,8 @@ int build(const Path& source) {
 
 void add_build(CLI::App& app, Session& session) {
   auto source = std::make_shared<Path>();
-  CLI::App* command =
-      app.add_subcommand("build", "Compiles one C++ source into a plugin, ./NAME.so; links LibTorch if the source includes it");
+  CLI::App* command = app.add_subcommand(
+      "build", "Compiles one C++ source into a plugin, ./NAME.so; links LibTorch if the source includes it");
   command->add_option("file", *source, "source; its name becomes the plugin's")->required()->type_name("FILE");
   command->callback([&session, source] { session.action = [source] { return build(*source); }; });
 }

@@ -8,8 +8,8 @@ namespace CLI {
 class App;
 }
 
-/// One function per command: it adds the command with its options to the application and, when the command line names it,
-/// leaves in Session::action what is to be done. Nothing is done before the whole command line is understood.
+/// One function per command: it adds the command with its options to the application and, when the command line names
+/// it, leaves in Session::action what is to be done. Nothing is done before the whole command line is understood.
 namespace kymo::cli {
 
 struct Session {

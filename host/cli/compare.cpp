@@ -34,14 +34,16 @@ struct Arguments {
 bool is_file(const std::string& side) { return side.ends_with(".db") || side.find('/') != side.npos; }
 
 bool is_number(const std::string& side) {
-  return !side.empty() && side.size() <= 18 && std::all_of(side.begin(), side.end(), [](unsigned char c) { return std::isdigit(c); });
+  return !side.empty() && side.size() <= 18 &&
+         std::all_of(side.begin(), side.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
 /// The ids of the ended runs that `condition` on run r selects, with the label or number bound to :side.
-std::vector<std::string> ids_where(const ResultsDatabase& database, const std::string& condition, const std::string& side) {
+std::vector<std::string> ids_where(const ResultsDatabase& database, const std::string& condition,
+                                   const std::string& side) {
   std::vector<std::string> ids;
-  const auto table =
-      database.query("SELECT r.run_id FROM run r WHERE r.status NOT IN ('skipped', 'running') AND " + condition, {{"side", side}});
+  const auto table = database.query(
+      "SELECT r.run_id FROM run r WHERE r.status NOT IN ('skipped', 'running') AND " + condition, {{"side", side}});
   for (const auto& row : table.rows) ids.push_back(std::to_string(row.at(0).integer));
   return ids;
 }
@@ -83,7 +85,8 @@ SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::strin
 /// A file's runs, else those with the label, else those of the invocation of that number.
 SideRuns side_from(const std::string& side, const std::filesystem::path& file) {
   const auto database = open_results(is_file(side) ? std::filesystem::path(side) : file);
-  std::vector<std::string> ids = is_file(side) ? ids_where(*database, "TRUE", side) : ids_where(*database, "r.label = :side", side);
+  std::vector<std::string> ids =
+      is_file(side) ? ids_where(*database, "TRUE", side) : ids_where(*database, "r.label = :side", side);
   if (ids.empty() && is_number(side)) ids = ids_where(*database, "r.invocation_id = CAST(:side AS INTEGER)", side);
   if (ids.empty() && is_file(side)) throw UsageError("there is no run that has ended in " + quote(side));
   if (ids.empty()) refuse(*database, side);
@@ -95,8 +98,9 @@ int compare(const Arguments& arguments) {
   const SideRuns before = side_from(arguments.before, arguments.database);
   const SideRuns after = side_from(arguments.after, arguments.database);
   const Json rows = comparison_rows(before, after, arguments.phase, arguments.margin);
-  const std::string text = arguments.json ? json_text({{"phase", arguments.phase}, {"margin", arguments.margin}, {"cases", rows}})
-                                          : render(comparison_table(rows), colour_on_stdout());
+  const std::string text = arguments.json
+                               ? json_text({{"phase", arguments.phase}, {"margin", arguments.margin}, {"cases", rows}})
+                               : render(comparison_table(rows), colour_on_stdout());
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
   if (!arguments.json)
@@ -109,7 +113,8 @@ int compare(const Arguments& arguments) {
 
 void add_compare(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("compare", "Says whether the same cases take longer on one side than on the other, by their runs");
+  CLI::App* command = app.add_subcommand(
+      "compare", "Says whether the same cases take longer on one side than on the other, by their runs");
   const char* const side = "a label of --db, the number of an invocation, or another database FILE.db";
   command->add_option("before", arguments->before, side)->required()->type_name("SIDE");
   command->add_option("after", arguments->after, "likewise")->required()->type_name("SIDE");
@@ -123,7 +128,8 @@ void add_compare(CLI::App& app, Session& session) {
   command->add_flag("--json", arguments->json, "print JSON instead of a table");
   add_database_option(*command, arguments->database);
   command->footer(
-      "A verdict takes 5 runs of each side: 'kymo run W --repeat 5 --fresh --label before', then after the change the same with another "
+      "A verdict takes 5 runs of each side: 'kymo run W --repeat 5 --fresh --label before', then after the change the "
+      "same with another "
       "label.\nExample: kymo compare before after");
   command->callback([&session, arguments] { session.action = [arguments] { return compare(*arguments); }; });
 }

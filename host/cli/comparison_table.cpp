@@ -35,7 +35,9 @@ using Groups = std::map<std::string, Group>;
 
 std::string text_at(const Json& run, const char* name) { return run.at(name).get<std::string>(); }
 
-std::string key_of(const Json& run) { return text_at(run, "case_key") + " " + text_at(run, "mode") + " " + text_at(run, "sync"); }
+std::string key_of(const Json& run) {
+  return text_at(run, "case_key") + " " + text_at(run, "mode") + " " + text_at(run, "sync");
+}
 
 void add_run(Group& group, const Json& run, const std::string& phase) {
   group.any = run;
@@ -78,7 +80,8 @@ Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std
 std::string joined(const std::set<std::string>& words) { return join({words.begin(), words.end()}, ", "); }
 
 Json side_of(const Group& group) {
-  Json side{{"runs", group.medians.size()}, {"failed", group.failed},           {"median_ns", nullptr}, {"clock", nullptr},
+  Json side{{"runs", group.medians.size()}, {"failed", group.failed},
+            {"median_ns", nullptr},         {"clock", nullptr},
             {"sm_clock_mhz", nullptr},      {"machine", joined(group.machines)}};
   if (!group.sm_clocks_mhz.empty()) side["sm_clock_mhz"] = measure::summarize(group.sm_clocks_mhz).median;
   if (group.medians.empty()) return side;
@@ -93,25 +96,34 @@ void note_sm_clocks(const Json& before, const Json& after, Json& notes) {
   const auto first = before["sm_clock_mhz"].get<double>();
   const auto second = after["sm_clock_mhz"].get<double>();
   if (std::abs(second / first - 1) > kClockDifference)
-    notes.push_back(fmt::format("the multiprocessors' clock differed: {:.0f} MHz before, {:.0f} MHz after", first, second));
+    notes.push_back(
+        fmt::format("the multiprocessors' clock differed: {:.0f} MHz before, {:.0f} MHz after", first, second));
 }
 
-std::string counted(std::size_t count, const std::string& what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
 void note_side(const char* side, const Group& group, Json& notes) {
   const std::string start = std::string(side) + ": ";
   const auto failed = static_cast<std::size_t>(group.failed);
-  if (failed > 0) notes.push_back(start + counted(failed, "run") + " did not end well (" + joined(group.failures) + ") and do not count");
+  if (failed > 0)
+    notes.push_back(start + counted(failed, "run") + " did not end well (" + joined(group.failures) +
+                    ") and do not count");
   if (group.of_older_builds > 0)
-    notes.push_back(start + counted(static_cast<std::size_t>(group.of_older_builds), "run") + " of an older build of the plugin left out");
+    notes.push_back(start + counted(static_cast<std::size_t>(group.of_older_builds), "run") +
+                    " of an older build of the plugin left out");
   if (group.machines.size() > 1) notes.push_back(start + "measured on different machines: " + joined(group.machines));
   if (group.processes.size() < group.medians.size())
-    notes.push_back(start + counted(group.medians.size(), "run") + " shared " +
-                    (group.processes.size() == 1 ? "a process" : std::to_string(group.processes.size()) + " processes") +
-                    " and are not independent; 'kymo run --fresh' gives each its own");
+    notes.push_back(
+        start + counted(group.medians.size(), "run") + " shared " +
+        (group.processes.size() == 1 ? "a process" : std::to_string(group.processes.size()) + " processes") +
+        " and are not independent; 'kymo run --fresh' gives each its own");
 }
 
-bool same_clock(const Group& before, const Group& after) { return before.clocks.size() == 1 && before.clocks == after.clocks; }
+bool same_clock(const Group& before, const Group& after) {
+  return before.clocks.size() == 1 && before.clocks == after.clocks;
+}
 
 void judge(const Group& before, const Group& after, double margin, Json& row) {
   const measure::Comparison found = measure::compare(before.medians, after.medians, margin);
@@ -147,7 +159,8 @@ Json row_of(const Group& before, const Group& after, const std::string& phase, d
   note_side("after", after, notes);
   if (before.medians.empty() || after.medians.empty()) return row;
   if (!same_clock(before, after)) {
-    notes.push_back("timed on different clocks (" + joined(before.clocks) + "; " + joined(after.clocks) + "): not compared");
+    notes.push_back("timed on different clocks (" + joined(before.clocks) + "; " + joined(after.clocks) +
+                    "): not compared");
     return row;
   }
   if (before.machines != after.machines)
@@ -173,7 +186,9 @@ std::vector<std::string> parameters_of(const Json& rows) {
   return differing(cases);
 }
 
-std::string side_text(const Json& side) { return side["median_ns"].is_null() ? "-" : format_duration(side["median_ns"].get<double>()); }
+std::string side_text(const Json& side) {
+  return side["median_ns"].is_null() ? "-" : format_duration(side["median_ns"].get<double>());
+}
 
 std::string runs_text(const Json& side) {
   const auto failed = side["failed"].get<std::int64_t>();
@@ -221,10 +236,10 @@ Json comparison_rows(const SideRuns& before, const SideRuns& after, const std::s
 
 TextTable comparison_table(const Json& rows) {
   const std::string phase = rows.empty() || rows[0]["phase"] == "step" ? "" : text_at(rows[0], "phase") + " ";
-  TextTable table{
-      {"workload", "parameters", phase + "before", "runs", phase + "after", "runs", "after / before", "95 % interval", "p", "verdict"},
-      {false, false, true, true, true, true, true, true, true, false},
-      {}};
+  TextTable table{{"workload", "parameters", phase + "before", "runs", phase + "after", "runs", "after / before",
+                   "95 % interval", "p", "verdict"},
+                  {false, false, true, true, true, true, true, true, true, false},
+                  {}};
   const std::vector<std::string> parameters = parameters_of(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
@@ -247,10 +262,13 @@ std::vector<std::string> comparison_notes(const Json& rows) {
     }
   }
   for (std::string& note : notes) note = whose(cases[note], rows.size()) + ": " + note;
-  const auto on_both = [](const Json& row) { return !row["before"]["median_ns"].is_null() && !row["after"]["median_ns"].is_null(); };
+  const auto on_both = [](const Json& row) {
+    return !row["before"]["median_ns"].is_null() && !row["after"]["median_ns"].is_null();
+  };
   if (std::none_of(rows.begin(), rows.end(), on_both))
     notes.push_back(
-        "no case has runs on both sides: workload, parameters, ranks, device, mode and sync must be the same; 'kymo run --against' "
+        "no case has runs on both sides: workload, parameters, ranks, device, mode and sync must be the same; 'kymo "
+        "run --against' "
         "compares workloads");
   return notes;
 }

@@ -51,15 +51,17 @@ int describe(const std::string& word, const catalog::Options& options, bool as_j
   if (as_json) return print_as_json(found);
   const catalog::Workload& workload = *found.workload;
   std::string text = workload.name + ": " + visible(workload.documentation) + "\n\n";
-  const auto line = [&](const char* name, const std::string& value) { text += std::string(name) + visible(value) + "\n"; };
+  const auto line = [&](const char* name, const std::string& value) {
+    text += std::string(name) + visible(value) + "\n";
+  };
   line("plugin   ", found.plugin->name + " " + found.plugin->version + ", " + found.plugin->file.file.string());
   line("devices  ", workload.runs_on_cpu ? (workload.runs_on_cuda ? "cpu, cuda" : "cpu") : "cuda");
   line("ranks    ", ranks(workload));
   line("phases   ", workload.phases.empty() ? "none" : join(workload.phases, ", "));
   TextTable table{{"parameter", "type", "default", "unit", "admitted", "values to sweep", "meaning"}, {}, {}};
   for (const catalog::Parameter& parameter : workload.parameters) {
-    table.rows.push_back({parameter.name, catalog::to_string(parameter.type), measure::to_text(parameter.default_value), parameter.unit,
-                          admitted(parameter), join(parameter.axis, ","), parameter.documentation});
+    table.rows.push_back({parameter.name, catalog::to_string(parameter.type), measure::to_text(parameter.default_value),
+                          parameter.unit, admitted(parameter), join(parameter.axis, ","), parameter.documentation});
   }
   if (!table.rows.empty()) text += "\n" + render(table, false);
   std::fputs(text.c_str(), stdout);
@@ -77,7 +79,9 @@ struct Arguments {
 void add_describe(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("describe", "Shows a workload with its parameters, their defaults and bounds");
-  command->add_option("workload", arguments->workload, "name, or FILE.so, or FILE.so:NAME")->required()->type_name("WORKLOAD");
+  command->add_option("workload", arguments->workload, "name, or FILE.so, or FILE.so:NAME")
+      ->required()
+      ->type_name("WORKLOAD");
   command->add_flag("--json", arguments->json, "print JSON");
   add_plugin_options(*command, arguments->plugins);
   command->callback([&session, arguments] {

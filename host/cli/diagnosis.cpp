@@ -26,15 +26,18 @@ void examine_gpus(Findings& findings) {
     const worker::Devices devices = worker::probe_devices();
     findings.push_back({"cpu", Health::kOk, devices.cpu.name + ", " + format_bytes(devices.cpu.memory_bytes), ""});
     if (devices.driver_version.empty()) {
-      findings.push_back({"gpu driver", Health::kWarning, "no NVIDIA driver answers", "install the driver, or use --device cpu"});
+      findings.push_back(
+          {"gpu driver", Health::kWarning, "no NVIDIA driver answers", "install the driver, or use --device cpu"});
     } else {
       findings.push_back({"gpu driver", Health::kOk, devices.driver_version, ""});
     }
     if (devices.gpus.empty()) {
-      findings.push_back({"gpu", Health::kWarning, devices.no_gpu_reason, "cases that need a GPU will be skipped; --device cpu works"});
+      findings.push_back({"gpu", Health::kWarning, devices.no_gpu_reason,
+                          "cases that need a GPU will be skipped; --device cpu works"});
     }
     for (const event::Device& gpu : devices.gpus) {
-      findings.push_back({"gpu " + std::to_string(gpu.index), Health::kOk, gpu.name + ", " + format_bytes(gpu.memory_bytes), ""});
+      findings.push_back(
+          {"gpu " + std::to_string(gpu.index), Health::kOk, gpu.name + ", " + format_bytes(gpu.memory_bytes), ""});
     }
   } catch (const Error& error) {
     findings.push_back({"devices", Health::kError, error.what(), "no worker can be started; reinstall kymo"});
@@ -44,20 +47,21 @@ void examine_gpus(Findings& findings) {
 std::optional<TorchLocation> examine_torch(Findings& findings) {
   try {
     const TorchLocation torch = find_torch();
-    findings.push_back({"libtorch", Health::kOk,
-                        torch.version + (torch.cuda.empty() ? " for CPU" : " with CUDA " + torch.cuda) + " in " + torch.torch.string(),
-                        ""});
+    findings.push_back(
+        {"libtorch", Health::kOk,
+         torch.version + (torch.cuda.empty() ? " for CPU" : " with CUDA " + torch.cuda) + " in " + torch.torch.string(),
+         ""});
     return torch;
   } catch (const Error& error) {
-    findings.push_back(
-        {"libtorch", Health::kWarning, error.what(), "install the torch wheel or set KYMO_TORCH; workloads without LibTorch work"});
+    findings.push_back({"libtorch", Health::kWarning, error.what(),
+                        "install the torch wheel or set KYMO_TORCH; workloads without LibTorch work"});
     return std::nullopt;
   }
 }
 
 /// Loads a library that workers will use, from LibTorch's folders or the system's.
-void examine_library(Findings& findings, const std::string& subject, const char* soname, const std::optional<TorchLocation>& torch,
-                     const std::string& remedy) {
+void examine_library(Findings& findings, const std::string& subject, const char* soname,
+                     const std::optional<TorchLocation>& torch, const std::string& remedy) {
   std::vector<std::string> places;
   for (const Path& folder : torch ? torch->library_folders : std::vector<Path>{}) {
     if (std::filesystem::exists(folder / soname)) places.push_back((folder / soname).string());
@@ -80,9 +84,10 @@ void examine_tracing_permission(Findings& findings) {
   std::error_code ignored;  // without a driver there is nothing to be permitted
   if (!std::filesystem::exists(file, ignored)) return;
   if (profiling_is_restricted(read_file(file))) {
-    findings.push_back({"gpu tracing", Health::kWarning,
-                        "the driver keeps GPU performance counters for administrators (RmProfilingAdminOnly: 1)",
-                        "load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root; timing needs no permission"});
+    findings.push_back(
+        {"gpu tracing", Health::kWarning,
+         "the driver keeps GPU performance counters for administrators (RmProfilingAdminOnly: 1)",
+         "load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root; timing needs no permission"});
   } else {
     findings.push_back({"gpu tracing", Health::kOk, "open to all users", ""});
   }
@@ -93,28 +98,30 @@ void examine_plugins(Findings& findings, const std::optional<TorchLocation>& tor
   for (const catalog::Plugin& plugin : found.plugins) {
     const std::string& wanted = plugin.file.framework_version;
     const bool uses_torch = plugin.file.framework == "libtorch";
-    const std::string shown = std::to_string(plugin.workloads.size()) + (plugin.workloads.size() == 1 ? " workload" : " workloads");
+    const std::string shown =
+        std::to_string(plugin.workloads.size()) + (plugin.workloads.size() == 1 ? " workload" : " workloads");
     if (uses_torch && torch && torch->version != wanted) {
-      findings.push_back({"plugin " + plugin.name, Health::kWarning, "built for LibTorch " + wanted + ", found " + torch->version,
+      findings.push_back({"plugin " + plugin.name, Health::kWarning,
+                          "built for LibTorch " + wanted + ", found " + torch->version,
                           "set KYMO_TORCH to LibTorch " + wanted + ", or rebuild the plugin"});
     } else if (uses_torch && !torch) {
-      findings.push_back(
-          {"plugin " + plugin.name, Health::kWarning, "needs LibTorch " + wanted, "install the torch wheel or set KYMO_TORCH"});
+      findings.push_back({"plugin " + plugin.name, Health::kWarning, "needs LibTorch " + wanted,
+                          "install the torch wheel or set KYMO_TORCH"});
     } else {
       findings.push_back({"plugin " + plugin.name, Health::kOk, shown, ""});
     }
   }
   for (const catalog::Rejected& rejected : found.rejected) {
-    findings.push_back(
-        {"plugin " + rejected.file.filename().string(), Health::kWarning, rejected.reason, "mend or remove " + rejected.file.string()});
+    findings.push_back({"plugin " + rejected.file.filename().string(), Health::kWarning, rejected.reason,
+                        "mend or remove " + rejected.file.string()});
   }
   if (found.plugins.empty()) {
-    findings.push_back(
-        {"plugins", Health::kError, "none can be used", "look in " + installation().plugins.string() + " or set KYMO_PLUGIN_PATH"});
+    findings.push_back({"plugins", Health::kError, "none can be used",
+                        "look in " + installation().plugins.string() + " or set KYMO_PLUGIN_PATH"});
   }
   if (std::filesystem::exists(installation().plugins) && is_world_writable(installation().plugins)) {
-    findings.push_back(
-        {"plugin folder", Health::kWarning, installation().plugins.string() + " can be changed by every user", "chmod o-w it"});
+    findings.push_back({"plugin folder", Health::kWarning,
+                        installation().plugins.string() + " can be changed by every user", "chmod o-w it"});
   }
 }
 
@@ -123,42 +130,50 @@ void examine_database_folder(Findings& findings, const Path& database) {
   if (access(folder.c_str(), W_OK | X_OK) == 0) {
     findings.push_back({"database folder", Health::kOk, folder.string(), ""});
   } else {
-    findings.push_back({"database folder", Health::kError, folder.string() + " cannot be written to", "choose another file with --db"});
+    findings.push_back({"database folder", Health::kError, folder.string() + " cannot be written to",
+                        "choose another file with --db"});
   }
 }
 
-void examine_program(Findings& findings, const std::string& subject, const std::string& name, const std::string& remedy) {
+void examine_program(Findings& findings, const std::string& subject, const std::string& name,
+                     const std::string& remedy) {
   const auto program = find_program(name);
   findings.push_back(program ? Finding{subject, Health::kOk, program->string(), ""}
                              : Finding{subject, Health::kWarning, name + " is not on PATH", remedy});
 }
 
 void examine_latex(Findings& findings) {
-  examine_program(findings, "pdflatex", "pdflatex",
-                  "only for turning LaTeX reports into PDF: apt install texlive-latex-extra texlive-science texlive-pictures");
+  examine_program(
+      findings, "pdflatex", "pdflatex",
+      "only for turning LaTeX reports into PDF: apt install texlive-latex-extra texlive-science texlive-pictures");
   const auto kpsewhich = find_program("kpsewhich");
   if (!kpsewhich) return;
   for (const std::string package : {"booktabs", "siunitx", "pgfplots"}) {
-    const CommandResult result = run_command({.command = {kpsewhich->string(), package + ".sty"}, .environment = {}}, 20);
+    const CommandResult result =
+        run_command({.command = {kpsewhich->string(), package + ".sty"}, .environment = {}}, 20);
     if (result.end.exit_code == 0 && !trim(result.stdout_text).empty()) {
       findings.push_back({"latex package " + package, Health::kOk, trim(result.stdout_text), ""});
     } else {
       const char* source = package == "siunitx"    ? "texlive-science"
                            : package == "pgfplots" ? "texlive-pictures"
                                                    : "texlive-latex-recommended";
-      findings.push_back({"latex package " + package, Health::kWarning, "not installed", std::string("apt install ") + source});
+      findings.push_back(
+          {"latex package " + package, Health::kWarning, "not installed", std::string("apt install ") + source});
     }
   }
 }
 
 }  // namespace
 
-const char* to_string(Health health) { return health == Health::kOk ? "ok" : health == Health::kWarning ? "warning" : "error"; }
+const char* to_string(Health health) {
+  return health == Health::kOk ? "ok" : health == Health::kWarning ? "warning" : "error";
+}
 
 bool profiling_is_restricted(const std::string& driver_parameters) {
   for (const std::string& line : split(driver_parameters, '\n')) {
     const std::size_t colon = line.find(':');
-    if (line.starts_with("RmProfilingAdminOnly") && colon != std::string::npos) return trim(line.substr(colon + 1)) != "0";
+    if (line.starts_with("RmProfilingAdminOnly") && colon != std::string::npos)
+      return trim(line.substr(colon + 1)) != "0";
   }
   return false;
 }
@@ -167,16 +182,19 @@ Findings examine(const Path& database) {
   Findings findings{{"kymo", Health::kOk, version() + " in " + installation().root.string(), ""}};
   examine_gpus(findings);
   const auto torch = examine_torch(findings);
-  examine_library(findings, "cupti", "libcupti.so.13", torch, "install the wheel nvidia-cuda-cupti; without it there is no GPU tracing");
-  examine_library(findings, "nccl", "libnccl.so.2", torch, "install the wheel nvidia-nccl-cu13; without it ranks cannot talk over GPUs");
+  examine_library(findings, "cupti", "libcupti.so.13", torch,
+                  "install the wheel nvidia-cuda-cupti; without it there is no GPU tracing");
+  examine_library(findings, "nccl", "libnccl.so.2", torch,
+                  "install the wheel nvidia-nccl-cu13; without it ranks cannot talk over GPUs");
   examine_tracing_permission(findings);
   examine_plugins(findings, torch);
   examine_database_folder(findings, database);
   examine_program(findings, "cmake", "cmake", "only for 'kymo build': apt install cmake");
   examine_program(findings, "compiler", "c++", "only for 'kymo build': apt install g++");
   examine_latex(findings);
-  examine_program(findings, "typst", "typst",
-                  "only for turning Typst reports into PDF: cargo install typst-cli; the Python package typst does it too");
+  examine_program(
+      findings, "typst", "typst",
+      "only for turning Typst reports into PDF: cargo install typst-cli; the Python package typst does it too");
   return findings;
 }
 

@@ -18,7 +18,8 @@ struct Finding {
   std::string remedy;  ///< what to do; empty when ok
 };
 
-/// Looks at everything that the tool can use. A warning means that something does not work here, an error that nothing does.
+/// Looks at everything that the tool can use. A warning means that something does not work here, an error that nothing
+/// does.
 std::vector<Finding> examine(const std::filesystem::path& database);
 
 /// Whether GPU tracing is kept for administrators, from the text of /proc/driver/nvidia/params.

@@ -24,8 +24,8 @@ struct WorkloadSettings {
 /// Of an object with `workload`, `parameters` and the members that `options` names, which become "--" and the name.
 WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options = {});
 
-/// Of each run, "name=value ..." of the settings that have more than one value among the runs of its workload. An option that has the name
-/// of a parameter keeps its "--".
+/// Of each run, "name=value ..." of the settings that have more than one value among the runs of its workload. An
+/// option that has the name of a parameter keeps its "--".
 std::vector<std::string> differing(const std::vector<WorkloadSettings>& runs);
 
 }  // namespace kymo::cli

@@ -25,11 +25,14 @@ int doctor(const Arguments& arguments) {
   TextTable table{{"subject", "state", "found"}, {}, {}};
   std::string remedies;
   for (const Finding& finding : findings) {
-    json.push_back(
-        {{"subject", finding.subject}, {"state", to_string(finding.health)}, {"found", finding.detail}, {"remedy", finding.remedy}});
+    json.push_back({{"subject", finding.subject},
+                    {"state", to_string(finding.health)},
+                    {"found", finding.detail},
+                    {"remedy", finding.remedy}});
     table.rows.push_back({finding.subject, to_string(finding.health), finding.detail});
     if (!finding.remedy.empty())
-      remedies += std::string(to_string(finding.health)) + ": " + visible(finding.subject + ": " + finding.remedy) + "\n";
+      remedies +=
+          std::string(to_string(finding.health)) + ": " + visible(finding.subject + ": " + finding.remedy) + "\n";
   }
   const auto is_error = [](const Finding& finding) { return finding.health == Health::kError; };
   const bool broken = std::any_of(findings.begin(), findings.end(), is_error);
@@ -46,7 +49,8 @@ int doctor(const Arguments& arguments) {
 
 void add_doctor(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("doctor", "Tells what is missing or wrong on this machine, and what to do about it");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Tells what is missing or wrong on this machine, and what to do about it");
   command->add_flag("--json", arguments->json, "print JSON");
   add_database_option(*command, arguments->database);
   command->callback([&session, arguments] { session.action = [arguments] { return doctor(*arguments); }; });

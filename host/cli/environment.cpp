@@ -31,7 +31,8 @@ std::string unquoted(const std::string& text) {
   return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
 }
 
-/// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07  Release ...": the first word that begins with a digit and holds a dot.
+/// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07  Release ...": the first word that begins with a digit
+/// and holds a dot.
 std::string driver_version() {
   for (const std::string& word : split(line_value("/proc/driver/nvidia/version", "NVRM version", ':'), ' ')) {
     if (!word.empty() && word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) return word;
@@ -41,7 +42,8 @@ std::string driver_version() {
 
 bool matters(const std::string& variable) {
   if (variable == "KYMO_WORKER_TOKEN") return false;
-  for (const char* prefix : {"OMP_", "MKL_", "CUDA_", "NCCL_", "TORCH_", "PYTORCH_", "KYMO_", "GLOO_", "CUBLAS_", "NVIDIA_TF32_OVERRIDE"}) {
+  for (const char* prefix :
+       {"OMP_", "MKL_", "CUDA_", "NCCL_", "TORCH_", "PYTORCH_", "KYMO_", "GLOO_", "CUBLAS_", "NVIDIA_TF32_OVERRIDE"}) {
     if (variable.starts_with(prefix)) return true;
   }
   return false;
@@ -52,7 +54,8 @@ std::map<std::string, std::string> variables_that_matter() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const std::size_t equals = text.find('=');
-    if (equals != std::string::npos && matters(text.substr(0, equals))) found.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (equals != std::string::npos && matters(text.substr(0, equals)))
+      found.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return found;
 }

@@ -49,11 +49,12 @@ class GpuCount {
 /// Lays the launch over what was expanded: a run takes its first ranks, and cannot have more than there are.
 void fit_to(const std::optional<Launch>& launch, PlannedRun& run) {
   if (!launch || run.what.ranks <= launch->world || !run.skip_reason.empty()) return;
-  run.skip_reason = "the case asks for " + std::to_string(run.what.ranks) + " ranks and this launch has " + std::to_string(launch->world);
+  run.skip_reason = "the case asks for " + std::to_string(run.what.ranks) + " ranks and this launch has " +
+                    std::to_string(launch->world);
 }
 
-std::vector<PlannedCase> all_cases(const Order& order, Targets& targets, const RunOptions& options, const std::optional<Launch>& launch,
-                                   const std::function<Gpus()>& gpus) {
+std::vector<PlannedCase> all_cases(const Order& order, Targets& targets, const RunOptions& options,
+                                   const std::optional<Launch>& launch, const std::function<Gpus()>& gpus) {
   std::vector<PlannedCase> cases;
   for (CaseSpec spec : order.specs) {
     apply(options, spec);
@@ -88,7 +89,8 @@ Plan plan(const Order& order, Targets& targets, const RunOptions& options, const
   if (options.shard) cases = shard_of(std::move(cases), *options.shard);
   Rotation rotation{std::move(cases), {}};
   if (order.against)
-    rotation = with_peer(std::move(rotation.cases), *order.against, targets.find(order.against->workload), gpus, order.missing);
+    rotation = with_peer(std::move(rotation.cases), *order.against, targets.find(order.against->workload), gpus,
+                         order.missing);
   std::int64_t runs = 0;
   for (const PlannedCase& planned : rotation.cases) {
     if (__builtin_add_overflow(runs, planned.repeat, &runs) || runs > static_cast<std::int64_t>(kMaxCases)) {
@@ -127,7 +129,9 @@ int print_plan(const std::vector<PlannedRun>& runs, bool as_json) {
     print_json(plan_json(runs));
     return 0;
   }
-  TextTable table{{"#", "case", "ranks", "device", "warmup", "steps", "repetition"}, {true, false, true, false, true, true, true}, {}};
+  TextTable table{{"#", "case", "ranks", "device", "warmup", "steps", "repetition"},
+                  {true, false, true, false, true, true, true},
+                  {}};
   for (const PlannedRun& run : runs) {
     table.rows.push_back({std::to_string(table.rows.size() + 1), full_title(run), std::to_string(run.what.ranks),
                           run.skip_reason.empty() ? measure::to_string(run.what.device) : "skipped: " + run.skip_reason,
@@ -144,12 +148,14 @@ std::string finished_line(const store::ResultsDatabase& database, std::int64_t i
   return result.is_null() ? "" : result_line(result);
 }
 
-int show(const store::ResultsDatabase& database, std::int64_t invocation, const std::vector<Pair>& pairs, const RunOptions& options,
-         int code) {
+int show(const store::ResultsDatabase& database, std::int64_t invocation, const std::vector<Pair>& pairs,
+         const RunOptions& options, int code) {
   const Json results = invocation_results(database, invocation);
-  const Json against = pairs.empty() ? Json::array() : against_rows(results, declared_work(database, invocation), pairs);
+  const Json against =
+      pairs.empty() ? Json::array() : against_rows(results, declared_work(database, invocation), pairs);
   if (options.json) {
-    Json said{{"database", database.file().string()}, {"invocation_id", invocation}, {"exit_code", code}, {"runs", results}};
+    Json said{
+        {"database", database.file().string()}, {"invocation_id", invocation}, {"exit_code", code}, {"runs", results}};
     if (!pairs.empty()) said["against"] = against;
     print_json(said);
     return code;
@@ -168,7 +174,8 @@ int code_of(const Summary& summary, bool fail_on_oom) {
   return exit_code(statuses, fail_on_oom, summary.interrupted ? summary.signal : 0);
 }
 
-int make(const Plan& planned, const RunOptions& options, const std::string& command_line, const supervisor::Leading* leading) {
+int make(const Plan& planned, const RunOptions& options, const std::string& command_line,
+         const supervisor::Leading* leading) {
   store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
   Progress progress([&](std::size_t index) { return finished_line(database, invocation, index); });
@@ -204,14 +211,19 @@ int execute(const Order& order, Targets& targets, const RunOptions& options, con
   Plan planned = plan(order, targets, options, launch);
   if (launch && !launch->leads()) return options.plan ? 0 : supervisor::follow(*launch, planned.runs);
   std::optional<supervisor::Leading> leading;
-  if (launch) leading = {*launch, planned.runs, [&](const Summary& summary) { return code_of(summary, options.fail_on_oom); }};
+  if (launch)
+    leading = {*launch, planned.runs, [&](const Summary& summary) { return code_of(summary, options.fail_on_oom); }};
   planned.runs = without_finished(std::move(planned.runs), options);
   if (options.plan) return print_plan(planned.runs, options.json);
   if (!planned.runs.empty()) return make(planned, options, command_line, leading ? &*leading : nullptr);
   if (leading) supervisor::dismiss_followers(*leading);
   if (options.json)
-    print_json({{"database", options.database.string()}, {"invocation_id", nullptr}, {"exit_code", 0}, {"runs", Json::array()}});
-  std::fprintf(stderr, "kymo: nothing left to do: every case of this call is in %s already or belongs to another shard\n",
+    print_json({{"database", options.database.string()},
+                {"invocation_id", nullptr},
+                {"exit_code", 0},
+                {"runs", Json::array()}});
+  std::fprintf(stderr,
+               "kymo: nothing left to do: every case of this call is in %s already or belongs to another shard\n",
                visible(options.database.string()).c_str());
   return 0;
 }

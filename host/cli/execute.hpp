@@ -28,7 +28,8 @@ struct Order {
   std::optional<Peer> against = std::nullopt;  ///< run in turn with each case
 };
 
-/// Expands, selects, makes and shows the runs; returns the exit code. Nothing is written before all of the order is understood.
+/// Expands, selects, makes and shows the runs; returns the exit code. Nothing is written before all of the order is
+/// understood.
 int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line);
 
 /// The exit code that the statuses of finished runs amount to; `signal` is 0, SIGINT or SIGTERM.

@@ -22,11 +22,13 @@ struct Placement {
 std::string gpu_shortage(const Gpus& gpus, std::int64_t all_ranks) {
   const std::int64_t ranks = std::min(all_ranks, gpus.most_needed);
   if (gpus.count == 0) return "there is no GPU: " + gpus.reason;
-  if (gpus.count < ranks) return std::to_string(ranks) + " ranks need a GPU each and there are " + std::to_string(gpus.count);
+  if (gpus.count < ranks)
+    return std::to_string(ranks) + " ranks need a GPU each and there are " + std::to_string(gpus.count);
   return "";
 }
 
-Placement place(const CaseSpec& spec, const catalog::Workload& workload, std::int64_t ranks, const std::function<Gpus()>& gpus) {
+Placement place(const CaseSpec& spec, const catalog::Workload& workload, std::int64_t ranks,
+                const std::function<Gpus()>& gpus) {
   const auto admit = [&](bool supported, const char* device) {
     if (!supported) throw UsageError("workload " + quote(workload.name) + " does not run on device " + device);
   };
@@ -66,8 +68,8 @@ void check_given_once(const CaseSpec& spec, const catalog::Workload& workload) {
 }
 
 void check_mode(const catalog::Workload& workload, const supervisor::PlannedRun& run) {
-  const std::string objection =
-      measure::mode_objection(run.how, run.what, {.phases = workload.phases.size(), .asynchronous = workload.asynchronous_step});
+  const std::string objection = measure::mode_objection(
+      run.how, run.what, {.phases = workload.phases.size(), .asynchronous = workload.asynchronous_step});
   if (!objection.empty()) throw UsageError(objection);
 }
 

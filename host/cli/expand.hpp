@@ -16,8 +16,9 @@ namespace kymo::cli {
 /// What the choice of a device needs to know.
 struct Gpus {
   int count = 0;
-  std::string reason;                                                   ///< why there is none
-  std::int64_t most_needed = std::numeric_limits<std::int64_t>::max();  ///< ranks of any run that this process sees the GPUs of
+  std::string reason;  ///< why there is none
+  std::int64_t most_needed =
+      std::numeric_limits<std::int64_t>::max();  ///< ranks of any run that this process sees the GPUs of
 };
 
 /// What a case becomes where its device is missing.
@@ -30,7 +31,8 @@ struct PlannedCase {
 };
 
 /// All cases of a specification: ranks vary slowest, then the axes in their order, then the warm-up.
-/// `gpus` is asked only where the answer matters. Throws UsageError for what the workload does not admit and for more than kMaxCases cases.
+/// `gpus` is asked only where the answer matters. Throws UsageError for what the workload does not admit and for more
+/// than kMaxCases cases.
 std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plugin, const catalog::Workload& workload,
                                 const std::function<Gpus()>& gpus, MissingDevice missing);
 

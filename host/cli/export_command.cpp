@@ -26,7 +26,8 @@ struct Arguments {
 int tell(const std::vector<Written>& written) {
   for (const Written& each : written) {
     if (each.file != "-") std::printf("%s\n", visible(each.file.string()).c_str());
-    for (const std::string& note : each.notes) std::fprintf(stderr, "%s: %s\n", visible(each.file.string()).c_str(), visible(note).c_str());
+    for (const std::string& note : each.notes)
+      std::fprintf(stderr, "%s: %s\n", visible(each.file.string()).c_str(), visible(note).c_str());
   }
   return 0;
 }
@@ -43,41 +44,50 @@ void add_number(CLI::App& command, const std::string& option, std::int64_t low, 
       ->type_name("N");
 }
 
-CLI::App* add_format(CLI::App& command, Session& session, const std::string& name, const std::string& what, const std::string& file_help,
-                     const std::shared_ptr<Arguments>& arguments, std::vector<Written> (*write)(const Arguments&)) {
+CLI::App* add_format(CLI::App& command, Session& session, const std::string& name, const std::string& what,
+                     const std::string& file_help, const std::shared_ptr<Arguments>& arguments,
+                     std::vector<Written> (*write)(const Arguments&)) {
   CLI::App* format = command.add_subcommand(name, what);
   exports::Choice& choice = arguments->request.choice;
   add_number(*format, "--run", 1, choice.run,
              name == "csv" ? "only rows of this run" : "number of the run [the newest that has such events]");
-  add_number(*format, "--rank", 0, choice.rank, name == "csv" ? "only rows of this rank" : "only this rank [all, each a file of its own]");
+  add_number(*format, "--rank", 0, choice.rank,
+             name == "csv" ? "only rows of this rank" : "only this rank [all, each a file of its own]");
   format->add_option("-o,--out", arguments->file, file_help)->type_name("FILE")->check(complain_if_empty);
   add_database_option(*format, arguments->database);
-  format->callback([&session, arguments, write] { session.action = [arguments, write] { return tell(write(*arguments)); }; });
+  format->callback(
+      [&session, arguments, write] { session.action = [arguments, write] { return tell(write(*arguments)); }; });
   return format;
 }
 
 }  // namespace
 
 void add_export(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("export", "Writes events or tables of a database in the formats of other tools");
+  CLI::App* command =
+      app.add_subcommand("export", "Writes events or tables of a database in the formats of other tools");
   command->require_subcommand(1);
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* perfetto = add_format(
       *command, session, "perfetto", "Writes a trace for ui.perfetto.dev, chrome://tracing and Holistic Trace Analysis",
-      "file, - for standard output [trace-runN-rankN.json]", arguments,
-      [](const Arguments& given) { return exports::export_perfetto(*open_results(given.database), given.request.choice, given.file); });
-  perfetto->add_option("--pass", arguments->request.choice.pass, "trace, ops or memory [the first of them that the run has]")
+      "file, - for standard output [trace-runN-rankN.json]", arguments, [](const Arguments& given) {
+        return exports::export_perfetto(*open_results(given.database), given.request.choice, given.file);
+      });
+  perfetto
+      ->add_option("--pass", arguments->request.choice.pass,
+                   "trace, ops or memory [the first of them that the run has]")
       ->type_name("PASS");
   perfetto->footer("Example: kymo export perfetto --run 3 --rank 0 -o step.json");
   CLI::App* memory = add_format(
       *command, session, "memory-viz", "Writes a memory snapshot for pytorch.org/memory_viz and torch.cuda._memory_viz",
-      "file, - for standard output [memory-runN-rankN.pickle]", arguments,
-      [](const Arguments& given) { return exports::export_memory_viz(*open_results(given.database), given.request.choice, given.file); });
+      "file, - for standard output [memory-runN-rankN.pickle]", arguments, [](const Arguments& given) {
+        return exports::export_memory_viz(*open_results(given.database), given.request.choice, given.file);
+      });
   memory->footer("Example: kymo export memory-viz --run 3 -o snapshot.pickle");
-  CLI::App* csv = add_format(*command, session, "csv", "Writes a table, a view or what a query finds as CSV",
-                             "file, - for standard output [-]", arguments, [](const Arguments& given) {
-                               return std::vector<Written>{exports::export_csv(*open_results(given.database), given.request, given.file)};
-                             });
+  CLI::App* csv = add_format(
+      *command, session, "csv", "Writes a table, a view or what a query finds as CSV",
+      "file, - for standard output [-]", arguments, [](const Arguments& given) {
+        return std::vector<Written>{exports::export_csv(*open_results(given.database), given.request, given.file)};
+      });
   csv->add_option("--pass", arguments->request.choice.pass, "only rows of this pass")->type_name("PASS");
   CLI::Option* table = csv->add_option("--table", arguments->request.table, "table or view")->type_name("NAME");
   csv->add_option("--query", arguments->request.query, "one SELECT")->type_name("SQL")->excludes(table);

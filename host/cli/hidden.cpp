@@ -20,11 +20,14 @@ struct WorkerArguments {
 
 int work(const WorkerArguments& arguments) {
   const std::size_t colon = arguments.address.rfind(':');
-  if (colon == std::string::npos || colon == 0) throw UsageError("--connect takes HOST:PORT, not " + quote(arguments.address));
-  const auto port = static_cast<std::uint16_t>(whole_number("the port of --connect", arguments.address.substr(colon + 1), 1, 65535));
+  if (colon == std::string::npos || colon == 0)
+    throw UsageError("--connect takes HOST:PORT, not " + quote(arguments.address));
+  const auto port =
+      static_cast<std::uint16_t>(whole_number("the port of --connect", arguments.address.substr(colon + 1), 1, 65535));
   const auto rank = static_cast<int>(whole_number("--rank", arguments.rank, 0, 1 << 20));
   const char* token = std::getenv("KYMO_WORKER_TOKEN");
-  if (token == nullptr || *token == '\0') throw UsageError("'kymo worker' is started by 'kymo run' alone: KYMO_WORKER_TOKEN is not set");
+  if (token == nullptr || *token == '\0')
+    throw UsageError("'kymo worker' is started by 'kymo run' alone: KYMO_WORKER_TOKEN is not set");
   return worker::run_worker(arguments.address.substr(0, colon), port, rank, token);
 }
 
@@ -38,9 +41,11 @@ void add_hidden(CLI::App& app, Session& session) {
   work_command->callback([&session, arguments] { session.action = [arguments] { return work(*arguments); }; });
 
   auto file = std::make_shared<std::string>();
-  CLI::App* describe_command = app.add_subcommand("describe-plugin", "Loads a plugin and prints its description")->group("");
+  CLI::App* describe_command =
+      app.add_subcommand("describe-plugin", "Loads a plugin and prints its description")->group("");
   describe_command->add_option("file", *file, "plugin")->required()->type_name("FILE");
-  describe_command->callback([&session, file] { session.action = [file] { return catalog::describe_in_this_process(*file); }; });
+  describe_command->callback(
+      [&session, file] { session.action = [file] { return catalog::describe_in_this_process(*file); }; });
 
   CLI::App* devices_command = app.add_subcommand("devices", "Prints the devices of this machine as JSON")->group("");
   devices_command->callback([&session] { session.action = [] { return worker::print_devices(); }; });

@@ -31,12 +31,14 @@ int list(const catalog::Options& options, bool as_json) {
   TextTable table{{"workload", "plugin", "devices", "what it does"}, {}, {}};
   for (const catalog::Plugin& plugin : found.plugins) {
     for (const catalog::Workload& workload : plugin.workloads) {
-      table.rows.push_back({workload.name, plugin.name + " " + plugin.version, devices(workload), workload.documentation});
+      table.rows.push_back(
+          {workload.name, plugin.name + " " + plugin.version, devices(workload), workload.documentation});
     }
   }
   std::fputs(render(table, false).c_str(), stdout);
   for (const catalog::Rejected& rejected : found.rejected) {
-    std::fprintf(stderr, "kymo: not used: %s: %s\n", visible(rejected.file.string()).c_str(), visible(rejected.reason).c_str());
+    std::fprintf(stderr, "kymo: not used: %s: %s\n", visible(rejected.file.string()).c_str(),
+                 visible(rejected.reason).c_str());
   }
   return 0;
 }
@@ -53,7 +55,8 @@ void add_list(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("list", "Lists the workloads of all plugins");
   command->add_flag("--json", arguments->json, "print everything known about them as JSON");
   add_plugin_options(*command, arguments->plugins);
-  command->callback([&session, arguments] { session.action = [arguments] { return list(arguments->plugins, arguments->json); }; });
+  command->callback(
+      [&session, arguments] { session.action = [arguments] { return list(arguments->plugins, arguments->json); }; });
 }
 
 }  // namespace kymo::cli

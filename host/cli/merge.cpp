@@ -25,7 +25,8 @@ struct Arguments {
 int merge(const Arguments& arguments) {
   // Every source is opened before the target is made, so that a slip of the pen leaves nothing behind.
   for (const Path& source : arguments.sources) {
-    if (is_missing(source)) throw UsageError("there is no database " + quote(source.string()) + "; name one that 'kymo run' made");
+    if (is_missing(source))
+      throw UsageError("there is no database " + quote(source.string()) + "; name one that 'kymo run' made");
     std::error_code ignored;  // what cannot be looked at is refused when it is opened
     if (std::filesystem::equivalent(source, arguments.target, ignored)) {
       throw UsageError("database " + quote(source.string()) + " cannot be merged into itself");
@@ -46,12 +47,16 @@ int merge(const Arguments& arguments) {
 
 void add_merge(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("merge", "Adds the runs of databases to another one; what is there already is left alone");
+  CLI::App* command =
+      app.add_subcommand("merge", "Adds the runs of databases to another one; what is there already is left alone");
   command->add_option("target", arguments->target, "database to add to; made if missing")
       ->required()
       ->type_name("TARGET")
       ->check(complain_if_empty);
-  command->add_option("sources", arguments->sources, "databases to add")->required()->type_name("SOURCE")->check(complain_if_empty);
+  command->add_option("sources", arguments->sources, "databases to add")
+      ->required()
+      ->type_name("SOURCE")
+      ->check(complain_if_empty);
   command->callback([&session, arguments] { session.action = [arguments] { return merge(*arguments); }; });
 }
 

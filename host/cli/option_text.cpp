@@ -31,9 +31,10 @@ std::int64_t whole_number(const std::string& option, const std::string& text, st
   std::int64_t number = 0;
   if (!parse_all(text, number) || number < low || number > high) {
     const bool open = high == std::numeric_limits<std::int64_t>::max();
-    throw UsageError(option + " takes a whole number " +
-                     (open ? "of at least " + std::to_string(low) : "from " + std::to_string(low) + " to " + std::to_string(high)) +
-                     ", not " + quote(text));
+    throw UsageError(
+        option + " takes a whole number " +
+        (open ? "of at least " + std::to_string(low) : "from " + std::to_string(low) + " to " + std::to_string(high)) +
+        ", not " + quote(text));
   }
   return number;
 }
@@ -69,7 +70,8 @@ std::int64_t size_bytes(const std::string& option, const std::string& text) {
     if (rest.empty() || rest == "iB") factor = std::pow(1024, exponent);
     if (rest == "B") factor = std::pow(1000, exponent);
   }
-  if (factor == 0 || !parse_all(std::string_view(text).substr(0, digits), number) || number * factor < 1 || number * factor > 1e18) {
+  if (factor == 0 || !parse_all(std::string_view(text).substr(0, digits), number) || number * factor < 1 ||
+      number * factor > 1e18) {
     throw UsageError(option + " takes a size such as 512MiB, 8G or 4096 (bytes), not " + quote(text));
   }
   return static_cast<std::int64_t>(number * factor);

@@ -8,7 +8,8 @@
 
 #include "measure/plan.hpp"
 
-/// How the texts of options become values. Each function throws UsageError naming the option, the text and what is admitted.
+/// How the texts of options become values. Each function throws UsageError naming the option, the text and what is
+/// admitted.
 namespace kymo::cli {
 
 /// Most processes of one run.
@@ -26,7 +27,8 @@ double real_number(const std::string& option, const std::string& text, double lo
 /// A relative error such as "0.01" or "1%"; above 0 and below 1.
 double relative_error(const std::string& option, const std::string& text);
 
-/// Bytes from "4096", "512MiB", "8G": KiB, MiB, GiB and TiB or their first letters are powers of 1024, KB, MB, GB and TB of 1000.
+/// Bytes from "4096", "512MiB", "8G": KiB, MiB, GiB and TiB or their first letters are powers of 1024, KB, MB, GB and
+/// TB of 1000.
 std::int64_t size_bytes(const std::string& option, const std::string& text);
 
 /// The i-th of n parts, counted from 1.

@@ -19,7 +19,8 @@ bool is_program(const std::filesystem::path& file) {
 
 std::optional<std::filesystem::path> find_program(const std::string& name) {
   if (name.empty()) return std::nullopt;
-  if (name.find('/') != std::string::npos) return is_program(name) ? std::optional(std::filesystem::absolute(name)) : std::nullopt;
+  if (name.find('/') != std::string::npos)
+    return is_program(name) ? std::optional(std::filesystem::absolute(name)) : std::nullopt;
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
     if (folder.empty()) continue;

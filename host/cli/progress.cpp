@@ -29,14 +29,18 @@ std::size_t terminal_columns() {
 }  // namespace
 
 std::string progress_line(const supervisor::ProgressView& view, std::size_t columns) {
-  const double within =
-      view.steps > 0 && view.step >= 0 ? std::min(1.0, static_cast<double>(view.step) / static_cast<double>(view.steps)) : 0;
-  const double done = view.run_count == 0 ? 0 : (static_cast<double>(view.run_index) + within) / static_cast<double>(view.run_count);
+  const double within = view.steps > 0 && view.step >= 0
+                            ? std::min(1.0, static_cast<double>(view.step) / static_cast<double>(view.steps))
+                            : 0;
+  const double done =
+      view.run_count == 0 ? 0 : (static_cast<double>(view.run_index) + within) / static_cast<double>(view.run_count);
   const auto cells = std::min(kBarCells, static_cast<std::size_t>(done * kBarCells));
-  std::string line = "[" + std::string(cells, '#') + std::string(kBarCells - cells, '.') + "] " + std::to_string(view.run_index + 1) + "/" +
-                     std::to_string(view.run_count) + " " + visible(view.title);
+  std::string line = "[" + std::string(cells, '#') + std::string(kBarCells - cells, '.') + "] " +
+                     std::to_string(view.run_index + 1) + "/" + std::to_string(view.run_count) + " " +
+                     visible(view.title);
   if (!view.stage.empty()) line += " | " + visible(view.stage);
-  if (view.step >= 0) line += " " + std::to_string(view.step + 1) + (view.steps > 0 ? "/" + std::to_string(view.steps) : "");
+  if (view.step >= 0)
+    line += " " + std::to_string(view.step + 1) + (view.steps > 0 ? "/" + std::to_string(view.steps) : "");
   if (view.seconds_left >= 0) line += " | " + time_left(view.seconds_left);
   if (line.size() >= columns) {
     std::size_t end = columns - 1;

@@ -45,11 +45,13 @@ Regex::Regex(std::string option, std::string expression)
   const auto fail = [this](const std::string& reason) {
     throw UsageError(option_ + " " + quote(expression_) + " is not a regular expression: " + reason);
   };
-  if (expression_.size() > kLongestExpression) fail("it is longer than " + std::to_string(kLongestExpression) + " bytes");
+  if (expression_.size() > kLongestExpression)
+    fail("it is longer than " + std::to_string(kLongestExpression) + " bytes");
   int error = 0;
   std::size_t place = 0;
   const auto* text = reinterpret_cast<PCRE2_SPTR>(expression_.data());
-  compiled_->code = pcre2_compile(text, expression_.size(), PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &place, nullptr);
+  compiled_->code = pcre2_compile(text, expression_.size(), PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &error,
+                                  &place, nullptr);
   if (compiled_->code == nullptr) fail(reason_of(error) + ", at byte " + std::to_string(place + 1));
   compiled_->match = pcre2_match_data_create(1, nullptr);
   compiled_->limits = pcre2_match_context_create(nullptr);
@@ -62,11 +64,12 @@ Regex::~Regex() = default;
 Regex::Regex(Regex&&) noexcept = default;
 
 bool Regex::found_in(std::string_view text) const {
-  const int code =
-      pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, compiled_->match, compiled_->limits);
+  const int code = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0,
+                               compiled_->match, compiled_->limits);
   if (code == PCRE2_ERROR_NOMATCH) return false;
   if (code < 0)
-    throw UsageError(option_ + " " + quote(expression_) + " takes too long to match (" + reason_of(code) + "); write a simpler one");
+    throw UsageError(option_ + " " + quote(expression_) + " takes too long to match (" + reason_of(code) +
+                     "); write a simpler one");
   return true;
 }
 

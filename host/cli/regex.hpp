@@ -7,8 +7,8 @@
 
 namespace kymo::cli {
 
-/// A regular expression (Perl's syntax, which holds ECMAScript's) that neither recurses nor runs on without bound, whatever the
-/// expression and the text are.
+/// A regular expression (Perl's syntax, which holds ECMAScript's) that neither recurses nor runs on without bound,
+/// whatever the expression and the text are.
 class Regex {
  public:
   /// `option` names the origin of the expression in messages. Throws UsageError with the place of a mistake.

@@ -32,7 +32,8 @@ int make_report(const Arguments& arguments) {
     return 0;
   }
   const auto database = open_results(arguments.database);
-  for (const auto& file : report::make_report(*database, arguments.request)) std::printf("%s\n", visible(file.string()).c_str());
+  for (const auto& file : report::make_report(*database, arguments.request))
+    std::printf("%s\n", visible(file.string()).c_str());
   return 0;
 }
 
@@ -44,7 +45,8 @@ void add_report(CLI::App& app, Session& session) {
   request.out_folder = "report";
   request.formats = {"markdown", "html"};
   CLI::App* command = app.add_subcommand("report", "Makes a report of what a database holds");
-  command->add_option("report", request.name, "name, or a folder that holds report.toml; without it, the names are listed")
+  command
+      ->add_option("report", request.name, "name, or a folder that holds report.toml; without it, the names are listed")
       ->type_name("REPORT");
   command->add_option("--out", request.out_folder, "folder to write to")
       ->type_name("FOLDER")
@@ -60,7 +62,8 @@ void add_report(CLI::App& app, Session& session) {
       ->add_option_function<std::string>(
           "--invocation",
           [arguments](const std::string& text) {
-            arguments->request.selection.invocation_id = whole_number("--invocation", text, 1, std::numeric_limits<std::int64_t>::max());
+            arguments->request.selection.invocation_id =
+                whole_number("--invocation", text, 1, std::numeric_limits<std::int64_t>::max());
           },
           "only the runs of this invocation")
       ->type_name("N");

@@ -69,7 +69,8 @@ void for_rows(const store::ResultsDatabase& database, const std::string& sql, co
 Json results_of(const store::ResultsDatabase& database, const std::string& ids) {
   std::map<std::int64_t, Json> runs;
   for_rows(database,
-           "SELECT run_id, workload, suite, suite_case, label, repetition, ranks, device_kind AS device, mode, sync, warmup, "
+           "SELECT run_id, workload, suite, suite_case, label, repetition, ranks, device_kind AS device, mode, sync, "
+           "warmup, "
            "case_key, plan_key, status, detail, verification FROM run WHERE run_id IN (" +
                ids + ")",
            [&](Json row) {
@@ -86,8 +87,10 @@ Json results_of(const store::ResultsDatabase& database, const std::string& ids) 
   });
   // The whole step comes first, then the phases in the order in which they happened.
   for_rows(database,
-           "SELECT t.run_id, t.phase, t.clock, t.count, t.excluded, t.all_throttled, t.mean_ms * 1e6 AS mean_ns, t.std_ms * 1e6 AS std_ns, "
-           "t.median_ms * 1e6 AS median_ns, t.min_ms * 1e6 AS min_ns, t.max_ms * 1e6 AS max_ns, t.ci_low_ms * 1e6 AS ci_low_ns, "
+           "SELECT t.run_id, t.phase, t.clock, t.count, t.excluded, t.all_throttled, t.mean_ms * 1e6 AS mean_ns, "
+           "t.std_ms * 1e6 AS std_ns, "
+           "t.median_ms * 1e6 AS median_ns, t.min_ms * 1e6 AS min_ns, t.max_ms * 1e6 AS max_ns, t.ci_low_ms * 1e6 AS "
+           "ci_low_ns, "
            "t.ci_high_ms * 1e6 AS ci_high_ns FROM phase_time t WHERE t.run_id IN (" +
                ids +
                ") ORDER BY t.run_id, t.phase <> 'step', t.phase = 'other', (SELECT min(s.start_ns) FROM sample s "
@@ -99,15 +102,15 @@ Json results_of(const store::ResultsDatabase& database, const std::string& ids) 
              row.erase("phase");
              phases[phase] = std::move(row);
            });
-  for_rows(
-      database,
-      "SELECT run_id, rank, name, outcome, max_abs_error, max_rel_error, tolerance, reference, detail FROM verification WHERE run_id IN (" +
-          ids + ") ORDER BY run_id, rank, name",
-      [&](Json row) {
-        const auto id = row["run_id"].get<std::int64_t>();
-        row.erase("run_id");
-        runs.at(id)["checks"].push_back(std::move(row));
-      });
+  for_rows(database,
+           "SELECT run_id, rank, name, outcome, max_abs_error, max_rel_error, tolerance, reference, detail FROM "
+           "verification WHERE run_id IN (" +
+               ids + ") ORDER BY run_id, rank, name",
+           [&](Json row) {
+             const auto id = row["run_id"].get<std::int64_t>();
+             row.erase("run_id");
+             runs.at(id)["checks"].push_back(std::move(row));
+           });
   Json results = Json::array();
   for (auto& [id, run] : runs) results.push_back(std::move(run));
   return results;
@@ -118,20 +121,22 @@ Json invocation_results(const store::ResultsDatabase& database, std::int64_t inv
 }
 
 Json run_result(const store::ResultsDatabase& database, std::int64_t invocation_id, std::size_t index) {
-  const Json results = results_of(database, "SELECT run_id FROM run WHERE invocation_id = " + std::to_string(invocation_id) +
-                                                " ORDER BY run_id LIMIT 1 OFFSET " + std::to_string(index));
+  const Json results =
+      results_of(database, "SELECT run_id FROM run WHERE invocation_id = " + std::to_string(invocation_id) +
+                               " ORDER BY run_id LIMIT 1 OFFSET " + std::to_string(index));
   return results.empty() ? Json(nullptr) : results[0];
 }
 
 TextTable results_table(const Json& results) {
-  TextTable table{{"run", "workload", "parameters", "step", "phases", "status", "verification"}, {true, false, false, true}, {}};
+  TextTable table{
+      {"run", "workload", "parameters", "step", "phases", "status", "verification"}, {true, false, false, true}, {}};
   std::vector<WorkloadSettings> runs;
   for (const Json& result : results) runs.push_back(settings_of(result, {"ranks", "device", "mode", "sync", "warmup"}));
   const std::vector<std::string> parameters = differing(runs);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Json& result = results[i];
-    table.rows.push_back({result["run_id"].dump(), runs[i].workload, parameters[i], step_text(result), phases_text(result),
-                          result["status"].get<std::string>(), verification_text(result)});
+    table.rows.push_back({result["run_id"].dump(), runs[i].workload, parameters[i], step_text(result),
+                          phases_text(result), result["status"].get<std::string>(), verification_text(result)});
   }
   return table;
 }
@@ -144,8 +149,9 @@ TextTable checks_table(const Json& results) {
   for (const Json& result : results) {
     for (const Json& check : result["checks"]) {
       table.rows.push_back({result["run_id"].dump(), result["workload"].get<std::string>(), check["rank"].dump(),
-                            check["name"].get<std::string>(), check["outcome"].get<std::string>(), number(check["max_abs_error"]),
-                            number(check["tolerance"]), check["reference"].get<std::string>(), check["detail"].get<std::string>()});
+                            check["name"].get<std::string>(), check["outcome"].get<std::string>(),
+                            number(check["max_abs_error"]), number(check["tolerance"]),
+                            check["reference"].get<std::string>(), check["detail"].get<std::string>()});
     }
   }
   return table;
@@ -157,7 +163,8 @@ std::string failures(const Json& results) {
   std::map<std::string, std::vector<std::string>> runs;
   for (const Json& result : results) {
     if (result["status"] == "ok") continue;
-    const std::string reason = result["status"].get<std::string>() + ": " + visible(result["detail"].get<std::string>());
+    const std::string reason =
+        result["status"].get<std::string>() + ": " + visible(result["detail"].get<std::string>());
     if (runs[reason].empty()) reasons.push_back(reason);
     runs[reason].push_back(result["run_id"].dump());
   }

@@ -15,8 +15,8 @@ namespace kymo::cli {
 /// Calls `use` with each row of a query as an object.
 void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use);
 
-/// An array with one object per run that a query of run ids selects: identity, parameters, status, verification, and mean, std … in
-/// nanoseconds per phase.
+/// An array with one object per run that a query of run ids selects: identity, parameters, status, verification, and
+/// mean, std … in nanoseconds per phase.
 Json results_of(const store::ResultsDatabase& database, const std::string& ids);
 
 /// Those of an invocation.
@@ -25,7 +25,8 @@ Json invocation_results(const store::ResultsDatabase& database, std::int64_t inv
 /// The object of its index-th run alone; null if there are fewer.
 Json run_result(const store::ResultsDatabase& database, std::int64_t invocation_id, std::size_t index);
 
-/// The same as a short table: workload, the parameters that differ between its runs, step, phases, status, verification.
+/// The same as a short table: workload, the parameters that differ between its runs, step, phases, status,
+/// verification.
 TextTable results_table(const Json& results);
 
 /// What was compared with a reference in each run, and how far off it was.

@@ -32,7 +32,8 @@ void add_run(CLI::App& app, Session& session) {
   command
       ->add_option_function<std::string>(
           "--against", [arguments](const std::string& text) { arguments->against = peer_from(text); },
-          "run this workload in turn with each case, with the same parameters where it has them, and show both side by side")
+          "run this workload in turn with each case, with the same parameters where it has them, and show both side by "
+          "side")
       ->type_name("WORKLOAD[:P=V,...]");
   add_worker_options(*command, arguments->options);
   add_method_options(*command, arguments->options);
@@ -40,8 +41,11 @@ void add_run(CLI::App& app, Session& session) {
   add_selection_options(*command, arguments->options);
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);
-  command->footer("Example: kymo run transformer_lm --set mode=train --axis size=small,medium --axis context=128..512*2");
-  command->callback([&session, arguments] { session.action = [&session, arguments] { return run(*arguments, session.command_line); }; });
+  command->footer(
+      "Example: kymo run transformer_lm --set mode=train --axis size=small,medium --axis context=128..512*2");
+  command->callback([&session, arguments] {
+    session.action = [&session, arguments] { return run(*arguments, session.command_line); };
+  });
 }
 
 }  // namespace kymo::cli

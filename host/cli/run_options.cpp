@@ -27,8 +27,8 @@ CLI::Option* option(CLI::App& app, const std::string& name, std::optional<Value>
       ->type_name(type);
 }
 
-CLI::Option* number_option(CLI::App& app, const std::string& name, std::optional<std::int64_t>& target, std::int64_t low, std::int64_t high,
-                           const std::string& documentation) {
+CLI::Option* number_option(CLI::App& app, const std::string& name, std::optional<std::int64_t>& target,
+                           std::int64_t low, std::int64_t high, const std::string& documentation) {
   return option(app, name, target, "N", documentation,
                 [name, low, high](const std::string& text) { return whole_number(name, text, low, high); });
 }
@@ -48,27 +48,31 @@ void add_plugin_options(CLI::App& app, catalog::Options& options) {
 }
 
 void add_worker_options(CLI::App& app, RunOptions& options) {
-  option(app, "--device", options.device, "auto|cpu|cuda", "where to run; auto: cuda if the workload can and there is a GPU for each rank",
+  option(app, "--device", options.device, "auto|cpu|cuda",
+         "where to run; auto: cuda if the workload can and there is a GPU for each rank",
          [](const std::string& text) { return device_choice_from("--device", text); });
   number_option(app, "--seed", options.seed, 0, kAnyNumber, "seed of parameters and batches [0]");
   option(app, "--timeout", options.timeout_s, "SECONDS", "end a worker that makes no progress for this long [600]",
          [](const std::string& text) { return real_number("--timeout", text, 0.001, 1e9); });
-  option(app, "--host-memory", options.host_memory_bytes, "SIZE", "end a worker that uses more host memory, such as 8G [no bound]",
+  option(app, "--host-memory", options.host_memory_bytes, "SIZE",
+         "end a worker that uses more host memory, such as 8G [no bound]",
          [](const std::string& text) { return size_bytes("--host-memory", text); });
-  app.add_option("--wrap", options.wrap, "program put before each worker, such as \"gdb --args\"")->type_name("COMMAND");
+  app.add_option("--wrap", options.wrap, "program put before each worker, such as \"gdb --args\"")
+      ->type_name("COMMAND");
 }
 
 void add_method_options(CLI::App& app, RunOptions& options) {
   number_option(app, "--warmup", options.warmup, 0, kMostSteps, "steps before the measured ones [5]");
   number_option(app, "--steps", options.steps, 1, kMostSteps, "measured steps [10]");
-  option(app, "--until", options.until, "REL", "measure until the mean step is known to this relative standard error, such as 1%",
+  option(app, "--until", options.until, "REL",
+         "measure until the mean step is known to this relative standard error, such as 1%",
          [](const std::string& text) { return relative_error("--until", text); });
   number_option(app, "--repeat", options.repeat, 1, kAnyNumber, "runs of each case, interleaved [1]");
-  option(
-      app, "--mode", options.mode, "sync|hot|cold",
-      "how steps are timed: sync waits for the device after each one, hot after a batch, cold flushes the caches before each one; hot and "
-      "cold queue all work before any of it begins, and need a step of one phase that waits for nothing [sync]",
-      [](const std::string& text) { return measure::mode_from(text); });
+  option(app, "--mode", options.mode, "sync|hot|cold",
+         "how steps are timed: sync waits for the device after each one, hot after a batch, cold flushes the caches "
+         "before each one; hot and "
+         "cold queue all work before any of it begins, and need a step of one phase that waits for nothing [sync]",
+         [](const std::string& text) { return measure::mode_from(text); });
   option(app, "--sync", options.sync, "step|phase", "where the host waits for the device [step]",
          [](const std::string& text) { return measure::sync_from(text); });
   option(app, "--passes", options.passes, "LIST", "what to do of verify, time, memory, trace, ops [verify,time]",
@@ -88,7 +92,8 @@ void add_observation_options(CLI::App& app, RunOptions& options) {
            add_trace_detail("--trace-detail", text, checked);
            options.trace_detail = text;
          },
-         "what else to record: memsets, synchronization, pauses (of tracing itself), api (all calls into CUDA: slow), shapes (of "
+         "what else to record: memsets, synchronization, pauses (of tracing itself), api (all calls into CUDA: slow), "
+         "shapes (of "
          "operators)")
       ->type_name("LIST");
   option(app, "--trace-memory", options.trace_memory_bytes, "SIZE",
@@ -114,7 +119,8 @@ void add_observation_options(CLI::App& app, RunOptions& options) {
 }
 
 void add_selection_options(CLI::App& app, RunOptions& options) {
-  app.add_option("--filter", options.filter, "only cases whose name, workload and parameters (name=value) match")->type_name("REGEX");
+  app.add_option("--filter", options.filter, "only cases whose name, workload and parameters (name=value) match")
+      ->type_name("REGEX");
   option(app, "--shard", options.shard, "i/n", "only the i-th of n parts of the cases",
          [](const std::string& text) { return shard_from(text); });
   app.add_flag("--resume", options.resume, "leave out what the database holds already as ok or oom");

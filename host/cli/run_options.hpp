@@ -44,7 +44,8 @@ void add_plugin_options(CLI::App& app, catalog::Options& options);
 void add_worker_options(CLI::App& app, RunOptions& options);
 /// --warmup, --steps, --until, --repeat, --mode, --sync, --passes, --no-verify, --fresh and --smoke.
 void add_method_options(CLI::App& app, RunOptions& options);
-/// --observed-steps, --trace-detail, --trace-memory, --kernel-classes and --keep: what the passes memory, trace and ops record.
+/// --observed-steps, --trace-detail, --trace-memory, --kernel-classes and --keep: what the passes memory, trace and ops
+/// record.
 void add_observation_options(CLI::App& app, RunOptions& options);
 /// --filter, --shard, --resume, --plan, --label, --fail-on-oom and --json.
 void add_selection_options(CLI::App& app, RunOptions& options);

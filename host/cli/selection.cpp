@@ -13,7 +13,8 @@ namespace kymo::cli {
 std::vector<PlannedCase> matching(std::vector<PlannedCase> cases, const std::string& expression) {
   const Regex regex("--filter", expression);
   std::erase_if(cases, [&](const PlannedCase& planned) { return !regex.found_in(full_title(planned.run)); });
-  if (cases.empty()) throw UsageError("--filter " + quote(expression) + " matches no case; --plan without it prints them all");
+  if (cases.empty())
+    throw UsageError("--filter " + quote(expression) + " matches no case; --plan without it prints them all");
   return cases;
 }
 

@@ -20,7 +20,9 @@ struct Arguments {
 
 int sql(const Arguments& arguments) {
   const auto table = open_results(arguments.database)->query(arguments.query);
-  const std::string text = arguments.json ? rows_to_json(table) : arguments.csv ? rows_to_csv(table) : render_rows(table);
+  const std::string text = arguments.json  ? rows_to_json(table)
+                           : arguments.csv ? rows_to_csv(table)
+                                           : render_rows(table);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -29,7 +31,8 @@ int sql(const Arguments& arguments) {
 
 void add_sql(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("sql", "Prints what one SELECT finds in a database; nothing can be changed by it");
+  CLI::App* command =
+      app.add_subcommand("sql", "Prints what one SELECT finds in a database; nothing can be changed by it");
   command->add_option("query", arguments->query, "the statement")->required()->type_name("QUERY");
   CLI::Option* json = command->add_flag("--json", arguments->json, "print an array of objects");
   command->add_flag("--csv", arguments->csv, "print CSV")->excludes(json);

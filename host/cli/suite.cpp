@@ -36,7 +36,8 @@ struct Place {
   void check_keys(const std::vector<std::string>& known) const {
     if (!table.is_object()) fail("must be a table");
     for (const auto& [key, value] : table.items()) {
-      if (std::find(known.begin(), known.end(), key) == known.end()) fail("unknown key " + quote(key) + suggestion(key, known));
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        fail("unknown key " + quote(key) + suggestion(key, known));
     }
   }
 };
@@ -50,12 +51,14 @@ std::string scalar_text(const Place& place, const std::string& key, const Json& 
 }
 
 std::int64_t whole(const Place& place, const std::string& key, const Json& value, std::int64_t low, std::int64_t high) {
-  if (!value.is_number_integer()) place.fail(quote(key) + " must hold a whole number of at least " + std::to_string(low));
+  if (!value.is_number_integer())
+    place.fail(quote(key) + " must hold a whole number of at least " + std::to_string(low));
   return whole_number(place.where + ": " + quote(key), value.dump(), low, high);
 }
 
 /// One number or a list of numbers.
-std::vector<std::int64_t> whole_list(const Place& place, const std::string& key, const Json& value, std::int64_t low, std::int64_t high) {
+std::vector<std::int64_t> whole_list(const Place& place, const std::string& key, const Json& value, std::int64_t low,
+                                     std::int64_t high) {
   std::vector<std::int64_t> numbers;
   if (value.is_array()) {
     for (const Json& item : value) numbers.push_back(whole(place, key, item, low, high));
@@ -85,7 +88,8 @@ std::vector<measure::Pass> passes(const Place& place, const Json& value) {
 
 Axis axis(const Place& place, const std::string& name, const Json& value) {
   if (value.is_string()) return axis_from(name + "=" + value.get<std::string>());
-  if (!value.is_array() || value.empty()) place.fail("axis " + quote(name) + " must hold a list of values or a range such as \"1..8*2\"");
+  if (!value.is_array() || value.empty())
+    place.fail("axis " + quote(name) + " must hold a list of values or a range such as \"1..8*2\"");
   Axis result{name, {}};
   for (const Json& item : value) result.items.push_back(scalar_text(place, name, item));
   return result;
@@ -118,18 +122,22 @@ void apply_parameters(const Place& place, CaseSpec& spec) {
 
 void apply_method(const Place& place, CaseSpec& spec) {
   measure::Method& how = spec.method;
-  if (place.find("steps") != nullptr && place.find("until") != nullptr) place.fail("'steps' and 'until' exclude each other");
+  if (place.find("steps") != nullptr && place.find("until") != nullptr)
+    place.fail("'steps' and 'until' exclude each other");
   if (const Json* value = place.find("ranks")) spec.ranks = whole_list(place, "ranks", *value, 1, kMostRanks);
-  if (const Json* value = place.find("device")) spec.device = device_choice_from(place.where + ": 'device'", word(place, "device", *value));
+  if (const Json* value = place.find("device"))
+    spec.device = device_choice_from(place.where + ": 'device'", word(place, "device", *value));
   if (const Json* value = place.find("warmup")) spec.warmups = whole_list(place, "warmup", *value, 0, kMostSteps);
-  if (const Json* value = place.find("repeat")) spec.repeat = whole(place, "repeat", *value, 1, std::numeric_limits<std::int64_t>::max());
+  if (const Json* value = place.find("repeat"))
+    spec.repeat = whole(place, "repeat", *value, 1, std::numeric_limits<std::int64_t>::max());
   if (const Json* value = place.find("fresh")) how.fresh = truth(place, "fresh", *value);
   if (const Json* value = place.find("passes")) how.passes = passes(place, *value);
   if (const Json* value = place.find("steps")) {
     how.steps = whole(place, "steps", *value, 1, kMostSteps);
     how.until.reset();
   }
-  if (const Json* value = place.find("observed_steps")) how.observation.steps = whole(place, "observed_steps", *value, 1, kMostSteps);
+  if (const Json* value = place.find("observed_steps"))
+    how.observation.steps = whole(place, "observed_steps", *value, 1, kMostSteps);
   if (const Json* value = place.find("trace_detail"))
     add_trace_detail(place.where + ": 'trace_detail'", word(place, "trace_detail", *value), how.observation);
   if (const Json* value = place.find("until")) {
@@ -161,12 +169,14 @@ void apply_profile(const Place& place, CaseSpec& spec, const std::string& profil
   }
 }
 
-CaseSpec parse_case(const Place& place, const CaseSpec& defaults, const std::string& profile, std::set<std::string>& profiles) {
+CaseSpec parse_case(const Place& place, const CaseSpec& defaults, const std::string& profile,
+                    std::set<std::string>& profiles) {
   place.check_keys(with_method_keys({"name", "workload", "set", "axes", "profile"}));
   CaseSpec spec = defaults;
   for (const char* key : {"name", "workload"}) {
     const Json* value = place.find(key);
-    if (value == nullptr || !value->is_string() || value->get<std::string>().empty()) place.fail(quote(key) + " is missing or no text");
+    if (value == nullptr || !value->is_string() || value->get<std::string>().empty())
+      place.fail(quote(key) + " is missing or no text");
   }
   spec.name = place.find("name")->get<std::string>();
   spec.workload = place.find("workload")->get<std::string>();
@@ -181,12 +191,15 @@ std::filesystem::path suites_folder() { return installation().share / "reports";
 
 }  // namespace
 
-Suite parse_suite(std::string_view toml, const std::string& name, const std::string& origin, const std::string& profile) {
+Suite parse_suite(std::string_view toml, const std::string& name, const std::string& origin,
+                  const std::string& profile) {
   const Json json = parse_toml(toml, origin);
   const Place top{json, origin};
   top.check_keys({"title", "defaults", "case"});
-  Suite suite{
-      .name = name, .title = top.find("title") == nullptr ? "" : word(top, "title", *top.find("title")), .cases = {}, .profiles = {}};
+  Suite suite{.name = name,
+              .title = top.find("title") == nullptr ? "" : word(top, "title", *top.find("title")),
+              .cases = {},
+              .profiles = {}};
   CaseSpec defaults;
   defaults.suite = name;
   if (const Json* table = top.find("defaults")) {
@@ -201,11 +214,13 @@ Suite parse_suite(std::string_view toml, const std::string& name, const std::str
   for (const Json& table : *cases) {
     const Place place{table, origin + ": case " + std::to_string(suite.cases.size() + 1)};
     suite.cases.push_back(parse_case(place, defaults, profile, profiles));
-    if (!names.insert(suite.cases.back().name).second) place.fail("there is a case " + quote(suite.cases.back().name) + " already");
+    if (!names.insert(suite.cases.back().name).second)
+      place.fail("there is a case " + quote(suite.cases.back().name) + " already");
   }
   suite.profiles.assign(profiles.begin(), profiles.end());
   if (!profile.empty() && !profiles.contains(profile)) {
-    throw UsageError("suite " + quote(name) + " has no profile " + quote(profile) + suggestion(profile, suite.profiles));
+    throw UsageError("suite " + quote(name) + " has no profile " + quote(profile) +
+                     suggestion(profile, suite.profiles));
   }
   return suite;
 }
@@ -214,7 +229,8 @@ std::vector<std::string> suite_names() {
   std::vector<std::string> names;
   std::error_code ignored;  // a missing folder holds no suites
   for (const auto& entry : std::filesystem::directory_iterator(suites_folder(), ignored)) {
-    if (std::filesystem::exists(entry.path() / "suite.toml", ignored)) names.push_back(entry.path().filename().string());
+    if (std::filesystem::exists(entry.path() / "suite.toml", ignored))
+      names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -224,8 +240,8 @@ Suite find_suite(const std::string& name_or_file, const std::string& profile) {
   if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".toml")) {
     const std::filesystem::path file(name_or_file);
     if (!std::filesystem::is_regular_file(file)) throw UsageError("there is no suite file " + quote(name_or_file));
-    const std::string stem =
-        file.stem() == "suite" ? std::filesystem::absolute(file).parent_path().filename().string() : file.stem().string();
+    const std::string stem = file.stem() == "suite" ? std::filesystem::absolute(file).parent_path().filename().string()
+                                                    : file.stem().string();
     return parse_suite(read_file(file), stem, name_or_file, profile);
   }
   const std::vector<std::string> names = suite_names();

@@ -20,7 +20,8 @@ struct Suite {
 
 /// Reads a suite from TOML text. `origin` is named in errors; `profile` may be empty.
 /// Throws UsageError for unknown keys, wrong types, missing names, two cases of one name, and an unknown profile.
-Suite parse_suite(std::string_view toml, const std::string& name, const std::string& origin, const std::string& profile);
+Suite parse_suite(std::string_view toml, const std::string& name, const std::string& origin,
+                  const std::string& profile);
 
 /// A suite of the installation by its name, or a file by its path (a text with '/' or ending in .toml).
 /// Throws UsageError naming the nearest suite.

@@ -50,7 +50,8 @@ void add_suite(CLI::App& app, Session& session) {
   list->add_flag("--json", arguments->json, "print JSON");
   list->callback([&session, arguments] { session.action = [arguments] { return list_suites(arguments->json); }; });
 
-  CLI::App* run = command->add_subcommand("run", "Makes the runs of a suite; where the device of a case is missing, stores it as skipped");
+  CLI::App* run = command->add_subcommand(
+      "run", "Makes the runs of a suite; where the device of a case is missing, stores it as skipped");
   run->add_option("suite", arguments->suite, "name, or path of a .toml file")->required()->type_name("SUITE");
   run->add_option("--profile", arguments->profile, "variant of the suite, such as small")->type_name("NAME");
   add_worker_options(*run, arguments->options);
@@ -60,7 +61,9 @@ void add_suite(CLI::App& app, Session& session) {
   add_database_option(*run, arguments->options.database);
   add_plugin_options(*run, arguments->options.plugins);
   run->footer("Example: kymo suite run quick");
-  run->callback([&session, arguments] { session.action = [&session, arguments] { return run_suite(*arguments, session.command_line); }; });
+  run->callback([&session, arguments] {
+    session.action = [&session, arguments] { return run_suite(*arguments, session.command_line); };
+  });
 }
 
 }  // namespace kymo::cli

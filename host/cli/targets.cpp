@@ -11,9 +11,11 @@
 namespace kymo::cli {
 
 catalog::Found Targets::find(const std::string& word) {
-  if (word.find('/') != std::string::npos || word.ends_with(".so") || word.find(".so:") != std::string::npos) return find_in_file(word);
+  if (word.find('/') != std::string::npos || word.ends_with(".so") || word.find(".so:") != std::string::npos)
+    return find_in_file(word);
   if (word.find('=') != std::string::npos)
-    throw UsageError(quote(word) + " is no workload; 'kymo run' takes a parameter's value as --set " + shell_word(word));
+    throw UsageError(quote(word) + " is no workload; 'kymo run' takes a parameter's value as --set " +
+                     shell_word(word));
   if (!catalog_) {
     catalog_ = catalog::discover(options_);
     check_named_files();
@@ -24,7 +26,8 @@ catalog::Found Targets::find(const std::string& word) {
 // What lies on a search path may be broken and is passed over; a file that the user named is wanted.
 void Targets::check_named_files() const {
   for (const catalog::Rejected& rejected : catalog_->rejected) {
-    if (std::find(options_.extra_files.begin(), options_.extra_files.end(), rejected.file) != options_.extra_files.end()) {
+    if (std::find(options_.extra_files.begin(), options_.extra_files.end(), rejected.file) !=
+        options_.extra_files.end()) {
       throw Error("--plugin " + quote(rejected.file.string()) + " is refused: " + rejected.reason);
     }
   }
@@ -39,7 +42,8 @@ catalog::Found Targets::find_in_file(const std::string& word) {
     file = word.substr(0, colon);
     name = word.substr(colon + 1);
   }
-  if (!std::filesystem::is_regular_file(file, ignored)) throw UsageError("there is no plugin file " + quote(file.string()));
+  if (!std::filesystem::is_regular_file(file, ignored))
+    throw UsageError("there is no plugin file " + quote(file.string()));
   file = std::filesystem::canonical(file);
   auto plugin = std::find_if(files_.begin(), files_.end(), [&](const auto& each) { return each.file.file == file; });
   if (plugin == files_.end()) plugin = files_.insert(files_.end(), catalog::describe_file(file, options_));
@@ -49,7 +53,8 @@ catalog::Found Targets::find_in_file(const std::string& word) {
     names.push_back(workload.name);
   }
   const std::string shown = quote(file.filename().string());
-  if (name.empty()) throw UsageError("plugin " + shown + " holds several workloads; write FILE:NAME with one of " + join(names, ", "));
+  if (name.empty())
+    throw UsageError("plugin " + shown + " holds several workloads; write FILE:NAME with one of " + join(names, ", "));
   throw UsageError("plugin " + shown + " holds no workload " + quote(name) + suggestion(name, names));
 }
 

@@ -9,7 +9,8 @@
 
 namespace kymo::cli {
 
-/// The workloads that the words of a command line mean: a name from the catalog, FILE.so for the file's only workload, or FILE.so:NAME.
+/// The workloads that the words of a command line mean: a name from the catalog, FILE.so for the file's only workload,
+/// or FILE.so:NAME.
 class Targets {
  public:
   explicit Targets(catalog::Options options) : options_(std::move(options)) {}

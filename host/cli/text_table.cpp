@@ -16,13 +16,16 @@ using Cell = store::ResultsDatabase::Cell;
 
 /// Characters as a terminal counts them, near enough: continuation bytes of UTF-8 take no room.
 std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char letter) { return (letter & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char letter) { return (letter & 0xC0) != 0x80; }));
 }
 
 const char* colour_of(const std::string& cell) {
   if (cell == "ok" || cell == "passed" || cell == "FASTER") return "\033[32m";
-  if (cell == "failed" || cell == "crashed" || cell == "timeout" || cell == "error" || cell == "SLOWER") return "\033[31m";
-  if (cell == "oom" || cell == "interrupted" || cell == "skipped" || cell == "not verified" || cell == "warning") return "\033[33m";
+  if (cell == "failed" || cell == "crashed" || cell == "timeout" || cell == "error" || cell == "SLOWER")
+    return "\033[31m";
+  if (cell == "oom" || cell == "interrupted" || cell == "skipped" || cell == "not verified" || cell == "warning")
+    return "\033[33m";
   return nullptr;
 }
 
@@ -98,7 +101,9 @@ std::string render_rows(const store::ResultsDatabase::Table& table) {
   return render(text, false);
 }
 
-std::string json_text(const Json& json) { return visible_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n"; }
+std::string json_text(const Json& json) {
+  return visible_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
 
 std::string rows_to_json(const store::ResultsDatabase::Table& table) {
   Json rows = Json::array();
@@ -119,7 +124,8 @@ std::string rows_to_json(const store::ResultsDatabase::Table& table) {
 std::string rows_to_csv(const store::ResultsDatabase::Table& table) {
   std::string text;
   const auto add = [&](std::size_t column, const std::string& cell) { text += (column > 0 ? "," : "") + cell; };
-  for (std::size_t column = 0; column < table.columns.size(); ++column) add(column, report::escape_csv(table.columns[column]));
+  for (std::size_t column = 0; column < table.columns.size(); ++column)
+    add(column, report::escape_csv(table.columns[column]));
   text += "\r\n";
   for (const auto& row : table.rows) {
     for (std::size_t column = 0; column < row.size(); ++column) {

@@ -21,14 +21,15 @@ struct TextTable {
 /// with `colour`, the words that tell how a run or a comparison ended are coloured.
 std::string render(const TextTable& table, bool colour);
 
-/// JSON for people and programs, ending with a newline; text that is no UTF-8 is replaced, and no string can steer a terminal.
+/// JSON for people and programs, ending with a newline; text that is no UTF-8 is replaced, and no string can steer a
+/// terminal.
 std::string json_text(const Json& json);
 
 /// True if standard output is a terminal and NO_COLOR is not set.
 bool colour_on_stdout();
 
-/// A query's result for a terminal, as JSON (an array of objects), and as CSV (RFC 4180; text that a spreadsheet would take for a formula
-/// is prefixed with ').
+/// A query's result for a terminal, as JSON (an array of objects), and as CSV (RFC 4180; text that a spreadsheet would
+/// take for a formula is prefixed with ').
 std::string render_rows(const store::ResultsDatabase::Table& table);
 std::string rows_to_json(const store::ResultsDatabase::Table& table);
 std::string rows_to_csv(const store::ResultsDatabase::Table& table);

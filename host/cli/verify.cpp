@@ -26,13 +26,16 @@ int verify(const Arguments& arguments, const std::string& command_line) {
 void add_verify(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   arguments->options.show_checks = true;
-  CLI::App* command = app.add_subcommand("verify", "Compares what workloads compute with their references, without timing them");
+  CLI::App* command =
+      app.add_subcommand("verify", "Compares what workloads compute with their references, without timing them");
   add_case_options(*command, arguments->cases, Axes::kNone);
   add_worker_options(*command, arguments->options);
   command->add_flag("--json", arguments->options.json, "print JSON instead of a table");
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);
-  command->callback([&session, arguments] { session.action = [&session, arguments] { return verify(*arguments, session.command_line); }; });
+  command->callback([&session, arguments] {
+    session.action = [&session, arguments] { return verify(*arguments, session.command_line); };
+  });
 }
 
 }  // namespace kymo::cli

@@ -62,13 +62,15 @@ class Source {
  public:
   Source(const ResultsDatabase& database, const CsvRequest& request) : database_(database), name_(request.table) {
     std::vector<std::string> known;
-    for (const auto& row : database.query("SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') ORDER BY name").rows) {
+    for (const auto& row :
+         database.query("SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') ORDER BY name").rows) {
       known.push_back(row[0].text);
     }
     if (std::find(known.begin(), known.end(), name_) == known.end()) {
       throw UsageError("there is no table or view " + quote(name_) + suggestion(name_, known));
     }
-    for (const auto& row : database.query("SELECT name, pk FROM pragma_table_info(:table) ORDER BY cid", {{"table", name_}}).rows) {
+    for (const auto& row :
+         database.query("SELECT name, pk FROM pragma_table_info(:table) ORDER BY cid", {{"table", name_}}).rows) {
       columns_.push_back(row[0].text);
       if (row[1].integer > 0) keys_.emplace_back(row[1].integer, row[0].text);
     }
@@ -97,7 +99,8 @@ class Source {
   }
 
  private:
-  void narrow(const std::string& column, const std::string& option, const std::string& parameter, const std::string& value) {
+  void narrow(const std::string& column, const std::string& option, const std::string& parameter,
+              const std::string& value) {
     if (std::find(columns_.begin(), columns_.end(), column) == columns_.end()) {
       throw UsageError(option + " narrows tables with a column " + column + ", and " + quote(name_) + " has none");
     }
@@ -147,7 +150,8 @@ class Source {
 }  // namespace
 
 Written export_csv(const ResultsDatabase& database, const CsvRequest& request, const std::filesystem::path& file) {
-  if (request.query.empty() == request.table.empty()) throw UsageError("give either --table or --query: what is to become CSV");
+  if (request.query.empty() == request.table.empty())
+    throw UsageError("give either --table or --query: what is to become CSV");
   const bool narrows = request.choice.run || request.choice.rank || request.choice.pass;
   if (!request.query.empty() && narrows)
     throw UsageError("--run, --rank and --pass narrow a --table; a --query says itself what it is about");

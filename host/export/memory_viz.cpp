@@ -74,7 +74,8 @@ class SnapshotDevice {
   /// How much of the segment is the block's: no more than there is to the next one, as blocks tile a segment.
   std::int64_t size_in(const EndSegment& end, std::size_t place) const {
     const HistoryBlock& block = history_.blocks()[end.blocks[place]];
-    const std::uint64_t next = place + 1 == end.blocks.size() ? end.segment.end() : history_.blocks()[end.blocks[place + 1]].address;
+    const std::uint64_t next =
+        place + 1 == end.blocks.size() ? end.segment.end() : history_.blocks()[end.blocks[place + 1]].address;
     return std::min(block.allocated_bytes, static_cast<std::int64_t>(next - block.address));
   }
 
@@ -84,7 +85,8 @@ class SnapshotDevice {
       const HistoryBlock& block = history_.blocks()[end.blocks[place]];
       if (block.address > at) write_gap(at, block.address);
       const std::int64_t size = size_in(end, place);
-      begin_block(block.address, size, std::min(block.requested_bytes, size), block.free ? "active_pending_free" : "active_allocated");
+      begin_block(block.address, size, std::min(block.requested_bytes, size),
+                  block.free ? "active_pending_free" : "active_allocated");
       frames_.write_birth(block);
       pickle_.end_dict();
       at = block.address + static_cast<std::uint64_t>(size);
@@ -110,7 +112,8 @@ class SnapshotDevice {
   }
 
   /// Opens an entry up to its frames.
-  void begin_entry(const char* action, std::uint64_t address, std::int64_t size, std::int64_t stream, std::int64_t time_ns) {
+  void begin_entry(const char* action, std::uint64_t address, std::int64_t size, std::int64_t stream,
+                   std::int64_t time_ns) {
     pickle_.item();
     pickle_.begin_dict();
     pickle_.entry("action", std::string_view(action));
@@ -131,7 +134,8 @@ class SnapshotDevice {
   }
 
   void write_entry(const HistoryEntry& entry) {
-    const bool is_segment = entry.action == HistoryAction::kSegmentAllocate || entry.action == HistoryAction::kSegmentFree;
+    const bool is_segment =
+        entry.action == HistoryAction::kSegmentAllocate || entry.action == HistoryAction::kSegmentFree;
     is_segment ? write_segment_entry(entry) : write_block_entry(entry);
     pickle_.end_dict();
   }
@@ -169,7 +173,8 @@ class SnapshotDevice {
 void write_refusal(const ResultsDatabase& database, const Target& target, Pickle& pickle, FrameWriter& frames) {
   const auto rows = database
                         .query(
-                            "SELECT coalesce(requested_bytes, 0), coalesce(free_bytes, 0) FROM main.out_of_memory WHERE run_id = CAST(:run "
+                            "SELECT coalesce(requested_bytes, 0), coalesce(free_bytes, 0) FROM main.out_of_memory "
+                            "WHERE run_id = CAST(:run "
                             "AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass AND place = 'device'",
                             target.parameters())
                         .rows;
@@ -195,8 +200,9 @@ std::size_t first_entry(const SnapshotHistory& history, std::size_t most_entries
 std::vector<std::string> notes_of(const SnapshotHistory& history, const std::string& device, std::size_t first) {
   std::vector<std::string> notes;
   if (first > 0) {
-    notes.push_back("the last " + std::to_string(history.entries().size() - first) + " of " + std::to_string(history.entries().size()) +
-                    " events of the " + device + " allocator were written: the viewer hides what goes beyond");
+    notes.push_back("the last " + std::to_string(history.entries().size() - first) + " of " +
+                    std::to_string(history.entries().size()) + " events of the " + device +
+                    " allocator were written: the viewer hides what goes beyond");
   }
   if (history.left_out() > 0) {
     notes.push_back(std::to_string(history.left_out()) + " blocks of the " + device +
@@ -205,7 +211,8 @@ std::vector<std::string> notes_of(const SnapshotHistory& history, const std::str
   return notes;
 }
 
-std::vector<std::string> write_snapshot(const ResultsDatabase& database, const Target& target, std::size_t most_entries, Output& output) {
+std::vector<std::string> write_snapshot(const ResultsDatabase& database, const Target& target, std::size_t most_entries,
+                                        Output& output) {
   std::vector<std::string> notes;
   std::vector<SnapshotHistory> histories;
   std::vector<std::size_t> firsts;
@@ -221,7 +228,8 @@ std::vector<std::string> write_snapshot(const ResultsDatabase& database, const T
   Pickle pickle(output);
   FrameWriter frames(database, target, pickle);
   std::vector<SnapshotDevice> devices;
-  for (std::size_t i = 0; i < histories.size(); ++i) devices.emplace_back(histories[i], static_cast<std::int64_t>(i), pickle, frames);
+  for (std::size_t i = 0; i < histories.size(); ++i)
+    devices.emplace_back(histories[i], static_cast<std::int64_t>(i), pickle, frames);
   pickle.begin_dict();
   pickle.key("segments");
   pickle.begin_list();
@@ -250,9 +258,10 @@ std::vector<std::string> write_snapshot(const ResultsDatabase& database, const T
 
 }  // namespace
 
-std::vector<Written> export_memory_viz(const ResultsDatabase& database, const Choice& choice, const std::filesystem::path& file,
-                                       std::size_t most_entries) {
-  const std::vector<Target> targets = find_targets(database, choice, {{"memory"}, {"allocation"}, "no blocks of memory"});
+std::vector<Written> export_memory_viz(const ResultsDatabase& database, const Choice& choice,
+                                       const std::filesystem::path& file, std::size_t most_entries) {
+  const std::vector<Target> targets =
+      find_targets(database, choice, {{"memory"}, {"allocation"}, "no blocks of memory"});
   const std::vector<std::filesystem::path> files = files_for(targets, file, "memory", ".pickle");
   std::vector<Written> written;
   std::vector<std::unique_ptr<Output>> outputs;

@@ -29,15 +29,18 @@ Output::Output(fs::path file, Kind kind) : file_(std::move(file)) {
   }
   std::error_code error;
   const fs::file_status status = fs::status(file_, error);
-  if (fs::is_directory(status)) throw Error("cannot write " + quote(file_.string()) + ": it is a folder; name a file in it");
+  if (fs::is_directory(status))
+    throw Error("cannot write " + quote(file_.string()) + ": it is a folder; name a file in it");
   // Devices and pipes are written to, not replaced.
   const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
-  const fs::path target = fs::is_symlink(fs::symlink_status(file_, error)) && fs::exists(status) ? fs::canonical(file_, error) : file_;
+  const fs::path target =
+      fs::is_symlink(fs::symlink_status(file_, error)) && fs::exists(status) ? fs::canonical(file_, error) : file_;
   if (!in_place) {
     file_ = target;
     stage_ = target.parent_path() / ("." + target.filename().string() + ".kymo-" + std::to_string(getpid()));
   }
-  descriptor_ = open((in_place ? file_ : stage_).c_str(), O_WRONLY | O_CLOEXEC | (in_place ? 0 : O_CREAT | O_TRUNC | O_NOFOLLOW), 0666);
+  descriptor_ = open((in_place ? file_ : stage_).c_str(),
+                     O_WRONLY | O_CLOEXEC | (in_place ? 0 : O_CREAT | O_TRUNC | O_NOFOLLOW), 0666);
   if (descriptor_ < 0) {
     stage_.clear();
     fail(errno);
@@ -51,7 +54,8 @@ Output::~Output() {
 
 void Output::fail(int reason) const {
   const std::string where = file_ == "-" ? "standard output" : quote(file_.string());
-  throw Error("cannot write " + where + ": " + std::strerror(reason) + "; make room there or name another file with -o");
+  throw Error("cannot write " + where + ": " + std::strerror(reason) +
+              "; make room there or name another file with -o");
 }
 
 void Output::write(std::string_view bytes) {

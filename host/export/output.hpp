@@ -7,8 +7,8 @@
 
 namespace kymo::exports {
 
-/// A file that is written piece by piece, or standard output. A regular file takes its place only when it is whole, so that a failure
-/// leaves an older one as it was. Throws Error naming the file.
+/// A file that is written piece by piece, or standard output. A regular file takes its place only when it is whole, so
+/// that a failure leaves an older one as it was. Throws Error naming the file.
 class Output {
  public:
   /// `file` "-" is standard output. Throws UsageError for a binary format on a terminal.

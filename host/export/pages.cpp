@@ -13,8 +13,8 @@ constexpr std::size_t kRowsOfPage = 20'000;
 
 }  // namespace
 
-Pages::Pages(const ResultsDatabase& database, const Target& target, const std::string& table, const std::string& columns,
-             const std::string& order)
+Pages::Pages(const ResultsDatabase& database, const Target& target, const std::string& table,
+             const std::string& columns, const std::string& order)
     : database_(database), target_(target), last_(std::numeric_limits<std::int64_t>::min()) {
   sql_ = "SELECT " + columns + ", " + order + " FROM main.\"" + table +
          "\" WHERE run_id = CAST(:run AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass AND " + order +
@@ -39,7 +39,9 @@ const std::string& TextsById::text(std::int64_t id) {
   const auto [found, is_new] = texts_.try_emplace(id);
   if (is_new) {
     const auto rows =
-        database_.query("SELECT text FROM main.string WHERE string_id = CAST(:id AS INTEGER)", {{"id", std::to_string(id)}}).rows;
+        database_
+            .query("SELECT text FROM main.string WHERE string_id = CAST(:id AS INTEGER)", {{"id", std::to_string(id)}})
+            .rows;
     if (!rows.empty()) found->second = rows[0][0].text;
   }
   return found->second;

@@ -21,18 +21,22 @@ class Row {
   std::int64_t integer(std::size_t column) const { return (*cells_)[column].integer; }  ///< 0 for NULL
   const std::string& text(std::size_t column) const { return (*cells_)[column].text; }
   const std::vector<store::ResultsDatabase::Cell>& cells() const { return *cells_; }
-  std::optional<std::int64_t> optional(std::size_t column) const { return has(column) ? std::optional(integer(column)) : std::nullopt; }
+  std::optional<std::int64_t> optional(std::size_t column) const {
+    return has(column) ? std::optional(integer(column)) : std::nullopt;
+  }
 
  private:
   const std::vector<store::ResultsDatabase::Cell>* cells_;
 };
 
-/// Rows of an event table of one target in the order of a numbering column, read page by page: a table may be larger than memory.
+/// Rows of an event table of one target in the order of a numbering column, read page by page: a table may be larger
+/// than memory.
 class Pages {
  public:
-  /// `columns` by commas; `order` is the column of the primary key behind run_id, rank and pass, unique within the target.
-  Pages(const store::ResultsDatabase& database, const Target& target, const std::string& table, const std::string& columns,
-        const std::string& order = "sequence");
+  /// `columns` by commas; `order` is the column of the primary key behind run_id, rank and pass, unique within the
+  /// target.
+  Pages(const store::ResultsDatabase& database, const Target& target, const std::string& table,
+        const std::string& columns, const std::string& order = "sequence");
   /// The next row, valid until the call after; nothing at the end.
   std::optional<Row> next();
 

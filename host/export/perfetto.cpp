@@ -24,20 +24,22 @@ bool PerfettoWriter::has_rows(const std::string& table) const {
   return database_.query(sql, target_.parameters()).rows[0][0].integer != 0;
 }
 
-void PerfettoWriter::add_place(TraceEvent& event, const Row& row, std::size_t step, std::size_t phase, std::size_t scope) {
+void PerfettoWriter::add_place(TraceEvent& event, const Row& row, std::size_t step, std::size_t phase,
+                               std::size_t scope) {
   if (row.integer(step) >= 0) event.argument("step", row.integer(step));
   if (row.has(phase)) event.argument("phase", name(row.integer(phase)));
   if (row.has(scope)) event.argument("scope", name(row.integer(scope)));
 }
 
 void PerfettoWriter::write_head() {
-  const auto rows = database_
-                        .query(
-                            "SELECT r.workload, r.ranks, k.pid, d.kind, d.name, d.memory_bytes, k.observation FROM main.rank k "
-                            "JOIN main.run r ON r.run_id = k.run_id LEFT JOIN main.device d ON d.device_id = k.device_id "
-                            "WHERE k.run_id = CAST(:run AS INTEGER) AND k.rank = CAST(:rank AS INTEGER) AND k.pass = :pass",
-                            target_.parameters())
-                        .rows;
+  const auto rows =
+      database_
+          .query(
+              "SELECT r.workload, r.ranks, k.pid, d.kind, d.name, d.memory_bytes, k.observation FROM main.rank k "
+              "JOIN main.run r ON r.run_id = k.run_id LEFT JOIN main.device d ON d.device_id = k.device_id "
+              "WHERE k.run_id = CAST(:run AS INTEGER) AND k.rank = CAST(:rank AS INTEGER) AND k.pass = :pass",
+              target_.parameters())
+          .rows;
   const Row row(rows[0]);
   // Process 0 is the GPU.
   if (row.integer(2) > 0) host_process_ = row.integer(2);
@@ -51,8 +53,9 @@ void PerfettoWriter::write_head() {
                       ", \"totalGlobalMem\": " + std::to_string(row.integer(5)) + "}]");
   }
   members.push_back("\"displayTimeUnit\": \"ms\"");
-  members.push_back("\"otherData\": {\"tool\": " + json_string("kymo " + version()) + ", \"workload\": " + json_string(row.text(0)) +
-                    ", \"run\": \"" + std::to_string(target_.run) + "\", \"pass\": " + json_string(target_.pass) + "}");
+  members.push_back("\"otherData\": {\"tool\": " + json_string("kymo " + version()) +
+                    ", \"workload\": " + json_string(row.text(0)) + ", \"run\": \"" + std::to_string(target_.run) +
+                    "\", \"pass\": " + json_string(target_.pass) + "}");
   events_.begin(members);
 }
 
@@ -87,11 +90,13 @@ std::vector<std::string> PerfettoWriter::write() {
   events_.end();
   if (has_calls_ || streams_.counts().empty()) return {};
   return {
-      "no calls into CUDA were recorded (--trace-detail api does so), so the trace has no arrows to kernels and its steps are not named "
+      "no calls into CUDA were recorded (--trace-detail api does so), so the trace has no arrows to kernels and its "
+      "steps are not named "
       "ProfilerStep#N"};
 }
 
-std::vector<Written> export_perfetto(const ResultsDatabase& database, const Choice& choice, const std::filesystem::path& file) {
+std::vector<Written> export_perfetto(const ResultsDatabase& database, const Choice& choice,
+                                     const std::filesystem::path& file) {
   const Wanted wanted{{"trace", "ops", "memory"},
                       {"range", "kernel", "memcpy", "memset", "op", "memory_point", "collective"},
                       "no events of kernels, operators, scopes, collectives or memory"};

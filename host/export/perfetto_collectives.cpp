@@ -11,7 +11,8 @@ namespace kymo::exports {
 
 namespace {
 
-// Behind the tracks of pauses. Further lanes of a communicator lie far behind its first, and all before the tracks of calls.
+// Behind the tracks of pauses. Further lanes of a communicator lie far behind its first, and all before the tracks of
+// calls.
 constexpr std::int64_t kFirstTrack = 1'200'000'000;
 constexpr std::int64_t kLaneDistance = 100'000;
 constexpr std::int64_t kMostLanes = 7'000;
@@ -32,7 +33,8 @@ enum Column : std::size_t {
   kScope
 };
 constexpr const char* kColumns =
-    "communicator_id, number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, phase_id, scope_id";
+    "communicator_id, number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, "
+    "phase_id, scope_id";
 
 /// When the rank worked on it, or, if that was not seen, when it was called.
 std::pair<std::int64_t, std::int64_t> stretch_of(const Row& row) {
@@ -67,7 +69,9 @@ void PerfettoWriter::write_collectives() {
 void PerfettoWriter::write_collective(const Row& row, const Track& track) {
   const auto [start_ns, end_ns] = stretch_of(row);
   TraceEvent event('X', track, json_string(row.text(kOperation)), "collective");
-  event.between(start_ns, end_ns).argument("communicator", name(row.integer(kCommunicator))).argument("number", row.integer(kNumber));
+  event.between(start_ns, end_ns)
+      .argument("communicator", name(row.integer(kCommunicator)))
+      .argument("number", row.integer(kNumber));
   event.argument("bytes", row.integer(kBytes)).argument("called at us", microseconds(row.integer(kEnqueue)));
   add_place(event, row, kStep, kPhase, kScope);
   if (row.integer(kOnDevice) != 0) event.argument("kernels", row.integer(kKernels));

@@ -19,9 +19,12 @@ std::string copy_name(const std::string& stored) {
   const std::vector<std::string> words = split(stored, ' ');
   std::string known = stored;
   if (!known.empty() && known[0] == 'm') known[0] = 'M';
-  if (words.size() != 4 || words[0] != "memcpy" || words[2] != "to" || words[1].empty() || words[3].empty()) return known;
+  if (words.size() != 4 || words[0] != "memcpy" || words[2] != "to" || words[1].empty() || words[3].empty())
+    return known;
   const auto letter = [](const std::string& word) { return static_cast<char>(word[0] - 'a' + 'A'); };
-  const auto is_place = [](const std::string& word) { return word == "host" || word == "device" || word == "peer" || word == "array"; };
+  const auto is_place = [](const std::string& word) {
+    return word == "host" || word == "device" || word == "peer" || word == "array";
+  };
   if (!is_place(words[1]) || !is_place(words[3])) return known;
   return std::string("Memcpy ") + letter(words[1]) + "to" + letter(words[3]);
 }
@@ -53,8 +56,10 @@ void PerfettoWriter::read_kernel_classes() {
 }
 
 void PerfettoWriter::read_shapes() {
-  Pages pages(database_, target_, "launch_shape",
-              "shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes + dynamic_shared_bytes, registers", "shape");
+  Pages pages(
+      database_, target_, "launch_shape",
+      "shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes + dynamic_shared_bytes, registers",
+      "shape");
   const auto triple = [](const Row& row, std::size_t first) {
     return "[" + std::to_string(row.integer(first)) + ", " + std::to_string(row.integer(first + 1)) + ", " +
            std::to_string(row.integer(first + 2)) + "]";
@@ -98,7 +103,10 @@ void PerfettoWriter::write_activity(const Row& row, const std::string& table) {
   events_.add(event);
   last_ns_ = std::max(last_ns_, end_ns);
   if (!std::binary_search(launches_.begin(), launches_.end(), correlation)) return;
-  events_.add(TraceEvent('f', track, "\"ac2g\"", "ac2g").at(start_ns).member("id", std::to_string(correlation)).member("bp", "\"e\""));
+  events_.add(TraceEvent('f', track, "\"ac2g\"", "ac2g")
+                  .at(start_ns)
+                  .member("id", std::to_string(correlation))
+                  .member("bp", "\"e\""));
 }
 
 void PerfettoWriter::write_activities() {

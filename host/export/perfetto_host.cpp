@@ -24,17 +24,20 @@ std::int64_t operator_track(std::int64_t thread) { return kFirstThreadTrack + 2 
 void PerfettoWriter::write_steps() {
   const auto rows = database_
                         .query(
-                            "SELECT step, start_ns, start_ns + host_ns, warmup FROM main.sample WHERE run_id = CAST(:run AS INTEGER) AND "
+                            "SELECT step, start_ns, start_ns + host_ns, warmup FROM main.sample WHERE run_id = "
+                            "CAST(:run AS INTEGER) AND "
                             "rank = CAST(:rank AS INTEGER) AND pass = :pass AND phase = 'step' ORDER BY step",
                             target_.parameters())
                         .rows;
-  // Holistic Trace Analysis leaves out every kernel whose launch it does not see as soon as there are two ProfilerStep#N: without the calls
-  // into CUDA it would leave out all.
+  // Holistic Trace Analysis leaves out every kernel whose launch it does not see as soon as there are two
+  // ProfilerStep#N: without the calls into CUDA it would leave out all.
   const std::string prefix = has_calls_ ? "ProfilerStep#" : "step ";
   for (const auto& cells : rows) {
     const Row row(cells);
     TraceEvent event('X', host(kStepTrack), json_string(prefix + std::to_string(row.integer(0))), "user_annotation");
-    events_.add(event.between(row.integer(1), row.integer(2)).argument("step", row.integer(0)).argument("warmup", row.integer(3)));
+    events_.add(event.between(row.integer(1), row.integer(2))
+                    .argument("step", row.integer(0))
+                    .argument("warmup", row.integer(3)));
     last_step_ = std::max(last_step_, row.integer(0));
     last_ns_ = std::max(last_ns_, row.integer(2));
   }
@@ -58,8 +61,9 @@ void PerfettoWriter::write_ranges() {
 }
 
 void PerfettoWriter::write_operators() {
-  Pages pages(database_, target_, "op",
-              "sequence, name_id, shapes_id, backward, start_ns, end_ns, thread, autograd_sequence, step, phase_id, scope_id");
+  Pages pages(
+      database_, target_, "op",
+      "sequence, name_id, shapes_id, backward, start_ns, end_ns, thread, autograd_sequence, step, phase_id, scope_id");
   while (const auto row = pages.next()) {
     const std::int64_t track = operator_track(row->integer(6));
     const std::int64_t end_ns = end_of(*row, 4, 5);
@@ -82,12 +86,14 @@ void PerfettoWriter::write_calls() {
     const Track track = host(kFirstCallTrack + row->integer(3));
     const std::int64_t correlation = row->integer(4);
     const std::string& call = name(row->integer(0));
-    events_.add(
-        TraceEvent('X', track, call, "cuda_runtime").between(row->integer(1), row->integer(2)).argument("correlation", correlation));
+    events_.add(TraceEvent('X', track, call, "cuda_runtime")
+                    .between(row->integer(1), row->integer(2))
+                    .argument("correlation", correlation));
     last_ns_ = std::max(last_ns_, row->integer(2));
     host_tracks_.try_emplace(track.thread, "calls into CUDA of thread " + std::to_string(row->integer(3)));
     if (call.find("Sync") != std::string::npos) continue;  // launches nothing
-    events_.add(TraceEvent('s', track, "\"ac2g\"", "ac2g").at(row->integer(1)).member("id", std::to_string(correlation)));
+    events_.add(
+        TraceEvent('s', track, "\"ac2g\"", "ac2g").at(row->integer(1)).member("id", std::to_string(correlation)));
     launches_.push_back(correlation);
   }
   std::sort(launches_.begin(), launches_.end());

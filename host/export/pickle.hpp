@@ -11,9 +11,9 @@
 
 namespace kymo::exports {
 
-/// Writes one Python object as a pickle of protocol 4, front to back: the part of the format that dicts, lists, pairs, whole numbers, texts
-/// and truth values need, with the operations that PyTorch's viewer knows. Texts are written once and referred to afterwards. What is
-/// opened must be closed; a dict takes key and value in turn.
+/// Writes one Python object as a pickle of protocol 4, front to back: the part of the format that dicts, lists, pairs,
+/// whole numbers, texts and truth values need, with the operations that PyTorch's viewer knows. Texts are written once
+/// and referred to afterwards. What is opened must be closed; a dict takes key and value in turn.
 class Pickle {
  public:
   explicit Pickle(Output& output);

@@ -22,7 +22,8 @@ void FrameWriter::write_birth(const HistoryBlock& block) {
 void FrameWriter::write_free(const HistoryBlock& block) {
   if (recalls({-1, -1, block.free_phase, -1, 1})) return;
   pickle_.begin_list();
-  frame("kymo", 0, block.free_phase >= 0 ? "given back in " + texts_.text(block.free_phase) : "given back outside of phases");
+  frame("kymo", 0,
+        block.free_phase >= 0 ? "given back in " + texts_.text(block.free_phase) : "given back outside of phases");
   close();
 }
 
@@ -63,9 +64,12 @@ void FrameWriter::write_stack(std::int64_t stack) {
   parameters.emplace_back("stack", std::to_string(stack));
   const auto rows = database_
                         .query(
-                            "SELECT f.module, f.offset, f.function_id FROM main.stack s JOIN main.stack_frame f ON f.run_id = s.run_id "
-                            "AND f.rank = s.rank AND f.pass = s.pass AND f.frame = s.frame WHERE s.run_id = CAST(:run AS INTEGER) AND "
-                            "s.rank = CAST(:rank AS INTEGER) AND s.pass = :pass AND s.stack = CAST(:stack AS INTEGER) ORDER BY s.depth",
+                            "SELECT f.module, f.offset, f.function_id FROM main.stack s JOIN main.stack_frame f ON "
+                            "f.run_id = s.run_id "
+                            "AND f.rank = s.rank AND f.pass = s.pass AND f.frame = s.frame WHERE s.run_id = CAST(:run "
+                            "AS INTEGER) AND "
+                            "s.rank = CAST(:rank AS INTEGER) AND s.pass = :pass AND s.stack = CAST(:stack AS INTEGER) "
+                            "ORDER BY s.depth",
                             parameters)
                         .rows;
   for (const auto& cells : rows) {

@@ -19,7 +19,8 @@ std::uint64_t end_of(const HistoryBlock& block) {
 }
 
 /// The live segment that holds the address.
-std::map<std::uint64_t, std::uint64_t>::const_iterator holding(const std::map<std::uint64_t, std::uint64_t>& ends, std::uint64_t address) {
+std::map<std::uint64_t, std::uint64_t>::const_iterator holding(const std::map<std::uint64_t, std::uint64_t>& ends,
+                                                               std::uint64_t address) {
   auto found = ends.upper_bound(address);
   if (found == ends.begin()) return ends.end();
   --found;
@@ -37,16 +38,17 @@ SnapshotHistory::SnapshotHistory(const ResultsDatabase& database, const Target& 
 }
 
 void SnapshotHistory::read_blocks(const ResultsDatabase& database, const Target& target, const std::string& device) {
-  Pages pages(
-      database, target, "allocation",
-      "device, address, requested_bytes, allocated_bytes, sequence, alloc_ns, free_sequence, reusable_sequence, free_ns, reusable_ns, "
-      "stream, op_id, scope_id, phase_id, free_phase_id, stack, category");
+  Pages pages(database, target, "allocation",
+              "device, address, requested_bytes, allocated_bytes, sequence, alloc_ns, free_sequence, "
+              "reusable_sequence, free_ns, reusable_ns, "
+              "stream, op_id, scope_id, phase_id, free_phase_id, stack, category");
   while (const auto row = pages.next()) {
     if (row->text(0) != device) continue;
     HistoryBlock block;
     block.address = static_cast<std::uint64_t>(row->integer(1));
     block.requested_bytes = row->integer(2);
-    block.allocated_bytes = std::max<std::int64_t>({row->integer(3), block.requested_bytes, 1});  // nothing takes no room
+    block.allocated_bytes =
+        std::max<std::int64_t>({row->integer(3), block.requested_bytes, 1});  // nothing takes no room
     block.birth = row->integer(4);
     block.alloc_ns = row->integer(5);
     block.free = row->optional(6);
@@ -66,16 +68,18 @@ void SnapshotHistory::read_blocks(const ResultsDatabase& database, const Target&
 
 void SnapshotHistory::read_segments(const ResultsDatabase& database, const Target& target) {
   // A birth may have several rows, where parts of a segment were given back: it is no key by itself.
-  const auto rows = database
-                        .query(
-                            "SELECT address, bytes, stream, sequence, alloc_ns, free_sequence, free_ns FROM main.segment WHERE run_id = "
-                            "CAST(:run AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass ORDER BY sequence, address",
-                            target.parameters())
-                        .rows;
+  const auto rows =
+      database
+          .query(
+              "SELECT address, bytes, stream, sequence, alloc_ns, free_sequence, free_ns FROM main.segment WHERE "
+              "run_id = "
+              "CAST(:run AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass ORDER BY sequence, address",
+              target.parameters())
+          .rows;
   for (const auto& cells : rows) {
     const Row row(cells);
-    segments_.push_back({static_cast<std::uint64_t>(row.integer(0)), row.integer(1), row.integer(2), row.integer(3), row.integer(4),
-                         row.optional(5), row.integer(6)});
+    segments_.push_back({static_cast<std::uint64_t>(row.integer(0)), row.integer(1), row.integer(2), row.integer(3),
+                         row.integer(4), row.optional(5), row.integer(6)});
   }
 }
 
@@ -99,7 +103,8 @@ void SnapshotHistory::order_entries() {
 
 void SnapshotHistory::give_room(std::uint32_t block) {
   const HistoryBlock& lone = blocks_[block];
-  segments_.push_back({lone.address, lone.allocated_bytes, lone.stream, lone.birth, lone.alloc_ns, lone.reusable, lone.reusable_ns});
+  segments_.push_back(
+      {lone.address, lone.allocated_bytes, lone.stream, lone.birth, lone.alloc_ns, lone.reusable, lone.reusable_ns});
 }
 
 void SnapshotHistory::check() {
@@ -128,7 +133,8 @@ void SnapshotHistory::check() {
           break;
         }
         live[block.address] = entry.index;
-        if (home->second < end_of(block) && std::next(home) != segment_ends.end() && std::next(home)->first == home->second)
+        if (home->second < end_of(block) && std::next(home) != segment_ends.end() &&
+            std::next(home)->first == home->second)
           is_expandable_ = true;
         break;
       }
@@ -148,11 +154,13 @@ std::vector<EndSegment> SnapshotHistory::end() const {
   for (const HistorySegment& segment : segments_) {
     if (!segment.free) ends.push_back({segment, {}});
   }
-  std::sort(ends.begin(), ends.end(), [](const EndSegment& a, const EndSegment& b) { return a.segment.address < b.segment.address; });
+  std::sort(ends.begin(), ends.end(),
+            [](const EndSegment& a, const EndSegment& b) { return a.segment.address < b.segment.address; });
   if (is_expandable_) {
     std::vector<EndSegment> merged;
     for (const EndSegment& each : ends) {
-      if (!merged.empty() && merged.back().segment.end() == each.segment.address && merged.back().segment.stream == each.segment.stream) {
+      if (!merged.empty() && merged.back().segment.end() == each.segment.address &&
+          merged.back().segment.stream == each.segment.stream) {
         merged.back().segment.bytes += each.segment.bytes;
       } else {
         merged.push_back(each);
@@ -162,9 +170,11 @@ std::vector<EndSegment> SnapshotHistory::end() const {
   }
   for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
     if (blocks_[i].reusable || blocks_[i].left_out) continue;
-    auto home = std::upper_bound(ends.begin(), ends.end(), blocks_[i].address,
-                                 [](std::uint64_t address, const EndSegment& each) { return address < each.segment.address; });
-    if (home != ends.begin() && std::prev(home)->segment.end() > blocks_[i].address) std::prev(home)->blocks.push_back(i);
+    auto home =
+        std::upper_bound(ends.begin(), ends.end(), blocks_[i].address,
+                         [](std::uint64_t address, const EndSegment& each) { return address < each.segment.address; });
+    if (home != ends.begin() && std::prev(home)->segment.end() > blocks_[i].address)
+      std::prev(home)->blocks.push_back(i);
   }
   for (EndSegment& each : ends) {
     std::sort(each.blocks.begin(), each.blocks.end(),

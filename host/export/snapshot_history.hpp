@@ -50,11 +50,12 @@ struct EndSegment {
   std::vector<std::uint32_t> blocks;
 };
 
-/// What an allocator did during a pass, in its order, rebuilt from the rows of its blocks and segments. Replaying the entries leads to
-/// end().
+/// What an allocator did during a pass, in its order, rebuilt from the rows of its blocks and segments. Replaying the
+/// entries leads to end().
 class SnapshotHistory {
  public:
-  /// `device` is cuda or cpu. A host's allocator tells no segments: there each block is one, as is a block that lies in no known segment.
+  /// `device` is cuda or cpu. A host's allocator tells no segments: there each block is one, as is a block that lies in
+  /// no known segment.
   SnapshotHistory(const store::ResultsDatabase& database, const Target& target, const std::string& device);
 
   const std::vector<HistoryBlock>& blocks() const { return blocks_; }

@@ -14,15 +14,17 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 namespace {
 
 std::string exists_in(const std::string& table) {
-  return "EXISTS (SELECT 1 FROM main.\"" + table + "\" e WHERE e.run_id = k.run_id AND e.rank = k.rank AND e.pass = k.pass)";
+  return "EXISTS (SELECT 1 FROM main.\"" + table +
+         "\" e WHERE e.run_id = k.run_id AND e.rank = k.rank AND e.pass = k.pass)";
 }
 
 /// Every worker that left what is wanted, the newest run first.
-std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& wanted, const std::optional<std::int64_t>& run) {
+std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& wanted,
+                                const std::optional<std::int64_t>& run) {
   std::vector<std::string> conditions;
   for (const std::string& table : wanted.tables) conditions.push_back(exists_in(table));
-  std::string sql =
-      "SELECT k.run_id, k.rank, k.pass FROM main.rank k JOIN main.run r ON r.run_id = k.run_id WHERE (" + join(conditions, " OR ") + ")";
+  std::string sql = "SELECT k.run_id, k.rank, k.pass FROM main.rank k JOIN main.run r ON r.run_id = k.run_id WHERE (" +
+                    join(conditions, " OR ") + ")";
   Parameters parameters;
   if (run) {
     sql += " AND k.run_id = CAST(:run AS INTEGER)";
@@ -30,28 +32,35 @@ std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& w
   }
   sql += " ORDER BY r.started_at DESC, k.run_id DESC, k.rank";
   std::vector<Target> targets;
-  for (const auto& row : database.query(sql, parameters).rows) targets.push_back({row[0].integer, row[1].integer, row[2].text});
+  for (const auto& row : database.query(sql, parameters).rows)
+    targets.push_back({row[0].integer, row[1].integer, row[2].text});
   const auto rank_of_pass = [&](const Target& target) {
     return std::find(wanted.passes.begin(), wanted.passes.end(), target.pass) - wanted.passes.begin();
   };
   targets.erase(std::remove_if(targets.begin(), targets.end(),
-                               [&](const Target& each) { return rank_of_pass(each) == static_cast<std::ptrdiff_t>(wanted.passes.size()); }),
+                               [&](const Target& each) {
+                                 return rank_of_pass(each) == static_cast<std::ptrdiff_t>(wanted.passes.size());
+                               }),
                 targets.end());
   return targets;
 }
 
 [[noreturn]] void refuse_run(const ResultsDatabase& database, std::int64_t run, const Wanted& wanted) {
-  const auto found = database.query("SELECT keep FROM main.run WHERE run_id = CAST(:run AS INTEGER)", {{"run", std::to_string(run)}}).rows;
+  const auto found =
+      database.query("SELECT keep FROM main.run WHERE run_id = CAST(:run AS INTEGER)", {{"run", std::to_string(run)}})
+          .rows;
   if (found.empty()) {
     throw UsageError("there is no run " + std::to_string(run) + " in " + quote(database.file().string()) +
                      "; 'kymo sql \"SELECT * FROM run_list\"' lists the runs");
   }
   const std::string which = "run " + std::to_string(run) + " holds " + wanted.what;
-  if (found[0][0].text == "summary") throw UsageError(which + ": it was made with --keep summary; make it again with --keep all");
+  if (found[0][0].text == "summary")
+    throw UsageError(which + ": it was made with --keep summary; make it again with --keep all");
   throw UsageError(which + "; make one with --passes " + join(wanted.passes, " or --passes "));
 }
 
-[[noreturn]] void refuse(const ResultsDatabase& database, const Choice& choice, const Wanted& wanted, const std::vector<Target>& there) {
+[[noreturn]] void refuse(const ResultsDatabase& database, const Choice& choice, const Wanted& wanted,
+                         const std::vector<Target>& there) {
   const std::string pass = choice.pass.value_or(wanted.passes.front());
   if (there.empty()) {
     throw UsageError("no run in " + quote(database.file().string()) + " holds what is asked for: " + wanted.what +
@@ -61,14 +70,16 @@ std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& w
   for (const Target& each : there) {
     if (each.run == there.front().run) known.push_back("pass " + each.pass + " of rank " + std::to_string(each.rank));
   }
-  throw UsageError("run " + std::to_string(there.front().run) + " has nothing to export of " + (choice.pass ? "pass " + pass : "") +
-                   (choice.pass && choice.rank ? ", " : "") + (choice.rank ? "rank " + std::to_string(*choice.rank) : "") + "; it has " +
-                   join(known, ", "));
+  throw UsageError("run " + std::to_string(there.front().run) + " has nothing to export of " +
+                   (choice.pass ? "pass " + pass : "") + (choice.pass && choice.rank ? ", " : "") +
+                   (choice.rank ? "rank " + std::to_string(*choice.rank) : "") + "; it has " + join(known, ", "));
 }
 
 }  // namespace
 
-Parameters Target::parameters() const { return {{"run", std::to_string(run)}, {"rank", std::to_string(rank)}, {"pass", pass}}; }
+Parameters Target::parameters() const {
+  return {{"run", std::to_string(run)}, {"rank", std::to_string(rank)}, {"pass", pass}};
+}
 
 std::vector<Target> find_targets(const ResultsDatabase& database, const Choice& choice, const Wanted& wanted) {
   if (choice.pass && std::find(wanted.passes.begin(), wanted.passes.end(), *choice.pass) == wanted.passes.end()) {
@@ -90,8 +101,8 @@ std::vector<Target> find_targets(const ResultsDatabase& database, const Choice& 
   refuse(database, choice, wanted, there);
 }
 
-std::vector<std::filesystem::path> files_for(const std::vector<Target>& targets, const std::filesystem::path& file, const std::string& stem,
-                                             const std::string& extension) {
+std::vector<std::filesystem::path> files_for(const std::vector<Target>& targets, const std::filesystem::path& file,
+                                             const std::string& stem, const std::string& extension) {
   if (file == "-" && targets.size() > 1) {
     throw UsageError("run " + std::to_string(targets.front().run) + " has " + std::to_string(targets.size()) +
                      " ranks, each a file of its own; name one with --rank to print it");

@@ -35,13 +35,14 @@ struct Wanted {
   std::string what;                 ///< in an error: "no events of kernels, operators or scopes"
 };
 
-/// The pass of one run to export, once per rank: of the newest run that has what is wanted, unless a run is named. Throws UsageError that
-/// says which pass would record it.
+/// The pass of one run to export, once per rank: of the newest run that has what is wanted, unless a run is named.
+/// Throws UsageError that says which pass would record it.
 std::vector<Target> find_targets(const store::ResultsDatabase& database, const Choice& choice, const Wanted& wanted);
 
-/// Where each target goes: to `file`, or if there are several to siblings named after their rank ("trace-rank1.json"). Without a file to
+/// Where each target goes: to `file`, or if there are several to siblings named after their rank ("trace-rank1.json").
+/// Without a file to
 /// "<stem>-run<N>-rank<R><extension>". Throws UsageError if several would go to standard output.
-std::vector<std::filesystem::path> files_for(const std::vector<Target>& targets, const std::filesystem::path& file, const std::string& stem,
-                                             const std::string& extension);
+std::vector<std::filesystem::path> files_for(const std::vector<Target>& targets, const std::filesystem::path& file,
+                                             const std::string& stem, const std::string& extension);
 
 }  // namespace kymo::exports

@@ -7,7 +7,9 @@
 
 namespace kymo::exports {
 
-std::string json_string(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string json_string(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string microseconds(std::int64_t ns) {
   const bool negative = ns < 0;
@@ -49,7 +51,9 @@ TraceEvent& TraceEvent::argument(std::string_view name, std::string_view json) {
   return *this;
 }
 
-std::string TraceEvent::line() const { return arguments_.empty() ? text_ + "}" : text_ + ", \"args\": {" + arguments_ + "}}"; }
+std::string TraceEvent::line() const {
+  return arguments_.empty() ? text_ + "}" : text_ + ", \"args\": {" + arguments_ + "}}";
+}
 
 void TraceEvents::begin(const std::vector<std::string>& members) {
   output_.write("{\n");

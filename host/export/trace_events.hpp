@@ -9,7 +9,8 @@
 
 #include "export/output.hpp"
 
-/// The trace event format that Perfetto and chrome://tracing load: a JSON object with a list of events, one a line here.
+/// The trace event format that Perfetto and chrome://tracing load: a JSON object with a list of events, one a line
+/// here.
 namespace kymo::exports {
 
 /// The text as a JSON string, with its quotes; bytes that are no UTF-8 are replaced.
@@ -27,7 +28,8 @@ struct Track {
 /// One event. Names and texts given to it are JSON strings already: they repeat in millions of events.
 class TraceEvent {
  public:
-  /// `phase` is the format's letter: X for a stretch, C for a counter, s and f for the ends of an arrow, M for facts of a track.
+  /// `phase` is the format's letter: X for a stretch, C for a counter, s and f for the ends of an arrow, M for facts of
+  /// a track.
   TraceEvent(char phase, const Track& track, std::string_view json_name, std::string_view category);
   TraceEvent& at(std::int64_t start_ns);
   /// A stretch from start to end; one that ends before it starts lasts 0.
@@ -36,7 +38,9 @@ class TraceEvent {
   TraceEvent& member(std::string_view name, std::string_view json);
   /// A member of its args.
   TraceEvent& argument(std::string_view name, std::string_view json);
-  TraceEvent& argument(std::string_view name, std::int64_t number) { return argument(name, std::string_view(std::to_string(number))); }
+  TraceEvent& argument(std::string_view name, std::int64_t number) {
+    return argument(name, std::string_view(std::to_string(number)));
+  }
 
   std::string line() const;
 
@@ -59,7 +63,8 @@ class TraceEvents {
   bool is_first_ = true;
 };
 
-/// Stretches of one track must nest. Those that only overlap, as kernels of a graph may on one stream, go to further tracks beside it.
+/// Stretches of one track must nest. Those that only overlap, as kernels of a graph may on one stream, go to further
+/// tracks beside it.
 class Lanes {
  public:
   /// The lowest lane of `key` that is free at that time, from 0 on. Stretches must come in order of starting.

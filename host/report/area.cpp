@@ -69,7 +69,8 @@ ShownUnit time_unit(double span_ns) {
 }
 
 ShownUnit byte_unit(double largest_bytes) {
-  static const std::array<ShownUnit, 5> kUnits{{{"B", 1}, {"KiB", 1024.0}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}}};
+  static const std::array<ShownUnit, 5> kUnits{
+      {{"B", 1}, {"KiB", 1024.0}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}}};
   return unit_for(kUnits, largest_bytes);
 }
 
@@ -123,7 +124,8 @@ AreaPicture area_picture(const Chart& chart) {
   const std::size_t rows = layers.x.size();
   layers = highest_of_stretches(layers, kMostPositions);
   if (layers.x.size() < rows)
-    picture.notes.push_back(fmt::format("The picture shows the highest sum of each {}th of the whole.", kMostPositions));
+    picture.notes.push_back(
+        fmt::format("The picture shows the highest sum of each {}th of the whole.", kMostPositions));
   widen(layers, chart);
 
   Chart& shown = picture.chart;
@@ -140,7 +142,8 @@ AreaPicture area_picture(const Chart& chart) {
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     Series& series = shown.series.emplace_back(Series{chart.series[s].name, {}});
     for (std::size_t i = 0; i < layers.x.size(); ++i)
-      series.points.push_back({(layers.x[i] - origin) / x_unit.size, layers.values[s][i] / y_unit.size, std::nullopt, ""});
+      series.points.push_back(
+          {(layers.x[i] - origin) / x_unit.size, layers.values[s][i] / y_unit.size, std::nullopt, ""});
   }
   std::vector<std::string> nameless;
   for (const Band& band : chart.bands) {

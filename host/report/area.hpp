@@ -12,16 +12,17 @@ namespace kymo::report {
 
 /// The curves of an area chart over common positions.
 struct AreaLayers {
-  std::vector<double> x;                    ///< ascending
-  std::vector<std::vector<double>> values;  ///< of each series at each position; what is absent holds the value before it
+  std::vector<double> x;  ///< ascending
+  std::vector<std::vector<double>>
+      values;  ///< of each series at each position; what is absent holds the value before it
 };
 AreaLayers area_layers(const Chart& chart);
 
 /// At most `most` positions, evenly apart: each has the values of the highest sum between it and the next.
 AreaLayers highest_of_stretches(const AreaLayers& layers, std::size_t most);
 
-/// An area chart ready to be drawn: every series has a value at every position, positions and values are in the unit of their axis, and
-/// bands too narrow for their names have none.
+/// An area chart ready to be drawn: every series has a value at every position, positions and values are in the unit of
+/// their axis, and bands too narrow for their names have none.
 struct AreaPicture {
   Chart chart;
   std::vector<std::string> notes;  ///< sentences on what the picture leaves out

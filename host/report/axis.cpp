@@ -89,7 +89,9 @@ bool readable_apart(const ScaledAxis& axis, const std::set<double>& values) {
   return true;
 }
 
-bool wants_log(Scale scale, const Range& range) { return scale == Scale::kLog || (scale == Scale::kAuto && range.high > 100 * range.low); }
+bool wants_log(Scale scale, const Range& range) {
+  return scale == Scale::kLog || (scale == Scale::kAuto && range.high > 100 * range.low);
+}
 
 // Exact powers of ten: 10^-3 from pow is not always the double nearest to 0.001, and labels would show it.
 double power_of_ten(int exponent) { return std::strtod(fmt::format("1e{}", exponent).c_str(), nullptr); }
@@ -176,7 +178,8 @@ ScaledAxis point_axis(const Chart& chart) {
     axis.ticks = labelled({values.begin(), values.end()});
     return axis;
   }
-  for (const Tick& tick : labelled(log ? log_ticks(range.low, range.high) : linear_ticks(range.low, range.high, kTargetTicks + 2))) {
+  for (const Tick& tick :
+       labelled(log ? log_ticks(range.low, range.high) : linear_ticks(range.low, range.high, kTargetTicks + 2))) {
     if (tick.value >= axis.low - 1e-12 && tick.value <= axis.high * (1 + 1e-12)) axis.ticks.push_back(tick);
   }
   return axis;
@@ -189,20 +192,24 @@ std::vector<StateLabel> state_labels(const Chart& chart) {
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     for (const Point& point : chart.series[s].points) {
       if (point.y) figures.insert(point.x);
-      if (!point.y) groups[point.x].push_back({point.x, chart.stacked ? 0 : static_cast<double>(s) - middle, point.state});
+      if (!point.y)
+        groups[point.x].push_back({point.x, chart.stacked ? 0 : static_cast<double>(s) - middle, point.state});
     }
   }
   std::vector<StateLabel> labels;
   for (auto& [x, group] : groups) {
     if (chart.stacked && figures.contains(x)) continue;  // it would stand in the bar
-    const bool same = std::all_of(group.begin(), group.end(), [&group](const StateLabel& each) { return each.text == group.front().text; });
+    const bool same = std::all_of(group.begin(), group.end(),
+                                  [&group](const StateLabel& each) { return each.text == group.front().text; });
     if (same && (chart.stacked || group.size() == chart.series.size())) group = {{x, 0, group.front().text}};
     labels.insert(labels.end(), group.begin(), group.end());
   }
   return labels;
 }
 
-std::string axis_heading(const Axis& axis) { return axis.unit.empty() ? axis.title : axis.title + " (" + axis.unit + ")"; }
+std::string axis_heading(const Axis& axis) {
+  return axis.unit.empty() ? axis.title : axis.title + " (" + axis.unit + ")";
+}
 
 std::string roof_label(const Chart& chart) {
   if (!chart.roof) return "";

@@ -28,11 +28,12 @@ struct ScaledAxis {
 /// Ticks at 1, 2 or 5 times a power of ten, about `target` of them, that enclose the range.
 std::vector<double> linear_ticks(double low, double high, int target);
 
-/// Powers of ten that enclose the range; also their 2- and 5-fold where the range is below three decades. Needs 0 < low ≤ high.
+/// Powers of ten that enclose the range; also their 2- and 5-fold where the range is below three decades. Needs 0 < low
+/// ≤ high.
 std::vector<double> log_ticks(double low, double high);
 
-/// The value axis of a chart. Bars and areas start at zero on a linear scale; a log scale is refused (falls back to linear) if nothing is
-/// above zero.
+/// The value axis of a chart. Bars and areas start at zero on a linear scale; a log scale is refused (falls back to
+/// linear) if nothing is above zero.
 ScaledAxis value_axis(const Chart& chart);
 
 /// The x axis of a chart without categories: ticks at the points themselves where they are few.
@@ -53,7 +54,8 @@ std::string tick_label(double value);
 /// "time (ms)".
 std::string axis_heading(const Axis& axis);
 
-/// "peak of the device (3 350 GB/s)": the roof's title with its value, cut where they are too long for a legend; empty without a roof.
+/// "peak of the device (3 350 GB/s)": the roof's title with its value, cut where they are too long for a legend; empty
+/// without a roof.
 std::string roof_label(const Chart& chart);
 
 }  // namespace kymo::report

@@ -17,7 +17,8 @@ namespace {
 
 class DocumentBuilder {
  public:
-  DocumentBuilder(const ReportDefinition& definition, const QueryFunction& query) : definition_(definition), query_(query) {}
+  DocumentBuilder(const ReportDefinition& definition, const QueryFunction& query)
+      : definition_(definition), query_(query) {}
 
   Document build(const std::string& provenance) {
     Document document;
@@ -75,17 +76,21 @@ class DocumentBuilder {
   std::string stem_of(const QueryFile& file) const { return std::filesystem::path(file.name).stem().string(); }
 
   static bool holds_numbers(const Result& result, std::size_t column, const ColumnSpec* spec) {
-    const bool declared =
-        spec != nullptr && (spec->align == Align::kRight || !spec->unit.empty() || spec->format.kind != NumberFormat::Kind::kAuto);
-    return declared ||
-           std::any_of(result.rows.begin(), result.rows.end(), [column](const auto& row) { return cell_from(row[column]).is_number(); });
+    const bool declared = spec != nullptr && (spec->align == Align::kRight || !spec->unit.empty() ||
+                                              spec->format.kind != NumberFormat::Kind::kAuto);
+    return declared || std::any_of(result.rows.begin(), result.rows.end(),
+                                   [column](const auto& row) { return cell_from(row[column]).is_number(); });
   }
 
   void add_table(Section& section, const QueryFile& file) {
     const Result result = rows_of(file);
     if (result.rows.empty()) return add_empty(section, file.empty);
-    Table table{
-        unique_name(stem_of(file)), file.caption, {}, std::vector<std::vector<Cell>>(result.rows.size()), file.notes, trim(file.sql)};
+    Table table{unique_name(stem_of(file)),
+                file.caption,
+                {},
+                std::vector<std::vector<Cell>>(result.rows.size()),
+                file.notes,
+                trim(file.sql)};
     const std::vector<std::size_t> shown = shown_columns(file, result);
     for (const std::size_t i : shown) {
       const ColumnSpec* spec = spec_of(file, result.columns[i]);
@@ -120,8 +125,9 @@ class DocumentBuilder {
   static bool holds_one_text(const Result& result, std::size_t column) {
     const ResultCell& first = result.rows[0][column];
     return first.type == ResultCell::Type::kText && !first.text.empty() &&
-           std::all_of(result.rows.begin(), result.rows.end(),
-                       [&](const auto& row) { return row[column].type == first.type && row[column].text == first.text; });
+           std::all_of(result.rows.begin(), result.rows.end(), [&](const auto& row) {
+             return row[column].type == first.type && row[column].text == first.text;
+           });
   }
 
   /// "Steps by strategy." becomes "Steps by strategy: xl, 2 ranks."
@@ -133,7 +139,8 @@ class DocumentBuilder {
     return caption + ": " + join(texts, "; ") + ".";
   }
 
-  static void add_column(Table& table, const QueryFile& file, const Result& result, std::size_t index, const ColumnSpec* spec) {
+  static void add_column(Table& table, const QueryFile& file, const Result& result, std::size_t index,
+                         const ColumnSpec* spec) {
     Column column = column_from(result.columns[index], spec);
     const bool numbers = holds_numbers(result, index, spec);
     if (numbers && (spec == nullptr || !spec->align)) column.align = Align::kRight;
@@ -153,7 +160,8 @@ class DocumentBuilder {
     if (result.rows.empty()) return add_empty(section, spec.query.empty);
     const std::optional<Result> bands = spec.bands ? std::optional(rows_of(*spec.bands)) : std::nullopt;
     const std::optional<Result> blocks = spec.blocks ? std::optional(rows_of(*spec.blocks)) : std::nullopt;
-    if (spec.split.empty()) return add_chart(section, spec, {result, bands ? &*bands : nullptr, blocks ? &*blocks : nullptr}, "", {});
+    if (spec.split.empty())
+      return add_chart(section, spec, {result, bands ? &*bands : nullptr, blocks ? &*blocks : nullptr}, "", {});
     const std::vector<std::string> names = series_of_all(spec, result);
     const std::size_t column = require_column(spec.query, result, spec.split);
     for (const std::string& part : labels_in(result, column)) {
@@ -174,11 +182,14 @@ class DocumentBuilder {
     return labels;
   }
 
-  /// The names of the series of all pictures of a chart, so that each has one colour in all; none if there are more than the palette has.
+  /// The names of the series of all pictures of a chart, so that each has one colour in all; none if there are more
+  /// than the palette has.
   static std::vector<std::string> series_of_all(const ChartSpec& spec, const Result& result) {
     if (spec.series.empty() || (spec.kind != ChartKind::kLine && spec.kind != ChartKind::kBar)) return {};
     std::vector<std::string> names = labels_in(result, require_column(spec.query, result, spec.series));
-    return names.size() <= (spec.kind == ChartKind::kLine ? kLineColours : kPalette.size()) ? names : std::vector<std::string>{};
+    return names.size() <= (spec.kind == ChartKind::kLine ? kLineColours : kPalette.size())
+               ? names
+               : std::vector<std::string>{};
   }
   static void colour_series(Chart& chart, const std::vector<std::string>& names) {
     for (Series& series : chart.series)
@@ -212,12 +223,14 @@ class DocumentBuilder {
     chart.x = spec.x_axis;
     chart.y = spec.y_axis;
     const std::size_t x = require_column(spec.query, result, spec.x);
-    const bool categories = spec.kind == ChartKind::kBar ||
-                            std::any_of(result.rows.begin(), result.rows.end(), [x](const auto& row) { return !number_of(row[x]); });
+    const bool categories =
+        spec.kind == ChartKind::kBar ||
+        std::any_of(result.rows.begin(), result.rows.end(), [x](const auto& row) { return !number_of(row[x]); });
     std::vector<std::string> identities;
     for (const auto& row : result.rows) add_point(chart, identities, spec, result, row, categories);
     const bool any_figure = std::any_of(chart.series.begin(), chart.series.end(), [](const Series& series) {
-      return std::any_of(series.points.begin(), series.points.end(), [](const Point& point) { return point.y.has_value(); });
+      return std::any_of(series.points.begin(), series.points.end(),
+                         [](const Point& point) { return point.y.has_value(); });
     });
     if (!any_figure) return std::nullopt;
     if (!spec.roof.empty()) add_roof(chart, spec, result);
@@ -233,23 +246,27 @@ class DocumentBuilder {
       if (cell.type == ResultCell::Type::kNull) continue;
       const auto value = number_of(cell);
       if (!value) {
-        throw UsageError(spec.query.name + ": column " + quote(spec.roof) + ", a roof, must hold finite numbers or NULL, not " +
-                         quote(label_of(cell)));
+        throw UsageError(spec.query.name + ": column " + quote(spec.roof) +
+                         ", a roof, must hold finite numbers or NULL, not " + quote(label_of(cell)));
       }
       values.insert(*value);
     }
     if (values.empty()) return;
     chart.roof = Roof{spec.roof_title, *values.rbegin()};
-    if (values.size() > 1) chart.caption += " The dashed line is the largest of " + std::to_string(values.size()) + " values.";
+    if (values.size() > 1)
+      chart.caption += " The dashed line is the largest of " + std::to_string(values.size()) + " values.";
   }
 
   static void add_point(Chart& chart, std::vector<std::string>& identities, const ChartSpec& spec, const Result& result,
                         const std::vector<ResultCell>& row, bool categories) {
-    const auto cell = [&](const std::string& name) -> const ResultCell& { return row[require_column(spec.query, result, name)]; };
+    const auto cell = [&](const std::string& name) -> const ResultCell& {
+      return row[require_column(spec.query, result, name)];
+    };
     Point point;
     if (categories) {
       const std::string name = label_of(cell(spec.x));
-      point.x = static_cast<double>(category_index(chart, identities, name, spec.identity.empty() ? name : label_of(cell(spec.identity))));
+      point.x = static_cast<double>(
+          category_index(chart, identities, name, spec.identity.empty() ? name : label_of(cell(spec.identity))));
     } else {
       point.x = *number_of(cell(spec.x));
     }
@@ -258,10 +275,11 @@ class DocumentBuilder {
     if (!point.y) point.state = label_of(cell(spec.y));
     if (!spec.error.empty()) point.error = number_of(cell(spec.error));
     const std::string name = spec.series.empty() ? chart.y.title : label_of(cell(spec.series));
-    auto series = std::find_if(chart.series.begin(), chart.series.end(), [&name](const Series& each) { return each.name == name; });
+    auto series = std::find_if(chart.series.begin(), chart.series.end(),
+                               [&name](const Series& each) { return each.name == name; });
     if (series == chart.series.end()) series = chart.series.insert(chart.series.end(), Series{name, {}});
-    const bool taken =
-        categories && std::any_of(series->points.begin(), series->points.end(), [&point](const Point& each) { return each.x == point.x; });
+    const bool taken = categories && std::any_of(series->points.begin(), series->points.end(),
+                                                 [&point](const Point& each) { return each.x == point.x; });
     if (taken) {
       const std::string where = quote(chart.categories[static_cast<std::size_t>(point.x)]) + " and " + quote(name);
       throw UsageError(spec.query.name + ": two rows for " + where +

@@ -57,7 +57,8 @@ class AreaBuilder {
       chart_.y.bytes = chart_.y.bytes || in_bytes(spec);
     }
     if (columns.empty())
-      throw UsageError(query.name + ": the query has no column besides '" + spec_.x + "'; each further column is a series");
+      throw UsageError(query.name + ": the query has no column besides '" + spec_.x +
+                       "'; each further column is a series");
     for (const Row* row : by_position(x)) {
       for (std::size_t s = 0; s < columns.size(); ++s) chart_.series[s].points.push_back(point(*row, x, columns[s]));
     }
@@ -83,7 +84,9 @@ class AreaBuilder {
     return chart_.series.emplace_back(Series{name, {}});
   }
 
-  static Point point(const Row& row, std::size_t x, std::size_t y) { return {*number_of(row[x]), number_of(row[y]), std::nullopt, ""}; }
+  static Point point(const Row& row, std::size_t x, std::size_t y) {
+    return {*number_of(row[x]), number_of(row[y]), std::nullopt, ""};
+  }
 
   std::vector<const Row*> by_position(std::size_t x) {
     std::vector<std::pair<double, const Row*>> placed;
@@ -102,7 +105,8 @@ class AreaBuilder {
 
   bool any_figure() const {
     return std::any_of(chart_.series.begin(), chart_.series.end(), [](const Series& series) {
-      return std::any_of(series.points.begin(), series.points.end(), [](const Point& each) { return each.y.has_value(); });
+      return std::any_of(series.points.begin(), series.points.end(),
+                         [](const Point& each) { return each.y.has_value(); });
     });
   }
 
@@ -138,7 +142,8 @@ class AreaBuilder {
         ++broken_blocks_;
         continue;
       }
-      memory.blocks.push_back({*from, to, *size, memory.texts.intern(text_of(row[label])), memory.texts.intern(label_of(row[category])),
+      memory.blocks.push_back({*from, to, *size, memory.texts.intern(text_of(row[label])),
+                               memory.texts.intern(label_of(row[category])),
                                detail ? memory.texts.intern(text_of(row[*detail])) : event::kNoText});
     }
     std::stable_sort(memory.blocks.begin(), memory.blocks.end(),

@@ -14,8 +14,8 @@ struct AreaRows {
   const Result* blocks = nullptr;
 };
 
-/// Makes stacked areas of the rows (columns as ChartSpec says), points by position; its caption counts the rows that could not be drawn.
-/// Absent if there is no figure. Throws UsageError naming the query's file and the column it lacks.
+/// Makes stacked areas of the rows (columns as ChartSpec says), points by position; its caption counts the rows that
+/// could not be drawn. Absent if there is no figure. Throws UsageError naming the query's file and the column it lacks.
 std::optional<Chart> build_area(const ChartSpec& spec, const AreaRows& rows);
 
 }  // namespace kymo::report

@@ -42,7 +42,8 @@ class TimelineBuilder {
     if (panel.empty()) return;
     panel_ = require_column(query, result, panel);
     timeline_.panels = true;
-    if (step_) throw UsageError(query.name + ": a panel of a timeline shows one step, so the query must have no column 'step'");
+    if (step_)
+      throw UsageError(query.name + ": a panel of a timeline shows one step, so the query must have no column 'step'");
   }
 
   Timeline build() {
@@ -93,7 +94,8 @@ class TimelineBuilder {
     for (const Lane& lane : lanes) group_of.emplace_back(panels.number(lane.panel), groups.number(lane.group));
     std::vector<std::uint32_t> order(lanes.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&group_of](std::uint32_t a, std::uint32_t b) { return group_of[a] < group_of[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&group_of](std::uint32_t a, std::uint32_t b) { return group_of[a] < group_of[b]; });
     std::vector<std::uint32_t> place(lanes.size());
     std::vector<Lane> sorted;
     for (const std::uint32_t lane : order) {
@@ -111,7 +113,8 @@ class TimelineBuilder {
     for (const TimelineBar& bar : timeline_.bars) time[bar.bar_class] += span_ns(bar.start_ns, bar.end_ns);
     std::vector<std::uint32_t> order(names.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&time](std::uint32_t a, std::uint32_t b) { return time[a] > time[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&time](std::uint32_t a, std::uint32_t b) { return time[a] > time[b]; });
     std::vector<std::uint32_t> place(names.size());
     for (const std::uint32_t each : order) {
       place[each] = static_cast<std::uint32_t>(timeline_.classes.size());
@@ -141,7 +144,8 @@ std::optional<Chart> build_timeline(const QueryFile& query, const Result& result
   if (chart.timeline.bars.empty()) return std::nullopt;
   chart.caption += left_out(builder.incomplete(), "row without a start or an end", "rows without a start or an end");
   if (builder.reversed() > 0)
-    chart.caption += " Rows that end before they start are drawn without length: " + std::to_string(builder.reversed()) + ".";
+    chart.caption +=
+        " Rows that end before they start are drawn without length: " + std::to_string(builder.reversed()) + ".";
   return chart;
 }
 

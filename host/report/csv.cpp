@@ -64,13 +64,15 @@ std::string table_csv(const Table& table) {
 std::string whole(std::int64_t value) { return std::to_string(value); }
 
 std::string timeline_csv(const Timeline& timeline) {
-  std::string out = std::string(timeline.panels ? "panel," : "") + "group,lane,start_ns,end_ns,label,class,detail,step\r\n";
+  std::string out =
+      std::string(timeline.panels ? "panel," : "") + "group,lane,start_ns,end_ns,label,class,detail,step\r\n";
   for (const TimelineBar& bar : timeline.bars) {
     const Lane& lane = timeline.lanes[bar.lane];
     if (timeline.panels) out += escape_csv(lane.panel) + ",";
-    out += escape_csv(lane.group) + "," + escape_csv(lane.name) + "," + whole(bar.start_ns) + "," + whole(bar.end_ns) + "," +
-           escape_csv(timeline.texts.text(bar.label)) + "," + escape_csv(timeline.classes[bar.bar_class]) + "," +
-           escape_csv(timeline.texts.text(bar.detail)) + "," + (bar.step == TimelineBar::kNoStep ? "" : whole(bar.step)) + "\r\n";
+    out += escape_csv(lane.group) + "," + escape_csv(lane.name) + "," + whole(bar.start_ns) + "," + whole(bar.end_ns) +
+           "," + escape_csv(timeline.texts.text(bar.label)) + "," + escape_csv(timeline.classes[bar.bar_class]) + "," +
+           escape_csv(timeline.texts.text(bar.detail)) + "," +
+           (bar.step == TimelineBar::kNoStep ? "" : whole(bar.step)) + "\r\n";
   }
   return out;
 }
@@ -90,7 +92,8 @@ std::string area_csv(const Chart& chart) {
 
 std::string bands_csv(const std::vector<Band>& bands) {
   std::string out = "label,start,end\r\n";
-  for (const Band& band : bands) out += escape_csv(band.label) + "," + number_field(band.start) + "," + number_field(band.end) + "\r\n";
+  for (const Band& band : bands)
+    out += escape_csv(band.label) + "," + number_field(band.start) + "," + number_field(band.end) + "\r\n";
   return out;
 }
 
@@ -122,7 +125,8 @@ class CsvRenderer final : public Renderer {
     std::vector<OutputFile> files;
     for (const Section& section : document.sections) {
       for (const Block& block : section.blocks) {
-        if (const auto* table = std::get_if<Table>(&block)) files.push_back({"tables/" + table->name + ".csv", table_csv(*table)});
+        if (const auto* table = std::get_if<Table>(&block))
+          files.push_back({"tables/" + table->name + ".csv", table_csv(*table)});
         if (const auto* chart = std::get_if<Chart>(&block)) add_chart(files, *chart);
       }
     }

@@ -116,10 +116,13 @@ void read_roof(ChartSpec& chart, Keys& keys, const std::string& place) {
   chart.roof = keys.text_or("roof", "");
   chart.roof_title = keys.text_or("roof_title", "");
   if (chart.roof.empty() && chart.roof_title.empty()) return;
-  if (chart.kind != ChartKind::kLine) throw UsageError(place + ": keys 'roof' and 'roof_title' are for charts of kind 'line' alone");
-  if (chart.roof_title.empty()) throw UsageError(place + ": key 'roof' needs key 'roof_title': what the dashed line stands for");
+  if (chart.kind != ChartKind::kLine)
+    throw UsageError(place + ": keys 'roof' and 'roof_title' are for charts of kind 'line' alone");
+  if (chart.roof_title.empty())
+    throw UsageError(place + ": key 'roof' needs key 'roof_title': what the dashed line stands for");
   if (chart.roof.empty())
-    throw UsageError(place + ": key 'roof_title' needs key 'roof': the column that holds the height of the dashed line");
+    throw UsageError(place +
+                     ": key 'roof_title' needs key 'roof': the column that holds the height of the dashed line");
 }
 
 void read_points(ChartSpec& chart, Keys& keys, const std::string& place) {
@@ -132,7 +135,8 @@ void read_points(ChartSpec& chart, Keys& keys, const std::string& place) {
   chart.y_axis = read_axis(keys, "y", true);
   if (chart.kind == ChartKind::kBar) chart.stacked = keys.flag_or("stacked", false);
   if (chart.stacked && (!chart.error.empty() || chart.y_axis.scale != Scale::kLinear))
-    throw UsageError(place + ": bars that are 'stacked' have no 'error' and a linear 'y_scale': their sum is what is read");
+    throw UsageError(place +
+                     ": bars that are 'stacked' have no 'error' and a linear 'y_scale': their sum is what is read");
 }
 
 void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folder, const std::string& place) {
@@ -147,7 +151,8 @@ void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folde
   chart.bands = read_side_query(keys, folder, "bands", place);
   chart.blocks = read_side_query(keys, folder, "blocks", place);
   if (chart.blocks && !chart.x_axis.nanoseconds)
-    throw UsageError(place + ": key 'blocks' needs an 'x' in nanoseconds, a column whose name ends in _ns, and no 'x_unit'");
+    throw UsageError(place +
+                     ": key 'blocks' needs an 'x' in nanoseconds, a column whose name ends in _ns, and no 'x_unit'");
 }
 
 ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, const std::string& section_place) {
@@ -166,7 +171,8 @@ ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, con
   return chart;
 }
 
-SectionSpec read_section(const Json& table, const std::filesystem::path& folder, const std::string& file, std::size_t number) {
+SectionSpec read_section(const Json& table, const std::filesystem::path& folder, const std::string& file,
+                         std::size_t number) {
   Keys keys(table, fmt::format("{}: section {}", file, number));
   SectionSpec section;
   section.heading = keys.text("heading");
@@ -203,7 +209,8 @@ QueryFile parse_header(const std::string& text, const std::string& name) {
     constexpr std::size_t kLongestHeader = 2000;  // the matcher recurses over the line
     if (line.size() > kLongestHeader)
       throw UsageError(fmt::format("{}:{}: a header line has at most {} bytes", name, number, kLongestHeader));
-    if (line.find("SPDX-License-Identifier") != std::string::npos || !std::regex_match(line, match, kHeaderLine)) continue;
+    if (line.find("SPDX-License-Identifier") != std::string::npos || !std::regex_match(line, match, kHeaderLine))
+      continue;
     const std::string place = fmt::format("{}:{}", name, number);
     const std::string key = match[1];
     if (std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) == kHeaderKeys.end()) {
@@ -246,7 +253,8 @@ ReportDefinition read_definition(const std::filesystem::path& folder) {
   }
   const Json* sections = keys.find_array("section");
   if (sections == nullptr || sections->empty()) throw UsageError(report.file + ": needs at least one [[section]]");
-  for (std::size_t i = 0; i < sections->size(); ++i) report.sections.push_back(read_section(sections->at(i), folder, report.file, i + 1));
+  for (std::size_t i = 0; i < sections->size(); ++i)
+    report.sections.push_back(read_section(sections->at(i), folder, report.file, i + 1));
   keys.finish();
   return report;
 }

@@ -157,14 +157,16 @@ struct MemoryBlocks {
   std::vector<MemoryBlock> blocks;
 };
 
-/// A picture of numbers, free of any output format. Bars always stand on categories; areas are stacked in the order of the series.
+/// A picture of numbers, free of any output format. Bars always stand on categories; areas are stacked in the order of
+/// the series.
 struct Chart {
   std::string name;  ///< of its file, as for tables
   std::string caption;
   ChartKind kind = ChartKind::kLine;
   Axis x;
   Axis y;
-  bool stacked = false;  ///< of a bar chart: the bars of a category stand on each other; no figure is below zero, none has an error
+  bool stacked = false;  ///< of a bar chart: the bars of a category stand on each other; no figure is below zero, none
+                         ///< has an error
   std::vector<std::string> categories;
   std::vector<Series> series;
   std::optional<Roof> roof;  ///< of a line chart
@@ -174,7 +176,9 @@ struct Chart {
 };
 
 /// Place in the palette.
-inline std::size_t colour_of(const Chart& chart, std::size_t series) { return chart.series[series].colour.value_or(series); }
+inline std::size_t colour_of(const Chart& chart, std::size_t series) {
+  return chart.series[series].colour.value_or(series);
+}
 
 using Block = std::variant<Paragraph, List, Notice, Table, Chart>;
 

@@ -13,7 +13,9 @@
 namespace kymo::report {
 namespace {
 
-bool is_ascii_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80; }
+bool is_ascii_alnum(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80;
+}
 
 bool is_number(std::string_view text) {
   double value = 0;
@@ -86,7 +88,9 @@ const std::map<char32_t, std::string_view>& latex_replacements() {
 }
 
 // Letters of Latin-1 that OT1 fonts compose; eth, thorn and the symbols between the letters are not among them.
-bool latex_has_letter(char32_t c) { return c >= 0xC0 && c <= 0xFF && c != 0xD0 && c != 0xDE && c != 0xF0 && c != 0xFE && c != 0xF7; }
+bool latex_has_letter(char32_t c) {
+  return c >= 0xC0 && c <= 0xFF && c != 0xD0 && c != 0xDE && c != 0xF0 && c != 0xFE && c != 0xF7;
+}
 
 }  // namespace
 
@@ -174,14 +178,17 @@ std::string escape_typst(std::string_view raw) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const auto beside = [&](char other) { return (i > 0 && text[i - 1] == other) || (i + 1 < text.size() && text[i + 1] == other); };
-    const bool in_word =
-        i > 0 && i + 1 < text.size() && is_ascii_alnum(text[i - 1]) && std::isalpha(static_cast<unsigned char>(text[i + 1]));
-    const bool active = std::string_view("\\#$*_`<>@[]~\"'").find(c) != std::string_view::npos ||
-                        (i == first && std::string_view("=+/").find(c) != std::string_view::npos) ||  // heading, item, term
-                        (c == '-' && !in_word) ||                                                     // item, dash, minus
-                        (c == '/' && beside('/')) ||                                                  // comment, link
-                        (c == '.' && (beside('.') || (i == behind_digits && i > first)));             // ellipsis, numbered item
+    const auto beside = [&](char other) {
+      return (i > 0 && text[i - 1] == other) || (i + 1 < text.size() && text[i + 1] == other);
+    };
+    const bool in_word = i > 0 && i + 1 < text.size() && is_ascii_alnum(text[i - 1]) &&
+                         std::isalpha(static_cast<unsigned char>(text[i + 1]));
+    const bool active =
+        std::string_view("\\#$*_`<>@[]~\"'").find(c) != std::string_view::npos ||
+        (i == first && std::string_view("=+/").find(c) != std::string_view::npos) ||  // heading, item, term
+        (c == '-' && !in_word) ||                                                     // item, dash, minus
+        (c == '/' && beside('/')) ||                                                  // comment, link
+        (c == '.' && (beside('.') || (i == behind_digits && i > first)));             // ellipsis, numbered item
     if (active) out += '\\';
     out += c;
   }
@@ -226,8 +233,8 @@ std::string escape_html(std::string_view raw) {
 std::string escape_csv(std::string_view raw) {
   std::string text = printable_lines(raw);
   const std::size_t first = text.find_first_not_of(' ');
-  const bool formula =
-      first != std::string::npos && std::string_view("=+-@\t\r").find(text[first]) != std::string_view::npos && !is_number(text);
+  const bool formula = first != std::string::npos &&
+                       std::string_view("=+-@\t\r").find(text[first]) != std::string_view::npos && !is_number(text);
   if (formula) text.insert(text.begin(), '\'');
   if (text.find_first_of(",\"\r\n") == std::string::npos && !text.starts_with(' ')) return text;
   std::string out = "\"";

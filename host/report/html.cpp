@@ -61,7 +61,9 @@ std::string cell_html(const Column& column, const Cell& cell, const Fractions& l
   constexpr std::size_t kShort = 22;  // such a text never wraps
   const CellText text = cell_text(column, cell);
   const bool is_short = code_point_count(text.value) <= kShort;
-  const std::string open = column.align == Align::kRight ? "<td class=\"num\">" : is_short ? "<td class=\"short\">" : "<td>";
+  const std::string open = column.align == Align::kRight ? "<td class=\"num\">"
+                           : is_short                    ? "<td class=\"short\">"
+                                                         : "<td>";
   if (text.numeric) return open + number_html(column, text, longest) + "</td>";
   const std::string value = escape_html(text.value);
   if (cell.kind == Cell::Kind::kState) return open + "<span class=\"state\">" + value + "</span></td>";
@@ -87,8 +89,8 @@ class HtmlWriter {
     std::string out = "<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ol>\n";
     for (std::size_t i = 0; i < document.sections.size(); ++i) {
       const Section& section = document.sections[i];
-      out += fmt::format("<li{}><a href=\"#section-{}\">{}</a></li>\n", section.level > 1 ? " class=\"sub\"" : "", i + 1,
-                         escape_html(section.heading));
+      out += fmt::format("<li{}><a href=\"#section-{}\">{}</a></li>\n", section.level > 1 ? " class=\"sub\"" : "",
+                         i + 1, escape_html(section.heading));
     }
     return out + "</ol>\n</nav>\n";
   }
@@ -96,14 +98,17 @@ class HtmlWriter {
   std::string page(const Document& document) const {
     const std::string title = escape_html(document.title);
     return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; " +
+           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+           "img-src data:; " +
            // The one script by its hash: nothing else runs, whatever a name in the database says.
            (interactive_ ? "script-src " + page_script_source() + "; " : "") +
-           "base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+           "base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, "
+           "initial-scale=1\">\n"
            "<link rel=\"icon\" href=\"data:,\">\n<title>" +
-           title + "</title>\n<style>" + page_style() + chart_css() + "</style>\n</head>\n<body>\n<div class=\"layout\">\n" +
-           contents(document) + "<main>\n<h1>" + title + "</h1>\n" + body_ + "<footer>" + escape_html(document.provenance) +
-           "</footer>\n</main>\n</div>\n" + (interactive_ ? "<script>" + page_script() + "</script>\n" : "") + "</body>\n</html>\n";
+           title + "</title>\n<style>" + page_style() + chart_css() +
+           "</style>\n</head>\n<body>\n<div class=\"layout\">\n" + contents(document) + "<main>\n<h1>" + title +
+           "</h1>\n" + body_ + "<footer>" + escape_html(document.provenance) + "</footer>\n</main>\n</div>\n" +
+           (interactive_ ? "<script>" + page_script() + "</script>\n" : "") + "</body>\n</html>\n";
   }
 
   void write_block(const Block& block) {
@@ -115,22 +120,24 @@ class HtmlWriter {
 
   void add(const Notice& notice) {
     const bool caution = notice.kind == Notice::Kind::kCaution;
-    body_ += caution ? "<aside class=\"notice caution\" role=\"note\">\n" : "<aside class=\"notice empty\" role=\"note\">\n";
+    body_ +=
+        caution ? "<aside class=\"notice caution\" role=\"note\">\n" : "<aside class=\"notice empty\" role=\"note\">\n";
     for (const auto& part : notice.prose) std::visit([this](const auto& each) { add(each); }, part);
     body_ += "</aside>\n";
   }
 
   void add(const Table& table) {
-    body_ +=
-        fmt::format("<figure>\n<figcaption><b>Table {}.</b> {}</figcaption>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead><tr>",
-                    ++tables_, escape_html(table.caption));
+    body_ += fmt::format(
+        "<figure>\n<figcaption><b>Table {}.</b> {}</figcaption>\n<div class=\"scroll\" "
+        "tabindex=\"0\">\n<table>\n<thead><tr>",
+        ++tables_, escape_html(table.caption));
     std::vector<Fractions> longest;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];
       longest.push_back(fractions_of(table, i));
       body_ += column.align == Align::kRight ? "<th scope=\"col\" class=\"num\">" : "<th scope=\"col\">";
-      body_ +=
-          escape_html(column.title) + (column.unit.empty() ? "" : "<span class=\"unit\">" + escape_html(column.unit) + "</span>") + "</th>";
+      body_ += escape_html(column.title) +
+               (column.unit.empty() ? "" : "<span class=\"unit\">" + escape_html(column.unit) + "</span>") + "</th>";
     }
     body_ += "</tr></thead>\n<tbody>\n";
     for (const auto& row : table.rows) {
@@ -140,7 +147,8 @@ class HtmlWriter {
     }
     body_ += "</tbody>\n</table>\n</div>\n";
     for (const std::string& note : table.notes) body_ += "<p class=\"note\">" + escape_html(note) + "</p>\n";
-    if (!table.query.empty()) body_ += "<details><summary>Query</summary><pre>" + query_html(table.query) + "</pre></details>\n";
+    if (!table.query.empty())
+      body_ += "<details><summary>Query</summary><pre>" + query_html(table.query) + "</pre></details>\n";
     body_ += "</figure>\n";
   }
 
@@ -155,8 +163,8 @@ class HtmlWriter {
     interactive_ = true;
     const std::string notes = picture_notes(chart);
     return "<div class=\"kymo-chart-box\">\n<div class=\"kymo-picture\">\n" + inline_svg(chart) +
-           (notes.empty() ? "" : "<p class=\"note\">" + escape_html(notes) + "</p>\n") + "</div>\n<script type=\"application/json\">" +
-           interactive_rows(chart) + "</script>\n</div>\n";
+           (notes.empty() ? "" : "<p class=\"note\">" + escape_html(notes) + "</p>\n") +
+           "</div>\n<script type=\"application/json\">" + interactive_rows(chart) + "</script>\n</div>\n";
   }
 
   // Line by line, because the escaper makes one line of everything.
@@ -179,7 +187,9 @@ class HtmlWriter {
 class HtmlRenderer final : public Renderer {
  public:
   std::string format() const override { return "html"; }
-  std::vector<OutputFile> render(const Document& document) const override { return {{"report.html", HtmlWriter().write(document)}}; }
+  std::vector<OutputFile> render(const Document& document) const override {
+    return {{"report.html", HtmlWriter().write(document)}};
+  }
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/interactive.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
 
 #include "report/area.hpp"
-#include "report/interactive.hpp"
 #include "report/json_text.hpp"
 #include "report/number.hpp"
 #include "report/palette.hpp"
@@ -48,7 +49,8 @@ void write_palette(JsonText& json) {
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
 
-void write_track(JsonText& json, const Timeline& timeline, const TimelineTrack& track, std::int64_t origin_ns, UsedTexts& texts) {
+void write_track(JsonText& json, const Timeline& timeline, const TimelineTrack& track, std::int64_t origin_ns,
+                 UsedTexts& texts) {
   std::vector<std::int64_t> starts, lengths, labels, classes, details;
   std::int64_t previous = origin_ns;
   for (const std::uint32_t i : track.bars) {
@@ -145,7 +147,8 @@ AreaLayers curve_of(const std::vector<MemoryBlock>& blocks, const std::vector<st
   std::vector<std::pair<double, double>> changes;
   for (const std::size_t i : chosen) {
     changes.emplace_back(static_cast<double>(blocks[i].start_ns) - origin, static_cast<double>(blocks[i].bytes));
-    if (blocks[i].end_ns) changes.emplace_back(static_cast<double>(*blocks[i].end_ns) - origin, -static_cast<double>(blocks[i].bytes));
+    if (blocks[i].end_ns)
+      changes.emplace_back(static_cast<double>(*blocks[i].end_ns) - origin, -static_cast<double>(blocks[i].bytes));
   }
   std::sort(changes.begin(), changes.end());
   AreaLayers curve{{}, {{}}};
@@ -166,7 +169,8 @@ std::vector<std::int64_t> colours_of(const std::vector<std::string>& categories,
   std::vector<std::int64_t> colours;
   auto next = static_cast<std::int64_t>(series.size());
   for (const std::string& category : categories) {
-    const auto found = std::find_if(series.begin(), series.end(), [&category](const Series& each) { return each.name == category; });
+    const auto found =
+        std::find_if(series.begin(), series.end(), [&category](const Series& each) { return each.name == category; });
     colours.push_back(found == series.end() ? next++ : found - series.begin());
   }
   return colours;
@@ -254,7 +258,9 @@ std::string counted(std::size_t count) { return grouped(std::to_string(count)); 
 
 bool is_interactive(const Chart& chart) { return chart.kind == ChartKind::kTimeline || chart.kind == ChartKind::kArea; }
 
-std::string interactive_rows(const Chart& chart) { return chart.kind == ChartKind::kTimeline ? timeline_rows(chart) : area_rows(chart); }
+std::string interactive_rows(const Chart& chart) {
+  return chart.kind == ChartKind::kTimeline ? timeline_rows(chart) : area_rows(chart);
+}
 
 std::string interactive_notes(const Chart& chart) {
   std::string notes;
@@ -263,7 +269,8 @@ std::string interactive_notes(const Chart& chart) {
     const std::int64_t gone = keep_longest(timeline.bars, kMostInteractiveBars);
     const std::int64_t deep = lay_out(timeline, kMostInteractiveRows).too_deep;
     if (gone > 0)
-      notes += " Shown are the " + counted(kMostInteractiveBars) + " longest of " + counted(chart.timeline.bars.size()) + " bars.";
+      notes += " Shown are the " + counted(kMostInteractiveBars) + " longest of " +
+               counted(chart.timeline.bars.size()) + " bars.";
     if (deep > 0) {
       notes += " Bars left out because they overlap at least " + counted(kMostInteractiveRows) +
                " others: " + counted(static_cast<std::size_t>(deep)) + ".";
@@ -273,7 +280,8 @@ std::string interactive_notes(const Chart& chart) {
   if (chart.kind != ChartKind::kArea) return notes;
   const std::size_t rows = area_layers(chart).x.size();
   if (rows > kMostInteractivePositions)
-    notes += " Of " + counted(rows) + " positions the highest of each of " + counted(kMostInteractivePositions) + " stretches are shown.";
+    notes += " Of " + counted(rows) + " positions the highest of each of " + counted(kMostInteractivePositions) +
+             " stretches are shown.";
   if (chart.memory.blocks.size() > kMostInteractiveBlocks) {
     notes += " Of " + counted(chart.memory.blocks.size()) + " blocks the " + counted(kMostInteractiveBlocks) +
              " largest are shown one by one, the others together.";

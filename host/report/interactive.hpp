@@ -6,7 +6,8 @@
 
 #include "report/document.hpp"
 
-/// What turns a chart of the HTML report into one that can be zoomed and searched: its rows as JSON, and one script for all of them.
+/// What turns a chart of the HTML report into one that can be zoomed and searched: its rows as JSON, and one script for
+/// all of them.
 namespace kymo::report {
 
 inline constexpr std::size_t kMostInteractiveBars = 200'000;

@@ -78,7 +78,8 @@ struct BlockLatex {
   std::string operator()(const Table& table) const { return latex_table(table); }
   std::string operator()(const Chart& chart) const {
     return fmt::format(
-        "\\par\\medskip\\noindent\\begin{{minipage}}{{\\linewidth}}\\centering\n{}\\captionof{{figure}}[]{{{}}}\n\\end{{minipage}}"
+        "\\par\\medskip\\noindent\\begin{{minipage}}{{\\linewidth}}\\centering\n{}\\captionof{{figure}}[]{{{}}}\n\\end{"
+        "{minipage}}"
         "\\par\\medskip\n",
         pgfplots_picture(chart), escape_latex(picture_caption(chart)));
   }
@@ -103,7 +104,8 @@ class LatexRenderer final : public Renderer {
       out += fmt::format("\n\\{}section{{{}}}\n", section.level > 1 ? "sub" : "", escape_latex(section.heading));
       out += blocks_latex(section.blocks);
     }
-    out += fmt::format("\n\\bigskip\\hrule\\smallskip\n{{\\footnotesize {}\\par}}\n\\end{{document}}\n", escape_latex(document.provenance));
+    out += fmt::format("\n\\bigskip\\hrule\\smallskip\n{{\\footnotesize {}\\par}}\n\\end{{document}}\n",
+                       escape_latex(document.provenance));
     return {{"report.tex", out}};
   }
 };

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::size_t kLongTable = 28;
 
-const char* font_command(TableLayout::Font font) { return font == TableLayout::Font::kSmall ? "\\footnotesize" : "\\scriptsize"; }
+const char* font_command(TableLayout::Font font) {
+  return font == TableLayout::Font::kSmall ? "\\footnotesize" : "\\scriptsize";
+}
 
 std::string column_type(const Table& table, const TableLayout& layout, std::size_t i) {
   const ColumnLayout& column = layout.columns[i];
@@ -37,10 +39,12 @@ std::string heading(const Column& column, const ColumnLayout& layout) {
 
 std::string cell_latex(const Column& column, const Cell& cell) {
   const CellText text = cell_text(column, cell);
-  if (text.numeric && text.suffix.empty()) return text.uncertainty.empty() ? text.value : text.value + " +- " + text.uncertainty;
+  if (text.numeric && text.suffix.empty())
+    return text.uncertainty.empty() ? text.value : text.value + " +- " + text.uncertainty;
   const std::string value = escape_latex(plain_text(column, cell));
   if (cell.kind == Cell::Kind::kState) return "{\\textit{" + value + "}}";
-  return column.code && cell.kind == Cell::Kind::kText && !value.empty() ? "{\\ttfamily " + value + "}" : "{" + value + "}";
+  return column.code && cell.kind == Cell::Kind::kText && !value.empty() ? "{\\ttfamily " + value + "}"
+                                                                         : "{" + value + "}";
 }
 
 std::string rows_latex(const Table& table) {
@@ -55,7 +59,8 @@ std::string rows_latex(const Table& table) {
 
 std::string notes_latex(const Table& table) {
   std::string out;
-  for (const std::string& note : table.notes) out += "\\par\\smallskip{\\raggedright\\footnotesize " + escape_latex(note) + "\\par}\n";
+  for (const std::string& note : table.notes)
+    out += "\\par\\smallskip{\\raggedright\\footnotesize " + escape_latex(note) + "\\par}\n";
   return out;
 }
 
@@ -75,13 +80,15 @@ std::string latex_table(const Table& table) {
   std::string out;
   if (table.rows.size() > kLongTable) {
     out = fmt::format(
-        "{{{0}\n\\begin{{longtable}}{{{1}}}\n\\caption[]{{{2}}}\\\\\n\\toprule\n{3}\\midrule\n\\endfirsthead\n\\toprule\n{3}"
+        "{{{0}\n\\begin{{longtable}}{{{1}}}\n\\caption[]{{{2}}}\\\\\n\\toprule\n{3}"
+        "\\midrule\n\\endfirsthead\n\\toprule\n{3}"
         "\\midrule\n\\endhead\n"
         "\\bottomrule\n\\endfoot\n{4}\\end{{longtable}}\n{5}}}\n",
         font_command(layout.font), types, caption, head, rows_latex(table), notes_latex(table));
   } else {
     out = fmt::format(
-        "\\par\\medskip\\noindent\\begin{{minipage}}{{\\linewidth}}\\centering\n\\captionof{{table}}[]{{{0}}}\n{1}\n\\begin{{tabular}}{{{2}"
+        "\\par\\medskip\\noindent\\begin{{minipage}}{{\\linewidth}}\\centering\n\\captionof{{table}}[]{{{0}}}\n{1}"
+        "\n\\begin{{tabular}}{{{2}"
         "}}\n"
         "\\toprule\n{3}\\midrule\n{4}\\bottomrule\n\\end{{tabular}}\n{5}\\end{{minipage}}\\par\\medskip\n",
         caption, font_command(layout.font), types, head, rows_latex(table), notes_latex(table));

@@ -34,7 +34,8 @@ std::string inline_text(const Spans& spans) {
 }
 
 std::string cell_markdown(const Column& column, const Cell& cell) {
-  if (cell.kind == Cell::Kind::kText && column.code && !cell.text.empty()) return markdown_code(cell_text(column, cell).value, true);
+  if (cell.kind == Cell::Kind::kText && column.code && !cell.text.empty())
+    return markdown_code(cell_text(column, cell).value, true);
   return cell.is_number() ? plain_text(column, cell) : escape_markdown(plain_text(column, cell));
 }
 
@@ -44,7 +45,8 @@ class MarkdownWriter {
     text_ = "# " + escape_markdown(document.title) + "\n";
     for (const Block& block : document.opening) write_block(block);
     for (const Section& section : document.sections) {
-      text_ += "\n" + std::string(static_cast<std::size_t>(section.level) + 1, '#') + " " + escape_markdown(section.heading) + "\n";
+      text_ += "\n" + std::string(static_cast<std::size_t>(section.level) + 1, '#') + " " +
+               escape_markdown(section.heading) + "\n";
       for (const Block& block : section.blocks) write_block(block);
     }
     text_ += "\n---\n\n" + escape_markdown(document.provenance) + "\n";

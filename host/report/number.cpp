@@ -41,13 +41,15 @@ CellText real_text(const NumberFormat& format, double value, const std::optional
   if (!std::isfinite(value)) return {fmt::format("{}", value), "", false, ""};
   CellText text;
   text.numeric = true;
-  const bool by_uncertainty = format.kind == NumberFormat::Kind::kMeasured || (uncertainty && format.kind == NumberFormat::Kind::kAuto);
+  const bool by_uncertainty =
+      format.kind == NumberFormat::Kind::kMeasured || (uncertainty && format.kind == NumberFormat::Kind::kAuto);
   if (format.kind == NumberFormat::Kind::kFixed) {
     text.value = fixed(value, format.digits);
   } else if (by_uncertainty && uncertainty && std::isfinite(*uncertainty) && !needs_exponent(value)) {
     text.value = fixed(value, measured_decimals(value, *uncertainty));
   } else {
-    text.value = significant_text(value, format.kind == NumberFormat::Kind::kSignificant ? std::max(1, format.digits) : kAutoDigits);
+    text.value = significant_text(
+        value, format.kind == NumberFormat::Kind::kSignificant ? std::max(1, format.digits) : kAutoDigits);
   }
   if (!uncertainty || !std::isfinite(*uncertainty)) return text;
   const bool exponent = text.value.find('e') != std::string::npos;
@@ -93,8 +95,8 @@ CellText cell_text(const Column& column, const Cell& cell) {
   const double value = cell.kind == Cell::Kind::kInteger ? static_cast<double>(cell.integer) : cell.real;
   const auto kind = column.format.kind;
   if (kind == NumberFormat::Kind::kBytes) return bytes_text(value);
-  const bool whole =
-      cell.kind == Cell::Kind::kInteger && !cell.uncertainty && (kind == NumberFormat::Kind::kAuto || kind == NumberFormat::Kind::kPlain);
+  const bool whole = cell.kind == Cell::Kind::kInteger && !cell.uncertainty &&
+                     (kind == NumberFormat::Kind::kAuto || kind == NumberFormat::Kind::kPlain);
   if (whole) return {std::to_string(cell.integer), "", true, ""};
   return real_text(column.format, value, cell.uncertainty);
 }
@@ -148,6 +150,8 @@ std::string missing_fraction(std::string_view number, std::size_t longest) {
   return std::string(have == 0 ? "." : "") + std::string(longest - have - (have == 0 ? 1 : 0), '0');
 }
 
-std::string column_heading(const Column& column) { return column.unit.empty() ? column.title : column.title + " (" + column.unit + ")"; }
+std::string column_heading(const Column& column) {
+  return column.unit.empty() ? column.title : column.title + " (" + column.unit + ")";
+}
 
 }  // namespace kymo::report

@@ -37,15 +37,17 @@ std::size_t decimals_of(std::string_view number);
 /// The cell on one line as Markdown, HTML and prose write it, without escaping: "12.34 ± 0.05", "OOM", "–".
 std::string plain_text(const Column& column, const Cell& cell);
 
-/// The longest fractions of a column, each with its decimal point, in its values and in their uncertainties: what brings decimal points
-/// below each other. At most 4, since where sizes differ by powers of ten the longest would tear the rest apart.
+/// The longest fractions of a column, each with its decimal point, in its values and in their uncertainties: what
+/// brings decimal points below each other. At most 4, since where sizes differ by powers of ten the longest would tear
+/// the rest apart.
 struct Fractions {
   std::size_t value = 0;
   std::size_t uncertainty = 0;
 };
 Fractions fractions_of(const Table& table, std::size_t column);
 
-/// What must stand invisibly behind a number to bring its decimal point below that of a fraction of `longest` characters: ".00", "0".
+/// What must stand invisibly behind a number to bring its decimal point below that of a fraction of `longest`
+/// characters: ".00", "0".
 std::string missing_fraction(std::string_view number, std::size_t longest);
 
 /// "mean (ms)".

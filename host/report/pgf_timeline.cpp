@@ -75,10 +75,13 @@ class PgfTimeline {
   // Across lanes and margin.
   std::string panel(const TimelinePicture::Line& line) const {
     const std::string bottom = number(line.top + line.height - 4);
-    return fmt::format("\\fill[black!7] ([xshift=-{:.1f}pt]axis cs:0,{}) rectangle (axis cs:{},{});\n", margin_pt_, number(line.top),
-                       number(picture_.span), bottom) +
-           fmt::format("\\node[anchor=west, inner sep=0pt, font=\\scriptsize] at ([xshift=-{:.1f}pt]axis cs:0,{}) {{\\textbf{{{}}}}};\n",
-                       margin_pt_ - 4, number(line.top + (line.height - 4) / 2), escape_latex(cut_to(line.text, kWholeWidthPt - 8, 8)));
+    return fmt::format("\\fill[black!7] ([xshift=-{:.1f}pt]axis cs:0,{}) rectangle (axis cs:{},{});\n", margin_pt_,
+                       number(line.top), number(picture_.span), bottom) +
+           fmt::format(
+               "\\node[anchor=west, inner sep=0pt, font=\\scriptsize] at ([xshift=-{:.1f}pt]axis cs:0,{}) "
+               "{{\\textbf{{{}}}}};\n",
+               margin_pt_ - 4, number(line.top + (line.height - 4) / 2),
+               escape_latex(cut_to(line.text, kWholeWidthPt - 8, 8)));
   }
 
   std::string margin(const TimelinePicture::Line& line) const {
@@ -88,34 +91,40 @@ class PgfTimeline {
     const double middle = heading ? line.top + line.height * 0.6 : line.top + 7;
     std::string out;
     if (heading) {
-      out += fmt::format("\\draw[black!20, line width=0.3pt] ([xshift=-{0:.1f}pt]axis cs:0,{1}) -- (axis cs:{2},{1});\n", margin_pt_,
-                         number(line.top + 2), number(picture_.span));
+      out +=
+          fmt::format("\\draw[black!20, line width=0.3pt] ([xshift=-{0:.1f}pt]axis cs:0,{1}) -- (axis cs:{2},{1});\n",
+                      margin_pt_, number(line.top + 2), number(picture_.span));
     }
-    return out +
-           fmt::format("\\node[anchor=west, inner sep=0pt, font=\\scriptsize, text=black!{}] at ([xshift=-{:.1f}pt]axis cs:0,{}) {{{}}};\n",
-                       heading ? 100 : 70, margin_pt_ - (heading ? 0 : 5), number(middle), heading ? "\\textbf{" + text + "}" : text);
+    return out + fmt::format(
+                     "\\node[anchor=west, inner sep=0pt, font=\\scriptsize, text=black!{}] at ([xshift=-{:.1f}pt]axis "
+                     "cs:0,{}) {{{}}};\n",
+                     heading ? 100 : 70, margin_pt_ - (heading ? 0 : 5), number(middle),
+                     heading ? "\\textbf{" + text + "}" : text);
   }
 
   std::string rectangle(const TimelinePicture::Bar& bar) const {
     const double wide = (bar.end - bar.start) / picture_.span * width_pt_;
     // A hair between bars keeps neighbours of one colour apart.
     const double gap = wide > 2.5 ? 0.35 / width_pt_ * picture_.span : 0;
-    std::string out = fmt::format("\\fill[{}] (axis cs:{},{}) rectangle (axis cs:{},{});\n", colour_name(bar.colour), number(bar.start),
-                                  number(bar.top), number(bar.end - gap), number(bar.top + bar.height));
+    std::string out =
+        fmt::format("\\fill[{}] (axis cs:{},{}) rectangle (axis cs:{},{});\n", colour_name(bar.colour),
+                    number(bar.start), number(bar.top), number(bar.end - gap), number(bar.top + bar.height));
     const std::string label = wide < 16 || bar.label.empty() ? "" : cut_to(bar.label, wide - 3, kBarFontPt);
     if (label.empty()) return out;
     return out + fmt::format(
-                     "\\node[anchor=west, inner sep=0pt, xshift=1.5pt, font=\\fontsize{{5}}{{5}}\\selectfont, text={}] at (axis cs:{},{}) "
+                     "\\node[anchor=west, inner sep=0pt, xshift=1.5pt, font=\\fontsize{{5}}{{5}}\\selectfont, text={}] "
+                     "at (axis cs:{},{}) "
                      "{{{}}};\n",
-                     is_dark(kPalette[bar.colour].light) ? "white" : "black", number(bar.start), number(bar.top + bar.height / 2),
-                     escape_latex(label));
+                     is_dark(kPalette[bar.colour].light) ? "white" : "black", number(bar.start),
+                     number(bar.top + bar.height / 2), escape_latex(label));
   }
 
   std::size_t legend_columns() const {
     double widest = 1;
     for (const auto& entry : picture_.legend)
       widest = std::max(widest, text_width(shortened(printable(entry.text), kLongestLegend), 8) + 24);
-    return std::clamp<std::size_t>(static_cast<std::size_t>(width_pt_ / widest), 1, std::max<std::size_t>(1, picture_.legend.size()));
+    return std::clamp<std::size_t>(static_cast<std::size_t>(width_pt_ / widest), 1,
+                                   std::max<std::size_t>(1, picture_.legend.size()));
   }
 
   std::string legend() const {

@@ -37,7 +37,9 @@ std::string tick_options(char axis, const std::vector<Tick>& ticks) {
   return fmt::format("  {0}tick={{{1}}}, {0}ticklabels={{{2}}},\n", axis, join(positions, ","), join(labels, ","));
 }
 
-double slot_pt(const Chart& chart) { return kAxisWidthPt / static_cast<double>(std::max<std::size_t>(1, chart.categories.size())); }
+double slot_pt(const Chart& chart) {
+  return kAxisWidthPt / static_cast<double>(std::max<std::size_t>(1, chart.categories.size()));
+}
 
 std::string category_options(const Chart& chart) {
   const double count = static_cast<double>(chart.categories.size());
@@ -50,7 +52,8 @@ std::string category_options(const Chart& chart) {
     ticks.push_back({static_cast<double>(i), label});
   }
   std::string out =
-      fmt::format("  xmin=-0.5, xmax={}, xtick pos=bottom, xtick style={{draw=none}},\n", number(count - 0.5)) + tick_options('x', ticks);
+      fmt::format("  xmin=-0.5, xmax={}, xtick pos=bottom, xtick style={{draw=none}},\n", number(count - 0.5)) +
+      tick_options('x', ticks);
   if (widest > slot_pt(chart) - 6) out += "  xticklabel style={rotate=35, anchor=north east, inner sep=1pt},\n";
   return out;
 }
@@ -65,9 +68,13 @@ std::string point_options(const Chart& chart) {
 std::string kind_options(const Chart& chart) {
   switch (chart.kind) {
     case ChartKind::kBar: {
-      if (chart.stacked) return fmt::format("  ybar stacked, bar width={:.2f}pt,\n", std::max(0.3, std::min(slot_pt(chart) * 0.62, 60.0)));
-      const double width = std::min(slot_pt(chart) * 0.78 / static_cast<double>(std::max<std::size_t>(1, chart.series.size())), 40.0);
-      return fmt::format("  ybar={:.2f}pt, bar width={:.2f}pt,\n", width > 4 ? 0.8 : 0.0, std::max(0.3, width - (width > 4 ? 0.8 : 0)));
+      if (chart.stacked)
+        return fmt::format("  ybar stacked, bar width={:.2f}pt,\n",
+                           std::max(0.3, std::min(slot_pt(chart) * 0.62, 60.0)));
+      const double width =
+          std::min(slot_pt(chart) * 0.78 / static_cast<double>(std::max<std::size_t>(1, chart.series.size())), 40.0);
+      return fmt::format("  ybar={:.2f}pt, bar width={:.2f}pt,\n", width > 4 ? 0.8 : 0.0,
+                         std::max(0.3, width - (width > 4 ? 0.8 : 0)));
     }
     case ChartKind::kArea:
       return chart.bands.empty() ? "" : "  clip=false, legend style={yshift=9pt},\n";
@@ -80,7 +87,8 @@ std::string kind_options(const Chart& chart) {
 
 std::string value_options(const Chart& chart) {
   const ScaledAxis axis = value_axis(chart);
-  std::string out = fmt::format("  ymin={}, ymax={},\n", number(axis.low), number(axis.high)) + tick_options('y', axis.ticks);
+  std::string out =
+      fmt::format("  ymin={}, ymax={},\n", number(axis.low), number(axis.high)) + tick_options('y', axis.ticks);
   if (axis.scale == Scale::kLog) out += "  ymode=log, log origin=infty,\n";
   return out;
 }
@@ -99,8 +107,9 @@ std::string plot_style(const Chart& chart, std::size_t s) {
   }
   // A plot without an entry of its own must not take the roof's.
   const bool nameless = chart.roof && chart.series.size() < 2;
-  return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}{}", colour, kMarks[place % kMarkerShapes],
-                     place >= kLineColours ? ", dashed" : "", nameless ? ", forget plot" : "");
+  return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}{}", colour,
+                     kMarks[place % kMarkerShapes], place >= kLineColours ? ", dashed" : "",
+                     nameless ? ", forget plot" : "");
 }
 
 std::string area(const Chart& chart, std::size_t s) {
@@ -118,12 +127,15 @@ std::string bands(const Chart& chart) {
     const std::string from = number(band.start);
     const std::string to = number(band.end);
     if (i % 2 == 0) {
-      out += fmt::format("\\fill[black!5] (axis cs:{},{}) rectangle (axis cs:{},{});\n", from, number(y.low), to, number(y.high));
+      out += fmt::format("\\fill[black!5] (axis cs:{},{}) rectangle (axis cs:{},{});\n", from, number(y.low), to,
+                         number(y.high));
     }
-    out += fmt::format("\\draw[black!25, line width=0.3pt] (axis cs:{0},{1}) -- (axis cs:{0},{2});\n", from, number(y.low), number(y.high));
+    out += fmt::format("\\draw[black!25, line width=0.3pt] (axis cs:{0},{1}) -- (axis cs:{0},{2});\n", from,
+                       number(y.low), number(y.high));
     if (band.label.empty()) continue;
-    out += fmt::format("\\node[anchor=south, font=\\scriptsize, text=black!70, inner sep=2pt] at (axis cs:{},{}) {{{}}};\n",
-                       number((band.start + band.end) / 2), number(y.high), escape_latex(band.label));
+    out += fmt::format(
+        "\\node[anchor=south, font=\\scriptsize, text=black!70, inner sep=2pt] at (axis cs:{},{}) {{{}}};\n",
+        number((band.start + band.end) / 2), number(y.high), escape_latex(band.label));
   }
   return out;
 }
@@ -142,34 +154,37 @@ constexpr const char* kRoofStyle = "black!80, dash pattern=on 4pt off 3pt, line 
 // From edge to edge of the plot; the x of a point stands there because a logarithmic axis has no zero.
 std::string roof(const Chart& chart) {
   if (!chart.roof) return "";
-  const auto named = std::find_if(chart.series.begin(), chart.series.end(), [](const Series& each) { return !each.points.empty(); });
-  const std::string place =
-      fmt::format("{{axis cs:{},{}}}", number(named == chart.series.end() ? 1 : named->points[0].x), number(chart.roof->value));
+  const auto named =
+      std::find_if(chart.series.begin(), chart.series.end(), [](const Series& each) { return !each.points.empty(); });
+  const std::string place = fmt::format(
+      "{{axis cs:{},{}}}", number(named == chart.series.end() ? 1 : named->points[0].x), number(chart.roof->value));
   return fmt::format("\\draw[{0}] ({{rel axis cs:0,0}} |- {1}) -- ({{rel axis cs:1,0}} |- {1});\n", kRoofStyle, place);
 }
 
 std::string roof_entry(const Chart& chart) {
   if (!chart.roof) return "";
-  return fmt::format("\\addlegendimage{{no markers, {}}}\n\\addlegendentry{{{}}}\n", kRoofStyle, escape_latex(roof_label(chart)));
+  return fmt::format("\\addlegendimage{{no markers, {}}}\n\\addlegendentry{{{}}}\n", kRoofStyle,
+                     escape_latex(roof_label(chart)));
 }
 
 std::string plot(const Chart& chart, std::size_t s) {
   if (chart.stacked) return stacked_plot(chart, s);
-  const bool has_errors =
-      std::any_of(chart.series[s].points.begin(), chart.series[s].points.end(), [](const Point& p) { return p.error.has_value(); });
+  const bool has_errors = std::any_of(chart.series[s].points.begin(), chart.series[s].points.end(),
+                                      [](const Point& p) { return p.error.has_value(); });
   const ScaledAxis axis = value_axis(chart);  // an error bar below its lower end would have no logarithm
   std::string out = "\\addplot[" + plot_style(chart, s);
   if (has_errors)
     out +=
-        ", error bars/.cd, y dir=both, y explicit, error bar style={black!75, line width=0.6pt}, error mark options={rotate=90, mark "
+        ", error bars/.cd, y dir=both, y explicit, error bar style={black!75, line width=0.6pt}, error mark "
+        "options={rotate=90, mark "
         "size=1.8pt, black!75}";
   out += "] coordinates {";
   for (const Point& point : chart.series[s].points) {
     out += fmt::format(" ({},{})", number(point.x), point.y ? number(*point.y) : "nan");
     if (has_errors) {
       const double error = point.error.value_or(0);
-      out +=
-          fmt::format(" += (0,{}) -= (0,{})", number(error), number(std::clamp(error, 0.0, std::max(0.0, point.y.value_or(0) - axis.low))));
+      out += fmt::format(" += (0,{}) -= (0,{})", number(error),
+                         number(std::clamp(error, 0.0, std::max(0.0, point.y.value_or(0) - axis.low))));
     }
   }
   return out + "};\n";
@@ -182,26 +197,31 @@ std::string states(const Chart& chart) {
   const double width = std::min(slot_pt(chart) * 0.78 / static_cast<double>(chart.series.size()), 40.0);
   std::string out;
   for (const StateLabel& label : state_labels(chart)) {
-    out +=
-        fmt::format("\\node[rotate=90, anchor=west, font=\\tiny, text=black!65, xshift=1pt] at ([xshift={:.2f}pt]axis cs:{},{}) {{{}}};\n",
-                    label.offset * width, number(label.x), number(low), escape_latex(shortened(printable(label.text), 20)));
+    out += fmt::format(
+        "\\node[rotate=90, anchor=west, font=\\tiny, text=black!65, xshift=1pt] at ([xshift={:.2f}pt]axis cs:{},{}) "
+        "{{{}}};\n",
+        label.offset * width, number(label.x), number(low), escape_latex(shortened(printable(label.text), 20)));
   }
   return out;
 }
 
 }  // namespace
 
-std::string colour_name(std::size_t series) { return fmt::format("kymo{}", static_cast<char>('a' + series % kPalette.size())); }
+std::string colour_name(std::size_t series) {
+  return fmt::format("kymo{}", static_cast<char>('a' + series % kPalette.size()));
+}
 
 std::string pgfplots_preamble() {
   std::string out = "\\pgfplotsset{compat=1.16}\n";
   for (std::size_t i = 0; i < kPalette.size(); ++i)
     out += fmt::format("\\definecolor{{{}}}{{HTML}}{{{}}}\n", colour_name(i), kPalette[i].light);
   return out +
-         "\\pgfplotsset{kymo chart/.style={width=0.94\\linewidth, height=7.2cm, axis lines*=left, axis line style={black!70},\n"
+         "\\pgfplotsset{kymo chart/.style={width=0.94\\linewidth, height=7.2cm, axis lines*=left, axis line "
+         "style={black!70},\n"
          "  ymajorgrids, grid style={black!12}, tick label style={font=\\footnotesize}, label style={font=\\small},\n"
          "  unbounded coords=jump, tick align=outside, scaled ticks=false, axis on top=false,\n"
-         "  legend style={at={(0.5,1.03)}, anchor=south, legend columns=-1, draw=none, font=\\footnotesize, /tikz/every even "
+         "  legend style={at={(0.5,1.03)}, anchor=south, legend columns=-1, draw=none, font=\\footnotesize, "
+         "/tikz/every even "
          "column/.append style={column sep=8pt}}}}\n";
 }
 
@@ -212,12 +232,14 @@ std::string pgfplots_picture(const Chart& raw) {
   out += chart.categories.empty() ? point_options(chart) : category_options(chart);
   out += fmt::format("  xlabel={{{}}}, ylabel={{{}}}", axis_label(chart.x), axis_label(chart.y));
   std::size_t legend_length = chart.roof ? code_point_count(roof_label(chart)) + 5 : 0;
-  for (const Series& series : chart.series) legend_length += std::min(code_point_count(series.name), kLongestLegend) + 5;
+  for (const Series& series : chart.series)
+    legend_length += std::min(code_point_count(series.name), kLongestLegend) + 5;
   constexpr std::size_t kLegendRow = 90;
   if (legend_length > kLegendRow)
-    out += ", legend columns=" +
-           std::to_string(std::max<std::size_t>(1, kLegendRow * (chart.series.size() + (chart.roof ? 1 : 0)) / legend_length));
-  if (chart.kind != ChartKind::kLine) out += ", legend image code/.code={\\draw[#1] (0cm,-0.08cm) rectangle (0.18cm,0.12cm);}";
+    out += ", legend columns=" + std::to_string(std::max<std::size_t>(
+                                     1, kLegendRow * (chart.series.size() + (chart.roof ? 1 : 0)) / legend_length));
+  if (chart.kind != ChartKind::kLine)
+    out += ", legend image code/.code={\\draw[#1] (0cm,-0.08cm) rectangle (0.18cm,0.12cm);}";
   out += "]\n";
   if (chart.kind == ChartKind::kArea) out += bands(chart);
   out += roof(chart);

@@ -18,7 +18,8 @@ using Data = kainjow::mustache::data;
 
 std::string value_text(const Column& column, const Cell& cell) {
   const std::string text = plain_text(column, cell);
-  return column.unit.empty() || !cell.is_number() ? text : text + "\u00A0" + column.unit;  // no line break before the unit
+  return column.unit.empty() || !cell.is_number() ? text
+                                                  : text + "\u00A0" + column.unit;  // no line break before the unit
 }
 
 struct Values {
@@ -64,10 +65,12 @@ void check_tags(const std::string& text, const std::set<std::string>& names, con
     std::string tag = trim(std::string_view(text).substr(at + 2, end - at - 2));
     if (tag.starts_with('!')) continue;
     if (!tag.empty() && std::string_view("{&>=").find(tag.front()) != std::string_view::npos) {
-      throw UsageError(place + ": tag " + quote("{{" + tag + "}}") + " is not admitted; values are always escaped: {{value.column}}");
+      throw UsageError(place + ": tag " + quote("{{" + tag + "}}") +
+                       " is not admitted; values are always escaped: {{value.column}}");
     }
     if (!tag.empty() && std::string_view("#^/").find(tag.front()) != std::string_view::npos) tag = trim(tag.substr(1));
-    if (!names.contains(tag)) throw UsageError(place + ": unknown name " + quote(tag) + suggestion(tag, {names.begin(), names.end()}));
+    if (!names.contains(tag))
+      throw UsageError(place + ": unknown name " + quote(tag) + suggestion(tag, {names.begin(), names.end()}));
   }
 }
 

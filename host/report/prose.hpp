@@ -14,12 +14,13 @@ namespace kymo::report {
 /// Runs one read-only statement; throws Error.
 using QueryFunction = std::function<store::ResultsDatabase::Table(const std::string& sql)>;
 
-/// Fills a template with its values and parses the result. A value without a row, a NULL and an empty text are false to {{#sections}}.
-/// Throws UsageError naming `place`: unknown names, values of several rows, tags that would pass text on unescaped.
+/// Fills a template with its values and parses the result. A value without a row, a NULL and an empty text are false to
+/// {{#sections}}. Throws UsageError naming `place`: unknown names, values of several rows, tags that would pass text on
+/// unescaped.
 Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std::string& place);
 
-/// Paragraphs apart by blank lines, lists of lines that begin with "- ", and *emphasis*, **strong** and `code`; a backslash takes the next
-/// character literally.
+/// Paragraphs apart by blank lines, lists of lines that begin with "- ", and *emphasis*, **strong** and `code`; a
+/// backslash takes the next character literally.
 Prose parse_prose(std::string_view markup);
 
 /// The text with every character that parse_prose would understand made literal.

@@ -15,8 +15,8 @@ struct OutputFile {
   std::string content;
 };
 
-/// Turns a document into the files of one format, the main file first; pictures that two formats share are the same files. A new format is
-/// a new Renderer and one line in renderers().
+/// Turns a document into the files of one format, the main file first; pictures that two formats share are the same
+/// files. A new format is a new Renderer and one line in renderers().
 class Renderer {
  public:
   virtual ~Renderer() = default;

@@ -34,8 +34,10 @@ std::vector<const Renderer*> renderers_of(const std::vector<std::string>& format
   std::vector<const Renderer*> chosen;
   for (const std::string& format : formats) {
     const auto& all = renderers();
-    const auto found = std::find_if(all.begin(), all.end(), [&format](const auto& each) { return each->format() == format; });
-    if (found == all.end()) throw UsageError("unknown report format " + quote(format) + suggestion(format, known_formats()));
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&format](const auto& each) { return each->format() == format; });
+    if (found == all.end())
+      throw UsageError("unknown report format " + quote(format) + suggestion(format, known_formats()));
     if (std::find(chosen.begin(), chosen.end(), found->get()) == chosen.end()) chosen.push_back(found->get());
   }
   if (chosen.empty()) throw UsageError("no report format given; known: " + join(known_formats(), ", "));
@@ -83,7 +85,8 @@ class Staging {
     std::vector<fs::path> files;
     for (const fs::path& path : paths_) {
       make_folders((out_ / path).parent_path());
-      if (::access((out_ / path).parent_path().c_str(), W_OK) != 0) fail((out_ / path).parent_path(), {errno, std::generic_category()});
+      if (::access((out_ / path).parent_path().c_str(), W_OK) != 0)
+        fail((out_ / path).parent_path(), {errno, std::generic_category()});
     }
     for (const fs::path& path : paths_) {
       fs::rename(stage_ / path, out_ / path, error);
@@ -169,10 +172,11 @@ std::vector<fs::path> make_report(store::ResultsDatabase& database, const Reques
     throw UsageError(whose + " in " + quote(database.file().string()) +
                      " matches: make runs first, or choose another label, invocation or suite");
   }
-  const std::string provenance = fmt::format("Made by kymo {} from {} {} of {}. Every figure is a row of that database.", version(), runs,
-                                             runs == 1 ? "run" : "runs", database.file().filename().string());
-  const Document document = build_document(
-      definition, [&database](const std::string& sql) { return database.query(sql); }, provenance);
+  const std::string provenance =
+      fmt::format("Made by kymo {} from {} {} of {}. Every figure is a row of that database.", version(), runs,
+                  runs == 1 ? "run" : "runs", database.file().filename().string());
+  const Document document =
+      build_document(definition, [&database](const std::string& sql) { return database.query(sql); }, provenance);
 
   std::vector<OutputFile> main_files;
   std::vector<OutputFile> other_files;

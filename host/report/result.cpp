@@ -19,7 +19,8 @@ std::optional<std::size_t> find_column(const Result& result, const std::string& 
 
 std::size_t require_column(const QueryFile& file, const Result& result, const std::string& name) {
   const auto found = find_column(result, name);
-  if (!found) throw UsageError(file.name + ": the query has no column " + quote(name) + suggestion(name, result.columns));
+  if (!found)
+    throw UsageError(file.name + ": the query has no column " + quote(name) + suggestion(name, result.columns));
   return *found;
 }
 

@@ -34,9 +34,11 @@ double width_of(std::string_view text) { return text_width(text, SvgCanvas::kFon
 
 class ChartDrawing {
  public:
-  explicit ChartDrawing(const Chart& chart) : chart_(chart), y_(value_axis(chart)), on_categories_(!chart.categories.empty()) {
+  explicit ChartDrawing(const Chart& chart)
+      : chart_(chart), y_(value_axis(chart)), on_categories_(!chart.categories.empty()) {
     if (!on_categories_) x_ = point_axis(chart);
-    for (const std::string& category : chart.categories) labels_.push_back(shortened(printable(category), kLongestLabel));
+    for (const std::string& category : chart.categories)
+      labels_.push_back(shortened(printable(category), kLongestLabel));
     lay_out();
     draw_bands();
     draw_grid();
@@ -115,7 +117,9 @@ class ChartDrawing {
     }
   }
 
-  double slot() const { return (kWidth - kRight - left_) / static_cast<double>(std::max<std::size_t>(1, chart_.categories.size())); }
+  double slot() const {
+    return (kWidth - kRight - left_) / static_cast<double>(std::max<std::size_t>(1, chart_.categories.size()));
+  }
   double y_at(double value) const { return bottom_ - y_.position(value) * kPlotHeight; }
   double x_at(double value) const {
     if (on_categories_) return left_ + (value + 0.5) * slot();
@@ -153,8 +157,8 @@ class ChartDrawing {
     if (on_categories_) {
       for (std::size_t i = 0; i < labels_.size(); i += every_) {
         const double x = x_at(static_cast<double>(i));
-        canvas_.text(turned_ ? x + 4 : x, bottom_ + (turned_ ? 16 : 18), labels_[i], turned_ ? Anchor::kEnd : Anchor::kMiddle,
-                     turned_ ? -kTurn : 0, true);
+        canvas_.text(turned_ ? x + 4 : x, bottom_ + (turned_ ? 16 : 18), labels_[i],
+                     turned_ ? Anchor::kEnd : Anchor::kMiddle, turned_ ? -kTurn : 0, true);
       }
     } else {
       for (const Tick& tick : x_.ticks) {
@@ -207,7 +211,8 @@ class ChartDrawing {
         double& sum = sums[point.x];
         const double foot = y_at(sum);
         sum += *point.y;
-        canvas_.bar(x_at(point.x) - width / 2, y_at(sum), width, foot - y_at(sum), colour_of(chart_, s), tooltip(chart_.series[s], point));
+        canvas_.bar(x_at(point.x) - width / 2, y_at(sum), width, foot - y_at(sum), colour_of(chart_, s),
+                    tooltip(chart_.series[s], point));
       }
     }
     draw_states(width);
@@ -224,8 +229,9 @@ class ChartDrawing {
         const double top = y_at(std::max(*point.y, 0.0));
         const double foot = *point.y < 0 ? y_at(*point.y) : base_y();
         const double gap = width > 6 ? 1 : 0;
-        canvas_.bar(x + gap / 2, *point.y < 0 ? base_y() : top, width - gap, std::max(0.5, *point.y < 0 ? foot - base_y() : foot - top),
-                    colour_of(chart_, s), tooltip(chart_.series[s], point));
+        canvas_.bar(x + gap / 2, *point.y < 0 ? base_y() : top, width - gap,
+                    std::max(0.5, *point.y < 0 ? foot - base_y() : foot - top), colour_of(chart_, s),
+                    tooltip(chart_.series[s], point));
         draw_error(x + width / 2, point);
       }
     }
@@ -234,7 +240,8 @@ class ChartDrawing {
 
   void draw_states(double width) {
     for (const StateLabel& label : state_labels(chart_)) {
-      canvas_.text(x_at(label.x) + label.offset * width + 4, base_y() - 6, shortened(printable(label.text), 20), Anchor::kStart, -90, true);
+      canvas_.text(x_at(label.x) + label.offset * width + 4, base_y() - 6, shortened(printable(label.text), 20),
+                   Anchor::kStart, -90, true);
     }
   }
 
@@ -298,12 +305,15 @@ SvgDrawing drawing_of(const Chart& chart) {
 }
 
 // What is read out instead of the picture, whose texts are hidden from those who listen.
-std::string spoken_title(const Chart& chart) { return chart.roof ? chart.caption + " Dashed: " + roof_label(chart) + "." : chart.caption; }
+std::string spoken_title(const Chart& chart) {
+  return chart.roof ? chart.caption + " Dashed: " + roof_label(chart) + "." : chart.caption;
+}
 
 std::string svg_element(const Chart& chart, std::string_view attributes, std::string_view before) {
   const SvgDrawing drawing = drawing_of(chart);
   return fmt::format(
-      "<svg class=\"kymo-chart\" viewBox=\"0 0 {:.0f} {:.0f}\"{} role=\"img\" font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, "
+      "<svg class=\"kymo-chart\" viewBox=\"0 0 {:.0f} {:.0f}\"{} role=\"img\" font-family=\"system-ui, -apple-system, "
+      "'Segoe UI', Roboto, "
       "Helvetica, "
       "Arial, sans-serif\" font-size=\"12\">\n<title>{}</title>\n{}{}</svg>\n",
       kWidth, drawing.height, attributes, escape_html(spoken_title(chart)), before, drawing.body);
@@ -313,11 +323,14 @@ std::string svg_element(const Chart& chart, std::string_view attributes, std::st
 
 std::string chart_css() {
   std::string css =
-      "@media (prefers-color-scheme: dark) {\n.kymo-chart .kt { fill: #e6e9ec }\n.kymo-chart .km { fill: #9aa4af }\n.kymo-chart .ka { "
+      "@media (prefers-color-scheme: dark) {\n.kymo-chart .kt { fill: #e6e9ec }\n.kymo-chart .km { fill: #9aa4af "
+      "}\n.kymo-chart .ka { "
       "stroke: #c3cad1 }\n"
-      ".kymo-chart .kg { stroke: #30363d }\n.kymo-chart .kb, .kymo-chart .ki { fill: #16191d }\n.kymo-chart .ks { fill: #22272e }\n";
+      ".kymo-chart .kg { stroke: #30363d }\n.kymo-chart .kb, .kymo-chart .ki { fill: #16191d }\n.kymo-chart .ks { "
+      "fill: #22272e }\n";
   for (std::size_t i = 0; i < kPalette.size(); ++i) {
-    css += fmt::format(".kymo-chart .kf{0} {{ fill: #{1} }}\n.kymo-chart .kl{0} {{ stroke: #{1} }}\n", i, kPalette[i].dark);
+    css += fmt::format(".kymo-chart .kf{0} {{ fill: #{1} }}\n.kymo-chart .kl{0} {{ stroke: #{1} }}\n", i,
+                       kPalette[i].dark);
   }
   return css + "}\n";
 }
@@ -326,8 +339,9 @@ std::string inline_svg(const Chart& chart) { return svg_element(chart, "", ""); 
 
 std::string standalone_svg(const Chart& chart) {
   const std::string size = fmt::format(" xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\"", kWidth);
-  return svg_element(chart, size,
-                     "<style>\n" + chart_css() + "</style>\n<rect class=\"kb\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n");
+  return svg_element(
+      chart, size,
+      "<style>\n" + chart_css() + "</style>\n<rect class=\"kb\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n");
 }
 
 OutputFile picture_file(const Chart& chart) { return {"figures/" + chart.name + ".svg", standalone_svg(chart)}; }

@@ -17,8 +17,8 @@ std::string standalone_svg(const Chart& chart);
 /// That file, in the one place that it has in every report.
 OutputFile picture_file(const Chart& chart);
 
-/// Rules that turn the charts of a page dark when its reader prefers that. Light colours are attributes, so that simple viewers need no
-/// CSS.
+/// Rules that turn the charts of a page dark when its reader prefers that. Light colours are attributes, so that simple
+/// viewers need no CSS.
 std::string chart_css();
 
 }  // namespace kymo::report

@@ -20,7 +20,9 @@ std::string px(double value) {
 
 const Shade& shade_of(std::size_t series) { return kPalette[series % kPalette.size()]; }
 
-std::string tooltip_element(std::string_view text) { return text.empty() ? "" : "<title>" + escape_html(text) + "</title>"; }
+std::string tooltip_element(std::string_view text) {
+  return text.empty() ? "" : "<title>" + escape_html(text) + "</title>";
+}
 
 std::string point_list(const std::vector<std::pair<double, double>>& points) {
   std::string out;
@@ -47,14 +49,18 @@ double text_width(std::string_view text, double font_size) {
 }
 
 bool is_dark(std::string_view rgb) {
-  const auto part = [rgb](std::size_t at) { return static_cast<double>(std::stoi(std::string(rgb.substr(at, 2)), nullptr, 16)); };
+  const auto part = [rgb](std::size_t at) {
+    return static_cast<double>(std::stoi(std::string(rgb.substr(at, 2)), nullptr, 16));
+  };
   constexpr double kMiddle = 140;  // where black and white text are equally readable, nearly
   return 0.299 * part(0) + 0.587 * part(2) + 0.114 * part(4) < kMiddle;
 }
 
-void SvgCanvas::line(double x1, double y1, double x2, double y2, std::string_view css_class, std::string_view colour, double width) {
-  body_ += fmt::format("<line class=\"{}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#{}\" stroke-width=\"{}\"/>\n", css_class,
-                       px(x1), px(y1), px(x2), px(y2), colour, px(width));
+void SvgCanvas::line(double x1, double y1, double x2, double y2, std::string_view css_class, std::string_view colour,
+                     double width) {
+  body_ +=
+      fmt::format("<line class=\"{}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#{}\" stroke-width=\"{}\"/>\n",
+                  css_class, px(x1), px(y1), px(x2), px(y2), colour, px(width));
 }
 
 void SvgCanvas::dashes(double x1, double y1, double x2, double y2, std::string_view colour, std::string_view tooltip) {
@@ -66,19 +72,22 @@ void SvgCanvas::dashes(double x1, double y1, double x2, double y2, std::string_v
 
 void SvgCanvas::text(double x, double y, std::string_view text, Anchor anchor, double rotation, bool muted) {
   const char* anchors[] = {"start", "middle", "end"};
-  const std::string turn = rotation == 0 ? "" : fmt::format(" transform=\"rotate({} {} {})\"", px(rotation), px(x), px(y));
-  body_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\" text-anchor=\"{}\" fill=\"#{}\"{}>{}</text>\n", muted ? "km" : "kt", px(x),
-                       px(y), anchors[static_cast<int>(anchor)], muted ? "66707B" : "24292F", turn, escape_html(text));
+  const std::string turn =
+      rotation == 0 ? "" : fmt::format(" transform=\"rotate({} {} {})\"", px(rotation), px(x), px(y));
+  body_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\" text-anchor=\"{}\" fill=\"#{}\"{}>{}</text>\n",
+                       muted ? "km" : "kt", px(x), px(y), anchors[static_cast<int>(anchor)],
+                       muted ? "66707B" : "24292F", turn, escape_html(text));
 }
 
 void SvgCanvas::bar(double x, double y, double width, double height, std::size_t series, std::string_view tooltip) {
   body_ += fmt::format("<rect class=\"kf{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{}\">{}</rect>\n",
-                       series % kPalette.size(), px(x), px(y), px(width), px(height), shade_of(series).light, tooltip_element(tooltip));
+                       series % kPalette.size(), px(x), px(y), px(width), px(height), shade_of(series).light,
+                       tooltip_element(tooltip));
 }
 
 void SvgCanvas::heading(double x, double y, std::string_view text) {
-  body_ +=
-      fmt::format("<text class=\"kt\" x=\"{}\" y=\"{}\" font-weight=\"600\" fill=\"#24292F\">{}</text>\n", px(x), px(y), escape_html(text));
+  body_ += fmt::format("<text class=\"kt\" x=\"{}\" y=\"{}\" font-weight=\"600\" fill=\"#24292F\">{}</text>\n", px(x),
+                       px(y), escape_html(text));
 }
 
 void SvgCanvas::text_on_bar(double x, double y, std::string_view text, std::size_t series) {
@@ -87,22 +96,24 @@ void SvgCanvas::text_on_bar(double x, double y, std::string_view text, std::size
 }
 
 void SvgCanvas::shade(double x, double y, double width, double height, std::string_view tooltip) {
-  body_ += fmt::format("<rect class=\"ks\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#F0F2F5\">{}</rect>\n", px(x), px(y),
-                       px(width), px(height), tooltip_element(tooltip));
+  body_ += fmt::format("<rect class=\"ks\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#F0F2F5\">{}</rect>\n",
+                       px(x), px(y), px(width), px(height), tooltip_element(tooltip));
 }
 
-void SvgCanvas::polygon(const std::vector<std::pair<double, double>>& corners, std::size_t series, std::string_view tooltip) {
-  body_ += fmt::format("<polygon class=\"kf{}\" points=\"{}\" fill=\"#{}\" fill-opacity=\"0.85\">{}</polygon>\n", series % kPalette.size(),
-                       point_list(corners), shade_of(series).light, tooltip_element(tooltip));
+void SvgCanvas::polygon(const std::vector<std::pair<double, double>>& corners, std::size_t series,
+                        std::string_view tooltip) {
+  body_ += fmt::format("<polygon class=\"kf{}\" points=\"{}\" fill=\"#{}\" fill-opacity=\"0.85\">{}</polygon>\n",
+                       series % kPalette.size(), point_list(corners), shade_of(series).light, tooltip_element(tooltip));
 }
 
 void SvgCanvas::polyline(const std::vector<std::pair<double, double>>& points, std::size_t series) {
   if (points.size() < 2) return;
   // Past the palette's end colours repeat: dashes keep such series apart.
   const char* dash = series >= kLineColours ? " stroke-dasharray=\"6 3\"" : "";
-  body_ +=
-      fmt::format("<polyline class=\"kl{}\" points=\"{}\" fill=\"none\" stroke=\"#{}\" stroke-width=\"2\" stroke-linejoin=\"round\"{}/>\n",
-                  series % kLineColours, point_list(points), shade_of(series % kLineColours).light, dash);
+  body_ += fmt::format(
+      "<polyline class=\"kl{}\" points=\"{}\" fill=\"none\" stroke=\"#{}\" stroke-width=\"2\" "
+      "stroke-linejoin=\"round\"{}/>\n",
+      series % kLineColours, point_list(points), shade_of(series % kLineColours).light, dash);
 }
 
 void SvgCanvas::marker(double x, double y, std::size_t series, std::string_view tooltip) {
@@ -116,8 +127,8 @@ void SvgCanvas::marker(double x, double y, std::size_t series, std::string_view 
       body_ += fmt::format("<circle {} cx=\"{}\" cy=\"{}\" r=\"{}\">{}</circle>\n", paint, px(x), px(y), px(r), title);
       return;
     case 1:
-      body_ += fmt::format("<rect {} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">{}</rect>\n", paint, px(x - r + 0.5), px(y - r + 0.5),
-                           px(2 * r - 1), px(2 * r - 1), title);
+      body_ += fmt::format("<rect {} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">{}</rect>\n", paint, px(x - r + 0.5),
+                           px(y - r + 0.5), px(2 * r - 1), px(2 * r - 1), title);
       return;
     case 2:
       body_ += fmt::format("<polygon {} points=\"{}\">{}</polygon>\n", paint,

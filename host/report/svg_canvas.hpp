@@ -21,7 +21,8 @@ class SvgCanvas {
  public:
   static constexpr double kFontSize = 12;
 
-  void line(double x1, double y1, double x2, double y2, std::string_view css_class, std::string_view colour, double width);
+  void line(double x1, double y1, double x2, double y2, std::string_view css_class, std::string_view colour,
+            double width);
   /// A dashed line in the colour of axes.
   void dashes(double x1, double y1, double x2, double y2, std::string_view colour, std::string_view tooltip);
   void text(double x, double y, std::string_view text, Anchor anchor, double rotation = 0, bool muted = false);

@@ -35,7 +35,8 @@ std::string fitted(const std::string& raw, double pixels, double font) {
 
 class TimelineDrawing {
  public:
-  TimelineDrawing(const Chart& chart, double width) : picture_(timeline_picture(chart, kTimelinePlotPx)), width_(width) {
+  TimelineDrawing(const Chart& chart, double width)
+      : picture_(timeline_picture(chart, kTimelinePlotPx)), width_(width) {
     for (const auto& line : picture_.lines) {
       if (line.kind != LineKind::kPanel) left_ = std::max(left_, width_of(printable(line.text)) + margin_of(line));
     }

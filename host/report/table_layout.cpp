@@ -22,7 +22,8 @@ constexpr double kSmallestTextColumn = 62;
 std::vector<std::string> heading_lines(const Column& column, std::size_t width) {
   std::vector<std::string> lines;
   for (const std::string& word : split(column.title, ' ')) {
-    const bool fits = !lines.empty() && (code_point_count(lines.back()) + 1 + code_point_count(word) <= width || word.size() < 2);
+    const bool fits =
+        !lines.empty() && (code_point_count(lines.back()) + 1 + code_point_count(word) <= width || word.size() < 2);
     if (fits) {
       lines.back() += " " + word;
     } else {
@@ -49,10 +50,11 @@ ColumnLayout measure_column(const Table& table, std::size_t index) {
     const std::size_t before_point = std::min(text.value.find_first_of(".e"), text.value.size()) - (negative ? 1 : 0);
     layout.integer_digits = std::max(layout.integer_digits, before_point);
     layout.decimals = std::max(layout.decimals, decimals_of(text.value));
-    layout.uncertainty_digits =
-        std::max(layout.uncertainty_digits, text.uncertainty.size() - std::min<std::size_t>(1, decimals_of(text.uncertainty)));
+    layout.uncertainty_digits = std::max(
+        layout.uncertainty_digits, text.uncertainty.size() - std::min<std::size_t>(1, decimals_of(text.uncertainty)));
   }
-  const std::size_t number_letters = (layout.negative ? 2 : 0) + layout.integer_digits + layout.integer_digits / 3 + layout.decimals + 1 +
+  const std::size_t number_letters = (layout.negative ? 2 : 0) + layout.integer_digits + layout.integer_digits / 3 +
+                                     layout.decimals + 1 +
                                      (layout.uncertainty_digits > 0 ? layout.uncertainty_digits + 3 : 0);
   constexpr std::size_t kHeadingLetters = 10;
   layout.letters = std::max(state_letters, layout.numeric ? number_letters : 0);
@@ -64,7 +66,8 @@ ColumnLayout measure_column(const Table& table, std::size_t index) {
 // Texts that may wrap; short ones stay on one line.
 bool wraps(const Table& table, const TableLayout& layout, std::size_t i) {
   constexpr std::size_t kNeverWraps = 16;
-  return table.columns[i].align == Align::kLeft && !layout.columns[i].numeric && layout.columns[i].letters > kNeverWraps;
+  return table.columns[i].align == Align::kLeft && !layout.columns[i].numeric &&
+         layout.columns[i].letters > kNeverWraps;
 }
 
 // Letters of the typewriter face are wider.
@@ -72,7 +75,8 @@ double natural_width(const Table& table, const TableLayout& layout, std::size_t 
   return static_cast<double>(layout.columns[i].letters) * letter * (table.columns[i].code ? 1.1 : 1);
 }
 
-// Gives text columns what the others leave, each at most its natural width. Not even the smallest widths fit if it returns false.
+// Gives text columns what the others leave, each at most its natural width. Not even the smallest widths fit if it
+// returns false.
 bool fit(const Table& table, TableLayout& layout, double available, double letter) {
   double fixed = 0;
   double wanted = 0;

@@ -16,7 +16,9 @@ struct Occupied {
   std::int64_t end_ns;
   std::int64_t start_ns;
   std::uint32_t row;
-  bool operator>(const Occupied& other) const { return end_ns != other.end_ns ? end_ns > other.end_ns : start_ns > other.start_ns; }
+  bool operator>(const Occupied& other) const {
+    return end_ns != other.end_ns ? end_ns > other.end_ns : start_ns > other.start_ns;
+  }
 };
 
 // Rows of one lane while its bars are placed in the order of their starts.
@@ -63,7 +65,8 @@ double length_ns(const TimelineBar& bar) { return span_ns(bar.start_ns, bar.end_
 // Runs of one track.
 class TrackMerger {
  public:
-  TrackMerger(const Timeline& timeline, const TimelineTrack& track, std::uint32_t number, std::int64_t origin_ns, double cell_ns)
+  TrackMerger(const Timeline& timeline, const TimelineTrack& track, std::uint32_t number, std::int64_t origin_ns,
+              double cell_ns)
       : timeline_(timeline), track_(track), number_(number), origin_ns_(origin_ns), cell_ns_(cell_ns) {}
 
   void append_to(std::vector<TimelineRun>& runs) {
@@ -106,7 +109,9 @@ class TrackMerger {
       ++run.bars;
       ++next;
     } while (next < track_.bars.size() && start_of(next) < limit && length_ns(bar(next)) < cell_ns_);
-    run.bar_class = std::max_element(time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+    run.bar_class = std::max_element(time.begin(), time.end(), [](const auto& a, const auto& b) {
+                      return a.second < b.second;
+                    })->first;
     return run;
   }
 
@@ -175,15 +180,16 @@ std::int64_t origin_of(const Timeline& timeline) {
   return first;
 }
 
-std::vector<TimelineRun> merged_runs(const Timeline& timeline, const TimelineLayout& layout, std::int64_t origin_ns, double cell_ns) {
+std::vector<TimelineRun> merged_runs(const Timeline& timeline, const TimelineLayout& layout, std::int64_t origin_ns,
+                                     double cell_ns) {
   std::vector<TimelineRun> runs;
   for (std::size_t i = 0; i < layout.tracks.size(); ++i)
     TrackMerger(timeline, layout.tracks[i], static_cast<std::uint32_t>(i), origin_ns, cell_ns).append_to(runs);
   return runs;
 }
 
-std::vector<TimelineRun> merged_runs_within(const Timeline& timeline, const TimelineLayout& layout, std::int64_t origin_ns, double cell_ns,
-                                            std::size_t most) {
+std::vector<TimelineRun> merged_runs_within(const Timeline& timeline, const TimelineLayout& layout,
+                                            std::int64_t origin_ns, double cell_ns, std::size_t most) {
   constexpr double kGrowth = 1.5;
   std::vector<TimelineRun> runs = merged_runs(timeline, layout, origin_ns, cell_ns);
   while (runs.size() > std::max(most, 2 * layout.tracks.size())) {

@@ -11,7 +11,8 @@
 /// What happened when: bars in lanes over time, and how they are laid out. Free of any output format.
 namespace kymo::report {
 
-/// A horizontal strip of a timeline. Lanes of one panel stand together under its title, those of one group of it under the group's name.
+/// A horizontal strip of a timeline. Lanes of one panel stand together under its title, those of one group of it under
+/// the group's name.
 struct Lane {
   std::string name;
   std::string group;    ///< empty: none
@@ -53,8 +54,9 @@ struct TimelineLayout {
   std::int64_t too_deep = 0;          ///< bars left out because they overlap too many others
 };
 
-/// Stacks the bars of each lane: by start, the longer one first, each into the topmost row that is free, so that what is nested stands
-/// below what it lies in. Bars that would need more than `most_rows` rows are counted and left out. O(n log n).
+/// Stacks the bars of each lane: by start, the longer one first, each into the topmost row that is free, so that what
+/// is nested stands below what it lies in. Bars that would need more than `most_rows` rows are counted and left out.
+/// O(n log n).
 TimelineLayout lay_out(const Timeline& timeline, std::uint32_t most_rows);
 
 /// Leaves the `limit` longest bars (the earlier one where two are as long) in their order; returns how many bars went.
@@ -70,13 +72,15 @@ struct TimelineRun {
   double end_ns = 0;    ///< likewise
 };
 
-/// Bars of at least `cell_ns` each by itself; narrower ones together per cell of the time axis, as the class that takes the most time
-/// there, and neighbouring cells of one class as one run.
-std::vector<TimelineRun> merged_runs(const Timeline& timeline, const TimelineLayout& layout, std::int64_t origin_ns, double cell_ns);
+/// Bars of at least `cell_ns` each by itself; narrower ones together per cell of the time axis, as the class that takes
+/// the most time there, and neighbouring cells of one class as one run.
+std::vector<TimelineRun> merged_runs(const Timeline& timeline, const TimelineLayout& layout, std::int64_t origin_ns,
+                                     double cell_ns);
 
-/// The same with the smallest cell from `cell_ns` on that needs no more than `most` runs (or two per track, if that is more).
-std::vector<TimelineRun> merged_runs_within(const Timeline& timeline, const TimelineLayout& layout, std::int64_t origin_ns, double cell_ns,
-                                            std::size_t most);
+/// The same with the smallest cell from `cell_ns` on that needs no more than `most` runs (or two per track, if that is
+/// more).
+std::vector<TimelineRun> merged_runs_within(const Timeline& timeline, const TimelineLayout& layout,
+                                            std::int64_t origin_ns, double cell_ns, std::size_t most);
 
 /// Where the time axis begins: the first event, or zero if that is earlier and there are panels.
 std::int64_t origin_of(const Timeline& timeline);

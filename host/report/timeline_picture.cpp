@@ -149,8 +149,10 @@ class PictureMaker {
       picture_.bars.push_back(std::move(bar));
     }
     if (events > runs.size()) {
-      note("What is narrower than a pixel is drawn together with its neighbours, in the colour that takes the most time there: " +
-           counted(events, "bar", "bars") + " as " + counted(runs.size(), "rectangle.", "rectangles."));
+      note(
+          "What is narrower than a pixel is drawn together with its neighbours, in the colour that takes the most time "
+          "there: " +
+          counted(events, "bar", "bars") + " as " + counted(runs.size(), "rectangle.", "rectangles."));
     }
   }
 

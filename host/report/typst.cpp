@@ -10,7 +10,8 @@
 namespace kymo::report {
 namespace {
 
-constexpr const char* kFirstLine = "// Compiles with Typst 0.12 or newer, without packages; the pictures lie in figures/.\n";
+constexpr const char* kFirstLine =
+    "// Compiles with Typst 0.12 or newer, without packages; the pictures lie in figures/.\n";
 
 constexpr const char* kHead = R"typst(#set page(paper: "a4", margin: 2cm, numbering: "1")
 #set text(font: "New Computer Modern", size: 10pt)
@@ -66,7 +67,8 @@ class TypstWriter {
     for (const Block& block : document.opening) write_block(block);
     if (document.sections.size() > 1) text_ += "\n#outline()\n";
     for (const Section& section : document.sections) {
-      text_ += "\n" + std::string(static_cast<std::size_t>(section.level), '=') + " " + escape_typst(section.heading) + "\n";
+      text_ +=
+          "\n" + std::string(static_cast<std::size_t>(section.level), '=') + " " + escape_typst(section.heading) + "\n";
       for (const Block& block : section.blocks) write_block(block);
     }
     text_ += "\n#line(length: 100%, stroke: 0.4pt)\n#text(size: 8pt)[" + escape_typst(document.provenance) + "]\n";
@@ -102,8 +104,8 @@ class TypstWriter {
   void add(const Chart& chart) {
     const std::string caption = picture_caption(chart);
     files_.push_back(picture_file(chart));
-    text_ += fmt::format("#figure(image({}, width: 100%, alt: {}), caption: [{}])\n", typst_string(files_.back().path.string()),
-                         typst_string(caption), escape_typst(caption));
+    text_ += fmt::format("#figure(image({}, width: 100%, alt: {}), caption: [{}])\n",
+                         typst_string(files_.back().path.string()), typst_string(caption), escape_typst(caption));
   }
 
   std::string text_;

@@ -35,13 +35,14 @@ std::string measured_typst(const Column& column, const CellText& text, const Fra
   std::string out = number_typst(column, text.value) + invisible(missing_fraction(text.value, longest.value));
   if (!text.suffix.empty()) out += "~" + escape_typst(text.suffix);
   if (!text.uncertainty.empty()) {
-    out += "~±~" + number_typst(column, text.uncertainty) + invisible(missing_fraction(text.uncertainty, longest.uncertainty));
+    out += "~±~" + number_typst(column, text.uncertainty) +
+           invisible(missing_fraction(text.uncertainty, longest.uncertainty));
   }
   return out;
 }
 
-// Long names may break behind their punctuation, and very long ones anywhere. The breaks are marked by a character of their own, which is
-// written by its number: nobody would see it in the file.
+// Long names may break behind their punctuation, and very long ones anywhere. The breaks are marked by a character of
+// their own, which is written by its number: nobody would see it in the file.
 std::string with_breaks(std::string_view word) {
   constexpr std::size_t kShortWord = 16;
   constexpr int kLongestWord = 24;
@@ -51,7 +52,8 @@ std::string with_breaks(std::string_view word) {
   while (!word.empty()) {
     const char32_t c = take_code_point(word);
     append_utf8(out, c);
-    const bool breaks = std::u32string_view(U"_/,=:;").find(c) != std::u32string_view::npos || ++unbroken == kLongestWord;
+    const bool breaks =
+        std::u32string_view(U"_/,=:;").find(c) != std::u32string_view::npos || ++unbroken == kLongestWord;
     if (!breaks) continue;
     if (!word.empty()) out += kBreak;
     unbroken = 0;
@@ -77,7 +79,8 @@ std::string cell_typst(const Column& column, const Cell& cell, bool wraps, const
   if (text.numeric) return "[" + measured_typst(column, text, longest) + "]";
   if (cell.kind == Cell::Kind::kState) return "emph[" + escape_typst(text.value) + "]";
   const std::string value = wraps ? with_breaks_in_words(text.value) : text.value;
-  if (column.code && cell.kind == Cell::Kind::kText && !value.empty()) return "raw(" + with_written_breaks(typst_string(value)) + ")";
+  if (column.code && cell.kind == Cell::Kind::kText && !value.empty())
+    return "raw(" + with_written_breaks(typst_string(value)) + ")";
   return "[" + with_written_breaks(escape_typst(value)) + "]";
 }
 
@@ -122,8 +125,8 @@ std::string typst_table(const Table& table) {
   const std::string out = fmt::format(
       "#figure(kind: table, caption: [{}], kymo-table({}, {},\n    table.header(table.hline(), {}, table.hline()),\n{}"
       "    table.hline(),\n))\n{}",
-      escape_typst(table.caption), layout.font == TableLayout::Font::kSmall ? "8pt" : "7pt", list_of(sides), join(headings, ", "),
-      rows_typst(table, layout), notes_typst(table));
+      escape_typst(table.caption), layout.font == TableLayout::Font::kSmall ? "8pt" : "7pt", list_of(sides),
+      join(headings, ", "), rows_typst(table, layout), notes_typst(table));
   return layout.turned ? "#page(flipped: true)[\n" + out + "]\n" : out;
 }
 

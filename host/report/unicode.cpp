@@ -8,7 +8,8 @@ constexpr char32_t kReplacement = 0xFFFD;
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// Marks, embeddings, overrides and isolates: they make one name look like another and spill over into the text around it.
+// Marks, embeddings, overrides and isolates: they make one name look like another and spill over into the text around
+// it.
 bool reorders_text(char32_t c) {
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }

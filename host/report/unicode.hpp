@@ -7,13 +7,14 @@
 
 namespace kymo::report {
 
-/// Takes the first code point off `text`; U+FFFD for bytes that are not UTF-8 (each maximal broken stretch counts once).
+/// Takes the first code point off `text`; U+FFFD for bytes that are not UTF-8 (each maximal broken stretch counts
+/// once).
 char32_t take_code_point(std::string_view& text);
 
 void append_utf8(std::string& out, char32_t code_point);
 
-/// Makes a text printable on one line in any format: invalid UTF-8, other control characters, noncharacters and the invisible characters
-/// that reorder text become U+FFFD; tabs and line ends become spaces.
+/// Makes a text printable on one line in any format: invalid UTF-8, other control characters, noncharacters and the
+/// invisible characters that reorder text become U+FFFD; tabs and line ends become spaces.
 std::string printable(std::string_view text);
 
 /// The same, but tabs and line ends stay.

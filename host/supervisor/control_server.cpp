@@ -37,7 +37,8 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 bool same_secret(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
   return difference == 0;
 }
 
@@ -87,7 +88,8 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
       if (!failed) return accept();
       if (failed == boost::system::errc::address_not_available && &endpoint != &endpoints.back())
         continue;  // a name by which others know it
-      const std::string place = endpoint.address().to_string() + (where.port == 0 ? "" : " at port " + std::to_string(where.port));
+      const std::string place =
+          endpoint.address().to_string() + (where.port == 0 ? "" : " at port " + std::to_string(where.port));
       const bool taken = failed == asio::error::address_in_use && where.port != 0;
       throw Error("cannot listen for workers on " + place + ": " + failed.message() +
                   (taken ? "; set KYMO_PORT to a free port, the same for every rank" : ""));
@@ -98,9 +100,11 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   std::vector<tcp::endpoint> endpoints_of(const ListenAt& where) {
     std::vector<tcp::endpoint> endpoints;
     error_code failed;
-    for (const auto& found : tcp::resolver(acceptor.get_executor()).resolve(where.host, std::to_string(where.port), failed))
+    for (const auto& found :
+         tcp::resolver(acceptor.get_executor()).resolve(where.host, std::to_string(where.port), failed))
       if (!where.from_elsewhere || !found.endpoint().address().is_loopback()) endpoints.push_back(found.endpoint());
-    if (failed && !where.from_elsewhere) throw Error("cannot listen for workers on " + quote(where.host) + ": " + failed.message());
+    if (failed && !where.from_elsewhere)
+      throw Error("cannot listen for workers on " + quote(where.host) + ": " + failed.message());
     if (where.from_elsewhere) endpoints.emplace_back(tcp::v4(), where.port);
     return endpoints;
   }
@@ -153,7 +157,8 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     for (std::size_t i = 0; i < 4; ++i) length |= static_cast<std::uint32_t>(connection->header[i]) << (8 * i);
     const std::uint32_t most = connection->worker == 0 ? kMaxHelloBytes : protocol::kMaxFrameBytes;
     if (length > most) {
-      return drop(connection, "announced a frame of " + std::to_string(length) + " bytes; " + std::to_string(most) + " are admitted");
+      return drop(connection, "announced a frame of " + std::to_string(length) + " bytes; " + std::to_string(most) +
+                                  " are admitted");
     }
     connection->body.resize(length);
     asio::async_read(connection->socket, asio::buffer(connection->body),
@@ -192,10 +197,12 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     connection->deadline.cancel();
     workers[found].connection = connection;
     if (hello.protocol != protocol::kVersion) {
-      return drop(connection, "speaks version " + std::to_string(hello.protocol) + " of the worker protocol; this kymo speaks version " +
+      return drop(connection, "speaks version " + std::to_string(hello.protocol) +
+                                  " of the worker protocol; this kymo speaks version " +
                                   std::to_string(protocol::kVersion));
     }
-    if (hello.rank != workers[found].rank) return drop(connection, "says that it is rank " + std::to_string(hello.rank));
+    if (hello.rank != workers[found].rank)
+      return drop(connection, "says that it is rank " + std::to_string(hello.rank));
     events.connected(found, hello);
   }
 
@@ -297,7 +304,8 @@ void ControlServer::forget(WorkerId worker) {
 
 std::string random_token() {
   std::array<unsigned char, 32> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) throw Error("the system gives no random numbers");
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw Error("the system gives no random numbers");
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   for (const unsigned char byte : bytes) (text += kDigits[byte >> 4]) += kDigits[byte & 15];

@@ -21,7 +21,8 @@ struct ControlEvents {
   std::function<void(WorkerId, const Json&)> frame;
   /// The connection is gone; `mistake` says what the worker did wrong, or is empty.
   std::function<void(WorkerId, const std::string& mistake)> closed;
-  /// Somebody began with another frame than `hello`; the socket is the handler's from now on. Without a handler the connection is dropped.
+  /// Somebody began with another frame than `hello`; the socket is the handler's from now on. Without a handler the
+  /// connection is dropped.
   std::function<void(int socket, const Json& frame)> other = nullptr;
 };
 
@@ -33,7 +34,8 @@ struct ListenAt {
 };
 
 /// The end of the worker protocol that listens. A connection that does not soon show the token of a worker
-/// that is expected is dropped; so is one that speaks another version of the protocol. Questions for the clock it answers itself.
+/// that is expected is dropped; so is one that speaks another version of the protocol. Questions for the clock it
+/// answers itself.
 class ControlServer {
  public:
   /// Throws Error if it cannot listen.

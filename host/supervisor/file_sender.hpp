@@ -17,7 +17,8 @@ class FileSender {
  public:
   explicit FileSender(FramedLink& link);
 
-  /// Announces the file with what else a pass left, sends its bytes, and removes it. A file that is not there is announced as that.
+  /// Announces the file with what else a pass left, sends its bytes, and removes it. A file that is not there is
+  /// announced as that.
   void send(follower_protocol::Left left, const std::filesystem::path& file);
 
  private:

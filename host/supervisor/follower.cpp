@@ -86,9 +86,10 @@ class Follower {
   std::string me() const { return "rank " + std::to_string(launch_.rank); }
 
   [[noreturn]] void never_reached(const std::string& reason) const {
-    throw Error(me() + " could not join rank 0 at " + leader() + " within " + std::to_string(static_cast<int>(launch_.join_timeout_s)) +
-                " s: " + reason +
-                "; rank 0's kymo must run and its port be reachable (KYMO_PORT names another, KYMO_JOIN_TIMEOUT a longer time)");
+    throw Error(me() + " could not join rank 0 at " + leader() + " within " +
+                std::to_string(static_cast<int>(launch_.join_timeout_s)) + " s: " + reason +
+                "; rank 0's kymo must run and its port be reachable (KYMO_PORT names another, KYMO_JOIN_TIMEOUT a "
+                "longer time)");
   }
 
   void join() {
@@ -97,10 +98,11 @@ class Follower {
     const int socket = connect_within(launch_.meeting_host(), launch_.port, deadline_s_ - steady_seconds(), reason);
     if (socket < 0) never_reached(reason);
     answer_by_s_ = steady_seconds() + kWelcome_s;
-    link_ = std::make_unique<FramedLink>(loop_, socket,
-                                         LinkEvents{[this](const Json& message) { on_message(message); },
-                                                    [](std::string_view) { throw Error("bytes that nobody asked for"); },
-                                                    [this](const std::string& mistake) { on_closed(mistake); }});
+    link_ =
+        std::make_unique<FramedLink>(loop_, socket,
+                                     LinkEvents{[this](const Json& message) { on_message(message); },
+                                                [](std::string_view) { throw Error("bytes that nobody asked for"); },
+                                                [this](const std::string& mistake) { on_closed(mistake); }});
     sender_ = std::make_unique<FileSender>(*link_);
     messages::Join hello;
     hello.kymo = version();
@@ -115,8 +117,9 @@ class Follower {
   void on_closed(const std::string& mistake) {
     if (!refusal_.empty()) throw Error(refusal_);
     if (welcomed_) {
-      throw Error("rank 0 at " + leader() + (mistake.empty() ? " has ended or cannot be reached any more" : " " + mistake) +
-                  "; the workers of " + me() + " were ended");
+      throw Error("rank 0 at " + leader() +
+                  (mistake.empty() ? " has ended or cannot be reached any more" : " " + mistake) + "; the workers of " +
+                  me() + " were ended");
     }
     drop_link(mistake.empty() ? "it closed the connection" : "it " + mistake);
   }
@@ -178,7 +181,8 @@ class Follower {
       worker.process = std::make_unique<LocalProcess>(loop_, setup_.launcher(request), *guardian_, launch_.gpu);
     } catch (const Error& error) {
       worker.told_end = true;
-      const WorkerEnd end{{}, false, "", std::string("cannot start a worker on ") + quote(host_name()) + ": " + error.what()};
+      const WorkerEnd end{
+          {}, false, "", std::string("cannot start a worker on ") + quote(host_name()) + ": " + error.what()};
       link_->send(to_json(messages::Ended{order.worker, end, 0}));
     }
   }
@@ -196,7 +200,8 @@ class Follower {
 
   void announce(const messages::Announce& order) {
     const auto found = workers_.find(order.worker);
-    if (found != workers_.end() && found->second.process) found->second.process->announce(static_cast<pid_t>(order.pid));
+    if (found != workers_.end() && found->second.process)
+      found->second.process->announce(static_cast<pid_t>(order.pid));
   }
 
   void concern(const messages::Concerning& order) {
@@ -220,7 +225,8 @@ class Follower {
 
   void on_signal(int number) {
     if (++signals_seen_ == 1 && welcomed_) {
-      link_->send(to_json(messages::Signalled{number}));  // the leader lets the step under way end and stores what was measured
+      link_->send(
+          to_json(messages::Signalled{number}));  // the leader lets the step under way end and stores what was measured
       return;
     }
     workers_.clear();
@@ -244,7 +250,8 @@ class Follower {
 
   void on_tick() {
     for (auto& [number, worker] : workers_) watch(number, worker);
-    if (link_ && !welcomed_ && !over_ && steady_seconds() >= answer_by_s_) drop_link("it does not answer as a kymo does");
+    if (link_ && !welcomed_ && !over_ && steady_seconds() >= answer_by_s_)
+      drop_link("it does not answer as a kymo does");
   }
 
   void watch(std::int64_t number, Worker& worker) {

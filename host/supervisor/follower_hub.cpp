@@ -43,7 +43,8 @@ std::string rank_at(int rank, const std::string& host) { return "rank " + std::t
 }  // namespace
 
 struct FollowerHub::Impl {
-  Impl(boost::asio::io_context& given_loop, const Launch& given, messages::Plan own, std::function<void(int, int)> handler)
+  Impl(boost::asio::io_context& given_loop, const Launch& given, messages::Plan own,
+       std::function<void(int, int)> handler)
       : loop(given_loop),
         launch(given),
         plan(std::move(own)),
@@ -55,7 +56,8 @@ struct FollowerHub::Impl {
   void refuse(int socket, const std::string& reason) {
     log::warning("refused a process that wanted to take part: " + reason);
     if (refused.size() >= kMostRefused) refused.pop_front();
-    refused.push_back(std::make_unique<FramedLink>(loop, socket, LinkEvents{[](const Json&) {}, [](std::string_view) {}, nullptr}));
+    refused.push_back(
+        std::make_unique<FramedLink>(loop, socket, LinkEvents{[](const Json&) {}, [](std::string_view) {}, nullptr}));
     refused.back()->send(to_json(messages::Refused{reason}));
   }
 
@@ -70,26 +72,28 @@ struct FollowerHub::Impl {
   /// Why this is no process of this launch; empty if it is one.
   std::string strange(const messages::Join& join) {
     if (join.identity != launch.identity) {
-      return "this port belongs to the job " + quote(launch.identity) + ", and " + rank_at(join.rank, join.host) + " is of the job " +
-             quote(join.identity) + "; set KYMO_PORT to another port in one of them";
+      return "this port belongs to the job " + quote(launch.identity) + ", and " + rank_at(join.rank, join.host) +
+             " is of the job " + quote(join.identity) + "; set KYMO_PORT to another port in one of them";
     }
     if (sha256(join.token) != sha256(launch.token)) {
       return "KYMO_JOB_TOKEN of " + rank_at(join.rank, join.host) +
              " is not that of rank 0; set it to the same text for every rank, or for none";
     }
     if (join.rank <= 0 || join.rank >= launch.world)
-      return rank_at(join.rank, join.host) + " cannot follow: the followers of this job are ranks 1 to " + std::to_string(launch.world - 1);
+      return rank_at(join.rank, join.host) + " cannot follow: the followers of this job are ranks 1 to " +
+             std::to_string(launch.world - 1);
     if (seat(join.rank).link || !seat(join.rank).lost.empty())
-      return rank_at(join.rank, join.host) + " comes too late: that rank has joined from " + quote(seat(join.rank).host);
+      return rank_at(join.rank, join.host) + " comes too late: that rank has joined from " +
+             quote(seat(join.rank).host);
     return "";
   }
 
   /// Why this process of the launch cannot work together with the others; empty if it can.
   std::string unfit(const messages::Join& join) const {
     if (join.version != messages::kVersion || join.kymo != version()) {
-      return rank_at(join.rank, join.host) + " runs kymo " + quote(join.kymo) + " (launch protocol " + std::to_string(join.version) +
-             "), and rank 0 kymo " + version() + " (launch protocol " + std::to_string(messages::kVersion) +
-             "); install one version on every machine";
+      return rank_at(join.rank, join.host) + " runs kymo " + quote(join.kymo) + " (launch protocol " +
+             std::to_string(join.version) + "), and rank 0 kymo " + version() + " (launch protocol " +
+             std::to_string(messages::kVersion) + "); install one version on every machine";
     }
     if (join.world != launch.world) {
       return rank_at(join.rank, join.host) + " was told of " + std::to_string(join.world) + " ranks, and rank 0 of " +
@@ -113,10 +117,11 @@ struct FollowerHub::Impl {
     }
     Seat& who = seat(join.rank);
     who.host = join.host;
-    who.link = std::make_unique<FramedLink>(loop, socket,
-                                            LinkEvents{[this, rank = join.rank](const Json& message) { on_message(rank, message); },
-                                                       [this, rank = join.rank](std::string_view bytes) { on_bytes(rank, bytes); },
-                                                       [this, rank = join.rank](const std::string& mistake) { on_closed(rank, mistake); }});
+    who.link = std::make_unique<FramedLink>(
+        loop, socket,
+        LinkEvents{[this, rank = join.rank](const Json& message) { on_message(rank, message); },
+                   [this, rank = join.rank](std::string_view bytes) { on_bytes(rank, bytes); },
+                   [this, rank = join.rank](const std::string& mistake) { on_closed(rank, mistake); }});
     who.link->send(failure.empty() ? messages::bare("welcome") : to_json(messages::Refused{failure}));
   }
 
@@ -191,9 +196,9 @@ struct FollowerHub::Impl {
     std::vector<std::string> names = missing();
     const std::size_t count = names.size();
     if (count > kMostNamed) names.resize(kMostNamed);
-    return std::string(count == 1 ? "rank " : "ranks ") + join(names, ", ") + (count > kMostNamed ? " and more" : "") + " of " +
-           std::to_string(launch.world) + " did not join within " + std::to_string(static_cast<int>(launch.join_timeout_s)) +
-           " s on port " + std::to_string(launch.port) +
+    return std::string(count == 1 ? "rank " : "ranks ") + join(names, ", ") + (count > kMostNamed ? " and more" : "") +
+           " of " + std::to_string(launch.world) + " did not join within " +
+           std::to_string(static_cast<int>(launch.join_timeout_s)) + " s on port " + std::to_string(launch.port) +
            "; every rank must run the same kymo command and reach this port (KYMO_JOIN_TIMEOUT names a longer time)";
   }
 
@@ -216,7 +221,8 @@ struct FollowerHub::Impl {
   bool finishing = false;
 };
 
-FollowerHub::FollowerHub(boost::asio::io_context& loop, const Launch& launch, messages::Plan plan, std::function<void(int, int)> signalled)
+FollowerHub::FollowerHub(boost::asio::io_context& loop, const Launch& launch, messages::Plan plan,
+                         std::function<void(int, int)> signalled)
     : impl_(std::make_unique<Impl>(loop, launch, std::move(plan), std::move(signalled))) {}
 FollowerHub::~FollowerHub() = default;
 
@@ -246,7 +252,8 @@ void FollowerHub::finish(int code, double seconds) {
     if (seat.link) seat.link->send(to_json(messages::Finish{code}));
   const double deadline_s = steady_seconds() + seconds;
   const auto linked = [](const Seat& seat) { return seat.link != nullptr; };
-  while (std::any_of(impl_->seats.begin(), impl_->seats.end(), linked) && steady_seconds() < deadline_s) impl_->loop.run_one_for(kLook);
+  while (std::any_of(impl_->seats.begin(), impl_->seats.end(), linked) && steady_seconds() < deadline_s)
+    impl_->loop.run_one_for(kLook);
 }
 
 std::int64_t FollowerHub::attach(RemoteProcess& process) {

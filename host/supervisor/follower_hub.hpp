@@ -27,10 +27,11 @@ class FollowerHub {
   FollowerHub(const FollowerHub&) = delete;
   FollowerHub& operator=(const FollowerHub&) = delete;
 
-  /// Somebody connected and said this first. Takes the socket over; whoever is no follower of this launch is refused and told why.
+  /// Somebody connected and said this first. Takes the socket over; whoever is no follower of this launch is refused
+  /// and told why.
   void take(int socket, const Json& first);
-  /// Runs the loop until every follower has joined, or `stop` says so. Throws Error naming the ranks that are missing when the launch's
-  /// time is over, or why a rank does not fit (another version, another plan).
+  /// Runs the loop until every follower has joined, or `stop` says so. Throws Error naming the ranks that are missing
+  /// when the launch's time is over, or why a rank does not fit (another version, another plan).
   void gather(const std::function<bool()>& stop);
   /// Why a rank that had joined can no longer be reached; empty while it can.
   const std::string& lost(int rank) const;

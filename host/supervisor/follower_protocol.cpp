@@ -55,15 +55,18 @@ std::string library_called(const Plan::Plugin& plugin, const std::string& name, 
 std::string plugin_difference(const Plan::Plugin& ours, const Plan::Plugin& theirs, int rank) {
   static constexpr const char* kRight = "; install the same files on every machine";
   if (ours.sha256 != theirs.sha256) {
-    return "the plugin " + quote(ours.name) + " is not the same on all ranks: " + called(ours.file, ours.sha256, 0) + ", " +
-           called(theirs.file, theirs.sha256, rank) + kRight;
+    return "the plugin " + quote(ours.name) + " is not the same on all ranks: " + called(ours.file, ours.sha256, 0) +
+           ", " + called(theirs.file, theirs.sha256, rank) + kRight;
   }
   auto all = ours.libraries;
   all.insert(theirs.libraries.begin(), theirs.libraries.end());
   for (const auto& [name, hash] : all) {
-    if (ours.libraries.contains(name) && theirs.libraries.contains(name) && ours.libraries.at(name) == theirs.libraries.at(name)) continue;
+    if (ours.libraries.contains(name) && theirs.libraries.contains(name) &&
+        ours.libraries.at(name) == theirs.libraries.at(name))
+      continue;
     return "the library " + quote(name) + " of the plugin " + quote(ours.name) +
-           " is not the same on all ranks: " + library_called(ours, name, 0) + ", " + library_called(theirs, name, rank) + kRight;
+           " is not the same on all ranks: " + library_called(ours, name, 0) + ", " +
+           library_called(theirs, name, rank) + kRight;
   }
   return "";
 }
@@ -106,8 +109,9 @@ Json to_json(const Join& m) {
           {"token", m.token}, {"rank", m.rank},       {"world", m.world}, {"host", m.host}};
 }
 Join join_from(const Json& f) {
-  return {field<int>(f, "version"), field<std::string>(f, "kymo"), field<std::string>(f, "identity"), field<std::string>(f, "token"),
-          field<int>(f, "rank"),    field<int>(f, "world"),        field<std::string>(f, "host")};
+  return {field<int>(f, "version"),       field<std::string>(f, "kymo"), field<std::string>(f, "identity"),
+          field<std::string>(f, "token"), field<int>(f, "rank"),         field<int>(f, "world"),
+          field<std::string>(f, "host")};
 }
 
 Json to_json(const Refused& m) { return {{"type", "refused"}, {"reason", m.reason}}; }
@@ -116,32 +120,41 @@ Refused refused_from(const Json& f) { return {field<std::string>(f, "reason")}; 
 Json to_json(const Plan& m) {
   Json plugins = Json::array();
   for (const auto& plugin : m.plugins)
-    plugins.push_back({{"name", plugin.name}, {"file", plugin.file}, {"sha256", plugin.sha256}, {"libraries", plugin.libraries}});
+    plugins.push_back(
+        {{"name", plugin.name}, {"file", plugin.file}, {"sha256", plugin.sha256}, {"libraries", plugin.libraries}});
   return {{"type", "plan"},     {"plugins", plugins}, {"digests", m.digests}, {"plugin_of_run", m.plugin_of_run},
           {"folder", m.folder}, {"gpu", m.gpu}};
 }
 Plan plan_from(const Json& f) {
   Plan m;
   for (const auto& plugin : field<std::vector<Json>>(f, "plugins"))
-    m.plugins.push_back({field<std::string>(plugin, "name"), field<std::string>(plugin, "file"), field<std::string>(plugin, "sha256"),
+    m.plugins.push_back({field<std::string>(plugin, "name"), field<std::string>(plugin, "file"),
+                         field<std::string>(plugin, "sha256"),
                          field<std::map<std::string, std::string>>(plugin, "libraries")});
   m.digests = field<std::vector<std::string>>(f, "digests");
   m.plugin_of_run = field<std::vector<std::size_t>>(f, "plugin_of_run");
   m.folder = field<std::string>(f, "folder");
   m.gpu = field<int>(f, "gpu");
-  const bool in_range = std::all_of(m.plugin_of_run.begin(), m.plugin_of_run.end(), [&](std::size_t at) { return at < m.plugins.size(); });
-  if (!in_range || m.plugin_of_run.size() != m.digests.size()) throw Error("a plan names a plugin that it does not describe");
+  const bool in_range = std::all_of(m.plugin_of_run.begin(), m.plugin_of_run.end(),
+                                    [&](std::size_t at) { return at < m.plugins.size(); });
+  if (!in_range || m.plugin_of_run.size() != m.digests.size())
+    throw Error("a plan names a plugin that it does not describe");
   return m;
 }
 
-Json to_json(const Start& m) { return {{"type", "start"}, {"worker", m.worker}, {"plan_index", m.plan_index}, {"token", m.token}}; }
+Json to_json(const Start& m) {
+  return {{"type", "start"}, {"worker", m.worker}, {"plan_index", m.plan_index}, {"token", m.token}};
+}
 Start start_from(const Json& f) {
   return {field<std::int64_t>(f, "worker"), field<std::size_t>(f, "plan_index"), field<std::string>(f, "token")};
 }
 
-Json to_json(const Begin& m) { return {{"type", "begin"}, {"worker", m.worker}, {"run_id", m.run_id}, {"pass", to_string(m.pass)}}; }
+Json to_json(const Begin& m) {
+  return {{"type", "begin"}, {"worker", m.worker}, {"run_id", m.run_id}, {"pass", to_string(m.pass)}};
+}
 Begin begin_from(const Json& f) {
-  return {field<std::int64_t>(f, "worker"), field<std::int64_t>(f, "run_id"), measure::pass_from(field<std::string>(f, "pass"))};
+  return {field<std::int64_t>(f, "worker"), field<std::int64_t>(f, "run_id"),
+          measure::pass_from(field<std::string>(f, "pass"))};
 }
 
 Json to_json(const Announce& m) { return {{"type", "announce"}, {"worker", m.worker}, {"pid", m.pid}}; }
@@ -173,14 +186,22 @@ Ended ended_from(const Json& f) {
 }
 
 Json to_json(const Memory& m) {
-  return {{"type", "memory"}, {"worker", m.worker}, {"bytes", m.use.bytes}, {"available_bytes", or_null(m.use.available_bytes)}};
+  return {{"type", "memory"},
+          {"worker", m.worker},
+          {"bytes", m.use.bytes},
+          {"available_bytes", or_null(m.use.available_bytes)}};
 }
 Memory memory_from(const Json& f) {
-  return {field<std::int64_t>(f, "worker"), {field<std::int64_t>(f, "bytes"), optional_field<std::int64_t>(f, "available_bytes")}};
+  return {field<std::int64_t>(f, "worker"),
+          {field<std::int64_t>(f, "bytes"), optional_field<std::int64_t>(f, "available_bytes")}};
 }
 
 Json to_json(const Left& m) {
-  return {{"type", "left"}, {"worker", m.worker}, {"stdout", m.stdout_text}, {"stderr", m.stderr_text}, {"file_bytes", m.file_bytes}};
+  return {{"type", "left"},
+          {"worker", m.worker},
+          {"stdout", m.stdout_text},
+          {"stderr", m.stderr_text},
+          {"file_bytes", m.file_bytes}};
 }
 Left left_from(const Json& f) {
   Left m{field<std::int64_t>(f, "worker"), field<std::string>(f, "stdout"), field<std::string>(f, "stderr"),

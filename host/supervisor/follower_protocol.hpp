@@ -12,11 +12,12 @@
 #include "supervisor/rank_process.hpp"
 #include "supervisor/supervisor.hpp"
 
-/// What the leader of a launch and its followers say to each other, as messages over a FramedLink: {"type": ..., fields}.
+/// What the leader of a launch and its followers say to each other, as messages over a FramedLink: {"type": ...,
+/// fields}.
 ///
-/// The follower joins; it is welcomed or refused; it sends its plan, and the leader accepts it or refuses. Then the leader has workers
-/// started, each with a number of its own; the follower says how they ended and, asked to collect, sends `left` followed by the bytes of
-/// the rank file. `finish` is the last message.
+/// The follower joins; it is welcomed or refused; it sends its plan, and the leader accepts it or refuses. Then the
+/// leader has workers started, each with a number of its own; the follower says how they ended and, asked to collect,
+/// sends `left` followed by the bytes of the rank file. `finish` is the last message.
 namespace kymo::supervisor::follower_protocol {
 
 inline constexpr int kVersion = 1;

@@ -83,7 +83,8 @@ struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
     std::size_t length = 0;
     for (std::size_t i = 0; i < 4; ++i) length |= static_cast<std::size_t>(header[i]) << (8 * i);
     if (length == 0 || length > kMaxFrameBytes) {
-      return end("announced a frame of " + std::to_string(length) + " bytes; 1 to " + std::to_string(kMaxFrameBytes) + " are admitted");
+      return end("announced a frame of " + std::to_string(length) + " bytes; 1 to " + std::to_string(kMaxFrameBytes) +
+                 " are admitted");
     }
     body.resize(length);
     asio::async_read(socket, asio::buffer(body), [self = shared_from_this()](const error_code& failed, std::size_t) {
@@ -118,14 +119,15 @@ struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
   }
 
   void write_next() {
-    asio::async_write(socket, asio::buffer(outgoing.front()), [self = shared_from_this()](const error_code& failed, std::size_t) {
-      if (self->closed) return;
-      if (failed) return self->end("");
-      self->waiting -= self->outgoing.front().size();
-      self->outgoing.pop_front();
-      if (!self->outgoing.empty()) return self->write_next();
-      if (const auto handler = self->drained) handler();
-    });
+    asio::async_write(socket, asio::buffer(outgoing.front()),
+                      [self = shared_from_this()](const error_code& failed, std::size_t) {
+                        if (self->closed) return;
+                        if (failed) return self->end("");
+                        self->waiting -= self->outgoing.front().size();
+                        self->outgoing.pop_front();
+                        if (!self->outgoing.empty()) return self->write_next();
+                        if (const auto handler = self->drained) handler();
+                      });
   }
 
   void close() {
@@ -166,7 +168,9 @@ FramedLink::~FramedLink() {
   impl_->close();
 }
 
-void FramedLink::send(const Json& message) { impl_->send(framed(message.dump(-1, ' ', false, Json::error_handler_t::replace))); }
+void FramedLink::send(const Json& message) {
+  impl_->send(framed(message.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
 void FramedLink::send_bytes(std::string_view bytes) { impl_->send(framed(std::string(1, '\0').append(bytes))); }
 bool FramedLink::open() const { return !impl_->closed; }
 std::size_t FramedLink::waiting_bytes() const { return impl_->waiting; }

@@ -37,7 +37,7 @@ struct Conditions {
 };
 
 /// make_runs with all that it takes for granted.
-Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs, const Options& options,
-                  const Conditions& setup);
+Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
+                  const Options& options, const Conditions& setup);
 
 }  // namespace kymo::supervisor

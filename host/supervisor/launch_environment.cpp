@@ -46,8 +46,8 @@ class Reader {
     long long result = 0;
     const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), result);
     if (failed != std::errc() || end != value.data() + value.size() || result < low || result > high) {
-      throw UsageError(std::string(name) + " is " + quote(value) + "; it must be a whole number from " + std::to_string(low) + " to " +
-                       std::to_string(high) + kEscape);
+      throw UsageError(std::string(name) + " is " + quote(value) + "; it must be a whole number from " +
+                       std::to_string(low) + " to " + std::to_string(high) + kEscape);
     }
     return result;
   }
@@ -62,8 +62,8 @@ class Reader {
 
 void check_below(const char* name, int value, const char* bound_name, int bound) {
   if (value < bound) return;
-  throw UsageError(std::string(name) + " is " + std::to_string(value) + " and " + bound_name + " is " + std::to_string(bound) + "; " +
-                   name + " counts from 0 and must be smaller" + kEscape);
+  throw UsageError(std::string(name) + " is " + std::to_string(value) + " and " + bound_name + " is " +
+                   std::to_string(bound) + "; " + name + " counts from 0 and must be smaller" + kEscape);
 }
 
 bool has_torchrun(const Reader& read) {
@@ -72,21 +72,23 @@ bool has_torchrun(const Reader& read) {
   return false;
 }
 
-/// The tasks of the srun step that this process belongs to; 1 outside one. A batch script and a shell inside an allocation know
-/// SLURM_NTASKS too, but they are no task of a step of several.
+/// The tasks of the srun step that this process belongs to; 1 outside one. A batch script and a shell inside an
+/// allocation know SLURM_NTASKS too, but they are no task of a step of several.
 int step_tasks(const Reader& read) {
   const auto step = read.text("SLURM_STEP_ID");
   const auto tasks = read.text("SLURM_STEP_NUM_TASKS");
   if (!step || !tasks) return 1;
   long long number = 0;
   const auto [end, failed] = std::from_chars(step->data(), step->data() + step->size(), number);
-  if (failed != std::errc() || end != step->data() + step->size() || number < 0 || number >= kFirstSpecialStep) return 1;
+  if (failed != std::errc() || end != step->data() + step->size() || number < 0 || number >= kFirstSpecialStep)
+    return 1;
   return static_cast<int>(read.number("SLURM_STEP_NUM_TASKS", *tasks, 1, kMostRanks));
 }
 
 std::uint16_t derived_port(long long job) { return static_cast<std::uint16_t>(kFirstJobPort + job % kJobPorts); }
 
-/// The port next to the one that belongs to torchrun, if a person chose that one; beside one that the system chose there may be anything.
+/// The port next to the one that belongs to torchrun, if a person chose that one; beside one that the system chose
+/// there may be anything.
 std::uint16_t port_beside(int master_port) {
   return master_port + 1 < kFirstOutgoingPort ? static_cast<std::uint16_t>(master_port + 1) : derived_port(master_port);
 }
@@ -104,14 +106,14 @@ Launch torchrun_launch(const Reader& read) {
   check_below("RANK", launch.rank, "WORLD_SIZE", launch.world);
   check_below("LOCAL_RANK", launch.local_rank, "LOCAL_WORLD_SIZE", launch.local_world);
   if (launch.local_world > launch.world) {
-    throw UsageError("LOCAL_WORLD_SIZE is " + std::to_string(launch.local_world) + " and WORLD_SIZE is " + std::to_string(launch.world) +
-                     "; a machine has no more ranks than there are" + kEscape);
+    throw UsageError("LOCAL_WORLD_SIZE is " + std::to_string(launch.local_world) + " and WORLD_SIZE is " +
+                     std::to_string(launch.world) + "; a machine has no more ranks than there are" + kEscape);
   }
   launch.leader_host = read.needed_text("MASTER_ADDR", because);
   const int master_port = read.needed("MASTER_PORT", 1, kMostPort, because);
   launch.port = port_beside(master_port);
-  launch.identity =
-      "torchrun " + read.text("TORCHELASTIC_RUN_ID").value_or("none") + " at " + launch.leader_host + ":" + std::to_string(master_port);
+  launch.identity = "torchrun " + read.text("TORCHELASTIC_RUN_ID").value_or("none") + " at " + launch.leader_host +
+                    ":" + std::to_string(master_port);
   launch.gpu = launch.local_rank;
   launch.gpus_needed = launch.local_world;
   return launch;
@@ -132,14 +134,16 @@ int local_tasks(const Reader& read, int world, std::size_t nodes, int local_rank
 }
 
 Launch slurm_launch(const Reader& read, int tasks) {
-  const std::string because = "SLURM_STEP_NUM_TASKS says that this is one of " + std::to_string(tasks) + " tasks of an srun step";
+  const std::string because =
+      "SLURM_STEP_NUM_TASKS says that this is one of " + std::to_string(tasks) + " tasks of an srun step";
   Launch launch;
   launch.launcher = "srun";
   launch.world = tasks;
   launch.rank = read.needed("SLURM_PROCID", 0, kMostRanks - 1, because);
   check_below("SLURM_PROCID", launch.rank, "SLURM_STEP_NUM_TASKS", tasks);
   launch.local_rank = read.needed("SLURM_LOCALID", 0, kMostRanks - 1, because);
-  const std::vector<std::string> nodes = expand_nodes(read.needed_text("SLURM_STEP_NODELIST", because), "SLURM_STEP_NODELIST");
+  const std::vector<std::string> nodes =
+      expand_nodes(read.needed_text("SLURM_STEP_NODELIST", because), "SLURM_STEP_NODELIST");
   launch.local_world = local_tasks(read, tasks, nodes.size(), launch.local_rank);
   check_below("SLURM_LOCALID", launch.local_rank, "the number of tasks on this node", launch.local_world);
   launch.leader_host = nodes.front();
@@ -156,22 +160,26 @@ Launch slurm_launch(const Reader& read, int tasks) {
   return launch;
 }
 
-/// Scripts that start `python` by srun often derive RANK and its kin from Slurm's variables: then both say the same. Under a real torchrun
-/// inside a step (one agent per task) the counts differ by right, and torchrun's are the ones that count.
+/// Scripts that start `python` by srun often derive RANK and its kin from Slurm's variables: then both say the same.
+/// Under a real torchrun inside a step (one agent per task) the counts differ by right, and torchrun's are the ones
+/// that count.
 void check_agreement(const Launch& launch, const Reader& read, int tasks) {
   if (tasks <= 1 || read.text("TORCHELASTIC_RUN_ID")) return;
   const auto differ = [&](const char* ours, int value, const char* theirs, long long other) {
-    throw UsageError(std::string(ours) + " is " + std::to_string(value) + " but " + theirs + " is " + std::to_string(other) +
+    throw UsageError(std::string(ours) + " is " + std::to_string(value) + " but " + theirs + " is " +
+                     std::to_string(other) +
                      "; unset the variables of torchrun or of the srun step, or make them agree" + kEscape);
   };
   if (launch.world != tasks) differ("WORLD_SIZE", launch.world, "SLURM_STEP_NUM_TASKS", tasks);
-  const auto rank = read.number("SLURM_PROCID", read.needed_text("SLURM_PROCID", "SLURM_STEP_NUM_TASKS is"), 0, kMostRanks - 1);
+  const auto rank =
+      read.number("SLURM_PROCID", read.needed_text("SLURM_PROCID", "SLURM_STEP_NUM_TASKS is"), 0, kMostRanks - 1);
   if (launch.rank != rank) differ("RANK", launch.rank, "SLURM_PROCID", rank);
 }
 
 /// What the user may set beside either launcher.
 void add_settings(Launch& launch, const Reader& read) {
-  if (const auto port = read.text("KYMO_PORT")) launch.port = static_cast<std::uint16_t>(read.number("KYMO_PORT", *port, 1, kMostPort));
+  if (const auto port = read.text("KYMO_PORT"))
+    launch.port = static_cast<std::uint16_t>(read.number("KYMO_PORT", *port, 1, kMostPort));
   launch.token = read.text("KYMO_JOB_TOKEN").value_or("");
   if (launch.token.size() > 256)
     throw UsageError("KYMO_JOB_TOKEN has " + std::to_string(launch.token.size()) + " bytes; at most 256 are admitted");
@@ -197,9 +205,11 @@ std::optional<Launch> read_launch(const Environment& environment, const Resolver
   if (!torchrun && tasks <= 1) return std::nullopt;
   Launch launch = torchrun ? torchrun_launch(read) : slurm_launch(read, tasks);
   if (torchrun) check_agreement(launch, read, tasks);
-  if (launch.identity.size() > 512) throw UsageError("TORCHELASTIC_RUN_ID and MASTER_ADDR are longer than 512 bytes together");
+  if (launch.identity.size() > 512)
+    throw UsageError("TORCHELASTIC_RUN_ID and MASTER_ADDR are longer than 512 bytes together");
   if (!resolves(launch.leader_host)) {
-    throw UsageError((torchrun ? "MASTER_ADDR is " : "the first host of SLURM_STEP_NODELIST is ") + quote(launch.leader_host) +
+    throw UsageError((torchrun ? "MASTER_ADDR is " : "the first host of SLURM_STEP_NODELIST is ") +
+                     quote(launch.leader_host) +
                      ", which has no address here; it must be the name or address of rank 0's machine" + kEscape);
   }
   add_settings(launch, read);

@@ -16,7 +16,8 @@ std::string host_name() {
   return name.data();
 }
 
-LocalProcess::LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian, int local_rank)
+LocalProcess::LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian,
+                           int local_rank)
     : process_(loop, options, guardian), local_rank_(local_rank), kernel_kills_before_(kernel_out_of_memory_kills()) {}
 
 void LocalProcess::begin_pass(std::int64_t, measure::Pass) { kernel_kills_before_ = kernel_out_of_memory_kills(); }

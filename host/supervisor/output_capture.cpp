@@ -55,7 +55,8 @@ void OutputCapture::append(std::string_view bytes) {
 void OutputCapture::clear() { *this = OutputCapture(); }
 
 std::string OutputCapture::text() const {
-  const std::string_view kept_tail = std::string_view(tail_).substr(tail_.size() > kTailBytes ? tail_.size() - kTailBytes : 0);
+  const std::string_view kept_tail =
+      std::string_view(tail_).substr(tail_.size() > kTailBytes ? tail_.size() - kTailBytes : 0);
   const std::uint64_t cut = total_bytes_ - head_.size() - kept_tail.size();
   if (cut == 0) return valid_utf8(head_ + std::string(kept_tail));
   return valid_utf8(head_) + "\n[...]\n" + valid_utf8(kept_tail) + "\n[kymo: " + std::to_string(cut) + " of " +

@@ -90,7 +90,8 @@ Actions PassState::gather(int rank, const protocol::Gather& gather, double now_s
 
 Actions PassState::outcome(int rank, const protocol::Outcome& outcome, double now_s) {
   if (at(rank).outcome) return violation(rank, "reported twice", now_s);
-  if (!is_outcome_status(outcome.status)) return violation(rank, "reported the unknown status " + quote(outcome.status), now_s);
+  if (!is_outcome_status(outcome.status))
+    return violation(rank, "reported the unknown status " + quote(outcome.status), now_s);
   at(rank).outcome = outcome;
   moved(rank, now_s);
   if (outcome.status == "ok") {
@@ -99,7 +100,8 @@ Actions PassState::outcome(int rank, const protocol::Outcome& outcome, double no
     return actions;
   }
   Verdict verdict = verdict_at(rank, outcome.status, outcome.detail);
-  if (!outcome.phase.empty() || !outcome.stage.empty()) verdict.phase = outcome.phase.empty() ? outcome.stage : outcome.phase;
+  if (!outcome.phase.empty() || !outcome.stage.empty())
+    verdict.phase = outcome.phase.empty() ? outcome.stage : outcome.phase;
   if (outcome.step >= 0) verdict.step = outcome.step;
   if (outcome.status == "oom") return fail(std::move(verdict), kObserved, 0, now_s);
   if (outcome.status == "failed") {
@@ -114,7 +116,8 @@ Actions PassState::violation(int rank, const std::string& what, double now_s) {
     at(rank).killed = true;  // what it reported stands; it is of no more use
     return {Kill{rank}};
   }
-  return fail(verdict_at(rank, "failed", "rank " + std::to_string(rank) + " " + what + " (" + place(rank) + ")"), kObserved, 0, now_s);
+  return fail(verdict_at(rank, "failed", "rank " + std::to_string(rank) + " " + what + " (" + place(rank) + ")"),
+              kObserved, 0, now_s);
 }
 
 void PassState::disconnected(int rank, double now_s) {
@@ -131,7 +134,8 @@ Verdict PassState::crash_of(int rank, const WorkerEnd& end) const {
   if (end.end.signal == SIGKILL && end.kernel_out_of_memory) {
     verdict.status = "oom";
     verdict.out_of_memory = event::OutOfMemory{"host", std::nullopt, std::nullopt, at(rank).peak_bytes};
-    verdict.detail = who + " was ended by the kernel for lack of host memory; it had used " + format_bytes(at(rank).peak_bytes) + where;
+    verdict.detail = who + " was ended by the kernel for lack of host memory; it had used " +
+                     format_bytes(at(rank).peak_bytes) + where;
     return verdict;
   }
   if (!end.lost.empty()) {
@@ -153,7 +157,8 @@ Actions PassState::ended(int rank, const WorkerEnd& end, double now_s) {
   who.gather.reset();
   if (!by_itself || decided_) return decide_if_due(now_s);
   // Launchers signal all ranks as soon as they see one die, and may be quicker than the loss: the loss is the cause.
-  if (!end.lost.empty() && !cancelled_by_.empty() && now_s - cancelled_s_ < limits_.skip_settle_s) cancelled_by_.clear();
+  if (!end.lost.empty() && !cancelled_by_.empty() && now_s - cancelled_s_ < limits_.skip_settle_s)
+    cancelled_by_.clear();
   return fail(crash_of(rank, end), kObserved, 0, now_s);
 }
 
@@ -161,10 +166,10 @@ Actions PassState::resident(int rank, std::int64_t bytes, std::optional<std::int
   Rank& who = at(rank);
   who.peak_bytes = std::max(who.peak_bytes, bytes);
   if (limits_.host_memory_bytes <= 0 || bytes <= limits_.host_memory_bytes || !who.open() || decided_) return {};
-  Verdict verdict =
-      verdict_at(rank, "oom",
-                 "rank " + std::to_string(rank) + " used " + format_bytes(bytes) + " of host memory, more than the bound of " +
-                     format_bytes(limits_.host_memory_bytes) + " (" + place(rank) + ")");
+  Verdict verdict = verdict_at(rank, "oom",
+                               "rank " + std::to_string(rank) + " used " + format_bytes(bytes) +
+                                   " of host memory, more than the bound of " +
+                                   format_bytes(limits_.host_memory_bytes) + " (" + place(rank) + ")");
   verdict.out_of_memory = event::OutOfMemory{"host", std::nullopt, available_bytes, who.peak_bytes};
   return fail(std::move(verdict), kObserved, 0, now_s);
 }
@@ -222,8 +227,9 @@ Actions PassState::fail(Verdict verdict, int weight, double settle_s, double now
 Actions PassState::decide_if_due(double now_s) {
   if (decided_ || weight_ < 0) return {};
   const bool anyone_open = std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.open(); });
-  const bool more_to_come =
-      weight_ == kReported && std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.open() && rank.failing; });
+  const bool more_to_come = weight_ == kReported && std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
+                              return rank.open() && rank.failing;
+                            });
   const double until_s = settle_until_s_ + (more_to_come ? limits_.clear_up_s : 0);
   return now_s >= until_s || !anyone_open ? decide(now_s) : Actions{};
 }
@@ -258,10 +264,11 @@ Actions PassState::serve_waiting(double now_s) {
 }
 
 template <typename Wait>
-bool PassState::same_wait(std::optional<Wait> Rank::*wait) const {
+bool PassState::same_wait(std::optional<Wait> Rank::* wait) const {
   const auto& first = ranks_.front().*wait;
-  return std::all_of(ranks_.begin(), ranks_.end(),
-                     [&](const Rank& rank) { return first && rank.*wait && (rank.*wait)->sequence == first->sequence; });
+  return std::all_of(ranks_.begin(), ranks_.end(), [&](const Rank& rank) {
+    return first && rank.*wait && (rank.*wait)->sequence == first->sequence;
+  });
 }
 
 Actions PassState::release_all(double now_s) {
@@ -286,10 +293,11 @@ Actions PassState::collect_all(double now_s) {
     rank.last_progress_s = now_s;
   }
   if (bytes + 256 > protocol::kMaxFrameBytes) {
-    return fail(verdict_at(0, "failed",
-                           "the ranks gathered " + format_bytes(static_cast<std::int64_t>(bytes)) + " in one call, more than a frame of " +
-                               format_bytes(protocol::kMaxFrameBytes) + " holds"),
-                kObserved, 0, now_s);
+    return fail(
+        verdict_at(0, "failed",
+                   "the ranks gathered " + format_bytes(static_cast<std::int64_t>(bytes)) +
+                       " in one call, more than a frame of " + format_bytes(protocol::kMaxFrameBytes) + " holds"),
+        kObserved, 0, now_s);
   }
   Actions actions;
   for (int rank = 0; rank < count(); ++rank) actions.emplace_back(Collected{rank, sequence, payloads});
@@ -312,11 +320,13 @@ std::string PassState::waits() const {
 
 bool PassState::is_late(int rank, double share, double now_s) const {
   const Rank& who = at(rank);
-  return limits_.timeout_s > 0 && who.open() && !who.waiting() && now_s - who.last_progress_s > share * limits_.timeout_s;
+  return limits_.timeout_s > 0 && who.open() && !who.waiting() &&
+         now_s - who.last_progress_s > share * limits_.timeout_s;
 }
 
 int PassState::held_up_by(int late, double now_s) const {
-  // A rank in a collective waits for those that called fewer of them; calls that came back without waiting leave the numbers equal.
+  // A rank in a collective waits for those that called fewer of them; calls that came back without waiting leave the
+  // numbers equal.
   constexpr double kAsGoodAsLate = 0.5;
   int cause = late;
   auto least = standing(late);
@@ -345,7 +355,8 @@ Actions PassState::tick(double now_s) {
   if (!cancelled_by_.empty() && now_s >= cancel_deadline_s_ && !done()) {
     if (weight_ < 0) {
       verdict_.status = "interrupted";
-      verdict_.detail = "interrupted by " + cancelled_by_ + "; not at an end after " + seconds(limits_.cancel_grace_s) + ": " + waits();
+      verdict_.detail = "interrupted by " + cancelled_by_ + "; not at an end after " + seconds(limits_.cancel_grace_s) +
+                        ": " + waits();
     }
     return decide(now_s);
   }
@@ -356,7 +367,8 @@ Actions PassState::tick(double now_s) {
       append(actions, violation(rank, "closed its connection before it reported", now_s));
     } else if (is_late(rank, 1, now_s)) {
       const int cause = held_up_by(rank, now_s);
-      const std::string detail = "no progress for " + seconds(limits_.timeout_s) + ": rank " + std::to_string(cause) + ", " + place(cause);
+      const std::string detail =
+          "no progress for " + seconds(limits_.timeout_s) + ": rank " + std::to_string(cause) + ", " + place(cause);
       append(actions, fail(verdict_at(cause, "timeout", detail), kObserved, 0, now_s));
     }
   }
@@ -366,7 +378,8 @@ Actions PassState::tick(double now_s) {
 
 bool PassState::done() const {
   if (decided_) return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.ended; });
-  return weight_ < 0 && std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.outcome.has_value(); });
+  return weight_ < 0 &&
+         std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.outcome.has_value(); });
 }
 
 std::string PassState::status_of(int rank) const {
@@ -380,7 +393,8 @@ std::string PassState::verification() const {
   std::string worst;
   for (const auto& rank : ranks_) {
     const std::string said = rank.outcome ? rank.outcome->verification : "";
-    if (said == "failed" || (said == "unavailable" && worst != "failed") || (said == "passed" && worst.empty())) worst = said;
+    if (said == "failed" || (said == "unavailable" && worst != "failed") || (said == "passed" && worst.empty()))
+      worst = said;
   }
   return worst;
 }

@@ -21,12 +21,13 @@ namespace protocol = measure::protocol;
 struct PassLimits {
   double timeout_s = 600;              ///< without progress; 0 = no bound
   std::int64_t host_memory_bytes = 0;  ///< resident size of one worker; 0 = no bound
-  double settle_s = 1;                 ///< after a rank reports a failure: a crash or an earlier failure of another within it is its cause
-  double clear_up_s = 5;               ///< more than that for a rank that is failing to report
-  double skip_settle_s = 1;            ///< after a rank skips: time for the others to say so too
-  double report_grace_s = 2;           ///< for a rank that has reported to end by itself once the pass has failed
-  double cancel_grace_s = 5;           ///< for the step that is under way when the user interrupts
-  double abandon_s = 60;               ///< for a killed process to vanish (one that hangs in a driver does not)
+  double settle_s =
+      1;  ///< after a rank reports a failure: a crash or an earlier failure of another within it is its cause
+  double clear_up_s = 5;      ///< more than that for a rank that is failing to report
+  double skip_settle_s = 1;   ///< after a rank skips: time for the others to say so too
+  double report_grace_s = 2;  ///< for a rank that has reported to end by itself once the pass has failed
+  double cancel_grace_s = 5;  ///< for the step that is under way when the user interrupts
+  double abandon_s = 60;      ///< for a killed process to vanish (one that hangs in a driver does not)
 };
 
 /// What the caller is to do. Each concerns one rank.
@@ -75,8 +76,8 @@ struct Verdict {
 /// Of a rank that had reported and was lost before what it measured was here.
 Verdict lost_after_report(int rank, const std::string& reason);
 
-/// One pass of one run over all its ranks as a state machine: what workers say and how they end goes in, what to do comes out.
-/// Knows neither processes nor sockets. Times are those of steady_seconds().
+/// One pass of one run over all its ranks as a state machine: what workers say and how they end goes in, what to do
+/// comes out. Knows neither processes nor sockets. Times are those of steady_seconds().
 class PassState {
  public:
   /// Where a rank stands at this moment, as far as it can be seen from outside.
@@ -138,7 +139,8 @@ class PassState {
   Verdict crash_of(int rank, const WorkerEnd& end) const;
   std::optional<measure::Standing> standing(int rank) const { return look_ ? look_(rank) : std::nullopt; }
   /// `failed_s` is when it happened, where that was before now.
-  Actions fail(Verdict verdict, int weight, double settle_s, double now_s, std::optional<double> failed_s = std::nullopt);
+  Actions fail(Verdict verdict, int weight, double settle_s, double now_s,
+               std::optional<double> failed_s = std::nullopt);
   bool is_late(int rank, double share, double now_s) const;
   /// Of the ranks that make no progress the one that the others wait for.
   int held_up_by(int late, double now_s) const;
@@ -146,7 +148,7 @@ class PassState {
   Actions decide(double now_s);
   Actions serve_waiting(double now_s);
   template <typename Wait>
-  bool same_wait(std::optional<Wait> Rank::*wait) const;
+  bool same_wait(std::optional<Wait> Rank::* wait) const;
   Actions release_all(double now_s);
   Actions collect_all(double now_s);
   std::string waits() const;

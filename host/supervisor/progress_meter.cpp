@@ -79,8 +79,9 @@ void ProgressMeter::tick(double now_s) {
 }
 
 double ProgressMeter::run_fraction() const {
-  const double step =
-      view_.steps > 0 && view_.step >= 0 ? std::min(1.0, static_cast<double>(view_.step) / static_cast<double>(view_.steps)) : 0;
+  const double step = view_.steps > 0 && view_.step >= 0
+                          ? std::min(1.0, static_cast<double>(view_.step) / static_cast<double>(view_.steps))
+                          : 0;
   return (static_cast<double>(pass_) + step) / static_cast<double>(passes_);
 }
 

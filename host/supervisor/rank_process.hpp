@@ -14,7 +14,8 @@
 
 namespace kymo::supervisor {
 
-/// The worker of one rank as the supervisor of rank 0 sees it, on this machine or behind a follower. Nothing here blocks.
+/// The worker of one rank as the supervisor of rank 0 sees it, on this machine or behind a follower. Nothing here
+/// blocks.
 class RankProcess {
  public:
   virtual ~RankProcess() = default;

@@ -33,7 +33,8 @@ struct RemoteProcess::Transfer {
 
 RemoteProcess::RemoteProcess(FollowerHub& hub, int rank, std::size_t plan_index, const std::string& token)
     : hub_(hub), rank_(rank), plan_index_(plan_index), worker_(0) {
-  if (const std::string reason = hub.lost(rank); !reason.empty()) throw Error("rank " + std::to_string(rank) + " is lost: " + reason);
+  if (const std::string reason = hub.lost(rank); !reason.empty())
+    throw Error("rank " + std::to_string(rank) + " is lost: " + reason);
   worker_ = hub.attach(*this);
   hub_.send(rank_, to_json(messages::Start{worker_, plan_index, token}));
 }
@@ -71,7 +72,9 @@ std::optional<WorkerEnd> RemoteProcess::poll_end() {
   return end_;
 }
 
-std::optional<RankProcess::MemoryUse> RemoteProcess::memory_use(std::int64_t) { return std::exchange(memory_, std::nullopt); }
+std::optional<RankProcess::MemoryUse> RemoteProcess::memory_use(std::int64_t) {
+  return std::exchange(memory_, std::nullopt);
+}
 
 void RemoteProcess::collect(const fs::path& rank_file) {
   if (!hub_.lost(rank_).empty()) return;
@@ -108,7 +111,8 @@ void RemoteProcess::left(const messages::Left& message) {
   transfer_->missing_bytes = message.file_bytes;
   if (message.file_bytes < 0) return transfer_.reset();
   transfer_->stream.open(transfer_->part(), std::ios::binary | std::ios::trunc);
-  if (!transfer_->stream) return give_up("cannot write " + quote(transfer_->part().string()) + ": " + std::strerror(errno));
+  if (!transfer_->stream)
+    return give_up("cannot write " + quote(transfer_->part().string()) + ": " + std::strerror(errno));
   if (message.file_bytes == 0) complete();
 }
 
@@ -117,7 +121,8 @@ void RemoteProcess::received(std::string_view bytes) {
   ++transfer_->moved;
   transfer_->missing_bytes -= static_cast<std::int64_t>(bytes.size());
   transfer_->stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!transfer_->stream) return give_up("cannot write " + quote(transfer_->part().string()) + ": " + std::strerror(errno));
+  if (!transfer_->stream)
+    return give_up("cannot write " + quote(transfer_->part().string()) + ": " + std::strerror(errno));
   if (transfer_->missing_bytes == 0) complete();
 }
 

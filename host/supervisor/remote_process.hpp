@@ -12,7 +12,8 @@ namespace kymo::supervisor {
 /// A worker behind a follower: commands go out over its link, and what is asked here is what came back so far.
 class RemoteProcess final : public RankProcess {
  public:
-  /// Has it started; throws Error if the follower is lost. The worker itself connects to the control server with the token.
+  /// Has it started; throws Error if the follower is lost. The worker itself connects to the control server with the
+  /// token.
   RemoteProcess(FollowerHub& hub, int rank, std::size_t plan_index, const std::string& token);
   ~RemoteProcess() override;
   RemoteProcess(const RemoteProcess&) = delete;

@@ -150,7 +150,9 @@ struct RunMaker::Impl {
   }
 
   /// The launcher may well signal all ranks: this one's own signal is still its first then.
-  void on_follower_signal(int rank, int number) { cancel(number, std::string(signal_name(number)) + " on rank " + std::to_string(rank)); }
+  void on_follower_signal(int rank, int number) {
+    cancel(number, std::string(signal_name(number)) + " on rank " + std::to_string(rank));
+  }
 
   void cancel(int number, const std::string& name) {
     if (signal_number != 0) return;
@@ -164,8 +166,12 @@ struct RunMaker::Impl {
   void apply(const Actions& actions) {
     for (const auto& action : actions) std::visit([this](const auto& what) { carry_out(what); }, action);
   }
-  void carry_out(const Release& what) { active->send(what.rank, to_json(protocol::Released{what.sequence, what.stop})); }
-  void carry_out(const Collected& what) { active->send(what.rank, to_json(protocol::Gathered{what.sequence, what.payloads})); }
+  void carry_out(const Release& what) {
+    active->send(what.rank, to_json(protocol::Released{what.sequence, what.stop}));
+  }
+  void carry_out(const Collected& what) {
+    active->send(what.rank, to_json(protocol::Gathered{what.sequence, what.payloads}));
+  }
   void carry_out(const SendCancel& what) { active->send(what.rank, to_json(protocol::Cancel{})); }
   void carry_out(const SendExit& what) { active->send(what.rank, to_json(protocol::Exit{})); }
   void carry_out(const Kill& what) {
@@ -184,7 +190,8 @@ struct RunMaker::Impl {
       const Pass pass = run.how.passes[i];
       if (signal_number != 0) {
         made.end.status = "interrupted";
-        made.end.detail = std::string("interrupted by ") + signal_name(signal_number) + " before pass " + to_string(pass);
+        made.end.detail =
+            std::string("interrupted by ") + signal_name(signal_number) + " before pass " + to_string(pass);
         break;
       }
       meter.begin_pass(i, run.how.passes.size());
@@ -228,12 +235,14 @@ struct RunMaker::Impl {
       return std::make_unique<RemoteProcess>(*hub, request.rank, request.run.plan_index, request.token);
     LaunchRequest here = request;
     here.shares_cores = !leading;
-    return std::make_unique<LocalProcess>(loop, setup.launcher(here), *guardian, leading ? leading->launch.gpu : request.rank);
+    return std::make_unique<LocalProcess>(loop, setup.launcher(here), *guardian,
+                                          leading ? leading->launch.gpu : request.rank);
   }
 
   void begin_pass(std::int64_t run_id, const PlannedRun& run, Pass pass) {
-    state.emplace(pass, active->count(), limits, steady_seconds(),
-                  [this, run_id, pass](int rank) { return measure::WorkerPlace::read(scratch.place_file(run_id, rank, pass)); });
+    state.emplace(pass, active->count(), limits, steady_seconds(), [this, run_id, pass](int rank) {
+      return measure::WorkerPlace::read(scratch.place_file(run_id, rank, pass));
+    });
     protocol::Assignment assignment;
     assignment.run_id = run_id;
     assignment.what = run.what;
@@ -284,7 +293,8 @@ struct RunMaker::Impl {
 
   /// Brings here what the pass left on other machines.
   void collect(std::int64_t run_id, Pass pass) {
-    for (int rank = 0; rank < active->count(); ++rank) active->process(rank).collect(scratch.rank_file(run_id, rank, pass));
+    for (int rank = 0; rank < active->count(); ++rank)
+      active->process(rank).collect(scratch.rank_file(run_id, rank, pass));
     for (int rank = 0; rank < active->count(); ++rank)
       while (!at_once && !active->process(rank).collected(steady_seconds())) loop.run_one();
   }

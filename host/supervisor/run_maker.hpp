@@ -20,8 +20,8 @@ struct MadeRun {
   std::vector<std::filesystem::path> rank_files;
 };
 
-/// Makes runs one after the other: owns the event loop, the control server, the workers and, while it lives, SIGINT and SIGTERM.
-/// Everything happens in the thread that made it.
+/// Makes runs one after the other: owns the event loop, the control server, the workers and, while it lives, SIGINT and
+/// SIGTERM. Everything happens in the thread that made it.
 class RunMaker {
  public:
   /// `leading` is nullptr where all ranks are started here. Throws Error if no worker could ever be started.
@@ -31,7 +31,8 @@ class RunMaker {
   RunMaker(const RunMaker&) = delete;
   RunMaker& operator=(const RunMaker&) = delete;
 
-  /// Waits until every follower has joined, or a signal came. Throws Error naming the ranks that are missing, or why they do not fit.
+  /// Waits until every follower has joined, or a signal came. Throws Error naming the ranks that are missing, or why
+  /// they do not fit.
   void gather_followers();
   /// False, and said once, when a follower is lost and `left` runs cannot be made.
   bool can_go_on(std::size_t left);

@@ -36,13 +36,15 @@ constexpr const char* kRuns = "runs";
 }
 
 bool is_same_file(int fd, const fs::path& file) {
-  struct stat held {
-  }, named{};
-  return fstat(fd, &held) == 0 && stat(file.c_str(), &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+  struct stat held{}, named{};
+  return fstat(fd, &held) == 0 && stat(file.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+         held.st_ino == named.st_ino;
 }
 
 /// Beside the database itself, whatever link it was reached by.
-fs::path root_of(const store::ResultsDatabase& database) { return fs::canonical(database.file()).string() + ".scratch"; }
+fs::path root_of(const store::ResultsDatabase& database) {
+  return fs::canonical(database.file()).string() + ".scratch";
+}
 
 /// The lock on the whole scratch folder, which is made if need be. Whoever removes the folder does so under this lock.
 FileLock lock_root(const fs::path& root) {

@@ -17,7 +17,8 @@ constexpr std::size_t kMostNodes = 65'536;
 std::optional<long> number(std::string_view digits) {
   long value = 0;
   const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (failed != std::errc() || end != digits.data() + digits.size() || value < 0 || digits.front() == '-') return std::nullopt;
+  if (failed != std::errc() || end != digits.data() + digits.size() || value < 0 || digits.front() == '-')
+    return std::nullopt;
   return value;
 }
 

@@ -36,8 +36,8 @@ MadeRun skipped(const PlannedRun& run) {
 
 }  // namespace
 
-Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs, const Options& options,
-                  const Conditions& setup) {
+Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
+                  const Options& options, const Conditions& setup) {
   const store::Keep keep = store::keep_from(options.keep);
   Summary summary;
   Scratch scratch(database, invocation_id);
@@ -66,10 +66,11 @@ Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, 
 void dismiss_followers(const Leading& leading) {
   boost::asio::io_context loop{1};
   std::unique_ptr<FollowerHub> hub;
-  const ControlServer server(loop,
-                             {[](WorkerId, const auto&) {}, [](WorkerId, const Json&) {}, [](WorkerId, const std::string&) {},
-                              [&](int socket, const Json& first) { hub->take(socket, first); }},
-                             listening_place(leading.launch));
+  const ControlServer server(
+      loop,
+      {[](WorkerId, const auto&) {}, [](WorkerId, const Json&) {}, [](WorkerId, const std::string&) {},
+       [&](int socket, const Json& first) { hub->take(socket, first); }},
+      listening_place(leading.launch));
   hub = std::make_unique<FollowerHub>(loop, leading.launch, follower_protocol::plan_of(leading.plan), [](int, int) {});
   hub->gather([] { return false; });
   hub->finish(0);

@@ -74,8 +74,9 @@ Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, 
 /// For a leader that has nothing to run: lets the followers join and end, with exit code 0. Throws Error.
 void dismiss_followers(const Leading& leading);
 
-/// Closes the runs that killed supervisors left `running` in this database, and adopts the rank files they had finished.
-/// What a live supervisor works on is left alone. make_runs does this first. Returns how many runs were closed. Throws Error.
+/// Closes the runs that killed supervisors left `running` in this database, and adopts the rank files they had
+/// finished. What a live supervisor works on is left alone. make_runs does this first. Returns how many runs were
+/// closed. Throws Error.
 int recover_abandoned(store::ResultsDatabase& database);
 
 }  // namespace kymo::supervisor

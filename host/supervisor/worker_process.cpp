@@ -22,20 +22,22 @@ namespace kymo::supervisor {
 struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Stream> {
   Stream(boost::asio::io_context& loop, int fd) : pipe(loop, fd) {}
 
-  /// Waits without reading, so that what was written is either in the pipe or in the capture, never on the way between them.
+  /// Waits without reading, so that what was written is either in the pipe or in the capture, never on the way between
+  /// them.
   void read_on() {
-    pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](const boost::system::error_code& failed) {
-      if (failed) return;
-      if (self->drain()) {
-        self->read_on();
-      } else {
-        self->close();
-      }
-    });
+    pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                    [self = shared_from_this()](const boost::system::error_code& failed) {
+                      if (failed) return;
+                      if (self->drain()) {
+                        self->read_on();
+                      } else {
+                        self->close();
+                      }
+                    });
   }
 
-  /// Takes what is there without waiting; bounded, because a writer may be faster than this reader for ever. False at the end of the
-  /// stream.
+  /// Takes what is there without waiting; bounded, because a writer may be faster than this reader for ever. False at
+  /// the end of the stream.
   bool drain() {
     static constexpr std::size_t kMostBytes = 4u << 20;
     std::array<char, 1 << 16> bytes{};
@@ -59,7 +61,8 @@ struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Strea
   OutputCapture capture;
 };
 
-WorkerProcess::WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian) : guardian_(guardian) {
+WorkerProcess::WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian)
+    : guardian_(guardian) {
   const Child child = spawn(options);
   pid_ = child.pid;
   guardian_.watch(pid_);
@@ -95,7 +98,8 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
   if (end_) return end_;
   siginfo_t state{};
   // Looked at before it is reaped: until then its number, and so its group's, cannot be another's.
-  if (waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == 0) return std::nullopt;
+  if (waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == 0)
+    return std::nullopt;
   signal_group(pid_, SIGKILL);
   guardian_.forget(pid_);
   end_ = try_reap(pid_);

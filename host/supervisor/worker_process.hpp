@@ -18,7 +18,8 @@ class Guardian;
 /// A worker's process with all that it printed. Its output is read while the event loop runs.
 class WorkerProcess {
  public:
-  /// Starts it; throws Error if it cannot be. The parent-death signal follows the calling thread, which must outlive this object.
+  /// Starts it; throws Error if it cannot be. The parent-death signal follows the calling thread, which must outlive
+  /// this object.
   WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian);
   /// Ends its whole group if it still runs.
   ~WorkerProcess();
@@ -26,7 +27,8 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// The process that says it is the worker: another one if a program was put before it. Ignored unless it is of this group.
+  /// The process that says it is the worker: another one if a program was put before it. Ignored unless it is of this
+  /// group.
   void announce(pid_t pid);
   pid_t worker_pid() const { return announced_ > 0 ? announced_ : pid_; }
 

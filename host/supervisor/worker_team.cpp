@@ -32,7 +32,8 @@ WorkerTeam::~WorkerTeam() {
 }
 
 std::optional<int> WorkerTeam::rank_of(WorkerId worker) const {
-  const auto found = std::find_if(members_.begin(), members_.end(), [&](const Member& each) { return each.id == worker; });
+  const auto found =
+      std::find_if(members_.begin(), members_.end(), [&](const Member& each) { return each.id == worker; });
   if (found == members_.end()) return std::nullopt;
   return static_cast<int>(found - members_.begin());
 }
@@ -85,7 +86,8 @@ bool WorkerTeam::usable() {
 }
 
 bool WorkerTeam::ended() {
-  return std::all_of(members_.begin(), members_.end(), [](const Member& each) { return each.process->poll_end().has_value(); });
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const Member& each) { return each.process->poll_end().has_value(); });
 }
 
 bool WorkerTeam::ending() const {
@@ -96,8 +98,8 @@ bool WorkerTeam::ending() const {
 }
 
 std::string reuse_key(const PlannedRun& run) {
-  return Json::array(
-             {run.what.plugin_file, run.what.plugin_sha256, run.what.workload, run.what.ranks, to_string(run.what.device), run.how.wrap})
+  return Json::array({run.what.plugin_file, run.what.plugin_sha256, run.what.workload, run.what.ranks,
+                      to_string(run.what.device), run.how.wrap})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -6,7 +6,8 @@
 namespace kymo::worker {
 namespace {
 
-// Batches of few steps hold the launch and the wait as well: no step of theirs says how long one in a large batch takes.
+// Batches of few steps hold the launch and the wait as well: no step of theirs says how long one in a large batch
+// takes.
 constexpr std::int64_t kLeastGrowth = 2;
 constexpr std::int64_t kMostGrowth = 10;
 

@@ -18,7 +18,8 @@ class BatchSize {
   /// Tells how long a batch of steps() took, in ns. The first one decides nothing: it may have set things up.
   void measured(std::int64_t elapsed_ns);
 
-  /// After a batch that the device could not take in as a whole: a fourth of it from now on; false if it is a single step.
+  /// After a batch that the device could not take in as a whole: a fourth of it from now on; false if it is a single
+  /// step.
   bool shrink();
 
  private:

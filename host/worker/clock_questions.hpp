@@ -9,9 +9,9 @@
 
 namespace kymo::worker {
 
-/// Compares this process's clock with the supervisor's: exactly and with one question where both run under one boot of one machine, else
-/// by the fastest of several questions. host_ns is relative to the start of the run. nullopt if the run is cancelled meanwhile.
-/// Throws ConnectionLost.
+/// Compares this process's clock with the supervisor's: exactly and with one question where both run under one boot of
+/// one machine, else by the fastest of several questions. host_ns is relative to the start of the run. nullopt if the
+/// run is cancelled meanwhile. Throws ConnectionLost.
 std::optional<event::ClockSync> compare_with_supervisor(ControlClient& control, std::int64_t run_start_ns);
 
 /// A moment of this machine's clock on the supervisor's; nullopt once the run is cancelled.

@@ -102,7 +102,8 @@ std::int64_t CollectiveRecorder::count_call(event::TextId communicator) {
 void CollectiveRecorder::collect(event::PassRecord& record) {
   const std::lock_guard lock(mutex_);
   collected_ = true;
-  for (event::Collective& call : calls_) call.communicator = record.trace.texts.intern(communicators_.text(call.communicator));
+  for (event::Collective& call : calls_)
+    call.communicator = record.trace.texts.intern(communicators_.text(call.communicator));
   record.trace.collectives.assign(calls_.begin(), calls_.end());
   calls_.clear();
   const auto lose = [&](std::int64_t count, const std::string& detail) {

@@ -12,8 +12,8 @@
 
 namespace kymo::worker {
 
-/// Keeps the collective calls of an observed pass, on whatever threads they are begun and ended. Next to what such a call costs, its lock
-/// is short; nothing is allocated under it but room for further calls.
+/// Keeps the collective calls of an observed pass, on whatever threads they are begun and ended. Next to what such a
+/// call costs, its lock is short; nothing is allocated under it but room for further calls.
 class CollectiveRecorder {
  public:
   /// At most `most` calls are kept, some 200 bytes each.
@@ -21,14 +21,15 @@ class CollectiveRecorder {
   CollectiveRecorder(const CollectiveRecorder&) = delete;
   CollectiveRecorder& operator=(const CollectiveRecorder&) = delete;
 
-  /// The call's handle: never one that another recorder gave. 0 if the call is not kept; ending that changes nothing. A struct that is
-  /// shorter than today's lacks its last fields: calls without a sequence are counted here. `call` may be nullptr, which counts as a loss.
+  /// The call's handle: never one that another recorder gave. 0 if the call is not kept; ending that changes nothing. A
+  /// struct that is shorter than today's lacks its last fields: calls without a sequence are counted here. `call` may
+  /// be nullptr, which counts as a loss.
   std::uint64_t begin(const kymo_collective* call);
   /// A handle that is unknown, or was ended before, counts as a loss.
   void end(std::uint64_t handle) noexcept;
 
-  /// Moves the calls into the record, in the order in which they began, and what did not fit or made no sense into its losses. Nothing is
-  /// recorded afterwards.
+  /// Moves the calls into the record, in the order in which they began, and what did not fit or made no sense into its
+  /// losses. Nothing is recorded afterwards.
   void collect(event::PassRecord& record);
 
  private:

@@ -45,7 +45,9 @@ event::Device cpu_device() {
   device.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   device.multiprocessors = cores;
   device.max_sm_clock_mhz = highest_clock_mhz();
-  device.uuid = "CPU-" + sha256(std::string(system.nodename) + "\n" + device.name + "\n" + std::to_string(cores)).substr(0, kUuidDigits);
+  device.uuid =
+      "CPU-" +
+      sha256(std::string(system.nodename) + "\n" + device.name + "\n" + std::to_string(cores)).substr(0, kUuidDigits);
   return device;
 }
 

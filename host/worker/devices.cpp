@@ -90,8 +90,10 @@ int print_devices() {
   const Devices devices = devices_in_this_process();
   Json gpus = Json::array();
   for (const auto& gpu : devices.gpus) gpus.push_back(to_json(gpu));
-  const Json answer = {
-      {"cpu", to_json(devices.cpu)}, {"gpus", gpus}, {"no_gpu_reason", devices.no_gpu_reason}, {"driver_version", devices.driver_version}};
+  const Json answer = {{"cpu", to_json(devices.cpu)},
+                       {"gpus", gpus},
+                       {"no_gpu_reason", devices.no_gpu_reason},
+                       {"driver_version", devices.driver_version}};
   std::cout << answer.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   return static_cast<int>(ExitCode::kOk);
 }
@@ -104,7 +106,8 @@ Devices ask_for_devices(const SpawnOptions& command, double deadline_s) {
     if (result.timed_out) {
       devices.no_gpu_reason = "the probe for GPUs did not end in " + format_duration(deadline_s * kNsPerS);
     } else if (result.end.exit_code != 0) {
-      devices.no_gpu_reason = "the probe for GPUs ended with " + result.end.describe() + ": " + one_line(result.stderr_text);
+      devices.no_gpu_reason =
+          "the probe for GPUs ended with " + result.end.describe() + ": " + one_line(result.stderr_text);
     } else {
       read_answer(parse_json(result.stdout_text, "the probe for GPUs"), devices);
     }

@@ -45,11 +45,12 @@ std::string objection(const Assignment& assignment, const kymo_workload* workloa
   if (!workload) return "the plugin has no workload " + quote(assignment.what.workload);
   if (!workload->create || !workload->prepare || !workload->step || !workload->destroy)
     return "the workload lacks one of create, prepare, step and destroy";
-  const std::string refusal =
-      measure::mode_objection(assignment.how, assignment.what,
-                              {.phases = workload->phase_count, .asynchronous = (workload->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0});
+  const std::string refusal = measure::mode_objection(
+      assignment.how, assignment.what,
+      {.phases = workload->phase_count, .asynchronous = (workload->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0});
   if (!refusal.empty()) return refusal;
-  // Any program may speak the protocol: a count that no loop can reach, or that overflows, must not end as a run without samples.
+  // Any program may speak the protocol: a count that no loop can reach, or that overflows, must not end as a run
+  // without samples.
   static constexpr std::int64_t kMostSteps = 1'000'000'000'000;
   const auto& how = assignment.how;
   if (how.warmup < 0 || how.warmup > kMostSteps || (!how.until && (how.steps < 1 || how.steps > kMostSteps)))
@@ -60,16 +61,20 @@ std::string objection(const Assignment& assignment, const kymo_workload* workloa
     const auto end = workload->phases + i;
     if (phase == event::kWholeStep || phase == event::kOtherPhase)
       return "the workload declares a phase " + quote(phase) + "; that name is reserved";
-    if (std::find(workload->phases, end, phase) != end) return "the workload declares the phase " + quote(phase) + " twice";
+    if (std::find(workload->phases, end, phase) != end)
+      return "the workload declares the phase " + quote(phase) + " twice";
   }
   return "";
 }
 
 class Engine {
  public:
-  Engine(const Assignment& assignment, const kymo_plugin& plugin, const kymo_workload& workload, const Observers& observers,
-         ControlClient& control, const PassStart& start)
-      : plugin_(plugin), observers_(observers), pass_(assignment, workload, control, start.run_start_ns), steps_(std::nullopt) {
+  Engine(const Assignment& assignment, const kymo_plugin& plugin, const kymo_workload& workload,
+         const Observers& observers, ControlClient& control, const PassStart& start)
+      : plugin_(plugin),
+        observers_(observers),
+        pass_(assignment, workload, control, start.run_start_ns),
+        steps_(std::nullopt) {
     for (const PassStart::Stage& stage : start.stages) pass_.context.mark_at(stage.name, stage.end_ns);
   }
 
@@ -103,14 +108,15 @@ class Engine {
   }
 
   bool arm() {
-    const collect::PassSetting setting{.pass = pass_.assignment.pass,
-                                       .device = pass_.assignment.what.device,
-                                       .device_index = pass_.context.placement().device_index,
-                                       .run_start_ns = pass_.run_start_ns,
-                                       .uses_torch = plugin_.framework && std::string_view(plugin_.framework) == "libtorch",
-                                       .standpoint = pass_.context.ranges() ? &RangeRecorder::standpoint() : nullptr,
-                                       .how = pass_.assignment.how.observation,
-                                       .phases = pass_.phases.names()};
+    const collect::PassSetting setting{
+        .pass = pass_.assignment.pass,
+        .device = pass_.assignment.what.device,
+        .device_index = pass_.context.placement().device_index,
+        .run_start_ns = pass_.run_start_ns,
+        .uses_torch = plugin_.framework && std::string_view(plugin_.framework) == "libtorch",
+        .standpoint = pass_.context.ranges() ? &RangeRecorder::standpoint() : nullptr,
+        .how = pass_.assignment.how.observation,
+        .phases = pass_.phases.names()};
     record_.losses = observers_.losses;
     for (const Observer& observer : observers_.all) {
       try {
@@ -125,7 +131,8 @@ class Engine {
     pass_.context.observe(pass_.armed);
     // Without a timer nothing waits for the GPU: host times would be those of the launches alone.
     if (setting.device == measure::DeviceKind::kCuda && setting.pass != Pass::kVerify && !pass_.timer) {
-      const std::string reason = record_.losses.empty() ? "no collector provides a device timer" : record_.losses.front().detail;
+      const std::string reason =
+          record_.losses.empty() ? "no collector provides a device timer" : record_.losses.front().detail;
       return pass_.end("failed", "steps on a GPU cannot be timed: " + reason);
     }
     pass_.context.mark("worker: collectors armed");
@@ -135,13 +142,15 @@ class Engine {
   bool create() {
     pass_.announce("create");
     const kymo_host& services = services_for(pass_.assignment.pass);
-    const kymo_status status = pass_.call([&] { return pass_.workload.create(&services, pass_.context.handle(), &pass_.instance); });
+    const kymo_status status =
+        pass_.call([&] { return pass_.workload.create(&services, pass_.context.handle(), &pass_.instance); });
     return stage_ended(status, "worker: created");
   }
 
   bool prepare() {
     pass_.announce("prepare");
-    const kymo_status status = pass_.call([&] { return pass_.workload.prepare(pass_.instance, pass_.context.handle()); });
+    const kymo_status status =
+        pass_.call([&] { return pass_.workload.prepare(pass_.instance, pass_.context.handle()); });
     return stage_ended(status, "worker: prepared") && pass_.go_on();
   }
 
@@ -157,10 +166,12 @@ class Engine {
     if (!pass_.workload.verify) return unverified("the workload has no reference to compare with");
     kymo_verification said{};
     said.size = sizeof(said);
-    const kymo_status status = pass_.call([&] { return pass_.workload.verify(pass_.instance, pass_.context.handle(), &said); });
+    const kymo_status status =
+        pass_.call([&] { return pass_.workload.verify(pass_.instance, pass_.context.handle(), &said); });
     if (!pass_.judge_call(status)) {
       // A reference that does not fit proves nothing about the workload itself: not verified, and said so.
-      return pass_.outcome.status == "oom" ? unverified("the reference does not fit in memory: " + pass_.outcome.detail) : false;
+      return pass_.outcome.status == "oom" ? unverified("the reference does not fit in memory: " + pass_.outcome.detail)
+                                           : false;
     }
     record_.checks = checks_of(said);
     const Judgement judgement = judge_checks(record_.checks);
@@ -233,8 +244,8 @@ class Engine {
 
 }  // namespace
 
-PassResult make_pass(const Assignment& assignment, const kymo_plugin& plugin, const Observers& observers, ControlClient& control,
-                     const PassStart& start) {
+PassResult make_pass(const Assignment& assignment, const kymo_plugin& plugin, const Observers& observers,
+                     ControlClient& control, const PassStart& start) {
   const kymo_workload* workload = find_workload(plugin, assignment.what.workload);
   const std::string problem = objection(assignment, workload);
   if (!problem.empty()) return refused(problem);

@@ -30,9 +30,10 @@ struct PassStart {
   std::vector<Stage> stages;      ///< those that ended before the pass
 };
 
-/// Makes one pass: arms the collectors, creates the workload, prepares it, verifies it or makes its steps, disarms, destroys.
-/// Whatever the workload does short of ending the process becomes the outcome. Throws ConnectionLost, and Error of the tool's own.
-PassResult make_pass(const measure::protocol::Assignment& assignment, const kymo_plugin& plugin, const Observers& observers,
-                     ControlClient& control, const PassStart& start);
+/// Makes one pass: arms the collectors, creates the workload, prepares it, verifies it or makes its steps, disarms,
+/// destroys. Whatever the workload does short of ending the process becomes the outcome. Throws ConnectionLost, and
+/// Error of the tool's own.
+PassResult make_pass(const measure::protocol::Assignment& assignment, const kymo_plugin& plugin,
+                     const Observers& observers, ControlClient& control, const PassStart& start);
 
 }  // namespace kymo::worker

@@ -20,7 +20,8 @@ constexpr std::string_view kTorchHostRequest = "you tried to allocate ";
 constexpr std::string_view kStandardAllocator = "std::bad_alloc";
 
 bool is_host_allocation_failure(std::string_view message) {
-  const bool torch = message.find(kTorchHostAllocator) != message.npos && message.find(kTorchHostRequest) != message.npos;
+  const bool torch =
+      message.find(kTorchHostAllocator) != message.npos && message.find(kTorchHostRequest) != message.npos;
   return torch || message.find(kStandardAllocator) != message.npos;
 }
 

@@ -25,7 +25,8 @@ struct Said {
   std::string skip_reason;  ///< of skip()
 };
 
-/// Reads a returned status. A host allocation that LibTorch reports as an ordinary error counts as `oom` too, with the size it names.
+/// Reads a returned status. A host allocation that LibTorch reports as an ordinary error counts as `oom` too, with the
+/// size it names.
 Verdict judge(kymo_status returned, const Said& said, measure::DeviceKind device);
 
 /// Status of an exception that a plugin let through.

@@ -27,7 +27,8 @@ bool keep_freed_memory() {
   // Up to where glibc itself raises its bound as large blocks are freed: larger ones have a mapping each, as ever.
   constexpr int kOwnMappingBytes = 32 << 20;
   if (user_sets_allocator_up()) return false;
-  return mallopt(M_MMAP_THRESHOLD, kOwnMappingBytes) == 1 && mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max()) == 1;
+  return mallopt(M_MMAP_THRESHOLD, kOwnMappingBytes) == 1 &&
+         mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max()) == 1;
 #else
   return false;
 #endif

@@ -18,7 +18,8 @@ constexpr std::size_t with_margin(std::size_t bytes) { return bytes + bytes / 4;
 
 std::size_t host_cache_bytes() {
   long largest = 0;
-  for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE}) largest = std::max(largest, sysconf(level));
+  for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE})
+    largest = std::max(largest, sysconf(level));
   return largest > 0 ? static_cast<std::size_t>(largest) : kUnknownCacheBytes;
 }
 

@@ -20,7 +20,8 @@ constexpr const char* kTorchCudaModule = "kymo_torch_cuda";
 
 const kymo_plugin& InstalledEquipment::plugin(const std::string& file) {
   if (plugin_ && file != plugin_file_) {
-    throw Error("this worker holds the plugin " + quote(plugin_file_) + " and cannot take " + quote(file) + "; start another worker");
+    throw Error("this worker holds the plugin " + quote(plugin_file_) + " and cannot take " + quote(file) +
+                "; start another worker");
   }
   if (!plugin_) {
     plugin_ = static_cast<const kymo_plugin*>(catalog::load_plugin(file));
@@ -51,7 +52,8 @@ void InstalledEquipment::add(const std::string& module, Observers& observers) {
 Observers InstalledEquipment::observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) {
   Observers observers;
   const bool cuda = device == measure::DeviceKind::kCuda;
-  // CUPTI must see the first call into CUDA, and the operators' module must know where autograd stands before the allocator asks.
+  // CUPTI must see the first call into CUDA, and the operators' module must know where autograd stands before the
+  // allocator asks.
   if (cuda) add(kCudaModule, observers);
   if (uses_torch && measure::observes(pass)) add(kTorchModule, observers);
   if (cuda && uses_torch) add(kTorchCudaModule, observers);

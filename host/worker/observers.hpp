@@ -15,7 +15,8 @@ struct Observer {
   collect::DeviceTimer* timer = nullptr;
 };
 
-/// What observes a pass, in the order in which it is armed; it is disarmed in the reverse order. Owned by the equipment.
+/// What observes a pass, in the order in which it is armed; it is disarmed in the reverse order. Owned by the
+/// equipment.
 struct Observers {
   std::vector<Observer> all;
   std::vector<event::Loss> losses;  ///< collectors that could not be loaded, with their reasons

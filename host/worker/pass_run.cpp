@@ -12,8 +12,8 @@ constexpr std::int64_t kBeatIntervalNs = 50'000'000;
 
 }  // namespace
 
-PassRun::PassRun(const measure::protocol::Assignment& the_assignment, const kymo_workload& the_workload, ControlClient& the_control,
-                 std::int64_t start_ns)
+PassRun::PassRun(const measure::protocol::Assignment& the_assignment, const kymo_workload& the_workload,
+                 ControlClient& the_control, std::int64_t start_ns)
     : assignment(the_assignment),
       workload(the_workload),
       control(the_control),
@@ -53,7 +53,8 @@ bool PassRun::end(const std::string& status, const std::string& detail) {
   const bool is_first = failed_ns < 0;
   if (is_first) failed_ns = now_ns();
   // At once, since the others may fail of it and be quicker to have cleared up.
-  if (is_first && (status == "failed" || status == "oom")) control.send(measure::protocol::Progress{stage_, step_, 0, true});
+  if (is_first && (status == "failed" || status == "oom"))
+    control.send(measure::protocol::Progress{stage_, step_, 0, true});
   outcome.status = status;
   outcome.detail = one_line(detail);
   outcome.stage = stage_;

@@ -29,7 +29,8 @@ class PassRun {
   /// Tells the supervisor that a stage or step begins: at once for a new stage, else at most some 20 times a second.
   void announce(const char* stage, std::int64_t step = -1, std::int64_t steps = 0);
 
-  /// Calls into the plugin: an exception that it lets through becomes a status; one of the tool's own that a service kept is thrown again.
+  /// Calls into the plugin: an exception that it lets through becomes a status; one of the tool's own that a service
+  /// kept is thrown again.
   template <typename Call>
   kymo_status call(Call&& into_plugin) {
     const kymo_status status = attempt(into_plugin);

@@ -8,9 +8,11 @@
 
 namespace kymo::worker {
 
-PhaseRecorder::PhaseRecorder(const char* const* names, std::size_t count) : names_(names, names + count), times_(count) {}
+PhaseRecorder::PhaseRecorder(const char* const* names, std::size_t count)
+    : names_(names, names + count), times_(count) {}
 
-void PhaseRecorder::observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary, RangeRecorder* ranges) {
+void PhaseRecorder::observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary,
+                            RangeRecorder* ranges) {
   observers_ = std::move(observers);
   boundary_ = boundary;
   ranges_ = ranges;
@@ -65,7 +67,8 @@ kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
     if (index == kNone) return refuse_begin(name ? name : "");
     if (is_second(index)) {
       return refuse("modes hot and cold time one phase, and the step enters phase " + quote(name) + " after " +
-                    quote(names_[static_cast<std::size_t>(entered_)]) + "; set parameters that leave it one, or use --mode sync");
+                    quote(names_[static_cast<std::size_t>(entered_)]) +
+                    "; set parameters that leave it one, or use --mode sync");
     }
     if (entered_ == kNone) entered_ = index;
     stream_ = stream;
@@ -122,7 +125,8 @@ kymo_status PhaseRecorder::refuse(std::string violation) {
 
 kymo_status PhaseRecorder::refuse_begin(const char* name) {
   if (!in_step_) return refuse("phase " + quote(name) + " begins outside of a step; phases belong into step()");
-  if (open() != kNone) return refuse("phase " + quote(name) + " begins inside phase " + quote(current()) + "; phases do not nest");
+  if (open() != kNone)
+    return refuse("phase " + quote(name) + " begins inside phase " + quote(current()) + "; phases do not nest");
   return refuse("phase " + quote(name) + " was not declared" + suggestion(name, names_));
 }
 

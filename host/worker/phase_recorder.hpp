@@ -22,8 +22,9 @@ struct PhaseTime {
   std::int64_t device_ns = -1;  ///< -1 where nothing was recorded
 };
 
-/// Takes the times of the phases of one step after the other, inside the timed stretch: begin() and end() neither allocate nor lock.
-/// What a lying workload does (an unknown phase, nested ones, one outside of a step, one left open) becomes the violation.
+/// Takes the times of the phases of one step after the other, inside the timed stretch: begin() and end() neither
+/// allocate nor lock. What a lying workload does (an unknown phase, nested ones, one outside of a step, one left open)
+/// becomes the violation.
 class PhaseRecorder {
  public:
   PhaseRecorder(const char* const* names, std::size_t count);
@@ -32,8 +33,8 @@ class PhaseRecorder {
   /// `ranges` keeps phases as events too; nullptr in passes that observe none.
   void observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary, RangeRecorder* ranges);
 
-  /// Modes hot and cold: before the first entry of the next steps the device's cache is flushed if `flush`, and the stream held if `hold`.
-  /// nullptr: neither.
+  /// Modes hot and cold: before the first entry of the next steps the device's cache is flushed if `flush`, and the
+  /// stream held if `hold`. nullptr: neither.
   void before_entry(collect::DeviceTimer* device, bool flush, bool hold);
 
   /// Modes hot and cold: a step that enters a second phase is a violation, whatever the workload declares.

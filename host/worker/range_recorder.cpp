@@ -73,7 +73,9 @@ const collect::ThreadStanding& RangeRecorder::standing_of_this_thread() noexcept
   return log ? *log->standing : collect::kNowhere;
 }
 
-void RangeRecorder::set_step(std::int64_t step) { standpoint().step.store(static_cast<std::int32_t>(step), std::memory_order_relaxed); }
+void RangeRecorder::set_step(std::int64_t step) {
+  standpoint().step.store(static_cast<std::int32_t>(step), std::memory_order_relaxed);
+}
 
 void RangeRecorder::begin_phase(int phase, const std::string& name) {
   standpoint().phase.store(phase, std::memory_order_relaxed);
@@ -86,7 +88,8 @@ void RangeRecorder::end_phase() {
 }
 
 void RangeRecorder::begin_scope(const char* name) {
-  if (ThreadLog* log = log_of_this_thread()) begin(*log, false, standpoint().phase.load(std::memory_order_relaxed), name);
+  if (ThreadLog* log = log_of_this_thread())
+    begin(*log, false, standpoint().phase.load(std::memory_order_relaxed), name);
 }
 
 void RangeRecorder::end_scope() {
@@ -99,7 +102,8 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
   const std::lock_guard lock(log.mutex);
   event::Range* made = nullptr;
   if (number < kMostRanges) {
-    const KnownScope named = is_phase ? KnownScope{name, event::kNoText, log.texts.intern(name), event::kNoText} : scope_named(log, name);
+    const KnownScope named =
+        is_phase ? KnownScope{name, event::kNoText, log.texts.intern(name), event::kNoText} : scope_named(log, name);
     made = &log.ranges.emplace_back(number, event::Range{}).second;
     event::Range& range = *made;
     range.is_phase = is_phase;
@@ -118,7 +122,8 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
   if (!is_phase && made) log.standing->range = number;
 }
 
-/// Mostly the same names come from the same addresses again, and are not looked up then. What lies there may have changed meanwhile.
+/// Mostly the same names come from the same addresses again, and are not looked up then. What lies there may have
+/// changed meanwhile.
 const RangeRecorder::KnownScope& RangeRecorder::scope_named(ThreadLog& log, const char* name) {
   const event::Range* range = log.open.empty() ? nullptr : log.open.back().range;
   const event::TextId around = range ? range->path : event::kNoText;
@@ -129,7 +134,8 @@ const RangeRecorder::KnownScope& RangeRecorder::scope_named(ThreadLog& log, cons
   return known;
 }
 
-/// Composed in room that is there already: a scope costs the step that is observed no allocation once its path was seen.
+/// Composed in room that is there already: a scope costs the step that is observed no allocation once its path was
+/// seen.
 event::TextId RangeRecorder::path_of(ThreadLog& log, event::TextId around, const char* name) {
   if (around == event::kNoText) return log.texts.intern(name);
   log.path = log.texts.text(around);
@@ -142,15 +148,17 @@ bool RangeRecorder::end(ThreadLog& log, bool is_phase) {
   const std::int64_t end_ns = now_ns() - run_start_ns_;
   const std::lock_guard lock(log.mutex);
   // Scopes need not lie within phases: the innermost range of the kind that ends.
-  const auto found = std::find_if(log.open.rbegin(), log.open.rend(), [&](const OpenRange& each) { return each.is_phase == is_phase; });
+  const auto found = std::find_if(log.open.rbegin(), log.open.rend(),
+                                  [&](const OpenRange& each) { return each.is_phase == is_phase; });
   if (found == log.open.rend()) return false;
   if (event::Range* range = found->range) {
     range->end_ns = end_ns;
-    if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed)) range->end_sequence = next_node().sequence;
+    if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed))
+      range->end_sequence = next_node().sequence;
   }
   log.open.erase(std::next(found).base());
-  const auto scope =
-      std::find_if(log.open.rbegin(), log.open.rend(), [](const OpenRange& each) { return !each.is_phase && each.number >= 0; });
+  const auto scope = std::find_if(log.open.rbegin(), log.open.rend(),
+                                  [](const OpenRange& each) { return !each.is_phase && each.number >= 0; });
   log.standing->range = scope == log.open.rend() ? -1 : scope->number;
   return true;
 }
@@ -169,8 +177,10 @@ void RangeRecorder::collect(event::PassRecord& record) {
     }
   }
   if (lost_ > 0)
-    record.losses.push_back({"scope", lost_.load(), "phases and scopes beyond the first " + std::to_string(kMostRanges) + " of a pass"});
-  if (unmatched_ > 0) record.losses.push_back({"scope", unmatched_.load(), "scopes that ended without having begun on their thread"});
+    record.losses.push_back(
+        {"scope", lost_.load(), "phases and scopes beyond the first " + std::to_string(kMostRanges) + " of a pass"});
+  if (unmatched_ > 0)
+    record.losses.push_back({"scope", unmatched_.load(), "scopes that ended without having begun on their thread"});
 }
 
 }  // namespace kymo::worker

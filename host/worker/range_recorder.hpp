@@ -17,8 +17,8 @@
 
 namespace kymo::worker {
 
-/// Records the phases and scopes of an observed pass on whatever thread they happen, and keeps the standpoint that collectors ask.
-/// One at a time per process: while it lives it is what the standpoint tells of.
+/// Records the phases and scopes of an observed pass on whatever thread they happen, and keeps the standpoint that
+/// collectors ask. One at a time per process: while it lives it is what the standpoint tells of.
 class RangeRecorder {
  public:
   explicit RangeRecorder(std::int64_t run_start_ns);
@@ -37,7 +37,8 @@ class RangeRecorder {
   void begin_scope(const char* name);
   void end_scope();
 
-  /// Moves the ranges into the record, and what did not fit or made no sense into its losses. Nothing is recorded afterwards.
+  /// Moves the ranges into the record, and what did not fit or made no sense into its losses. Nothing is recorded
+  /// afterwards.
   void collect(event::PassRecord& record);
 
  private:

@@ -19,7 +19,8 @@ constexpr std::size_t kMostMarks = 100'000;
 constexpr std::size_t kMostTags = 1'000'000;
 // cancelled() may be asked in a tight loop: the connection is looked at no oftener than this.
 constexpr std::int64_t kPollIntervalNs = 10'000'000;
-// Base64 and JSON make a payload a third longer; the frame that carries all ranks' parts must stay below the protocol's bound.
+// Base64 and JSON make a payload a third longer; the frame that carries all ranks' parts must stay below the protocol's
+// bound.
 constexpr std::uint64_t kMostGatheredBytes = measure::protocol::kMaxFrameBytes / 4 * 3 - (1u << 20);
 
 kymo_value to_value(const measure::Value& value, std::uint32_t declared_type, const std::string& text) {
@@ -52,8 +53,8 @@ const kymo_parameter& parameter_at(const kymo_workload& workload, std::uint32_t 
 
 }  // namespace
 
-RunContext::RunContext(const measure::protocol::Assignment& assignment, const kymo_workload& workload, PhaseRecorder& phases,
-                       ControlClient& control, std::int64_t run_start_ns)
+RunContext::RunContext(const measure::protocol::Assignment& assignment, const kymo_workload& workload,
+                       PhaseRecorder& phases, ControlClient& control, std::int64_t run_start_ns)
     : rendezvous_host_(assignment.rendezvous_host),
       seed_(assignment.how.seed),
       phases_(phases),
@@ -109,14 +110,17 @@ kymo_status RunContext::parameter(const char* name, kymo_value* out) const {
 
 void RunContext::work(const char* phase, double flops, double bytes) {
   const auto& declared = phases_.names();
-  const bool known = phase == std::string_view(event::kWholeStep) || std::find(declared.begin(), declared.end(), phase) != declared.end();
+  const bool known = phase == std::string_view(event::kWholeStep) ||
+                     std::find(declared.begin(), declared.end(), phase) != declared.end();
   if (!known) {
     if (violation_.empty())
-      violation_ = "work is declared for phase " + quote(phase) + ", which was not declared" + suggestion(phase, declared);
+      violation_ =
+          "work is declared for phase " + quote(phase) + ", which was not declared" + suggestion(phase, declared);
     return;
   }
   const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(work_.begin(), work_.end(), [&](const event::Work& each) { return each.phase == phase; });
+  const auto found =
+      std::find_if(work_.begin(), work_.end(), [&](const event::Work& each) { return each.phase == phase; });
   event::Work& entry = found != work_.end() ? *found : work_.emplace_back(event::Work{phase, 0, 0});
   entry.flops += flops;
   entry.bytes += bytes;
@@ -191,8 +195,8 @@ kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, 
   }
   if (bytes > kMostGatheredBytes / ranks) {
     fail(("all_gather of " + format_bytes(static_cast<std::int64_t>(bytes)) + " on each of " + std::to_string(ranks) +
-          " ranks is too large for the control connection; it carries " + format_bytes(static_cast<std::int64_t>(kMostGatheredBytes)) +
-          " in all")
+          " ranks is too large for the control connection; it carries " +
+          format_bytes(static_cast<std::int64_t>(kMostGatheredBytes)) + " in all")
              .c_str());
     return KYMO_FAILED;
   }
@@ -205,8 +209,8 @@ kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, 
   for (std::size_t rank = 0; rank < parts->size(); ++rank) {
     const std::string& part = (*parts)[rank];
     if (part.size() != bytes || parts->size() != ranks) {
-      fail(("all_gather: rank " + std::to_string(rank) + " of " + std::to_string(parts->size()) + " gave " + std::to_string(part.size()) +
-            " bytes where this rank gave " + std::to_string(bytes))
+      fail(("all_gather: rank " + std::to_string(rank) + " of " + std::to_string(parts->size()) + " gave " +
+            std::to_string(part.size()) + " bytes where this rank gave " + std::to_string(bytes))
                .c_str());
       return KYMO_FAILED;
     }
@@ -252,9 +256,13 @@ void RunContext::collect(event::PassRecord& record) {
   record.marks = std::move(marks_);
   record.work = std::move(work_);
   if (metrics_lost_ > 0)
-    record.losses.push_back({"metric", metrics_lost_, "more than " + std::to_string(kMostMetrics) + " metrics in one pass"});
-  if (tags_lost_ > 0) record.losses.push_back({"tag", tags_lost_, "more than " + std::to_string(kMostTags) + " tagged blocks in one pass"});
-  if (marks_lost_ > 0) record.losses.push_back({"mark", marks_lost_, "more than " + std::to_string(kMostMarks) + " marks in one pass"});
+    record.losses.push_back(
+        {"metric", metrics_lost_, "more than " + std::to_string(kMostMetrics) + " metrics in one pass"});
+  if (tags_lost_ > 0)
+    record.losses.push_back(
+        {"tag", tags_lost_, "more than " + std::to_string(kMostTags) + " tagged blocks in one pass"});
+  if (marks_lost_ > 0)
+    record.losses.push_back({"mark", marks_lost_, "more than " + std::to_string(kMostMarks) + " marks in one pass"});
 }
 
 }  // namespace kymo::worker

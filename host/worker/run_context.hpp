@@ -36,8 +36,8 @@ namespace kymo::worker {
 /// What the services of the host work on: one pass of one run. Lives from before create to after destroy.
 class RunContext {
  public:
-  RunContext(const measure::protocol::Assignment& assignment, const kymo_workload& workload, PhaseRecorder& phases, ControlClient& control,
-             std::int64_t run_start_ns);
+  RunContext(const measure::protocol::Assignment& assignment, const kymo_workload& workload, PhaseRecorder& phases,
+             ControlClient& control, std::int64_t run_start_ns);
   RunContext(const RunContext&) = delete;
   RunContext& operator=(const RunContext&) = delete;
 

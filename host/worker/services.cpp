@@ -19,10 +19,14 @@ void guarded(kymo_context* context, Body&& body) noexcept {
 
 const char* or_empty(const char* text) { return text ? text : ""; }
 
-kymo_status parameter(kymo_context* context, const char* name, kymo_value* out) { return context->run->parameter(name, out); }
+kymo_status parameter(kymo_context* context, const char* name, kymo_value* out) {
+  return context->run->parameter(name, out);
+}
 const kymo_placement* placement(kymo_context* context) { return &context->run->placement(); }
 std::uint64_t seed(kymo_context* context) { return context->run->seed(); }
-kymo_status phase_begin(kymo_context* context, const char* name, void* stream) { return context->run->phases().begin(name, stream); }
+kymo_status phase_begin(kymo_context* context, const char* name, void* stream) {
+  return context->run->phases().begin(name, stream);
+}
 kymo_status phase_end(kymo_context* context) { return context->run->phases().end(); }
 
 void work(kymo_context* context, const char* phase, double flops, double bytes) {

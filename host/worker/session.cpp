@@ -69,7 +69,8 @@ Outcome Session::carry_out(const Assignment& assignment) {
   try {
     equipment_.store(assignment, result.record);
   } catch (const std::exception& error) {
-    if (result.outcome.status == "ok") result.outcome = {"failed", one_line(error.what()), "write", "", -1, result.outcome.verification};
+    if (result.outcome.status == "ok")
+      result.outcome = {"failed", one_line(error.what()), "write", "", -1, result.outcome.verification};
   }
   if (result.outcome.status == "failed" && result.failed_ns >= 0 && assignment.what.ranks > 1)
     result.outcome.failed_ns = on_supervisors_clock(control_, result.failed_ns).value_or(-1);

@@ -98,11 +98,13 @@ void SocketClient::take_frames_out_of_buffer() {
   std::size_t place = 0;
   while (buffer_.size() - place >= kLengthBytes) {
     std::uint32_t length = 0;
-    for (std::size_t i = 0; i < kLengthBytes; ++i) length |= std::uint32_t{static_cast<unsigned char>(buffer_[place + i])} << (8 * i);
+    for (std::size_t i = 0; i < kLengthBytes; ++i)
+      length |= std::uint32_t{static_cast<unsigned char>(buffer_[place + i])} << (8 * i);
     if (length > protocol::kMaxFrameBytes)
       throw Error("the control server sent a frame of " + std::to_string(length) + " bytes; is it another program?");
     if (buffer_.size() - place - kLengthBytes < length) break;
-    inbox_.push_back(parse_json(std::string_view(buffer_).substr(place + kLengthBytes, length), "a frame of the control server"));
+    inbox_.push_back(
+        parse_json(std::string_view(buffer_).substr(place + kLengthBytes, length), "a frame of the control server"));
     place += kLengthBytes + length;
   }
   buffer_.erase(0, place);

@@ -15,7 +15,8 @@ std::optional<std::int64_t> present(std::int64_t device_ns) {
 
 }  // namespace
 
-StepLog::StepLog(std::vector<std::string> phases, std::int64_t run_start_ns) : phases_(std::move(phases)), run_start_ns_(run_start_ns) {}
+StepLog::StepLog(std::vector<std::string> phases, std::int64_t run_start_ns)
+    : phases_(std::move(phases)), run_start_ns_(run_start_ns) {}
 
 void StepLog::reserve(std::int64_t steps) {
   const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(steps, 0, kMostReserved));
@@ -23,8 +24,8 @@ void StepLog::reserve(std::int64_t steps) {
   times_.reserve(count * phases_.size());
 }
 
-void StepLog::add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns, const std::vector<PhaseTime>& phases,
-                  std::int64_t whole_device_ns) {
+void StepLog::add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns,
+                  const std::vector<PhaseTime>& phases, std::int64_t whole_device_ns) {
   steps_.push_back({step, begin_ns, end_ns, whole_device_ns, warmup});
   times_.insert(times_.end(), phases.begin(), phases.end());
 }

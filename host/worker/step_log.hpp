@@ -10,7 +10,8 @@
 
 namespace kymo::worker {
 
-/// Keeps the times of the steps of a pass without names and without allocating for each, and turns them into samples afterwards.
+/// Keeps the times of the steps of a pass without names and without allocating for each, and turns them into samples
+/// afterwards.
 class StepLog {
  public:
   /// Samples are relative to run_start_ns (host clock).
@@ -20,8 +21,8 @@ class StepLog {
   void reserve(std::int64_t steps);
 
   /// Host times in ns on the host clock; whole_device_ns is -1 where there is none.
-  void add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns, const std::vector<PhaseTime>& phases,
-           std::int64_t whole_device_ns);
+  void add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns,
+           const std::vector<PhaseTime>& phases, std::int64_t whole_device_ns);
 
   std::int64_t size() const { return static_cast<std::int64_t>(steps_.size()); }
 

@@ -10,13 +10,16 @@ namespace {
 constexpr double kSecondsPerNs = 1e-9;
 
 constexpr const char* kHeldTooLong =
-    "mode cold: the step did not return within a second while its stream was held: it waits for the device, or queues more than the device "
+    "mode cold: the step did not return within a second while its stream was held: it waits for the device, or queues "
+    "more than the device "
     "takes; declare it asynchronous only if it does neither, or time it in mode sync";
 constexpr const char* kNotHeld =
-    "mode hot: a batch could not be queued within a second while its stream was held: it waits for the device, or queues more than the "
+    "mode hot: a batch could not be queued within a second while its stream was held: it waits for the device, or "
+    "queues more than the "
     "device takes; its device time may hold time of queueing";
 constexpr const char* kNothingToHold =
-    "mode cold: the step did not enter its phase, so that there was no stream to flush and to hold; time it in mode sync";
+    "mode cold: the step did not enter its phase, so that there was no stream to flush and to hold; time it in mode "
+    "sync";
 
 /// The part of one of `count` steps, to the nearest ns; -1 stays what it is.
 std::int64_t share(std::int64_t ns, std::int64_t count) { return ns < 0 ? ns : (ns + count / 2) / count; }
@@ -66,7 +69,8 @@ bool StepLoop::run() {
 
 bool StepLoop::prepare_step(bool& stop) {
   if (pass_.workload.before_step) {
-    const kymo_status status = pass_.call([&] { return pass_.workload.before_step(pass_.instance, pass_.context.handle()); });
+    const kymo_status status =
+        pass_.call([&] { return pass_.workload.before_step(pass_.instance, pass_.context.handle()); });
     if (!pass_.judge_call(status)) return false;
   }
   if (pass_.assignment.what.ranks == 1) return true;

@@ -13,8 +13,9 @@ namespace kymo::worker {
 
 /// Warm-up and measured steps of a pass.
 ///
-/// Mode hot makes batches of steps between two readings of the clocks; each batch is one sample, counted as a step. Mode cold flushes the
-/// caches before each step. Both hold the stream of the phase until all its work is queued. Warm-up steps are made singly and are not held.
+/// Mode hot makes batches of steps between two readings of the clocks; each batch is one sample, counted as a step.
+/// Mode cold flushes the caches before each step. Both hold the stream of the phase until all its work is queued.
+/// Warm-up steps are made singly and are not held.
 class StepLoop {
  public:
   /// Throws std::bad_alloc if the memory that flushes the CPU's cache cannot be had.
@@ -34,7 +35,8 @@ class StepLoop {
 
   bool is_warmup(std::int64_t step) const { return step < warmup_; }
   bool enough() const;
-  /// What a mode needs before its first measured step: unstored steps that find the size of a batch, or set up what the first step sets up.
+  /// What a mode needs before its first measured step: unstored steps that find the size of a batch, or set up what the
+  /// first step sets up.
   bool settle();
   /// Finds a batch that can be queued while its stream is held, if there is one.
   bool settle_hold();

@@ -13,11 +13,14 @@ namespace {
 
 const char* or_empty(const char* text) { return text ? text : ""; }
 
-std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional<double>(value) : std::nullopt; }
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
+}
 
 std::string describe(const event::Check& check) {
   std::ostringstream text;
-  text << "check " << quote(check.name) << (check.outcome == event::CheckOutcome::kFailed ? " failed" : " could not be made");
+  text << "check " << quote(check.name)
+       << (check.outcome == event::CheckOutcome::kFailed ? " failed" : " could not be made");
   if (!check.reference.empty()) text << " against " << check.reference;
   if (check.outcome == event::CheckOutcome::kFailed) {
     text << ": largest absolute error ";

@@ -16,7 +16,8 @@ namespace kymo::worker {
 
 int run_worker(const std::string& host, std::uint16_t port, int rank, const std::string& token) {
   const std::int64_t process_start_ns = now_ns();
-  // Another rank that is gone fails the call that meets it, and must not end this process: libraries write to its sockets.
+  // Another rank that is gone fails the call that meets it, and must not end this process: libraries write to its
+  // sockets.
   std::signal(SIGPIPE, SIG_IGN);
   keep_freed_memory();
   try {

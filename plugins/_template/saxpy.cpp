@@ -47,8 +47,8 @@ struct Vectors {
 
 class Saxpy final : public kymo::Workload {
  public:
-  // The single source of the name, the parameters and their documentation: `kymo list`, `kymo describe`, --set and reports read it.
-  // Names are lower-case letters, digits and '_'.
+  // The single source of the name, the parameters and their documentation: `kymo list`, `kymo describe`, --set and
+  // reports read it. Names are lower-case letters, digits and '_'.
   static kymo::Descriptor describe() {
     return kymo::Descriptor{"saxpy", "out = a * x + y over vectors in host memory"}
         .param("n", kymo::Int{1 << 20}.at_least(1).at_most(1 << 30).axis({1 << 16, 1 << 20, 1 << 24}).unit("elements"),
@@ -76,8 +76,9 @@ class Saxpy final : public kymo::Workload {
     ctx.mark("vectors filled");  // a named moment on the memory timeline
 
     const double bytes = fp64_ ? double_.bytes() : single_.bytes();
-    ctx.work("compute", 2.0 * static_cast<double>(n_), bytes);  // one multiplication and one addition per element; every vector passes once
-    ctx.metric("footprint", bytes, "bytes");                    // any figure of your own
+    ctx.work("compute", 2.0 * static_cast<double>(n_),
+             bytes);  // one multiplication and one addition per element; every vector passes once
+    ctx.metric("footprint", bytes, "bytes");  // any figure of your own
   }
 
   // Timed, again and again. Phases are timed on their own and never nest; scopes name regions inside them.
@@ -87,7 +88,8 @@ class Saxpy final : public kymo::Workload {
     compute();
   }
 
-  // Never timed. A fast wrong answer is a failed run. To say that there is no reference: kymo::Verification::unavailable("why").
+  // Never timed. A fast wrong answer is a failed run. To say that there is no reference:
+  // kymo::Verification::unavailable("why").
   kymo::Verification verify(kymo::Context& ctx) override {
     compute();
     kymo::Verification result;
@@ -98,7 +100,8 @@ class Saxpy final : public kymo::Workload {
       result.compare("out", reference, single_.out, single_.reference(static_cast<float>(a_)), 1e-6);
     }
 
-    // Ranks computed the same thing, so they must agree to the last bit. With one rank this compares a value with itself.
+    // Ranks computed the same thing, so they must agree to the last bit. With one rank this compares a value with
+    // itself.
     const std::vector<double> sums = ctx.all_gather(checksum());
     result.compare("agreement of ranks", "rank 0", sums, std::vector<double>(sums.size(), sums.front()), 0);
     return result;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One collective over and over: what the connection between the ranks gives. The sizes and figures are those of nccl-tests.
+// One collective over and over: what the connection between the ranks gives. The sizes and figures are those of
+// nccl-tests.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/zeros.h>
@@ -45,19 +46,22 @@ class AllReduce final : public kymo::Workload {
  public:
   static kymo::Descriptor describe() {
     constexpr std::int64_t kMegabyte = 1 << 20;
-    return kymo::Descriptor{"all_reduce", "one collective between all ranks; bytes of work are what a link must carry (busbw)"}
-        .param("backend", kymo::Choice{"auto", kymo::comm::backend_names()}, "library underneath; auto is nccl on GPUs and gloo on the CPU")
-        .param("operation", kymo::Choice{"all_reduce", {"all_reduce", "reduce_scatter", "all_gather", "broadcast"}}, "which collective")
+    return kymo::Descriptor{"all_reduce",
+                            "one collective between all ranks; bytes of work are what a link must carry (busbw)"}
+        .param("backend", kymo::Choice{"auto", kymo::comm::backend_names()},
+               "library underneath; auto is nccl on GPUs and gloo on the CPU")
+        .param("operation", kymo::Choice{"all_reduce", {"all_reduce", "reduce_scatter", "all_gather", "broadcast"}},
+               "which collective")
         .param("bytes",
                kymo::Int{64 * kMegabyte}.at_least(1).unit("B").axis(
                    {kMegabyte, 4 * kMegabyte, 16 * kMegabyte, 64 * kMegabyte, 256 * kMegabyte, 1024 * kMegabyte}),
                "size of the message, the larger of input and output; made a whole number of elements for each rank")
         .param("dtype", kymo::Choice{"fp32", kymo::libtorch::dtype_names()}, "element type")
         .param("in_place", kymo::Bool{true}, "whether input and output share their memory")
-        .param(
-            "calls", kymo::Int{1}.at_least(1),
-            "calls in one step, one behind the other: with many, what it takes to launch the first and to wait for the last is shared, as "
-            "in nccl-tests")
+        .param("calls", kymo::Int{1}.at_least(1),
+               "calls in one step, one behind the other: with many, what it takes to launch the first and to wait for "
+               "the last is shared, as "
+               "in nccl-tests")
         .param("own_stream", kymo::Bool{false},
                "NCCL on a stream of its own, as a training that overlaps has it, instead of the current one")
         .phases({"communication"})
@@ -78,7 +82,8 @@ class AllReduce final : public kymo::Workload {
     // Zeros stay zeros, however often they are summed in place.
     const at::Tensor whole = at::zeros({elements}, at::TensorOptions().dtype(type_).device(device_));
     buffers_ = Buffers::make(operation_, whole, ctx.boolean("in_place"), ranks_->rank(), ranks_->size());
-    for (const at::Tensor& tensor : {buffers_.input, buffers_.output}) kymo::libtorch::tag(ctx, tensor, kymo::Block::Workspace);
+    for (const at::Tensor& tensor : {buffers_.input, buffers_.output})
+      kymo::libtorch::tag(ctx, tensor, kymo::Block::Workspace);
 
     calls_ = ctx.integer("calls");
     const auto message_bytes = static_cast<double>(whole.nbytes());
@@ -130,12 +135,13 @@ class AllReduce final : public kymo::Workload {
     const at::Tensor wanted = expected(elements);
     const std::int64_t wrong = buffers.output.ne(wanted).sum().item<std::int64_t>();
     const bool kept = in_place || operation_ != "all_reduce" || at::equal(buffers.input, mine);
-    result.that(wrong == 0 && kept,
-                operation_ + " of " + std::to_string(elements) + " elements" + (in_place ? " in place" : " out of place"),
-                "whole numbers, computed on each rank",
-                wrong  ? std::to_string(wrong) + " elements differ"
-                : kept ? ""
-                       : "the input was changed");
+    result.that(
+        wrong == 0 && kept,
+        operation_ + " of " + std::to_string(elements) + " elements" + (in_place ? " in place" : " out of place"),
+        "whole numbers, computed on each rank",
+        wrong  ? std::to_string(wrong) + " elements differ"
+        : kept ? ""
+               : "the input was changed");
   }
 
   std::string operation_;

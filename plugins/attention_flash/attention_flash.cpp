@@ -12,12 +12,14 @@ class AttentionFlash final : public kymo::transformer::AttentionWorkload {
   static kymo::Descriptor describe() {
     return describe_as("attention_flash",
                        "FlashAttention-2 by the operators of libkymo_ops.so, in CUDA or in tensor operations. "
-                       "FLOPs count half if causal and 2.5 times forward for backward; bytes are the inputs and outputs, each once")
-        .param(
-            "implementation", kymo::Choice{"auto", {"auto", "tiled", "flash"}}.axis({"tiled", "flash"}),
-            "flash is CUDA, tiled is tensor operations on any device, auto is flash where it runs and else tiled; the run is skipped where "
-            "flash was asked for and does not run")
-        .param("deterministic", kymo::Bool{false}, "gradients are the same to the last bit in every step; tiled always are");
+                       "FLOPs count half if causal and 2.5 times forward for backward; bytes are the inputs and "
+                       "outputs, each once")
+        .param("implementation", kymo::Choice{"auto", {"auto", "tiled", "flash"}}.axis({"tiled", "flash"}),
+               "flash is CUDA, tiled is tensor operations on any device, auto is flash where it runs and else tiled; "
+               "the run is skipped where "
+               "flash was asked for and does not run")
+        .param("deterministic", kymo::Bool{false},
+               "gradients are the same to the last bit in every step; tiled always are");
   }
 
  private:
@@ -25,7 +27,8 @@ class AttentionFlash final : public kymo::transformer::AttentionWorkload {
     return kymo::transformer::make_operator_attention(ctx.text("implementation"), causal, ctx.boolean("deterministic"));
   }
 
-  void check(kymo::Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal) override {
+  void check(kymo::Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+             bool causal) override {
     kymo::ops::AttentionOptions options;
     options.causal = causal;
     options.implementation = ctx.text("implementation");

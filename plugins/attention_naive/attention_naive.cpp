@@ -9,9 +9,10 @@ namespace {
 class AttentionNaive final : public kymo::transformer::AttentionWorkload {
  public:
   static kymo::Descriptor describe() {
-    return describe_as("attention_naive",
-                       "attention from matrix products and a softmax, with all scores in memory. "
-                       "FLOPs count half if causal and 2.5 times forward for backward; bytes include every pass over the scores");
+    return describe_as(
+        "attention_naive",
+        "attention from matrix products and a softmax, with all scores in memory. "
+        "FLOPs count half if causal and 2.5 times forward for backward; bytes include every pass over the scores");
   }
 
  private:
@@ -19,8 +20,8 @@ class AttentionNaive final : public kymo::transformer::AttentionWorkload {
     return kymo::transformer::make_attention("naive", causal);
   }
 
-  /// Forward: product (1), softmax (2), values (1), and the mask (2). Backward: weights for the value gradient (1), their gradient (1),
-  /// softmax (3), products for query and key (2).
+  /// Forward: product (1), softmax (2), values (1), and the mask (2). Backward: weights for the value gradient (1),
+  /// their gradient (1), softmax (3), products for query and key (2).
   int score_passes(bool backward, bool causal) const override { return backward ? 7 : causal ? 6 : 4; }
 };
 

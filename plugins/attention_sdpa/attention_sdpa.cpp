@@ -14,7 +14,8 @@ class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
   static kymo::Descriptor describe() {
     return describe_as("attention_sdpa",
                        "LibTorch's scaled_dot_product_attention. "
-                       "FLOPs count half if causal and 2.5 times forward for backward; bytes are the inputs and outputs, each once")
+                       "FLOPs count half if causal and 2.5 times forward for backward; bytes are the inputs and "
+                       "outputs, each once")
         .param("backend", kymo::Choice{"auto", SdpaBackend::names()}.axis({"cudnn", "flash", "efficient", "math"}),
                "kernel that must be used; the run is skipped where LibTorch has none for the device, type and shape");
   }
@@ -25,13 +26,15 @@ class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
     return kymo::transformer::make_attention(backend == "auto" ? "sdpa" : "sdpa_" + backend, causal);
   }
 
-  void check(kymo::Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal) override {
+  void check(kymo::Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+             bool causal) override {
     const std::string wanted = ctx.text("backend");
     const SdpaBackend allowed(wanted);
     const std::string chosen = SdpaBackend::chosen_for(query, key, value, causal);
     if (chosen.empty() || (wanted != "auto" && wanted != chosen))
-      ctx.skip("LibTorch has no " + (wanted == "auto" ? std::string("fused") : wanted) + " attention for " + ctx.text("dtype") +
-               ", head_dim " + std::to_string(query.size(-1)) + " on " + (ctx.is_cuda() ? "cuda" : "cpu"));
+      ctx.skip("LibTorch has no " + (wanted == "auto" ? std::string("fused") : wanted) + " attention for " +
+               ctx.text("dtype") + ", head_dim " + std::to_string(query.size(-1)) + " on " +
+               (ctx.is_cuda() ? "cuda" : "cpu"));
     ctx.metric("backend", chosen);
   }
 

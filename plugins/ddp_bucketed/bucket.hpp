@@ -22,6 +22,7 @@ class Bucket {
   virtual void wait() = 0;
 };
 
-/// With `in_buffer` the gradients are views of one buffer and there is one call; else each keeps a tensor of its own and the calls are
-/// begun as one group.
-std::unique_ptr<Bucket> make_bucket(kymo::comm::Communicator& communicator, std::vector<at::Tensor> parameters, bool in_buffer);
+/// With `in_buffer` the gradients are views of one buffer and there is one call; else each keeps a tensor of its own
+/// and the calls are begun as one group.
+std::unique_ptr<Bucket> make_bucket(kymo::comm::Communicator& communicator, std::vector<at::Tensor> parameters,
+                                    bool in_buffer);

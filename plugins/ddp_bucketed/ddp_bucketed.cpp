@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data parallelism with buckets: gradients travel in groups, few enough to be quick and early enough to be hidden by the backward pass.
+// Data parallelism with buckets: gradients travel in groups, few enough to be quick and early enough to be hidden by
+// the backward pass.
 #include <kymo/workload.hpp>
 #include <memory>
 #include <string>
@@ -16,8 +17,10 @@ using kymo::training::Replica;
 
 class Bucketed final : public kymo::training::GradientExchange {
  public:
-  Bucketed(const Replica& replica, double limit_mib, bool in_buffers, bool taper = false) : bucket_of_(replica.parameters.size()) {
-    for (const std::vector<std::size_t>& members : kymo::training::assign_buckets(replica.parameters, limit_mib, taper)) {
+  Bucketed(const Replica& replica, double limit_mib, bool in_buffers, bool taper = false)
+      : bucket_of_(replica.parameters.size()) {
+    for (const std::vector<std::size_t>& members :
+         kymo::training::assign_buckets(replica.parameters, limit_mib, taper)) {
       std::vector<at::Tensor> parameters;
       for (std::size_t i : members) {
         parameters.push_back(replica.parameters[i]);
@@ -26,7 +29,8 @@ class Bucketed final : public kymo::training::GradientExchange {
       buckets_.push_back(make_bucket(*replica.communicator, std::move(parameters), in_buffers));
     }
     missing_.resize(buckets_.size());
-    hooks_ = std::make_unique<kymo::training::GradientHooks>(replica.parameters, [this](std::size_t i) { on_ready(bucket_of_[i]); });
+    hooks_ = std::make_unique<kymo::training::GradientHooks>(replica.parameters,
+                                                             [this](std::size_t i) { on_ready(bucket_of_[i]); });
   }
 
   void begin_step() override {
@@ -61,24 +65,28 @@ class DdpBucketed final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor("ddp_bucketed",
-                      "data-parallel training: one all-reduce per bucket of gradients, begun in the backward pass once all of the bucket "
+                      "data-parallel training: one all-reduce per bucket of gradients, begun in the backward pass once "
+                      "all of the bucket "
                       "are ready")
         .param("bucket_mb", kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 100, 1000}),
-               "a bucket holds at most this much, in 2^20 bytes; a larger gradient has one to itself. Filled in reverse order of the "
+               "a bucket holds at most this much, in 2^20 bytes; a larger gradient has one to itself. Filled in "
+               "reverse order of the "
                "parameters")
         .param("taper", kymo::Bool{false},
-               "a bucket holds at most half of what is left as well, down to 1 MiB: large ones travel fastest, but nothing hides the "
+               "a bucket holds at most half of what is left as well, down to 1 MiB: large ones travel fastest, but "
+               "nothing hides the "
                "transfer of the last one")
-        .param(
-            "gradients", kymo::Choice{"auto", {"auto", "separate", "views"}}.axis({"separate", "views"}),
-            "separate tensors, whose calls NCCL launches as one, or views of the bucket's buffer, which has to be zeroed and to which the "
-            "backward pass adds; auto is separate with NCCL and views with Gloo, which has no group of calls");
+        .param("gradients", kymo::Choice{"auto", {"auto", "separate", "views"}}.axis({"separate", "views"}),
+               "separate tensors, whose calls NCCL launches as one, or views of the bucket's buffer, which has to be "
+               "zeroed and to which the "
+               "backward pass adds; auto is separate with NCCL and views with Gloo, which has no group of calls");
   }
 
  protected:
   std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
     const std::string gradients = replica.ctx.text("gradients");
-    const bool in_buffers = gradients == "auto" ? replica.communicator->backend() == kymo::comm::Backend::kGloo : gradients == "views";
+    const bool in_buffers =
+        gradients == "auto" ? replica.communicator->backend() == kymo::comm::Backend::kGloo : gradients == "views";
     return std::make_unique<Bucketed>(replica, replica.ctx.real("bucket_mb"), in_buffers, replica.ctx.boolean("taper"));
   }
 };

@@ -49,10 +49,10 @@ class DdpFlat final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor("ddp_flat", "data-parallel training: one all-reduce of all gradients, after the backward pass")
-        .param(
-            "copy", kymo::Bool{false},
-            "true copies the gradients into the buffer and the means back; false keeps the gradients in the buffer, to which the backward "
-            "pass then adds");
+        .param("copy", kymo::Bool{false},
+               "true copies the gradients into the buffer and the means back; false keeps the gradients in the buffer, "
+               "to which the backward "
+               "pass then adds");
   }
 
  protected:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data parallelism as LibTorch itself does it: the reducer that is inside PyTorch's DistributedDataParallel, without Python.
+// Data parallelism as LibTorch itself does it: the reducer that is inside PyTorch's DistributedDataParallel, without
+// Python.
 #include <kymo/workload.hpp>
 #include <limits>
 #include <memory>
@@ -16,22 +17,26 @@ using kymo::training::Replica;
 
 class TorchReducer final : public kymo::training::GradientExchange {
  public:
-  TorchReducer(const Replica& replica, const ProcessGroupPointer& group, double bucket_mib) : parameters_(replica.parameters) {
+  TorchReducer(const Replica& replica, const ProcessGroupPointer& group, double bucket_mib)
+      : parameters_(replica.parameters) {
     const std::vector<bool> sparse(parameters_.size(), false);
-    // As DistributedDataParallel begins: one bucket of everything, made anew after the first step in the order the gradients came in.
-    auto buckets = std::get<0>(
-        c10d::compute_bucket_assignment_by_size(parameters_, {static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())}, sparse));
+    // As DistributedDataParallel begins: one bucket of everything, made anew after the first step in the order the
+    // gradients came in.
+    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
+        parameters_, {static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())}, sparse));
     constexpr std::int64_t kFirstBucketBytes = 1 << 20;
     const auto bytes = static_cast<std::int64_t>(bucket_mib * 1048576.0);
-    reducer_ = std::make_shared<c10d::Reducer>(parameters_, std::move(buckets), group, sparse, bytes, /*find_unused_parameters=*/false,
-                                               /*gradient_as_bucket_view=*/true, std::unordered_map<std::size_t, std::string>{},
-                                               std::min(bytes, kFirstBucketBytes), /*skip_all_reduce_unused_params=*/false,
-                                               /*use_python_reducer=*/false, std::vector<std::int64_t>{});
+    reducer_ = std::make_shared<c10d::Reducer>(
+        parameters_, std::move(buckets), group, sparse, bytes, /*find_unused_parameters=*/false,
+        /*gradient_as_bucket_view=*/true, std::unordered_map<std::size_t, std::string>{},
+        std::min(bytes, kFirstBucketBytes), /*skip_all_reduce_unused_params=*/false,
+        /*use_python_reducer=*/false, std::vector<std::int64_t>{});
   }
   ~TorchReducer() override { reducer_->remove_autograd_hooks(); }
 
   void begin_step() override {
-    kymo::training::drop_gradients(parameters_);  // as PyTorch's zero_grad() does: the reducer then copies them into its buckets
+    kymo::training::drop_gradients(
+        parameters_);  // as PyTorch's zero_grad() does: the reducer then copies them into its buckets
     reducer_->prepare_for_forward();
     reducer_->rebuild_buckets();
     reducer_->prepare_for_backward({});
@@ -47,7 +52,8 @@ class DdpTorch final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor("ddp_torch",
-                      "data-parallel training by the reducer inside PyTorch's DistributedDataParallel; it waits in the phase backward, and "
+                      "data-parallel training by the reducer inside PyTorch's DistributedDataParallel; it waits in the "
+                      "phase backward, and "
                       "its calls are not among the collectives: a trace shows their kernels alone")
         .param("bucket_mb", kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 25, 100, 1000}),
                "a bucket is closed once it holds this much, in 2^20 bytes; the first one at 1 MiB");

@@ -35,7 +35,9 @@ class StateReport {
   static std::vector<at::Tensor> state_of(const Sharded& optimizer) {
     return optimizer.state_tensors();
   }
-  static std::vector<at::Tensor> state_of(const torch::optim::Optimizer& optimizer) { return training::state_tensors(optimizer); }
+  static std::vector<at::Tensor> state_of(const torch::optim::Optimizer& optimizer) {
+    return training::state_tensors(optimizer);
+  }
 
   Context ctx_;
   bool report_;
@@ -69,7 +71,8 @@ void tag_parameters(const Context& ctx, const std::vector<at::Tensor>& buffers) 
 
 class BroadcastUpdate final : public training::ParameterUpdate {
  public:
-  BroadcastUpdate(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make, bool report)
+  BroadcastUpdate(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make,
+                  bool report)
       : ctx_(replica.ctx),
         share_(scheme.communicate),
         optimizer_(replica.parameters, make, *replica.communicator, {.flat = scheme.flat, .pieces = scheme.pieces}),
@@ -135,12 +138,13 @@ class Zero1Update final : public training::ParameterUpdate {
   StateReport state_;
 };
 
-Halves make_zero1(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make, bool report) {
+Halves make_zero1(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make,
+                  bool report) {
   training::Zero1::Options options;
   if (scheme.bucket_mib > 0) options.bucket_bytes = scheme.bucket_mib * 1048576.0;
   options.overlap = scheme.overlap;
-  auto zero =
-      std::make_shared<training::Zero1>(torch::optim::OptimizerParamGroup(replica.parameters), make, *replica.communicator, options);
+  auto zero = std::make_shared<training::Zero1>(torch::optim::OptimizerParamGroup(replica.parameters), make,
+                                                *replica.communicator, options);
   Halves halves;
   halves.owned_bytes = zero->owned_bytes();
   halves.exchange = std::make_unique<Zero1Exchange>(zero);
@@ -158,7 +162,8 @@ double sent_bytes(const std::string& scheme, int ranks, double gradient_bytes, d
   return others * (2 * gradient_bytes + (scheme == "broadcast" ? parameter_bytes : 0));
 }
 
-Halves make_halves(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make, bool report) {
+Halves make_halves(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make,
+                   bool report) {
   if (scheme.name == "zero1") return make_zero1(scheme, replica, make, report);
   Halves halves;
   if (scheme.name == "broadcast") {

@@ -22,8 +22,9 @@ struct Scheme {
 /// none, broadcast, zero1.
 std::vector<std::string> scheme_names();
 
-/// Bytes that a rank sends in a step at the least, averaged over the ranks: of N, with G bytes of gradients and P of parameters, an
-/// all-reduce sends 2·(N−1)/N·G, a reduce-scatter (N−1)/N·G, an all-gather (N−1)/N·P, and so do broadcasts of all parameters together.
+/// Bytes that a rank sends in a step at the least, averaged over the ranks: of N, with G bytes of gradients and P of
+/// parameters, an all-reduce sends 2·(N−1)/N·G, a reduce-scatter (N−1)/N·G, an all-gather (N−1)/N·P, and so do
+/// broadcasts of all parameters together.
 double sent_bytes(const std::string& scheme, int ranks, double gradient_bytes, double parameter_bytes);
 
 /// The two halves of a scheme over one set of parameters.
@@ -33,6 +34,7 @@ struct Halves {
   std::int64_t owned_bytes = 0;  ///< of the parameters that this rank updates
 };
 
-/// Tells the host which memory holds parameters and state; with `report` also optimizer_state_bytes after the first update. Throws
-/// std::invalid_argument for another name.
-Halves make_halves(const Scheme& scheme, const kymo::training::Replica& replica, const kymo::training::OptimizerFactory& make, bool report);
+/// Tells the host which memory holds parameters and state; with `report` also optimizer_state_bytes after the first
+/// update. Throws std::invalid_argument for another name.
+Halves make_halves(const Scheme& scheme, const kymo::training::Replica& replica,
+                   const kymo::training::OptimizerFactory& make, bool report);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data-parallel training whose optimizer state is divided over the ranks, by broadcast from owners or as ZeRO stage 1, beside none of it.
+// Data-parallel training whose optimizer state is divided over the ranks, by broadcast from owners or as ZeRO stage 1,
+// beside none of it.
 #include <utility>
 
 #include "schemes.hpp"
@@ -18,18 +19,22 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
   static kymo::Descriptor describe() {
     using kymo::Bool, kymo::Choice, kymo::Int, kymo::Real;
     return descriptor("sharded_optimizer",
-                      "data-parallel training whose optimizer state and update are divided over the ranks, by two schemes and none")
-        .param(
-            "scheme", Choice{"broadcast", scheme_names()}.axis(scheme_names()),
-            "none updates everything on every rank; broadcast gives each parameter an owner, which alone keeps its state and sends it to "
-            "the others; zero1 is ZeRO stage 1: gradients are reduced and scattered, each rank updates its part of one flat buffer, and "
-            "the parts are gathered")
-        .param(
-            "wrapped", Choice{"configured", wrapped_names()},
-            "the optimizer that is divided: the one that `optimizer` names, or one of LibTorch's own as it is (momentum is SGD with 0.9)")
-        .param("flat", Bool{true}, "scheme=broadcast: one message for all parameters of an owner and piece; false sends each by itself")
+                      "data-parallel training whose optimizer state and update are divided over the ranks, by two "
+                      "schemes and none")
+        .param("scheme", Choice{"broadcast", scheme_names()}.axis(scheme_names()),
+               "none updates everything on every rank; broadcast gives each parameter an owner, which alone keeps its "
+               "state and sends it to "
+               "the others; zero1 is ZeRO stage 1: gradients are reduced and scattered, each rank updates its part of "
+               "one flat buffer, and "
+               "the parts are gathered")
+        .param("wrapped", Choice{"configured", wrapped_names()},
+               "the optimizer that is divided: the one that `optimizer` names, or one of LibTorch's own as it is "
+               "(momentum is SGD with 0.9)")
+        .param("flat", Bool{true},
+               "scheme=broadcast: one message for all parameters of an owner and piece; false sends each by itself")
         .param("pieces", Int{4}.at_least(1).at_most(64).axis({1, 4}),
-               "scheme=broadcast: the update goes in so many pieces of about equal size, each broadcast while the next is updated")
+               "scheme=broadcast: the update goes in so many pieces of about equal size, each broadcast while the next "
+               "is updated")
         .param("bucket_mb", Real{100}.at_least(0).unit("MiB").axis({0, 10, 100, 1000}),
                "scheme=zero1: parameters of one reduce-scatter and one all-gather; 0 makes one of all")
         .param("overlap", Bool{true},
@@ -41,12 +46,15 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
                ctx.real("bucket_mb"), ctx.boolean("overlap"), ctx.boolean("communicate")};
     wrapped_ = ctx.text("wrapped");
     if (scheme_.name == "zero1" && !scheme_.communicate && ctx.world_size() > 1)
-      ctx.skip("scheme=zero1 has no step without communication: its gradients are reduced in place; take scheme=none or broadcast");
+      ctx.skip(
+          "scheme=zero1 has no step without communication: its gradients are reduced in place; take scheme=none or "
+          "broadcast");
     DataParallelWorkload::prepare(ctx);
     const auto bytes = static_cast<double>(parameter_bytes_);
     ctx.metric("parameter_bytes", bytes, "B");
     ctx.metric("owned_parameter_bytes", static_cast<double>(owned_bytes_), "B");
-    ctx.metric("communication_bytes_per_step", scheme_.communicate ? sent_bytes(scheme_.name, ctx.world_size(), bytes, bytes) : 0, "B");
+    ctx.metric("communication_bytes_per_step",
+               scheme_.communicate ? sent_bytes(scheme_.name, ctx.world_size(), bytes, bytes) : 0, "B");
   }
 
   kymo::Verification verify(Context& ctx) override {
@@ -71,7 +79,8 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
  private:
   Halves make(const training::Replica& replica) {
     // Verification names its own rules, so that they can be held against one process.
-    Halves halves = make_halves(scheme_, replica, wrapped_factory(verifying_ ? "configured" : wrapped_, replica.rule), !verifying_);
+    Halves halves =
+        make_halves(scheme_, replica, wrapped_factory(verifying_ ? "configured" : wrapped_, replica.rule), !verifying_);
     if (!verifying_) {
       communicator_ = replica.communicator;
       parameter_bytes_ = training::bytes_of(replica.parameters);

@@ -34,7 +34,8 @@ struct Side {
   std::function<void(const OptimizerParamGroup&)> add;
 };
 
-std::vector<at::Tensor> draw(const std::vector<std::vector<std::int64_t>>& sizes, const at::Device& device, at::Generator& generator) {
+std::vector<at::Tensor> draw(const std::vector<std::vector<std::int64_t>>& sizes, const at::Device& device,
+                             at::Generator& generator) {
   std::vector<at::Tensor> drawn;
   for (const auto& size : sizes)
     drawn.push_back(at::empty(size, at::TensorOptions().dtype(at::kDouble).device(device)).normal_(0, 1, generator));
@@ -67,23 +68,24 @@ Side unsharded(std::vector<at::Tensor> parameters, const training::OptimizerFact
   return side;
 }
 
-Side by_broadcast(std::vector<at::Tensor> parameters, const training::OptimizerFactory& make, kymo::comm::Communicator& communicator,
-                  const Scheme& scheme) {
-  auto sharded =
-      std::make_shared<training::ShardedOptimizer>(parameters, make, communicator, training::ShardedOptimizer::Options{scheme.flat});
+Side by_broadcast(std::vector<at::Tensor> parameters, const training::OptimizerFactory& make,
+                  kymo::comm::Communicator& communicator, const Scheme& scheme) {
+  auto sharded = std::make_shared<training::ShardedOptimizer>(parameters, make, communicator,
+                                                              training::ShardedOptimizer::Options{scheme.flat});
   Side side;
   side.parameters = std::move(parameters);
   side.add = [sharded](const OptimizerParamGroup& group) { sharded->add_param_group(group); };
   side.step = [sharded, &communicator, &side_parameters = sharded->param_groups()] {
     for (const OptimizerParamGroup& group : side_parameters)
-      for (const at::Tensor& parameter : group.params()) communicator.all_reduce(parameter.grad(), kymo::comm::Reduction::kAverage)->wait();
+      for (const at::Tensor& parameter : group.params())
+        communicator.all_reduce(parameter.grad(), kymo::comm::Reduction::kAverage)->wait();
     sharded->step();
   };
   return side;
 }
 
-Side by_zero1(std::vector<at::Tensor> parameters, const training::OptimizerFactory& make, kymo::comm::Communicator& communicator,
-              const Scheme& scheme) {
+Side by_zero1(std::vector<at::Tensor> parameters, const training::OptimizerFactory& make,
+              kymo::comm::Communicator& communicator, const Scheme& scheme) {
   training::Zero1::Options options;
   options.bucket_bytes = scheme.bucket_mib > 0 ? 4000 : 1e9;  // several buckets, or one
   options.overlap = false;                                    // the gradients are drawn: no backward runs here
@@ -115,8 +117,8 @@ void set_gradients(const Side& sharded, const Side& whole, const kymo::Context& 
 
 }  // namespace
 
-void hold_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ctx, kymo::comm::Communicator& communicator,
-                             const Scheme& scheme, const std::string& wrapped) {
+void hold_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ctx,
+                             kymo::comm::Communicator& communicator, const Scheme& scheme, const std::string& wrapped) {
   if (scheme.name == "none") return;
   const at::Device device = kymo::libtorch::select_device(ctx);
   at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 7);

@@ -17,7 +17,8 @@ using kymo::training::optimizer_factory;
 
 kymo::training::OptimizerFactory configured(const kymo::training::UpdateRule& rule) {
   if (rule.name == "sgd") return optimizer_factory<optim::SGD>(optim::SGDOptions(rule.learning_rate));
-  if (rule.name != "adamw") throw std::invalid_argument("there is no optimizer '" + rule.name + "' to shard: it is one of adamw, sgd");
+  if (rule.name != "adamw")
+    throw std::invalid_argument("there is no optimizer '" + rule.name + "' to shard: it is one of adamw, sgd");
   kymo::training::AdamWSetting setting;
   setting.learning_rate = rule.learning_rate;
   return optimizer_factory<kymo::training::FusedAdamW>(setting);

@@ -18,9 +18,9 @@ std::vector<std::string> size_choices() {
 
 void skip_unless_available(kymo::Context& ctx, const Settings& settings) {
   // Under autocast attention sees the type that the projections give.
-  const std::string reason =
-      transformer::why_unavailable(settings.attention, kymo::libtorch::select_device(ctx), settings.autocast.value_or(settings.dtype),
-                                   settings.model.context, settings.model.head_dim());
+  const std::string reason = transformer::why_unavailable(settings.attention, kymo::libtorch::select_device(ctx),
+                                                          settings.autocast.value_or(settings.dtype),
+                                                          settings.model.context, settings.model.head_dim());
   if (!reason.empty()) ctx.skip("attention=" + settings.attention + " cannot run: " + reason);
 }
 
@@ -28,7 +28,8 @@ void skip_unless_available(kymo::Context& ctx, const Settings& settings) {
 void override_dimension(kymo::Context& ctx, const char* name, bool custom, std::int64_t& dimension) {
   const std::int64_t given = ctx.integer(name);
   if (given > 0) dimension = given;
-  if (given == 0 && custom) throw std::invalid_argument(std::string(name) + " is 0: size=custom needs d_model, d_ff, layers and heads");
+  if (given == 0 && custom)
+    throw std::invalid_argument(std::string(name) + " is 0: size=custom needs d_model, d_ff, layers and heads");
 }
 
 transformer::Config read_config(kymo::Context& ctx) {
@@ -50,9 +51,10 @@ transformer::Config read_config(kymo::Context& ctx) {
 
 kymo::Descriptor describe_settings() {
   using kymo::Bool, kymo::Choice, kymo::Int;
-  return kymo::Descriptor{"transformer_lm",
-                          "one training step of a decoder-only Transformer language model (RMSNorm, rotary positions, SwiGLU) with AdamW, "
-                          "on random weights and tokens"}
+  return kymo::Descriptor{
+      "transformer_lm",
+      "one training step of a decoder-only Transformer language model (RMSNorm, rotary positions, SwiGLU) with AdamW, "
+      "on random weights and tokens"}
       .param("size", Choice{"tiny", size_choices()}.axis({"small", "medium", "large", "xl", "2.7B"}),
              "sets d_model, d_ff, layers and heads; custom takes them one by one")
       .param("vocab_size", Int{10000}.at_least(1), "different tokens")
@@ -62,21 +64,24 @@ kymo::Descriptor describe_settings() {
       .param("layers", Int{0}.at_least(0), "number of blocks; 0 takes the size's")
       .param("heads", Int{0}.at_least(0), "attention heads, which share d_model evenly; 0 takes the size's")
       .param("batch", Int{4}.at_least(1).unit("sequences").axis({1, 2, 4, 8, 16}), "sequences in a batch")
-      .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()}, "element type of weights, gradients and optimizer state")
+      .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()},
+             "element type of weights, gradients and optimizer state")
       .param("autocast", Bool{false}, "run the forward pass in mixed precision: bf16 products, fp32 weights")
       .param("mode", Choice{"train", kymo::training::mode_names()}.axis(kymo::training::mode_names()),
              "how far a step goes; forward records nothing for gradients")
-      .param(
-          "attention", Choice{"naive", transformer::attention_names()}.axis({"naive", "tiled", "flash", "sdpa"}),
-          "naive holds all scores in memory; tiled and flash are FlashAttention-2 in tensor operations and in CUDA; sdpa is LibTorch's "
-          "fused "
-          "kernel, and sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math the one named. The run is skipped where there is none for the "
-          "device, type and shape")
-      .param(
-          "execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}),
-          "graph captures the step into a CUDA graph and replays it (device=cuda alone). The capture is in step 0, in the phases forward, "
-          "backward and optimizer, and runs nothing; step 0 then replays the graph once, as every later step does, in the phase replay. "
-          "Three passes without an update warm up before step 0 and change no weight")
+      .param("attention", Choice{"naive", transformer::attention_names()}.axis({"naive", "tiled", "flash", "sdpa"}),
+             "naive holds all scores in memory; tiled and flash are FlashAttention-2 in tensor operations and in CUDA; "
+             "sdpa is LibTorch's "
+             "fused "
+             "kernel, and sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math the one named. The run is skipped where "
+             "there is none for the "
+             "device, type and shape")
+      .param("execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}),
+             "graph captures the step into a CUDA graph and replays it (device=cuda alone). The capture is in step 0, "
+             "in the phases forward, "
+             "backward and optimizer, and runs nothing; step 0 then replays the graph once, as every later step does, "
+             "in the phase replay. "
+             "Three passes without an update warm up before step 0 and change no weight")
       .phases({"forward", "backward", "optimizer", "replay"})
       .uses(kymo::Framework::LibTorch)
       .ranks(1, 1)
@@ -91,9 +96,11 @@ Settings read_settings(kymo::Context& ctx) {
   settings.mode = kymo::training::mode_of(ctx.text("mode"));
   settings.attention = ctx.text("attention");
   settings.graph = ctx.text("execution") == "graph";
-  if (settings.graph && !ctx.is_cuda()) ctx.skip("execution=graph needs device=cuda: there are no CUDA graphs on a CPU");
+  if (settings.graph && !ctx.is_cuda())
+    ctx.skip("execution=graph needs device=cuda: there are no CUDA graphs on a CPU");
   if (ctx.boolean("autocast")) {
-    if (settings.dtype != at::kFloat) ctx.skip("autocast is for fp32 weights: dtype=" + ctx.text("dtype") + " leaves it nothing to do");
+    if (settings.dtype != at::kFloat)
+      ctx.skip("autocast is for fp32 weights: dtype=" + ctx.text("dtype") + " leaves it nothing to do");
     settings.autocast = at::kBFloat16;
   }
   skip_unless_available(ctx, settings);

@@ -24,6 +24,6 @@ struct Settings {
 
 kymo::Descriptor describe_settings();
 
-/// Throws std::invalid_argument for an impossible model; skips the run where autocast would have nothing to do, the device has no
-/// graphs, or the attention does not run.
+/// Throws std::invalid_argument for an impossible model; skips the run where autocast would have nothing to do, the
+/// device has no graphs, or the attention does not run.
 Settings read_settings(kymo::Context& ctx);

@@ -80,7 +80,8 @@ class TransformerLm final : public kymo::Workload {
     parts_.optimizer_scope = "adamw";
     for (const at::Tensor& parameter : parts_.parameters) {
       const kymo::training::AdamWState* state = optimizer_->state_of(parameter);
-      for (const at::Tensor& part : {state->mean, state->square_mean, state->step}) kymo::libtorch::tag(ctx, part, Block::OptimizerState);
+      for (const at::Tensor& part : {state->mean, state->square_mean, state->step})
+        kymo::libtorch::tag(ctx, part, Block::OptimizerState);
     }
     ctx.mark("optimizer_ready");
   }
@@ -120,7 +121,8 @@ class TransformerLm final : public kymo::Workload {
     ctx.metric("residual_stream_bytes", tokens * static_cast<double>(settings_.model.d_model) * element_bytes, "B");
   }
 
-  void declare_work(Context& ctx, const kymo::transformer::ForwardFlops& forward, double elements, double element_bytes) const {
+  void declare_work(Context& ctx, const kymo::transformer::ForwardFlops& forward, double elements,
+                    double element_bytes) const {
     const double backward = settings_.mode == kymo::training::Mode::kForward ? 0 : forward.backward();
     const bool updates = settings_.mode == kymo::training::Mode::kTrain;
     const double update = updates ? elements * kymo::training::kAdamWFlopsPerElement : 0;
@@ -133,7 +135,9 @@ class TransformerLm final : public kymo::Workload {
     if (updates) ctx.work("optimizer", update, elements * element_bytes * kymo::training::kAdamWTransfersPerElement);
   }
 
-  static void report_loss(const Context& ctx, const char* name, const at::Tensor& loss) { ctx.metric(name, loss.item<double>(), "nat"); }
+  static void report_loss(const Context& ctx, const char* name, const at::Tensor& loss) {
+    ctx.metric(name, loss.item<double>(), "nat");
+  }
 
   std::optional<Context> ctx_;
   Settings settings_;

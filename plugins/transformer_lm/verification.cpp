@@ -21,8 +21,8 @@ namespace {
 namespace training = kymo::training;
 namespace transformer = kymo::transformer;
 
-/// Deviation allowed as a part of the largest expected value: a few times what rounding gives in this small model. A wrong mask, rotation
-/// or gradient changes whole digits.
+/// Deviation allowed as a part of the largest expected value: a few times what rounding gives in this small model. A
+/// wrong mask, rotation or gradient changes whole digits.
 double tolerance_of(const Settings& settings) {
   if (settings.autocast || settings.dtype == at::kBFloat16) return 6e-2;
   return settings.dtype == at::kHalf ? 1e-2 : 2e-5;
@@ -39,9 +39,11 @@ void check_model(kymo::Context& ctx, const Settings& run, const at::Device& devi
   const Settings settings = small_settings(run);
   at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 1);
   const auto options = at::TensorOptions().dtype(settings.dtype).device(device);
-  transformer::LanguageModel model(settings.model, transformer::make_weights(settings.model, options, generator), settings.attention);
+  transformer::LanguageModel model(settings.model, transformer::make_weights(settings.model, options, generator),
+                                   settings.attention);
   const auto draw = [&] {
-    return at::empty({settings.batch, settings.model.context}, options.dtype(at::kLong)).random_(0, settings.model.vocab_size, generator);
+    return at::empty({settings.batch, settings.model.context}, options.dtype(at::kLong))
+        .random_(0, settings.model.vocab_size, generator);
   };
   const at::Tensor tokens = draw(), targets = draw();
 
@@ -55,7 +57,8 @@ void check_model(kymo::Context& ctx, const Settings& run, const at::Device& devi
   parts.loss = [&](const kymo::Context& seen_by) { return model.loss(seen_by, tokens, targets); };
   const at::Tensor loss = training::run_step(ctx, parts);
 
-  const transformer::ModelReference expected = transformer::reference_model(settings.model, model.weights(), tokens, targets);
+  const transformer::ModelReference expected =
+      transformer::reference_model(settings.model, model.weights(), tokens, targets);
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& parameter : parts.parameters) gradients.push_back(parameter.grad());
   const std::string reference = "float64 model of 2 blocks, head by head";
@@ -78,10 +81,13 @@ void adamw(at::Tensor& parameter, at::Tensor& mean, at::Tensor& square_mean, con
   parameter = parameter - unbiased_mean / (unbiased_square.sqrt() + setting.epsilon) * setting.learning_rate;
 }
 
-void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Device& device, kymo::Verification& result) {
+void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Device& device,
+                     kymo::Verification& result) {
   const c10::NoGradGuard no_gradients;
   at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 2);
-  const auto draw = [&] { return at::empty({37, 5}, at::TensorOptions().dtype(settings.dtype).device(device)).normal_(0, 1, generator); };
+  const auto draw = [&] {
+    return at::empty({37, 5}, at::TensorOptions().dtype(settings.dtype).device(device)).normal_(0, 1, generator);
+  };
   const auto exact = [](const at::Tensor& tensor) { return tensor.to(at::kCPU, at::kDouble).clone(); };
   training::AdamWSetting setting;
   setting.learning_rate = 1e-2;
@@ -97,18 +103,22 @@ void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Dev
     adamw(expected, mean, square_mean, exact(gradient), step, setting);
   }
   const double tolerance = settings.dtype == at::kFloat ? 1e-5 : settings.dtype == at::kHalf ? 5e-3 : 3e-2;
-  transformer::hold(result, "AdamW", "textbook formula in float64, 4 steps", transformer::distance(parameter, expected), tolerance);
+  transformer::hold(result, "AdamW", "textbook formula in float64, 4 steps", transformer::distance(parameter, expected),
+                    tolerance);
 }
 
-/// A small model with its optimizer and batch. Two that are made with the same seed are equal, and so are the batches they draw.
+/// A small model with its optimizer and batch. Two that are made with the same seed are equal, and so are the batches
+/// they draw.
 class Trainee {
  public:
   Trainee(const Settings& settings, const at::Device& device, std::uint64_t seed)
       : generator_(kymo::libtorch::make_generator(device, seed)),
         model_(settings.model,
-               transformer::make_weights(settings.model, at::TensorOptions().dtype(settings.dtype).device(device), generator_),
+               transformer::make_weights(settings.model, at::TensorOptions().dtype(settings.dtype).device(device),
+                                         generator_),
                settings.attention),
-        batch_(at::zeros({2, settings.batch, settings.model.context}, at::TensorOptions().dtype(at::kLong).device(device))),
+        batch_(at::zeros({2, settings.batch, settings.model.context},
+                         at::TensorOptions().dtype(at::kLong).device(device))),
         optimizer_(transformer::parameters(model_.weights()), large_steps()) {
     optimizer_.make_state();
     parts.mode = settings.mode;
@@ -130,8 +140,8 @@ class Trainee {
   training::StepParts parts;
 
  private:
-  /// Steps so large that one too many or too few changes the second digit of the next gradients, and an epsilon above the gradients whose
-  /// squares fp16 makes 0, so that rounding does not grow.
+  /// Steps so large that one too many or too few changes the second digit of the next gradients, and an epsilon above
+  /// the gradients whose squares fp16 makes 0, so that rounding does not grow.
   static training::AdamWSetting large_steps() {
     training::AdamWSetting setting;
     setting.learning_rate = 1e-2;
@@ -145,8 +155,8 @@ class Trainee {
   training::FusedAdamW optimizer_;
 };
 
-/// Steps of a graph, the first with its capture, beside eager ones from the same weights and batches: a replay that reads an old batch,
-/// skips an update or makes one more goes astray.
+/// Steps of a graph, the first with its capture, beside eager ones from the same weights and batches: a replay that
+/// reads an old batch, skips an update or makes one more goes astray.
 void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& device, kymo::Verification& result) {
   constexpr int kSteps = 5;
   const Settings settings = small_settings(run);
@@ -162,11 +172,13 @@ void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& devi
   }
   const std::string reference = "eager steps from the same weights and batches, " + std::to_string(kSteps) + " steps";
   const double tolerance = tolerance_of(settings);
-  // Both sides run the same kernels: a loss may differ by the last bit of bf16, and not by what another batch makes of it.
+  // Both sides run the same kernels: a loss may differ by the last bit of bf16, and not by what another batch makes of
+  // it.
   transformer::hold(result, "graph losses", reference, transformer::distance(at::stack(losses), at::stack(expected)),
                     std::min(tolerance, 1e-2));
   if (settings.mode == training::Mode::kForward) return;
-  transformer::hold(result, "graph gradients", reference, transformer::worst_distance(replayed.gradients(), eager.gradients()), tolerance);
+  transformer::hold(result, "graph gradients", reference,
+                    transformer::worst_distance(replayed.gradients(), eager.gradients()), tolerance);
 }
 
 }  // namespace

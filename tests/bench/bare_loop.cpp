@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop that a user would write by hand around a workload's step: no worker, no collector, no phases.
 //   bare_loop PLUGIN WORKLOAD cpu|cuda WARMUP STEPS [name=value ...]
-// Prints JSON: {"load_ns": time to load the plugin with its libraries, "first_step_ns": from program start, "steps_ns": [...]}.
+// Prints JSON: {"load_ns": time to load the plugin with its libraries, "first_step_ns": from program start, "steps_ns":
+// [...]}.
 #include <dlfcn.h>
 #include <kymo_plugin.h>
 

@@ -15,6 +15,7 @@ Prints CSV; `ratio` is the best peer's time over the row's: in kymo's rows, abov
   fp32     d 64 and 128, 1024 and 4096 tokens
   single   one head, batch 1 and 8, 256 to 16384 tokens, d 16 to 128, bf16 and fp32 (not among the defaults)
 """
+
 import argparse
 import contextlib
 import csv
@@ -26,8 +27,25 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-PEERS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION}
-COLUMNS = ("pass", "kernel", "element", "d", "mask", "batch", "heads", "seq", "median_ms", "least_ms", "tflops", "ratio")
+PEERS = {
+    "cudnn": SDPBackend.CUDNN_ATTENTION,
+    "flash": SDPBackend.FLASH_ATTENTION,
+    "efficient": SDPBackend.EFFICIENT_ATTENTION,
+}
+COLUMNS = (
+    "pass",
+    "kernel",
+    "element",
+    "d",
+    "mask",
+    "batch",
+    "heads",
+    "seq",
+    "median_ms",
+    "least_ms",
+    "tflops",
+    "ratio",
+)
 BF16, FP16, FP32 = torch.bfloat16, torch.float16, torch.float32
 NAMES = {BF16: "bf16", FP16: "fp16", FP32: "fp32"}
 MASKS = (False, True)
@@ -36,18 +54,32 @@ MASKS = (False, True)
 def shapes(grid):
     """(element, d, causal, batch, heads, tokens) of each problem."""
     if grid == "wide":
-        return [(BF16, d, causal, 16384 // seq, 2048 // d, seq)
-                for d in (128, 64) for causal in MASKS for seq in (512, 1024, 2048, 4096, 8192, 16384)]
+        return [
+            (BF16, d, causal, 16384 // seq, 2048 // d, seq)
+            for d in (128, 64)
+            for causal in MASKS
+            for seq in (512, 1024, 2048, 4096, 8192, 16384)
+        ]
     if grid == "leader":
         return [(BF16, 64, True, 1, 16, 16384)]
     if grid == "widths":
         kinds = ((BF16, 32), (BF16, 96), (BF16, 192), (BF16, 256), (FP16, 128))
         return [(element, d, causal, 4, 2048 // d, 4096) for element, d in kinds for causal in MASKS]
     if grid == "fp32":
-        return [(FP32, d, causal, 8192 // seq, 1024 // d, seq) for d in (64, 128) for causal in MASKS for seq in (1024, 4096)]
+        return [
+            (FP32, d, causal, 8192 // seq, 1024 // d, seq)
+            for d in (64, 128)
+            for causal in MASKS
+            for seq in (1024, 4096)
+        ]
     if grid == "single":
-        return [(element, d, True, batch, 1, seq) for element in (BF16, FP32) for d in (16, 32, 64, 128) for batch in (1, 8)
-                for seq in (256, 1024, 4096, 8192, 16384)]
+        return [
+            (element, d, True, batch, 1, seq)
+            for element in (BF16, FP32)
+            for d in (16, 32, 64, 128)
+            for batch in (1, 8)
+            for seq in (256, 1024, 4096, 8192, 16384)
+        ]
     raise SystemExit(f"beside_attention: no grid {grid!r}: one of wide, leader, widths, fp32, single")
 
 
@@ -76,6 +108,7 @@ def contenders(shape):
         def attention(*of):
             with sdpa_kernel(backend):
                 return scaled_dot_product_attention(*of, is_causal=causal)
+
         return attention
 
     found = [Contender("kymo", lambda *of: torch.ops.kymo.attention(*of, causal), tensors, gradient)]
@@ -92,8 +125,12 @@ def disagreement(found, element):
         return ""
     allowed = {BF16: 3e-2, FP16: 6e-3, FP32: 1e-4}[element]
     mine, peer = ((one.output, *one.gradients) for one in (found[0], found[-1]))
-    errors = {name: ((a - b).abs().max() / b.abs().max()).item() for name, a, b in zip(("o", "dq", "dk", "dv"), mine, peer)}
-    return ", ".join(f"{name} is {error:.1e} off {found[-1].name}'s" for name, error in errors.items() if not error <= allowed)
+    errors = {
+        name: ((a - b).abs().max() / b.abs().max()).item() for name, a, b in zip(("o", "dq", "dk", "dv"), mine, peer)
+    }
+    return ", ".join(
+        f"{name} is {error:.1e} off {found[-1].name}'s" for name, error in errors.items() if not error <= allowed
+    )
 
 
 def milliseconds(function, calls):
@@ -133,8 +170,20 @@ def rows_of(shape, found):
         best = min((of[name][0] for peer, of in medians.items() if peer != "kymo"), default=None)
         for kernel, of in medians.items():
             median, least = of[name]
-            yield (name, kernel, NAMES[element], d, "causal" if causal else "full", batch, heads, seq, f"{median:.4f}", f"{least:.4f}",
-                   f"{factor * forward_flops / median / 1e9:.1f}", f"{best / median:.3f}" if best else "")
+            yield (
+                name,
+                kernel,
+                NAMES[element],
+                d,
+                "causal" if causal else "full",
+                batch,
+                heads,
+                seq,
+                f"{median:.4f}",
+                f"{least:.4f}",
+                f"{factor * forward_flops / median / 1e9:.1f}",
+                f"{best / median:.3f}" if best else "",
+            )
 
 
 def main():

@@ -7,6 +7,7 @@
 Both sides make the same number of calls, one behind the other, between two waits, and a call lasts as long as on its slowest rank. The least
 of the rounds counts (of kymo the least of the rounds' median steps), since what disturbs a round only ever lengthens it.
 """
+
 import argparse
 import csv
 import os
@@ -36,8 +37,22 @@ def kymo_time(kymo, ranks, size, own_stream):
     calls = calls_for(size)
     with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
         database = os.path.join(folder, "k.db")
-        command = [kymo, "run", "all_reduce", "--ranks", str(ranks), "--device", "cuda", "--no-verify", "--steps", "20", "--warmup", "3", "--db",
-                   database]
+        command = [
+            kymo,
+            "run",
+            "all_reduce",
+            "--ranks",
+            str(ranks),
+            "--device",
+            "cuda",
+            "--no-verify",
+            "--steps",
+            "20",
+            "--warmup",
+            "3",
+            "--db",
+            database,
+        ]
         for setting in (f"bytes={size}", f"calls={calls}", f"own_stream={str(own_stream).lower()}"):
             command += ["--set", setting]
         run = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -65,14 +80,21 @@ def main():
     rounds = []
     for _ in range(arguments.rounds):
         loop = loop_times(arguments.nccl_loop, arguments.ranks, sizes)
-        rounds.append({size: (loop[size], kymo_time(arguments.kymo, arguments.ranks, size, arguments.own_stream)) for size in sizes})
+        rounds.append(
+            {
+                size: (loop[size], kymo_time(arguments.kymo, arguments.ranks, size, arguments.own_stream))
+                for size in sizes
+            }
+        )
 
     header = ["bytes", "loop_ms", "kymo_ms", "ratio", "loop_busbw", "kymo_busbw"]
     rows = []
     for size in sizes:
         loop, kymo = (min(one[size][column] for one in rounds) for column in range(2))
         share = 2 * (arguments.ranks - 1) / arguments.ranks * size / 1e6
-        rows.append([size, f"{loop:.4f}", f"{kymo:.4f}", f"{kymo / loop:.3f}", f"{share / loop:.1f}", f"{share / kymo:.1f}"])
+        rows.append(
+            [size, f"{loop:.4f}", f"{kymo:.4f}", f"{kymo / loop:.3f}", f"{share / loop:.1f}", f"{share / kymo:.1f}"]
+        )
     for row in [header, *rows]:
         print(",".join(map(str, row)))
     if arguments.csv:

@@ -10,6 +10,7 @@ it and with the best of ddp_torch. The terms of the bound are measured with --sy
 its phase communication, which is one all-reduce of all gradients. Ends with 1 if the best bucketed step exceeds the bound by more than 3 % or
 is slower than ddp_torch.
 """
+
 import argparse
 import os
 import pathlib
@@ -26,26 +27,49 @@ GROUP BY run_id, phase"""
 
 def kymo_times(arguments, workload, settings, axis=None, sync="step"):
     """Mean times in ms by phase, of each run in the order of the axis; None for a run that did not end well."""
-    words = {"model": arguments.size, "context": arguments.context, "batch": arguments.batch, "autocast": str(arguments.bf16).lower()}
+    words = {
+        "model": arguments.size,
+        "context": arguments.context,
+        "batch": arguments.batch,
+        "autocast": str(arguments.bf16).lower(),
+    }
     with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
         database = os.path.join(folder, "k.db")
-        command = [arguments.kymo, "run", workload, "--device", "cuda", "--ranks", str(arguments.ranks), "--no-verify", "--sync", sync,
-                   "--db", database]
+        command = [
+            arguments.kymo,
+            "run",
+            workload,
+            "--device",
+            "cuda",
+            "--ranks",
+            str(arguments.ranks),
+            "--no-verify",
+            "--sync",
+            sync,
+            "--db",
+            database,
+        ]
         for name, value in {**words, **settings}.items():
             command += ["--set", f"{name}={value}"]
         if axis:
             command += ["--axis", axis]
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
         with sqlite3.connect(database) as db:
-            runs = {run: {} if status == "ok" else None for run, status in db.execute("SELECT run_id, status FROM run ORDER BY run_id")}
+            runs = {
+                run: {} if status == "ok" else None
+                for run, status in db.execute("SELECT run_id, status FROM run ORDER BY run_id")
+            }
             for run, phase, mean in db.execute(SLOWEST):
                 if runs[run] is not None:
                     runs[run][phase] = mean
     return list(runs.values())
 
 
-BUCKETED = {"bucketed_views": {"gradients": "views"}, "bucketed_separate": {"gradients": "separate"},
-            "bucketed_tapered": {"gradients": "separate", "taper": "true"}}
+BUCKETED = {
+    "bucketed_views": {"gradients": "views"},
+    "bucketed_separate": {"gradients": "separate"},
+    "bucketed_tapered": {"gradients": "separate", "taper": "true"},
+}
 
 
 def kymo_strategies(arguments, buckets):
@@ -73,9 +97,26 @@ def kymo_strategies(arguments, buckets):
 def peer_strategies(arguments, buckets):
     script = pathlib.Path(__file__).parent / "peers" / "ddp.py"
     strategies = ["none", "naive", "flat", "overlap"] + [f"torch:{bucket}" for bucket in buckets]
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(arguments.ranks), str(script), "--size",
-               arguments.size, "--context", str(arguments.context), "--batch", str(arguments.batch), "--strategies", ",".join(strategies)]
-    done = subprocess.run(command + (["--bf16"] if arguments.bf16 else []), check=True, stdout=subprocess.PIPE, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        str(arguments.ranks),
+        str(script),
+        "--size",
+        arguments.size,
+        "--context",
+        str(arguments.context),
+        "--batch",
+        str(arguments.batch),
+        "--strategies",
+        ",".join(strategies),
+    ]
+    done = subprocess.run(
+        command + (["--bf16"] if arguments.bf16 else []), check=True, stdout=subprocess.PIPE, text=True
+    )
     rows = [line.split(",") for line in done.stdout.splitlines() if line.startswith("python,")]
     return {(row[1], row[2]): float(row[3]) for row in rows}
 
@@ -118,13 +159,21 @@ def main():
     print("strategy,bucket,kymo_ms,peer_ms,ratio")
     for (strategy, bucket), time in ours.items():
         peer = theirs.get(peer_key(strategy, bucket))
-        print(f"{strategy},{bucket},{time:.3f},{peer:.3f},{time / peer:.3f}" if peer else f"{strategy},{bucket},{time:.3f},,")
+        print(
+            f"{strategy},{bucket},{time:.3f},{peer:.3f},{time / peer:.3f}"
+            if peer
+            else f"{strategy},{bucket},{time:.3f},,"
+        )
     parts = phases["forward"] + phases["communication"] + phases["optimizer"]
     bound = max(ours["none", ""], parts)
     time, (strategy, bucket) = best_bucket(ours, *BUCKETED)
     torch_time, (_, torch_bucket) = best_bucket(ours, "torch")
-    print(f"without communication {ours['none', '']:.3f} ms, forward + all-reduce + optimizer {parts:.3f} ms, bound {bound:.3f} ms")
-    print(f"best {strategy} ({bucket} MiB) {time:.3f} ms: {time / bound:.3f} of the bound, {time / torch_time:.3f} of ddp_torch ({torch_bucket} MiB)")
+    print(
+        f"without communication {ours['none', '']:.3f} ms, forward + all-reduce + optimizer {parts:.3f} ms, bound {bound:.3f} ms"
+    )
+    print(
+        f"best {strategy} ({bucket} MiB) {time:.3f} ms: {time / bound:.3f} of the bound, {time / torch_time:.3f} of ddp_torch ({torch_bucket} MiB)"
+    )
     return 0 if time <= 1.03 * bound and time < torch_time else 1
 
 

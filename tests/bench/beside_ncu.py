@@ -8,6 +8,7 @@ Traces transformer_lm (context 256, train), then runs it once more under ncu wit
 the mean duration of the kernels with the largest total among those of at least 20 us. ncu replays each kernel alone, so that what runs
 beside it in the trace is not beside it there. Prints one row per kernel.
 """
+
 import argparse
 import collections
 import csv
@@ -27,7 +28,18 @@ NS_PER = {"ns": 1, "nsecond": 1, "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond"
 
 
 def command(kymo, size, database, extra):
-    words = [kymo, "run", "transformer_lm", "--device", "cuda", "--no-verify", "--db", database, "--set", f"size={size}"] + extra
+    words = [
+        kymo,
+        "run",
+        "transformer_lm",
+        "--device",
+        "cuda",
+        "--no-verify",
+        "--db",
+        database,
+        "--set",
+        f"size={size}",
+    ] + extra
     for word in SETTING:
         words += ["--set", word]
     return words
@@ -44,7 +56,12 @@ def profiled(kymo, size, folder, ncu):
     """Mean duration by kernel and grid over the steps of a time pass under ncu."""
     log = os.path.join(folder, f"{size}.csv")
     wrap = f"{ncu} --clock-control none --cache-control none --metrics gpu__time_duration.sum --csv --page raw --log-file {log}"
-    run = command(kymo, size, os.path.join(folder, f"{size}-ncu.db"), ["--passes", "time", "--warmup", "0", "--steps", "1", "--wrap", wrap])
+    run = command(
+        kymo,
+        size,
+        os.path.join(folder, f"{size}-ncu.db"),
+        ["--passes", "time", "--warmup", "0", "--steps", "1", "--wrap", wrap],
+    )
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
     with open(log, encoding="utf-8") as lines:
         text = "".join(line for line in lines if not line.startswith("=="))
@@ -55,7 +72,9 @@ def profiled(kymo, size, folder, ncu):
     scale = NS_PER[units[duration]]
     times = collections.defaultdict(list)
     for row in rows[2:]:
-        times[(plain(row[name]), row[grid].strip("()").replace(" ", ""))].append(float(row[duration].replace(",", "")) * scale)
+        times[(plain(row[name]), row[grid].strip("()").replace(" ", ""))].append(
+            float(row[duration].replace(",", "")) * scale
+        )
     return times
 
 
@@ -80,7 +99,7 @@ def main():
             for (name, grid), (calls, mean) in traced(arguments.kymo, size, folder).items():
                 ours[(plain(name), grid)].append((calls, mean))
             theirs = profiled(arguments.kymo, size, folder, arguments.ncu)
-            for (name, grid), parts in list(ours.items())[:arguments.kernels]:
+            for (name, grid), parts in list(ours.items())[: arguments.kernels]:
                 calls = sum(part[0] for part in parts)
                 mean = sum(part[0] * part[1] for part in parts) / calls
                 found = theirs.get((name, grid))
@@ -89,7 +108,10 @@ def main():
                     continue
                 reference = sum(found) / len(found)
                 worst = max(worst, abs(mean / reference - 1))
-                print(f"{size},{name[:60]},\"{grid}\",{calls},{mean / 1e3:.2f},{reference / 1e3:.2f},{mean / reference:.4f}", flush=True)
+                print(
+                    f'{size},{name[:60]},"{grid}",{calls},{mean / 1e3:.2f},{reference / 1e3:.2f},{mean / reference:.4f}',
+                    flush=True,
+                )
     print(f"largest difference {100 * worst:.1f} %")
     return 0
 

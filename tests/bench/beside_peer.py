@@ -7,6 +7,7 @@
 Both wait for the device after each phase (kymo with --sync phase), so both figures are host times of finished work. Of each side the
 best round's mean counts, since what disturbs a round only ever lengthens it; all rounds are written to --csv. Prints one row per size, context and phase.
 """
+
 import argparse
 import csv
 import os
@@ -22,7 +23,16 @@ MEANS = """SELECT phase, avg(host_ns) / 1e6 FROM sample WHERE warmup = 0 AND pas
 
 def peer_times(size, context, autocast):
     script = pathlib.Path(__file__).parent / "peers" / "transformer.py"
-    command = [sys.executable, str(script), "--sizes", size, "--ctx", str(context), "--dtype", "bf16" if autocast else "fp32"]
+    command = [
+        sys.executable,
+        str(script),
+        "--sizes",
+        size,
+        "--ctx",
+        str(context),
+        "--dtype",
+        "bf16" if autocast else "fp32",
+    ]
     cells = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip().split(",")
     if "OOM" in cells:
         return None
@@ -33,7 +43,18 @@ def kymo_times(kymo, size, context, autocast):
     with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
         database = os.path.join(folder, "k.db")
         words = [f"size={size}", f"context={context}", "mode=train", "batch=4", f"autocast={str(autocast).lower()}"]
-        command = [kymo, "run", "transformer_lm", "--device", "cuda", "--sync", "phase", "--no-verify", "--db", database]
+        command = [
+            kymo,
+            "run",
+            "transformer_lm",
+            "--device",
+            "cuda",
+            "--sync",
+            "phase",
+            "--no-verify",
+            "--db",
+            database,
+        ]
         for word in words:
             command += ["--set", word]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -58,13 +79,23 @@ def main():
         for context in map(int, arguments.contexts.split(",")):
             rounds = []
             for _ in range(arguments.rounds):
-                rounds.append((kymo_times(arguments.kymo, size, context, arguments.autocast), peer_times(size, context, arguments.autocast)))
+                rounds.append(
+                    (
+                        kymo_times(arguments.kymo, size, context, arguments.autocast),
+                        peer_times(size, context, arguments.autocast),
+                    )
+                )
             for phase in PHASES:
                 ours = [r[0][phase] for r in rounds if r[0]]
                 theirs = [r[1][phase] for r in rounds if r[1]]
-                rows += [[size, context, phase, i, r[0] and r[0][phase], r[1] and r[1][phase]] for i, r in enumerate(rounds)]
+                rows += [
+                    [size, context, phase, i, r[0] and r[0][phase], r[1] and r[1][phase]] for i, r in enumerate(rounds)
+                ]
                 if not ours or not theirs:
-                    print(f"{size},{context},{phase},{'OOM' if not ours else min(ours)},{'OOM' if not theirs else min(theirs)},", flush=True)
+                    print(
+                        f"{size},{context},{phase},{'OOM' if not ours else min(ours)},{'OOM' if not theirs else min(theirs)},",
+                        flush=True,
+                    )
                     continue
                 ratio = min(ours) / min(theirs)
                 worst = max(worst, ratio)

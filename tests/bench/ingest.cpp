@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ingest [KERNELS] [FOLDER]: how fast a GPU's activity records become rows of a results database, and how much room they take there. One
-// pass with that many kernels is read, analysed, written as a rank file, adopted by a run, and merged into a second database.
+// ingest [KERNELS] [FOLDER]: how fast a GPU's activity records become rows of a results database, and how much room
+// they take there. One pass with that many kernels is read, analysed, written as a rank file, adopted by a run, and
+// merged into a second database.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,8 @@ using namespace kymo;
 
 constexpr std::int64_t kWarmup = 5;
 
-/// What something took, in seconds: on the clock, and of this process's processor time, which a busy machine does not lengthen as much.
+/// What something took, in seconds: on the clock, and of this process's processor time, which a busy machine does not
+/// lengthen as much.
 struct Cost {
   double elapsed = 0;
   double processor = 0;
@@ -47,14 +49,16 @@ void report(const char* what, const Cost& cost, std::int64_t kernels) {
               millions / cost.elapsed, cost.processor, millions / cost.processor);
 }
 
-/// Where the time of derive() goes: each part by itself, on a copy of the events, so that none is measured twice in the sums.
+/// Where the time of derive() goes: each part by itself, on a copy of the events, so that none is measured twice in the
+/// sums.
 void report_parts(event::PassRecord record, std::int64_t kernels) {
   const event::Trace& trace = record.trace;
   const std::vector<bool> none_communicates(trace.texts.size() + 1, false);
   report("  attribute", timed([&] { analysis::attribute(record.trace); }), kernels);
   report("  kernel_totals", timed([&] { analysis::kernel_totals(trace, kWarmup); }), kernels);
   report("  step_activity", timed([&] { analysis::step_activity(trace, none_communicates, kWarmup); }), kernels);
-  report("  kernel_outliers", timed([&] { analysis::kernel_outliers(trace, none_communicates, record.gpu_samples, kWarmup); }), kernels);
+  report("  kernel_outliers",
+         timed([&] { analysis::kernel_outliers(trace, none_communicates, record.gpu_samples, kWarmup); }), kernels);
 }
 
 /// From the GPU's records to what a worker knows at the end of a pass.
@@ -67,8 +71,9 @@ Cost read_and_derive(event::PassRecord& record, const bench::TrainingRun& run, s
   report("attribute and derive", deriving, kernels);
   std::int64_t placed = 0;
   for (const auto& activity : record.trace.activities) placed += activity.scope != event::kNoText ? 1 : 0;
-  std::printf("%-28s %zu totals, %zu outliers, %.1f %% of the kernels in a scope\n", "", record.derived.kernel_totals.size(),
-              record.derived.outliers.size(), 100.0 * static_cast<double>(placed) / static_cast<double>(kernels));
+  std::printf("%-28s %zu totals, %zu outliers, %.1f %% of the kernels in a scope\n", "",
+              record.derived.kernel_totals.size(), record.derived.outliers.size(),
+              100.0 * static_cast<double>(placed) / static_cast<double>(kernels));
   return reading + deriving;
 }
 
@@ -92,7 +97,8 @@ void measure_in(const fs::path& folder, std::int64_t kernels) {
   end.status = "ok";
   const Cost finishing = timed([&] { results.finish_run(run_id, end, {}, {rank_file}); });
   const auto stored = results.query("SELECT count(*) FROM kernel").rows.at(0).at(0).integer;
-  if (stored != kernels) throw Error(std::to_string(stored) + " of " + std::to_string(kernels) + " kernels were stored");
+  if (stored != kernels)
+    throw Error(std::to_string(stored) + " of " + std::to_string(kernels) + " kernels were stored");
   report("rank file to results", finishing, kernels);
   report("ALL, TO COMMITTED RESULTS", observing + writing + finishing, kernels);
 
@@ -104,12 +110,13 @@ void measure_in(const fs::path& folder, std::int64_t kernels) {
 
   std::size_t rows = 0;
   const Cost asking = timed([&] {
-    rows = results
-               .query(
-                   "SELECT t.run_id, p.text AS phase, n.text AS name, sum(t.calls), sum(t.total_ns) FROM kernel_total t "
-                   "JOIN string n ON n.string_id = t.name_id LEFT JOIN string p ON p.string_id = t.phase_id "
-                   "GROUP BY t.run_id, t.phase_id, t.name_id ORDER BY 5 DESC")
-               .rows.size();
+    rows =
+        results
+            .query(
+                "SELECT t.run_id, p.text AS phase, n.text AS name, sum(t.calls), sum(t.total_ns) FROM kernel_total t "
+                "JOIN string n ON n.string_id = t.name_id LEFT JOIN string p ON p.string_id = t.phase_id "
+                "GROUP BY t.run_id, t.phase_id, t.name_id ORDER BY 5 DESC")
+            .rows.size();
   });
   std::printf("%-28s %7.3f ms for %zu rows\n", "summary from kernel_total", 1e3 * asking.elapsed, rows);
 }
@@ -119,9 +126,11 @@ void measure_in(const fs::path& folder, std::int64_t kernels) {
 int main(int count, char** words) {
   try {
     const std::int64_t kernels = count > 1 ? std::atoll(words[1]) : 1'000'000;
-    if (kernels < 1 || count > 3) throw UsageError("usage: ingest [KERNELS] [FOLDER]; KERNELS is at least 1, 1000000 by default");
+    if (kernels < 1 || count > 3)
+      throw UsageError("usage: ingest [KERNELS] [FOLDER]; KERNELS is at least 1, 1000000 by default");
     const fs::path parent = count > 2 ? fs::path(words[2]) : fs::temp_directory_path();
-    const fs::path folder = parent / ("kymo-ingest-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
+    const fs::path folder =
+        parent / ("kymo-ingest-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
     fs::create_directories(folder);
     std::printf("%lld kernels\n", static_cast<long long>(kernels));
     try {

@@ -5,7 +5,8 @@
 //   KYMO_RECORDS=calls     also a call at each launch that the pass trace watches, which does nothing
 //   KYMO_RECORDS=graphs    also a call at each node that a graph gets, of which a step without graphs has none
 //   KYMO_RECORDS=operators also a callback at each operator of LibTorch that the pass ops watches, which does nothing
-//   KYMO_RECORDS=log       as graphs, and each launch is noted in kymo's log of launches: all of the pass trace but scopes and nodes
+//   KYMO_RECORDS=log       as graphs, and each launch is noted in kymo's log of launches: all of the pass trace but
+//   scopes and nodes
 #include <ATen/record_function.h>
 #include <cupti.h>
 
@@ -82,8 +83,11 @@ struct Level {
   bool operators = false;
   bool log = false;
 };
-constexpr std::array<Level, 5> kLevels = {
-    {{"kernels"}, {"calls", true}, {"graphs", true, true}, {"operators", true, true, true}, {"log", true, true, false, true}}};
+constexpr std::array<Level, 5> kLevels = {{{"kernels"},
+                                           {"calls", true},
+                                           {"graphs", true, true},
+                                           {"operators", true, true, true},
+                                           {"log", true, true, false, true}}};
 
 bool watch(const Level& level) {
   CUpti_SubscriberHandle subscriber = nullptr;
@@ -99,8 +103,10 @@ bool watch(const Level& level) {
 bool starts() {
   const char* const given = std::getenv("KYMO_RECORDS");
   const std::string_view asked = given ? given : kLevels[0].name;
-  const auto level = std::find_if(kLevels.begin(), kLevels.end(), [&](const Level& each) { return each.name == asked; });
-  if (level == kLevels.end() || cuptiActivityRegisterCallbacks(give, take) != CUPTI_SUCCESS || !watch(*level)) return false;
+  const auto level =
+      std::find_if(kLevels.begin(), kLevels.end(), [&](const Level& each) { return each.name == asked; });
+  if (level == kLevels.end() || cuptiActivityRegisterCallbacks(give, take) != CUPTI_SUCCESS || !watch(*level))
+    return false;
   return cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS &&
          cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS;
 }

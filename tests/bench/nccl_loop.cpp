@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The all-reduce of NCCL in a bare loop, without kymo and LibTorch: what kymo's own is held against (see beside_collectives.py).
+// The all-reduce of NCCL in a bare loop, without kymo and LibTorch: what kymo's own is held against (see
+// beside_collectives.py).
 //   nccl_loop RANKS [BYTES ...]
-// One process per GPU, fp32, in place, on one stream. Prints CSV: bytes, ms of a call among many (host clock around k calls and one
-// synchronisation), its algbw and busbw in GB/s, and the median of calls that are each synchronised (call_ms), slowest rank each.
+// One process per GPU, fp32, in place, on one stream. Prints CSV: bytes, ms of a call among many (host clock around k
+// calls and one synchronisation), its algbw and busbw in GB/s, and the median of calls that are each synchronised
+// (call_ms), slowest rank each.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <sys/mman.h>
@@ -37,7 +39,9 @@ void require(bool holds, const char* what, const char* why) {
   _exit(1);
 }
 void require(cudaError_t result, const char* what) { require(result == cudaSuccess, what, cudaGetErrorString(result)); }
-void require(ncclResult_t result, const char* what) { require(result == ncclSuccess, what, ncclGetErrorString(result)); }
+void require(ncclResult_t result, const char* what) {
+  require(result == ncclSuccess, what, ncclGetErrorString(result));
+}
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -94,7 +98,8 @@ class Rank {
     const double call = *std::max_element(shared_.call_seconds, shared_.call_seconds + size_);
     std::vector<double> slowest(kSynchronisedCalls, 0.0);
     for (int rank = 0; rank < size_; ++rank)
-      for (std::size_t i = 0; i < slowest.size(); ++i) slowest[i] = std::max(slowest[i], shared_.synchronised_seconds[rank][i]);
+      for (std::size_t i = 0; i < slowest.size(); ++i)
+        slowest[i] = std::max(slowest[i], shared_.synchronised_seconds[rank][i]);
     std::nth_element(slowest.begin(), slowest.begin() + kSynchronisedCalls / 2, slowest.end());
     const double algbw = static_cast<double>(bytes) / call / 1e9;
     std::printf("%zu,%.6f,%.3f,%.3f,%.6f\n", bytes, call * 1e3, algbw, algbw * 2 * (size_ - 1) / size_,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pass ops adds to a call of an operator of LibTorch, on the CPU.
 //   operator_cost [ROUNDS [CALLS [CASE]]]
-// Times CALLS calls (default 20000) of a cheap operator, of one that makes a tensor, and a tenth as many of a small forward and backward
-// pass: without an observer, with a callback of LibTorch that does nothing, and under the pass, without and with shapes. The observers take
-// turns in each of ROUNDS rounds (default 50), so that a drift of the machine meets all alike. Prints CSV: the fastest tenth of the rounds,
-// and what a reading of the host's clock costs. What "empty" adds to "none" is LibTorch's own; the rest is kymo's. With CASE (fill_, add or
-// train) that case alone.
+// Times CALLS calls (default 20000) of a cheap operator, of one that makes a tensor, and a tenth as many of a small
+// forward and backward pass: without an observer, with a callback of LibTorch that does nothing, and under the pass,
+// without and with shapes. The observers take turns in each of ROUNDS rounds (default 50), so that a drift of the
+// machine meets all alike. Prints CSV: the fastest tenth of the rounds, and what a reading of the host's clock costs.
+// What "empty" adds to "none" is LibTorch's own; the rest is kymo's. With CASE (fill_, add or train) that case alone.
 #include <ATen/record_function.h>
 #include <torch/torch.h>
 
@@ -48,8 +48,9 @@ struct Case {
 class OpsPass {
  public:
   explicit OpsPass(bool shapes)
-      : collector_(
-            kymo::collect::load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_torch.so").make()) {
+      : collector_(kymo::collect::load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" /
+                                              "kymo_torch.so")
+                       .make()) {
     setting_.pass = kymo::measure::Pass::kOps;
     setting_.uses_torch = true;
     setting_.how.shapes = shapes;
@@ -80,8 +81,9 @@ class OpsPass {
 Observer empty_callback() {
   auto handle = std::make_shared<at::CallbackHandle>();
   const auto begin = [handle] {
-    at::RecordFunctionCallback callback([](const at::RecordFunction&) { return std::unique_ptr<at::ObserverContext>(); },
-                                        [](const at::RecordFunction&, at::ObserverContext*) {});
+    at::RecordFunctionCallback callback(
+        [](const at::RecordFunction&) { return std::unique_ptr<at::ObserverContext>(); },
+        [](const at::RecordFunction&, at::ObserverContext*) {});
     callback.scopes({at::RecordScope::FUNCTION});
     *handle = at::addGlobalCallback(callback);
   };
@@ -101,7 +103,8 @@ Observer ops_pass(const char* name, bool shapes) {
 double fastest(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t count = std::max<std::size_t>(1, values.size() / 10);
-  return std::accumulate(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
+  return std::accumulate(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
+         static_cast<double>(count);
 }
 
 double time_ns(std::int64_t calls, const std::function<void()>& call) {
@@ -118,7 +121,8 @@ void measure(const Case& what, const std::vector<Observer>& observers, int round
     for (std::size_t i = 0; i < observers.size(); ++i) {
       observers[i].begin();
       call_ns[i].push_back(time_ns(calls, what.call));
-      if (const std::size_t seen = observers[i].end()) operators = static_cast<double>(seen) / static_cast<double>(calls);
+      if (const std::size_t seen = observers[i].end())
+        operators = static_cast<double>(seen) / static_cast<double>(calls);
     }
   }
   const double alone_ns = fastest(call_ns[0]);
@@ -143,8 +147,10 @@ std::vector<Case> cases() {
 
 void run(int rounds, std::int64_t calls, const std::string& only) {
   torch::set_num_threads(1);
-  const std::vector<Observer> observers = {
-      {"none", [] {}, [] { return std::size_t{0}; }}, empty_callback(), ops_pass("ops", false), ops_pass("ops with shapes", true)};
+  const std::vector<Observer> observers = {{"none", [] {}, [] { return std::size_t{0}; }},
+                                           empty_callback(),
+                                           ops_pass("ops", false),
+                                           ops_pass("ops with shapes", true)};
   std::printf("case,observer,ns_per_call,operators_per_call,added_ns_per_operator\n");
   for (const Case& each : cases())
     if (only.empty() || only == each.name) measure(each, observers, rounds, calls / each.share);

@@ -9,6 +9,7 @@ medians of the rounds' medians. Both keep what they free, as a worker does by it
 from the start of a new worker process to the begin of its step 0, without warm-up, less the time in which the bare loop loads the plugin
 with its libraries; its parts are the stages that the worker marked.
 """
+
 import argparse
 import json
 import os
@@ -30,13 +31,25 @@ STAGES = "SELECT stage, lasted_ms FROM worker_stage WHERE pass = 'time' AND rank
 
 def library_path(torch):
     site = torch.parent
-    folders = [torch / "lib", site / "nvidia" / "cu13" / "lib", site / "nvidia" / "nccl" / "lib", site / "nvidia" / "cudnn" / "lib"]
+    folders = [
+        torch / "lib",
+        site / "nvidia" / "cu13" / "lib",
+        site / "nvidia" / "nccl" / "lib",
+        site / "nvidia" / "cudnn" / "lib",
+    ]
     return ":".join(str(f) for f in folders if f.is_dir())
 
 
 def bare(arguments, environment, warmup, steps):
-    command = [str(arguments.build / "tests" / "bare_loop"), str(arguments.build / "lib/kymo/plugins" / f"{arguments.workload}.so"), arguments.workload,
-               arguments.device, str(warmup), str(steps), *arguments.set]
+    command = [
+        str(arguments.build / "tests" / "bare_loop"),
+        str(arguments.build / "lib/kymo/plugins" / f"{arguments.workload}.so"),
+        arguments.workload,
+        arguments.device,
+        str(warmup),
+        str(steps),
+        *arguments.set,
+    ]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout)
 
 
@@ -45,8 +58,21 @@ def with_kymo(arguments, environment, warmup, steps, questions):
     with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
         database = os.path.join(folder, "k.db")
         words = [w for p in arguments.set for w in ("--set", p)]
-        command = [str(arguments.build / "bin" / "kymo"), "run", arguments.workload, *words, "--device", arguments.device, "--warmup", str(warmup),
-                   "--steps", str(steps), "--no-verify", "--db", database]
+        command = [
+            str(arguments.build / "bin" / "kymo"),
+            "run",
+            arguments.workload,
+            *words,
+            "--device",
+            arguments.device,
+            "--warmup",
+            str(warmup),
+            "--steps",
+            str(steps),
+            "--no-verify",
+            "--db",
+            database,
+        ]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
         with sqlite3.connect(database) as db:
             return [db.execute(question).fetchall() for question in questions]
@@ -59,8 +85,10 @@ def show_steps(arguments, environment):
         (rows,) = with_kymo(arguments, environment, arguments.warmup, arguments.steps, [STEPS])
         ours.append(statistics.median(row[0] for row in rows))
     ratio = statistics.median(a / b for a, b in zip(ours, theirs))
-    print(f"step: kymo {statistics.median(ours) / 1e6:.3f} ms, bare loop {statistics.median(theirs) / 1e6:.3f} ms, "
-          f"ratio {ratio:.4f} (median of {arguments.rounds} rounds; bound {STEP_BOUND} for steps of 5 ms and more)")
+    print(
+        f"step: kymo {statistics.median(ours) / 1e6:.3f} ms, bare loop {statistics.median(theirs) / 1e6:.3f} ms, "
+        f"ratio {ratio:.4f} (median of {arguments.rounds} rounds; bound {STEP_BOUND} for steps of 5 ms and more)"
+    )
     return ratio <= STEP_BOUND
 
 
@@ -73,8 +101,10 @@ def show_start(arguments, environment):
         for name, lasted_ms in parts:
             stages.setdefault(name, []).append(lasted_ms)
     median = statistics.median(added)
-    print(f"start: {median:.3f} s from the worker's start to its first step beyond loading the plugin, {min(added):.3f} to {max(added):.3f} s "
-          f"(median of {arguments.rounds} rounds; bound {START_BOUND_S} s)")
+    print(
+        f"start: {median:.3f} s from the worker's start to its first step beyond loading the plugin, {min(added):.3f} to {max(added):.3f} s "
+        f"(median of {arguments.rounds} rounds; bound {START_BOUND_S} s)"
+    )
     print("stages: " + ", ".join(f"{name} {statistics.median(lasted):.1f} ms" for name, lasted in stages.items()))
     return median <= START_BOUND_S
 

@@ -6,6 +6,7 @@
 
 Prints one line per figure: name, median, smallest and largest of the calls, and the bound it must keep.
 """
+
 import argparse
 import pathlib
 import shutil
@@ -30,7 +31,9 @@ def timed(command, calls, **options):
 
 def show(name, seconds, bound_s):
     median = statistics.median(seconds)
-    print(f"{name}: median {1e3 * median:.1f} ms, {1e3 * min(seconds):.1f} to {1e3 * max(seconds):.1f} ms, bound {1e3 * bound_s:.0f} ms")
+    print(
+        f"{name}: median {1e3 * median:.1f} ms, {1e3 * min(seconds):.1f} to {1e3 * max(seconds):.1f} ms, bound {1e3 * bound_s:.0f} ms"
+    )
     return median < bound_s
 
 
@@ -38,7 +41,9 @@ def multiply_runs(database, wanted):
     """Copies the one run of a real database until there are `wanted`, each its own case."""
     db = sqlite3.connect(database)
     (run_id,) = db.execute("SELECT max(run_id) FROM run").fetchone()
-    for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall():
+    for (table,) in db.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    ).fetchall():
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         if "run_id" not in columns:
             continue

@@ -15,6 +15,7 @@ the pass trace without scopes and nodes. Kept to a few processors (taskset -c 8-
 share are shorter and vary less. --rows leaves out all rows but these and the plain one. The first case is bound by launches
 (small, bf16 autocast), large by the GPU, the last replays a CUDA graph.
 """
+
 import argparse
 import os
 import pathlib
@@ -38,8 +39,24 @@ FLOOR = {f"records: {level}": level for level in ("kernels", "calls", "graphs", 
 
 
 def command(arguments, words, passes, steps, database):
-    line = [arguments.kymo, "run", "transformer_lm", "--device", arguments.device, "--no-verify", "--passes", passes, "--warmup", "10",
-            "--steps", str(steps), "--observed-steps", str(1 if "," in passes else steps), "--db", database]
+    line = [
+        arguments.kymo,
+        "run",
+        "transformer_lm",
+        "--device",
+        arguments.device,
+        "--no-verify",
+        "--passes",
+        passes,
+        "--warmup",
+        "10",
+        "--steps",
+        str(steps),
+        "--observed-steps",
+        str(1 if "," in passes else steps),
+        "--db",
+        database,
+    ]
     for word in words + ["context=256", "batch=4", "mode=train"]:
         line += ["--set", word]
     return line
@@ -59,7 +76,9 @@ def member(arguments, words, name, folder):
     environment = dict(os.environ)
     if name in FLOOR:
         environment |= {"CUDA_INJECTION64_PATH": arguments.floor, "KYMO_RECORDS": FLOOR[name]}
-    return turns.Member(name, command(arguments, words, passes, steps, database), environment, database, passes.split(",")[0])
+    return turns.Member(
+        name, command(arguments, words, passes, steps, database), environment, database, passes.split(",")[0]
+    )
 
 
 def measure(arguments, case):
@@ -69,13 +88,17 @@ def measure(arguments, case):
     rounds = []
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
-            rounds.append(turns.take([member(arguments, words, name, folder) for name in [PLAIN, *rows(arguments)]], turn_s))
+            rounds.append(
+                turns.take([member(arguments, words, name, folder) for name in [PLAIN, *rows(arguments)]], turn_s)
+            )
         print_round(case, rounds, rows(arguments))
     return rounds
 
 
 def ratios_of(laps, name):
-    return [statistics.median(lap[name]) / statistics.median(lap[PLAIN]) for lap in laps if name in lap and PLAIN in lap]
+    return [
+        statistics.median(lap[name]) / statistics.median(lap[PLAIN]) for lap in laps if name in lap and PLAIN in lap
+    ]
 
 
 def print_round(case, rounds, names):
@@ -89,7 +112,7 @@ def print_round(case, rounds, names):
 def fastest_tenth(rounds, name):
     """What disturbs a step only ever lengthens it."""
     steps = sorted(step for laps in rounds for lap in laps if name in lap and PLAIN in lap for step in lap[name])
-    return statistics.mean(steps[:-(-len(steps) // 10)])
+    return statistics.mean(steps[: -(-len(steps) // 10)])
 
 
 def print_case(case, rounds, names):
@@ -98,12 +121,16 @@ def print_case(case, rounds, names):
         by_round = [ratios_of(laps, name) for laps in rounds]
         ratios = [ratio for each in by_round for ratio in each]
         if len(ratios) < 2:
-            raise SystemExit(f"{case}, {name}: {len(ratios)} laps of at least {turns.LEAST_STEPS} steps each to compare; ask for more --steps")
+            raise SystemExit(
+                f"{case}, {name}: {len(ratios)} laps of at least {turns.LEAST_STEPS} steps each to compare; ask for more --steps"
+            )
         low, middle, high = statistics.quantiles(ratios, n=4)
         medians = [statistics.median(each) for each in by_round if each]
         fast = fastest_tenth(rounds, name) / fastest_tenth(rounds, PLAIN)
-        print(f"{case},{name},{statistics.median(plain_ms):.3f},{middle:.4f},{low:.4f},{high:.4f},{min(medians):.4f},{max(medians):.4f},{fast:.4f},{len(ratios)}",
-              flush=True)
+        print(
+            f"{case},{name},{statistics.median(plain_ms):.3f},{middle:.4f},{low:.4f},{high:.4f},{min(medians):.4f},{max(medians):.4f},{fast:.4f},{len(ratios)}",
+            flush=True,
+        )
 
 
 def main():
@@ -119,9 +146,13 @@ def main():
     parser.add_argument("--no-peer", action="store_true")
     arguments = parser.parse_args()
     if not rows(arguments):
-        parser.error(f"--rows {arguments.rows}: there are {', '.join(list(PASSES)[1:] + list(FLOOR))} (the latter with --floor)")
+        parser.error(
+            f"--rows {arguments.rows}: there are {', '.join(list(PASSES)[1:] + list(FLOOR))} (the latter with --floor)"
+        )
 
-    print("case,row,time_ms,ratio,lower_quartile,upper_quartile,lowest_round,highest_round,fastest_tenth,laps", flush=True)
+    print(
+        "case,row,time_ms,ratio,lower_quartile,upper_quartile,lowest_round,highest_round,fastest_tenth,laps", flush=True
+    )
     for case in arguments.cases.split(","):
         print_case(case, measure(arguments, case), rows(arguments))
     if not arguments.no_peer:

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t kBlocks = 24;
 constexpr std::int64_t kKernelsPerBlock = 27;
-constexpr std::int64_t kForward = kBlocks * kKernelsPerBlock;  // each makes an autograd node, and each node launches two kernels
+constexpr std::int64_t kForward =
+    kBlocks * kKernelsPerBlock;  // each makes an autograd node, and each node launches two kernels
 constexpr std::int64_t kBackward = 2 * kForward;
 constexpr std::uint32_t kNames = 331;
 constexpr std::uint32_t kShapes = 64;
@@ -87,7 +88,8 @@ event::Launch launch_of(std::int64_t number, const TrainingRun::Kernel& kernel) 
   launch.place.range = first_range_of(step) + launch.place.phase;
   if (launch.place.phase == kForwardPhase) {
     const std::int64_t block = within_step / kKernelsPerBlock;
-    launch.place.range = first_range_of(step) + kPhases + static_cast<std::int32_t>(block * static_cast<std::int64_t>(kScopes.size())) +
+    launch.place.range = first_range_of(step) + kPhases +
+                         static_cast<std::int32_t>(block * static_cast<std::int64_t>(kScopes.size())) +
                          scope_of(within_step % kKernelsPerBlock);
   } else if (launch.place.phase == kBackwardPhase) {
     launch.place.thread = 1;
@@ -100,8 +102,10 @@ event::Launch launch_of(std::int64_t number, const TrainingRun::Kernel& kernel) 
 
 TrainingRun::TrainingRun(std::int64_t kernels) {
   for (std::uint32_t i = 0; i < kNames; ++i)
-    names_.push_back("void at::native::vectorized_elementwise_kernel<4, functor " + std::to_string(i) + ">(int, float*)");
-  for (std::uint32_t i = 0; i < kShapes; ++i) shapes_.push_back({{static_cast<std::int32_t>(128 + i), 1, 1}, {256, 1, 1}, 0, 49'152, 168});
+    names_.push_back("void at::native::vectorized_elementwise_kernel<4, functor " + std::to_string(i) +
+                     ">(int, float*)");
+  for (std::uint32_t i = 0; i < kShapes; ++i)
+    shapes_.push_back({{static_cast<std::int32_t>(128 + i), 1, 1}, {256, 1, 1}, 0, 49'152, 168});
   std::int64_t start_ns = kFirstStartNs;
   kernels_.reserve(static_cast<std::size_t>(kernels));
   for (std::int64_t i = 0; i < kernels; ++i) {
@@ -109,12 +113,15 @@ TrainingRun::TrainingRun(std::int64_t kernels) {
     std::int64_t duration_ns = 2'000 + within_step * 7'919 % 3'000 + i * 104'729 % 211;
     if ((static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15U >> 32) % 500 == 0) duration_ns *= 10;
     const auto at = static_cast<std::uint32_t>(within_step);
-    kernels_.push_back({start_ns, start_ns + duration_ns, at % kNames, at % kShapes, static_cast<std::uint32_t>(3 * i + 1)});
+    kernels_.push_back(
+        {start_ns, start_ns + duration_ns, at % kNames, at % kShapes, static_cast<std::uint32_t>(3 * i + 1)});
     start_ns += duration_ns + kGapNs;
   }
 }
 
-std::int64_t TrainingRun::steps() const { return (static_cast<std::int64_t>(kernels_.size()) + kKernelsPerStep - 1) / kKernelsPerStep; }
+std::int64_t TrainingRun::steps() const {
+  return (static_cast<std::int64_t>(kernels_.size()) + kKernelsPerStep - 1) / kKernelsPerStep;
+}
 
 event::PassRecord TrainingRun::host_side() const {
   event::PassRecord record;

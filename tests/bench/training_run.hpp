@@ -10,9 +10,9 @@
 
 namespace kymo::bench {
 
-/// A made-up training run, as a GPU and the host beside it would see it: steps of 2,000 kernels on one stream, a forward pass through
-/// nested scopes, a backward pass on autograd's thread, an optimizer. Names, shapes and scopes repeat from step to step; times vary, and
-/// one kernel in 500 takes far too long.
+/// A made-up training run, as a GPU and the host beside it would see it: steps of 2,000 kernels on one stream, a
+/// forward pass through nested scopes, a backward pass on autograd's thread, an optimizer. Names, shapes and scopes
+/// repeat from step to step; times vary, and one kernel in 500 takes far too long.
 class TrainingRun {
  public:
   static constexpr std::int64_t kKernelsPerStep = 2'000;

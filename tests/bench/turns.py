@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of kymo that take turns on one machine: all live at the same time, one works while the others are stopped. What the machine does
 meanwhile meets all alike, which runs one after another cannot promise."""
+
 import dataclasses
 import os
 import signal
@@ -45,7 +46,9 @@ def advance(member, lap, turn_s):
     """One turn; False once it has ended."""
     if member.process is None:
         member.errors = tempfile.TemporaryFile()
-        member.process = subprocess.Popen(member.command, stdout=subprocess.DEVNULL, stderr=member.errors, env=member.environment)
+        member.process = subprocess.Popen(
+            member.command, stdout=subprocess.DEVNULL, stderr=member.errors, env=member.environment
+        )
         member.started = await_worker(member)
     elif member.process.returncode is not None:
         return False
@@ -60,7 +63,9 @@ def advance(member, lap, turn_s):
         send(member.process.pid, signal.SIGSTOP)
     elif member.process.returncode != 0:
         member.errors.seek(0)
-        raise SystemExit(f"{member.name}: {' '.join(member.command)}: exit {member.process.returncode}\n{member.errors.read().decode()}")
+        raise SystemExit(
+            f"{member.name}: {' '.join(member.command)}: exit {member.process.returncode}\n{member.errors.read().decode()}"
+        )
     return True
 
 
@@ -79,7 +84,10 @@ def await_worker(member):
 
 def has_plugin(pid):
     try:
-        with open(f"/proc/{pid}/cmdline", "rb") as line, open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
+        with (
+            open(f"/proc/{pid}/cmdline", "rb") as line,
+            open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps,
+        ):
             return line.read().split(b"\0")[1:2] == [b"worker"] and "/kymo/plugins/" in maps.read()
     except OSError:
         return False
@@ -131,7 +139,9 @@ def laps_of(members):
             if len(whole) >= LEAST_STEPS:
                 laps.setdefault(lap, {})[member.name] = whole
         if inside < LEAST_INSIDE * len(steps):
-            raise SystemExit(f"{member.name}: {inside} of {len(steps)} steps lie within its turns: the clocks do not agree, or a turn is too short for a step")
+            raise SystemExit(
+                f"{member.name}: {inside} of {len(steps)} steps lie within its turns: the clocks do not agree, or a turn is too short for a step"
+            )
     return [laps[lap] for lap in sorted(laps)]
 
 

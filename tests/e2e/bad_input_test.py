@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An adversarial user: whatever is asked, one line says what is wrong and nothing is written. `--flips N` damages a database N times."""
+
 import csv
 import hashlib
 import io
@@ -24,31 +25,93 @@ NOBODY = 65534
 # What may steer a terminal or pass one text off as another: controls, C1 controls, marks that reorder.
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
-HOSTILE = ["<script>alert(1)</script>", "\\input{/etc/passwd}", "=cmd|'/C calc'!A0", "a\x1b[31mred\x07\x9b31m", "line\nbreak\ttab",
-           "`code` | **b** [x](javascript:y) ![i](http://e)", "'\"; DROP TABLE run; --", "\u202eevil", "\x7fdel", "%s%n", "$x_1^2$ & # ~",
-           "\\end{document}\\write18{id}", "+1+1", "@SUM(A1)"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\\input{/etc/passwd}",
+    "=cmd|'/C calc'!A0",
+    "a\x1b[31mred\x07\x9b31m",
+    "line\nbreak\ttab",
+    "`code` | **b** [x](javascript:y) ![i](http://e)",
+    "'\"; DROP TABLE run; --",
+    "\u202eevil",
+    "\x7fdel",
+    "%s%n",
+    "$x_1^2$ & # ~",
+    "\\end{document}\\write18{id}",
+    "+1+1",
+    "@SUM(A1)",
+]
 
 OPTIONS = [
-    ("--ranks", "0"), ("--ranks", "-1"), ("--ranks", "1000000"), ("--steps", "0"), ("--steps", "9223372036854775807"), ("--warmup", "-1"),
-    ("--warmup", "9223372036854775807"), ("--until", "0"), ("--until", "nan"), ("--until", "100%"), ("--timeout", "nan"), ("--timeout", "1e400"),
-    ("--host-memory", "1XB"), ("--host-memory", "99999999999G"), ("--repeat", "0"), ("--repeat", "100001"), ("--shard", "3/2"), ("--shard", "1/0"),
-    ("--filter", "["), ("--filter", "(" * 100000), ("--filter", "(" * 1000 + ")" * 1000), ("--filter", "((((a{900}){900}){900}){900})"),
-    ("--seed", "-1"), ("--sync", "never"), ("--mode", "x"), ("--passes", ""), ("--device", "tpu"), ("--wrap", "/nonexistent/program"), ("--db", ""),
-    ("--plugin", ""), ("--bogus", "1"), ("--set", "n"), ("--set", "n="), ("--set", "n=1e3"), ("--set", "n=99999999999999999999"), ("--set", "a=nan"),
-    ("--set", "n\x1b[31m=1"), ("--trust=a\x1b[31m", "--plan"),
-    ("--axis", "n="), ("--axis", "n=1,,2"), ("--axis", "n=8..1*2"), ("--axis", "n=1..8+0"), ("--axis", "n=1..8*1"), ("--axis", "n=0..8*2"),
-    ("--axis", "n=1..9223372036854775808*2"), ("--axis", "n=1..9223372036854775807+1"), ("--axis", "a=0..1+1e-30"), ("--axis", "a=nan..1+1"),
-    ("--axis", "a=1,1.0"), ("--axis", "precision=fp32..fp64+1"),
+    ("--ranks", "0"),
+    ("--ranks", "-1"),
+    ("--ranks", "1000000"),
+    ("--steps", "0"),
+    ("--steps", "9223372036854775807"),
+    ("--warmup", "-1"),
+    ("--warmup", "9223372036854775807"),
+    ("--until", "0"),
+    ("--until", "nan"),
+    ("--until", "100%"),
+    ("--timeout", "nan"),
+    ("--timeout", "1e400"),
+    ("--host-memory", "1XB"),
+    ("--host-memory", "99999999999G"),
+    ("--repeat", "0"),
+    ("--repeat", "100001"),
+    ("--shard", "3/2"),
+    ("--shard", "1/0"),
+    ("--filter", "["),
+    ("--filter", "(" * 100000),
+    ("--filter", "(" * 1000 + ")" * 1000),
+    ("--filter", "((((a{900}){900}){900}){900})"),
+    ("--seed", "-1"),
+    ("--sync", "never"),
+    ("--mode", "x"),
+    ("--passes", ""),
+    ("--device", "tpu"),
+    ("--wrap", "/nonexistent/program"),
+    ("--db", ""),
+    ("--plugin", ""),
+    ("--bogus", "1"),
+    ("--set", "n"),
+    ("--set", "n="),
+    ("--set", "n=1e3"),
+    ("--set", "n=99999999999999999999"),
+    ("--set", "a=nan"),
+    ("--set", "n\x1b[31m=1"),
+    ("--trust=a\x1b[31m", "--plan"),
+    ("--axis", "n="),
+    ("--axis", "n=1,,2"),
+    ("--axis", "n=8..1*2"),
+    ("--axis", "n=1..8+0"),
+    ("--axis", "n=1..8*1"),
+    ("--axis", "n=0..8*2"),
+    ("--axis", "n=1..9223372036854775808*2"),
+    ("--axis", "n=1..9223372036854775807+1"),
+    ("--axis", "a=0..1+1e-30"),
+    ("--axis", "a=nan..1+1"),
+    ("--axis", "a=1,1.0"),
+    ("--axis", "precision=fp32..fp64+1"),
 ]
 
 SUITES = [
-    ("x = [", "1:"), ("", "no [[case]]"), ('[[case]]\nname = "a"\n', "'workload'"), ('[[case]]\nname = "a"\nworkload = 3\n', "'workload'"),
-    ('[[case]]\nname = "a"\nworkload = "saxpy"\n"st\\u001b[31m" = 1\n', "unknown key"), ('case = 3\n', "no [[case]]"), ('case = [3]\n', "must be a table"),
-    ('[[case]]\nname = "a"\nworkload = "saxpy"\nranks = 5000000000\n', "4096"), ('[[case]]\nname = "a"\nworkload = "saxpy"\nranks = []\n', "empty"),
+    ("x = [", "1:"),
+    ("", "no [[case]]"),
+    ('[[case]]\nname = "a"\n', "'workload'"),
+    ('[[case]]\nname = "a"\nworkload = 3\n', "'workload'"),
+    ('[[case]]\nname = "a"\nworkload = "saxpy"\n"st\\u001b[31m" = 1\n', "unknown key"),
+    ("case = 3\n", "no [[case]]"),
+    ("case = [3]\n", "must be a table"),
+    ('[[case]]\nname = "a"\nworkload = "saxpy"\nranks = 5000000000\n', "4096"),
+    ('[[case]]\nname = "a"\nworkload = "saxpy"\nranks = []\n', "empty"),
     ('[[case]]\nname = "a"\nworkload = "saxpy"\nsteps = 9223372036854775807\n', "'steps'"),
-    ('[[case]]\nname = "a"\nworkload = "saxpy"\nset = { n = [1] }\n', "'n'"), ('[[case]]\nname = "a"\nworkload = "saxpy"\naxes = { n = {} }\n', "'n'"),
+    ('[[case]]\nname = "a"\nworkload = "saxpy"\nset = { n = [1] }\n', "'n'"),
+    ('[[case]]\nname = "a"\nworkload = "saxpy"\naxes = { n = {} }\n', "'n'"),
     ('[[case]]\nname = "a"\nworkload = "saxpy"\n[[case]]\nname = "a"\nworkload = "saxpy"\n', "already"),
-    ('[[case]]\nname = "a"\nworkload = "sax\\npy"\n', "no workload"), ('x = ' + "[" * 100000, ":"), ('"\x01" = 1', ":"),
+    ('[[case]]\nname = "a"\nworkload = "sax\\npy"\n', "no workload"),
+    ("x = " + "[" * 100000, ":"),
+    ('"\x01" = 1', ":"),
 ]
 
 
@@ -62,8 +125,16 @@ class BadInputTest(KymoTest):
         return found
 
     def call(self, *words, seconds=60, **how):
-        return subprocess.run([str(KYMO), *map(str, words)], cwd=how.pop("cwd", self.work), env=self.environment, capture_output=True,
-                              timeout=seconds, stdin=subprocess.DEVNULL, check=False, **how)
+        return subprocess.run(
+            [str(KYMO), *map(str, words)],
+            cwd=how.pop("cwd", self.work),
+            env=self.environment,
+            capture_output=True,
+            timeout=seconds,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            **how,
+        )
 
     def refuse(self, *words, says="", codes=(1, 2), **how):
         """The call must end with one line of printable text that holds `says`, print nothing else, and write nothing."""
@@ -129,16 +200,24 @@ class BadInputTest(KymoTest):
             connection.commit()
             connection.close()
 
-        edit("newer.db", "UPDATE meta SET value = '99' WHERE key = 'compatible_version'",
-             "UPDATE meta SET value = '9' || char(10, 27, 155) || '[31m' WHERE key = 'kymo_version'")
+        edit(
+            "newer.db",
+            "UPDATE meta SET value = '99' WHERE key = 'compatible_version'",
+            "UPDATE meta SET value = '9' || char(10, 27, 155) || '[31m' WHERE key = 'kymo_version'",
+        )
         edit("not_a_version.db", "UPDATE meta SET value = '' WHERE key = 'compatible_version'")
         edit("foreign.db", "PRAGMA application_id = 77")
         other = sqlite3.connect(self.work / "other.db")
         other.execute("CREATE TABLE cookies (value)")
         other.commit()
         other.close()
-        for name, content in (("text.db", b"important notes\n" * 500), ("byte.db", b"x"), ("cut.db", good[: len(good) // 2]), ("head.db", good[:100]),
-                              ("zeroed.db", good[:4096] + bytes(len(good) - 4096))):
+        for name, content in (
+            ("text.db", b"important notes\n" * 500),
+            ("byte.db", b"x"),
+            ("cut.db", good[: len(good) // 2]),
+            ("head.db", good[:100]),
+            ("zeroed.db", good[:4096] + bytes(len(good) - 4096)),
+        ):
             (self.work / name).write_bytes(content)
         (self.work / "folder.db").mkdir()
         os.mkfifo(self.work / "fifo.db")
@@ -150,9 +229,14 @@ class BadInputTest(KymoTest):
             if file.name == "good.db":
                 continue
             with self.subTest(file=file.name):
-                for words in (["sql", "SELECT 1", "--db", file.name], ["report", "quick", "--out", "a/b", "--db", file.name],
-                              ["merge", "new.db", file.name], ["merge", file.name, "good.db"], ["run", "saxpy", *QUICK, "--db", file.name],
-                              ["run", "saxpy", "--resume", "--db", file.name]):
+                for words in (
+                    ["sql", "SELECT 1", "--db", file.name],
+                    ["report", "quick", "--out", "a/b", "--db", file.name],
+                    ["merge", "new.db", file.name],
+                    ["merge", file.name, "good.db"],
+                    ["run", "saxpy", *QUICK, "--db", file.name],
+                    ["run", "saxpy", "--resume", "--db", file.name],
+                ):
                     self.refuse(*words, codes=(1,), says=file.name)
         for words in (["sql", "SELECT 1"], ["report", "quick"]):
             self.refuse(*words, "--db", "missing\n.db", codes=(2,), says="missing")
@@ -171,10 +255,24 @@ class BadInputTest(KymoTest):
         (self.work / "folder.so").mkdir()
         os.mkfifo(self.work / "fifo.so")
         (self.work / "e\x1b[31m\n.so").write_text("x")
-        for name in ("open/probe.so", "writable.so", "text.so", "empty.so", "head.so", "folder.so", "fifo.so", "e\x1b[31m\n.so", "missing.so"):
+        for name in (
+            "open/probe.so",
+            "writable.so",
+            "text.so",
+            "empty.so",
+            "head.so",
+            "folder.so",
+            "fifo.so",
+            "e\x1b[31m\n.so",
+            "missing.so",
+        ):
             with self.subTest(name=name):
                 says = name.split("\x1b", maxsplit=1)[0]
-                for words in (["run", "./" + name], ["describe", "./" + name], ["run", "saxpy", *QUICK, "--plugin", name]):
+                for words in (
+                    ["run", "./" + name],
+                    ["describe", "./" + name],
+                    ["run", "saxpy", *QUICK, "--plugin", name],
+                ):
                     self.refuse(*words, says=says)
         self.refuse("run", "saxpy", "--plan", "--plugin", PLUGINS / "hostile_name.so", codes=(1,), says="hostile_name")
 
@@ -201,7 +299,11 @@ class BadInputTest(KymoTest):
         self.addCleanup(self.work.chmod, 0o755)
         self.work.chmod(0o555)
         self.assertEqual(self.call("sql", "SELECT count(*) FROM run", "--db", database, **how).returncode, 0)
-        for words in (["run", "saxpy", *QUICK, "--db", "good.db"], ["run", "saxpy", *QUICK, "--db", "new.db"], ["merge", "new.db", "good.db"]):
+        for words in (
+            ["run", "saxpy", *QUICK, "--db", "good.db"],
+            ["run", "saxpy", *QUICK, "--db", "new.db"],
+            ["merge", "new.db", "good.db"],
+        ):
             self.refuse(*words, codes=(1,), says="not writable", **how)
         for out in ("out", "out/of/reach"):
             self.refuse("report", "quick", "--db", "good.db", "--out", out, codes=(1,), says="Permission denied", **how)
@@ -221,8 +323,15 @@ class BadInputTest(KymoTest):
         disk.mkdir(exist_ok=True)
         script = 'mount -t tmpfs -o size=$0 tmpfs "$1" || exit 99; cd "$1"; shift; "$@"; code=$?; find . -mindepth 1 -printf "%p %s\\n"; exit $code'
         user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-        done = subprocess.run(["unshare", *user, "--mount", "sh", "-c", script, size, str(disk), str(KYMO), *map(str, words)], env=self.environment,
-                              capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            ["unshare", *user, "--mount", "sh", "-c", script, size, str(disk), str(KYMO), *map(str, words)],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
         if done.returncode == 99 or "unshare" in done.stderr:
             self.skipTest("a small disk cannot be mounted here")
         return done.returncode, done.stderr, done.stdout
@@ -230,9 +339,13 @@ class BadInputTest(KymoTest):
     @unittest.skipIf(shutil.which("unshare") is None, "there is no unshare")
     def test_full_disk(self):
         database = self.make_database()
-        for size, words in (("4k", ["run", "saxpy", *QUICK]), ("64k", ["run", "saxpy", *QUICK]), ("64k", ["merge", "m.db", database]),
-                            ("8k", ["report", "quick", "--db", database, "--out", "a/b", "--format", "markdown,latex,typst,html,csv"]),
-                            ("24k", ["report", "quick", "--db", database, "--format", "markdown,latex,typst,html,csv"])):
+        for size, words in (
+            ("4k", ["run", "saxpy", *QUICK]),
+            ("64k", ["run", "saxpy", *QUICK]),
+            ("64k", ["merge", "m.db", database]),
+            ("8k", ["report", "quick", "--db", database, "--out", "a/b", "--format", "markdown,latex,typst,html,csv"]),
+            ("24k", ["report", "quick", "--db", database, "--format", "markdown,latex,typst,html,csv"]),
+        ):
             with self.subTest(size=size, words=words[:2]):
                 code, error, left = self.on_small_disk(size, *words)
                 self.assertEqual((code, left), (1, ""), error)
@@ -243,17 +356,26 @@ class BadInputTest(KymoTest):
         self.assertIn("disk is full", error)
 
     def test_hostile_texts_are_harmless(self):
-        cases = "".join(f'[[case]]\nname = {json.dumps(text)}\nworkload = {json.dumps(str(PROBE))}\nwarmup = 0\nsteps = 1\npasses = ["time"]\n'
-                        f"set = {{ sleep = 1, label = {json.dumps(text)} }}\n" for text in HOSTILE)
+        cases = "".join(
+            f'[[case]]\nname = {json.dumps(text)}\nworkload = {json.dumps(str(PROBE))}\nwarmup = 0\nsteps = 1\npasses = ["time"]\n'
+            f"set = {{ sleep = 1, label = {json.dumps(text)} }}\n"
+            for text in HOSTILE
+        )
         (self.work / "s.toml").write_text(cases.replace("\x7f", "\\u007f"))
         name = "d\x1b[31m\x9b.db"
-        shown = [self.call("suite", "run", "./s.toml", "--label", HOSTILE[3], "--db", name), self.call("suite", "run", "./s.toml", "--plan"),
-                 self.call("suite", "run", "./s.toml", "--plan", "--json"), self.call("suite", "run", "./s.toml", "--resume", "--db", name)]
+        shown = [
+            self.call("suite", "run", "./s.toml", "--label", HOSTILE[3], "--db", name),
+            self.call("suite", "run", "./s.toml", "--plan"),
+            self.call("suite", "run", "./s.toml", "--plan", "--json"),
+            self.call("suite", "run", "./s.toml", "--resume", "--db", name),
+        ]
         query = "SELECT p.value, r.suite_case, r.label, char(27, 155, 8238) AS \"c\x1b\x9b\" FROM run r JOIN param p USING (run_id) WHERE p.name = 'label'"
         results = {form: self.call("sql", query, "--db", name, *form) for form in ((), ("--json",), ("--csv",))}
         shown += [*results.values(), self.call("merge", "m\x1b[1m.db", name), self.call("merge", "n.db", name)]
         out = "re\x1b[31mport"
-        shown.append(self.call("report", "quick", "--db", name, "--out", out, "--format", "markdown,latex,typst,html,csv"))
+        shown.append(
+            self.call("report", "quick", "--db", name, "--out", out, "--format", "markdown,latex,typst,html,csv")
+        )
         for done in shown:
             self.assertEqual(done.returncode, 0, done)
             self.assertNotRegex(done.stdout.decode() + done.stderr.decode(), UNSAFE)
@@ -265,7 +387,9 @@ class BadInputTest(KymoTest):
             self.refuse("sql", text, "--db", name, codes=(2,))
 
     def check_report(self, folder):
-        page, markdown, latex, typst = ((folder / ("report." + suffix)).read_text() for suffix in ("html", "md", "tex", "typ"))
+        page, markdown, latex, typst = (
+            (folder / ("report." + suffix)).read_text() for suffix in ("html", "md", "tex", "typ")
+        )
         for text in (page, markdown, latex, typst):
             self.assertNotRegex(text, UNSAFE)
         for text in (page, markdown, *[figure.read_text() for figure in folder.glob("figures/*.svg")]):
@@ -282,7 +406,9 @@ class BadInputTest(KymoTest):
             self.assertNotRegex(text, UNSAFE)
             for row in csv.reader(io.StringIO(text, newline="")):
                 for cell in row:
-                    self.assertFalse(cell.startswith(("=", "@")) or re.match(r"[+-][^\d.]|\+1\+1", cell), (table.name, cell))
+                    self.assertFalse(
+                        cell.startswith(("=", "@")) or re.match(r"[+-][^\d.]|\+1\+1", cell), (table.name, cell)
+                    )
 
     def test_damaged_database(self):
         good = self.make_database().read_bytes()
@@ -296,7 +422,10 @@ class BadInputTest(KymoTest):
                 content[choose.randrange(end)] ^= 1 << choose.randrange(8)
             damaged.write_bytes(content)
             before = self.contents()
-            for words in (["sql", "SELECT * FROM phase_time"], ["report", "quick", "--format", "markdown,latex,typst,html,csv"]):
+            for words in (
+                ["sql", "SELECT * FROM phase_time"],
+                ["report", "quick", "--format", "markdown,latex,typst,html,csv"],
+            ):
                 done = self.call(*words, "--db", "x.db", seconds=5)
                 codes.add(done.returncode)
                 self.assertIn(done.returncode, (0, 1, 2), (flip, words, done.stderr))
@@ -312,5 +441,5 @@ if __name__ == "__main__":
     if "--flips" in sys.argv:
         place = sys.argv.index("--flips")
         FLIPS = int(sys.argv[place + 1])
-        del sys.argv[place:place + 2]
+        del sys.argv[place : place + 2]
     unittest.main()

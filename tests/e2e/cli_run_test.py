@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a command line to rows, tables and JSON, with the template's workload."""
+
 import csv
 import io
 import os
@@ -22,9 +23,14 @@ class RunTest(KymoTest):
         self.assertRegex(done.stdout, r"\bsaxpy +.*\d (ns|µs|ms) ± .*compute \d.* ok +passed\n")
         self.assertIn("results: kymo.db, invocation 1\n", done.stdout)
         self.assertRegex(done.stderr, r"\Arun 1: saxpy .*n=1000.*: ok, step [^\n]+\n\Z")
-        self.assertEqual(self.sql("SELECT status, verification, steps, warmup FROM run"),
-                         [{"status": "ok", "verification": "passed", "steps": 3, "warmup": 1}])
-        self.assertEqual(self.sql("SELECT count(*) AS n FROM sample WHERE pass = 'time' AND phase = 'compute' AND NOT warmup"), [{"n": 3}])
+        self.assertEqual(
+            self.sql("SELECT status, verification, steps, warmup FROM run"),
+            [{"status": "ok", "verification": "passed", "steps": 3, "warmup": 1}],
+        )
+        self.assertEqual(
+            self.sql("SELECT count(*) AS n FROM sample WHERE pass = 'time' AND phase = 'compute' AND NOT warmup"),
+            [{"n": 3}],
+        )
         facts = {row["name"]: row["value"] for row in self.sql("SELECT name, value FROM environment")}
         self.assertTrue({"host", "cpu", "cores", "memory_bytes", "kernel", "os", "kymo"} <= facts.keys(), facts)
         self.assertEqual([file.name for file in self.work.iterdir()], ["kymo.db"])
@@ -34,7 +40,9 @@ class RunTest(KymoTest):
         self.assertEqual(done["exit_code"], 0)
         self.assertEqual([run["parameters"]["precision"] for run in done["runs"]], ["fp32", "fp64"])
         for run in done["runs"]:
-            self.assertEqual((run["status"], run["verification"], run["label"], run["device"]), ("ok", "passed", "here", "cpu"))
+            self.assertEqual(
+                (run["status"], run["verification"], run["label"], run["device"]), ("ok", "passed", "here", "cpu")
+            )
             self.assertEqual(list(run["phases"])[:2], ["step", "compute"])
             self.assertEqual(run["phases"]["step"]["count"], 3)
             self.assertGreaterEqual(run["phases"]["step"]["mean_ns"], run["phases"]["compute"]["min_ns"])
@@ -48,7 +56,9 @@ class RunTest(KymoTest):
 
     def test_repetitions_are_interleaved(self):
         done = self.kymo_json("run", "saxpy", *SMALL, "--axis", "a=1,2", "--repeat", "2", "--no-verify")
-        self.assertEqual([(run["parameters"]["a"], run["repetition"]) for run in done["runs"]], [(1, 0), (2, 0), (1, 1), (2, 1)])
+        self.assertEqual(
+            [(run["parameters"]["a"], run["repetition"]) for run in done["runs"]], [(1, 0), (2, 0), (1, 1), (2, 1)]
+        )
 
     def test_two_ranks(self):
         done = self.kymo_json("run", "saxpy", *SMALL, "--ranks", "2")
@@ -67,8 +77,12 @@ class RunTest(KymoTest):
             self.assertGreater(run["phases"]["step"]["median_ns"], 0)
             keys.add(run["plan_key"])
         self.assertEqual(len(keys), 3)
-        self.assertEqual([row["mode"] for row in self.sql("SELECT mode FROM run ORDER BY run_id")], ["sync", "hot", "cold"])
-        batches = self.sql("SELECT mode, pass, level, value FROM metric JOIN run USING (run_id) WHERE name = 'steps_per_sample'")
+        self.assertEqual(
+            [row["mode"] for row in self.sql("SELECT mode FROM run ORDER BY run_id")], ["sync", "hot", "cold"]
+        )
+        batches = self.sql(
+            "SELECT mode, pass, level, value FROM metric JOIN run USING (run_id) WHERE name = 'steps_per_sample'"
+        )
         self.assertEqual([(row["mode"], row["pass"], row["level"]) for row in batches], [("hot", "time", "run")])
         self.assertTrue(1 < batches[0]["value"] <= 1000, batches)
         self.assertEqual(self.sql("SELECT DISTINCT calls FROM sample WHERE phase = 'compute'"), [{"calls": 1}])
@@ -99,7 +113,9 @@ class RunTest(KymoTest):
         self.assertEqual((first["runs"], second["runs"], first["ratio"]), (2, 2, 1))
         self.assertAlmostEqual(second["ratio"], second["median_ns"] / first["median_ns"])
         self.assertAlmostEqual(first["bytes_per_s"] * first["median_ns"] / 1e9, 3 * 4 * 1000, places=3)
-        self.assertRegex(self.kymo(*words).stdout, r"\nworkload +parameters +runs +clock +ms +TFLOP/s +GB/s +time / case\n")
+        self.assertRegex(
+            self.kymo(*words).stdout, r"\nworkload +parameters +runs +clock +ms +TFLOP/s +GB/s +time / case\n"
+        )
         self.assertIn("very case", self.kymo("run", "saxpy", "--against", "saxpy", code=2).stderr)
         self.assertIn("did you mean 'saxpy'", self.kymo("run", "saxpy", "--against", "saxpi", code=2).stderr)
 
@@ -142,11 +158,17 @@ class RunTest(KymoTest):
         self.kymo("merge", "all.db", "all.db", code=2)
 
     def test_sql_formats(self):
-        self.kymo("run", "saxpy", *SMALL, "--no-verify", "--label", "=1+1,\"x\"")
+        self.kymo("run", "saxpy", *SMALL, "--no-verify", "--label", '=1+1,"x"')
         self.assertIn("saxpy", self.kymo("sql", "SELECT workload FROM run").stdout)
         rows = list(csv.reader(io.StringIO(self.kymo("sql", "SELECT label, steps FROM run", "--csv").stdout)))
-        self.assertEqual(rows, [["label", "steps"], ["'=1+1,\"x\"", "3"]])
-        for statement in ("DELETE FROM run", "SELECT 1; SELECT 2", "SELEC 1", "ATTACH 'x.db' AS x", "PRAGMA user_version = 7"):
+        self.assertEqual(rows, [["label", "steps"], ['\'=1+1,"x"', "3"]])
+        for statement in (
+            "DELETE FROM run",
+            "SELECT 1; SELECT 2",
+            "SELEC 1",
+            "ATTACH 'x.db' AS x",
+            "PRAGMA user_version = 7",
+        ):
             self.assertRegex(self.kymo("sql", statement, code=2).stderr, r"\Akymo: [^\n]+\n\Z")
         self.assertEqual(self.sql("SELECT count(*) AS n FROM run"), [{"n": 1}])
 
@@ -160,10 +182,14 @@ class RunTest(KymoTest):
         self.assertIn("there is no GPU", self.kymo("run", "transformer_lm", "--device", "cuda", code=2).stderr)
 
     def test_suite_file(self):
-        (self.work / "mine.toml").write_text('[[case]]\nname = "one"\nworkload = "saxpy"\nset = { n = 10 }\nsteps = 2\nranks = [1, 2]\n')
+        (self.work / "mine.toml").write_text(
+            '[[case]]\nname = "one"\nworkload = "saxpy"\nset = { n = 10 }\nsteps = 2\nranks = [1, 2]\n'
+        )
         done = self.kymo_json("suite", "run", "./mine.toml")
-        self.assertEqual([(run["suite"], run["suite_case"], run["ranks"], run["status"]) for run in done["runs"]],
-                         [("mine", "one", 1, "ok"), ("mine", "one", 2, "ok")])
+        self.assertEqual(
+            [(run["suite"], run["suite_case"], run["ranks"], run["status"]) for run in done["runs"]],
+            [("mine", "one", 1, "ok"), ("mine", "one", 2, "ok")],
+        )
 
     def test_suites_are_listed(self):
         names = [suite["name"] for suite in self.kymo_json("suite", "list")]
@@ -194,8 +220,14 @@ class RunTest(KymoTest):
         self.assertFalse((self.work / "broken.so").exists())
 
     def test_interrupt_keeps_what_was_measured(self):
-        process = subprocess.Popen([str(KYMO), "run", "saxpy", "--set", "n=1000000", "--steps", "1000000000", "--no-verify"], cwd=self.work,
-                                   env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [str(KYMO), "run", "saxpy", "--set", "n=1000000", "--steps", "1000000000", "--no-verify"],
+            cwd=self.work,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and not (self.work / "kymo.db").exists():
             time.sleep(0.05)
@@ -208,8 +240,13 @@ class RunTest(KymoTest):
 
     def test_terminal_gets_a_bar_and_no_colour_by_wish(self):
         leader, follower = pty.openpty()
-        process = subprocess.Popen([str(KYMO), "run", "saxpy", *SMALL, "--no-verify"], cwd=self.work, env=self.environment, stdout=follower,
-                                   stderr=follower)
+        process = subprocess.Popen(
+            [str(KYMO), "run", "saxpy", *SMALL, "--no-verify"],
+            cwd=self.work,
+            env=self.environment,
+            stdout=follower,
+            stderr=follower,
+        )
         os.close(follower)
         shown = b""
         try:

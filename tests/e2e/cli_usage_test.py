@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes that only show with a catalog of plugins: one line, exit code 2, and nothing written."""
+
 import subprocess
 import unittest
 
@@ -54,7 +55,14 @@ class UsageTest(KymoTest):
 
     def test_full_standard_output(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([str(KYMO), "suite", "list"], stdout=full, stderr=subprocess.PIPE, text=True, env=self.environment, check=False)
+            done = subprocess.run(
+                [str(KYMO), "suite", "list"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=self.environment,
+                check=False,
+            )
         self.assertEqual(done.returncode, 1)
         self.assertIn("standard output", done.stderr)
 

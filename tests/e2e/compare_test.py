@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two sides of runs, judged: by labels, by invocations and by databases."""
+
 import json
 import sqlite3
 import unittest
@@ -36,7 +37,9 @@ class CompareTest(KymoTest):
         self.copy("fast.db", 100000)
         self.copy("slow.db", 200000)
         (case,) = self.judged("fast.db", "slow.db")
-        self.assertEqual((case["verdict"], case["before"]["runs"], case["after"]["runs"], case["notes"]), ("SLOWER", 5, 5, []))
+        self.assertEqual(
+            (case["verdict"], case["before"]["runs"], case["after"]["runs"], case["notes"]), ("SLOWER", 5, 5, [])
+        )
         self.assertAlmostEqual(case["ratio"], 2, places=3)
         self.assertTrue(1.99 < case["ratio_low"] <= case["ratio"] <= case["ratio_high"] < 2.01, case)
         self.assertAlmostEqual(case["probability"], 2 / 252)
@@ -77,17 +80,21 @@ class CompareTest(KymoTest):
         self.kymo(*plugin, "--label", "mine")
         self.measure("other", "--fresh")
         (case,) = self.judged("mine", "other")
-        self.assertEqual((case["before"]["runs"], case["notes"]), (5, ["before: 5 runs of an older build of the plugin left out"]))
+        self.assertEqual(
+            (case["before"]["runs"], case["notes"]), (5, ["before: 5 runs of an older build of the plugin left out"])
+        )
 
     def test_what_cannot_be_compared_is_said(self):
         self.measure("before\x1b[2J", "--fresh")
-        for words, hint in ((("before", "kymo.db"), "has the label 'before'"),
-                            (("kymo.db", "kymo.db"), "both sides are 'kymo.db'"),
-                            (("kymo.db", "absent.db"), "no database 'absent.db'"),
-                            (("kymo.db", "2"), "or is of that invocation"),
-                            (("kymo.db", "1", "--phase", "stop"), "no run has a phase 'stop'; did you mean 'step'?"),
-                            (("kymo.db", "1", "--margin", "x"), "--margin"),
-                            (("kymo.db",), "after")):
+        for words, hint in (
+            (("before", "kymo.db"), "has the label 'before'"),
+            (("kymo.db", "kymo.db"), "both sides are 'kymo.db'"),
+            (("kymo.db", "absent.db"), "no database 'absent.db'"),
+            (("kymo.db", "2"), "or is of that invocation"),
+            (("kymo.db", "1", "--phase", "stop"), "no run has a phase 'stop'; did you mean 'step'?"),
+            (("kymo.db", "1", "--margin", "x"), "--margin"),
+            (("kymo.db",), "after"),
+        ):
             done = self.kymo("compare", *words, code=2)
             self.assertIn(hint, done.stderr)
             self.assertNotIn("\x1b", done.stderr)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data-parallel strategies train as one process does, on several ranks of this machine over Gloo."""
+
 import unittest
 
 from kymo_tool import PLUGINS, KymoTest
@@ -18,8 +19,12 @@ class EqualityTest(KymoTest):
 
     def verify(self, workload, ranks, *words, cases=1):
         self.kymo("run", workload, "--ranks", ranks, *SMALLEST, *words, "--passes", "verify")
-        self.assertEqual(self.rows("SELECT status, verification, count(*) FROM run GROUP BY 1, 2"), [("ok", "passed", cases)])
-        made = self.rows("SELECT rank, outcome, count(*) FROM verification WHERE name NOT LIKE 'agreement%' GROUP BY 1, 2 ORDER BY 1")
+        self.assertEqual(
+            self.rows("SELECT status, verification, count(*) FROM run GROUP BY 1, 2"), [("ok", "passed", cases)]
+        )
+        made = self.rows(
+            "SELECT rank, outcome, count(*) FROM verification WHERE name NOT LIKE 'agreement%' GROUP BY 1, 2 ORDER BY 1"
+        )
         self.assertEqual(made, [(rank, "passed", CHECKS * cases) for rank in range(ranks)])
 
     def test_two_ranks(self):
@@ -29,8 +34,17 @@ class EqualityTest(KymoTest):
                 self.verify(strategy, 2, "--axis", "model=toy,tied,frozen", cases=3)
 
     def test_bucket_sizes(self):
-        self.verify("ddp_bucketed", 2, "--set", "model=tied", "--axis", "bucket_mb=0.0001,0.0016,0.01,1000", "--axis",
-                    "gradients=views,separate", cases=8)
+        self.verify(
+            "ddp_bucketed",
+            2,
+            "--set",
+            "model=tied",
+            "--axis",
+            "bucket_mb=0.0001,0.0016,0.01,1000",
+            "--axis",
+            "gradients=views,separate",
+            cases=8,
+        )
 
     def test_three_ranks_train_a_transformer(self):
         self.verify("ddp_bucketed", 3, "--set", "model=tiny", "--set", "bucket_mb=0.1")
@@ -48,26 +62,67 @@ class EqualityTest(KymoTest):
                 self.verify(strategy, 1, "--set", "model=toy")
 
     def test_a_sum_in_place_of_the_mean_is_found(self):
-        self.kymo("run", PLUGINS / "ddp_sums.so", "--ranks", "2", *SMALLEST, "--set", "model=toy", "--passes", "verify", code=3)
-        (status, verification), = self.rows("SELECT status, verification FROM run")
+        self.kymo(
+            "run",
+            PLUGINS / "ddp_sums.so",
+            "--ranks",
+            "2",
+            *SMALLEST,
+            "--set",
+            "model=toy",
+            "--passes",
+            "verify",
+            code=3,
+        )
+        ((status, verification),) = self.rows("SELECT status, verification FROM run")
         self.assertEqual((status, verification), ("failed", "failed"))
-        failed = {name for name, in self.rows("SELECT name FROM verification WHERE outcome = 'failed'")}
+        failed = {name for (name,) in self.rows("SELECT name FROM verification WHERE outcome = 'failed'")}
         self.assertIn("toy in float64, 5 steps of sgd", failed)
 
     def test_without_communication_there_is_nothing_to_verify(self):
-        self.kymo("run", "ddp_naive", "--ranks", "2", *SMALLEST, "--set", "model=toy", "--set", "communicate=false", "--warmup", "0",
-                  "--steps", "2")
-        self.assertEqual(self.rows("SELECT DISTINCT outcome FROM verification WHERE name NOT LIKE 'agreement%'"), [("unavailable",)])
-        (detail,), = self.rows("SELECT DISTINCT detail FROM verification WHERE outcome = 'unavailable'")
+        self.kymo(
+            "run",
+            "ddp_naive",
+            "--ranks",
+            "2",
+            *SMALLEST,
+            "--set",
+            "model=toy",
+            "--set",
+            "communicate=false",
+            "--warmup",
+            "0",
+            "--steps",
+            "2",
+        )
+        self.assertEqual(
+            self.rows("SELECT DISTINCT outcome FROM verification WHERE name NOT LIKE 'agreement%'"), [("unavailable",)]
+        )
+        ((detail,),) = self.rows("SELECT DISTINCT detail FROM verification WHERE outcome = 'unavailable'")
         self.assertIn("communicate=false", detail)
 
     def test_steps_have_all_phases_and_figures(self):
-        self.kymo("run", "ddp_bucketed", "--ranks", "2", *SMALLEST, "--set", "model=toy", "--no-verify", "--warmup", "1", "--steps", "3")
-        phases = {name for name, in self.rows("SELECT DISTINCT phase FROM sample WHERE pass = 'time'")}
+        self.kymo(
+            "run",
+            "ddp_bucketed",
+            "--ranks",
+            "2",
+            *SMALLEST,
+            "--set",
+            "model=toy",
+            "--no-verify",
+            "--warmup",
+            "1",
+            "--steps",
+            "3",
+        )
+        phases = {name for (name,) in self.rows("SELECT DISTINCT phase FROM sample WHERE pass = 'time'")}
         self.assertLessEqual({"step", "forward", "backward", "communication", "optimizer"}, phases)
         figures = dict(self.rows("SELECT name, value FROM metric WHERE rank = 0 AND value IS NOT NULL"))
         # 10·10 + 10·50 + 50·5 elements of 4 bytes are trained, and 10 are not.
-        self.assertEqual((figures["parameters"], figures["parameter_tensors"], figures["gradient_bytes"]), (860, 3, 3400))
+        self.assertEqual(
+            (figures["parameters"], figures["parameter_tensors"], figures["gradient_bytes"]), (860, 3, 3400)
+        )
         self.assertEqual(figures["tokens_per_step"], 2)
         self.assertGreater(figures["loss_last"], 0)
 

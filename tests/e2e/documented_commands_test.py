@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the documentation shows can be done: every `kymo run` and `kymo suite run` can be planned, every query finds its views and columns."""
+
 import re
 import shlex
 import unittest
@@ -21,7 +22,9 @@ def commands():
         for block in re.findall(r"```sh\n(.*?)```", text, re.S):
             for line in block.splitlines():
                 words = shlex.split(line, comments=True) if line.startswith("kymo ") else []
-                if (words[1:2] == ["run"] or words[1:3] == ["suite", "run"]) and not any(word.endswith(".so") for word in words):
+                if (words[1:2] == ["run"] or words[1:3] == ["suite", "run"]) and not any(
+                    word.endswith(".so") for word in words
+                ):
                     yield document.name, words[1:]
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was observed, in the formats of other tools: each is read back as its own reader would."""
+
 import collections
 import contextlib
 import csv
@@ -45,7 +46,9 @@ class ExportTest(SharedRunTest):
         return file
 
     def trace(self, *words, database="kymo.db"):
-        whole = json.loads(self.export("perfetto", *words, database=database, suffix="json").read_text(encoding="utf-8"))
+        whole = json.loads(
+            self.export("perfetto", *words, database=database, suffix="json").read_text(encoding="utf-8")
+        )
         events = collections.defaultdict(list)
         for event in whole["traceEvents"]:
             events[event["ph"]].append(event)
@@ -149,7 +152,11 @@ class TrainingStepTest(ExportTest):
 
     def test_perfetto_times_are_those_of_the_rows(self):
         _, events = self.trace("--pass", "ops")
-        shown = sorted((nanoseconds(event["ts"]), nanoseconds(event["dur"]), event["name"]) for event in events["X"] if event["cat"] == "cpu_op")
+        shown = sorted(
+            (nanoseconds(event["ts"]), nanoseconds(event["dur"]), event["name"])
+            for event in events["X"]
+            if event["cat"] == "cpu_op"
+        )
         stored = self.rows("""SELECT o.start_ns, o.end_ns - o.start_ns, n.text FROM op o JOIN string n ON n.string_id = o.name_id
                               WHERE o.pass = 'ops' ORDER BY 1, 2, 3""")
         self.assertEqual(shown, stored)
@@ -157,7 +164,11 @@ class TrainingStepTest(ExportTest):
     def test_perfetto_of_memory(self):
         _, events = self.trace("--pass", "memory")
         self.check_nesting(events["X"])
-        curve = [(nanoseconds(event["ts"]), event["args"]["allocated"]) for event in events["C"] if event["name"] == "CPU memory"]
+        curve = [
+            (nanoseconds(event["ts"]), event["args"]["allocated"])
+            for event in events["C"]
+            if event["name"] == "CPU memory"
+        ]
         self.assertEqual(curve, self.rows("SELECT time_ns, allocated_bytes FROM memory_point ORDER BY sequence"))
 
     def test_perfetto_prefers_the_trace(self):
@@ -167,22 +178,35 @@ class TrainingStepTest(ExportTest):
 
     def test_memory_viz(self):
         snapshot = self.snapshot()
-        device, = [number for number, entries in enumerate(snapshot["device_traces"]) if entries]
+        (device,) = [number for number, entries in enumerate(snapshot["device_traces"]) if entries]
         self.assertEqual(self.check_snapshot(snapshot)[device], {}, "everything was born in the pass")
         entries = snapshot["device_traces"][device]
         counts = collections.Counter(entry["action"] for entry in entries)
         born, died = self.rows("SELECT count(*), count(free_ns) FROM allocation")[0]
         self.assertEqual((counts["alloc"], counts["free_requested"], counts["free_completed"]), (born, died, died))
-        alive = sum(block["requested_size"] for segment in snapshot["segments"] for block in segment["blocks"] if block["state"] != "inactive")
+        alive = sum(
+            block["requested_size"]
+            for segment in snapshot["segments"]
+            for block in segment["blocks"]
+            if block["state"] != "inactive"
+        )
         self.assertEqual([(alive,)], self.rows("SELECT sum(requested_bytes) FROM allocation WHERE free_ns IS NULL"))
         self.check_viewer(snapshot)
 
     def test_memory_viz_holds_stacks(self):
         snapshot = self.snapshot()
-        frames = [frame for entries in snapshot["device_traces"] for entry in entries if entry["action"] == "alloc" for frame in entry["frames"]]
+        frames = [
+            frame
+            for entries in snapshot["device_traces"]
+            for entry in entries
+            if entry["action"] == "alloc"
+            for frame in entry["frames"]
+        ]
         self.assertGreater(len(frames), 1000)
         for frame in frames[:1000]:
-            self.assertEqual((type(frame["filename"]), type(frame["line"]), type(frame["name"])), (str, int, str), frame)
+            self.assertEqual(
+                (type(frame["filename"]), type(frame["line"]), type(frame["name"])), (str, int, str), frame
+            )
         self.assertTrue(any("transformer_lm.so" in frame["filename"] for frame in frames))
 
     def test_memory_viz_of_parts(self):
@@ -195,7 +219,9 @@ class TrainingStepTest(ExportTest):
             self.check_viewer(snapshot)
 
     def check_csv(self, query, *words):
-        found = list(csv.reader(io.StringIO(self.export("csv", *words, suffix="csv").read_bytes().decode(), newline="")))
+        found = list(
+            csv.reader(io.StringIO(self.export("csv", *words, suffix="csv").read_bytes().decode(), newline=""))
+        )
         connection = sqlite3.connect(self.work / "kymo.db")
         try:
             cursor = connection.execute(query)
@@ -207,14 +233,26 @@ class TrainingStepTest(ExportTest):
         self.assertEqual(len(found) - 1, len(stored), words)
         for shown, row in zip(found[1:], stored):
             for text, value in zip(shown, row):
-                self.assertEqual(float(text) if isinstance(value, float) else text,
-                                 value if isinstance(value, float) else "" if value is None else str(value), row)
+                self.assertEqual(
+                    float(text) if isinstance(value, float) else text,
+                    value if isinstance(value, float) else "" if value is None else str(value),
+                    row,
+                )
 
     def test_csv(self):
         for table in ("op", "allocation", "range", "sample", "run"):
             self.check_csv(f"SELECT * FROM {table}", "--table", table)
-        self.check_csv("SELECT * FROM range WHERE pass = 'trace' AND rank = 0 AND run_id = 1", "--table", "range", "--run", "1", "--rank", "0",
-                       "--pass", "trace")
+        self.check_csv(
+            "SELECT * FROM range WHERE pass = 'trace' AND rank = 0 AND run_id = 1",
+            "--table",
+            "range",
+            "--run",
+            "1",
+            "--rank",
+            "0",
+            "--pass",
+            "trace",
+        )
         query = "SELECT n.text, o.start_ns / 1e3 AS start_us, o.parent FROM op o JOIN string n ON n.string_id = o.name_id ORDER BY o.sequence"
         self.check_csv(query, "--query", query)
         self.check_csv("SELECT * FROM op_summary", "--table", "op_summary")
@@ -238,9 +276,11 @@ class GpuTest(ExportTest):
         return file
 
     def add_kernels(self, connection):
-        (begin,), = connection.execute("SELECT min(start_ns) FROM sample WHERE pass = 'trace'").fetchall()
-        connection.executemany("INSERT INTO string (string_id, text) VALUES (?, ?)",
-                               [(9001, KERNEL), (9002, "cudaLaunchKernel"), (9003, "memcpy host to device")])
+        ((begin,),) = connection.execute("SELECT min(start_ns) FROM sample WHERE pass = 'trace'").fetchall()
+        connection.executemany(
+            "INSERT INTO string (string_id, text) VALUES (?, ?)",
+            [(9001, KERNEL), (9002, "cudaLaunchKernel"), (9003, "memcpy host to device")],
+        )
         connection.execute("INSERT INTO kernel_class (name_id, short_name, class) VALUES (9001, 'gemm', 'matmul')")
         connection.execute("INSERT INTO launch_shape VALUES (1, 0, 'trace', 0, 8, 1, 1, 128, 1, 1, 0, 1024, 32)")
         kernels, calls = [], []
@@ -250,21 +290,33 @@ class GpuTest(ExportTest):
             end = start + (250 if i % 7 == 0 else 90)
             kernels.append((i, start, end, 7 + i % 2, i + 1))
             calls.append((i, start - 50, start - 10, i + 1))
-        connection.executemany("INSERT INTO kernel VALUES (1, 0, 'trace', ?, 9001, ?, ?, ?, ?, 0, NULL, NULL, 'launch', 0, NULL, NULL)", kernels)
+        connection.executemany(
+            "INSERT INTO kernel VALUES (1, 0, 'trace', ?, 9001, ?, ?, ?, ?, 0, NULL, NULL, 'launch', 0, NULL, NULL)",
+            kernels,
+        )
         connection.executemany("INSERT INTO api_call VALUES (1, 0, 'trace', ?, 9002, ?, ?, 4242, ?)", calls)
-        connection.execute("INSERT INTO memcpy VALUES (1, 0, 'trace', 0, 9003, 4096, ?, ?, 7, 999999, 0, NULL, NULL, 'none', NULL, NULL)",
-                           (begin, begin + 20))
+        connection.execute(
+            "INSERT INTO memcpy VALUES (1, 0, 'trace', 0, 9003, 4096, ?, ?, 7, 999999, 0, NULL, NULL, 'none', NULL, NULL)",
+            (begin, begin + 20),
+        )
 
     def add_memory(self, connection):
         """A segment with three blocks: one dies at once, one on another stream's say, one not at all; and a segment that is given back."""
         connection.execute("INSERT INTO segment VALUES (1, 0, 'memory', 0, 65536, 2097152, 0, 1000, NULL, NULL)")
         connection.execute("INSERT INTO segment VALUES (1, 0, 'memory', 1, 8388608, 1048576, 3, 1100, 9000, 9)")
-        columns = ("sequence, device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, reusable_ns, free_sequence, "
-                   "reusable_sequence, stream, thread, step, category, category_from")
-        blocks = [(2, "cuda", 65536, 100, 512, 2000, 3000, 3000, 4, 5, 0, 0, 0, "workspace", "lifetime"),
-                  (3, "cuda", 66048, 600, 1024, 2500, 5000, 6000, 7, 8, 0, 0, 0, "unknown", ""),
-                  (6, "cuda", 65536, 512, 512, 4000, None, None, None, None, 0, 0, 0, "parameter", "tag")]
-        connection.executemany(f"INSERT INTO allocation (run_id, rank, pass, {columns}) VALUES (1, 0, 'memory', {', '.join('?' * 15)})", blocks)
+        columns = (
+            "sequence, device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, reusable_ns, free_sequence, "
+            "reusable_sequence, stream, thread, step, category, category_from"
+        )
+        blocks = [
+            (2, "cuda", 65536, 100, 512, 2000, 3000, 3000, 4, 5, 0, 0, 0, "workspace", "lifetime"),
+            (3, "cuda", 66048, 600, 1024, 2500, 5000, 6000, 7, 8, 0, 0, 0, "unknown", ""),
+            (6, "cuda", 65536, 512, 512, 4000, None, None, None, None, 0, 0, 0, "parameter", "tag"),
+        ]
+        connection.executemany(
+            f"INSERT INTO allocation (run_id, rank, pass, {columns}) VALUES (1, 0, 'memory', {', '.join('?' * 15)})",
+            blocks,
+        )
 
     def test_perfetto_of_kernels(self):
         file = self.made_up()
@@ -274,15 +326,21 @@ class GpuTest(ExportTest):
         self.assertEqual(len(kernels), self.KERNELS)
         self.assertEqual({event["name"] for event in kernels}, {KERNEL})
         self.assertEqual({event["args"]["stream"] for event in kernels}, {7, 8})
-        self.assertEqual([(nanoseconds(event["ts"]),) for event in sorted(kernels, key=lambda event: event["ts"])],
-                         rows_of(file, "SELECT start_ns FROM kernel ORDER BY 1"))
+        self.assertEqual(
+            [(nanoseconds(event["ts"]),) for event in sorted(kernels, key=lambda event: event["ts"])],
+            rows_of(file, "SELECT start_ns FROM kernel ORDER BY 1"),
+        )
         self.assertEqual([event["name"] for event in events["X"] if event["cat"] == "gpu_memcpy"], ["Memcpy HtoD"])
         # An arrow has two ends; a copy whose call is unknown has none.
         ends = [collections.Counter(event["id"] for event in events[letter]) for letter in "sf"]
         self.assertEqual(len(ends[0]), self.KERNELS)
         self.assertEqual(*ends)
         steps = [event["name"] for event in events["X"] if event["name"].startswith("ProfilerStep#")]
-        self.assertEqual(steps, ["ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2"], "the last is there because readers leave out the last")
+        self.assertEqual(
+            steps,
+            ["ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2"],
+            "the last is there because readers leave out the last",
+        )
 
     def test_holistic_trace_analysis_finds_the_rank(self):
         text = self.export("perfetto", database=self.made_up(), suffix="json").read_text(encoding="utf-8")
@@ -291,12 +349,27 @@ class GpuTest(ExportTest):
     def test_memory_viz_of_a_gpu(self):
         snapshot = self.snapshot(database=self.made_up())
         self.assertEqual(self.check_snapshot(snapshot)[0], {})
-        self.assertEqual([entry["action"] for entry in snapshot["device_traces"][0] if entry["action"] != "snapshot"],
-                         ["segment_alloc", "segment_alloc", "alloc", "alloc", "free_requested", "free_completed", "alloc", "free_requested",
-                          "free_completed", "segment_free"])
-        segment, = snapshot["segments"]
+        self.assertEqual(
+            [entry["action"] for entry in snapshot["device_traces"][0] if entry["action"] != "snapshot"],
+            [
+                "segment_alloc",
+                "segment_alloc",
+                "alloc",
+                "alloc",
+                "free_requested",
+                "free_completed",
+                "alloc",
+                "free_requested",
+                "free_completed",
+                "segment_free",
+            ],
+        )
+        (segment,) = snapshot["segments"]
         self.assertEqual((segment["address"], segment["total_size"], segment["device"]), (65536, 2097152, 0))
-        self.assertEqual([(block["size"], block["state"]) for block in segment["blocks"]], [(512, "active_allocated"), (2096640, "inactive")])
+        self.assertEqual(
+            [(block["size"], block["state"]) for block in segment["blocks"]],
+            [(512, "active_allocated"), (2096640, "inactive")],
+        )
         self.check_viewer(snapshot)
 
     def test_csv_by_pages(self):
@@ -333,15 +406,24 @@ class RefusalTest(KymoTest):
     def test_names_of_files(self):
         self.kymo("run", SAXPY, "--set", "n=100", "--passes", "trace", "--ranks", "2", *SHORT)
         self.kymo("export", "perfetto")
-        self.assertEqual({file.name for file in self.work.glob("*.json")}, {"trace-run1-rank0.json", "trace-run1-rank1.json"})
-        ranks = [json.loads((self.work / f"trace-run1-rank{rank}.json").read_text())["distributedInfo"]["rank"] for rank in range(2)]
+        self.assertEqual(
+            {file.name for file in self.work.glob("*.json")}, {"trace-run1-rank0.json", "trace-run1-rank1.json"}
+        )
+        ranks = [
+            json.loads((self.work / f"trace-run1-rank{rank}.json").read_text())["distributedInfo"]["rank"]
+            for rank in range(2)
+        ]
         self.assertEqual(ranks, [0, 1])
-        self.assertEqual(json.loads(self.kymo("export", "perfetto", "--rank", "1", "-o", "-").stdout)["distributedInfo"]["rank"], 1)
+        self.assertEqual(
+            json.loads(self.kymo("export", "perfetto", "--rank", "1", "-o", "-").stdout)["distributedInfo"]["rank"], 1
+        )
         self.refuse("perfetto", "-o", "-", says="--rank")
 
     def test_hostile_names(self):
         for text in ('"}],"x":[{"', "</script>\n", "=cmd|' /C calc'!A0"):
-            self.kymo("run", PLUGINS / "probe.so", "--set", f"label={text}", "--label", text, "--passes", "trace", *SHORT)
+            self.kymo(
+                "run", PLUGINS / "probe.so", "--set", f"label={text}", "--label", text, "--passes", "trace", *SHORT
+            )
         self.kymo("export", "perfetto", "-o", "t.json")
         json.loads((self.work / "t.json").read_text(encoding="utf-8"))
         self.kymo("export", "csv", "--table", "run", "-o", "run.csv")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the fault tests share: processes left behind, and a database that must be whole whatever happened."""
+
 import os
 import signal
 import sqlite3
@@ -44,22 +45,40 @@ def damage_of(database):
     try:
         wrong = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
         wrong += [f"dangling row: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
-        wrong += [f"run {row[0]} is ok and lacks samples" for row in connection.execute(
-            """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND r.keep <> 'summary' AND r.passes LIKE '%time%' AND r.steps > 0 AND
+        wrong += [
+            f"run {row[0]} is ok and lacks samples"
+            for row in connection.execute(
+                """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND r.keep <> 'summary' AND r.passes LIKE '%time%' AND r.steps > 0 AND
                (SELECT count(*) FROM sample s WHERE s.run_id = r.run_id AND s.pass = 'time' AND s.phase = 'step' AND NOT s.warmup)
-               <> r.steps * r.ranks""")]
-        wrong += [f"run {row[0]} is ok and lacks statistics" for row in connection.execute(
-            """SELECT run_id FROM run WHERE status = 'ok' AND passes LIKE '%time%'
-               AND run_id NOT IN (SELECT run_id FROM statistic WHERE phase = 'step')""")]
-        wrong += [f"run {row[0]} is ok and lacks a worker" for row in connection.execute(
-            """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND (SELECT count(*) FROM rank k WHERE k.run_id = r.run_id AND k.status = 'ok')
-               <> r.ranks * (1 + length(r.passes) - length(replace(r.passes, ',', '')))""")]
-        wrong += [f"run {row[0]} is ok and does not say what pass {row[1]} cost" for row in connection.execute(
-            """SELECT k.run_id, k.pass FROM run r JOIN rank k USING (run_id) WHERE r.status = 'ok' AND r.passes LIKE '%time%'
+               <> r.steps * r.ranks"""
+            )
+        ]
+        wrong += [
+            f"run {row[0]} is ok and lacks statistics"
+            for row in connection.execute(
+                """SELECT run_id FROM run WHERE status = 'ok' AND passes LIKE '%time%'
+               AND run_id NOT IN (SELECT run_id FROM statistic WHERE phase = 'step')"""
+            )
+        ]
+        wrong += [
+            f"run {row[0]} is ok and lacks a worker"
+            for row in connection.execute(
+                """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND (SELECT count(*) FROM rank k WHERE k.run_id = r.run_id AND k.status = 'ok')
+               <> r.ranks * (1 + length(r.passes) - length(replace(r.passes, ',', '')))"""
+            )
+        ]
+        wrong += [
+            f"run {row[0]} is ok and does not say what pass {row[1]} cost"
+            for row in connection.execute(
+                """SELECT k.run_id, k.pass FROM run r JOIN rank k USING (run_id) WHERE r.status = 'ok' AND r.passes LIKE '%time%'
                AND k.pass IN ('memory', 'trace', 'ops') AND NOT EXISTS
-               (SELECT 1 FROM overhead o WHERE o.run_id = k.run_id AND o.rank = k.rank AND o.pass = k.pass AND o.phase = 'step')""")]
-        wrong += [f"run {row[0]} has no end" for row in connection.execute(
-            "SELECT run_id FROM run WHERE status <> 'running' AND ended_at IS NULL")]
+               (SELECT 1 FROM overhead o WHERE o.run_id = k.run_id AND o.rank = k.rank AND o.pass = k.pass AND o.phase = 'step')"""
+            )
+        ]
+        wrong += [
+            f"run {row[0]} has no end"
+            for row in connection.execute("SELECT run_id FROM run WHERE status <> 'running' AND ended_at IS NULL")
+        ]
         return wrong
     finally:
         connection.close()
@@ -87,9 +106,17 @@ class FaultTest(KymoTest):
 
     def start(self, *words):
         """Starts the tool with the default reaction to Ctrl-C, which a script in the background lacks."""
-        process = subprocess.Popen([str(KYMO), *map(str, words)], cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        process = subprocess.Popen(
+            [str(KYMO), *map(str, words)],
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
         self.addCleanup(process.wait, timeout=PATIENCE_S)
         self.addCleanup(process.kill)
         return process

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 of the tool, at a known moment and at twenty random ones."""
+
 import random
 import signal
 import unittest
@@ -17,7 +18,9 @@ class KillTest(FaultTest):
 
     def start_long_run(self):
         process = self.start("run", BAD / "probe.so", "--set", "sleep=1000", "--ranks", "2", *LONG)
-        self.assertTrue(wait_until(lambda: self.database.exists() and len(self.left_running()) >= 4), "no workers appeared")
+        self.assertTrue(
+            wait_until(lambda: self.database.exists() and len(self.left_running()) >= 4), "no workers appeared"
+        )
         return process
 
     def test_workers_die_with_the_tool_and_the_next_start_says_so(self):

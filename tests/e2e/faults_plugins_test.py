@@ -1,13 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every plugin that misbehaves ends as the right status with a clear message, and spoils nothing else."""
+
 import unittest
 
 from fault_tool import BAD, FaultTest
 
 QUICK = ["--warmup", "1", "--steps", "3"]
-REFUSED = ["default_out_of_bounds", "framework_differs_in_table", "hostile_name", "minor_differs_in_table", "newer_minor", "no_function", "no_note",
-           "no_symbol", "not_utf8", "null_table", "reserved_phase", "short_note", "short_struct", "unknown_framework", "wrong_framework",
-           "wrong_magic", "wrong_major", "describe_crashes", "describe_exits", "describe_hangs", "describe_throws"]
+REFUSED = [
+    "default_out_of_bounds",
+    "framework_differs_in_table",
+    "hostile_name",
+    "minor_differs_in_table",
+    "newer_minor",
+    "no_function",
+    "no_note",
+    "no_symbol",
+    "not_utf8",
+    "null_table",
+    "reserved_phase",
+    "short_note",
+    "short_struct",
+    "unknown_framework",
+    "wrong_framework",
+    "wrong_magic",
+    "wrong_major",
+    "describe_crashes",
+    "describe_exits",
+    "describe_hangs",
+    "describe_throws",
+]
 PLACES = ["create", "prepare", "before_step", "step"]
 
 
@@ -15,7 +36,9 @@ class PluginFaultTest(FaultTest):
     def one(self, plugin, *words, status, detail="", failed_pass=None, code=3):
         """Makes a run with a bad plugin, then one with a good one: the first is as expected, the second well."""
         done = self.kymo("run", BAD / f"{plugin}.so", *QUICK, *words, code=code)
-        run_id, *found = self.rows("SELECT run_id, status, detail, failed_pass, exit_code, signal FROM run ORDER BY run_id DESC LIMIT 1")[0]
+        run_id, *found = self.rows(
+            "SELECT run_id, status, detail, failed_pass, exit_code, signal FROM run ORDER BY run_id DESC LIMIT 1"
+        )[0]
         self.assertEqual(found[0], status, found)
         self.assertRegex(found[1], detail or "^")
         self.assertEqual(found[1] == "", status == "ok", "a run that is not ok says why")
@@ -41,7 +64,9 @@ class PluginFaultTest(FaultTest):
             with self.subTest(place):
                 self.one("throws", "--set", f"where={place}", status="failed", detail="thrown on purpose")
         with self.subTest("verify"):
-            self.one("throws", "--set", "where=verify", status="failed", detail="thrown on purpose", failed_pass="verify")
+            self.one(
+                "throws", "--set", "where=verify", status="failed", detail="thrown on purpose", failed_pass="verify"
+            )
         with self.subTest("no exception"):
             self.one("throws", "--set", "what=number", status="failed", detail=".")
 
@@ -54,8 +79,14 @@ class PluginFaultTest(FaultTest):
     def test_crashes_by_signal(self):
         for name, number in (("segv", 11), ("abort", 6), ("kill", 9)):
             with self.subTest(name):
-                _, exit_code, signal = self.one("crashes", "--set", f"signal={name}", status="crashed", detail=f"signal {number} ",
-                                                failed_pass="time")
+                _, exit_code, signal = self.one(
+                    "crashes",
+                    "--set",
+                    f"signal={name}",
+                    status="crashed",
+                    detail=f"signal {number} ",
+                    failed_pass="time",
+                )
                 self.assertEqual((exit_code, signal), (None, number))
 
     def test_a_broken_pipe_ends_nothing(self):
@@ -73,25 +104,41 @@ class PluginFaultTest(FaultTest):
     def test_exits(self):
         for code in (0, 7):
             with self.subTest(code):
-                _, exit_code, signal = self.one("exits", "--set", f"code={code}", status="crashed",
-                                                detail=f"exited with code {code} before it reported")
+                _, exit_code, signal = self.one(
+                    "exits",
+                    "--set",
+                    f"code={code}",
+                    status="crashed",
+                    detail=f"exited with code {code} before it reported",
+                )
                 self.assertEqual((exit_code, signal), (code, None))
 
     def test_hangs(self):
         for words in ([], ["--set", "ignore_signals=true"], ["--set", "where=prepare"]):
             with self.subTest(words):
-                self.one("hangs", *words, "--timeout", "1.5", status="timeout", detail=r"no progress for 1\.5 s: rank 0, pass (time|verify)")
+                self.one(
+                    "hangs",
+                    *words,
+                    "--timeout",
+                    "1.5",
+                    status="timeout",
+                    detail=r"no progress for 1\.5 s: rank 0, pass (time|verify)",
+                )
 
     def test_floods(self):
         run_id, _, _ = self.one("floods_stdout", "--set", "lines=200000", status="ok", code=0)
         for stream in ("stdout", "stderr"):
-            size, cut = self.rows(f"SELECT length({stream}), {stream} LIKE '%bytes were cut%' FROM rank WHERE run_id = {run_id} AND pass = 'time'")[0]
+            size, cut = self.rows(
+                f"SELECT length({stream}), {stream} LIKE '%bytes were cut%' FROM rank WHERE run_id = {run_id} AND pass = 'time'"
+            )[0]
             self.assertLess(size, 70_000)
             self.assertEqual(cut, 1)
 
     def test_takes_memory(self):
         self.one("leaks", "--set", "most=512", status="oom", code=0)
-        run_id, _, _ = self.one("leaks", "--host-memory", "400M", status="oom", detail="host memory, more than the bound of", code=0)
+        run_id, _, _ = self.one(
+            "leaks", "--host-memory", "400M", status="oom", detail="host memory, more than the bound of", code=0
+        )
         place, peak = self.rows(f"SELECT place, peak_bytes FROM out_of_memory WHERE run_id = {run_id}")[0]
         self.assertEqual(place, "host")
         self.assertGreater(peak, 400_000_000)
@@ -106,7 +153,9 @@ class PluginFaultTest(FaultTest):
             with self.subTest(how):
                 run_id, _, _ = self.one("verifies_wrong", "--set", f"how={how}", status="failed", failed_pass="verify")
                 self.assertEqual(self.rows(f"SELECT verification FROM run WHERE run_id = {run_id}"), [("failed",)])
-                self.assertEqual(self.rows(f"SELECT count(*) FROM rank WHERE run_id = {run_id} AND pass = 'time'"), [(0,)])
+                self.assertEqual(
+                    self.rows(f"SELECT count(*) FROM rank WHERE run_id = {run_id} AND pass = 'time'"), [(0,)]
+                )
         run_id, _, _ = self.one("verifies_wrong", "--set", "how=unavailable", status="ok", code=0)
         self.assertEqual(self.rows(f"SELECT verification FROM run WHERE run_id = {run_id}"), [("unavailable",)])
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of several ranks: all are measured, and the failure of one is the run's."""
+
 import unittest
 
 from fault_tool import BAD, FaultTest
@@ -11,15 +12,23 @@ QUICK = ["--ranks", "3", "--warmup", "1", "--steps", "4", "--timeout", "30"]
 class RankTest(FaultTest):
     def test_every_rank_has_its_rows(self):
         self.kymo("run", SAXPY, "--set", "n=1000", *QUICK)
-        self.assertEqual(self.rows("SELECT DISTINCT rank, pass, status FROM rank ORDER BY pass, rank"),
-                         [(rank, name, "ok") for name in ("time", "verify") for rank in range(3)])
-        self.assertEqual(self.rows("SELECT rank, count(*) FROM sample WHERE phase = 'step' AND NOT warmup AND pass = 'time' GROUP BY rank"),
-                         [(0, 4), (1, 4), (2, 4)])
+        self.assertEqual(
+            self.rows("SELECT DISTINCT rank, pass, status FROM rank ORDER BY pass, rank"),
+            [(rank, name, "ok") for name in ("time", "verify") for rank in range(3)],
+        )
+        self.assertEqual(
+            self.rows(
+                "SELECT rank, count(*) FROM sample WHERE phase = 'step' AND NOT warmup AND pass = 'time' GROUP BY rank"
+            ),
+            [(0, 4), (1, 4), (2, 4)],
+        )
         self.assertEqual(self.rows("SELECT count(DISTINCT pid) FROM rank"), [(6,)])
 
     def test_one_rank_fails(self):
         self.kymo("run", BAD / "probe.so", "--set", "fail_at=2", "--set", "fail_rank=1", "--no-verify", *QUICK, code=3)
-        (status, detail, failed_rank, failed_pass), = self.rows("SELECT status, detail, failed_rank, failed_pass FROM run")
+        ((status, detail, failed_rank, failed_pass),) = self.rows(
+            "SELECT status, detail, failed_rank, failed_pass FROM run"
+        )
         self.assertEqual((status, failed_rank, failed_pass), ("failed", 1, "time"))
         self.assertIn("failed on purpose at step 2", detail)
         self.assertEqual(self.rows("SELECT status FROM rank WHERE rank = 1"), [("failed",)])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ctrl-C once lets the step end, twice ends at once; SIGTERM is the same with another exit code."""
+
 import os
 import signal
 import time
@@ -14,7 +15,9 @@ class SignalTest(FaultTest):
     def running(self, *words):
         """Starts a run and waits until a worker is at work."""
         process = self.start("run", *words)
-        self.assertTrue(wait_until(lambda: len(self.left_running()) >= 3), "no worker appeared beside kymo and its guardian")
+        self.assertTrue(
+            wait_until(lambda: len(self.left_running()) >= 3), "no worker appeared beside kymo and its guardian"
+        )
         time.sleep(0.7)
         self.assertIsNone(process.poll())
         return process
@@ -30,7 +33,9 @@ class SignalTest(FaultTest):
         out, err = self.end(process, 130)
         self.assertIn("interrupted", out)
         self.assertIn("SIGINT: ending after the step under way", err)
-        self.assertEqual(self.rows("SELECT status, detail FROM run"), [("interrupted", self.rows("SELECT detail FROM run")[0][0])])
+        self.assertEqual(
+            self.rows("SELECT status, detail FROM run"), [("interrupted", self.rows("SELECT detail FROM run")[0][0])]
+        )
         self.assertGreater(self.rows("SELECT count(*) FROM sample")[0][0], 0)
         self.assertEqual(self.rows("SELECT exit_code FROM invocation"), [(130,)])
         self.assertEqual(self.scratch_folders(), [])
@@ -64,11 +69,15 @@ class SignalTest(FaultTest):
         process = self.running(BAD / "hangs.so", *LONG)
         process.send_signal(signal.SIGINT)
         self.end(process, 130)
-        self.assertRegex(self.rows("SELECT detail FROM run")[0][0], "interrupted by SIGINT; not at an end after 5 s: rank 0")
+        self.assertRegex(
+            self.rows("SELECT detail FROM run")[0][0], "interrupted by SIGINT; not at an end after 5 s: rank 0"
+        )
 
     def test_a_stopped_tool_blames_nobody(self):
         """While the tool is stopped its workers go on unheard; that is no time-out."""
-        process = self.running(BAD / "probe.so", "--set", "sleep=1000", "--warmup", "0", "--steps", "2000", "--no-verify", "--timeout", "2")
+        process = self.running(
+            BAD / "probe.so", "--set", "sleep=1000", "--warmup", "0", "--steps", "2000", "--no-verify", "--timeout", "2"
+        )
         process.send_signal(signal.SIGSTOP)
         time.sleep(3.5)
         process.send_signal(signal.SIGCONT)

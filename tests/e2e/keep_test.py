@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What --keep leaves of the same run: everything, the events of one step of each pass, or figures alone."""
+
 import collections
 import unittest
 
@@ -8,7 +9,18 @@ from small_model import ALL_PASSES, CASE, METHOD, PHASES, STEPS, WARMUP
 
 EVENTS = ("range", "op", "allocation", "memory_point", "stack", "stack_frame")
 SAMPLED = ("sample", "step_duration")
-FIGURES = ("statistic", "overhead", "op_total", "memory_phase", "mark", "metric", "verification", "work", "rank", "scope_path")
+FIGURES = (
+    "statistic",
+    "overhead",
+    "op_total",
+    "memory_phase",
+    "mark",
+    "metric",
+    "verification",
+    "work",
+    "rank",
+    "scope_path",
+)
 LESS = ("one-step", "summary")
 
 
@@ -41,7 +53,10 @@ class KeepTest(SharedRunTest):
         one_step = self.counts("one-step", EVENTS + SAMPLED + FIGURES)
         for table in ("range", "op", "memory_point", "allocation"):
             self.assertTrue(0 < one_step[table] < everything[table], table)
-        self.assertEqual({table: one_step[table] for table in SAMPLED + FIGURES}, {table: everything[table] for table in SAMPLED + FIGURES})
+        self.assertEqual(
+            {table: one_step[table] for table in SAMPLED + FIGURES},
+            {table: everything[table] for table in SAMPLED + FIGURES},
+        )
         summary = self.counts("summary", EVENTS + SAMPLED + FIGURES)
         self.assertEqual({table: summary[table] for table in EVENTS + SAMPLED}, dict.fromkeys(EVENTS + SAMPLED, 0))
         self.assertEqual({table: summary[table] for table in FIGURES}, {table: everything[table] for table in FIGURES})
@@ -59,14 +74,25 @@ class KeepTest(SharedRunTest):
 
     def test_one_step_is_a_whole_measured_step(self):
         for name in OBSERVED:
-            (step,), = self.of("one-step", "SELECT DISTINCT step FROM range WHERE pass = ?", name)
+            ((step,),) = self.of("one-step", "SELECT DISTINCT step FROM range WHERE pass = ?", name)
             self.assertIn(step, range(WARMUP, WARMUP + STEPS))
-            times = self.of("one-step", "SELECT step FROM sample WHERE pass = ? AND phase = 'step' AND NOT warmup ORDER BY host_ns", name)
+            times = self.of(
+                "one-step",
+                "SELECT step FROM sample WHERE pass = ? AND phase = 'step' AND NOT warmup ORDER BY host_ns",
+                name,
+            )
             self.assertEqual(times[STEPS // 2], (step,), "the step of the median time")
             for table in ("op", "memory_point"):
-                self.assertLessEqual({row[0] for row in self.of("one-step", f"SELECT DISTINCT step FROM {table} WHERE pass = ?", name)}, {step})
-            phases = self.of("one-step", "SELECT n.text FROM range g JOIN string n ON n.string_id = g.name_id WHERE g.pass = ? AND g.kind = 'phase'", name)
-            self.assertEqual([phase for phase, in phases], list(PHASES))
+                self.assertLessEqual(
+                    {row[0] for row in self.of("one-step", f"SELECT DISTINCT step FROM {table} WHERE pass = ?", name)},
+                    {step},
+                )
+            phases = self.of(
+                "one-step",
+                "SELECT n.text FROM range g JOIN string n ON n.string_id = g.name_id WHERE g.pass = ? AND g.kind = 'phase'",
+                name,
+            )
+            self.assertEqual([phase for (phase,) in phases], list(PHASES))
             modules = "SELECT q.module, count(*) FROM range g JOIN scope_path q USING (scope_id) WHERE g.pass = ? AND g.step = ? GROUP BY q.module"
             self.assertEqual(self.of("one-step", modules, name, step), self.of("all", modules, name, step))
         for table in ("range", "op"):
@@ -75,7 +101,7 @@ class KeepTest(SharedRunTest):
             self.assertEqual(self.of("one-step", orphans), [], "a parent is missing")
 
     def test_blocks_of_one_step_make_its_peak(self):
-        (step,), = self.of("one-step", "SELECT DISTINCT step FROM range WHERE pass = 'memory'")
+        ((step,),) = self.of("one-step", "SELECT DISTINCT step FROM range WHERE pass = 'memory'")
         blocks = self.of("one-step", "SELECT sequence, free_sequence, allocated_bytes, category, stack FROM allocation")
         changes = collections.Counter()
         for birth, death, size, _, _ in blocks:
@@ -86,13 +112,22 @@ class KeepTest(SharedRunTest):
         for sequence in sorted(changes):
             level += changes[sequence]
             peak = max(peak, level)
-        self.assertEqual(self.of("one-step", "SELECT peak_allocated_bytes FROM memory_phase WHERE phase = 'step' AND step = ?", step), [(peak,)])
+        self.assertEqual(
+            self.of(
+                "one-step", "SELECT peak_allocated_bytes FROM memory_phase WHERE phase = 'step' AND step = ?", step
+            ),
+            [(peak,)],
+        )
         self.assertLessEqual({"parameter", "optimizer_state", "gradient", "activation"}, {block[3] for block in blocks})
-        stacks = {stack for stack, in self.of("one-step", "SELECT DISTINCT stack FROM stack")}
-        self.assertEqual(stacks, {block[4] for block in blocks} - {None}, "stacks of the blocks that stay, and no others")
+        stacks = {stack for (stack,) in self.of("one-step", "SELECT DISTINCT stack FROM stack")}
+        self.assertEqual(
+            stacks, {block[4] for block in blocks} - {None}, "stacks of the blocks that stay, and no others"
+        )
 
     def test_less_is_smaller(self):
-        sizes = {keep: (self.work / ("kymo.db" if keep == "all" else f"{keep}.db")).stat().st_size for keep in ("all", *LESS)}
+        sizes = {
+            keep: (self.work / ("kymo.db" if keep == "all" else f"{keep}.db")).stat().st_size for keep in ("all", *LESS)
+        }
         self.assertTrue(sizes["all"] > sizes["one-step"] > sizes["summary"], sizes)
 
     def test_reports_can_be_made_of_each(self):

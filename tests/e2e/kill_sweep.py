@@ -6,6 +6,7 @@
 After each kill: no process is left, the database is whole, a run that says ok holds all its samples. After the next start: what was
 running is interrupted.
 """
+
 import argparse
 import os
 import random
@@ -21,8 +22,24 @@ from pathlib import Path
 from fault_tool import BAD, damage_of, processes_of, wait_until
 from kymo_tool import KYMO
 
-WORK = ["run", str(BAD / "probe.so"), "--axis", "sleep=100,200,300", "--ranks", "2", "--warmup", "1", "--steps", "5", "--timeout", "60",
-        "--passes", "verify,time,memory,trace,ops", "--observed-steps", "3"]
+WORK = [
+    "run",
+    str(BAD / "probe.so"),
+    "--axis",
+    "sleep=100,200,300",
+    "--ranks",
+    "2",
+    "--warmup",
+    "1",
+    "--steps",
+    "5",
+    "--timeout",
+    "60",
+    "--passes",
+    "verify,time,memory,trace,ops",
+    "--observed-steps",
+    "3",
+]
 FINISH = ["run", str(BAD / "raw_valid.so"), "--warmup", "0", "--steps", "1", "--no-verify"]
 
 
@@ -35,8 +52,15 @@ class Sweep:
         self.mark = f"XDG_CACHE_HOME={self.folder}/cache"
 
     def start(self, words):
-        return subprocess.Popen([str(KYMO), *words, "--db", str(self.database)], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [str(KYMO), *words, "--db", str(self.database)],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def whole_run_s(self):
         """How long the work takes when nobody kills it."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the end-to-end tests share: cases with a folder of their own and the built tool."""
+
 import json
 import os
 import shutil
@@ -39,14 +40,27 @@ class KymoTest(unittest.TestCase):
         self.work = self.folder / "work"
         self.work.mkdir()
         # Threads that spin while they wait for each other would take minutes beside other tests.
-        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
+        self.environment = {
+            **os.environ,
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+            "NO_COLOR": "1",
+            "OMP_NUM_THREADS": "1",
+        }
         for name in ("KYMO_PLUGIN_PATH", "RANK", "WORLD_SIZE"):
             self.environment.pop(name, None)
 
     def kymo(self, *words, code=0, seconds=300):
         """Runs the tool and checks its exit code."""
-        done = subprocess.run([str(KYMO), *map(str, words)], cwd=self.work, env=self.environment, capture_output=True, text=True,
-                              timeout=seconds, stdin=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            [str(KYMO), *map(str, words)],
+            cwd=self.work,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
         self.assertEqual(done.returncode, code, f"kymo {' '.join(map(str, words))}\n{done.stdout}\n{done.stderr}")
         return done
 

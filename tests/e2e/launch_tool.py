@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of launches share."""
+
 import os
 import random
 import signal
@@ -10,8 +11,18 @@ import time
 from kymo_tool import KYMO, PLUGINS, KymoTest
 
 PROBE = PLUGINS / "probe.so"
-LAUNCH_VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "KYMO_PORT",
-                    "KYMO_JOB_TOKEN", "KYMO_JOIN_TIMEOUT")
+LAUNCH_VARIABLES = (
+    "RANK",
+    "WORLD_SIZE",
+    "LOCAL_RANK",
+    "LOCAL_WORLD_SIZE",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "TORCHELASTIC_RUN_ID",
+    "KYMO_PORT",
+    "KYMO_JOB_TOKEN",
+    "KYMO_JOIN_TIMEOUT",
+)
 
 
 def free_port():
@@ -44,8 +55,16 @@ class LaunchTest(KymoTest):
 
     def start(self, *words, **variables):
         """Starts a program in the test's folder, in a group of its own that ends with the test."""
-        process = subprocess.Popen([*map(str, words)], cwd=self.work, env={**self.environment, **variables}, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        process = subprocess.Popen(
+            [*map(str, words)],
+            cwd=self.work,
+            env={**self.environment, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
         self.addCleanup(self.end, process)
         return process
 
@@ -93,7 +112,11 @@ class LaunchTest(KymoTest):
                 with open(f"/proc/{name}/comm", "rb") as comm:
                     if comm.read().strip() == b"kymo-guardian":
                         continue
-                if words[0] == os.fsencode(KYMO) and word.encode() in words and os.readlink(f"/proc/{name}/cwd") == str(self.work):
+                if (
+                    words[0] == os.fsencode(KYMO)
+                    and word.encode() in words
+                    and os.readlink(f"/proc/{name}/cwd") == str(self.work)
+                ):
                     found[int(name)] = environment_of(name)
             except OSError:
                 continue

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes wrong while a pass observes costs that pass alone: it is said, counted, and what was measured before stays."""
+
 import os
 import shutil
 import signal
@@ -18,21 +19,36 @@ KIB = 1024
 
 class ObservedFaultTest(FaultTest):
     def run_facts(self, run_id=1):
-        return self.records("SELECT status, detail, failed_pass, failed_step, signal, verification FROM run WHERE run_id = ?", run_id)[0]
+        return self.records(
+            "SELECT status, detail, failed_pass, failed_step, signal, verification FROM run WHERE run_id = ?", run_id
+        )[0]
 
     def check_time_pass(self, run_id=1, steps=4):
         """The samples of the time pass, and what is made of them, are there."""
         self.assertEqual(self.rows("SELECT status FROM rank WHERE run_id = ? AND pass = 'time'", run_id), [("ok",)])
-        self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE run_id = ? AND pass = 'time' AND phase = 'step' AND NOT warmup", run_id), [(steps,)])
-        self.assertEqual(self.rows("SELECT count FROM statistic WHERE run_id = ? AND phase = 'step' AND clock = 'host'", run_id), [(steps,)])
+        self.assertEqual(
+            self.rows(
+                "SELECT count(*) FROM sample WHERE run_id = ? AND pass = 'time' AND phase = 'step' AND NOT warmup",
+                run_id,
+            ),
+            [(steps,)],
+        )
+        self.assertEqual(
+            self.rows("SELECT count FROM statistic WHERE run_id = ? AND phase = 'step' AND clock = 'host'", run_id),
+            [(steps,)],
+        )
 
     def losses(self, run_id=1):
-        return self.records("SELECT pass, source, count, detail FROM loss WHERE run_id = ? ORDER BY pass, sequence", run_id)
+        return self.records(
+            "SELECT pass, source, count, detail FROM loss WHERE run_id = ? ORDER BY pass, sequence", run_id
+        )
 
 
 class EndTest(ObservedFaultTest):
     def fail(self, how, name, code):
-        self.kymo("run", FAILS, "--set", f"how={how}", "--passes", f"time,{name}", *METHOD, "--timeout", "60", code=code)
+        self.kymo(
+            "run", FAILS, "--set", f"how={how}", "--passes", f"time,{name}", *METHOD, "--timeout", "60", code=code
+        )
         return self.rows("SELECT max(run_id) FROM run")[0][0]
 
     def test_the_worker_ends_by_a_signal(self):
@@ -41,9 +57,13 @@ class EndTest(ObservedFaultTest):
                 with self.subTest(name=name, how=how):
                     run_id = self.fail(how, name, 3)
                     found = self.run_facts(run_id)
-                    self.assertEqual((found["status"], found["failed_pass"], found["signal"]), ("crashed", name, number))
+                    self.assertEqual(
+                        (found["status"], found["failed_pass"], found["signal"]), ("crashed", name, number)
+                    )
                     self.assertIn(f"pass {name}", found["detail"])
-                    self.assertEqual(self.rows("SELECT status FROM rank WHERE run_id = ? AND pass = ?", run_id, name), [("crashed",)])
+                    self.assertEqual(
+                        self.rows("SELECT status FROM rank WHERE run_id = ? AND pass = ?", run_id, name), [("crashed",)]
+                    )
                     self.check_time_pass(run_id)
 
     def test_the_step_fails(self):
@@ -55,26 +75,61 @@ class EndTest(ObservedFaultTest):
                 self.assertIn("thrown on purpose while observed", found["detail"])
                 self.check_time_pass(run_id)
                 # The step before it, and the scope that it failed in, are on record.
-                self.assertEqual(self.rows("""SELECT g.step, n.text, g.end_ns IS NULL FROM range g JOIN string n ON n.string_id = g.name_id
-                                              WHERE g.run_id = ? AND g.pass = ? ORDER BY g.sequence""", run_id, name),
-                                 [(step, text, 0) for step in (0, 1) for text in ("compute", "part", "last")])
+                self.assertEqual(
+                    self.rows(
+                        """SELECT g.step, n.text, g.end_ns IS NULL FROM range g JOIN string n ON n.string_id = g.name_id
+                                              WHERE g.run_id = ? AND g.pass = ? ORDER BY g.sequence""",
+                        run_id,
+                        name,
+                    ),
+                    [(step, text, 0) for step in (0, 1) for text in ("compute", "part", "last")],
+                )
 
     def test_out_of_memory(self):
         run_id = self.fail("oom", "trace", 0)
         self.assertEqual((self.run_facts(run_id)["status"], self.run_facts(run_id)["failed_pass"]), ("oom", "trace"))
-        self.assertEqual(self.rows("SELECT pass, place FROM out_of_memory WHERE run_id = ?", run_id), [("trace", "host")])
+        self.assertEqual(
+            self.rows("SELECT pass, place FROM out_of_memory WHERE run_id = ?", run_id), [("trace", "host")]
+        )
         self.check_time_pass(run_id)
 
     def test_no_progress(self):
-        self.kymo("run", FAILS, "--set", "how=hang", "--set", f"pid_file={self.folder}/pid", "--passes", "time,trace", *METHOD, "--timeout", "1.5", code=3)
+        self.kymo(
+            "run",
+            FAILS,
+            "--set",
+            "how=hang",
+            "--set",
+            f"pid_file={self.folder}/pid",
+            "--passes",
+            "time,trace",
+            *METHOD,
+            "--timeout",
+            "1.5",
+            code=3,
+        )
         self.assertEqual((self.run_facts()["status"], self.run_facts()["failed_pass"]), ("timeout", "trace"))
         self.check_time_pass()
 
     def start_and_hang(self, name):
         """A run that hangs in an observed pass, and the number of its worker there."""
         number = self.folder / "pid"
-        process = self.start("run", FAILS, "--set", "how=hang", "--set", f"pid_file={number}", "--passes", f"time,{name}", *METHOD, "--timeout", "100")
-        self.assertTrue(wait_until(lambda: number.exists() and number.read_text().endswith("\n")), "the observed pass did not begin")
+        process = self.start(
+            "run",
+            FAILS,
+            "--set",
+            "how=hang",
+            "--set",
+            f"pid_file={number}",
+            "--passes",
+            f"time,{name}",
+            *METHOD,
+            "--timeout",
+            "100",
+        )
+        self.assertTrue(
+            wait_until(lambda: number.exists() and number.read_text().endswith("\n")), "the observed pass did not begin"
+        )
         return process, int(number.read_text())
 
     def test_the_worker_is_killed(self):
@@ -102,17 +157,29 @@ class EndTest(ObservedFaultTest):
         self.assertTrue(wait_until(lambda: not self.left_running()), "a worker outlived the tool")
         self.kymo("run", BAD / "raw_valid.so", "--warmup", "0", "--steps", "1", "--no-verify")
         self.assertEqual(self.run_facts()["status"], "interrupted")
-        self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE run_id = 1 AND pass = 'time' AND phase = 'step' AND NOT warmup"), [(4,)])
+        self.assertEqual(
+            self.rows(
+                "SELECT count(*) FROM sample WHERE run_id = 1 AND pass = 'time' AND phase = 'step' AND NOT warmup"
+            ),
+            [(4,)],
+        )
         self.assertEqual(self.scratch_folders(), [])
 
     @unittest.skipIf(not THREADS.exists(), "this build has no LibTorch parts")
     def test_libtorch_is_out_of_memory(self):
         self.kymo("run", THREADS, "--device", "cpu", "--set", "too_much_at=2", "--passes", "time,memory", *METHOD)
-        self.assertEqual((self.run_facts()["status"], self.run_facts()["failed_pass"], self.run_facts()["failed_step"]), ("oom", "memory", 2))
-        self.assertEqual(self.rows("SELECT pass, place, requested_bytes FROM out_of_memory"), [("memory", "host", 1 << 58)])
+        self.assertEqual(
+            (self.run_facts()["status"], self.run_facts()["failed_pass"], self.run_facts()["failed_step"]),
+            ("oom", "memory", 2),
+        )
+        self.assertEqual(
+            self.rows("SELECT pass, place, requested_bytes FROM out_of_memory"), [("memory", "host", 1 << 58)]
+        )
         self.check_time_pass()
         # What led to it is there to be read.
-        self.assertEqual(self.rows("SELECT DISTINCT step FROM allocation WHERE step >= 0 ORDER BY step"), [(0,), (1,), (2,)])
+        self.assertEqual(
+            self.rows("SELECT DISTINCT step FROM allocation WHERE step >= 0 ORDER BY step"), [(0,), (1,), (2,)]
+        )
         self.assertGreater(self.rows("SELECT count(*) FROM memory_point")[0][0], 10)
 
 
@@ -122,7 +189,7 @@ class BoundTest(ObservedFaultTest):
         self.kymo("run", FAILS, "--set", f"scopes={scopes}", "--passes", "time,trace", "--warmup", "0", "--steps", "1")
         self.assertEqual(self.run_facts()["status"], "ok")
         self.assertEqual(self.rows("SELECT count(*) FROM range"), [(most,)])
-        lost, = self.losses()
+        (lost,) = self.losses()
         # Beside them a step has its phase and one more scope.
         self.assertEqual((lost["pass"], lost["source"], lost["count"]), ("trace", "scope", scopes + 2 - most))
 
@@ -138,11 +205,17 @@ class BoundTest(ObservedFaultTest):
         ops = dict(self.rows("SELECT run_id, count(*) FROM op GROUP BY run_id"))
         self.assertGreater(ops[2], 500)
         self.assertEqual(ops[2] + lost["ops", "operator calls"], ops[1])
-        events = dict(self.rows("SELECT run_id, 1 + max(max(sequence), max(coalesce(free_sequence, 0))) FROM allocation GROUP BY run_id"))
+        events = dict(
+            self.rows(
+                "SELECT run_id, 1 + max(max(sequence), max(coalesce(free_sequence, 0))) FROM allocation GROUP BY run_id"
+            )
+        )
         # Giving back makes two events, and rows tell of the first: the last of either run may be its second.
         self.assertAlmostEqual(events[2] + lost["memory", "memory events"], events[1], delta=1)
         # Ranges have a bound of their own: steps stay whole.
-        self.assertEqual(*(self.rows("SELECT count(*) FROM range WHERE run_id = ? AND pass = 'ops'", run_id) for run_id in (1, 2)))
+        self.assertEqual(
+            *(self.rows("SELECT count(*) FROM range WHERE run_id = ? AND pass = 'ops'", run_id) for run_id in (1, 2))
+        )
         self.kymo("report", "quick", "--format", "markdown", "--out", "report")
         text = next((self.work / "report").rglob("*.md")).read_text(encoding="utf-8")
         self.assertIn("facts known to be missing", text)
@@ -151,7 +224,19 @@ class BoundTest(ObservedFaultTest):
 
 class DiskTest(ObservedFaultTest):
     def bounded(self, limit, code, *words):
-        self.kymo("run", FAILS, "--set", "scopes=20000", "--set", f"file_limit={limit}", "--passes", "time,trace", *METHOD, *words, code=code)
+        self.kymo(
+            "run",
+            FAILS,
+            "--set",
+            "scopes=20000",
+            "--set",
+            f"file_limit={limit}",
+            "--passes",
+            "time,trace",
+            *METHOD,
+            *words,
+            code=code,
+        )
 
     def test_room_for_figures_alone(self):
         """The events do not fit on the disk: they are left out and counted, the rest of the pass is there."""
@@ -161,7 +246,7 @@ class DiskTest(ObservedFaultTest):
         self.assertEqual(self.rows("SELECT count(*) FROM range"), [(0,)])
         self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE pass = 'trace' AND phase = 'step'"), [(4,)])
         self.assertEqual(self.rows("SELECT pass FROM overhead WHERE phase = 'step'"), [("trace",)])
-        lost, = self.losses()
+        (lost,) = self.losses()
         self.assertEqual((lost["pass"], lost["source"], lost["count"]), ("trace", "store", 4 * 20_002))
         self.assertRegex(lost["detail"], r"range 80008\b.*RUN-1-0-trace\.kymo.*free space, file size limits")
 
@@ -183,8 +268,16 @@ class DiskTest(ObservedFaultTest):
         script = 'mount -t tmpfs -o size=$0 tmpfs "$1" || exit 99; cd "$1"; shift; "$@"; code=$?; cp kymo.db "$OLDPWD"; exit $code'
         user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
         words = ["run", *CASE, "--warmup", "1", "--steps", "100", "--observed-steps", "100", "--passes", "time,ops"]
-        done = subprocess.run(["unshare", *user, "--mount", "sh", "-c", script, "6m", str(disk), str(KYMO), *words], env=self.environment,
-                              cwd=self.work, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            ["unshare", *user, "--mount", "sh", "-c", script, "6m", str(disk), str(KYMO), *words],
+            env=self.environment,
+            cwd=self.work,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
         if done.returncode == 99 or "unshare" in done.stderr:
             self.skipTest("a small disk cannot be mounted here")
         self.assertEqual(done.returncode, 0, done.stderr)

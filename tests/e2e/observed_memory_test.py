@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the memory pass says of a training step on a CPU: every block, the curves, their peaks, and what they are made of."""
+
 import bisect
 import collections
 import itertools
@@ -43,7 +44,7 @@ class MemoryTest(SharedRunTest):
         return [block for block in self.records(BLOCKS) if all(block[name] == value for name, value in wanted.items())]
 
     def parameter_bytes(self):
-        (elements,), = self.rows("SELECT value FROM metric WHERE name = 'parameters' AND pass = 'memory'")
+        ((elements,),) = self.rows("SELECT value FROM metric WHERE name = 'parameters' AND pass = 'memory'")
         return 4 * int(elements)
 
     def asked_for(self, blocks):
@@ -56,7 +57,9 @@ class MemoryTest(SharedRunTest):
     def test_parameters(self):
         blocks = self.blocks(category="parameter")
         self.assertEqual((len(blocks), self.asked_for(blocks)), (PARAMETER_TENSORS, self.parameter_bytes()))
-        self.assertEqual({(block["category_from"], block["step"], block["free_ns"]) for block in blocks}, {("tag", -1, None)})
+        self.assertEqual(
+            {(block["category_from"], block["step"], block["free_ns"]) for block in blocks}, {("tag", -1, None)}
+        )
 
     def test_gradients(self):
         blocks = self.blocks(category="gradient")
@@ -70,42 +73,69 @@ class MemoryTest(SharedRunTest):
 
     def test_optimizer_state(self):
         blocks = self.blocks(category="optimizer_state")
-        self.assertEqual({(block["category_from"], block["step"], block["free_ns"]) for block in blocks}, {("tag", -1, None)})
+        self.assertEqual(
+            {(block["category_from"], block["step"], block["free_ns"]) for block in blocks}, {("tag", -1, None)}
+        )
         # Two means as large as the parameter and a count of steps for each of them.
-        self.assertEqual((len(blocks), self.asked_for(blocks)), (3 * PARAMETER_TENSORS, 2 * self.parameter_bytes() + 4 * PARAMETER_TENSORS))
+        self.assertEqual(
+            (len(blocks), self.asked_for(blocks)),
+            (3 * PARAMETER_TENSORS, 2 * self.parameter_bytes() + 4 * PARAMETER_TENSORS),
+        )
 
     def test_inputs(self):
-        self.assertEqual(sorted(block["requested_bytes"] for block in self.blocks(category="input")),
-                         [8 * BATCH * CONTEXT, 8 * BATCH * CONTEXT, 8 * BATCH * (CONTEXT + 1)])
+        self.assertEqual(
+            sorted(block["requested_bytes"] for block in self.blocks(category="input")),
+            [8 * BATCH * CONTEXT, 8 * BATCH * CONTEXT, 8 * BATCH * (CONTEXT + 1)],
+        )
 
     def test_activations_are_born_forward_and_gone_by_the_next_step(self):
-        weights = [block for block in self.blocks(category="activation", module="block/attention/softmax")
-                   if block["requested_bytes"] == 4 * BATCH * HEADS * CONTEXT * CONTEXT]
-        self.assertEqual(collections.Counter((block["step"], block["phase"], block["free_phase"], block["category_from"]) for block in weights),
-                         {(step, "forward", "backward", "lifetime"): LAYERS for step in range(WARMUP + STEPS)})
-        self.assertEqual({block["scope"] for block in weights}, {f"block_{layer}/attention/softmax" for layer in range(LAYERS)})
+        weights = [
+            block
+            for block in self.blocks(category="activation", module="block/attention/softmax")
+            if block["requested_bytes"] == 4 * BATCH * HEADS * CONTEXT * CONTEXT
+        ]
+        self.assertEqual(
+            collections.Counter(
+                (block["step"], block["phase"], block["free_phase"], block["category_from"]) for block in weights
+            ),
+            {(step, "forward", "backward", "lifetime"): LAYERS for step in range(WARMUP + STEPS)},
+        )
+        self.assertEqual(
+            {block["scope"] for block in weights}, {f"block_{layer}/attention/softmax" for layer in range(LAYERS)}
+        )
         self.assertEqual({block["operator"] for block in weights}, {"aten::_softmax"})
         for block in self.blocks(category="activation"):
             self.assertEqual(block["phase"], "forward", block)
-            self.assertTrue(block["free_sequence"] is None or block["free_step"] in (block["step"], block["step"] + 1, -1), block)
+            self.assertTrue(
+                block["free_sequence"] is None or block["free_step"] in (block["step"], block["step"] + 1, -1), block
+            )
 
     def test_workspace_dies_in_the_operator_that_asked_for_it(self):
         blocks = self.blocks(category="workspace")
         self.assertGreater(len(blocks), 0)
         for block in blocks:
             self.assertIsNotNone(block["operator"], block)
-            self.assertEqual((block["category_from"], block["free_step"], block["free_phase"]), ("lifetime", block["step"], block["phase"]), block)
+            self.assertEqual(
+                (block["category_from"], block["free_step"], block["free_phase"]),
+                ("lifetime", block["step"], block["phase"]),
+                block,
+            )
 
     def test_backward_blocks_have_forward_scopes(self):
         blocks = [block for block in self.blocks(phase="backward") if block["step"] >= WARMUP]
         placed = [block for block in blocks if block["scope"]]
         self.assertGreaterEqual(self.asked_for(placed) / self.asked_for(blocks), 0.98)
-        self.assertLessEqual({"embedding", "head", "loss", "block/attention/softmax", "block/feed_forward"}, {block["module"] for block in placed})
+        self.assertLessEqual(
+            {"embedding", "head", "loss", "block/attention/softmax", "block/feed_forward"},
+            {block["module"] for block in placed},
+        )
 
     def test_blocks_are_whole(self):
         for block in self.blocks():
             self.assertEqual((block["device"], block["allocated_bytes"]), ("cpu", block["requested_bytes"]), block)
-            self.assertEqual((block["free_ns"] is None, block["free_step"] is None), (block["free_sequence"] is None,) * 2, block)
+            self.assertEqual(
+                (block["free_ns"] is None, block["free_step"] is None), (block["free_sequence"] is None,) * 2, block
+            )
             if block["free_sequence"] is not None:
                 self.assertTrue(block["sequence"] < block["free_sequence"] <= block["reusable_sequence"], block)
                 self.assertTrue(block["alloc_ns"] <= block["free_ns"] <= block["reusable_ns"], block)
@@ -122,20 +152,32 @@ class MemoryTest(SharedRunTest):
                 del live[block["address"]]
                 continue
             for address, size in live.items():
-                self.assertFalse(address < block["address"] + block["requested_bytes"] and block["address"] < address + size, block)
+                self.assertFalse(
+                    address < block["address"] + block["requested_bytes"] and block["address"] < address + size, block
+                )
             live[block["address"]] = block["requested_bytes"]
 
     def test_curves_are_the_sums_of_live_blocks(self):
         blocks = self.blocks()
         curve = Curve(blocks, "requested_bytes")
-        by_category = {name: Curve([block for block in blocks if block["category"] == name], "allocated_bytes") for name in CATEGORIES}
+        by_category = {
+            name: Curve([block for block in blocks if block["category"] == name], "allocated_bytes")
+            for name in CATEGORIES
+        }
         points = self.records("SELECT * FROM memory_point WHERE pass = 'memory' ORDER BY sequence")
         self.assertGreater(len(points), 100)
         for point in points:
             level = curve.after(point["sequence"])
-            self.assertEqual([point[f"{name}_bytes"] for name in ("requested", "allocated", "active", "reserved")], [level] * 4, point)
-            self.assertEqual({name: point[f"{name}_bytes"] for name in CATEGORIES},
-                             {name: each.after(point["sequence"]) for name, each in by_category.items()}, point)
+            self.assertEqual(
+                [point[f"{name}_bytes"] for name in ("requested", "allocated", "active", "reserved")],
+                [level] * 4,
+                point,
+            )
+            self.assertEqual(
+                {name: point[f"{name}_bytes"] for name in CATEGORIES},
+                {name: each.after(point["sequence"]) for name, each in by_category.items()},
+                point,
+            )
         self.assertEqual(max(point["requested_bytes"] for point in points), max(curve.levels))
 
     def test_left_out_points_lie_near_the_line(self):
@@ -144,7 +186,9 @@ class MemoryTest(SharedRunTest):
         bound = 2 * (max(curve.levels) - min(curve.levels)) / 1000
         kept = self.rows("SELECT sequence, requested_bytes FROM memory_point WHERE pass = 'memory' ORDER BY sequence")
         for (first, low), (second, high) in itertools.pairwise(kept):
-            for sequence in curve.sequences[bisect.bisect_right(curve.sequences, first):bisect.bisect_left(curve.sequences, second)]:
+            for sequence in curve.sequences[
+                bisect.bisect_right(curve.sequences, first) : bisect.bisect_left(curve.sequences, second)
+            ]:
                 level = curve.after(sequence)
                 self.assertLessEqual(min(abs(level - low), abs(level - high)), bound + 1, (first, sequence, second))
 
@@ -160,11 +204,17 @@ class MemoryTest(SharedRunTest):
                 level = max(curve.before(sequence), curve.after(sequence))
                 for place in ((step, "step"), (step, phase or "other")):
                     expected[place] = max(expected[place], level)
-        stored = {(row["step"], row["phase"]): row for row in self.records("SELECT * FROM memory_phase WHERE pass = 'memory'")}
+        stored = {
+            (row["step"], row["phase"]): row for row in self.records("SELECT * FROM memory_phase WHERE pass = 'memory'")
+        }
         self.assertLessEqual(expected.keys(), stored.keys())
         for place, level in expected.items():
             row = stored[place]
-            self.assertEqual([row[f"peak_{name}_bytes"] for name in ("requested", "allocated", "active", "reserved")], [level] * 4, place)
+            self.assertEqual(
+                [row[f"peak_{name}_bytes"] for name in ("requested", "allocated", "active", "reserved")],
+                [level] * 4,
+                place,
+            )
         for row in stored.values():
             self.assertEqual(sum(row[f"{name}_bytes"] for name in CATEGORIES), row["peak_allocated_bytes"], row)
             self.assertEqual(row["warmup"], int(0 <= row["step"] < WARMUP))
@@ -173,18 +223,30 @@ class MemoryTest(SharedRunTest):
 
     def test_phases_join_up(self):
         for step in range(WARMUP + STEPS):
-            rows = {phase: (begin, end) for phase, begin, end in self.rows(
-                "SELECT phase, begin_allocated_bytes, end_allocated_bytes FROM memory_phase WHERE pass = 'memory' AND step = ?", step)}
+            rows = {
+                phase: (begin, end)
+                for phase, begin, end in self.rows(
+                    "SELECT phase, begin_allocated_bytes, end_allocated_bytes FROM memory_phase WHERE pass = 'memory' AND step = ?",
+                    step,
+                )
+            }
             self.assertLessEqual({"step", "forward", "backward", "optimizer"}, rows.keys())
             self.assertEqual(rows["forward"][1], rows["backward"][0])
             self.assertEqual(rows["backward"][1], rows["optimizer"][0])
             # What a step leaves is what the one before left: parameters, gradients, state and batch.
-        levels = {end for end, in self.rows("SELECT end_allocated_bytes FROM memory_phase WHERE pass = 'memory' AND phase = 'step' AND step >= 0")}
+        levels = {
+            end
+            for (end,) in self.rows(
+                "SELECT end_allocated_bytes FROM memory_phase WHERE pass = 'memory' AND phase = 'step' AND step >= 0"
+            )
+        }
         self.assertEqual(len(levels), 1, levels)
 
     def test_views(self):
-        peak, = self.records("SELECT * FROM memory_peak WHERE phase = 'step'")
-        (expected,), = self.rows("SELECT max(peak_allocated_bytes) FROM memory_phase WHERE phase = 'step' AND NOT warmup AND step >= 0")
+        (peak,) = self.records("SELECT * FROM memory_peak WHERE phase = 'step'")
+        ((expected,),) = self.rows(
+            "SELECT max(peak_allocated_bytes) FROM memory_phase WHERE phase = 'step' AND NOT warmup AND step >= 0"
+        )
         self.assertEqual(peak["peak_allocated_bytes"], expected)
         self.assertEqual(self.rows("SELECT sum(bytes) FROM memory_by_category WHERE phase = 'step'"), [(expected,)])
         alive = self.rows("SELECT sum(allocated_bytes) FROM memory_largest WHERE at_peak")
@@ -193,11 +255,13 @@ class MemoryTest(SharedRunTest):
     def test_stacks_lead_to_the_workload(self):
         blocks = self.blocks()
         self.assertGreaterEqual(sum(block["stack"] is not None for block in blocks) / len(blocks), 0.99)
-        origins = self.rows("SELECT category, count(*), count(origin), sum(origin LIKE '%transformer%') FROM memory_largest GROUP BY category")
+        origins = self.rows(
+            "SELECT category, count(*), count(origin), sum(origin LIKE '%transformer%') FROM memory_largest GROUP BY category"
+        )
         for category, count, with_origin, own in origins:
             if category in ("parameter", "optimizer_state", "input"):
                 self.assertEqual((with_origin, own), (count, count), category)
-        frames = {module for module, in self.rows("SELECT DISTINCT module FROM stack_frame")}
+        frames = {module for (module,) in self.rows("SELECT DISTINCT module FROM stack_frame")}
         self.assertIn("transformer_lm.so", frames)
         self.assertFalse([module for module in frames if "/" in module])
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A workload with threads of its own: what each of them does belongs to it, although nothing ends on the thread that began it."""
+
 import collections
 import unittest
 
@@ -13,8 +14,25 @@ BACKWARD = ["ExpBackward0", "SinBackward0", "TanhBackward0", "SigmoidBackward0"]
 
 @unittest.skipIf(not PLUGIN.exists(), "this build has no LibTorch parts")
 class ThreadsTest(SharedRunTest):
-    words = [PLUGIN, "--device", "cpu", "--set", f"threads={THREADS}", "--set", f"blocks={BLOCKS}", "--set", f"elements={BYTES}",
-             "--warmup", "1", "--steps", "4", "--observed-steps", str(STEPS - 1), "--passes", "verify,time,memory,trace,ops"]
+    words = [
+        PLUGIN,
+        "--device",
+        "cpu",
+        "--set",
+        f"threads={THREADS}",
+        "--set",
+        f"blocks={BLOCKS}",
+        "--set",
+        f"elements={BYTES}",
+        "--warmup",
+        "1",
+        "--steps",
+        "4",
+        "--observed-steps",
+        str(STEPS - 1),
+        "--passes",
+        "verify,time,memory,trace,ops",
+    ]
 
     def test_is_ok_and_nothing_is_lost(self):
         self.assertEqual(self.rows("SELECT status, verification FROM run"), [("ok", "passed")])
@@ -22,12 +40,19 @@ class ThreadsTest(SharedRunTest):
 
     def test_ranges_of_threads(self):
         for name in ("memory", "trace", "ops"):
-            ranges = self.records("""SELECT g.sequence, g.parent, g.kind, s.text AS scope, g.step, p.text AS phase, g.thread, g.start_ns, g.end_ns
+            ranges = self.records(
+                """SELECT g.sequence, g.parent, g.kind, s.text AS scope, g.step, p.text AS phase, g.thread, g.start_ns, g.end_ns
                                      FROM range g LEFT JOIN string s ON s.string_id = g.scope_id LEFT JOIN string p ON p.string_id = g.phase_id
-                                     WHERE g.pass = ?""", name)
-            places = collections.Counter((one["step"], one["phase"], one["scope"]) for one in ranges if one["kind"] == "scope")
+                                     WHERE g.pass = ?""",
+                name,
+            )
+            places = collections.Counter(
+                (one["step"], one["phase"], one["scope"]) for one in ranges if one["kind"] == "scope"
+            )
             expected = ["main", *(f"worker_{k}{part}" for k in range(THREADS) for part in ("", "/take", "/forward"))]
-            self.assertEqual(places, {(step, "parallel", scope): 1 for step in range(STEPS) for scope in expected}, name)
+            self.assertEqual(
+                places, {(step, "parallel", scope): 1 for step in range(STEPS) for scope in expected}, name
+            )
             threads = {}
             for one in ranges:
                 self.assertLessEqual(one["start_ns"], one["end_ns"])
@@ -53,14 +78,23 @@ class ThreadsTest(SharedRunTest):
                                  LEFT JOIN string f ON f.string_id = a.free_phase_id WHERE a.pass = 'memory' AND s.text LIKE 'worker%/take'""")
         self.assertEqual(len(blocks), STEPS * THREADS * BLOCKS)
         left = [block for block in blocks if block["category_from"] == "tag"]
-        self.assertEqual(collections.Counter((block["step"], block["scope"], block["category"], block["free_phase"]) for block in left),
-                         {(step, f"worker_{k}/take", "activation", "gather"): 1 for step in range(STEPS) for k in range(THREADS)})
+        self.assertEqual(
+            collections.Counter(
+                (block["step"], block["scope"], block["category"], block["free_phase"]) for block in left
+            ),
+            {(step, f"worker_{k}/take", "activation", "gather"): 1 for step in range(STEPS) for k in range(THREADS)},
+        )
         own = [block for block in blocks if block["category_from"] != "tag"]
-        self.assertEqual({(block["phase"], block["free_phase"], block["free_step"] == block["step"]) for block in own}, {("parallel", "parallel", True)})
+        self.assertEqual(
+            {(block["phase"], block["free_phase"], block["free_step"] == block["step"]) for block in own},
+            {("parallel", "parallel", True)},
+        )
 
     def test_counters_agree_whichever_thread_asked(self):
         changes = collections.Counter()
-        for birth, death, size in self.rows("SELECT sequence, free_sequence, requested_bytes FROM allocation WHERE pass = 'memory'"):
+        for birth, death, size in self.rows(
+            "SELECT sequence, free_sequence, requested_bytes FROM allocation WHERE pass = 'memory'"
+        ):
             changes[birth] += size
             if death is not None:
                 changes[death] -= size

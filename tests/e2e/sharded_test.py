@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sharded optimizer on several CPU ranks: it trains as one process does, and each rank holds its part of the state."""
+
 import unittest
 
 from kymo_tool import SAXPY, KymoTest
@@ -20,13 +21,17 @@ class ShardedTest(KymoTest):
         return {name for _, name, *_ in checks}
 
     def metric(self, name, rank=0):
-        (value,), = self.rows("SELECT DISTINCT value FROM metric WHERE name = ? AND rank = ? AND pass = 'memory'", name, rank)
+        ((value,),) = self.rows(
+            "SELECT DISTINCT value FROM metric WHERE name = ? AND rank = ? AND pass = 'memory'", name, rank
+        )
         return value
 
     def state_bytes(self):
         """Of each rank, at the peak of its measured steps."""
-        found = self.rows("SELECT rank, max(optimizer_state_bytes) FROM memory_phase WHERE pass = 'memory' AND phase = 'step' AND step >= 0 "
-                          "AND NOT warmup GROUP BY rank ORDER BY rank")
+        found = self.rows(
+            "SELECT rank, max(optimizer_state_bytes) FROM memory_phase WHERE pass = 'memory' AND phase = 'step' AND step >= 0 "
+            "AND NOT warmup GROUP BY rank ORDER BY rank"
+        )
         self.assertEqual([rank for rank, _ in found], list(range(len(found))))
         return [size for _, size in found]
 
@@ -73,7 +78,11 @@ class ShardedTest(KymoTest):
         self.train(4, "broadcast", "model=toy", "wrapped=torch_adamw")
 
     def test_wrapped_optimizers(self):
-        for scheme, wrapped, elements in (("broadcast", "momentum", 1), ("zero1", "rmsprop", 1), ("broadcast", "adagrad", 1)):
+        for scheme, wrapped, elements in (
+            ("broadcast", "momentum", 1),
+            ("zero1", "rmsprop", 1),
+            ("broadcast", "adagrad", 1),
+        ):
             with self.subTest(wrapped):
                 self.make_place()
                 names = self.train(2, scheme, f"wrapped={wrapped}")
@@ -81,7 +90,19 @@ class ShardedTest(KymoTest):
                 self.assert_near(sum(self.state_bytes()), elements * self.metric("parameter_bytes"))
 
     def test_zero1_needs_communication(self):
-        self.kymo("run", "sharded_optimizer", "--ranks", "2", *QUICK, "--set", "scheme=zero1", "--set", "communicate=false", "--passes", "time")
+        self.kymo(
+            "run",
+            "sharded_optimizer",
+            "--ranks",
+            "2",
+            *QUICK,
+            "--set",
+            "scheme=zero1",
+            "--set",
+            "communicate=false",
+            "--passes",
+            "time",
+        )
         self.assertEqual(self.rows("SELECT status FROM run"), [("skipped",)])
 
 

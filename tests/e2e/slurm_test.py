@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """kymo under a real Slurm of one node, started for these tests from Debian's slurm-wlm. Needs root and the programs; skipped without them."""
+
 import os
 import shutil
 import socket
@@ -65,8 +66,15 @@ class Cluster:
         for name in ("state", "spool"):
             (self.folder / name).mkdir()
         self.configuration = self.folder / "slurm.conf"
-        self.configuration.write_text(CONFIGURATION.format(host=socket.gethostname().split(".")[0], folder=self.folder,
-                                                           controller_port=free_port(), node_port=free_port()), encoding="utf-8")
+        self.configuration.write_text(
+            CONFIGURATION.format(
+                host=socket.gethostname().split(".")[0],
+                folder=self.folder,
+                controller_port=free_port(),
+                node_port=free_port(),
+            ),
+            encoding="utf-8",
+        )
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n", encoding="utf-8")
         self.environment = {**os.environ, "SLURM_CONF": str(self.configuration)}
 
@@ -75,8 +83,16 @@ class Cluster:
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
         self.folder.chmod(0o755)
-        self.daemon("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket",
-                    f"--pid-file={self.folder}/munged.pid", f"--log-file={self.folder}/munged.log", f"--seed-file={self.folder}/munge.seed")
+        self.daemon(
+            "munged",
+            "--foreground",
+            "--force",
+            f"--key-file={key}",
+            f"--socket={self.folder}/munge.socket",
+            f"--pid-file={self.folder}/munged.pid",
+            f"--log-file={self.folder}/munged.log",
+            f"--seed-file={self.folder}/munge.seed",
+        )
         self.until(lambda: (self.folder / "munge.socket").exists(), "munged")
         self.daemon("slurmctld", "-D", "-i")
         self.daemon("slurmd", "-D")
@@ -84,19 +100,32 @@ class Cluster:
 
     def daemon(self, name, *words):
         log = open(self.folder / f"{name}.out", "wb")
-        self.daemons.append(subprocess.Popen([program(name), *words], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                             start_new_session=True))
+        self.daemons.append(
+            subprocess.Popen(
+                [program(name), *words],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        )
         log.close()
 
     def idle(self):
-        state = subprocess.run([program("sinfo"), "-h", "-o", "%T"], env=self.environment, capture_output=True, text=True, check=False)
+        state = subprocess.run(
+            [program("sinfo"), "-h", "-o", "%T"], env=self.environment, capture_output=True, text=True, check=False
+        )
         return state.stdout.strip() == "idle"
 
     def until(self, condition, what):
         deadline = time.monotonic() + 60
         while not condition():
             if time.monotonic() > deadline:
-                logs = "\n".join(f"{log.name}: {log.read_text(errors='replace')[-2000:]}" for log in sorted(self.folder.glob("*.log")))
+                logs = "\n".join(
+                    f"{log.name}: {log.read_text(errors='replace')[-2000:]}"
+                    for log in sorted(self.folder.glob("*.log"))
+                )
                 raise AssertionError(f"{what} did not come up\n{logs}")
             time.sleep(0.1)
 
@@ -133,8 +162,12 @@ class SlurmTest(LaunchTest):
     def test_both_tasks_are_measured(self):
         out, _ = self.call("srun", "-n", "2", KYMO, *RUN)
         self.assertEqual(self.rows("SELECT status, ranks FROM run"), [("ok", 2)])
-        self.assertEqual(self.rows("SELECT rank, count(*) FROM sample WHERE phase = 'step' AND NOT warmup AND pass = 'time' GROUP BY rank"),
-                         [(0, 4), (1, 4)])
+        self.assertEqual(
+            self.rows(
+                "SELECT rank, count(*) FROM sample WHERE phase = 'step' AND NOT warmup AND pass = 'time' GROUP BY rank"
+            ),
+            [(0, 4), (1, 4)],
+        )
         self.assertEqual(out.count("results: "), 1)
 
     def test_a_failing_rank_is_the_exit_code_of_all(self):
@@ -147,20 +180,31 @@ class SlurmTest(LaunchTest):
 
     def test_a_batch_script_of_several_tasks_is_a_plain_run_until_it_calls_srun(self):
         script = self.work / "job.sh"
-        script.write_text(f"#!/bin/sh\n{KYMO} run {PROBE} --device cpu --steps 2 --label plain || exit\n"
-                          f"srun -n 2 {KYMO} run {PROBE} --device cpu --steps 2 --label step\n", encoding="utf-8")
+        script.write_text(
+            f"#!/bin/sh\n{KYMO} run {PROBE} --device cpu --steps 2 --label plain || exit\n"
+            f"srun -n 2 {KYMO} run {PROBE} --device cpu --steps 2 --label step\n",
+            encoding="utf-8",
+        )
         self.call("sbatch", "--wait", "-n", "2", "-o", self.work / "job.log", script)
-        self.assertEqual(self.rows("SELECT label, ranks, status FROM run ORDER BY run_id"), [("plain", 1, "ok"), ("step", 2, "ok")],
-                         (self.work / "job.log").read_text(encoding="utf-8"))
+        self.assertEqual(
+            self.rows("SELECT label, ranks, status FROM run ORDER BY run_id"),
+            [("plain", 1, "ok"), ("step", 2, "ok")],
+            (self.work / "job.log").read_text(encoding="utf-8"),
+        )
 
     def test_two_steps_at_once_do_not_meet(self):
         script = self.work / "job.sh"
-        lines = [f"srun --exact -n 2 {KYMO} run {PROBE} --device cpu --steps 2 --db {name}.db &" for name in ("one", "two")]
+        lines = [
+            f"srun --exact -n 2 {KYMO} run {PROBE} --device cpu --steps 2 --db {name}.db &" for name in ("one", "two")
+        ]
         script.write_text("#!/bin/sh\n" + "\n".join(lines) + "\nwait\n", encoding="utf-8")
         self.call("sbatch", "--wait", "-n", "4", "-o", self.work / "job.log", script)
         for name in ("one", "two"):
-            self.assertEqual(rows_of(self.work / f"{name}.db", "SELECT ranks, status FROM run"), [(2, "ok")],
-                             (self.work / "job.log").read_text(encoding="utf-8"))
+            self.assertEqual(
+                rows_of(self.work / f"{name}.db", "SELECT ranks, status FROM run"),
+                [(2, "ok")],
+                (self.work / "job.log").read_text(encoding="utf-8"),
+            )
 
 
 if __name__ == "__main__":

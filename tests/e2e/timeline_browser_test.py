@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interactive charts of the HTML report in a real browser: what they draw, find and show, with as many rows as they promise to bear."""
+
 import base64
 import hashlib
 import json
@@ -85,7 +86,9 @@ const slowest = (view, frame) => {
 };
 """
 
-TIMELINE_EXERCISE = COMMON + """
+TIMELINE_EXERCISE = (
+    COMMON
+    + """
 const [view] = kymoTimelines;
 const results = { views: [kymoTimelines.length, kymoAreas.length], all: view.frame(), whole: range(view) };
 view.zoomTo(1000000, 1100000);
@@ -154,8 +157,11 @@ results.framesWhileSearching = slowest(view, () => view.frame());
 results.focusable = canvasOf(view).tabIndex;
 results.pictureHidden = getComputedStyle(document.querySelector(".kymo-picture")).display;
 """
+)
 
-MEMORY_EXERCISE = COMMON + """
+MEMORY_EXERCISE = (
+    COMMON
+    + """
 const [area, blocks] = kymoAreas;
 const results = { area: area.frame(), whole: range(area) };
 const tip = (view) => (view.tooltip.box.hidden ? "" : view.tooltip.box.textContent);
@@ -204,6 +210,7 @@ blocks.search("");
 results.areaFrames = slowest(area, () => area.frame());
 results.blockFrames = slowest(blocks, () => blocks.frame());
 """
+)
 
 
 @unittest.skipUnless(CHROMIUM, "needs chromium")
@@ -213,7 +220,13 @@ class TimelineBrowserTest(KymoTest):
         self.kymo("run", "saxpy", "--set", "n=1000", "--steps", "1", "--warmup", "0", "--no-verify")
         report = self.work / "charts"
         report.mkdir()
-        for name, text in (("report.toml", REPORT), ("timeline.sql", TIMELINE), ("memory.sql", MEMORY), ("bands.sql", BANDS), ("blocks.sql", ALLOCATIONS)):
+        for name, text in (
+            ("report.toml", REPORT),
+            ("timeline.sql", TIMELINE),
+            ("memory.sql", MEMORY),
+            ("bands.sql", BANDS),
+            ("blocks.sql", ALLOCATIONS),
+        ):
             (report / name).write_text(text)
         self.kymo("report", "./charts", "--out", "out", "--format", "html")
         self.page = (self.work / "out" / "report.html").read_text()
@@ -222,17 +235,37 @@ class TimelineBrowserTest(KymoTest):
         """Loads a page and returns its final text, and what the browser complained about."""
         file = self.work / "page.html"
         file.write_text(page)
-        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr",
-                               "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={self.folder / 'profile'}", f"--window-size={width},900",
-                               "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(
+            [
+                CHROMIUM,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--enable-logging=stderr",
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                f"--user-data-dir={self.folder / 'profile'}",
+                f"--window-size={width},900",
+                "--dump-dom",
+                file.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
-        return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line or "Content Security Policy" in line]
+        return done.stdout, [
+            line for line in done.stderr.splitlines() if "CONSOLE" in line or "Content Security Policy" in line
+        ]
 
     def exercise(self, script):
         """Runs a script after the page's own, admitted by its hash as the page's own is; returns its `results`."""
         script = f"{script}\ndocument.body.replaceChildren(Object.assign(document.createElement('pre'), {{ textContent: JSON.stringify(results) }}));"
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        page = self.page.replace("script-src ", f"script-src 'sha256-{digest}' ", 1).replace("</body>", f"<script>{script}</script></body>")
+        page = self.page.replace("script-src ", f"script-src 'sha256-{digest}' ", 1).replace(
+            "</body>", f"<script>{script}</script></body>"
+        )
         text, complaints = self.open(page)
         self.assertEqual(complaints, [])
         found = re.search(r"<pre>(\{.*\})</pre>", text, re.DOTALL)
@@ -258,7 +291,9 @@ class TimelineBrowserTest(KymoTest):
         self.check_search(results)
         self.assertEqual(results["focusable"], 0)
         self.assertEqual(results["pictureHidden"], "none")
-        print(f"\n{EVENTS} events: frame {json.dumps(results['frames'])} ms, while searching {json.dumps(results['framesWhileSearching'])} ms")
+        print(
+            f"\n{EVENTS} events: frame {json.dumps(results['frames'])} ms, while searching {json.dumps(results['framesWhileSearching'])} ms"
+        )
 
     def check_moves(self, results):
         low, high = 1_000_000, 1_100_000
@@ -300,7 +335,14 @@ class TimelineBrowserTest(KymoTest):
         for total, drawn, pixel in results["heights"]:
             self.assertAlmostEqual(drawn, total, delta=2 * pixel + total * 0.01)
         self.assertTrue(results["ascending"])
-        for fact in ("tensor", "KiB", "category weights", "alive for the rest of the recording", "allocated in forward", "line"):
+        for fact in (
+            "tensor",
+            "KiB",
+            "category weights",
+            "alive for the rest of the recording",
+            "allocated in forward",
+            "line",
+        ):
             self.assertIn(fact, results["block"])
         self.assertEqual(results["smaller"], BLOCKS * 9 // 16)
         self.assertTrue(results["merged"])
@@ -309,10 +351,14 @@ class TimelineBrowserTest(KymoTest):
         self.assertEqual(results["next"][0], 0)
         self.assertIn("tensor 42", results["next"][1])
         self.assertEqual(results["category"], 1000)
-        print(f"\n50000 positions: frame {json.dumps(results['areaFrames'])} ms; {BLOCKS} blocks: frame {json.dumps(results['blockFrames'])} ms")
+        print(
+            f"\n50000 positions: frame {json.dumps(results['areaFrames'])} ms; {BLOCKS} blocks: frame {json.dumps(results['blockFrames'])} ms"
+        )
 
     def test_no_other_script_runs(self):
-        text, complaints = self.open(self.page.replace("</body>", "<script>document.title = 'broken in'</script></body>"))
+        text, complaints = self.open(
+            self.page.replace("</body>", "<script>document.title = 'broken in'</script></body>")
+        )
         self.assertNotIn("<title>broken in</title>", text)
         self.assertTrue(any("Content Security Policy" in line for line in complaints), complaints)
 
@@ -322,7 +368,9 @@ class TimelineBrowserTest(KymoTest):
         self.assertEqual(text.count('class="kymo-live"'), 2)
         damaged = self.page.replace('{"kind":"timeline"', '{"kind":"timeline"}', 1)
         text, complaints = self.open(damaged)
-        self.assertEqual(text.count('class="kymo-live"'), 1, "a chart that cannot be read stays a picture, the other lives")
+        self.assertEqual(
+            text.count('class="kymo-live"'), 1, "a chart that cannot be read stays a picture, the other lives"
+        )
         self.assertEqual(len(complaints), 1)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """kymo under the real torchrun: one process is the supervisor of each rank, and all results are in rank 0's database."""
+
 import os
 import re
 import shutil
@@ -32,8 +33,15 @@ class ByHandTest(LaunchTest):
         self.port = str(free_port())
 
     def rank(self, rank, *words, world=2, **variables):
-        return self.start(KYMO, *words, RANK=str(rank), WORLD_SIZE=str(world), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(world),
-                          **{"MASTER_ADDR": "localhost", "MASTER_PORT": "29500", "KYMO_PORT": self.port, **variables})
+        return self.start(
+            KYMO,
+            *words,
+            RANK=str(rank),
+            WORLD_SIZE=str(world),
+            LOCAL_RANK=str(rank),
+            LOCAL_WORLD_SIZE=str(world),
+            **{"MASTER_ADDR": "localhost", "MASTER_PORT": "29500", "KYMO_PORT": self.port, **variables},
+        )
 
     def test_followers_end_as_the_leader_does(self):
         words = [*RUN, "--no-verify", "--set", "fail_at=2", "--set", "fail_rank=1"]
@@ -49,7 +57,9 @@ class ByHandTest(LaunchTest):
         for process in ranks:
             self.ended(process, 0)
         self.assertEqual(self.rows("SELECT status, ranks, count(*) FROM run"), [("ok", 3, 4)])
-        self.assertEqual(self.rows("SELECT rank, count(*) FROM rank WHERE status = 'ok' GROUP BY rank"), [(0, 12), (1, 12), (2, 12)])
+        self.assertEqual(
+            self.rows("SELECT rank, count(*) FROM rank WHERE status = 'ok' GROUP BY rank"), [(0, 12), (1, 12), (2, 12)]
+        )
         self.assertEqual(self.rows("SELECT count(*) FROM loss"), [(0,)])
         self.assertEqual([name for name in os.listdir(self.work)], ["kymo.db"])
 
@@ -66,7 +76,9 @@ class ByHandTest(LaunchTest):
 
     def test_a_missing_leader_is_named(self):
         _, err = self.ended(self.rank(1, *RUN, KYMO_JOIN_TIMEOUT="1"), 1)
-        self.assertRegex(err, r"rank 1 could not join rank 0 at 127.0.0.1:" + self.port + r" within 1 s: Connection refused")
+        self.assertRegex(
+            err, r"rank 1 could not join rank 0 at 127.0.0.1:" + self.port + r" within 1 s: Connection refused"
+        )
 
     def test_another_job_is_refused(self):
         leader = self.rank(0, *RUN, TORCHELASTIC_RUN_ID="ours", KYMO_JOIN_TIMEOUT="60")
@@ -113,13 +125,31 @@ class ByHandTest(LaunchTest):
         _, err = self.ended(leader, 143)
         self.ended(follower, 143)
         self.assertIn("SIGTERM on rank 1: ending after the step under way", err)
-        self.assertEqual(self.rows("SELECT DISTINCT run.status, rank.status FROM run JOIN rank USING (run_id)"), [("interrupted", "interrupted")])
+        self.assertEqual(
+            self.rows("SELECT DISTINCT run.status, rank.status FROM run JOIN rank USING (run_id)"),
+            [("interrupted", "interrupted")],
+        )
 
     def test_contradictions_are_usage_errors(self):
-        for changes, names in (({"RANK": "2"}, "RANK is 2 and WORLD_SIZE is 2"), ({"LOCAL_RANK": ""}, "LOCAL_RANK is not set"),
-                               ({"WORLD_SIZE": "two"}, "WORLD_SIZE is 'two'"), ({"MASTER_ADDR": "no.such.host.invalid"}, "MASTER_ADDR")):
-            process = self.start(KYMO, *RUN, **{"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2",
-                                                "MASTER_ADDR": "localhost", "MASTER_PORT": "29500", **changes})
+        for changes, names in (
+            ({"RANK": "2"}, "RANK is 2 and WORLD_SIZE is 2"),
+            ({"LOCAL_RANK": ""}, "LOCAL_RANK is not set"),
+            ({"WORLD_SIZE": "two"}, "WORLD_SIZE is 'two'"),
+            ({"MASTER_ADDR": "no.such.host.invalid"}, "MASTER_ADDR"),
+        ):
+            process = self.start(
+                KYMO,
+                *RUN,
+                **{
+                    "RANK": "0",
+                    "WORLD_SIZE": "2",
+                    "LOCAL_RANK": "0",
+                    "LOCAL_WORLD_SIZE": "2",
+                    "MASTER_ADDR": "localhost",
+                    "MASTER_PORT": "29500",
+                    **changes,
+                },
+            )
             self.assertIn(names, self.ended(process, 2)[1])
         self.assertFalse((self.work / "kymo.db").exists())
 
@@ -138,20 +168,26 @@ class TorchrunTest(LaunchTest):
         out, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 0, out + err)
         self.assertEqual(self.rows("SELECT status, ranks FROM run"), [("ok", 2)])
-        self.assertEqual(self.rows("SELECT rank, count(*) FROM sample WHERE phase = 'step' AND NOT warmup AND pass = 'time' GROUP BY rank"),
-                         [(0, 4), (1, 4)])
-        self.assertEqual(self.rows("SELECT rank, pass, status FROM rank ORDER BY pass, rank"),
-                         [(rank, name, "ok") for name in ("time", "verify") for rank in (0, 1)])
+        self.assertEqual(
+            self.rows(
+                "SELECT rank, count(*) FROM sample WHERE phase = 'step' AND NOT warmup AND pass = 'time' GROUP BY rank"
+            ),
+            [(0, 4), (1, 4)],
+        )
+        self.assertEqual(
+            self.rows("SELECT rank, pass, status FROM rank ORDER BY pass, rank"),
+            [(rank, name, "ok") for name in ("time", "verify") for rank in (0, 1)],
+        )
         self.assertEqual(len(re.findall("^results: ", out, re.MULTILINE)), 1, "only the leader shows results")
 
     def test_a_killed_follower_is_a_crash(self):
         process = self.torchrun(*LONG)
         self.both_work(process)
-        follower, = [pid for pid, variables in self.processes("run").items() if variables.get(b"RANK") == b"1"]
+        (follower,) = [pid for pid, variables in self.processes("run").items() if variables.get(b"RANK") == b"1"]
         os.kill(follower, signal.SIGKILL)
         out, err = process.communicate(timeout=120)
         self.assertNotEqual(process.returncode, 0, out + err)
-        (status, rank, detail), = self.rows("SELECT status, failed_rank, detail FROM run")
+        ((status, rank, detail),) = self.rows("SELECT status, failed_rank, detail FROM run")
         self.assertEqual((status, rank), ("crashed", 1), detail)
         self.assertIn("rank 1 was lost", detail)
         self.until(lambda: not self.processes("worker"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launch over two machines: two network namespaces joined by a cable, each with a name and clocks of its own. The second machine's clocks
 are hours ahead. Skipped where namespaces are not permitted."""
+
 import os
 import subprocess
 import unittest
@@ -34,7 +35,9 @@ class TwoMachinesTest(LaunchTest):
         first, second = self.networks.values()
         self.needed("ip", "-n", first, "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns", second)
         for machine in MACHINES:
-            self.needed("ip", "-n", self.networks[machine], "addr", "add", self.addresses[machine] + "/24", "dev", "cable")
+            self.needed(
+                "ip", "-n", self.networks[machine], "addr", "add", self.addresses[machine] + "/24", "dev", "cable"
+            )
             for link in ("lo", "cable"):
                 self.needed("ip", "-n", self.networks[machine], "link", "set", link, "up")
             self.needed(*self.on(machine), "true")
@@ -48,23 +51,58 @@ class TwoMachinesTest(LaunchTest):
     def on(self, machine):
         """What a command on that machine begins with."""
         ahead = str(AHEAD_S[machine])
-        return ["ip", "netns", "exec", self.networks[machine], "unshare", "--uts", "--time", "--monotonic", ahead, "--boottime", ahead, "--fork",
-                "sh", "-c", 'hostname "$0" && exec "$@"', f"machine-{machine}"]
+        return [
+            "ip",
+            "netns",
+            "exec",
+            self.networks[machine],
+            "unshare",
+            "--uts",
+            "--time",
+            "--monotonic",
+            ahead,
+            "--boottime",
+            ahead,
+            "--fork",
+            "sh",
+            "-c",
+            'hostname "$0" && exec "$@"',
+            f"machine-{machine}",
+        ]
 
     def launch(self, *words):
         """Ranks 0 and 1 on the first machine, 2 on the second."""
         places = (("a", 0, 2), ("a", 1, 2), ("b", 0, 1))
-        return [self.start(*self.on(machine), KYMO, *words, RANK=str(rank), WORLD_SIZE="3", LOCAL_RANK=str(local), LOCAL_WORLD_SIZE=str(count),
-                           MASTER_ADDR=self.addresses["a"], MASTER_PORT=str(PORT)) for rank, (machine, local, count) in enumerate(places)]
+        return [
+            self.start(
+                *self.on(machine),
+                KYMO,
+                *words,
+                RANK=str(rank),
+                WORLD_SIZE="3",
+                LOCAL_RANK=str(local),
+                LOCAL_WORLD_SIZE=str(count),
+                MASTER_ADDR=self.addresses["a"],
+                MASTER_PORT=str(PORT),
+            )
+            for rank, (machine, local, count) in enumerate(places)
+        ]
 
     def test_ranks_of_both_train_together(self):
-        for process in self.launch("run", "ddp_bucketed", "--device", "cpu", "--steps", "4", "--passes", "verify,trace", "--set", "model=toy"):
+        for process in self.launch(
+            "run", "ddp_bucketed", "--device", "cpu", "--steps", "4", "--passes", "verify,trace", "--set", "model=toy"
+        ):
             self.ended(process, 0)
         self.assertEqual(self.rows("SELECT status, verification FROM run"), [("ok", "passed")])
-        self.assertEqual(self.rows("SELECT DISTINCT rank, host FROM rank ORDER BY rank"), [(0, "machine-a"), (1, "machine-a"), (2, "machine-b")])
+        self.assertEqual(
+            self.rows("SELECT DISTINCT rank, host FROM rank ORDER BY rank"),
+            [(0, "machine-a"), (1, "machine-a"), (2, "machine-b")],
+        )
         # An all-reduce cannot end anywhere before it has begun everywhere, if the machines' clocks were put on one line.
-        calls = self.rows("SELECT count(*), min(transfer_us + error_us), max(error_us) FROM collective_call WHERE operation = 'all_reduce' "
-                          "GROUP BY communicator, number")
+        calls = self.rows(
+            "SELECT count(*), min(transfer_us + error_us), max(error_us) FROM collective_call WHERE operation = 'all_reduce' "
+            "GROUP BY communicator, number"
+        )
         self.assertGreaterEqual(len(calls), 4)
         for ranks, early_us, error_us in calls:
             self.assertEqual(ranks, 3)
@@ -72,14 +110,15 @@ class TwoMachinesTest(LaunchTest):
             self.assertLess(error_us, 50_000)
 
     def test_a_machine_that_vanishes_is_named(self):
-        leader, neighbour, far = self.launch("run", PROBE, "--device", "cpu", "--warmup", "1", "--steps", "2000", "--no-verify", "--set",
-                                             "sleep=50000")
+        leader, neighbour, far = self.launch(
+            "run", PROBE, "--device", "cpu", "--warmup", "1", "--steps", "2000", "--no-verify", "--set", "sleep=50000"
+        )
         self.until(lambda: len(self.processes("worker")) == 3)
         self.needed("ip", "-n", self.networks["b"], "link", "set", "cable", "down")
         self.ended(leader, 3)
         self.ended(neighbour, 3)
         self.assertIn(f"rank 0 at {self.addresses['a']}", self.ended(far, 1)[1])
-        (status, rank, detail), = self.rows("SELECT status, failed_rank, detail FROM run")
+        ((status, rank, detail),) = self.rows("SELECT status, failed_rank, detail FROM run")
         self.assertEqual((status, rank), ("crashed", 2), detail)
         self.assertIn("machine-b", detail)
         self.until(lambda: not self.processes("worker"))

@@ -23,7 +23,8 @@ using kymo::comm::Reduction;
 using testing::HasSubstr;
 
 constexpr std::int64_t kElements = 100003;
-constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kInt, at::kLong, at::kChar, at::kByte};
+constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16,
+                                     at::kInt,   at::kLong,   at::kChar, at::kByte};
 
 /// Asked in a child: this process must not start CUDA.
 int gpu_count() {
@@ -83,7 +84,8 @@ void communicate_everything(RankHost& host, const kymo::comm::Options& options) 
     }
   }
   all->barrier();
-  for (const ReportedCall& call : host.calls()) EXPECT_NE(call.stream, nullptr) << "seen on the device, on the default stream, too";
+  for (const ReportedCall& call : host.calls())
+    EXPECT_NE(call.stream, nullptr) << "seen on the device, on the default stream, too";
 }
 
 class OnAllGpus : public testing::Test {
@@ -121,7 +123,8 @@ TEST_F(OnAllGpus, TheAverageIsTheSameInEveryBit) {
       all->all_gather(everyone, mine)->wait();
       all->all_reduce(mine, Reduction::kAverage)->wait();
       const double tolerance = type == at::kBFloat16 ? 3e-2 : type == at::kHalf ? 4e-3 : 1e-5;
-      EXPECT_TRUE(at::allclose(mine.to(at::kDouble), everyone.to(at::kDouble).mean(0), tolerance, tolerance)) << c10::toString(type);
+      EXPECT_TRUE(at::allclose(mine.to(at::kDouble), everyone.to(at::kDouble).mean(0), tolerance, tolerance))
+          << c10::toString(type);
       all->all_gather(everyone, mine)->wait();
       for (int rank = 0; rank < host.size(); ++rank) EXPECT_TRUE(at::equal(everyone[rank], mine)) << "rank " << rank;
     }
@@ -146,7 +149,8 @@ TEST_F(OnAllGpus, AGroupIsOneLaunchAndTwoCommunicatorsStayApart) {
         }
       }
     }
-    works.push_back(other->all_reduce(tensors.emplace_back(numbers(host.rank() + 30, at::kFloat, 130)), Reduction::kSum));
+    works.push_back(
+        other->all_reduce(tensors.emplace_back(numbers(host.rank() + 30, at::kFloat, 130)), Reduction::kSum));
     for (const auto& work : works) work->wait();
     for (int i = 0; i <= 30; ++i) {
       const at::Tensor expected = sum_of_all(host.size(), at::kFloat, 100 + i) + i * host.size();
@@ -163,7 +167,8 @@ TEST_F(OnAllGpus, AGroupIsOneLaunchAndTwoCommunicatorsStayApart) {
   });
 }
 
-// The tensor is made by kernels that are still running, and changed again right after: both in the order of the current stream.
+// The tensor is made by kernels that are still running, and changed again right after: both in the order of the current
+// stream.
 TEST_F(OnAllGpus, KeepsTheOrderOfTheCurrentStream) {
   on_gpus([](RankHost& host) {
     const kymo::Context ctx = host.context();

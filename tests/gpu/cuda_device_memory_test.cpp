@@ -36,7 +36,8 @@ TEST_F(DeviceMemoryTest, IsReadAtItsMomentsAndInBetween) {
   }
   EXPECT_EQ(at(record, "after step")->step, 4);
   EXPECT_EQ(at(record, "prepared")->step, -1);
-  EXPECT_GE(at(record, "after step")->used_bytes - at(record, "prepared")->used_bytes, static_cast<std::int64_t>(kBytes) * 9 / 10);
+  EXPECT_GE(at(record, "after step")->used_bytes - at(record, "prepared")->used_bytes,
+            static_cast<std::int64_t>(kBytes) * 9 / 10);
   int between = 0;
   std::int64_t last_ns = -setting_.run_start_ns;
   for (const auto& reading : record.memory_trace.device) {
@@ -55,7 +56,8 @@ TEST_F(DeviceMemoryTest, TracingPassesReadAtMomentsAloneAndNotAfterEachShortStep
   if (record.memory_trace.device.empty()) GTEST_SKIP() << all_losses(record);
   std::map<std::string, int> moments;
   for (const auto& reading : record.memory_trace.device) ++moments[reading.moment];
-  EXPECT_EQ(moments, (std::map<std::string, int>{{"before cuda", 1}, {"context made", 1}, {"prepared", 1}, {"after step", 1}, {"end", 1}}));
+  EXPECT_EQ(moments, (std::map<std::string, int>{
+                         {"before cuda", 1}, {"context made", 1}, {"prepared", 1}, {"after step", 1}, {"end", 1}}));
   EXPECT_EQ(record.gpu_samples.size(), 1u);
 }
 

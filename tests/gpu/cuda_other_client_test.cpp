@@ -63,9 +63,11 @@ TEST_F(OtherClientTest, InjectedByCudaItIsNamedToo) {
     arm();
     const bool timed = step_is_timed();
     const event::PassRecord record = disarm();
-    std::fprintf(stderr, "observation '%s', timed %d, losses: %s", record.observation.c_str(), timed, all_losses(record).c_str());
+    std::fprintf(stderr, "observation '%s', timed %d, losses: %s", record.observation.c_str(), timed,
+                 all_losses(record).c_str());
     // Who comes first is CUDA's affair: either the client is named, or the kernel is recorded.
-    const bool named_it = record.observation == "events only" && all_losses(record).find("CUDA_INJECTION64_PATH") != std::string::npos;
+    const bool named_it =
+        record.observation == "events only" && all_losses(record).find("CUDA_INJECTION64_PATH") != std::string::npos;
     const bool recorded = record.observation.empty() && named(record, "planted").size() == 1;
     std::_Exit(timed && collector_->wants_scopes() && (named_it || recorded) ? 0 : 1);
   };

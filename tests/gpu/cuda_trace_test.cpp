@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each case is meant to run in a process of its own, as CTest does: what CUPTI can do depends on being there before CUDA.
+// Each case is meant to run in a process of its own, as CTest does: what CUPTI can do depends on being there before
+// CUDA.
 #include <unistd.h>
 
 #include <set>
@@ -23,7 +24,8 @@ TEST_F(TraceTest, PlantedLaunchesOfTwoThreadsComeBackComplete) {
       own_standing().range = 100 + t;
       cudaStream_t stream = nullptr;
       ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-      for (int i = 1; i <= kCount; ++i) ASSERT_EQ(kernels_.launch(static_cast<unsigned>(i + t * kCount), stream), cudaSuccess);
+      for (int i = 1; i <= kCount; ++i)
+        ASSERT_EQ(kernels_.launch(static_cast<unsigned>(i + t * kCount), stream), cudaSuccess);
     });
   }
   for (auto& thread : threads) thread.join();
@@ -36,7 +38,8 @@ TEST_F(TraceTest, PlantedLaunchesOfTwoThreadsComeBackComplete) {
   const auto kernels = named(record, "planted");
   ASSERT_EQ(kernels.size(), 2u * kCount);
   const auto launches = launches_by_id(record);
-  const std::int64_t slack_ns = record.trace.clock_syncs.at(0).error_ns + record.trace.clock_syncs.at(1).error_ns + 10'000;
+  const std::int64_t slack_ns =
+      record.trace.clock_syncs.at(0).error_ns + record.trace.clock_syncs.at(1).error_ns + 10'000;
   int next[2] = {1, 1};
   std::set<std::uint32_t> ids;
   for (const event::Activity& kernel : kernels) {
@@ -113,7 +116,8 @@ TEST_F(TraceTest, ATinyBoundCountsWhatItCannotHoldAndKeepsTheRest) {
   EXPECT_GT(lost(record, "activity records"), 0);
   EXPECT_EQ(kept + lost(record, "activity records"), kCount) << all_losses(record);
   EXPECT_GT(record.trace.launches.size(), 100u);
-  EXPECT_EQ(static_cast<std::int64_t>(record.trace.launches.size()) + lost(record, "launches had"), kCount) << all_losses(record);
+  EXPECT_EQ(static_cast<std::int64_t>(record.trace.launches.size()) + lost(record, "launches had"), kCount)
+      << all_losses(record);
 }
 
 TEST_F(TraceTest, NodesOfAGraphArePlacedWhereTheyWereCaptured) {
@@ -234,8 +238,8 @@ TEST_F(TraceTest, ABrokenContextLosesNoLaunch) {
     cudaDeviceSynchronize();
     const event::PassRecord record = disarm();
     const bool said = lost(record, "work that the GPU had not ended") == -1;
-    std::fprintf(stderr, "%zu launches, %zu kernels, %s\n", record.trace.launches.size(), named(record, "planted").size(),
-                 said ? "said so" : "said nothing");
+    std::fprintf(stderr, "%zu launches, %zu kernels, %s\n", record.trace.launches.size(),
+                 named(record, "planted").size(), said ? "said so" : "said nothing");
     std::_Exit(record.trace.launches.size() == 11 && said ? 0 : 1);
   };
   EXPECT_EXIT(in_a_process_of_its_own(), testing::ExitedWithCode(0), "11 launches");

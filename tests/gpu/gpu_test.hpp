@@ -19,7 +19,8 @@ class GpuTest : public testing::Test {
 
   void SetUp() override {
     if (c10::cuda::device_count() == 0) GTEST_SKIP() << "no GPU";
-    module_ = &load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / (std::string(module_name_) + ".so"));
+    module_ = &load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" /
+                           (std::string(module_name_) + ".so"));
     collector_ = module_->make();
     setting_.device = measure::DeviceKind::kCuda;
     setting_.run_start_ns = now_ns();

@@ -21,7 +21,8 @@ using testing::HasSubstr;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::size_t kTinyBytes = 256;
-constexpr std::size_t kInCacheBytes = std::size_t{4} << 20;  // source and target fit the L2 of every GPU that is supported
+constexpr std::size_t kInCacheBytes = std::size_t{4}
+                                      << 20;  // source and target fit the L2 of every GPU that is supported
 
 class GpuModes : public testing::Test {
  protected:
@@ -51,7 +52,8 @@ class GpuModes : public testing::Test {
   template <typename Queue>
   void step_is(Queue queue) {
     workload_.on_step = [this, queue](const FakeHost& host) {
-      if (host.host->phase_begin(host.context, "compute", stream_) != KYMO_OK) return static_cast<kymo_status>(KYMO_FAILED);
+      if (host.host->phase_begin(host.context, "compute", stream_) != KYMO_OK)
+        return static_cast<kymo_status>(KYMO_FAILED);
       const cudaError_t error = queue();
       if (error != cudaSuccess) return host.fail(KYMO_FAILED, cudaGetErrorString(error));
       return host.end();

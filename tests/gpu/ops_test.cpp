@@ -42,7 +42,8 @@ TEST_P(FlashOnRandomShapes, IsRight) {
     SCOPED_TRACE(made.text());
     const Inputs inputs = draw(made, dtype, gpu());
     const Expected expected = expected_of(made, inputs);
-    const Results flash = from_operators(made, inputs, "flash"), fixed = from_operators(made, inputs, "flash", /*deterministic=*/true);
+    const Results flash = from_operators(made, inputs, "flash"),
+                  fixed = from_operators(made, inputs, "flash", /*deterministic=*/true);
     expect_right(made, inputs, expected, flash);
     expect_right(made, inputs, expected, fixed);
     if (dtype == at::kFloat) expect_close(made, inputs, flash, from_operators(made, inputs, "naive"), 1e-5);
@@ -50,9 +51,11 @@ TEST_P(FlashOnRandomShapes, IsRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, FlashOnRandomShapes,
-                         ::testing::Combine(::testing::Values(at::kBFloat16, at::kHalf, at::kFloat), ::testing::Range<std::uint64_t>(0, 8)),
+                         ::testing::Combine(::testing::Values(at::kBFloat16, at::kHalf, at::kFloat),
+                                            ::testing::Range<std::uint64_t>(0, 8)),
                          [](const auto& made) {
-                           return std::string(c10::toString(std::get<0>(made.param))) + "_" + std::to_string(std::get<1>(made.param));
+                           return std::string(c10::toString(std::get<0>(made.param))) + "_" +
+                                  std::to_string(std::get<1>(made.param));
                          });
 
 TEST_F(FlashOnGpu, TiledAndNaiveAreRightToo) {
@@ -71,8 +74,14 @@ TEST_F(FlashOnGpu, EveryWidth) {
   for (std::int64_t width = 16; width <= 256; width += 8)
     for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf, at::kFloat})
       for (const bool causal : {true, false}) {
-        const Case made{
-            .batch = 2, .heads = 4, .key_heads = 2, .query_length = 257, .key_length = 391, .width = width, .causal = causal, .seed = 5};
+        const Case made{.batch = 2,
+                        .heads = 4,
+                        .key_heads = 2,
+                        .query_length = 257,
+                        .key_length = 391,
+                        .width = width,
+                        .causal = causal,
+                        .seed = 5};
         SCOPED_TRACE(made.text() + " " + c10::toString(dtype));
         const Inputs inputs = draw(made, dtype, gpu());
         expect_right(made, inputs, expected_of(made, inputs), from_operators(made, inputs, "flash"));
@@ -108,7 +117,8 @@ TEST_F(FlashOnGpu, RowsAnywhereInMemory) {
   const auto [o_whole, lse_whole] = attention_forward(whole, whole, whole, options);
   EXPECT_TRUE(at::equal(o, o_whole) && at::equal(lse, lse_whole));
   const auto [dq, dk, dv] = attention_backward(odd, odd, odd, odd, o, lse, options);
-  const auto [dq_whole, dk_whole, dv_whole] = attention_backward(whole, whole, whole, whole, o_whole, lse_whole, options);
+  const auto [dq_whole, dk_whole, dv_whole] =
+      attention_backward(whole, whole, whole, whole, o_whole, lse_whole, options);
   EXPECT_TRUE(at::equal(dq, dq_whole) && at::equal(dk, dk_whole) && at::equal(dv, dv_whole));
 }
 
@@ -118,7 +128,8 @@ TEST_F(FlashOnGpu, OffsetsBeyondTwoToThe31) {
   const std::int64_t heads = 132;
   const auto options = on_gpu(at::kBFloat16);
   const at::Tensor query = at::randn({1, heads, 5, 128}, options), gradient = at::randn({1, heads, 5, 128}, options);
-  const at::Tensor key = at::randn({1, heads, 131'072, 128}, options), value = at::randn({1, heads, 131'072, 128}, options);
+  const at::Tensor key = at::randn({1, heads, 131'072, 128}, options),
+                   value = at::randn({1, heads, 131'072, 128}, options);
   const AttentionOptions flash{.causal = true, .implementation = "flash"};
   Results results;
   std::tie(results.output, results.log_sum_exp) = attention_forward(query, key, value, flash);
@@ -126,14 +137,15 @@ TEST_F(FlashOnGpu, OffsetsBeyondTwoToThe31) {
       attention_backward(gradient, query, key, value, results.output, results.log_sum_exp, flash);
   const auto of_last = [&](const at::Tensor& tensor) { return tensor.narrow(1, heads - 1, 1); };
   const Inputs inputs{of_last(query), of_last(key), of_last(value), of_last(gradient)};
-  const Results ends{of_last(results.output), of_last(results.log_sum_exp), of_last(results.query_gradient), of_last(results.key_gradient),
-                     of_last(results.value_gradient)};
+  const Results ends{of_last(results.output), of_last(results.log_sum_exp), of_last(results.query_gradient),
+                     of_last(results.key_gradient), of_last(results.value_gradient)};
   expect_right(last, inputs, expected_of(last, inputs), ends);
 }
 
 TEST_F(FlashOnGpu, SeveralStreamsAtOnce) {
   constexpr int kStreams = 4, kRounds = 8;
-  const Case made{.batch = 2, .heads = 6, .key_heads = 6, .query_length = 777, .key_length = 777, .width = 64, .causal = true};
+  const Case made{
+      .batch = 2, .heads = 6, .key_heads = 6, .query_length = 777, .key_length = 777, .width = 64, .causal = true};
   std::vector<Inputs> inputs;
   std::vector<Results> alone;
   for (int i = 0; i < kStreams; ++i) {
@@ -156,15 +168,16 @@ TEST_F(FlashOnGpu, SeveralStreamsAtOnce) {
 }
 
 TEST_F(FlashOnGpu, ReplaysOfAGraph) {
-  const Case made{.batch = 1, .heads = 8, .key_heads = 2, .query_length = 500, .key_length = 500, .width = 128, .causal = true};
+  const Case made{
+      .batch = 1, .heads = 8, .key_heads = 2, .query_length = 500, .key_length = 500, .width = 128, .causal = true};
   const Inputs inputs = draw(made, at::kBFloat16, gpu());
   const AttentionOptions options{.causal = true, .implementation = "flash", .deterministic = true};
   const c10::cuda::CUDAStreamGuard on(c10::cuda::getStreamFromPool(false, 0));
   const auto step = [&] {
     Results results;
     std::tie(results.output, results.log_sum_exp) = attention_forward(inputs.query, inputs.key, inputs.value, options);
-    std::tie(results.query_gradient, results.key_gradient, results.value_gradient) =
-        attention_backward(inputs.output_gradient, inputs.query, inputs.key, inputs.value, results.output, results.log_sum_exp, options);
+    std::tie(results.query_gradient, results.key_gradient, results.value_gradient) = attention_backward(
+        inputs.output_gradient, inputs.query, inputs.key, inputs.value, results.output, results.log_sum_exp, options);
     return results;
   };
   step();
@@ -180,7 +193,8 @@ TEST_F(FlashOnGpu, ReplaysOfAGraph) {
 }
 
 TEST_F(FlashOnGpu, AutoTakesItAndFallsBack) {
-  const at::Tensor fits = at::randn({1, 2, 64, 64}, on_gpu(at::kBFloat16)), exact = at::randn({1, 2, 64, 64}, on_gpu(at::kDouble));
+  const at::Tensor fits = at::randn({1, 2, 64, 64}, on_gpu(at::kBFloat16)),
+                   exact = at::randn({1, 2, 64, 64}, on_gpu(at::kDouble));
   const at::Tensor narrow = at::randn({1, 2, 64, 12}, on_gpu(at::kBFloat16));
   EXPECT_EQ(chosen_implementation(fits, fits, fits), "flash");
   EXPECT_EQ(chosen_implementation(exact, exact, exact), "tiled");

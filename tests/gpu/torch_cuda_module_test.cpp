@@ -16,18 +16,28 @@ class TorchCudaModuleTest : public GpuTest {
  protected:
   TorchCudaModuleTest() : GpuTest("kymo_torch_cuda") {}
   /// What the process holds already, such as the workspaces of matrix libraries that other tests made LibTorch keep.
-  static std::int64_t held_bytes() { return c10::cuda::CUDACachingAllocator::getDeviceStats(0).allocated_bytes[0].current; }
-  static at::Tensor bytes_on_gpu(std::int64_t bytes) { return at::empty({bytes}, at::device(at::kCUDA).dtype(at::kByte)); }
+  static std::int64_t held_bytes() {
+    return c10::cuda::CUDACachingAllocator::getDeviceStats(0).allocated_bytes[0].current;
+  }
+  static at::Tensor bytes_on_gpu(std::int64_t bytes) {
+    return at::empty({bytes}, at::device(at::kCUDA).dtype(at::kByte));
+  }
 };
 
 TEST_F(TorchCudaModuleTest, PeaksAreThoseOfThePass) {
   const std::int64_t held = held_bytes();
-  { const at::Tensor block = bytes_on_gpu(64 * kMib); }
-  { const at::Tensor block = bytes_on_gpu(32 * kMib); }
+  {
+    const at::Tensor block = bytes_on_gpu(64 * kMib);
+  }
+  {
+    const at::Tensor block = bytes_on_gpu(32 * kMib);
+  }
   EXPECT_EQ(disarm().memory.allocated_bytes, held + 64 * kMib);
   collector_->reset();
   collector_->arm(setting_);
-  { const at::Tensor block = bytes_on_gpu(16 * kMib); }
+  {
+    const at::Tensor block = bytes_on_gpu(16 * kMib);
+  }
   const event::PassRecord second = disarm();
   EXPECT_EQ(second.memory.allocated_bytes, held + 16 * kMib);
   EXPECT_GE(second.memory.reserved_bytes.value_or(0), held + 16 * kMib);
@@ -41,7 +51,8 @@ TEST_F(TorchCudaModuleTest, CountsWhatEachStepTookFromTheDriver) {
   collector_->between_steps(1);
   const event::PassRecord record = disarm();
   ASSERT_EQ(record.memory_counters.size(), 3u);
-  const auto& [before, after, later] = std::tie(record.memory_counters[0], record.memory_counters[1], record.memory_counters[2]);
+  const auto& [before, after, later] =
+      std::tie(record.memory_counters[0], record.memory_counters[1], record.memory_counters[2]);
   EXPECT_EQ(before.step, -1);
   EXPECT_EQ(after.step, 0);
   EXPECT_EQ(after.allocated_bytes - before.allocated_bytes, 64 * kMib);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass memory on a GPU: every event of LibTorch's caching allocator, with counters that agree with its own statistics to the byte.
+// The pass memory on a GPU: every event of LibTorch's caching allocator, with counters that agree with its own
+// statistics to the byte.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
@@ -33,7 +34,9 @@ class TorchMemoryTest : public GpuTest {
     standpoint_.op_name = &fixed_op;
   }
 
-  static at::Tensor bytes_on_gpu(std::int64_t bytes) { return at::empty({bytes}, at::device(at::kCUDA).dtype(at::kByte)); }
+  static at::Tensor bytes_on_gpu(std::int64_t bytes) {
+    return at::empty({bytes}, at::device(at::kCUDA).dtype(at::kByte));
+  }
   static c10::CachingDeviceAllocator::DeviceStats stats() { return c10::cuda::CUDACachingAllocator::getDeviceStats(0); }
   static std::vector<MemoryEvent> of(const event::PassRecord& record, MemoryAction action) {
     std::vector<MemoryEvent> found;
@@ -49,7 +52,8 @@ class TorchMemoryTest : public GpuTest {
   }
   static MemoryState current() {
     const auto now = stats();
-    return {now.requested_bytes[0].current, now.allocated_bytes[0].current, now.active_bytes[0].current, now.reserved_bytes[0].current};
+    return {now.requested_bytes[0].current, now.allocated_bytes[0].current, now.active_bytes[0].current,
+            now.reserved_bytes[0].current};
   }
   /// Highest value of each counter over the events, or at the beginning if that was higher.
   static MemoryState highest(const event::PassRecord& record, MemoryState peak) {
@@ -119,15 +123,16 @@ TEST_F(TorchMemoryTest, CountersAndPeaksAgreeWithTheAllocatorToTheByte) {
   ASSERT_FALSE(record.memory_trace.events.empty());
   expect_equal(record.memory_trace.events.back().after, after);
   ASSERT_TRUE(record.memory_trace.cuda_peaks);
-  expect_equal(*record.memory_trace.cuda_peaks,
-               {own.requested_bytes[0].peak, own.allocated_bytes[0].peak, own.active_bytes[0].peak, own.reserved_bytes[0].peak});
+  expect_equal(*record.memory_trace.cuda_peaks, {own.requested_bytes[0].peak, own.allocated_bytes[0].peak,
+                                                 own.active_bytes[0].peak, own.reserved_bytes[0].peak});
   expect_equal(highest(record, before), *record.memory_trace.cuda_peaks);
   std::int64_t requested = before.requested_bytes;
   std::int64_t reserved = before.reserved_bytes;
   for (const MemoryEvent& each : record.memory_trace.events) {
     if (each.action == MemoryAction::kAllocate) requested += each.bytes;
     if (each.action == MemoryAction::kFreeCompleted) requested -= each.bytes;
-    if (each.action == MemoryAction::kSegmentAllocate || each.action == MemoryAction::kSegmentMap) reserved += each.bytes;
+    if (each.action == MemoryAction::kSegmentAllocate || each.action == MemoryAction::kSegmentMap)
+      reserved += each.bytes;
     if (each.action == MemoryAction::kSegmentFree || each.action == MemoryAction::kSegmentUnmap) reserved -= each.bytes;
     ASSERT_EQ(each.after.requested_bytes, requested);
     ASSERT_EQ(each.after.reserved_bytes, reserved);
@@ -203,7 +208,9 @@ TEST_F(TorchMemoryTest, ARequestThatCannotBeMetIsAnEvent) {
 
 TEST_F(TorchMemoryTest, SegmentsComeAndGo) {
   c10::cuda::CUDACachingAllocator::emptyCache();
-  { const at::Tensor block = bytes_on_gpu(64 * kMib); }
+  {
+    const at::Tensor block = bytes_on_gpu(64 * kMib);
+  }
   c10::cuda::CUDACachingAllocator::emptyCache();
   const event::PassRecord record = disarm();
   const auto taken = of(record, MemoryAction::kSegmentAllocate);

@@ -35,7 +35,8 @@ class PlantedKernels {
 
  private:
   static cudaError_t launch(cudaKernel_t kernel, unsigned grid, cudaStream_t stream) {
-    return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(grid, 1, 1), dim3(32, 1, 1), nullptr, 0, stream);
+    return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(grid, 1, 1), dim3(32, 1, 1), nullptr, 0,
+                            stream);
   }
 
   cudaLibrary_t library_ = nullptr;
@@ -88,7 +89,8 @@ class TraceTest : public testing::Test {
   /// Losses whose detail holds `words`, in all.
   static std::int64_t lost(const event::PassRecord& record, const std::string& words) {
     std::int64_t count = 0;
-    for (const event::Loss& loss : record.losses) count += loss.detail.find(words) != std::string::npos ? loss.count : 0;
+    for (const event::Loss& loss : record.losses)
+      count += loss.detail.find(words) != std::string::npos ? loss.count : 0;
     return count;
   }
   static std::string all_losses(const event::PassRecord& record) {

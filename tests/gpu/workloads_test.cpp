@@ -30,7 +30,8 @@ TEST_F(WorkloadsOnGpu, TransformerTrainsAndVerifiesInEveryPrecision) {
       EXPECT_EQ(run.host.phases.size(), 9u);
       EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW"));
       run.destroy();
-      // In fp16 the squares of small gradients are 0, and Adam's step is then as large as epsilon lets it be: finite is all that holds.
+      // In fp16 the squares of small gradients are 0, and Adam's step is then as large as epsilon lets it be: finite is
+      // all that holds.
       const double loss = run.host.numbers["loss_last"];
       EXPECT_TRUE(std::isfinite(loss)) << loss;
       if (std::string(dtype) != "fp16") {
@@ -48,7 +49,8 @@ struct Trained {
 
 Trained train(Changes changes, const char* execution, int steps) {
   changes["execution"] = execution;
-  changes["vocab_size"] = std::int64_t{50};  // few words: one update changes the loss of the next batch in the third decimal
+  changes["vocab_size"] =
+      std::int64_t{50};  // few words: one update changes the loss of the next batch in the third decimal
   Driven run("transformer_lm", changes, KYMO_CUDA);
   EXPECT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   EXPECT_TRUE(run.host.phases.empty() && run.host.scopes.empty()) << "warming up was seen";
@@ -102,7 +104,8 @@ TEST_F(WorkloadsOnGpu, AGraphVerifiesAgainstEagerSteps) {
       SCOPED_TRACE(std::string(attention) + " " + dtype);
       Driven run("transformer_lm", {{"attention", attention}, {"dtype", dtype}, {"execution", "graph"}}, KYMO_CUDA);
       ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
-      EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW", "graph losses", "graph gradients"));
+      EXPECT_THAT(run.passed_checks(),
+                  ElementsAre("logits", "loss", "gradients", "AdamW", "graph losses", "graph gradients"));
     }
   Driven forward("transformer_lm", {{"mode", "forward"}, {"execution", "graph"}}, KYMO_CUDA);
   ASSERT_EQ(forward.prepare(), KYMO_OK) << forward.host.message;
@@ -116,7 +119,8 @@ TEST_F(WorkloadsOnGpu, AttentionVerifiesInEveryPrecision) {
     for (const char* dtype : {"fp32", "bf16", "fp16"})
       for (const std::int64_t head_dim : {16, 64, 128})
         for (const bool causal : {true, false}) {
-          SCOPED_TRACE(std::string(workload) + " " + dtype + " " + std::to_string(head_dim) + (causal ? " causal" : ""));
+          SCOPED_TRACE(std::string(workload) + " " + dtype + " " + std::to_string(head_dim) +
+                       (causal ? " causal" : ""));
           Driven run(workload, {{"dtype", dtype}, {"head_dim", head_dim}, {"causal", causal}}, KYMO_CUDA);
           ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
           ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
@@ -149,7 +153,8 @@ TEST_F(WorkloadsOnGpu, AttentionSaysWhatIsInMemoryBeforeBackwardAndRepeatsBackwa
   Driven run("attention_naive", shape, KYMO_CUDA);
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   for (int i = 0; i < 2; ++i) ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
-  // Query, key, value, the gradient of the output and the output, the mask, and the weights; not the scores. cuBLAS has a little more.
+  // Query, key, value, the gradient of the output and the output, the mask, and the weights; not the scores. cuBLAS has
+  // a little more.
   EXPECT_GE(run.host.numbers["memory_before_backward"], 5 * tensor_bytes + 1.5 * weight_bytes);
   EXPECT_LT(run.host.numbers["memory_before_backward"], 5 * tensor_bytes + 2.5 * weight_bytes);
   run.destroy();
@@ -163,7 +168,8 @@ TEST_F(WorkloadsOnGpu, AttentionSaysWhatIsInMemoryBeforeBackwardAndRepeatsBackwa
 }
 
 TEST_F(WorkloadsOnGpu, SayThatMemoryRanOut) {
-  Driven run("attention_naive", {{"seq", std::int64_t{1} << 20}, {"head_dim", std::int64_t{2}}, {"batch", std::int64_t{1}}}, KYMO_CUDA);
+  Driven run("attention_naive",
+             {{"seq", std::int64_t{1} << 20}, {"head_dim", std::int64_t{2}}, {"batch", std::int64_t{1}}}, KYMO_CUDA);
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   EXPECT_EQ(run.step(), KYMO_OUT_OF_MEMORY);
   EXPECT_THAT(run.host.message, HasSubstr("CUDA out of memory"));

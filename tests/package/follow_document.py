@@ -6,6 +6,7 @@
 
 A reader's machine has `kymo` on PATH; here a folder with a link to it takes that place. Fails with the first command that fails.
 """
+
 import os
 import pathlib
 import re
@@ -29,9 +30,13 @@ def main():
             elif language == "sh":
                 followed += 1
                 print(f"--- {content.strip()}", flush=True)
-                result = subprocess.run(["bash", "-euo", "pipefail", "-c", content], cwd=work, env=environment, stdin=subprocess.DEVNULL)
+                result = subprocess.run(
+                    ["bash", "-euo", "pipefail", "-c", content], cwd=work, env=environment, stdin=subprocess.DEVNULL
+                )
                 if result.returncode != 0:
-                    print(f"{document.name}: the reader is told to run this, and it fails with exit code {result.returncode}:\n{content}")
+                    print(
+                        f"{document.name}: the reader is told to run this, and it fails with exit code {result.returncode}:\n{content}"
+                    )
                     return 1
         if followed == 0:
             print(f"{document.name}: no commands to follow")

@@ -59,20 +59,23 @@ fs::path* Package::top_ = nullptr;
 
 TEST_F(Package, HoldsWhatAuthorsNeed) {
   for (const char* part :
-       {"include/kymo/workload.hpp", "include/kymo/detail/export.hpp", "include/kymo/abi/kymo_plugin.h", "lib/cmake/kymo/kymoConfig.cmake",
-        "lib/cmake/kymo/kymoConfigVersion.cmake", "lib/cmake/kymo/KymoPlugin.cmake", "lib/cmake/kymo/KymoTorch.cmake",
-        "lib/cmake/kymo/kymo_plugin.version", "share/kymo/template/CMakeLists.txt", "share/kymo/template/saxpy.cpp"}) {
+       {"include/kymo/workload.hpp", "include/kymo/detail/export.hpp", "include/kymo/abi/kymo_plugin.h",
+        "lib/cmake/kymo/kymoConfig.cmake", "lib/cmake/kymo/kymoConfigVersion.cmake", "lib/cmake/kymo/KymoPlugin.cmake",
+        "lib/cmake/kymo/KymoTorch.cmake", "lib/cmake/kymo/kymo_plugin.version", "share/kymo/template/CMakeLists.txt",
+        "share/kymo/template/saxpy.cpp"}) {
     EXPECT_TRUE(fs::is_regular_file(prefix() / part)) << part;
   }
   for (const auto& entry : fs::recursive_directory_iterator(prefix())) {
     if (!entry.is_regular_file()) continue;
-    EXPECT_THAT(read_file(entry.path()), ::testing::Not(HasSubstr(KYMO_SOURCE_DIR))) << entry.path() << " names the folder it was built in";
+    EXPECT_THAT(read_file(entry.path()), ::testing::Not(HasSubstr(KYMO_SOURCE_DIR)))
+        << entry.path() << " names the folder it was built in";
   }
 }
 
 TEST_F(Package, BuildsAnOutsideProject) {
   const fs::path built = *top_ / "outside";
-  build(fs::path(KYMO_SOURCE_DIR) / "tests" / "package" / "outside", built, {"-DCMAKE_PREFIX_PATH=" + prefix().string()});
+  build(fs::path(KYMO_SOURCE_DIR) / "tests" / "package" / "outside", built,
+        {"-DCMAKE_PREFIX_PATH=" + prefix().string()});
   const Plugin found = describe(built / "outside.so");
   EXPECT_EQ(found.name, "outside");
   EXPECT_EQ(found.version, "3.2.1");
@@ -108,9 +111,17 @@ TEST_F(Package, BuildsAnOutsideProjectWithLibTorch) {
   EXPECT_TRUE(describe(built / "outside_torch.so").workloads.at(0).runs_on_cuda);
 
   SpawnOptions ranks;
-  ranks.command = {
-      KYMO_PROGRAM,        "run", (built / "outside_comm.so").string(), "--ranks", "2", "--device", "cpu", "--steps", "2", "--db",
-      *top_ / "outside.db"};
+  ranks.command = {KYMO_PROGRAM,
+                   "run",
+                   (built / "outside_comm.so").string(),
+                   "--ranks",
+                   "2",
+                   "--device",
+                   "cpu",
+                   "--steps",
+                   "2",
+                   "--db",
+                   *top_ / "outside.db"};
   ranks.environment = {{"KYMO_TORCH", torch}};
   const CommandResult run = run_command(ranks, 300);
   EXPECT_EQ(run.end.exit_code, 0) << run.stdout_text << run.stderr_text;
@@ -146,7 +157,8 @@ TEST_F(Package, HoldsTheOperatorsForPython) {
 }  // namespace kymo::catalog
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "describe-plugin") return kymo::catalog::describe_in_this_process(argv[2]);
+  if (argc == 3 && std::string_view(argv[1]) == "describe-plugin")
+    return kymo::catalog::describe_in_this_process(argv[2]);
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -23,7 +23,9 @@ class Crashes final : public kymo::test::Misbehaving {
   void misbehave() override { std::raise(number()); }
 
  private:
-  int number() const { return signal_ == "segv" ? SIGSEGV : signal_ == "abort" ? SIGABRT : signal_ == "pipe" ? SIGPIPE : SIGKILL; }
+  int number() const {
+    return signal_ == "segv" ? SIGSEGV : signal_ == "abort" ? SIGABRT : signal_ == "pipe" ? SIGPIPE : SIGKILL;
+  }
 
   std::string signal_;
 };

@@ -20,7 +20,8 @@ class FailsObserved final : public kymo::Workload {
         .param("at", kymo::Int{1}.at_least(0), "the step of an observed pass it happens in, counted from 0")
         .param("pid_file", kymo::Text{"none"}, "where the hanging process writes its number")
         .param("scopes", kymo::Int{1}.at_least(0), "scopes of a step of an observed pass")
-        .param("file_limit", kymo::Int{0}.at_least(0).unit("bytes"), "largest file that an observed pass can write; 0 for no bound")
+        .param("file_limit", kymo::Int{0}.at_least(0).unit("bytes"),
+               "largest file that an observed pass can write; 0 for no bound")
         .phases({"compute"});
   }
 

@@ -9,7 +9,8 @@ namespace {
 class Floods final : public kymo::test::Misbehaving {
  public:
   static kymo::Descriptor describe() {
-    return kymo::test::describe("prints a lot").param("lines", kymo::Int{100'000}.at_least(0), "lines printed on each stream each time");
+    return kymo::test::describe("prints a lot")
+        .param("lines", kymo::Int{100'000}.at_least(0), "lines printed on each stream each time");
   }
   explicit Floods(kymo::Context& ctx) : Misbehaving(ctx), lines_(ctx.integer("lines")) {
     if (is("create")) misbehave();

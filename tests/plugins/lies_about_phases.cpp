@@ -9,10 +9,11 @@ class Lies final : public kymo::Workload {
  public:
   static kymo::Descriptor describe() {
     return kymo::Descriptor{KYMO_PLUGIN_NAME, "begins and ends phases wrongly"}
-        .param(
-            "how",
-            kymo::Choice{"nested", {"nested", "undeclared", "left_open", "end_without_begin", "in_prepare", "scope_left_open", "honest"}},
-            "the rule that is broken")
+        .param("how",
+               kymo::Choice{"nested",
+                            {"nested", "undeclared", "left_open", "end_without_begin", "in_prepare", "scope_left_open",
+                             "honest"}},
+               "the rule that is broken")
         .phases({"first", "second"});
   }
   void prepare(kymo::Context& ctx) override {
@@ -33,8 +34,12 @@ class Lies final : public kymo::Workload {
       auto phase = ctx.phase("first");
       if (ctx.host()->scope_begin) ctx.host()->scope_begin(ctx.handle(), "open");
     } else {
-      { auto phase = ctx.phase("first"); }
-      { auto phase = ctx.phase("second"); }
+      {
+        auto phase = ctx.phase("first");
+      }
+      {
+        auto phase = ctx.phase("second");
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the workload's own: each opens scopes, takes memory and works forward on a function of its own. The main thread goes backward
-// through all of them and gives back what they left, so that nothing ends on the thread that began it.
+// Threads of the workload's own: each opens scopes, takes memory and works forward on a function of its own. The main
+// thread goes backward through all of them and gives back what they left, so that nothing ends on the thread that began
+// it.
 #include <torch/types.h>
 
 #include <exception>
@@ -38,7 +39,8 @@ class ManyThreads final : public kymo::Workload {
         .param("threads", kymo::Int{kFunctions}.at_least(1).at_most(kFunctions), "threads of a step")
         .param("blocks", kymo::Int{8}.at_least(1), "blocks of memory that each thread takes")
         .param("elements", kymo::Int{1000}.at_least(1), "bytes of a block, and elements of what is computed")
-        .param("too_much_at", kymo::Int{-1}, "the step that asks for 2^58 bytes in an observed pass, counted from 0; -1 for none")
+        .param("too_much_at", kymo::Int{-1},
+               "the step that asks for 2^58 bytes in an observed pass, counted from 0; -1 for none")
         .phases({"parallel", "gather"})
         .uses(kymo::Framework::LibTorch);
   }

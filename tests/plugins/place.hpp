@@ -7,13 +7,15 @@
 namespace kymo::test {
 
 /// Where a plugin misbehaves: the parameter `where` that several of them share.
-inline kymo::Choice where() { return kymo::Choice{"step", {"create", "prepare", "before_step", "step", "verify", "destroy", "nowhere"}}; }
+inline kymo::Choice where() {
+  return kymo::Choice{"step", {"create", "prepare", "before_step", "step", "verify", "destroy", "nowhere"}};
+}
 
 /// A workload that calls misbehave() in the function that `where` names.
 class Misbehaving : public kymo::Workload {
  public:
-  /// Virtual calls do not reach a derived class from here, so each derived constructor and destructor asks for `create` and `destroy`
-  /// itself.
+  /// Virtual calls do not reach a derived class from here, so each derived constructor and destructor asks for `create`
+  /// and `destroy` itself.
   explicit Misbehaving(kymo::Context& ctx) : where_(ctx.text("where")), from_(ctx.integer("from_step")) {}
   void prepare(kymo::Context&) override { at("prepare"); }
   void before_step(kymo::Context&) override {

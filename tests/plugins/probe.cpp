@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small, fast, well-behaved workload that reports something through every service, for tests of whoever is on the other side.
+// A small, fast, well-behaved workload that reports something through every service, for tests of whoever is on the
+// other side.
 #include <unistd.h>
 
 #include <kymo/workload.hpp>
@@ -53,13 +54,18 @@ class Probe final : public kymo::Workload {
     {
       auto phase = ctx.phase("first");
       auto scope = ctx.scope("outer");
-      { auto inner = ctx.scope("inner"); }
+      {
+        auto inner = ctx.scope("inner");
+      }
       usleep(sleep_us_);
-      if (fails_here_ && step == fail_at_) throw std::runtime_error("failed on purpose at step " + std::to_string(step));
+      if (fails_here_ && step == fail_at_)
+        throw std::runtime_error("failed on purpose at step " + std::to_string(step));
       if (fails_here_ && step == oom_at_) throw std::bad_alloc();
     }
     auto phase = ctx.phase("second");
-    { auto call = ctx.collective(kymo::Operation::Barrier, 0); }
+    {
+      auto call = ctx.collective(kymo::Operation::Barrier, 0);
+    }
     usleep(sleep_us_);
     ctx.metric("step_number", static_cast<double>(step), "", kymo::Per::Step);
   }

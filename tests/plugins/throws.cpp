@@ -17,8 +17,8 @@ namespace {
 class Throws final : public kymo::test::Misbehaving {
  public:
   static kymo::Descriptor describe() {
-    return kymo::test::describe("throws").param("what", kymo::Choice{"exception", {"exception", "number", "bad_alloc", "torch_oom"}},
-                                                "what is thrown");
+    return kymo::test::describe("throws").param(
+        "what", kymo::Choice{"exception", {"exception", "number", "bad_alloc", "torch_oom"}}, "what is thrown");
   }
   explicit Throws(kymo::Context& ctx) : Misbehaving(ctx), what_(ctx.text("what")) {
     if (is("create")) misbehave();

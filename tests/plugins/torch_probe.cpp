@@ -18,8 +18,8 @@ class TorchProbe final : public kymo::Workload {
 #endif
   }
   void prepare(kymo::Context& ctx) override {
-    const auto device =
-        ctx.is_cuda() ? torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(ctx.device_index())) : torch::Device(torch::kCPU);
+    const auto device = ctx.is_cuda() ? torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(ctx.device_index()))
+                                      : torch::Device(torch::kCPU);
     x_ = torch::ones({ctx.integer("n")}, device);
     y_ = torch::zeros({ctx.integer("n")}, device);
   }
@@ -29,7 +29,8 @@ class TorchProbe final : public kymo::Workload {
   }
   kymo::Verification verify(kymo::Context&) override {
     const double largest = torch::add(y_, x_, 2.0).max().item<double>();
-    return kymo::Verification{}.that(largest == 2.0, "sum", "0 + 2 * 1", "largest element is " + std::to_string(largest));
+    return kymo::Verification{}.that(largest == 2.0, "sum", "0 + 2 * 1",
+                                     "largest element is " + std::to_string(largest));
   }
 
  private:

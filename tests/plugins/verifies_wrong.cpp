@@ -11,7 +11,8 @@ class VerifiesWrong final : public kymo::Workload {
  public:
   static kymo::Descriptor describe() {
     return kymo::Descriptor{KYMO_PLUGIN_NAME, "is not verified"}
-        .param("how", kymo::Choice{"mixed", {"failed", "nan", "mixed", "unavailable", "nothing", "passed"}}, "what verify() answers")
+        .param("how", kymo::Choice{"mixed", {"failed", "nan", "mixed", "unavailable", "nothing", "passed"}},
+               "what verify() answers")
         .phases({"compute"});
   }
   void prepare(kymo::Context& ctx) override { how_ = ctx.text("how"); }
@@ -23,7 +24,9 @@ class VerifiesWrong final : public kymo::Workload {
     if (how_ == "failed") return kymo::Verification{}.compare("sum", "by hand", wrong, right, 1e-6);
     if (how_ == "nan") return kymo::Verification{}.compare("sum", "by hand", nan, right, 1e-6);
     if (how_ == "mixed")
-      return kymo::Verification{}.compare("first", "by hand", right, right, 0).compare("second", "by hand", wrong, right, 0);
+      return kymo::Verification{}
+          .compare("first", "by hand", right, right, 0)
+          .compare("second", "by hand", wrong, right, 0);
     if (how_ == "unavailable") return kymo::Verification::unavailable("the reference needs more memory than there is");
     if (how_ == "passed") return kymo::Verification{}.compare("sum", "by hand", right, right, 0);
     return {};

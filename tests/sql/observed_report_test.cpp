@@ -21,9 +21,12 @@ const std::filesystem::path kSource = KYMO_SOURCE_DIR;
 /// A results database that holds the rows of tests/sql/common: what every case begins with, and one more file.
 class ObservedReport : public ::testing::Test {
  protected:
-  explicit ObservedReport(const char* observed = "collected.sql") : folder_(make_private_folder("kymo-observed-report-test")) {
+  explicit ObservedReport(const char* observed = "collected.sql")
+      : folder_(make_private_folder("kymo-observed-report-test")) {
     const std::filesystem::path file = folder_ / "results.db";
-    { const store::ResultsDatabase created(file, store::ResultsDatabase::Mode::kCreate); }
+    {
+      const store::ResultsDatabase created(file, store::ResultsDatabase::Mode::kCreate);
+    }
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
     for (const char* rows : {"runs.sql", observed}) {
@@ -85,10 +88,8 @@ TEST_F(DistributedReport, AssignmentSaysWhatCommunicationCosts) {
   EXPECT_THAT(text, HasSubstr("The highest bus bandwidth is 9.90\u00A0GB/s (`nccl`, 2 ranks"));
   EXPECT_THAT(text, HasSubstr("takes 41.2\u00A0% of the step"));
   EXPECT_THAT(text, HasSubstr("The shortest step is that of ddp_bucketed, 10 MiB"));
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "In the trace of `ddp_naive` 0.0\u00A0% of communication runs while something computes, in that of `ddp_overlap` 59.4\u00A0%"));
+  EXPECT_THAT(text, HasSubstr("In the trace of `ddp_naive` 0.0\u00A0% of communication runs while something computes, "
+                              "in that of `ddp_overlap` 59.4\u00A0%"));
   EXPECT_THAT(text, HasSubstr("the best bucket has 6.18\u00A0MiB"));
   EXPECT_THAT(text, HasSubstr("the optimizer state of a rank after the update is 50.0\u00A0%"));
   EXPECT_THAT(text, HasSubstr("figures/ddp-timeline.svg"));
@@ -113,39 +114,40 @@ class AttentionReport : public ObservedReport {
 TEST_F(AttentionReport, AssignmentSaysWhatTheLengthCosts) {
   const std::string text = markdown("cs336");
   EXPECT_THAT(text, HasSubstr("on batches of 8 with one head: 100 forward passes"));
-  EXPECT_THAT(
-      text, HasSubstr("from length 256 to 1024 (4.00 times) memory before backward goes from 5.72\u00A0MiB to 45.8\u00A0MiB (8.00 times)"));
+  EXPECT_THAT(text, HasSubstr("from length 256 to 1024 (4.00 times) memory before backward goes from 5.72\u00A0MiB to "
+                              "45.8\u00A0MiB (8.00 times)"));
   EXPECT_THAT(text, HasSubstr("`attention_flash` has 8.01\u00A0MiB in memory at length 1024"));
-  EXPECT_THAT(text, HasSubstr("| fp32 | 16 | 32768 | out of memory | 40.0\u00A0GiB | out of memory | 32.0\u00A0GiB | 6.52\u00A0GiB |"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "| fp32 | 16 | 32768 | out of memory | 40.0\u00A0GiB | out of memory | 32.0\u00A0GiB | 6.52\u00A0GiB |"));
   EXPECT_THAT(text, HasSubstr("figures/attention-memory-fp32-width-64.svg"));
 }
 
 TEST_F(AttentionReport, AssignmentAccountsForTheSmallestCaseThatRanOut) {
   const std::string text = markdown("cs336");
-  EXPECT_THAT(text,
-              HasSubstr("is width 16 at length 32768 (batch 8, fp32): backward asked for 32.0\u00A0GiB while 6.52\u00A0GiB were free"));
+  EXPECT_THAT(text, HasSubstr("is width 16 at length 32768 (batch 8, fp32): backward asked for 32.0\u00A0GiB while "
+                              "6.52\u00A0GiB were free"));
   EXPECT_THAT(text, HasSubstr("of those 2 were alive at that moment, 94.1\u00A0% of all that was in use"));
   EXPECT_THAT(text, HasSubstr("The longest case that fits has length 4096"));
-  EXPECT_THAT(
-      text, HasSubstr("| weights: the softmax of the scores | `aten::_softmax` | `forward` | 1 | 32.0\u00A0GiB | 32.0\u00A0GiB | 1.00 |"));
+  EXPECT_THAT(text, HasSubstr("| weights: the softmax of the scores | `aten::_softmax` | `forward` | 1 | 32.0\u00A0GiB "
+                              "| 32.0\u00A0GiB | 1.00 |"));
   EXPECT_THAT(text, HasSubstr("| the request that failed | – | `backward` | – | – | 32.0\u00A0GiB | 1.00 |"));
 }
 
 TEST_F(AttentionReport, AssignmentHoldsKernelsAgainstTheirPeersAndTheDevice) {
   const std::string text = markdown("cs336");
   EXPECT_THAT(text, HasSubstr("(shapes: 1), it takes between 0.833 and 0.833 times as long"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("the slowest case is bf16, width 128, length 32768, against sdpa cudnn. Cases in which it is more than a tenth behind: 0"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("the slowest case is bf16, width 128, length 128, against sdpa cudnn. Cases in which it is more than a tenth behind: 1"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("Its highest rate is 550\u00A0TFLOP/s in forward (bf16, width 128, length 32768), 51.4\u00A0% of the peak of the device"));
+  EXPECT_THAT(text, HasSubstr("the slowest case is bf16, width 128, length 32768, against sdpa cudnn. Cases in which "
+                              "it is more than a tenth behind: 0"));
+  EXPECT_THAT(text, HasSubstr("the slowest case is bf16, width 128, length 128, against sdpa cudnn. Cases in which it "
+                              "is more than a tenth behind: 1"));
+  EXPECT_THAT(text, HasSubstr("Its highest rate is 550\u00A0TFLOP/s in forward (bf16, width 128, length 32768), "
+                              "51.4\u00A0% of the peak of the device"));
   EXPECT_THAT(text, HasSubstr("| bf16 | full | 128 | 1 | 32768 | 1.000 | 3.000 | 4.000 | 5.00 | 1.20 | cudnn | yes |"));
   EXPECT_THAT(text, HasSubstr("| NVIDIA H100 80GB HBM3 | bf16 | 132 | 4096 | 1980 | 1071 |"));
-  EXPECT_THAT(read_file(folder_ / "cs336" / "figures" / "flash-rate-forward-bf16-width-128-full.svg"), HasSubstr("peak of the device"));
+  EXPECT_THAT(read_file(folder_ / "cs336" / "figures" / "flash-rate-forward-bf16-width-128-full.svg"),
+              HasSubstr("peak of the device"));
 }
 
 TEST_F(AttentionReport, QuickLookPutsImplementationsSideBySide) {
@@ -157,8 +159,10 @@ TEST_F(AttentionReport, QuickLookPutsImplementationsSideBySide) {
 TEST_F(ObservedReport, WhatWasNotObservedIsOneLine) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open((folder_ / "results.db").c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(database, "DELETE FROM kernel_total; DELETE FROM memory_phase; DELETE FROM memory_point; DELETE FROM allocation",
-                         nullptr, nullptr, nullptr),
+  EXPECT_EQ(sqlite3_exec(
+                database,
+                "DELETE FROM kernel_total; DELETE FROM memory_phase; DELETE FROM memory_point; DELETE FROM allocation",
+                nullptr, nullptr, nullptr),
             SQLITE_OK);
   EXPECT_EQ(sqlite3_exec(database, "DELETE FROM run WHERE status = 'oom'", nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close_v2(database);
@@ -166,8 +170,11 @@ TEST_F(ObservedReport, WhatWasNotObservedIsOneLine) {
   const std::string kernels = text.substr(text.find("## Kernels"), text.find("### Softmax") - text.find("## Kernels"));
   EXPECT_THAT(kernels, HasSubstr("not recorded"));
   EXPECT_THAT(kernels, Not(HasSubstr("What ran on the GPU")));
-  const std::string memory = text.substr(text.find("## Memory"), text.find("### The allocator") - text.find("## Memory"));
-  EXPECT_EQ(memory, "## Memory\n\n> [!NOTE]\n> Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.\n\n");
+  const std::string memory =
+      text.substr(text.find("## Memory"), text.find("### The allocator") - text.find("## Memory"));
+  EXPECT_EQ(memory,
+            "## Memory\n\n> [!NOTE]\n> Memory was not observed: `kymo suite run cs336 --filter memory` fills this "
+            "section.\n\n");
 }
 
 }  // namespace

@@ -108,7 +108,9 @@ void add_rows_asked_for(sqlite3* database, const std::string& text) {
 Database make_report_database(const std::string& rows) {
   Database database = make_database();
   execute(database.get(), read(kFolder / "common" / (rows + ".sql")));
-  execute(database.get(), "CREATE TEMP TABLE selected_run (run_id INTEGER PRIMARY KEY); INSERT INTO selected_run SELECT run_id FROM run");
+  execute(
+      database.get(),
+      "CREATE TEMP TABLE selected_run (run_id INTEGER PRIMARY KEY); INSERT INTO selected_run SELECT run_id FROM run");
   return database;
 }
 
@@ -122,10 +124,12 @@ TEST_P(SqlTest, RowsInCsvOut) {
   EXPECT_EQ(actual, read(kFolder / (GetParam() + ".csv")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Views, SqlTest, ::testing::ValuesIn(names_of_cases()), [](const auto& parameter) { return parameter.param; });
+INSTANTIATE_TEST_SUITE_P(Views, SqlTest, ::testing::ValuesIn(names_of_cases()),
+                         [](const auto& parameter) { return parameter.param; });
 
 /// The queries of a report, by its name; reports/REPORT-QUERY.csv holds what a query must find in observed runs, and
-/// reports/distributed/REPORT-QUERY.csv in runs of several ranks, reports/attention/REPORT-QUERY.csv in runs of attention by itself.
+/// reports/distributed/REPORT-QUERY.csv in runs of several ranks, reports/attention/REPORT-QUERY.csv in runs of
+/// attention by itself.
 class ReportSqlTest : public ::testing::TestWithParam<std::string> {
  protected:
   // Compares every query that has an expectation; returns how many have.
@@ -175,10 +179,12 @@ INSTANTIATE_TEST_SUITE_P(Reports, ReportSqlTest, ::testing::Values("quick", "cs3
                          [](const auto& parameter) { return parameter.param; });
 
 TEST(Reports, EachExpectationHasItsQuery) {
-  for (const fs::path& folder : {kFolder / "reports", kFolder / "reports" / "distributed", kFolder / "reports" / "attention"}) {
+  for (const fs::path& folder :
+       {kFolder / "reports", kFolder / "reports" / "distributed", kFolder / "reports" / "attention"}) {
     for (const std::string& name : names_of_files(folder, ".csv")) {
       const std::size_t dash = name.find('-');
-      const fs::path query = fs::path(KYMO_SOURCE_DIR) / "reports" / name.substr(0, dash) / (name.substr(dash + 1) + ".sql");
+      const fs::path query =
+          fs::path(KYMO_SOURCE_DIR) / "reports" / name.substr(0, dash) / (name.substr(dash + 1) + ".sql");
       EXPECT_TRUE(fs::exists(query)) << query;
     }
   }
@@ -188,8 +194,8 @@ TEST(Views, ATimelineReadsTheEventsOfItsRunAlone) {
   // Whether SQLite flattens the view into the join; if not, every event of the database would be read.
   const Database database = make_report_database("collected");
   for (const char* report : {"quick", "cs336"}) {
-    const std::string plan =
-        execute(database.get(), "EXPLAIN QUERY PLAN " + read(fs::path(KYMO_SOURCE_DIR) / "reports" / report / "timeline.sql"));
+    const std::string plan = execute(
+        database.get(), "EXPLAIN QUERY PLAN " + read(fs::path(KYMO_SOURCE_DIR) / "reports" / report / "timeline.sql"));
     EXPECT_NE(plan.find("SEARCH k USING PRIMARY KEY (run_id=? AND rank=? AND pass=?)"), std::string::npos) << plan;
     EXPECT_EQ(plan.find("MATERIALIZE timeline_bar"), std::string::npos) << plan;
     for (const char* table : {"g", "o", "k", "m", "a"})
@@ -205,14 +211,15 @@ TEST(Views, EachHasACase) {
   std::getline(views, name);
   int count = 0;
   for (; std::getline(views, name); ++count) {
-    EXPECT_TRUE(std::find(cases.begin(), cases.end(), name) != cases.end()) << "tests/sql/" << name << ".sql is missing";
+    EXPECT_TRUE(std::find(cases.begin(), cases.end(), name) != cases.end())
+        << "tests/sql/" << name << ".sql is missing";
   }
   EXPECT_GT(count, 10);
 }
 
 TEST(Views, UseOnlyWhatOldSqliteKnows) {
-  // The sqlite3 shell of a user may be 3.34, without the mathematical functions and without STRICT, RETURNING, ->>, RIGHT JOIN, IS
-  // DISTINCT FROM or MATERIALIZED.
+  // The sqlite3 shell of a user may be 3.34, without the mathematical functions and without STRICT, RETURNING, ->>,
+  // RIGHT JOIN, IS DISTINCT FROM or MATERIALIZED.
   const std::regex too_new(
       R"(\b(sqrt|pow|power|log|ln|exp|ceil|floor|STRICT|RETURNING|unixepoch|RIGHT JOIN|FULL JOIN|IS DISTINCT FROM|MATERIALIZED)\b\s*\(?|->>)");
   const std::regex comment("--[^\n]*");

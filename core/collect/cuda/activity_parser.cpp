@@ -59,7 +59,8 @@ struct LaunchShapeHash {
   }
 };
 
-/// Most of the time of filling hundreds of megabytes goes into the first touch of each page: large pages are 512 times fewer.
+/// Most of the time of filling hundreds of megabytes goes into the first touch of each page: large pages are 512 times
+/// fewer.
 template <typename Event>
 void ask_for_large_pages(std::vector<Event>& events) {
   constexpr std::uintptr_t kLarge = std::uintptr_t{2} << 20;
@@ -136,7 +137,9 @@ struct ActivityParser::Counts {
     }
   }
   void add(const Counts& other, double factor) {
-    const auto scaled = [factor](std::size_t count) { return static_cast<std::size_t>(std::ceil(static_cast<double>(count) * factor)); };
+    const auto scaled = [factor](std::size_t count) {
+      return static_cast<std::size_t>(std::ceil(static_cast<double>(count) * factor));
+    };
     activities += scaled(other.activities);
     calls += scaled(other.calls);
     synchronizations += scaled(other.synchronizations);
@@ -151,7 +154,8 @@ ActivityParser::ActivityParser(const ClockConversion& clock, std::int64_t run_st
       names_(std::make_unique<Names>()),
       shapes_(std::make_unique<Shapes>()),
       expected_(std::make_unique<Counts>()) {
-  for (std::size_t i = 0; i < trace.shapes.size(); ++i) shapes_->numbers.emplace(trace.shapes[i], static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < trace.shapes.size(); ++i)
+    shapes_->numbers.emplace(trace.shapes[i], static_cast<std::uint32_t>(i));
 }
 
 ActivityParser::~ActivityParser() = default;
@@ -161,14 +165,17 @@ void ActivityParser::expect(std::uint8_t* buffer, std::size_t valid_bytes) {
   std::size_t records = 0;
   std::size_t bytes = 0;  // of the records up to there
   CUpti_Activity* record = nullptr;
-  while (records < kSampledRecords && valid_bytes > 0 && cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+  while (records < kSampledRecords && valid_bytes > 0 &&
+         cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
     first.add(*record);
     bytes = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(record) - buffer) + size_of(record->kind);
     ++records;
   }
-  // The rest of a full sample's buffer is like it, and a little more than that costs nothing: room that is never filled takes no memory.
-  expected_->add(first,
-                 records < kSampledRecords || bytes == 0 ? 1 : kSpare * static_cast<double>(valid_bytes) / static_cast<double>(bytes));
+  // The rest of a full sample's buffer is like it, and a little more than that costs nothing: room that is never filled
+  // takes no memory.
+  expected_->add(first, records < kSampledRecords || bytes == 0
+                            ? 1
+                            : kSpare * static_cast<double>(valid_bytes) / static_cast<double>(bytes));
 }
 
 void ActivityParser::reserve() {
@@ -204,7 +211,8 @@ void ActivityParser::take(const CUpti_Activity& record) {
     }
     case CUPTI_ACTIVITY_KIND_MEMSET:
       if (names_->memset == event::kNoText) names_->memset = trace_.texts.intern("memset");
-      return take_transfer(reinterpret_cast<const CUpti_ActivityMemset4&>(record), event::ActivityKind::kMemset, names_->memset);
+      return take_transfer(reinterpret_cast<const CUpti_ActivityMemset4&>(record), event::ActivityKind::kMemset,
+                           names_->memset);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
       return take_call(reinterpret_cast<const CUpti_ActivityAPI&>(record));
@@ -310,7 +318,8 @@ void ActivityParser::take_pause(const CUpti_ActivityOverhead3& record) {
 
 std::vector<event::Loss> ActivityParser::losses() const {
   std::vector<event::Loss> losses;
-  if (incomplete_ > 0) losses.push_back({kSource, incomplete_, "activity records without times: the work had not ended when tracing did"});
+  if (incomplete_ > 0)
+    losses.push_back({kSource, incomplete_, "activity records without times: the work had not ended when tracing did"});
   if (unused_ > 0) losses.push_back({kSource, unused_, "activity records of kinds that were not asked for"});
   if (cut_buffers_ > 0) {
     losses.push_back({kSource, -1,

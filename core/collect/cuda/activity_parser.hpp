@@ -19,16 +19,18 @@ std::int64_t count_activity_records(std::uint8_t* buffer, std::size_t valid_byte
 /// Makes events of CUPTI's raw activity records. Needs neither a GPU nor a driver.
 class ActivityParser {
  public:
-  /// Events are added to `trace`, with times on the host clock relative to `run_start_ns`. `trace` must outlive the parser.
+  /// Events are added to `trace`, with times on the host clock relative to `run_start_ns`. `trace` must outlive the
+  /// parser.
   ActivityParser(const ClockConversion& clock, std::int64_t run_start_ns, event::Trace& trace);
   ~ActivityParser();
   ActivityParser(const ActivityParser&) = delete;
   ActivityParser& operator=(const ActivityParser&) = delete;
 
-  /// Announces a buffer that is going to be parsed, so that room for its events is made once; how much its first records tell.
+  /// Announces a buffer that is going to be parsed, so that room for its events is made once; how much its first
+  /// records tell.
   void expect(std::uint8_t* buffer, std::size_t valid_bytes);
-  /// Records without times, which CUPTI hands out when it is forced to, are left out and counted; so is what follows a record that CUPTI
-  /// cannot read, and kinds that nobody asked for.
+  /// Records without times, which CUPTI hands out when it is forced to, are left out and counted; so is what follows a
+  /// record that CUPTI cannot read, and kinds that nobody asked for.
   void parse(std::uint8_t* buffer, std::size_t valid_bytes);
   /// What could not be used.
   std::vector<event::Loss> losses() const;

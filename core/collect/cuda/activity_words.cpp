@@ -23,7 +23,8 @@ void drop_version(std::string& name) {
 std::string readable_kernel_name(const char* name) {
   if (!name || !*name) return "unnamed kernel";
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> demangled(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                              &std::free);
   // Names of C are no mangled names, but a single letter such as "f" would pass for a type.
   const bool mangled = name[0] == '_' && name[1] == 'Z';
   return mangled && status == 0 && demangled ? demangled.get() : name;

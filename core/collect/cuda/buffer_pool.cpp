@@ -22,7 +22,10 @@ std::size_t BufferPool::buffer_bytes_for(std::int64_t bound_bytes) {
 }
 
 BufferPool::BufferPool(EventArena& arena, std::size_t buffer_bytes, CountRecords count)
-    : arena_(arena), buffer_bytes_(buffer_bytes), scrap_bytes_(std::min(buffer_bytes / kScrapShare, kMostScrapBytes)), count_(count) {
+    : arena_(arena),
+      buffer_bytes_(buffer_bytes),
+      scrap_bytes_(std::min(buffer_bytes / kScrapShare, kMostScrapBytes)),
+      count_(count) {
   for (std::size_t i = 0; i < kScraps; ++i) {
     if (std::byte* memory = arena_.take_low(scrap_bytes_)) scraps_.push_back(reinterpret_cast<std::uint8_t*>(memory));
   }
@@ -39,7 +42,8 @@ BufferPool::Buffer BufferPool::request() {
     empty_.pop_back();
     return {memory, buffer_bytes_};
   }
-  if (std::byte* memory = arena_.take_low(buffer_bytes_)) return {reinterpret_cast<std::uint8_t*>(memory), buffer_bytes_};
+  if (std::byte* memory = arena_.take_low(buffer_bytes_))
+    return {reinterpret_cast<std::uint8_t*>(memory), buffer_bytes_};
   const auto free = std::find(scrap_in_use_.begin(), scrap_in_use_.end(), false);
   if (free == scrap_in_use_.end()) return {};
   *free = true;

@@ -10,8 +10,9 @@
 
 namespace kymo::collect {
 
-/// The buffers that CUPTI fills with activity records. Once the arena's bound is reached it hands out a few small buffers again and again,
-/// whose records are counted and thrown away, so that the records before them are kept and nothing grows. Safe for use from any thread.
+/// The buffers that CUPTI fills with activity records. Once the arena's bound is reached it hands out a few small
+/// buffers again and again, whose records are counted and thrown away, so that the records before them are kept and
+/// nothing grows. Safe for use from any thread.
 class BufferPool {
  public:
   struct Buffer {
@@ -31,7 +32,8 @@ class BufferPool {
   /// A buffer of request() comes back with `valid_bytes` of records; `dropped` more had no room at all.
   void complete(std::uint8_t* memory, std::size_t valid_bytes, std::int64_t dropped);
 
-  /// The filled buffers in order of completion, which are the caller's from here on: give each to EventArena::release once it was read.
+  /// The filled buffers in order of completion, which are the caller's from here on: give each to EventArena::release
+  /// once it was read.
   std::vector<Buffer> take_filled();
   /// Records that were dropped or discarded so far.
   std::int64_t lost() const;

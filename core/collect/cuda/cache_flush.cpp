@@ -15,7 +15,8 @@ CacheFlush::CacheFlush() {
   int device = 0;
   int cache_bytes = 0;
   check_cuda(cudaGetDevice(&device), "asking for the device");
-  check_cuda(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device), "asking for the size of the L2 cache");
+  check_cuda(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device),
+             "asking for the size of the L2 cache");
   size_bytes_ = kTimesTheCache * static_cast<std::size_t>(cache_bytes);
   if (size_bytes_ > 0) check_cuda(cudaMalloc(&memory_, size_bytes_), "taking the memory that flushes the L2 cache");
 }

@@ -12,8 +12,9 @@
 
 namespace kymo::collect {
 
-/// The host's clock for what happens too often to ask the system each time: the processor's own counter, where that is what the system
-/// makes its clock of, put on the host's clock afterwards. A reading costs half as much or less. Elsewhere the host's clock itself.
+/// The host's clock for what happens too often to ask the system each time: the processor's own counter, where that is
+/// what the system makes its clock of, put on the host's clock afterwards. A reading costs half as much or less.
+/// Elsewhere the host's clock itself.
 class CallClock {
  public:
   /// Compares the clocks; outside timed stretches.

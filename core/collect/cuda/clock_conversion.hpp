@@ -14,8 +14,8 @@ struct ClockPair {
   std::int64_t error_ns = 0;  ///< bound on the error of host_ns
 };
 
-/// Reads the other clock between two readings of the host's, `attempts` times, and keeps the attempt whose two readings lie nearest
-/// together (as in Cristian's algorithm); nothing if the other clock cannot be read.
+/// Reads the other clock between two readings of the host's, `attempts` times, and keeps the attempt whose two readings
+/// lie nearest together (as in Cristian's algorithm); nothing if the other clock cannot be read.
 std::optional<ClockPair> compare_clocks(int attempts, const std::function<std::int64_t()>& host,
                                         const std::function<std::optional<std::int64_t>()>& clock);
 
@@ -31,7 +31,8 @@ class ClockConversion {
 
   std::int64_t host_ns(std::uint64_t clock_ns) const {
     const std::int64_t since = static_cast<std::int64_t>(clock_ns) - begin_.clock_ns;
-    // The drift is a few millionths: as a correction it keeps whole nanoseconds, as a factor of the whole time it would not.
+    // The drift is a few millionths: as a correction it keeps whole nanoseconds, as a factor of the whole time it would
+    // not.
     return begin_.host_ns + since + static_cast<std::int64_t>(static_cast<double>(since) * drift_);
   }
 

@@ -14,9 +14,10 @@
 namespace kymo::collect {
 namespace {
 
-// A reading takes up to some milliseconds, in which the GPU idles. Taken beside every step of a short workload it would leave the GPU
-// idle most of the time and lower the very clocks it watches, while NVML renews its figures only some ten times a second. The same in all
-// passes: the step after a reading finds other things in the processor's caches, which is not what observing it costs.
+// A reading takes up to some milliseconds, in which the GPU idles. Taken beside every step of a short workload it would
+// leave the GPU idle most of the time and lower the very clocks it watches, while NVML renews its figures only some ten
+// times a second. The same in all passes: the step after a reading finds other things in the processor's caches, which
+// is not what observing it costs.
 constexpr std::int64_t kReadingIntervalNs = 50'000'000;
 
 constexpr const char* kName = "kymo_cuda";
@@ -109,7 +110,8 @@ void CudaCollector::select_on_nvml(const std::string& uuid) {
   }
 }
 
-void CudaCollector::start_memory(const std::string& uuid, const std::vector<Nvml::Use>& before_cuda, std::int64_t before_cuda_ns) {
+void CudaCollector::start_memory(const std::string& uuid, const std::vector<Nvml::Use>& before_cuda,
+                                 std::int64_t before_cuda_ns) {
   if (!nvml_) return;
   const auto read = [this](bool with_process) -> std::optional<DeviceMemorySampler::Reading> {
     const std::optional<std::int64_t> used = nvml_->used_bytes();
@@ -132,7 +134,8 @@ void CudaCollector::start_memory(const std::string& uuid, const std::vector<Nvml
   }
 }
 
-/// Asking what this process holds takes long: beside every step it would leave the GPU idle in the passes that watch it work.
+/// Asking what this process holds takes long: beside every step it would leave the GPU idle in the passes that watch it
+/// work.
 void CudaCollector::note_memory(const char* moment, std::int64_t step) {
   if (!memory_) return;
   memory_->note(moment, static_cast<std::int32_t>(step), step < 0 || setting_.pass == measure::Pass::kMemory);

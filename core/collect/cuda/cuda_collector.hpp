@@ -13,7 +13,8 @@
 
 namespace kymo::collect {
 
-/// Event timing and readings of the GPU in every pass; in passes that observe also its memory, and in trace and ops all that it does.
+/// Event timing and readings of the GPU in every pass; in passes that observe also its memory, and in trace and ops all
+/// that it does.
 class CudaCollector final : public Collector {
  public:
   ~CudaCollector() override;

@@ -46,7 +46,8 @@ std::unique_ptr<Nvml> open_nvml() {
 
 int device_count() {
   int count = 0;
-  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) throw Unavailable(take_cuda_error(error));
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess)
+    throw Unavailable(take_cuda_error(error));
   if (count == 0) throw Unavailable("CUDA finds no device");
   return count;
 }
@@ -73,7 +74,8 @@ event::Device describe(int index, Nvml* nvml) {
     }
   }
   if (!device.max_sm_clock_mhz) device.max_sm_clock_mhz = clock_attribute_mhz(cudaDevAttrClockRate, index);
-  if (!device.max_memory_clock_mhz) device.max_memory_clock_mhz = clock_attribute_mhz(cudaDevAttrMemoryClockRate, index);
+  if (!device.max_memory_clock_mhz)
+    device.max_memory_clock_mhz = clock_attribute_mhz(cudaDevAttrMemoryClockRate, index);
   return device;
 }
 
@@ -90,7 +92,8 @@ std::vector<event::Device> cuda_devices() {
 event::Device cuda_device(int index) {
   const int count = device_count();
   if (index < 0 || index >= count) {
-    throw Unavailable("there is no CUDA device " + std::to_string(index) + ": this machine has " + std::to_string(count));
+    throw Unavailable("there is no CUDA device " + std::to_string(index) + ": this machine has " +
+                      std::to_string(count));
   }
   const std::unique_ptr<Nvml> nvml = open_nvml();
   return describe(index, nvml.get());

@@ -16,7 +16,8 @@ inline std::string take_cuda_error(cudaError_t error) {
 
 /// Throws std::runtime_error naming what failed.
 inline void check_cuda(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA error, ") + what + ": " + take_cuda_error(error));
+  if (error != cudaSuccess)
+    throw std::runtime_error(std::string("CUDA error, ") + what + ": " + take_cuda_error(error));
 }
 
 }  // namespace kymo::collect

@@ -48,7 +48,8 @@ void CUPTIAPI buffer_requested(std::uint8_t** memory, std::size_t* bytes, std::s
 /// Records that CUPTI dropped for want of a buffer since it was last asked.
 std::int64_t dropped_records() {
   std::size_t dropped = 0;
-  return cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS ? static_cast<std::int64_t>(dropped) : 0;
+  return cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS ? static_cast<std::int64_t>(dropped)
+                                                                                  : 0;
 }
 
 void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t, std::size_t valid_bytes) {
@@ -126,11 +127,13 @@ struct CuptiSession::State {
   bool recording = false;
 };
 
-void CUPTIAPI CuptiSession::State::called(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* detail) {
+void CUPTIAPI CuptiSession::State::called(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId call,
+                                          const void* detail) {
   auto& self = *static_cast<State*>(state);
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     const auto* resource = static_cast<const CUpti_ResourceData*>(detail);
-    if (resource->resourceDescriptor) self.node_made(call, *static_cast<const CUpti_GraphData*>(resource->resourceDescriptor));
+    if (resource->resourceDescriptor)
+      self.node_made(call, *static_cast<const CUpti_GraphData*>(resource->resourceDescriptor));
     return;
   }
   const auto* launch = static_cast<const CUpti_CallbackData*>(detail);
@@ -254,7 +257,8 @@ void CuptiSession::stop(event::PassRecord& record) {
 
 void CuptiSession::State::parse(event::PassRecord& record) {
   for (const auto& pair : {begin_clock, end_clock}) {
-    if (pair) record.trace.clock_syncs.push_back({kClock, pair->host_ns - run_start_ns, pair->clock_ns, pair->error_ns});
+    if (pair)
+      record.trace.clock_syncs.push_back({kClock, pair->host_ns - run_start_ns, pair->clock_ns, pair->error_ns});
   }
   const ClockConversion clock = begin_clock && end_clock ? ClockConversion(*begin_clock, *end_clock)
                                 : begin_clock            ? ClockConversion(*begin_clock)
@@ -273,7 +277,8 @@ void CuptiSession::State::parse(event::PassRecord& record) {
     }
   } catch (const std::bad_alloc&) {
     losses.push_back(
-        {kSource, -1, "activity records of " + std::to_string(buffers.size() - parsed) + " buffers: no memory to read them into"});
+        {kSource, -1,
+         "activity records of " + std::to_string(buffers.size() - parsed) + " buffers: no memory to read them into"});
   }
   const std::vector<event::Loss> unread = parser.losses();
   losses.insert(losses.end(), unread.begin(), unread.end());
@@ -282,7 +287,8 @@ void CuptiSession::State::parse(event::PassRecord& record) {
 void CuptiSession::State::add_losses(std::vector<event::Loss>& into) const {
   into.insert(into.end(), losses.begin(), losses.end());
   const std::string bound = " had no room in " + format_bytes(how.memory_bytes);
-  if (const std::int64_t count = pool.lost()) into.push_back({kSource, count, "activity records (kernels, copies and the like)" + bound});
+  if (const std::int64_t count = pool.lost())
+    into.push_back({kSource, count, "activity records (kernels, copies and the like)" + bound});
   if (const std::int64_t count = launches.lost()) into.push_back({kSource, count, "launches" + bound});
   if (const std::int64_t count = nodes.lost()) into.push_back({kSource, count, "graph nodes" + bound});
   if (const std::int64_t count = nodes.unknown_originals()) {

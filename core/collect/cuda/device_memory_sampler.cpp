@@ -88,9 +88,9 @@ void DeviceMemorySampler::take(event::PassRecord& record) {
   into.insert(into.end(), all.begin(), all.end());
   if (failed_ > 0) record.losses.push_back({kSource, failed_, "readings of the GPU's memory that failed"});
   if (given_up_ > 0) {
-    record.losses.push_back(
-        {kSource, given_up_,
-         "readings of the GPU's memory between steps, given up evenly: there were more than " + std::to_string(setting_.most_background)});
+    record.losses.push_back({kSource, given_up_,
+                             "readings of the GPU's memory between steps, given up evenly: there were more than " +
+                                 std::to_string(setting_.most_background)});
   }
   failed_ = 0;
   given_up_ = 0;

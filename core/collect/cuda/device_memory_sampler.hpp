@@ -22,14 +22,16 @@ class DeviceMemorySampler {
     std::int64_t used_bytes = 0;
     std::optional<std::int64_t> process_bytes;
   };
-  /// Reads the GPU now, with or without what this process holds, which takes longer; nothing if that fails. Called from two threads.
+  /// Reads the GPU now, with or without what this process holds, which takes longer; nothing if that fails. Called from
+  /// two threads.
   using Read = std::function<std::optional<Reading>(bool with_process)>;
 
   struct Setting {
     const Standpoint* standpoint = nullptr;  ///< says the step of readings in the background; may be nullptr
     std::int64_t run_start_ns = 0;
     std::int64_t interval_ns = 5'000'000;  ///< between readings in the background
-    std::size_t most_background = 65'536;  ///< when there are as many, every other one is given up and the interval doubles
+    std::size_t most_background =
+        65'536;  ///< when there are as many, every other one is given up and the interval doubles
   };
 
   DeviceMemorySampler(Read read, const Setting& setting);
@@ -44,7 +46,8 @@ class DeviceMemorySampler {
   void start_background();
   /// Waits for the thread to end; does nothing if there is none.
   void stop_background();
-  /// Hands all readings over in order of time, and as losses those that failed or were given up. The background must have been stopped.
+  /// Hands all readings over in order of time, and as losses those that failed or were given up. The background must
+  /// have been stopped.
   void take(event::PassRecord& record);
 
  private:

@@ -25,7 +25,8 @@ void touch(std::byte* memory, std::uint64_t pages) noexcept {
   for (std::uint64_t page = 0; page < pages; ++page) {
     // Written even where it finds something else than the zero that it would replace by a zero.
     auto expected = std::byte{0};
-    std::atomic_ref<std::byte>(memory[page * kPageBytes]).compare_exchange_strong(expected, std::byte{0}, std::memory_order_relaxed);
+    std::atomic_ref<std::byte>(memory[page * kPageBytes])
+        .compare_exchange_strong(expected, std::byte{0}, std::memory_order_relaxed);
   }
 }
 
@@ -34,8 +35,10 @@ void touch(std::byte* memory, std::uint64_t pages) noexcept {
 EventArena::EventArena(std::int64_t bytes) {
   const std::uint64_t wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0)) / kPageBytes;
   pages_ = std::clamp<std::uint64_t>(wanted, 1, kLowerHalf);
-  void* memory = mmap(nullptr, size_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw Unavailable("no room for events: " + format_bytes(bytes) + " of address space are not to be had");
+  void* memory =
+      mmap(nullptr, size_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    throw Unavailable("no room for events: " + format_bytes(bytes) + " of address space are not to be had");
   memory_ = static_cast<std::byte*>(memory);
 }
 
@@ -85,6 +88,8 @@ std::byte* EventArena::take_high(std::size_t bytes) noexcept {
   return claim(pages, false, before) ? memory_ + (pages_ - before - pages) * kPageBytes : nullptr;
 }
 
-void EventArena::release(std::byte* memory, std::size_t bytes) noexcept { madvise(memory, pages_for(bytes) * kPageBytes, MADV_DONTNEED); }
+void EventArena::release(std::byte* memory, std::size_t bytes) noexcept {
+  madvise(memory, pages_for(bytes) * kPageBytes, MADV_DONTNEED);
+}
 
 }  // namespace kymo::collect

@@ -7,11 +7,13 @@
 
 namespace kymo::collect {
 
-/// All memory that events of a pass may take, reserved at once and filled from both ends: activity buffers grow from the bottom, launches
-/// from the top, and where they meet the bound is reached. Pages that were never written take no memory. Safe for use from any thread.
+/// All memory that events of a pass may take, reserved at once and filled from both ends: activity buffers grow from
+/// the bottom, launches from the top, and where they meet the bound is reached. Pages that were never written take no
+/// memory. Safe for use from any thread.
 class EventArena {
  public:
-  /// Reserves `bytes`, rounded down to whole pages (at least one). Throws Unavailable if the address space is not to be had.
+  /// Reserves `bytes`, rounded down to whole pages (at least one). Throws Unavailable if the address space is not to be
+  /// had.
   explicit EventArena(std::int64_t bytes);
   ~EventArena();
   EventArena(const EventArena&) = delete;
@@ -24,8 +26,9 @@ class EventArena {
   static void release(std::byte* memory, std::size_t bytes) noexcept;
 
   std::size_t size_bytes() const noexcept;
-  /// Touches pages that will be taken next, so that steps do not pay for them: so many bytes beyond what is taken at either end, once less
-  /// than half of that is left; most calls do nothing. What lies there stays. One thread at a time, while others may take.
+  /// Touches pages that will be taken next, so that steps do not pay for them: so many bytes beyond what is taken at
+  /// either end, once less than half of that is left; most calls do nothing. What lies there stays. One thread at a
+  /// time, while others may take.
   void warm(std::size_t low_bytes, std::size_t high_bytes) noexcept;
   bool holds(const void* address) const noexcept;
 

@@ -92,7 +92,8 @@ cudaError_t EventTimer::record(cudaEvent_t event, Entry& entry) {
     const bool capturing = capture == cudaStreamCaptureStatusActive;
     entry.captured = entry.captured || capturing;
     // In a graph only an external record is a timestamp that the host can read after a replay.
-    error = capturing ? cudaEventRecordWithFlags(event, entry.stream, cudaEventRecordExternal) : cudaEventRecord(event, entry.stream);
+    error = capturing ? cudaEventRecordWithFlags(event, entry.stream, cudaEventRecordExternal)
+                      : cudaEventRecord(event, entry.stream);
   }
   if (error != cudaSuccess) cudaGetLastError();
   return error;
@@ -102,7 +103,8 @@ void EventTimer::synchronize() { check_cuda(cudaDeviceSynchronize(), "waiting fo
 
 bool EventTimer::is_capturing(void* stream) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  return cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture) == cudaSuccess && capture != cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture) == cudaSuccess &&
+         capture != cudaStreamCaptureStatusNone;
 }
 
 void EventTimer::count_untimed(std::string reason) {

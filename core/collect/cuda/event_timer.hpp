@@ -15,8 +15,8 @@
 
 namespace kymo::collect {
 
-/// Times phases on the device by pairs of events on the phase's stream. The pairs are made when the pass is armed and used again in each
-/// step.
+/// Times phases on the device by pairs of events on the phase's stream. The pairs are made when the pass is armed and
+/// used again in each step.
 class EventTimer final : public DeviceTimer {
  public:
   EventTimer() = default;

@@ -12,7 +12,8 @@
 
 namespace kymo::collect {
 
-/// Where the nodes of CUDA graphs were captured. Nodes come by the hundred and seldom: a lock suits. Safe for use from any thread.
+/// Where the nodes of CUDA graphs were captured. Nodes come by the hundred and seldom: a lock suits. Safe for use from
+/// any thread.
 class GraphNodes {
  public:
   /// `arena` must outlive this; what the nodes take counts against it.

@@ -8,7 +8,8 @@ namespace {
 
 using event::LaunchKind;
 
-// Of calls that exist in several versions the one that today's runtime and headers use, for both kinds of default stream.
+// Of calls that exist in several versions the one that today's runtime and headers use, for both kinds of default
+// stream.
 constexpr LaunchCall kCalls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, LaunchKind::kKernel},
     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, LaunchKind::kKernel},
@@ -98,6 +99,8 @@ constexpr auto kKindByCall = kinds_by_call();
 
 std::span<const LaunchCall> launch_calls() { return kCalls; }
 
-LaunchKind kind_of_launch(CUpti_CallbackId call) noexcept { return call < kKindByCall.size() ? kKindByCall[call] : LaunchKind::kKernel; }
+LaunchKind kind_of_launch(CUpti_CallbackId call) noexcept {
+  return call < kKindByCall.size() ? kKindByCall[call] : LaunchKind::kKernel;
+}
 
 }  // namespace kymo::collect

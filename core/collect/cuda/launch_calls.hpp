@@ -7,8 +7,8 @@
 
 #include "event/trace.hpp"
 
-/// The calls of the driver that put work on a GPU. Those of the runtime end in them, and libraries such as cuBLASLt and cuDNN call them
-/// directly, so that watching the driver's alone sees every launch.
+/// The calls of the driver that put work on a GPU. Those of the runtime end in them, and libraries such as cuBLASLt and
+/// cuDNN call them directly, so that watching the driver's alone sees every launch.
 namespace kymo::collect {
 
 struct LaunchCall {

@@ -98,7 +98,8 @@ void LaunchLog::append(std::uint32_t correlation_id, event::LaunchKind kind) noe
   }
   new (chunk->launches() + used) event::Launch{correlation_id, kind, clock_.read(), standpoint_.here(*part->standing)};
   chunk->used.store(used + 1, std::memory_order_release);
-  // The driver's next lock would wait until what was written has arrived: the next launch's memory is on its way by then.
+  // The driver's next lock would wait until what was written has arrived: the next launch's memory is on its way by
+  // then.
   __builtin_prefetch(chunk->launches() + used + 2, 1);
   part->open = ThreadPart::Open::kStored;
 }
@@ -120,7 +121,8 @@ void LaunchLog::take(std::vector<event::Launch>& launches) {
   const std::lock_guard lock(mutex_);
   std::size_t count = launches.size();
   for (const auto& part : parts_) {
-    for (Chunk* chunk = part->first.load(std::memory_order_acquire); chunk; chunk = chunk->next.load(std::memory_order_acquire)) {
+    for (Chunk* chunk = part->first.load(std::memory_order_acquire); chunk;
+         chunk = chunk->next.load(std::memory_order_acquire)) {
       count += chunk->used.load(std::memory_order_acquire);
     }
   }

@@ -15,26 +15,26 @@
 
 namespace kymo::collect {
 
-/// Launches as they are made, written by the launching threads without a lock: each thread fills chunks of its own, which the log owns, so
-/// that nothing is lost when a thread ends.
+/// Launches as they are made, written by the launching threads without a lock: each thread fills chunks of its own,
+/// which the log owns, so that nothing is lost when a thread ends.
 class LaunchLog {
  public:
-  /// `arena` and `standpoint` must outlive the log, and the log every thread that may still append. Times are relative to `run_start_ns`
-  /// of the host's clock.
+  /// `arena` and `standpoint` must outlive the log, and the log every thread that may still append. Times are relative
+  /// to `run_start_ns` of the host's clock.
   LaunchLog(EventArena& arena, const Standpoint& standpoint, std::int64_t run_start_ns);
   ~LaunchLog();
   LaunchLog(const LaunchLog&) = delete;
   LaunchLog& operator=(const LaunchLog&) = delete;
 
-  /// From any thread, when a launching call begins: notes the time and where the thread stands. Counts the launch as lost if there is no
-  /// room for it.
+  /// From any thread, when a launching call begins: notes the time and where the thread stands. Counts the launch as
+  /// lost if there is no room for it.
   void append(std::uint32_t correlation_id, event::LaunchKind kind) noexcept;
   /// The call that the calling thread appended last has returned.
   void close() noexcept;
   /// That call, if it is still open, launches nothing: it is being captured into a graph. Takes it back.
   void retract() noexcept;
-  /// Once, when nothing is to be appended any more: moves all launches to the end of `launches`, thread by thread and in each thread's
-  /// order.
+  /// Once, when nothing is to be appended any more: moves all launches to the end of `launches`, thread by thread and
+  /// in each thread's order.
   void take(std::vector<event::Launch>& launches);
   std::int64_t lost() const;
 

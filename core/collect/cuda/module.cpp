@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kymo_cuda: event timing and GPU readings, which accompany every pass on a GPU and cost the timed stretch two event records per phase, and
-// tracing by CUPTI in the passes that ask for it.
+// kymo_cuda: event timing and GPU readings, which accompany every pass on a GPU and cost the timed stretch two event
+// records per phase, and tracing by CUPTI in the passes that ask for it.
 #include "collect/cuda/cuda_collector.hpp"
 #include "collect/cuda/cuda_devices.hpp"
 
@@ -15,4 +15,6 @@ const Module kModule{KYMO_BUILD_ID, make_collector, timer_of, cuda_devices, nvid
 }  // namespace
 }  // namespace kymo::collect
 
-extern "C" __attribute__((visibility("default"))) const kymo::collect::Module* kymo_module() { return &kymo::collect::kModule; }
+extern "C" __attribute__((visibility("default"))) const kymo::collect::Module* kymo_module() {
+  return &kymo::collect::kModule;
+}

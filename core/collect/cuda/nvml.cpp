@@ -65,7 +65,8 @@ struct Nvml::Functions {
     find(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     // The name before driver 535.
     if (!reasons) find(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
-    if (!init || !shutdown || !error_string || !by_uuid) throw Unavailable("no NVML: libnvidia-ml.so.1 lacks basic functions");
+    if (!init || !shutdown || !error_string || !by_uuid)
+      throw Unavailable("no NVML: libnvidia-ml.so.1 lacks basic functions");
   }
 
   std::optional<std::int64_t> clock_mhz(decltype(&nvmlDeviceGetClockInfo) function, nvmlClockType_t type) const {
@@ -110,9 +111,11 @@ void Nvml::read(event::GpuSample& sample) const {
   sample.memory_clock_mhz = f.clock_mhz(f.clock, NVML_CLOCK_MEM);
   unsigned int value = 0;
   if (f.power && f.power(f.device, &value) == NVML_SUCCESS) sample.power_mw = value;
-  if (f.temperature && f.temperature(f.device, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS) sample.temperature_c = value;
+  if (f.temperature && f.temperature(f.device, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS)
+    sample.temperature_c = value;
   unsigned long long reasons = 0;
-  if (f.reasons && f.reasons(f.device, &reasons) == NVML_SUCCESS) sample.throttle_reasons = static_cast<std::int64_t>(reasons);
+  if (f.reasons && f.reasons(f.device, &reasons) == NVML_SUCCESS)
+    sample.throttle_reasons = static_cast<std::int64_t>(reasons);
 }
 
 std::optional<std::int64_t> Nvml::used_bytes() const { return functions_->used_bytes(functions_->device); }
@@ -151,7 +154,11 @@ std::optional<std::int64_t> Nvml::process_bytes() const {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> Nvml::max_sm_clock_mhz() const { return functions_->clock_mhz(functions_->max_clock, NVML_CLOCK_SM); }
-std::optional<std::int64_t> Nvml::max_memory_clock_mhz() const { return functions_->clock_mhz(functions_->max_clock, NVML_CLOCK_MEM); }
+std::optional<std::int64_t> Nvml::max_sm_clock_mhz() const {
+  return functions_->clock_mhz(functions_->max_clock, NVML_CLOCK_SM);
+}
+std::optional<std::int64_t> Nvml::max_memory_clock_mhz() const {
+  return functions_->clock_mhz(functions_->max_clock, NVML_CLOCK_MEM);
+}
 
 }  // namespace kymo::collect

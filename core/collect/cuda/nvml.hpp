@@ -30,12 +30,14 @@ class Nvml {
     std::int64_t used_bytes = 0;
   };
   std::vector<Use> use_of_all() const;
-  /// What the selected GPU reports now; what it does not report stays empty. Costs between some 0.1 ms and a few milliseconds.
+  /// What the selected GPU reports now; what it does not report stays empty. Costs between some 0.1 ms and a few
+  /// milliseconds.
   void read(event::GpuSample& sample) const;
-  /// Memory of the whole selected GPU; nothing if it does not tell. Costs some 10 µs. May be called beside other readings.
+  /// Memory of the whole selected GPU; nothing if it does not tell. Costs some 10 µs. May be called beside other
+  /// readings.
   std::optional<std::int64_t> used_bytes() const;
-  /// Of that, what this process holds; nothing if the driver does not tell, or does not know the process by its number (in a container,
-  /// say).
+  /// Of that, what this process holds; nothing if the driver does not tell, or does not know the process by its number
+  /// (in a container, say).
   std::optional<std::int64_t> process_bytes() const;
   std::optional<std::int64_t> max_sm_clock_mhz() const;
   std::optional<std::int64_t> max_memory_clock_mhz() const;

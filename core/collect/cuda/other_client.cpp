@@ -59,7 +59,8 @@ void add_known(const std::string& maps, std::vector<std::string>& names) {
   for (std::string line; std::getline(lines, line);) {
     const std::string_view file = file_name(mapped_path(line));
     for (const Known& known : kKnown) {
-      if (file.find(known.file) != std::string_view::npos) add(names, std::string(known.tool) + " (" + quote(file) + ")");
+      if (file.find(known.file) != std::string_view::npos)
+        add(names, std::string(known.tool) + " (" + quote(file) + ")");
     }
   }
 }
@@ -87,7 +88,8 @@ std::string name_other_client(const ProfilerTraces& traces) {
   for (const std::string& library : traces.injection_libraries) {
     if (library != traces.cuda_injection) add(names, "an injected library " + quote(library));
   }
-  if (names.empty() && !traces.nvtx_injection.empty()) add(names, quote(traces.nvtx_injection) + " (NVTX_INJECTION64_PATH)");
+  if (names.empty() && !traces.nvtx_injection.empty())
+    add(names, quote(traces.nvtx_injection) + " (NVTX_INJECTION64_PATH)");
   return names.empty() ? "another CUPTI client in this process" : join(names, ", ");
 }
 

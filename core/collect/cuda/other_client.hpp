@@ -14,8 +14,8 @@ struct ProfilerTraces {
   std::vector<std::string> injection_libraries;  ///< loaded libraries that export CUDA's entry for injected tools
 };
 
-/// Names the other user of CUPTI as far as it can be known, in one line: "Nsight Systems ('libToolsInjection64.so')"; else "another CUPTI
-/// client in this process".
+/// Names the other user of CUPTI as far as it can be known, in one line: "Nsight Systems ('libToolsInjection64.so')";
+/// else "another CUPTI client in this process".
 std::string name_other_client(const ProfilerTraces& traces);
 
 /// The traces in this process.

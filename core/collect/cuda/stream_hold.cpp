@@ -19,7 +19,8 @@ void* find_wait_value() {
   check_cuda(cudaGetDriverEntryPointByVersion(kWaitValue, &function, kWaitValueVersion, cudaEnableDefault, &found),
              "looking for cuStreamWaitValue32");
   if (found != cudaDriverEntryPointSuccess || !function)
-    throw std::runtime_error("the driver has no cuStreamWaitValue32, by which the modes hot and cold hold a stream; update it");
+    throw std::runtime_error(
+        "the driver has no cuStreamWaitValue32, by which the modes hot and cold hold a stream; update it");
   return function;
 }
 
@@ -28,7 +29,8 @@ void* find_wait_value() {
 StreamHold::StreamHold() : wait_value_(reinterpret_cast<WaitValue>(find_wait_value())) {
   void* gate = nullptr;
   void* on_device = nullptr;
-  check_cuda(cudaHostAlloc(&gate, sizeof(std::uint32_t), cudaHostAllocMapped), "taking the word that a held stream waits for");
+  check_cuda(cudaHostAlloc(&gate, sizeof(std::uint32_t), cudaHostAllocMapped),
+             "taking the word that a held stream waits for");
   gate_ = static_cast<volatile std::uint32_t*>(gate);
   *gate_ = 0;
   try {

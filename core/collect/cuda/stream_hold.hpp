@@ -12,8 +12,8 @@
 
 namespace kymo::collect {
 
-/// Holds a stream until its work is queued: the stream waits for a word of host memory. A thread of its own writes the word if the holder
-/// does not come back in time, because the holder may be waiting for the very stream that it holds.
+/// Holds a stream until its work is queued: the stream waits for a word of host memory. A thread of its own writes the
+/// word if the holder does not come back in time, because the holder may be waiting for the very stream that it holds.
 class StreamHold {
  public:
   static constexpr std::chrono::milliseconds kTimeout{1000};

@@ -18,8 +18,8 @@ class MemoryLog {
   /// `most_bytes` bounds what events and stacks take together; a quarter of it is for stacks.
   explicit MemoryLog(std::int64_t most_bytes = 0);
 
-  /// Keeps the event; `op` is the operator it happened in, `stack` may be nullptr. The pointer stays valid until hand_over(); nullptr, and
-  /// counted, if the bound is reached.
+  /// Keeps the event; `op` is the operator it happened in, `stack` may be nullptr. The pointer stays valid until
+  /// hand_over(); nullptr, and counted, if the bound is reached.
   event::MemoryEvent* add(event::MemoryEvent event, std::string_view op, const Stack* stack);
   /// Counts an event that was seen and could not be kept.
   void lose() { ++lost_; }

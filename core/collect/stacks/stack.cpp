@@ -16,7 +16,8 @@
 namespace kymo::collect {
 namespace {
 
-// The collector's own frames lie among the first few; a deeper frame of this library would be somebody's who called through it.
+// The collector's own frames lie among the first few; a deeper frame of this library would be somebody's who called
+// through it.
 constexpr std::size_t kOwnFramesWithin = 12;
 
 struct Range {
@@ -62,7 +63,8 @@ bool works(Unwinder unwinder) {
 
 std::string demangled(const char* symbol) {
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                         &std::free);
   return status == 0 && name ? name.get() : symbol;
 }
 
@@ -91,7 +93,8 @@ Stack take_stack() noexcept {
     std::size_t first = 0;
     for (std::size_t i = 0; i < std::min(frames.size(), kOwnFramesWithin); ++i) {
       const auto address = reinterpret_cast<std::uintptr_t>(frames[i]);
-      if (address >= g_own_begin.load(std::memory_order_relaxed) && address < g_own_end.load(std::memory_order_relaxed)) first = i + 1;
+      if (address >= g_own_begin.load(std::memory_order_relaxed) && address < g_own_end.load(std::memory_order_relaxed))
+        first = i + 1;
     }
     stack.depth = static_cast<std::uint32_t>(std::min(frames.size() - first, kMostFrames));
     std::copy_n(frames.begin() + static_cast<std::ptrdiff_t>(first), stack.depth, stack.frames.begin());
@@ -106,7 +109,8 @@ event::StackFrame locate(const void* return_address) {
   const auto address = reinterpret_cast<std::uintptr_t>(return_address) - 1;
   Dl_info symbol{};
   link_map* library = nullptr;
-  if (dladdr1(reinterpret_cast<const void*>(address), &symbol, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) == 0)
+  if (dladdr1(reinterpret_cast<const void*>(address), &symbol, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) ==
+      0)
     return {"", address, ""};
   event::StackFrame frame;
   frame.module = file_name(symbol.dli_fname);

@@ -21,15 +21,17 @@ struct Stack {
 /// Gives the return addresses of the calling thread, innermost first; may throw where it does not work.
 using Unwinder = std::vector<void*> (*)();
 
-/// To be called before the first take_stack(): tries `unwinder` once and keeps it if it works, else (or if it is nullptr) glibc's
-/// backtrace(), whose first call loads a library. LibTorch's unwinder takes 0.4 µs where backtrace() takes 7 µs.
+/// To be called before the first take_stack(): tries `unwinder` once and keeps it if it works, else (or if it is
+/// nullptr) glibc's backtrace(), whose first call loads a library. LibTorch's unwinder takes 0.4 µs where backtrace()
+/// takes 7 µs.
 void prepare_stacks(Unwinder unwinder);
 
-/// The stack of the calling thread without the frames of the library that this code is linked into. Empty if unwinding fails.
+/// The stack of the calling thread without the frames of the library that this code is linked into. Empty if unwinding
+/// fails.
 Stack take_stack() noexcept;
 
-/// The call whose return address this is: library, offset as its tables count (what addr2line takes), and the function if the library
-/// exports it. An address that belongs to no library is its own offset.
+/// The call whose return address this is: library, offset as its tables count (what addr2line takes), and the function
+/// if the library exports it. An address that belongs to no library is its own offset.
 event::StackFrame locate(const void* return_address);
 
 }  // namespace kymo::collect

@@ -12,7 +12,8 @@ constexpr std::int64_t kBytesBesideFrames = 64;
 /// FNV-1a over whole addresses, with a final mix (MurmurHash3's) since addresses differ in their low bits alone.
 std::uint64_t hash_of(const Stack& stack) {
   std::uint64_t hash = 14695981039346656037ull;
-  for (std::uint32_t i = 0; i < stack.depth; ++i) hash = (hash ^ reinterpret_cast<std::uintptr_t>(stack.frames[i])) * 1099511628211ull;
+  for (std::uint32_t i = 0; i < stack.depth; ++i)
+    hash = (hash ^ reinterpret_cast<std::uintptr_t>(stack.frames[i])) * 1099511628211ull;
   hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdull;
   return hash ^ (hash >> 33);
 }
@@ -20,8 +21,8 @@ std::uint64_t hash_of(const Stack& stack) {
 }  // namespace
 
 bool StackTable::is(const Extent& extent, const Stack& stack) const {
-  return extent.depth == stack.depth &&
-         std::equal(stack.frames.begin(), stack.frames.begin() + stack.depth, frames_.begin() + static_cast<std::ptrdiff_t>(extent.begin));
+  return extent.depth == stack.depth && std::equal(stack.frames.begin(), stack.frames.begin() + stack.depth,
+                                                   frames_.begin() + static_cast<std::ptrdiff_t>(extent.begin));
 }
 
 std::int32_t StackTable::number(const Stack& stack) {

@@ -16,7 +16,8 @@ class StackTable {
   /// `most_bytes` bounds what the stacks may take.
   explicit StackTable(std::int64_t most_bytes = 0) : bytes_left_(most_bytes) {}
 
-  /// The stack's number, the same each time; -1 for an empty stack, and for a new one beyond the bound, which is counted.
+  /// The stack's number, the same each time; -1 for an empty stack, and for a new one beyond the bound, which is
+  /// counted.
   std::int32_t number(const Stack& stack);
   /// How often a stack could not be kept.
   std::int64_t lost() const { return lost_; }

@@ -21,9 +21,9 @@ using event::MemoryAction;
 
 void give_back(void* block);
 
-/// Forwards to the allocator that it was put in front of. Lives as long as the process: tensors keep pointers to their allocator.
-/// A block's context stays its own address, as LibTorch asks of an allocator with a raw deleter; so what is to be known of a block lies in
-/// a table, and its deleter is one plain function.
+/// Forwards to the allocator that it was put in front of. Lives as long as the process: tensors keep pointers to their
+/// allocator. A block's context stays its own address, as LibTorch asks of an allocator with a raw deleter; so what is
+/// to be known of a block lies in a table, and its deleter is one plain function.
 class RecordingAllocator final : public c10::Allocator {
  public:
   void begin(const PassSetting& setting);
@@ -67,7 +67,8 @@ void RecordingAllocator::begin(const PassSetting& setting) {
   if (recording_) throw std::logic_error("memory on the CPU is recorded already");
   c10::Allocator* const present = c10::GetCPUAllocator();
   if (forward_ == nullptr) {
-    if (present->raw_deleter() == nullptr) throw Unavailable("LibTorch's CPU allocator was replaced by one without a raw deleter");
+    if (present->raw_deleter() == nullptr)
+      throw Unavailable("LibTorch's CPU allocator was replaced by one without a raw deleter");
     forward_ = present;
     forward_deleter_ = present->raw_deleter();
   } else if (present != forward_) {
@@ -87,7 +88,8 @@ void RecordingAllocator::begin(const PassSetting& setting) {
   recording_ = true;
 }
 
-/// LibTorch keeps an allocator of higher priority: the least that suffices is the former one's, which can then be put back as it was.
+/// LibTorch keeps an allocator of higher priority: the least that suffices is the former one's, which can then be put
+/// back as it was.
 void RecordingAllocator::put_in_place() {
   for (int priority = 0; priority <= UINT8_MAX; ++priority) {
     priority_ = static_cast<std::uint8_t>(priority);
@@ -136,7 +138,8 @@ void RecordingAllocator::note(MemoryAction action, void* block, std::int64_t byt
   event.place = standpoint_->here();
   event.after = {in_use_bytes_, in_use_bytes_, in_use_bytes_, in_use_bytes_};
   if (action == MemoryAction::kOutOfMemory)
-    event.free_bytes = static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+    event.free_bytes =
+        static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
   const auto name = standpoint_->op_name.load(std::memory_order_relaxed);
   log_.add(event, name ? name() : std::string_view(), stack);
 }

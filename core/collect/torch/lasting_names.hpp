@@ -9,7 +9,8 @@ namespace kymo::collect {
 
 struct RowText;
 
-/// Texts of names that stay where they are: found by the address alone, so that nothing is read of the name. For one thread.
+/// Texts of names that stay where they are: found by the address alone, so that nothing is read of the name. For one
+/// thread.
 class LastingNames {
  public:
   /// nullptr if there is none.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kymo_torch: where autograd stands, LibTorch's operator calls, and the memory of its CPU allocator. Works without CUDA.
+// kymo_torch: where autograd stands, LibTorch's operator calls, and the memory of its CPU allocator. Works without
+// CUDA.
 #include <memory>
 #include <optional>
 
@@ -25,7 +26,8 @@ class TorchCollector final : public Collector {
       throw Unavailable("the pass does not observe a plugin that links LibTorch");
     // A trace is to slow the launches down as little as can be: no callback for each operator.
     const bool with_operators = setting.pass != measure::Pass::kTrace;
-    if (with_operators) watch_operators(setting, setting.pass == measure::Pass::kOps ? OperatorDetail::kRows : OperatorDetail::kNames);
+    if (with_operators)
+      watch_operators(setting, setting.pass == measure::Pass::kOps ? OperatorDetail::kRows : OperatorDetail::kNames);
     standpoint_ = setting.standpoint;
     missing_.reset();
     standpoint_->current_node = &current_autograd_node;
@@ -77,4 +79,6 @@ const Module kModule{KYMO_BUILD_ID, make_collector, nullptr, nullptr, nullptr};
 }  // namespace
 }  // namespace kymo::collect
 
-extern "C" __attribute__((visibility("default"))) const kymo::collect::Module* kymo_module() { return &kymo::collect::kModule; }
+extern "C" __attribute__((visibility("default"))) const kymo::collect::Module* kymo_module() {
+  return &kymo::collect::kModule;
+}

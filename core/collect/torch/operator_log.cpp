@@ -26,8 +26,8 @@
 namespace kymo::collect {
 namespace {
 
-/// One watch. Kept for the life of the process, with the address space of its rows: a callback that began before the watch ended may
-/// still look at it and write to it.
+/// One watch. Kept for the life of the process, with the address space of its rows: a callback that began before the
+/// watch ended may still look at it and write to it.
 struct Watch {
   explicit Watch(const PassSetting& setting) : standpoint(setting.standpoint), run_start_ns(setting.run_start_ns) {}
 
@@ -109,7 +109,8 @@ constexpr std::string_view kNodePrefix = "autograd::engine::evaluate_function: "
 
 bool is_node(const char* name) {
   // Most names are told by their second letter: aten::
-  return name[0] == kNodePrefix[0] && name[1] == kNodePrefix[1] && std::strncmp(name, kNodePrefix.data(), kNodePrefix.size()) == 0;
+  return name[0] == kNodePrefix[0] && name[1] == kNodePrefix[1] &&
+         std::strncmp(name, kNodePrefix.data(), kNodePrefix.size()) == 0;
 }
 
 void note_node(OperatorRow& row) {
@@ -120,8 +121,8 @@ void note_node(OperatorRow& row) {
 }
 
 /// The call's row, but for its start; nullptr once the bound is reached. `name` is the name's text if it is known.
-OperatorRow* describe(Watch& watch, ThreadLog& log, const at::RecordFunction& call, const OpenCall& open, const RowText* name,
-                      bool backward) {
+OperatorRow* describe(Watch& watch, ThreadLog& log, const at::RecordFunction& call, const OpenCall& open,
+                      const RowText* name, bool backward) {
   const RowText* shapes = nullptr;
   if (!name && !log.intern_name(call, open.name, backward, name)) return nullptr;
   if (watch.shapes && !log.writer.intern(shapes_of(call.inputs()), shapes)) return nullptr;
@@ -234,9 +235,9 @@ void pass_nodes_down(std::vector<event::Operator>& calls) {
     if (!call.backward && call.parent >= 0) call.place.node = calls[static_cast<std::size_t>(call.parent)].place.node;
 }
 
-/// How many calls have a number. A call that has one is published within its callback, which may be under way on another thread: a moment's
-/// wait, after which each of them has a row. As many rows as numbers, asked in this order: a row of a call that begins meanwhile cannot
-/// stand in for one that is still to come.
+/// How many calls have a number. A call that has one is published within its callback, which may be under way on
+/// another thread: a moment's wait, after which each of them has a row. As many rows as numbers, asked in this order: a
+/// row of a call that begins meanwhile cannot stand in for one that is still to come.
 std::int64_t await_rows(const Watch& watch) {
   constexpr auto kLongest = std::chrono::seconds(1);
   const auto deadline = std::chrono::steady_clock::now() + kLongest;
@@ -281,7 +282,8 @@ void watch_operators(const PassSetting& setting, OperatorDetail detail) {
   Watch& begun = *watches().back();
   g_watch = &begun;
   auto callback = at::RecordFunctionCallback(&on_begin, &on_end);
-  // Not BACKWARD_FUNCTION: it lies within the engine's own record of the same node, and LibTorch spells the node's name for both.
+  // Not BACKWARD_FUNCTION: it lies within the engine's own record of the same node, and LibTorch spells the node's name
+  // for both.
   callback.scopes({at::RecordScope::FUNCTION}).needsInputs(begun.shapes);
   begun.callback = at::addGlobalCallback(callback);
 }
@@ -296,11 +298,14 @@ void end_operators(event::PassRecord& record, const char* source) {
   at::removeCallback(watch->callback);
   g_watch = nullptr;
   const std::int64_t missing = watch->rows ? move_rows(*watch, record.trace) : 0;
-  if (missing > 0) record.losses.push_back({source, missing, "operator calls that their threads had not noted when the pass ended"});
+  if (missing > 0)
+    record.losses.push_back({source, missing, "operator calls that their threads had not noted when the pass ended"});
   if (watch->lost > 0)
-    record.losses.push_back({source, watch->lost, "operator calls beyond the bound of " + format_bytes(watch->most_bytes)});
+    record.losses.push_back(
+        {source, watch->lost, "operator calls beyond the bound of " + format_bytes(watch->most_bytes)});
   if (watch->failed > 0)
-    record.losses.push_back({source, watch->failed, "operator calls that could not be described, or for want of memory"});
+    record.losses.push_back(
+        {source, watch->failed, "operator calls that could not be described, or for want of memory"});
 }
 
 std::int64_t open_operator() noexcept {

@@ -50,7 +50,8 @@ OperatorRows::Chunk* OperatorRows::take_chunk(std::uint32_t thread) noexcept {
   auto* const chunk = new (memory) Chunk;
   chunk->thread = thread;
   chunk->before = last_.load(std::memory_order_relaxed);
-  while (!last_.compare_exchange_weak(chunk->before, chunk, std::memory_order_release, std::memory_order_relaxed)) continue;
+  while (!last_.compare_exchange_weak(chunk->before, chunk, std::memory_order_release, std::memory_order_relaxed))
+    continue;
   return chunk;
 }
 

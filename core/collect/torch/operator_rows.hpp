@@ -19,8 +19,8 @@ struct RowText {
   std::string_view view() const { return {reinterpret_cast<const char*>(this + 1), size}; }
 };
 
-/// A call of an operator as its thread notes it: plain numbers and pointers, nothing to copy or to free. As large as a line of the cache,
-/// since each line written here drives one of the workload's out.
+/// A call of an operator as its thread notes it: plain numbers and pointers, nothing to copy or to free. As large as a
+/// line of the cache, since each line written here drives one of the workload's out.
 struct alignas(64) OperatorRow {
   std::int64_t start = 0;             ///< readings of a CallClock
   std::atomic<std::int64_t> end{-1};  ///< -1 while the call is open
@@ -36,12 +36,13 @@ struct alignas(64) OperatorRow {
   std::uint32_t node_thread : 31 = 0;  ///< of a backward node: LibTorch's number of the thread that made it
 };
 
-/// The rows of one watch. Threads fill chunks of their own without a lock (RowWriter); the chunks belong to the store, so nothing is lost
-/// when a thread ends. Address space stays reserved as long as the store lives: whoever still writes after release() does no harm.
+/// The rows of one watch. Threads fill chunks of their own without a lock (RowWriter); the chunks belong to the store,
+/// so nothing is lost when a thread ends. Address space stays reserved as long as the store lives: whoever still writes
+/// after release() does no harm.
 class OperatorRows {
  public:
-  /// Rows and their texts take at most `bytes`, rounded to pages, and never more than there are numbers for. Throws Unavailable if the
-  /// address space is not to be had.
+  /// Rows and their texts take at most `bytes`, rounded to pages, and never more than there are numbers for. Throws
+  /// Unavailable if the address space is not to be had.
   explicit OperatorRows(std::int64_t bytes);
 
   /// Touches memory that rows will take next. One thread at a time, outside timed stretches.
@@ -49,8 +50,8 @@ class OperatorRows {
 
   /// How many rows may be read. Any thread.
   std::int64_t published() const noexcept;
-  /// visit(const OperatorRow&, std::uint32_t thread) for every row that is published, in no order of threads. Any thread, while others
-  /// write.
+  /// visit(const OperatorRow&, std::uint32_t thread) for every row that is published, in no order of threads. Any
+  /// thread, while others write.
   template <class Visit>
   void each(Visit visit) const;
   /// Gives the pages back to the system. Rows and texts are gone.
@@ -89,7 +90,8 @@ void OperatorRows::each(Visit visit) const {
 /// One thread's way to write to a store. Touched by its thread alone.
 class RowWriter {
  public:
-  /// Forgets the store that it wrote to before. `thread` is the number that each() gives with its rows. Throws std::bad_alloc.
+  /// Forgets the store that it wrote to before. `thread` is the number that each() gives with its rows. Throws
+  /// std::bad_alloc.
   void begin(OperatorRows& rows, std::uint32_t thread);
 
   /// Whether add() has a row to give: false once the bound is reached.
@@ -104,8 +106,8 @@ class RowWriter {
   }
   void publish() noexcept { chunk_->used.store(++used_, std::memory_order_release); }
 
-  /// The text, kept once for each thread; nullptr if it is empty. False once the bound is reached. Not between has_room() and publish(): it
-  /// may open another chunk. Throws std::bad_alloc.
+  /// The text, kept once for each thread; nullptr if it is empty. False once the bound is reached. Not between
+  /// has_room() and publish(): it may open another chunk. Throws std::bad_alloc.
   bool intern(std::string_view text, const RowText*& kept);
 
  private:

@@ -11,7 +11,9 @@ namespace {
 class Deregistrations final : public c10::OpRegistrationListener {
  public:
   void onOperatorRegistered(const c10::OperatorHandle&) override {}
-  void onOperatorDeregistered(const c10::OperatorHandle&) override { g_deregistered_operators.fetch_add(1, std::memory_order_release); }
+  void onOperatorDeregistered(const c10::OperatorHandle&) override {
+    g_deregistered_operators.fetch_add(1, std::memory_order_release);
+  }
 };
 
 }  // namespace
@@ -20,8 +22,8 @@ std::atomic<std::uint32_t> g_deregistered_operators{0};
 
 void watch_registered_names() {
   // Never ended: operators may go when the process does.
-  [[maybe_unused]] static auto* const watched =
-      new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Deregistrations>()));
+  [[maybe_unused]] static auto* const watched = new c10::RegistrationHandleRAII(
+      c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Deregistrations>()));
 }
 
 bool is_registered_name(const at::RecordFunction& call, const char* name) {

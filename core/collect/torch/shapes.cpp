@@ -11,7 +11,8 @@ constexpr std::size_t kMostCharacters = 400;
 
 /// False if there is no room left.
 bool append(std::string& text, const at::Tensor& tensor) {
-  if (!tensor.defined() || tensor.is_nested() || tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides()) return true;
+  if (!tensor.defined() || tensor.is_nested() || tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
+    return true;
   if (text.size() > kMostCharacters) {
     text += " ...";
     return false;

@@ -46,7 +46,8 @@ std::optional<MemoryAction> action_of(const TraceEntry& entry) {
   }
 }
 
-/// The process's one recorder. Locks are taken in one order: the device allocator's, which is held while it reports, then the recorder's.
+/// The process's one recorder. Locks are taken in one order: the device allocator's, which is held while it reports,
+/// then the recorder's.
 class AllocatorRecorder {
  public:
   void begin(const PassSetting& setting, c10::DeviceIndex device);
@@ -117,7 +118,8 @@ void AllocatorRecorder::report(const TraceEntry& entry) noexcept {
   try {
     // The lock is recursive: the counters may be read here.
     const event::MemoryState reading = allocator_state(allocator::getDeviceStats(entry.device_)).current;
-    const bool with_stack = with_stacks_ && (*action == MemoryAction::kAllocate || *action == MemoryAction::kOutOfMemory);
+    const bool with_stack =
+        with_stacks_ && (*action == MemoryAction::kAllocate || *action == MemoryAction::kOutOfMemory);
     const Stack stack = with_stack && state == State::kRecording ? take_stack() : Stack();
     const std::lock_guard lock(mutex_);
     if (ended_) return;
@@ -170,7 +172,8 @@ void AllocatorRecorder::end(event::PassRecord& record, const char* source) {
   ended_ = true;
   last_ = nullptr;
   if (ledger_.disagreements() > 0)
-    record.losses.push_back({source, ledger_.disagreements(), "changes of the allocator's counters that it did not report"});
+    record.losses.push_back(
+        {source, ledger_.disagreements(), "changes of the allocator's counters that it did not report"});
   log_.hand_over(record, source);
 }
 

@@ -9,7 +9,8 @@ using event::MemoryState;
 namespace {
 
 bool moves_reserved_first(MemoryAction action) {
-  return action == MemoryAction::kSegmentAllocate || action == MemoryAction::kSegmentMap || action == MemoryAction::kSegmentUnmap;
+  return action == MemoryAction::kSegmentAllocate || action == MemoryAction::kSegmentMap ||
+         action == MemoryAction::kSegmentUnmap;
 }
 
 }  // namespace

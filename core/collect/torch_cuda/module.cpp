@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kymo_torch_cuda: peaks of LibTorch's caching allocator on the GPU, its state after each step, what it knew when a request failed, and in
-// the pass memory all that it does.
+// kymo_torch_cuda: peaks of LibTorch's caching allocator on the GPU, its state after each step, what it knew when a
+// request failed, and in the pass memory all that it does.
 #include <ATen/Context.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -27,7 +27,8 @@ constexpr std::size_t kMostReadings = 100'000;
 constexpr std::size_t kReadingsReserved = 1024;
 constexpr std::int64_t kBeforeSteps = -1;
 
-/// What the allocator says when it gives up. The allocator keeps its observers for good, so the slot is shared with the observer.
+/// What the allocator says when it gives up. The allocator keeps its observers for good, so the slot is shared with the
+/// observer.
 class FailedRequest {
  public:
   struct Sizes {
@@ -68,7 +69,8 @@ class TorchCudaCollector final : public Collector {
   std::string name() const override { return kName; }
 
   void arm(const PassSetting& setting) override {
-    if (setting.device != measure::DeviceKind::kCuda || !setting.uses_torch) throw Unavailable("the pass does not use LibTorch on a GPU");
+    if (setting.device != measure::DeviceKind::kCuda || !setting.uses_torch)
+      throw Unavailable("the pass does not use LibTorch on a GPU");
     device_ = static_cast<c10::DeviceIndex>(setting.device_index);
     run_start_ns_ = setting.run_start_ns;
     forget_events();
@@ -78,9 +80,10 @@ class TorchCudaCollector final : public Collector {
     readings_.reserve(kReadingsReserved);
     readings_lost_ = 0;
     try {
-      if (device_ < 0 || device_ >= c10::cuda::device_count_ensure_non_zero()) throw Unavailable("LibTorch sees no GPU of this index");
-      // The allocator has no state until LibTorch's lazy start-up; that is due in any workload that touches the GPU, and is made here
-      // through the same once-only path, so that peaks can be reset before the first allocation.
+      if (device_ < 0 || device_ >= c10::cuda::device_count_ensure_non_zero())
+        throw Unavailable("LibTorch sees no GPU of this index");
+      // The allocator has no state until LibTorch's lazy start-up; that is due in any workload that touches the GPU,
+      // and is made here through the same once-only path, so that peaks can be reset before the first allocation.
       at::globalContext().lazyInitDevice(c10::kCUDA);
       failed_->clear(device_);
       attach();
@@ -113,9 +116,9 @@ class TorchCudaCollector final : public Collector {
     if (missing_events_) record.losses.push_back(*missing_events_);
     record.memory_counters.insert(record.memory_counters.end(), readings_.begin(), readings_.end());
     if (readings_lost_ > 0)
-      record.losses.push_back(
-          {kName, readings_lost_,
-           "allocator readings beyond the first " + std::to_string(kMostReadings) + " of a pass, or refused by the device"});
+      record.losses.push_back({kName, readings_lost_,
+                               "allocator readings beyond the first " + std::to_string(kMostReadings) +
+                                   " of a pass, or refused by the device"});
     try {
       const event::MemoryState peak = allocator_state(allocator::getDeviceStats(device_)).peak;
       record.memory.allocated_bytes = peak.allocated_bytes;
@@ -142,8 +145,8 @@ class TorchCudaCollector final : public Collector {
     try {
       const std::int64_t time_ns = now_ns() - run_start_ns_;
       const auto stats = allocator::getDeviceStats(device_);
-      readings_.push_back({step, time_ns, stats.allocated_bytes[kAllPools].current, stats.reserved_bytes[kAllPools].current,
-                           stats.num_device_alloc - allocations_at_start_});
+      readings_.push_back({step, time_ns, stats.allocated_bytes[kAllPools].current,
+                           stats.reserved_bytes[kAllPools].current, stats.num_device_alloc - allocations_at_start_});
     } catch (const c10::Error&) {
       ++readings_lost_;
     }
@@ -167,7 +170,8 @@ class TorchCudaCollector final : public Collector {
   /// The allocator cannot detach an observer: one for the life of the process. It works only when a request has failed.
   void attach() {
     if (attached_) return;
-    // The second argument is the size of the block that the allocator asked the device for: the request, rounded up (2 MiB for large ones).
+    // The second argument is the size of the block that the allocator asked the device for: the request, rounded up (2
+    // MiB for large ones).
     allocator::attachOutOfMemoryObserver(
         [slot = failed_](std::int64_t device, std::size_t block_bytes, std::size_t, std::size_t free_bytes) {
           slot->set(device, static_cast<std::int64_t>(block_bytes), static_cast<std::int64_t>(free_bytes));
@@ -194,4 +198,6 @@ const Module kModule{KYMO_BUILD_ID, make_collector, nullptr, nullptr, nullptr};
 }  // namespace
 }  // namespace kymo::collect
 
-extern "C" __attribute__((visibility("default"))) const kymo::collect::Module* kymo_module() { return &kymo::collect::kModule; }
+extern "C" __attribute__((visibility("default"))) const kymo::collect::Module* kymo_module() {
+  return &kymo::collect::kModule;
+}

@@ -47,13 +47,14 @@ void check_pair(Operation operation, const at::Tensor& output, const at::Tensor&
   if (output.is_same(input)) return;
   check_tensor(operation, "input", input, device);
   if (output.scalar_type() != input.scalar_type())
-    refuse(operation, std::string("input and output must be of one type, they are ") + c10::toString(input.scalar_type()) + " and " +
-                          c10::toString(output.scalar_type()));
+    refuse(operation, std::string("input and output must be of one type, they are ") +
+                          c10::toString(input.scalar_type()) + " and " + c10::toString(output.scalar_type()));
 }
 
 void check_reduction(Operation operation, const at::Tensor& tensor, Reduction reduction) {
   if (reduction == Reduction::kAverage && !at::isFloatingType(tensor.scalar_type()))
-    refuse(operation, std::string("an average needs floating-point numbers, not ") + c10::toString(tensor.scalar_type()));
+    refuse(operation,
+           std::string("an average needs floating-point numbers, not ") + c10::toString(tensor.scalar_type()));
 }
 
 /// The one overlap that is allowed begins `offset` bytes into `whole`.
@@ -66,8 +67,8 @@ void check_overlap(Operation operation, const at::Tensor& whole, const at::Tenso
 
 void check_parts(Operation operation, const at::Tensor& whole, const at::Tensor& part, int rank, int size) {
   if (whole.numel() != part.numel() * size)
-    refuse(operation,
-           std::to_string(whole.numel()) + " elements are not " + std::to_string(size) + " parts of " + std::to_string(part.numel()));
+    refuse(operation, std::to_string(whole.numel()) + " elements are not " + std::to_string(size) + " parts of " +
+                          std::to_string(part.numel()));
   check_overlap(operation, whole, part, part.nbytes() * static_cast<std::size_t>(rank));
 }
 
@@ -88,7 +89,8 @@ const char* to_string(Operation operation) {
   }
 }
 
-void check_all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction, const at::Device& device) {
+void check_all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction,
+                      const at::Device& device) {
   check_pair(Operation::AllReduce, output, input, device);
   if (output.is_same(input)) return check_reduction(Operation::AllReduce, input, reduction);
   if (output.sizes() != input.sizes()) refuse(Operation::AllReduce, "input and output must have one shape");
@@ -96,8 +98,8 @@ void check_all_reduce(const at::Tensor& output, const at::Tensor& input, Reducti
   check_reduction(Operation::AllReduce, input, reduction);
 }
 
-void check_reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction, const at::Device& device, int rank,
-                          int size) {
+void check_reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction,
+                          const at::Device& device, int rank, int size) {
   check_pair(Operation::ReduceScatter, output, input, device);
   check_parts(Operation::ReduceScatter, input, output, rank, size);
   check_reduction(Operation::ReduceScatter, input, reduction);
@@ -111,7 +113,8 @@ void check_all_gather(const at::Tensor& output, const at::Tensor& input, const a
 void check_broadcast(const at::Tensor& tensor, int root, const at::Device& device, int size) {
   check_tensor(Operation::Broadcast, "tensor", tensor, device);
   if (root < 0 || root >= size)
-    refuse(Operation::Broadcast, "there is no rank " + std::to_string(root) + ", they are 0 to " + std::to_string(size - 1));
+    refuse(Operation::Broadcast,
+           "there is no rank " + std::to_string(root) + ", they are 0 to " + std::to_string(size - 1));
 }
 
 Collective Reporter::begin(Operation operation, std::uint64_t bytes, void* stream) {
@@ -120,8 +123,8 @@ Collective Reporter::begin(Operation operation, std::uint64_t bytes, void* strea
 }
 
 std::string Reporter::last_call() const {
-  return std::string(to_string(last_)) + " " + std::to_string(sequence_ - 1) + " of communicator '" + name_ + "' on rank " +
-         std::to_string(ctx_.rank());
+  return std::string(to_string(last_)) + " " + std::to_string(sequence_ - 1) + " of communicator '" + name_ +
+         "' on rank " + std::to_string(ctx_.rank());
 }
 
 void Health::fail(const std::string& why) {

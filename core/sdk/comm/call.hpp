@@ -10,7 +10,8 @@
 #include <string>
 #include <utility>
 
-/// What both backends need for a call: whether its tensors fit, how it is reported, and whether the communicator is still whole.
+/// What both backends need for a call: whether its tensors fit, how it is reported, and whether the communicator is
+/// still whole.
 namespace kymo::comm {
 
 /// all_reduce, reduce_scatter, all_gather, broadcast, barrier.
@@ -18,8 +19,8 @@ const char* to_string(Operation operation);
 
 /// The checks throw std::invalid_argument, in one line.
 void check_all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction, const at::Device& device);
-void check_reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction, const at::Device& device, int rank,
-                          int size);
+void check_reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction,
+                          const at::Device& device, int rank, int size);
 void check_all_gather(const at::Tensor& output, const at::Tensor& input, const at::Device& device, int rank, int size);
 void check_broadcast(const at::Tensor& tensor, int root, const at::Device& device, int size);
 

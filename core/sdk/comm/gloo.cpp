@@ -37,13 +37,14 @@ class GlooCommunicator final : public Communicator {
     settings->devices.push_back(choose_device(meeting, network_));
     settings->timeout = options.deadline;
     group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(meeting.store, rank_, size_, settings);
-    description_ = "Gloo of LibTorch " TORCH_VERSION ", " + network_ + ", " + std::to_string(settings->threads) + " threads";
+    description_ =
+        "Gloo of LibTorch " TORCH_VERSION ", " + network_ + ", " + std::to_string(settings->threads) + " threads";
     if (const std::string set = environment_of("GLOO_"); !set.empty()) description_ += ", " + set;
   }
   GlooCommunicator(const GlooCommunicator&) = delete;
   GlooCommunicator& operator=(const GlooCommunicator&) = delete;
-  /// Waits for the calls that are under way, but not after a failure or for a cancelled run. Gloo cannot be interrupted: then its threads
-  /// are left to run into their deadline.
+  /// Waits for the calls that are under way, but not after a failure or for a cancelled run. Gloo cannot be
+  /// interrupted: then its threads are left to run into their deadline.
   ~GlooCommunicator() override {
     if (!health_->failed()) return;
     bool any_open = false;
@@ -60,7 +61,8 @@ class GlooCommunicator final : public Communicator {
     return all_reduce(tensor, tensor, reduction);
   }
 
-  std::unique_ptr<comm::Work> all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
+  std::unique_ptr<comm::Work> all_reduce(const at::Tensor& output, const at::Tensor& input,
+                                         Reduction reduction) override {
     check_all_reduce(output, input, reduction, at::kCPU);
     return start(Operation::AllReduce, input.nbytes(), [&](GlooProgress& progress) {
       progress.hold({output, input}, {});
@@ -70,7 +72,8 @@ class GlooCommunicator final : public Communicator {
     });
   }
 
-  std::unique_ptr<comm::Work> reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
+  std::unique_ptr<comm::Work> reduce_scatter(const at::Tensor& output, const at::Tensor& input,
+                                             Reduction reduction) override {
     check_reduce_scatter(output, input, reduction, at::kCPU, rank_, size_);
     return start(Operation::ReduceScatter, input.nbytes(), [&](GlooProgress& progress) {
       // Gloo has no reduce_scatter, and its reductions write into what they are given.
@@ -131,7 +134,8 @@ class GlooCommunicator final : public Communicator {
     health_->check();
     while (!calls_.empty() && calls_.front()->ended()) calls_.pop_front();
     Collective report = reporter_.begin(operation, bytes, nullptr);
-    auto progress = calls_.emplace_back(std::make_shared<GlooProgress>(std::move(report), health_, reporter_.last_call()));
+    auto progress =
+        calls_.emplace_back(std::make_shared<GlooProgress>(std::move(report), health_, reporter_.last_call()));
     if (bytes == 0 && operation != Operation::Barrier) {
       progress->finish();
     } else {
@@ -165,7 +169,8 @@ std::unique_ptr<Communicator> make_gloo(const Context& ctx, const Meeting& meeti
     throw std::runtime_error("Gloo could not connect the ranks of communicator '" + meeting.name +
                              "': " + first_line(error.what_without_backtrace()));
   } catch (const std::exception& error) {
-    throw std::runtime_error("Gloo could not connect the ranks of communicator '" + meeting.name + "': " + first_line(error.what()));
+    throw std::runtime_error("Gloo could not connect the ranks of communicator '" + meeting.name +
+                             "': " + first_line(error.what()));
   }
 }
 

@@ -11,7 +11,8 @@ void GlooProgress::hold(std::vector<at::Tensor> tensors, std::function<void()> l
   last_ = std::move(last);
 }
 
-void GlooProgress::follow(const std::shared_ptr<GlooProgress>& self, const c10::intrusive_ptr<c10::ivalue::Future>& future) {
+void GlooProgress::follow(const std::shared_ptr<GlooProgress>& self,
+                          const c10::intrusive_ptr<c10::ivalue::Future>& future) {
   future->addCallback([self](c10::ivalue::Future& ended) { self->future_ended(ended); });
 }
 

@@ -29,7 +29,8 @@ Addresses resolve(const Rendezvous& where, int type) {
   hints.ai_socktype = type;
   addrinfo* found = nullptr;
   if (const int code = getaddrinfo(where.host.c_str(), std::to_string(where.port).c_str(), &hints, &found); code != 0)
-    throw std::runtime_error("the address " + place(where) + ", where the ranks meet, is not known: " + gai_strerror(code));
+    throw std::runtime_error("the address " + place(where) +
+                             ", where the ranks meet, is not known: " + gai_strerror(code));
   return {found, &freeaddrinfo};
 }
 
@@ -55,7 +56,10 @@ class Connected {
     socklen_t length = sizeof address;
     char text[NI_MAXHOST] = "";
     if (socket_ < 0 || getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length) != 0) return "";
-    return getnameinfo(reinterpret_cast<sockaddr*>(&address), length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0 ? text : "";
+    return getnameinfo(reinterpret_cast<sockaddr*>(&address), length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) ==
+                   0
+               ? text
+               : "";
   }
 
  private:
@@ -73,8 +77,8 @@ std::string seconds(const Options& options) { return std::to_string(options.dead
 void await_server(const Context& ctx, const Rendezvous& where, const Options& options, Clock::time_point end) {
   for (Pause pause; !Connected(where, SOCK_STREAM); pause.sleep(ctx, "rank 0"))
     if (Clock::now() > end)
-      throw std::runtime_error("rank 0 of " + std::to_string(ctx.world_size()) + " is missing: nothing answered at " + place(where) +
-                               " for " + seconds(options));
+      throw std::runtime_error("rank 0 of " + std::to_string(ctx.world_size()) + " is missing: nothing answered at " +
+                               place(where) + " for " + seconds(options));
 }
 
 StorePointer open_store(const Context& ctx, const Rendezvous& where, const Options& options, Clock::time_point end) {
@@ -85,12 +89,13 @@ StorePointer open_store(const Context& ctx, const Rendezvous& where, const Optio
   settings.isServer = is_server;
   settings.waitWorkers = false;  // meet() waits, and names who is missing
   settings.multiTenant = true;   // another plugin of this process may serve the same run
-  settings.timeout = std::max(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()), std::chrono::milliseconds(1000));
+  settings.timeout = std::max(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()),
+                              std::chrono::milliseconds(1000));
   return c10::make_intrusive<c10d::TCPStore>(where.host, settings);
 }
 
-/// One store for all communicators of a run. It is kept until this process meets elsewhere, and never closed at exit: the others may
-/// still need what rank 0 serves, and LibTorch may be gone by then.
+/// One store for all communicators of a run. It is kept until this process meets elsewhere, and never closed at exit:
+/// the others may still need what rank 0 serves, and LibTorch may be gone by then.
 StorePointer store_at(const Context& ctx, const Rendezvous& where, const Options& options, Clock::time_point end) {
   static std::mutex mutex;
   static auto* const kept = new std::pair<std::string, StorePointer>;
@@ -114,14 +119,15 @@ std::string list_missing(c10d::Store& store, int size) {
   return (missing == 1 ? "rank " : "ranks ") + names + (missing == 1 ? " is" : " are");
 }
 
-void await_ranks(const Context& ctx, c10d::Store& store, const std::string& name, const Options& options, Clock::time_point end) {
+void await_ranks(const Context& ctx, c10d::Store& store, const std::string& name, const Options& options,
+                 Clock::time_point end) {
   std::vector<std::string> keys;
   for (int rank = 0; rank < ctx.world_size(); ++rank) keys.push_back(here(rank));
   for (Pause pause; !store.check(keys); pause.sleep(ctx, "the other ranks"))
     if (Clock::now() > end)
-      throw std::runtime_error(list_missing(store, ctx.world_size()) + " missing of the " + std::to_string(ctx.world_size()) +
-                               " of communicator '" + name + "': did not come to " + place(ctx.rendezvous()) + " within " +
-                               seconds(options));
+      throw std::runtime_error(list_missing(store, ctx.world_size()) + " missing of the " +
+                               std::to_string(ctx.world_size()) + " of communicator '" + name + "': did not come to " +
+                               place(ctx.rendezvous()) + " within " + seconds(options));
 }
 
 void check_agreement(const Context& ctx, c10d::Store& store, const std::string& mine) {
@@ -129,8 +135,9 @@ void check_agreement(const Context& ctx, c10d::Store& store, const std::string& 
     const std::vector<std::uint8_t> value = store.get(here(rank));
     const std::string theirs(value.begin(), value.end());
     if (theirs != mine)
-      throw std::invalid_argument("rank " + std::to_string(rank) + " wants " + theirs + " and rank " + std::to_string(ctx.rank()) + " " +
-                                  mine + ": all ranks of a communicator need the same backend");
+      throw std::invalid_argument("rank " + std::to_string(rank) + " wants " + theirs + " and rank " +
+                                  std::to_string(ctx.rank()) + " " + mine +
+                                  ": all ranks of a communicator need the same backend");
   }
 }
 
@@ -142,7 +149,8 @@ Meeting meet_others(const Context& ctx, Backend backend, const Options& options,
   // Counted by each rank for itself: the same on all, for they make their communicators in the same order.
   const std::string own = "kymo/" + options.name;
   const std::int64_t number = store->add(own + "/made by/" + std::to_string(ctx.rank()), 1);
-  Meeting meeting{c10::make_intrusive<c10d::PrefixStore>(own + "/" + std::to_string(number), store), options.name, "", end};
+  Meeting meeting{c10::make_intrusive<c10d::PrefixStore>(own + "/" + std::to_string(number), store), options.name, "",
+                  end};
   if (number > 1) meeting.name += "#" + std::to_string(number);
   meeting.store->set(here(ctx.rank()), std::string(to_string(backend)));
   await_ranks(ctx, *meeting.store, meeting.name, options, end);

@@ -29,12 +29,12 @@ struct Meeting {
   Clock::time_point end;    ///< when the deadline passes
 };
 
-/// Waits for all ranks. Throws std::runtime_error that names those that are missing at the deadline, and when the run is cancelled;
-/// std::invalid_argument if the ranks do not agree on the backend.
+/// Waits for all ranks. Throws std::runtime_error that names those that are missing at the deadline, and when the run
+/// is cancelled; std::invalid_argument if the ranks do not agree on the backend.
 Meeting meet(const Context& ctx, Backend backend, const Options& options);
 
-/// Whether all `ranks` ranks call this within `patience` of the first; every one of them gets the same answer. Called once by each. A store
-/// that cannot be reached is a no.
+/// Whether all `ranks` ranks call this within `patience` of the first; every one of them gets the same answer. Called
+/// once by each. A store that cannot be reached is a no.
 bool part_together(const Meeting& meeting, int ranks, std::chrono::milliseconds patience) noexcept;
 
 }  // namespace kymo::comm

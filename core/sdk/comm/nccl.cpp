@@ -95,7 +95,8 @@ class NcclCommunicator final : public Communicator {
     int lowest = 0;
     int highest = 0;
     check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "no stream for a communicator");
-    check_cuda(cudaStreamCreateWithPriority(&own_stream_, cudaStreamNonBlocking, highest), "no stream for a communicator");
+    check_cuda(cudaStreamCreateWithPriority(&own_stream_, cudaStreamNonBlocking, highest),
+               "no stream for a communicator");
   }
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
@@ -104,7 +105,8 @@ class NcclCommunicator final : public Communicator {
   ~NcclCommunicator() override {
     constexpr std::chrono::seconds kPatience{10};
     const OnDevice device(device_.index());
-    if (!session_->failed() && !drain_all(kPatience)) session_->fail("the communicator was closed with a collective under way");
+    if (!session_->failed() && !drain_all(kPatience))
+      session_->fail("the communicator was closed with a collective under way");
     drain(kPatience);  // an abort takes a moment to reach the device, and until then its tensors are written
     session_->close();
     cudaEventDestroy(ready_);
@@ -119,21 +121,25 @@ class NcclCommunicator final : public Communicator {
     int version = 0;
     ncclGetVersion(&version);
     const std::string set = environment_of("NCCL_");
-    return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." + std::to_string(version % 100) +
-           (own_stream_ ? "" : ", on the current stream") + (set.empty() ? "" : ", " + set);
+    return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." +
+           std::to_string(version % 100) + (own_stream_ ? "" : ", on the current stream") +
+           (set.empty() ? "" : ", " + set);
   }
 
-  std::unique_ptr<Work> all_reduce(const at::Tensor& tensor, Reduction reduction) override { return all_reduce(tensor, tensor, reduction); }
+  std::unique_ptr<Work> all_reduce(const at::Tensor& tensor, Reduction reduction) override {
+    return all_reduce(tensor, tensor, reduction);
+  }
 
   std::unique_ptr<Work> all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
     check_all_reduce(output, input, reduction, device_);
     return start({Operation::AllReduce, input.nbytes()}, output, input, [&](cudaStream_t stream) {
-      return ncclAllReduce(input.const_data_ptr(), output.mutable_data_ptr(), count_of(input), nccl_type(input), nccl_reduction(reduction),
-                           session_->get(), stream);
+      return ncclAllReduce(input.const_data_ptr(), output.mutable_data_ptr(), count_of(input), nccl_type(input),
+                           nccl_reduction(reduction), session_->get(), stream);
     });
   }
 
-  std::unique_ptr<Work> reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction) override {
+  std::unique_ptr<Work> reduce_scatter(const at::Tensor& output, const at::Tensor& input,
+                                       Reduction reduction) override {
     check_reduce_scatter(output, input, reduction, device_, rank(), size());
     return start({Operation::ReduceScatter, input.nbytes()}, output, input, [&](cudaStream_t stream) {
       return ncclReduceScatter(input.const_data_ptr(), output.mutable_data_ptr(), count_of(output), nccl_type(input),
@@ -144,7 +150,8 @@ class NcclCommunicator final : public Communicator {
   std::unique_ptr<Work> all_gather(const at::Tensor& output, const at::Tensor& input) override {
     check_all_gather(output, input, device_, rank(), size());
     return start({Operation::AllGather, output.nbytes()}, output, input, [&](cudaStream_t stream) {
-      return ncclAllGather(input.const_data_ptr(), output.mutable_data_ptr(), count_of(input), nccl_type(input), session_->get(), stream);
+      return ncclAllGather(input.const_data_ptr(), output.mutable_data_ptr(), count_of(input), nccl_type(input),
+                           session_->get(), stream);
     });
   }
 
@@ -161,7 +168,8 @@ class NcclCommunicator final : public Communicator {
     const OnDevice device(device_.index());
     if (!token_.defined()) token_ = at::zeros({1}, at::TensorOptions().dtype(at::kInt).device(device_));
     start({Operation::Barrier, 0}, token_, token_, [&](cudaStream_t stream) {
-      return ncclAllReduce(token_.const_data_ptr(), token_.mutable_data_ptr(), 1, ncclInt32, ncclSum, session_->get(), stream);
+      return ncclAllReduce(token_.const_data_ptr(), token_.mutable_data_ptr(), 1, ncclInt32, ncclSum, session_->get(),
+                           stream);
     });
     const std::string call = reporter_.last_call();
     if (!own_stream_) flights_.follow(*last_stream_);
@@ -181,7 +189,8 @@ class NcclCommunicator final : public Communicator {
 
   template <typename Queue>
   std::unique_ptr<Work> start(const Call& call, const at::Tensor& output, const at::Tensor& input, const Queue& queue) {
-    if (open_group != (in_group_ ? this : nullptr)) throw std::logic_error("a group takes only calls of its own communicator and thread");
+    if (open_group != (in_group_ ? this : nullptr))
+      throw std::logic_error("a group takes only calls of its own communicator and thread");
     session_->check();
     const OnDevice device(device_.index());
     const cudaStream_t caller = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
@@ -206,7 +215,8 @@ class NcclCommunicator final : public Communicator {
   }
 
   void accept(ncclResult_t result) {
-    if (result != ncclSuccess) session_->accept(result, reporter_.last_call());  // naming the call costs as much as a small one of them
+    if (result != ncclSuccess)
+      session_->accept(result, reporter_.last_call());  // naming the call costs as much as a small one of them
   }
 
   void prepare(Flight& flight, cudaStream_t caller) const {
@@ -229,8 +239,8 @@ class NcclCommunicator final : public Communicator {
       throw std::runtime_error("a collective of this communicator cannot be captured into a graph");
   }
 
-  /// On the current stream nothing has to be kept or waited for: memory that is freed is used again by that stream alone, and so after the
-  /// call. An event would cost as much as a fifth of a small message.
+  /// On the current stream nothing has to be kept or waited for: memory that is freed is used again by that stream
+  /// alone, and so after the call. An event would cost as much as a fifth of a small message.
   void launch(const std::shared_ptr<Flight>& flight) {
     last_stream_ = flight->stream;
     if (!own_stream_) return flights_.pass(flight);
@@ -269,7 +279,8 @@ class NcclCommunicator final : public Communicator {
     return drain(patience);
   }
 
-  // A group is launched as a whole at its end, so it waits for the caller's stream only then, and once: unless the caller changes streams.
+  // A group is launched as a whole at its end, so it waits for the caller's stream only then, and once: unless the
+  // caller changes streams.
   void join_group(const std::shared_ptr<Flight>& flight, cudaStream_t caller, Collective report) {
     if (group_ && group_caller_ != caller) order(flight->stream, group_caller_);
     group_ = flight;
@@ -301,7 +312,8 @@ class NcclCommunicator final : public Communicator {
     launch(flight);
   }
 
-  /// Throws nothing: it may run while an exception leaves the group. The other ranks would wait for the calls that are missing here.
+  /// Throws nothing: it may run while an exception leaves the group. The other ranks would wait for the calls that are
+  /// missing here.
   void abandon_group() noexcept {
     ncclGroupEnd();
     session_->fail("a group of communicator '" + reporter_.name() + "' was left by an exception");
@@ -312,7 +324,8 @@ class NcclCommunicator final : public Communicator {
   const at::Device device_;
   const std::shared_ptr<NcclSession> session_;
   Flights flights_;
-  cudaEvent_t ready_ = nullptr;  ///< recorded anew at each call: a stream waits for what it stood for when it was told to
+  cudaEvent_t ready_ =
+      nullptr;  ///< recorded anew at each call: a stream waits for what it stood for when it was told to
   cudaStream_t own_stream_ = nullptr;
   std::optional<cudaStream_t> last_stream_;  ///< of the last call
   at::Tensor token_;                         ///< what a barrier reduces

@@ -17,8 +17,8 @@ struct Flight {
   Flight& operator=(const Flight&) = delete;
   ~Flight();
 
-  /// Records the event behind what the stream holds, unless it stands there. Throws std::runtime_error, as landed() does, on an error of
-  /// the device.
+  /// Records the event behind what the stream holds, unless it stands there. Throws std::runtime_error, as landed()
+  /// does, on an error of the device.
   void mark();
   /// True once the work before its event is done, which is recorded now if it was not.
   bool landed();
@@ -31,7 +31,8 @@ struct Flight {
   std::vector<at::Tensor> kept;
 };
 
-/// Flights under way, and their events for later calls: making an event at each call would cost more than a small message.
+/// Flights under way, and their events for later calls: making an event at each call would cost more than a small
+/// message.
 class Flights {
  public:
   /// One that nobody uses.

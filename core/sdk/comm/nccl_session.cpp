@@ -25,7 +25,8 @@ ncclUniqueId share_id(const Context& ctx, const Meeting& meeting, Clock::time_po
     return id;
   }
   for (Pause pause; !meeting.store->check({kIdKey}); pause.sleep(ctx, "NCCL on rank 0"))
-    if (Clock::now() > end) throw std::runtime_error("rank 0 did not start NCCL in time for communicator '" + meeting.name + "'");
+    if (Clock::now() > end)
+      throw std::runtime_error("rank 0 did not start NCCL in time for communicator '" + meeting.name + "'");
   const std::vector<std::uint8_t> bytes = meeting.store->get(kIdKey);
   if (bytes.size() != sizeof id) throw std::runtime_error("rank 0 sent an id of another version of NCCL");
   std::memcpy(&id, bytes.data(), sizeof id);
@@ -43,10 +44,11 @@ struct Joining {
   ncclComm_t comm = nullptr;
 };
 
-void join_ranks(const std::shared_ptr<Joining>& joining, const ncclUniqueId& id, ncclConfig_t config, int rank, int size, int device) {
+void join_ranks(const std::shared_ptr<Joining>& joining, const ncclUniqueId& id, ncclConfig_t config, int rank,
+                int size, int device) {
   ncclComm_t comm = nullptr;
-  ncclResult_t result =
-      cudaSetDevice(device) == cudaSuccess ? ncclCommInitRankConfig(&comm, size, id, rank, &config) : ncclUnhandledCudaError;
+  ncclResult_t result = cudaSetDevice(device) == cudaSuccess ? ncclCommInitRankConfig(&comm, size, id, rank, &config)
+                                                             : ncclUnhandledCudaError;
   while (result == ncclInProgress) {  // NCCL_COMM_BLOCKING=0 overrides the setting
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (const ncclResult_t asked = ncclCommGetAsyncError(comm, &result); asked != ncclSuccess) result = asked;
@@ -76,9 +78,10 @@ void check_cuda(cudaError_t result, const char* what) {
   if (result != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(result));
 }
 
-// A non-blocking communicator would have a deadline by itself, but in NCCL 2.28 each of its calls launches from a new thread: slow for
-// small messages, and the kernel could not be attributed to the thread that called. So the communicator is blocking, and only joining,
-// which waits for other ranks, gets a thread that can be left behind when the deadline passes.
+// A non-blocking communicator would have a deadline by itself, but in NCCL 2.28 each of its calls launches from a new
+// thread: slow for small messages, and the kernel could not be attributed to the thread that called. So the
+// communicator is blocking, and only joining, which waits for other ranks, gets a thread that can be left behind when
+// the deadline passes.
 NcclSession::NcclSession(const Context& ctx, const Meeting& meeting, const Options& options)
     : ctx_(ctx), meeting_(meeting), deadline_(options.deadline) {
   const Clock::time_point end = Clock::now() + deadline_;
@@ -96,13 +99,15 @@ NcclSession::NcclSession(const Context& ctx, const Meeting& meeting, const Optio
     const bool late = Clock::now() > end;
     if (!late && !ctx.cancelled()) continue;
     joining->abandoned = true;
-    throw std::runtime_error("NCCL could not connect the ranks of communicator '" + meeting.name +
-                             "': " + (late ? "not done after " + std::to_string(deadline_.count()) + " s" : "the run was cancelled"));
+    throw std::runtime_error(
+        "NCCL could not connect the ranks of communicator '" + meeting.name +
+        "': " + (late ? "not done after " + std::to_string(deadline_.count()) + " s" : "the run was cancelled"));
   }
   if (joining->result != ncclSuccess) {
     if (joining->comm) ncclCommAbort(joining->comm);
     throw std::runtime_error("NCCL could not connect the ranks of communicator '" + meeting.name + "' from rank " +
-                             std::to_string(ctx.rank()) + ", GPU " + std::to_string(ctx.device_index()) + ": " + joining->words);
+                             std::to_string(ctx.rank()) + ", GPU " + std::to_string(ctx.device_index()) + ": " +
+                             joining->words);
   }
   comm_ = joining->comm;
 }

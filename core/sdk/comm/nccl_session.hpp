@@ -17,8 +17,8 @@ std::string words_of(ncclResult_t result);
 /// Throws std::runtime_error that begins with `what`.
 void check_cuda(cudaError_t result, const char* what);
 
-/// Makes a device the current one. Where it is already this only looks; c10's guard asks the driver twice whether the device has a context,
-/// which is a part of a small message's time.
+/// Makes a device the current one. Where it is already this only looks; c10's guard asks the driver twice whether the
+/// device has a context, which is a part of a small message's time.
 class OnDevice {
  public:
   /// What goes wrong here, the calls that follow say.
@@ -40,7 +40,8 @@ class OnDevice {
 /// NCCL's communicator and whether it may still be used. It is shared with Work, which may outlive the Communicator.
 class NcclSession {
  public:
-  /// Waits for all ranks to join, and no longer than the deadline or until the run is cancelled. Throws std::runtime_error.
+  /// Waits for all ranks to join, and no longer than the deadline or until the run is cancelled. Throws
+  /// std::runtime_error.
   NcclSession(const Context& ctx, const Meeting& meeting, const Options& options);
   NcclSession(const NcclSession&) = delete;
   NcclSession& operator=(const NcclSession&) = delete;

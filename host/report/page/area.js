@@ -45,17 +45,26 @@ function drawBands(context, surface, view, bands, ink) {
 
 // How positions and values of an area chart are written.
 class AreaWords {
-  constructor(rows) { this.rows = rows; }
+  constructor(rows) {
+    this.rows = rows;
+  }
   ticks(low, high, target) {
     const { rows } = this;
     if (rows.nanoseconds) {
       const { heading, ticks } = timeTicks(low, high, target);
       return { heading: heading.replace("time since the first event", rows.xTitle), ticks };
     }
-    return { heading: rows.xUnit ? `${rows.xTitle} (${rows.xUnit})` : rows.xTitle, ticks: axisTicks(low, high, target, 1) };
+    return {
+      heading: rows.xUnit ? `${rows.xTitle} (${rows.xUnit})` : rows.xTitle,
+      ticks: axisTicks(low, high, target, 1),
+    };
   }
-  position(x) { return this.rows.nanoseconds ? durationText(x) : `${significant(x, 6)} ${this.rows.xUnit}`; }
-  value(y) { return this.rows.bytes ? bytesText(Math.round(y)) : `${significant(y, 4)} ${this.rows.yUnit}`; }
+  position(x) {
+    return this.rows.nanoseconds ? durationText(x) : `${significant(x, 6)} ${this.rows.xUnit}`;
+  }
+  value(y) {
+    return this.rows.bytes ? bytesText(Math.round(y)) : `${significant(y, 4)} ${this.rows.yUnit}`;
+  }
   bandAt(x) {
     const band = this.rows.bands.find((each) => x >= each.start && x < each.end);
     return band ? band.label : "";
@@ -89,7 +98,8 @@ class AreaView extends View {
     for (let column = 0; column < count; ++column) {
       let best = next - 1;
       const end = this.range.low + step * (column + 1);
-      for (; next < this.x.length && this.x[next] <= end; ++next) if (best < 0 || this.total[next] > this.total[best]) best = next;
+      for (; next < this.x.length && this.x[next] <= end; ++next)
+        if (best < 0 || this.total[next] > this.total[best]) best = next;
       const ended = best === this.x.length - 1 && this.x[best] < end - step;
       chosen[column] = ended ? -1 : best;
     }
@@ -137,7 +147,11 @@ class AreaView extends View {
     const width = plot.width / count;
     for (let step = 0; step < count; ++step) {
       const column = backwards ? count - 1 - step : step;
-      const inside = step > 0 && step < count - 1 && heights[column] === heights[column - 1] && heights[column] === heights[column + 1];
+      const inside =
+        step > 0 &&
+        step < count - 1 &&
+        heights[column] === heights[column - 1] &&
+        heights[column] === heights[column + 1];
       if (inside) continue;
       const from = plot.left + (backwards ? column + 1 : column) * width;
       context.lineTo(from, y(heights[column]));
@@ -161,7 +175,8 @@ class AreaView extends View {
     const lines = [["", this.words.position(this.x[row])]];
     const band = this.words.bandAt(this.x[row]);
     if (band) lines.push(["in", band]);
-    for (let s = this.values.length - 1; s >= 0; --s) lines.push([this.rows.series[s].name, this.words.value(this.values[s][row])]);
+    for (let s = this.values.length - 1; s >= 0; --s)
+      lines.push([this.rows.series[s].name, this.words.value(this.values[s][row])]);
     if (this.values.length > 1) lines.push(["sum", this.words.value(this.total[row])]);
     return lines;
   }
@@ -190,7 +205,12 @@ function areaViews(root, rows) {
   const range = new Range(first, last, rows.nanoseconds ? 20 : (last - first) * 1e-6);
   const views = [new AreaView(root, rows, range)];
   if (blocks) views.push(new BlocksView(root, rows, range, blocks));
-  addHelp(root, "Click a chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything. Ctrl with the wheel zooms at once." +
-    (blocks ? " Each band below is one block of memory: the longer it has lived, the lower it lies. Shift with W or S stretches it, dragging moves it up and down, / searches, Enter goes to the next match." : ""));
+  addHelp(
+    root,
+    "Click a chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything. Ctrl with the wheel zooms at once." +
+      (blocks
+        ? " Each band below is one block of memory: the longer it has lived, the lower it lies. Shift with W or S stretches it, dragging moves it up and down, / searches, Enter goes to the next match."
+        : ""),
+  );
   return views;
 }

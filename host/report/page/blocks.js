@@ -78,7 +78,8 @@ class BlockPicture {
       const diedBefore = died;
       died = firstAbove(blocks.deaths, time, died);
       if (died > diedBefore) this.bury(blocks.end, time);
-      for (; born < blocks.count && blocks.start[born] <= time; ++born) if (blocks.end[born] > time) this.alive[this.living++] = born;
+      for (; born < blocks.count && blocks.start[born] <= time; ++born)
+        if (blocks.end[born] > time) this.alive[this.living++] = born;
       if (column > 0 && born === bornBefore && died === diedBefore && blocks.restX.length === 0) this.repeat(column);
       else this.stack(blocks.bytes, column, blocks.restAt(time));
       this.most = Math.max(this.most, this.living);
@@ -120,7 +121,8 @@ class BlockPicture {
       const to = (height - 1 - y) * width;
       for (let x = 0; x < width; ++x) {
         const id = ids[from + x];
-        const edge = id !== EMPTY && y > 0 && y + 3 < height && ids[from + x - width] !== id && ids[from + x + 3 * width] === id;
+        const edge =
+          id !== EMPTY && y > 0 && y + 3 < height && ids[from + x - width] !== id && ids[from + x + 3 * width] === id;
         pixels[to + x] = edge ? dark : colourOf(id);
       }
     }
@@ -134,7 +136,18 @@ const mixed = (from, to, part) => from.map((each, i) => Math.round(each + (to[i]
 class BlocksView extends View {
   constructor(root, rows, range, blocks) {
     super(root, range, `${rows.caption} Block by block.`, "Search blocks");
-    Object.assign(this, { rows, blocks, smallest: 0, matches: null, order: [], match: -1, hovered: EMPTY, words: new AreaWords(rows), lowest: 0, stretch: 1 });
+    Object.assign(this, {
+      rows,
+      blocks,
+      smallest: 0,
+      matches: null,
+      order: [],
+      match: -1,
+      hovered: EMPTY,
+      words: new AreaWords(rows),
+      lowest: 0,
+      stretch: 1,
+    });
     this.addSlider();
     const legend = element("div", { className: "kymo-legend" });
     this.swatches = blocks.rows.categories.map((name, i) => {
@@ -158,8 +171,10 @@ class BlocksView extends View {
       const place = Number(this.slider.value);
       this.setSmallest(place === 0 ? 0 : low * (high / low) ** (place / 100));
     });
-    this.toolbar.bar.insertBefore(element("label", { className: "kymo-slider" }, "Smallest block shown ", this.slider, this.sliderText),
-      this.toolbar.bar.querySelector(".kymo-gap"));
+    this.toolbar.bar.insertBefore(
+      element("label", { className: "kymo-slider" }, "Smallest block shown ", this.slider, this.sliderText),
+      this.toolbar.bar.querySelector(".kymo-gap"),
+    );
   }
 
   // Blocks below so many bytes are drawn together as one band. Returns how many those are.
@@ -173,7 +188,9 @@ class BlocksView extends View {
   }
 
   // How many bytes the height of the plot stands for.
-  shownBytes() { return (this.blocks.highest * 1.03) / this.stretch; }
+  shownBytes() {
+    return (this.blocks.highest * 1.03) / this.stretch;
+  }
   zoomValues(factor) {
     const middle = this.lowest + this.shownBytes() / 2;
     this.stretch = clamp(this.stretch / factor, 1, 1e4);
@@ -183,8 +200,12 @@ class BlocksView extends View {
     this.lowest = clamp(bytes, 0, this.blocks.highest * 1.03 - this.shownBytes());
     this.surface.request();
   }
-  scrolls() { return this.stretch > 1; }
-  scrollBy(pixels) { this.moveTo(this.lowest - (pixels / this.plot.height) * this.shownBytes()); }
+  scrolls() {
+    return this.stretch > 1;
+  }
+  scrollBy(pixels) {
+    this.moveTo(this.lowest - (pixels / this.plot.height) * this.shownBytes());
+  }
   reset() {
     this.stretch = 1;
     this.lowest = 0;
@@ -203,7 +224,11 @@ class BlocksView extends View {
     drawTimeAxis(context, this.range, this.plot, ink, (low, high, target) => this.words.ticks(low, high, target));
     const picture = this.fillPicture();
     this.paintPicture(context, picture, ink);
-    return { blocks: picture.shown.reduce((sum, each) => sum + each, 0), alive: picture.most, milliseconds: performance.now() - began };
+    return {
+      blocks: picture.shown.reduce((sum, each) => sum + each, 0),
+      alive: picture.most,
+      milliseconds: performance.now() - began,
+    };
   }
 
   // What the pixels show depends on the range, the size and the slider; hovering and searching only colour it anew.
@@ -234,7 +259,9 @@ class BlocksView extends View {
     context.drawImage(this.sheet, this.plot.left, this.plot.top, this.plot.width, this.plot.height);
   }
 
-  page(ink) { return /^#[0-9a-f]{6}$/i.test(ink.page) ? ink.page : "#ffffff"; }
+  page(ink) {
+    return /^#[0-9a-f]{6}$/i.test(ink.page) ? ink.page : "#ffffff";
+  }
 
   // Colours by category, in four tones so that neighbours differ; what a search does not find fades.
   colouring(ink) {
@@ -274,11 +301,19 @@ class BlocksView extends View {
   }
 
   facts(id) {
-    if (id === SMALLER) return [["", "smaller blocks"], ["", "drawn together; move the slider to the left to tell them apart"]];
+    if (id === SMALLER)
+      return [
+        ["", "smaller blocks"],
+        ["", "drawn together; move the slider to the left to tell them apart"],
+      ];
     const { rows, start, end, bytes } = this.blocks;
-    const lines = [["", rows.texts[rows.label[id]] || "block"], ["size", bytesText(bytes[id])], ["category", rows.categories[rows.category[id]]],
+    const lines = [
+      ["", rows.texts[rows.label[id]] || "block"],
+      ["size", bytesText(bytes[id])],
+      ["category", rows.categories[rows.category[id]]],
       ["from", this.words.position(start[id])],
-      ["alive for", end[id] === Infinity ? "the rest of the recording" : durationText(end[id] - start[id])]];
+      ["alive for", end[id] === Infinity ? "the rest of the recording" : durationText(end[id] - start[id])],
+    ];
     const band = this.words.bandAt(start[id]);
     if (band) lines.push(["allocated in", band]);
     if (rows.detail[id] >= 0) lines.push(["detail", rows.texts[rows.detail[id]]]);
@@ -319,7 +354,12 @@ class BlocksView extends View {
     const { rows } = this.blocks;
     const texts = text ? matchingTexts(rows.texts, text) : null;
     const categories = text ? matchingTexts(rows.categories, text) : null;
-    return this.markWhere(text ? (i) => texts[rows.label[i]] || categories[rows.category[i]] || (rows.detail[i] >= 0 && texts[rows.detail[i]]) : null, -1);
+    return this.markWhere(
+      text
+        ? (i) => texts[rows.label[i]] || categories[rows.category[i]] || (rows.detail[i] >= 0 && texts[rows.detail[i]])
+        : null,
+      -1,
+    );
   }
 
   searchCategory(kind) {
@@ -353,12 +393,20 @@ class BlocksView extends View {
     const { start, end, last } = this.blocks;
     const until = Math.min(end[id], last);
     const life = until - start[id];
-    if (start[id] < this.range.low || until > this.range.high || life < this.range.span / 50) this.range.set(start[id] - life, until + life);
+    if (start[id] < this.range.low || until > this.range.high || life < this.range.span / 50)
+      this.range.set(start[id] - life, until + life);
     this.hovered = id;
     this.frame();
     const at = this.picture.ids.indexOf(id);
-    const place = at < 0 ? [0.5, 0.5] : [(at % this.picture.width) / this.picture.width, Math.floor(at / this.picture.width) / this.picture.height];
-    this.tooltip.show(this.facts(id), this.plot.left + place[0] * this.plot.width, this.plot.top + (1 - place[1]) * this.plot.height);
+    const place =
+      at < 0
+        ? [0.5, 0.5]
+        : [(at % this.picture.width) / this.picture.width, Math.floor(at / this.picture.width) / this.picture.height];
+    this.tooltip.show(
+      this.facts(id),
+      this.plot.left + place[0] * this.plot.width,
+      this.plot.top + (1 - place[1]) * this.plot.height,
+    );
     this.tooltip.pin(true);
   }
 }

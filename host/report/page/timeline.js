@@ -21,7 +21,10 @@ class TimelineView extends View {
     Object.assign(this, { rows, tracks, selected: null, matches: null, match: -1, scroll: 0 });
     this.placeLanes();
     this.addLegend();
-    addHelp(root, "Click the chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything, / searches, Enter goes to the next match. Ctrl with the wheel zooms at once.");
+    addHelp(
+      root,
+      "Click the chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything, / searches, Enter goes to the next match. Ctrl with the wheel zooms at once.",
+    );
   }
 
   placeLanes() {
@@ -64,10 +67,18 @@ class TimelineView extends View {
     this.root.append(legend);
   }
 
-  colourOf(kind) { return Math.min(kind, this.rows.palette.length - 1); }
-  trackTop(track) { return this.plot.top + this.laneTop[track.lane] + track.row * ROW - this.scroll; }
-  isVisible(top) { return top + ROW > this.plot.top && top < this.plot.top + this.plot.height; }
-  scrolls() { return this.content > this.plot.height; }
+  colourOf(kind) {
+    return Math.min(kind, this.rows.palette.length - 1);
+  }
+  trackTop(track) {
+    return this.plot.top + this.laneTop[track.lane] + track.row * ROW - this.scroll;
+  }
+  isVisible(top) {
+    return top + ROW > this.plot.top && top < this.plot.top + this.plot.height;
+  }
+  scrolls() {
+    return this.content > this.plot.height;
+  }
   scrollBy(pixels) {
     this.scroll = clamp(this.scroll + pixels, 0, Math.max(0, this.content - this.plot.height));
     this.surface.request();
@@ -97,7 +108,12 @@ class TimelineView extends View {
 
   marginWidth(context) {
     if (this.margin === undefined) {
-      this.margin = Math.max(...this.lines.filter((line) => !line.panel).map((line) => context.measureText(line.text).width + (line.heading ? 12 : 22)), 60);
+      this.margin = Math.max(
+        ...this.lines
+          .filter((line) => !line.panel)
+          .map((line) => context.measureText(line.text).width + (line.heading ? 12 : 22)),
+        60,
+      );
     }
     return Math.min(this.margin, 220, this.surface.width * 0.3);
   }
@@ -124,12 +140,16 @@ class TimelineView extends View {
     const cell = (cellPixels * span) / this.plot.width;
     const top = this.trackTop(track);
     painter.startTrack(top + 1, ROW - 2);
-    track.visit(low, high, cell,
+    track.visit(
+      low,
+      high,
+      cell,
       (i) => painter.bar(track, i, this.xAt(track.start[i]), this.xAt(track.end[i]), top),
       (from, to, number) => {
         const covered = (track.busy[to] - track.busy[from]) / cell;
         painter.group(track, from, to, this.plot.left + number * cellPixels, cellPixels, covered);
-      });
+      },
+    );
     painter.endTrack();
   }
 
@@ -194,9 +214,13 @@ class TimelineView extends View {
   facts({ track, i, neighbours }) {
     const { texts, classes, lanes } = this.rows;
     const lane = lanes[track.lane];
-    const lines = [["", texts[track.label[i]]], ["duration", durationText(track.length(i))],
-      ["start", durationText(track.start[i]) + (this.zero && ` after ${this.zero}`)], ["class", classes[track.kind[i]]],
-      ["lane", [lane.panel, lane.group, lane.name].filter(Boolean).join(": ")]];
+    const lines = [
+      ["", texts[track.label[i]]],
+      ["duration", durationText(track.length(i))],
+      ["start", durationText(track.start[i]) + (this.zero && ` after ${this.zero}`)],
+      ["class", classes[track.kind[i]]],
+      ["lane", [lane.panel, lane.group, lane.name].filter(Boolean).join(": ")],
+    ];
     if (track.detail[i] >= 0) lines.push(["detail", texts[track.detail[i]]]);
     if (neighbours > 2) lines.push(["", `and ${countText(neighbours)} shorter ones here; zoom in to see them`]);
     return lines;
@@ -233,7 +257,13 @@ class TimelineView extends View {
   search(text) {
     const texts = text ? matchingTexts(this.rows.texts, text) : null;
     const classes = text ? matchingTexts(this.rows.classes, text) : null;
-    return this.markWhere(text ? (track, i) => texts[track.label[i]] || classes[track.kind[i]] || (track.detail[i] >= 0 && texts[track.detail[i]]) : null, -1);
+    return this.markWhere(
+      text
+        ? (track, i) =>
+            texts[track.label[i]] || classes[track.kind[i]] || (track.detail[i] >= 0 && texts[track.detail[i]])
+        : null,
+      -1,
+    );
   }
 
   searchClass(kind) {
@@ -275,7 +305,9 @@ class TimelineView extends View {
     return { count, at: (n) => ({ track: this.tracks[tracks[order[n]]], i: places[order[n]], neighbours: 0 }) };
   }
 
-  currentMatch() { return this.matches && this.match >= 0 ? this.matches.at(this.match) : null; }
+  currentMatch() {
+    return this.matches && this.match >= 0 ? this.matches.at(this.match) : null;
+  }
 
   // Goes to the next match (or the previous one) and shows its facts; returns its number, or -1.
   next(direction = 1) {
@@ -292,11 +324,17 @@ class TimelineView extends View {
     const middle = (track.start[i] + track.end[i]) / 2;
     const readable = (track.length(i) / this.range.span) * this.plot.width >= 12;
     const span = readable ? this.range.span : Math.max(track.length(i) * 12, this.range.smallest);
-    if (!readable || track.start[i] < this.range.low || track.end[i] > this.range.high) this.range.set(middle - span / 2, middle + span / 2);
+    if (!readable || track.start[i] < this.range.low || track.end[i] > this.range.high)
+      this.range.set(middle - span / 2, middle + span / 2);
     const top = this.laneTop[track.lane] + track.row * ROW;
-    if (top < this.scroll || top + ROW > this.scroll + this.plot.height) this.scrollBy(top - this.scroll - this.plot.height / 2);
+    if (top < this.scroll || top + ROW > this.scroll + this.plot.height)
+      this.scrollBy(top - this.scroll - this.plot.height / 2);
     this.selected = null;
-    this.tooltip.show(this.facts(bar), clamp(this.xAt(middle), this.plot.left, this.plot.left + this.plot.width), this.trackTop(track) + ROW / 2);
+    this.tooltip.show(
+      this.facts(bar),
+      clamp(this.xAt(middle), this.plot.left, this.plot.left + this.plot.width),
+      this.trackTop(track) + ROW / 2,
+    );
     this.tooltip.pin(true);
     this.surface.request();
   }
@@ -305,9 +343,20 @@ class TimelineView extends View {
 // Collects the rectangles of a frame: neighbouring cells that look alike become one, labels come last.
 class Painter {
   constructor(context, palette, view) {
-    Object.assign(this, { context, palette, view, rectangles: 0, bars: 0, labels: [], run: null, searching: view.matches !== null });
+    Object.assign(this, {
+      context,
+      palette,
+      view,
+      rectangles: 0,
+      bars: 0,
+      labels: [],
+      run: null,
+      searching: view.matches !== null,
+    });
   }
-  startTrack(top, height) { Object.assign(this, { top, height }); }
+  startTrack(top, height) {
+    Object.assign(this, { top, height });
+  }
   rectangle(x, width, colour, alpha) {
     const context = this.context;
     const style = this.palette[colour];
@@ -325,7 +374,8 @@ class Painter {
     const found = track.found(i);
     const colour = this.view.colourOf(track.kind[i]);
     this.rectangle(left, width > 4 ? width - 0.6 : width, colour, found ? 1 : 0.16);
-    if (width > 26) this.labels.push([this.view.rows.texts[track.label[i]], Math.max(left, plot.left), width, top, colour, found]);
+    if (width > 26)
+      this.labels.push([this.view.rows.texts[track.label[i]], Math.max(left, plot.left), width, top, colour, found]);
   }
   group(track, from, to, x, width, covered) {
     this.bars += to - from;
@@ -360,4 +410,6 @@ class Painter {
   }
 }
 
-function addHelp(root, text) { root.append(element("p", { className: "kymo-help", textContent: text })); }
+function addHelp(root, text) {
+  root.append(element("p", { className: "kymo-help", textContent: text }));
+}

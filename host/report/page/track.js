@@ -22,7 +22,9 @@ class Track {
     this.longest = this.longestOfBlocks();
     this.hits = null;
   }
-  length(i) { return this.end[i] - this.start[i]; }
+  length(i) {
+    return this.end[i] - this.start[i];
+  }
   longestOfBlocks() {
     const longest = new Uint32Array(Math.ceil(this.count / BLOCK));
     for (let i = 0; i < this.count; ++i) {
@@ -48,7 +50,9 @@ class Track {
     for (let i = 0; i < this.count; ++i) this.hits[i + 1] = this.hits[i] + (matches(i) ? 1 : 0);
     return this.hits[this.count];
   }
-  found(i) { return this.hits === null || this.hits[i + 1] > this.hits[i]; }
+  found(i) {
+    return this.hits === null || this.hits[i + 1] > this.hits[i];
+  }
 
   // Hands out what is visible: bars of at least a cell by itself, narrower ones once per cell.
   // bar(i), group(from, to, cell number counted from `low`).

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers as people read them, and searching in sorted arrays.
 
-const TIME_UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-const BYTE_UNITS = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
+const TIME_UNITS = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+];
+const BYTE_UNITS = [
+  [2 ** 40, "TiB"],
+  [2 ** 30, "GiB"],
+  [2 ** 20, "MiB"],
+  [2 ** 10, "KiB"],
+  [1, "B"],
+];
 
 const unitFor = (units, size) => units.find(([factor]) => size >= factor) || units[units.length - 1];
 

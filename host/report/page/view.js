@@ -12,7 +12,9 @@ class Range {
     this.low = this.first;
     this.high = this.last;
   }
-  get span() { return this.high - this.low; }
+  get span() {
+    return this.high - this.low;
+  }
   set(low, high) {
     const span = clamp(high - low, this.smallest, this.last - this.first);
     const middle = (low + high) / 2;
@@ -25,8 +27,12 @@ class Range {
     const part = (at - this.low) / this.span;
     this.set(at - part * span, at + (1 - part) * span);
   }
-  pan(part) { this.set(this.low + part * this.span, this.high + part * this.span); }
-  reset() { this.set(this.first, this.last); }
+  pan(part) {
+    this.set(this.low + part * this.span, this.high + part * this.span);
+  }
+  reset() {
+    this.set(this.first, this.last);
+  }
 }
 
 const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -35,8 +41,12 @@ function pageColours() {
   const style = getComputedStyle(document.documentElement);
   const named = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
   return {
-    ink: named("--ink", "#1f2328"), muted: named("--muted", "#5c6670"), rule: named("--rule", "#d8dee4"),
-    page: named("--page", "#ffffff"), raised: named("--raised", "#f6f8fa"), accent: named("--accent", "#0b62b0"),
+    ink: named("--ink", "#1f2328"),
+    muted: named("--muted", "#5c6670"),
+    rule: named("--rule", "#d8dee4"),
+    page: named("--page", "#ffffff"),
+    raised: named("--raised", "#f6f8fa"),
+    accent: named("--accent", "#0b62b0"),
   };
 }
 
@@ -146,8 +156,16 @@ class Tooltip {
     parent.append(this.box);
   }
   show(lines, x, y) {
-    this.box.replaceChildren(...lines.map(([name, text]) =>
-      element("div", { className: name ? "" : "kymo-tip-title" }, ...(name ? [element("span", { textContent: name }), " "] : []), text)));
+    this.box.replaceChildren(
+      ...lines.map(([name, text]) =>
+        element(
+          "div",
+          { className: name ? "" : "kymo-tip-title" },
+          ...(name ? [element("span", { textContent: name }), " "] : []),
+          text,
+        ),
+      ),
+    );
     this.box.hidden = false;
     const room = this.parent.clientWidth - this.box.offsetWidth - 4;
     this.box.style.left = `${clamp(x + 14, 0, Math.max(0, room))}px`;
@@ -177,11 +195,25 @@ class Toolbar {
       made.setAttribute("aria-label", label);
       return made;
     };
-    const searching = [this.input, button("‹", "Previous match (Shift+Enter)", () => view.next(-1)),
-      button("›", "Next match (Enter)", () => view.next(1)), this.count];
-    this.bar = element("div", { className: "kymo-bar" }, ...(searchLabel ? searching : []), element("span", { className: "kymo-gap" }),
-      element("span", { className: "kymo-zoom" }, button("−", "Zoom out (S or −)", () => view.range.zoom(1.6)),
-        button("+", "Zoom in (W or +)", () => view.range.zoom(1 / 1.6)), button("Reset", "Show everything (0)", () => view.reset())));
+    const searching = [
+      this.input,
+      button("‹", "Previous match (Shift+Enter)", () => view.next(-1)),
+      button("›", "Next match (Enter)", () => view.next(1)),
+      this.count,
+    ];
+    this.bar = element(
+      "div",
+      { className: "kymo-bar" },
+      ...(searchLabel ? searching : []),
+      element("span", { className: "kymo-gap" }),
+      element(
+        "span",
+        { className: "kymo-zoom" },
+        button("−", "Zoom out (S or −)", () => view.range.zoom(1.6)),
+        button("+", "Zoom in (W or +)", () => view.range.zoom(1 / 1.6)),
+        button("Reset", "Show everything (0)", () => view.reset()),
+      ),
+    );
     this.input.addEventListener("input", () => view.search(this.input.value));
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") view.next(event.shiftKey ? -1 : 1);
@@ -191,12 +223,16 @@ class Toolbar {
     parent.append(this.bar);
   }
   showMatches(index, count, active) {
-    this.count.textContent = !active ? "" : count === 0 ? "no match" : `${index < 0 ? "" : `${countText(index + 1)} of `}${countText(count)}${index < 0 ? " found" : ""}`;
+    this.count.textContent = !active
+      ? ""
+      : count === 0
+        ? "no match"
+        : `${index < 0 ? "" : `${countText(index + 1)} of `}${countText(count)}${index < 0 ? " found" : ""}`;
   }
 }
 
 const KEY_PAN = { a: -0.15, arrowleft: -0.15, d: 0.15, arrowright: 0.15 };
-const KEY_ZOOM = { w: 1 / 1.4, "+": 1 / 1.4, "=": 1 / 1.4, s: 1.4, "-": 1.4, "_": 1.4 };
+const KEY_ZOOM = { w: 1 / 1.4, "+": 1 / 1.4, "=": 1 / 1.4, s: 1.4, "-": 1.4, _: 1.4 };
 const KEY_SCROLL = { arrowup: -40, arrowdown: 40, pageup: -240, pagedown: 240 };
 
 function onKey(view, event) {
@@ -223,7 +259,11 @@ function onWheel(view, event) {
   event.preventDefault();
   const lines = event.deltaMode === 1 ? 24 : 1;
   if (sideways && !event.ctrlKey) view.range.pan(((event.deltaX || event.deltaY) * lines) / view.plot.width);
-  else view.range.zoom(Math.exp(clamp(event.deltaY * lines, -200, 200) * (event.ctrlKey ? 0.008 : 0.003)), view.timeAt(event.offsetX));
+  else
+    view.range.zoom(
+      Math.exp(clamp(event.deltaY * lines, -200, 200) * (event.ctrlKey ? 0.008 : 0.003)),
+      view.timeAt(event.offsetX),
+    );
 }
 
 // Drags pan, two fingers zoom, a press without a drag is a click.
@@ -286,16 +326,32 @@ class View {
     range.listeners.push(() => this.surface.request());
     new PointerControl(this);
   }
-  timeAt(x) { return this.range.low + ((x - this.plot.left) / this.plot.width) * this.range.span; }
-  xAt(time) { return this.plot.left + ((time - this.range.low) / this.range.span) * this.plot.width; }
-  pointerTime() { return this.pointer ? this.timeAt(this.pointer.x) : undefined; }
-  zoomTo(low, high) { this.range.set(low, high); }
-  reset() { this.range.reset(); }
-  scrolls() { return false; }
+  timeAt(x) {
+    return this.range.low + ((x - this.plot.left) / this.plot.width) * this.range.span;
+  }
+  xAt(time) {
+    return this.plot.left + ((time - this.range.low) / this.range.span) * this.plot.width;
+  }
+  pointerTime() {
+    return this.pointer ? this.timeAt(this.pointer.x) : undefined;
+  }
+  zoomTo(low, high) {
+    this.range.set(low, high);
+  }
+  reset() {
+    this.range.reset();
+  }
+  scrolls() {
+    return false;
+  }
   scrollBy() {}
   zoomValues() {}
-  search() { return 0; }
-  next() { return -1; }
+  search() {
+    return 0;
+  }
+  next() {
+    return -1;
+  }
   click() {}
   dismiss() {
     this.tooltip.close();

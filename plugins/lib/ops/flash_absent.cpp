@@ -10,11 +10,13 @@ std::string refusal(const at::Tensor& query, const at::Tensor&, const Setting&, 
 }
 
 void forward(const ForwardTensors& tensors, const Setting& setting) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "attention: flash ", refusal(tensors.query, tensors.key, setting, Direction::kForward));
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "attention: flash ",
+                              refusal(tensors.query, tensors.key, setting, Direction::kForward));
 }
 
 void backward(const BackwardTensors& tensors, const Setting& setting) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "attention: flash ", refusal(tensors.query, tensors.key, setting, Direction::kBackward));
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "attention: flash ",
+                              refusal(tensors.query, tensors.key, setting, Direction::kBackward));
 }
 
 }  // namespace kymo::ops::flash

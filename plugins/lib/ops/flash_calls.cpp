@@ -19,15 +19,19 @@ constexpr std::int64_t kRowAlignmentBytes = 16;  // of what the kernels load at 
 
 /// Whether every row starts where the kernels can load it. A dimension of size 1 is never stepped over.
 bool is_aligned(const at::Tensor& tensor) {
-  if (tensor.stride(3) != 1 || reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % kRowAlignmentBytes != 0) return false;
+  if (tensor.stride(3) != 1 || reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % kRowAlignmentBytes != 0)
+    return false;
   for (std::int64_t dimension = 0; dimension < 3; ++dimension)
-    if (tensor.size(dimension) > 1 && tensor.stride(dimension) * static_cast<std::int64_t>(tensor.element_size()) % kRowAlignmentBytes != 0)
+    if (tensor.size(dimension) > 1 &&
+        tensor.stride(dimension) * static_cast<std::int64_t>(tensor.element_size()) % kRowAlignmentBytes != 0)
       return false;
   return true;
 }
 
 /// The tensor itself, or a copy where its rows lie too oddly for the kernels.
-at::Tensor loadable(const at::Tensor& tensor) { return is_aligned(tensor) ? tensor : tensor.clone(at::MemoryFormat::Contiguous); }
+at::Tensor loadable(const at::Tensor& tensor) {
+  return is_aligned(tensor) ? tensor : tensor.clone(at::MemoryFormat::Contiguous);
+}
 
 /// Where to let the kernels write: `tensor` itself, or a buffer of its shape that finish() copies back.
 at::Tensor writable(const at::Tensor& tensor) {
@@ -37,7 +41,9 @@ void finish(const at::Tensor& written, const at::Tensor& tensor) {
   if (!written.is_same(tensor)) tensor.copy_(written);
 }
 
-kernels::Input input(const at::Tensor& tensor) { return {tensor.const_data_ptr(), tensor.stride(0), tensor.stride(1), tensor.stride(2)}; }
+kernels::Input input(const at::Tensor& tensor) {
+  return {tensor.const_data_ptr(), tensor.stride(0), tensor.stride(1), tensor.stride(2)};
+}
 kernels::Output output(const at::Tensor& tensor) {
   return {tensor.mutable_data_ptr(), tensor.stride(0), tensor.stride(1), tensor.stride(2)};
 }
@@ -65,15 +71,16 @@ kernels::Stream current_stream(const at::Device& device) {
   return static_cast<kernels::Stream>(c10::impl::getDeviceGuardImpl(at::kCUDA)->getStream(device).native_handle());
 }
 
-/// Undefined if the call wants none. The caching allocator gives it back to this stream alone, so it may be released before the kernels
-/// have run.
+/// Undefined if the call wants none. The caching allocator gives it back to this stream alone, so it may be released
+/// before the kernels have run.
 template <class Call>
 at::Tensor workspace_of(const Call& call, const at::Tensor& like) {
   const auto bytes = static_cast<std::int64_t>(kernels::workspace_bytes(call));
   return bytes > 0 ? at::empty({bytes}, like.options().dtype(at::kByte)) : at::Tensor();
 }
 
-/// Asks whether the kernels take a call of these sizes. The addresses stand for any that are aligned; nothing is read or written.
+/// Asks whether the kernels take a call of these sizes. The addresses stand for any that are aligned; nothing is read
+/// or written.
 std::string ask(const kernels::Problem& problem, Direction direction) {
   alignas(256) static char somewhere[256];
   const std::int64_t query_head = problem.seq_q * problem.d, key_head = problem.seq_k * problem.d;

@@ -17,7 +17,9 @@ namespace kymo::ops {
 namespace {
 
 /// A gradient often comes from a sum, with every stride 0; that is the one input that need not have contiguous rows.
-at::Tensor with_contiguous_rows(const at::Tensor& tensor) { return tensor.stride(-1) == 1 ? tensor : tensor.contiguous(); }
+at::Tensor with_contiguous_rows(const at::Tensor& tensor) {
+  return tensor.stride(-1) == 1 ? tensor : tensor.contiguous();
+}
 
 at::Tensor empty_log_sum_exp(const at::Tensor& q) {
   return at::empty_symint(q.sym_sizes().slice(0, static_cast<std::size_t>(q.dim() - 1)),
@@ -52,13 +54,14 @@ Implementation choose(std::string_view name, const at::Tensor& query, const at::
   return Implementation::kTiled;
 }
 
-std::tuple<at::Tensor, at::Tensor> forward_kernel(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool causal,
-                                                  std::optional<double> scale, std::string_view implementation) {
+std::tuple<at::Tensor, at::Tensor> forward_kernel(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                                  bool causal, std::optional<double> scale,
+                                                  std::string_view implementation) {
   auto [o, lse] = forward_shapes(q, k, v, causal, scale, implementation);
   const bool has_heads = q.dim() == 4;
   const Setting setting{.causal = causal, .scale = resolve_scale(scale, q.size(-1))};
-  const ForwardTensors tensors{with_heads(q, has_heads), with_heads(k, has_heads), with_heads(v, has_heads), with_heads(o, has_heads),
-                               with_heads(lse, has_heads)};
+  const ForwardTensors tensors{with_heads(q, has_heads), with_heads(k, has_heads), with_heads(v, has_heads),
+                               with_heads(o, has_heads), with_heads(lse, has_heads)};
   const Implementation chosen = choose(implementation, tensors.query, tensors.key, setting, flash::Direction::kForward);
   if (q.numel() > 0) run(chosen, tensors, setting);
   return {std::move(o), std::move(lse)};
@@ -70,15 +73,17 @@ std::tuple<at::Tensor, at::Tensor> forward_shapes(const at::Tensor& q, const at:
   return {at::empty_like(q), empty_log_sum_exp(q)};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_kernel(const at::Tensor& output_gradient, const at::Tensor& q, const at::Tensor& k,
-                                                               const at::Tensor& v, const at::Tensor& o, const at::Tensor& lse, bool causal,
-                                                               std::optional<double> scale, std::string_view implementation,
-                                                               bool deterministic) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_kernel(const at::Tensor& output_gradient, const at::Tensor& q,
+                                                               const at::Tensor& k, const at::Tensor& v,
+                                                               const at::Tensor& o, const at::Tensor& lse, bool causal,
+                                                               std::optional<double> scale,
+                                                               std::string_view implementation, bool deterministic) {
   auto [dq, dk, dv] = backward_shapes(output_gradient, q, k, v, o, lse, causal, scale, implementation, deterministic);
   const bool has_heads = q.dim() == 4;
   const auto seen = [has_heads](const at::Tensor& tensor) { return with_heads(tensor, has_heads); };
   const bool always = at::globalContext().deterministicAlgorithms();  // torch.use_deterministic_algorithms(True)
-  const Setting setting{.causal = causal, .scale = resolve_scale(scale, q.size(-1)), .deterministic = deterministic || always};
+  const Setting setting{
+      .causal = causal, .scale = resolve_scale(scale, q.size(-1)), .deterministic = deterministic || always};
   const BackwardTensors tensors{seen(with_contiguous_rows(output_gradient)),
                                 seen(q),
                                 seen(k),
@@ -88,13 +93,15 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_kernel(const at::Tensor&
                                 seen(dq),
                                 seen(dk),
                                 seen(dv)};
-  const Implementation chosen = choose(implementation, tensors.query, tensors.key, setting, flash::Direction::kBackward);
+  const Implementation chosen =
+      choose(implementation, tensors.query, tensors.key, setting, flash::Direction::kBackward);
   if (q.numel() > 0) run(chosen, tensors, setting);
   return {std::move(dq), std::move(dk), std::move(dv)};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_shapes(const at::Tensor& output_gradient, const at::Tensor& q, const at::Tensor& k,
-                                                               const at::Tensor& v, const at::Tensor& o, const at::Tensor& lse, bool,
+std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_shapes(const at::Tensor& output_gradient, const at::Tensor& q,
+                                                               const at::Tensor& k, const at::Tensor& v,
+                                                               const at::Tensor& o, const at::Tensor& lse, bool,
                                                                std::optional<double>, std::string_view, bool) {
   check_backward_inputs(output_gradient, q, k, v, o, lse);
   return {at::empty_like(q), at::empty_like(k), at::empty_like(v)};

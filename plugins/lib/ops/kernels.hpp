@@ -10,27 +10,33 @@
 
 #include "ops/flash_calls.hpp"
 
-/// The bodies of the operators, one for every device, and their shapes alone (Meta). Arguments are those of the operators' schemas.
+/// The bodies of the operators, one for every device, and their shapes alone (Meta). Arguments are those of the
+/// operators' schemas.
 namespace kymo::ops {
 
 enum class Implementation { kNaive, kTiled, kFlash };
 
-/// The implementation that a name stands for. Throws where the name is unknown, or where flash was asked for and cannot run.
+/// The implementation that a name stands for. Throws where the name is unknown, or where flash was asked for and cannot
+/// run.
 Implementation choose(std::string_view name, const at::Tensor& query, const at::Tensor& key, const Setting& setting,
                       flash::Direction direction);
 
-std::tuple<at::Tensor, at::Tensor> forward_kernel(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool causal,
-                                                  std::optional<double> scale, std::string_view implementation);
-std::tuple<at::Tensor, at::Tensor> forward_shapes(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool causal,
-                                                  std::optional<double> scale, std::string_view implementation);
+std::tuple<at::Tensor, at::Tensor> forward_kernel(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                                  bool causal, std::optional<double> scale,
+                                                  std::string_view implementation);
+std::tuple<at::Tensor, at::Tensor> forward_shapes(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                                  bool causal, std::optional<double> scale,
+                                                  std::string_view implementation);
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_kernel(const at::Tensor& output_gradient, const at::Tensor& q, const at::Tensor& k,
-                                                               const at::Tensor& v, const at::Tensor& o, const at::Tensor& lse, bool causal,
-                                                               std::optional<double> scale, std::string_view implementation,
-                                                               bool deterministic);
-std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_shapes(const at::Tensor& output_gradient, const at::Tensor& q, const at::Tensor& k,
-                                                               const at::Tensor& v, const at::Tensor& o, const at::Tensor& lse, bool causal,
-                                                               std::optional<double> scale, std::string_view implementation,
-                                                               bool deterministic);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_kernel(const at::Tensor& output_gradient, const at::Tensor& q,
+                                                               const at::Tensor& k, const at::Tensor& v,
+                                                               const at::Tensor& o, const at::Tensor& lse, bool causal,
+                                                               std::optional<double> scale,
+                                                               std::string_view implementation, bool deterministic);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_shapes(const at::Tensor& output_gradient, const at::Tensor& q,
+                                                               const at::Tensor& k, const at::Tensor& v,
+                                                               const at::Tensor& o, const at::Tensor& lse, bool causal,
+                                                               std::optional<double> scale,
+                                                               std::string_view implementation, bool deterministic);
 
 }  // namespace kymo::ops

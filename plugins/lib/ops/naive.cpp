@@ -21,19 +21,22 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// [batch · key heads, group · length, d] in the accumulator's type: the query heads that share a key head lie below one another.
+/// [batch · key heads, group · length, d] in the accumulator's type: the query heads that share a key head lie below
+/// one another.
 at::Tensor fold(const at::Tensor& tensor, std::int64_t key_heads) {
   return tensor.to(accumulator_of(tensor.scalar_type())).reshape({tensor.size(0) * key_heads, -1, tensor.size(3)});
 }
 
 /// The scores of all heads, −∞ where a query does not see a key: [batch · key heads, group · query length, key length].
-at::Tensor scores_of(const at::Tensor& query, const at::Tensor& key, const at::Tensor& shape_of, const Setting& setting) {
+at::Tensor scores_of(const at::Tensor& query, const at::Tensor& key, const at::Tensor& shape_of,
+                     const Setting& setting) {
   at::Tensor scores = at::bmm(query * setting.scale, key.transpose(1, 2));
   if (!setting.causal) return scores;
   const std::int64_t query_length = shape_of.size(2), key_length = key.size(1);
-  const at::Tensor hidden =
-      at::ones({query_length, key_length}, scores.options().dtype(at::kBool)).triu(causal_offset(query_length, key_length) + 1);
-  scores.view({scores.size(0), scores.size(1) / query_length, query_length, key_length}).masked_fill_(hidden, -kInfinity);
+  const at::Tensor hidden = at::ones({query_length, key_length}, scores.options().dtype(at::kBool))
+                                .triu(causal_offset(query_length, key_length) + 1);
+  scores.view({scores.size(0), scores.size(1) / query_length, query_length, key_length})
+      .masked_fill_(hidden, -kInfinity);
   return scores;
 }
 
@@ -47,14 +50,16 @@ at::Tensor weights_of(const at::Tensor& scores) {
 
 void forward(const ForwardTensors& tensors, const Setting& setting) {
   const std::int64_t key_heads = tensors.key.size(1);
-  const at::Tensor scores = scores_of(fold(tensors.query, key_heads), fold(tensors.key, key_heads), tensors.query, setting);
+  const at::Tensor scores =
+      scores_of(fold(tensors.query, key_heads), fold(tensors.key, key_heads), tensors.query, setting);
   tensors.log_sum_exp.copy_(at::logsumexp(scores, -1).view(tensors.log_sum_exp.sizes()));
   tensors.output.copy_(at::bmm(weights_of(scores), fold(tensors.value, key_heads)).view(tensors.output.sizes()));
 }
 
 void backward(const BackwardTensors& tensors, const Setting& setting) {
   const std::int64_t key_heads = tensors.key.size(1);
-  const at::Tensor query = fold(tensors.query, key_heads), key = fold(tensors.key, key_heads), value = fold(tensors.value, key_heads);
+  const at::Tensor query = fold(tensors.query, key_heads), key = fold(tensors.key, key_heads),
+                   value = fold(tensors.value, key_heads);
   const at::Tensor output_gradient = fold(tensors.output_gradient, key_heads);
   const at::Tensor weights = weights_of(scores_of(query, key, tensors.query, setting));
   const at::Tensor weight_gradient = at::bmm(output_gradient, value.transpose(1, 2));

@@ -3,7 +3,8 @@
 
 #include "ops/problem.hpp"
 
-/// Attention as the textbook writes it, with all scores in memory: short, slow for long sequences, and what the others are held against.
+/// Attention as the textbook writes it, with all scores in memory: short, slow for long sequences, and what the others
+/// are held against.
 namespace kymo::ops::naive {
 
 void forward(const ForwardTensors& tensors, const Setting& setting);

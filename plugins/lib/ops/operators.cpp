@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators as LibTorch sees them: schemas, and which function answers for which kind of tensor.
 //
-//   caller ─► Autocast (casts) ─► Autograd (saves what backward needs) ─► CPU, CUDA or Meta (computes, or gives shapes alone)
+//   caller ─► Autocast (casts) ─► Autograd (saves what backward needs) ─► CPU, CUDA or Meta (computes, or gives shapes
+//   alone)
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
@@ -19,35 +20,38 @@ using Pair = std::tuple<Tensor, Tensor>;
 using Triple = std::tuple<Tensor, Tensor, Tensor>;
 using Scale = std::optional<double>;
 
-// Everything, backward too, goes through the dispatcher: under torch.compile tensors have no memory, and only operators know what to do.
+// Everything, backward too, goes through the dispatcher: under torch.compile tensors have no memory, and only operators
+// know what to do.
 template <class Signature>
 auto operator_named(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
 }
 
-Pair call_forward(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale, std::string_view implementation) {
+Pair call_forward(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
+                  std::string_view implementation) {
   static const auto op = operator_named<decltype(forward_kernel)>("kymo::attention_forward");
   return op.call(q, k, v, causal, scale, implementation);
 }
 
-Triple call_backward(const Tensor& gradient, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& o, const Tensor& lse,
-                     bool causal, Scale scale, std::string_view implementation, bool deterministic) {
+Triple call_backward(const Tensor& gradient, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& o,
+                     const Tensor& lse, bool causal, Scale scale, std::string_view implementation, bool deterministic) {
   static const auto op = operator_named<decltype(backward_kernel)>("kymo::attention_backward");
   return op.call(gradient, q, k, v, o, lse, causal, scale, implementation, deterministic);
 }
 
 using AttentionSignature = Tensor(const Tensor&, const Tensor&, const Tensor&, bool, Scale, std::string_view, bool);
 
-Tensor call_attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale, std::string_view implementation,
-                      bool deterministic) {
+Tensor call_attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
+                      std::string_view implementation, bool deterministic) {
   static const auto op = operator_named<AttentionSignature>("kymo::attention");
   return op.call(q, k, v, causal, scale, implementation, deterministic);
 }
 
 /// Attention with a gradient. Saves q, k, v, o and one number a row; the weights are computed again on the way back.
 struct Differentiable : torch::autograd::Function<Differentiable> {
-  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* saved, const Tensor& q, const Tensor& k, const Tensor& v,
-                                                bool causal, Scale scale, const std::string& implementation, bool deterministic) {
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* saved, const Tensor& q,
+                                                const Tensor& k, const Tensor& v, bool causal, Scale scale,
+                                                const std::string& implementation, bool deterministic) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     auto [o, lse] = call_forward(q, k, v, causal, scale, implementation);
     saved->save_for_backward({q, k, v, o, lse});
@@ -62,49 +66,57 @@ struct Differentiable : torch::autograd::Function<Differentiable> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* saved,
                                                  const torch::autograd::variable_list& output_gradients) {
     const torch::autograd::variable_list tensors = saved->get_saved_variables();
-    const auto [dq, dk, dv] = call_backward(output_gradients[0], tensors[0], tensors[1], tensors[2], tensors[3], tensors[4],
-                                            saved->saved_data["causal"].toBool(), saved->saved_data["scale"].toOptional<double>(),
-                                            saved->saved_data["implementation"].toStringRef(), saved->saved_data["deterministic"].toBool());
+    const auto [dq, dk, dv] =
+        call_backward(output_gradients[0], tensors[0], tensors[1], tensors[2], tensors[3], tensors[4],
+                      saved->saved_data["causal"].toBool(), saved->saved_data["scale"].toOptional<double>(),
+                      saved->saved_data["implementation"].toStringRef(), saved->saved_data["deterministic"].toBool());
     return {dq, dk, dv, Tensor(), Tensor(), Tensor(), Tensor()};
   }
 };
 
-Tensor attention_autograd(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale, std::string_view implementation,
-                          bool deterministic) {
+Tensor attention_autograd(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
+                          std::string_view implementation, bool deterministic) {
   return Differentiable::apply(q, k, v, causal, scale, std::string(implementation), deterministic)[0];
 }
 
-Pair forward_autograd(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale, std::string_view implementation) {
+Pair forward_autograd(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
+                      std::string_view implementation) {
   const auto results = Differentiable::apply(q, k, v, causal, scale, std::string(implementation), false);
   return {results[0], results[1]};
 }
 
 /// For tensors that need no gradient: the same on CPU, CUDA and Meta.
-Tensor attention_alone(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale, std::string_view implementation, bool) {
+Tensor attention_alone(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
+                       std::string_view implementation, bool) {
   return std::get<0>(call_forward(q, k, v, causal, scale, implementation));
 }
 
 /// Under autocast, fp32 inputs are cast to autocast's type, as LibTorch does for its own attention; fp64 stays.
 template <at::DeviceType device>
 struct Autocast {
-  static Tensor cast(const Tensor& tensor) { return at::autocast::cached_cast(at::autocast::get_autocast_dtype(device), tensor, device); }
+  static Tensor cast(const Tensor& tensor) {
+    return at::autocast::cached_cast(at::autocast::get_autocast_dtype(device), tensor, device);
+  }
   static c10::impl::ExcludeDispatchKeyGuard off() {
     return c10::impl::ExcludeDispatchKeyGuard(at::autocast::get_autocast_dispatch_key_from_device_type(device));
   }
 
-  static Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale, std::string_view implementation,
-                          bool deterministic) {
+  static Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
+                          std::string_view implementation, bool deterministic) {
     const auto no_autocast = off();
     return call_attention(cast(q), cast(k), cast(v), causal, scale, implementation, deterministic);
   }
-  static Pair forward(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale, std::string_view implementation) {
+  static Pair forward(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
+                      std::string_view implementation) {
     const auto no_autocast = off();
     return call_forward(cast(q), cast(k), cast(v), causal, scale, implementation);
   }
-  static Triple backward(const Tensor& gradient, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& o, const Tensor& lse,
-                         bool causal, Scale scale, std::string_view implementation, bool deterministic) {
+  static Triple backward(const Tensor& gradient, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& o,
+                         const Tensor& lse, bool causal, Scale scale, std::string_view implementation,
+                         bool deterministic) {
     const auto no_autocast = off();
-    return call_backward(cast(gradient), cast(q), cast(k), cast(v), cast(o), lse, causal, scale, implementation, deterministic);
+    return call_backward(cast(gradient), cast(q), cast(k), cast(v), cast(o), lse, causal, scale, implementation,
+                         deterministic);
   }
 
   static void implement(torch::Library& library) {
@@ -123,27 +135,30 @@ void implement_on_device(torch::Library& library) {
 }  // namespace
 
 Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options) {
-  return call_attention(query, key, value, options.causal, options.scale, options.implementation, options.deterministic);
+  return call_attention(query, key, value, options.causal, options.scale, options.implementation,
+                        options.deterministic);
 }
 
 Pair attention_forward(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options) {
   return call_forward(query, key, value, options.causal, options.scale, options.implementation);
 }
 
-Triple attention_backward(const Tensor& output_gradient, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& output,
-                          const Tensor& log_sum_exp, const AttentionOptions& options) {
-  return call_backward(output_gradient, query, key, value, output, log_sum_exp, options.causal, options.scale, options.implementation,
-                       options.deterministic);
+Triple attention_backward(const Tensor& output_gradient, const Tensor& query, const Tensor& key, const Tensor& value,
+                          const Tensor& output, const Tensor& log_sum_exp, const AttentionOptions& options) {
+  return call_backward(output_gradient, query, key, value, output, log_sum_exp, options.causal, options.scale,
+                       options.implementation, options.deterministic);
 }
 
 TORCH_LIBRARY(kymo, library) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag, at::Tag::needs_exact_strides};
   library.def(
-      "attention_forward(Tensor q, Tensor k, Tensor v, bool causal=False, float? scale=None, str implementation=\"auto\") "
+      "attention_forward(Tensor q, Tensor k, Tensor v, bool causal=False, float? scale=None, str "
+      "implementation=\"auto\") "
       "-> (Tensor o, Tensor lse)",
       tags);
   library.def(
-      "attention_backward(Tensor do, Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, bool causal=False, float? scale=None, "
+      "attention_backward(Tensor do, Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, bool causal=False, float? "
+      "scale=None, "
       "str implementation=\"auto\", bool deterministic=False) -> (Tensor dq, Tensor dk, Tensor dv)",
       tags);
   library.def(

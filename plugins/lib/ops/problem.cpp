@@ -12,22 +12,22 @@ bool is_supported(at::ScalarType dtype) {
 
 /// Names are the operator's: q, k, v …
 void check_alike(const char* name, const at::Tensor& tensor, const at::Tensor& query) {
-  TORCH_CHECK_VALUE(tensor.dim() == query.dim(), "attention: ", name, " has ", tensor.dim(), " dimensions and q has ", query.dim(),
-                    ": they must have as many");
-  TORCH_CHECK_TYPE(tensor.scalar_type() == query.scalar_type(), "attention: ", name, " is ", tensor.scalar_type(), " and q is ",
-                   query.scalar_type(), ": they must be of one type");
-  TORCH_CHECK_VALUE(tensor.device() == query.device(), "attention: ", name, " is on ", tensor.device(), " and q is on ", query.device(),
-                    ": they must be on one device");
+  TORCH_CHECK_VALUE(tensor.dim() == query.dim(), "attention: ", name, " has ", tensor.dim(), " dimensions and q has ",
+                    query.dim(), ": they must have as many");
+  TORCH_CHECK_TYPE(tensor.scalar_type() == query.scalar_type(), "attention: ", name, " is ", tensor.scalar_type(),
+                   " and q is ", query.scalar_type(), ": they must be of one type");
+  TORCH_CHECK_VALUE(tensor.device() == query.device(), "attention: ", name, " is on ", tensor.device(), " and q is on ",
+                    query.device(), ": they must be on one device");
 }
 
 void check_contiguous_rows(const char* name, const at::Tensor& tensor) {
-  TORCH_CHECK_VALUE(tensor.sym_size(-1) == 1 || tensor.sym_stride(-1) == 1, "attention: the last dimension of ", name, " has stride ",
-                    tensor.sym_stride(-1), ": it must be contiguous; call .contiguous()");
+  TORCH_CHECK_VALUE(tensor.sym_size(-1) == 1 || tensor.sym_stride(-1) == 1, "attention: the last dimension of ", name,
+                    " has stride ", tensor.sym_stride(-1), ": it must be contiguous; call .contiguous()");
 }
 
 void check_same_sizes(const char* name, const at::Tensor& tensor, const char* other_name, const at::Tensor& other) {
-  TORCH_CHECK_VALUE(tensor.sym_sizes().equals(other.sym_sizes()), "attention: ", name, " is ", tensor.sym_sizes(), " and ", other_name,
-                    " is ", other.sym_sizes(), ": they must be equal in shape");
+  TORCH_CHECK_VALUE(tensor.sym_sizes().equals(other.sym_sizes()), "attention: ", name, " is ", tensor.sym_sizes(),
+                    " and ", other_name, " is ", other.sym_sizes(), ": they must be equal in shape");
 }
 
 }  // namespace
@@ -40,38 +40,38 @@ void check_inputs(const at::Tensor& query, const at::Tensor& key, const at::Tens
   check_alike("k", key, query);
   check_alike("v", value, query);
   check_same_sizes("v", value, "k", key);
-  TORCH_CHECK_VALUE(key.sym_size(0) == query.sym_size(0), "attention: q has a batch of ", query.sym_size(0), " and k of ", key.sym_size(0),
-                    ": they must be equal");
-  TORCH_CHECK_VALUE(key.sym_size(-1) == query.sym_size(-1), "attention: a row of q has ", query.sym_size(-1), " elements and one of k ",
-                    key.sym_size(-1), ": they must have as many");
+  TORCH_CHECK_VALUE(key.sym_size(0) == query.sym_size(0), "attention: q has a batch of ", query.sym_size(0),
+                    " and k of ", key.sym_size(0), ": they must be equal");
+  TORCH_CHECK_VALUE(key.sym_size(-1) == query.sym_size(-1), "attention: a row of q has ", query.sym_size(-1),
+                    " elements and one of k ", key.sym_size(-1), ": they must have as many");
   TORCH_CHECK_VALUE(query.sym_size(-1) >= 1, "attention: d is 0: a row must have elements");
-  TORCH_CHECK_VALUE(query.sym_size(-2) >= 1 && key.sym_size(-2) >= 1, "attention: q has a length of ", query.sym_size(-2), " and k of ",
-                    key.sym_size(-2), ": both must be 1 or more");
+  TORCH_CHECK_VALUE(query.sym_size(-2) >= 1 && key.sym_size(-2) >= 1, "attention: q has a length of ",
+                    query.sym_size(-2), " and k of ", key.sym_size(-2), ": both must be 1 or more");
   if (query.dim() == 4) {
     const c10::SymInt heads = query.sym_size(1), key_heads = key.sym_size(1);
-    TORCH_CHECK_VALUE(key_heads >= 1 && heads % key_heads == 0, "attention: q has ", heads, " heads and k has ", key_heads,
-                      ": those of q must be a multiple of those of k");
+    TORCH_CHECK_VALUE(key_heads >= 1 && heads % key_heads == 0, "attention: q has ", heads, " heads and k has ",
+                      key_heads, ": those of q must be a multiple of those of k");
   }
   check_contiguous_rows("q", query);
   check_contiguous_rows("k", key);
   check_contiguous_rows("v", value);
 }
 
-void check_backward_inputs(const at::Tensor& output_gradient, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                           const at::Tensor& output, const at::Tensor& log_sum_exp) {
+void check_backward_inputs(const at::Tensor& output_gradient, const at::Tensor& query, const at::Tensor& key,
+                           const at::Tensor& value, const at::Tensor& output, const at::Tensor& log_sum_exp) {
   check_inputs(query, key, value);
   check_alike("do", output_gradient, query);
   check_alike("o", output, query);
   check_same_sizes("do", output_gradient, "q", query);
   check_same_sizes("o", output, "q", query);
   const auto rows = query.sym_sizes().slice(0, static_cast<std::size_t>(query.dim() - 1));
-  TORCH_CHECK_VALUE(log_sum_exp.sym_sizes().equals(rows), "attention: lse is ", log_sum_exp.sym_sizes(), ": it must be ", rows,
-                    ", one number for each row of q");
+  TORCH_CHECK_VALUE(log_sum_exp.sym_sizes().equals(rows), "attention: lse is ", log_sum_exp.sym_sizes(),
+                    ": it must be ", rows, ", one number for each row of q");
   const at::ScalarType wanted = accumulator_of(query.scalar_type());
-  TORCH_CHECK_TYPE(log_sum_exp.scalar_type() == wanted, "attention: lse is ", log_sum_exp.scalar_type(), ": it must be ", wanted,
-                   ", as attention_forward returned it");
-  TORCH_CHECK_VALUE(log_sum_exp.device() == query.device(), "attention: lse is on ", log_sum_exp.device(), " and q is on ", query.device(),
-                    ": they must be on one device");
+  TORCH_CHECK_TYPE(log_sum_exp.scalar_type() == wanted, "attention: lse is ", log_sum_exp.scalar_type(),
+                   ": it must be ", wanted, ", as attention_forward returned it");
+  TORCH_CHECK_VALUE(log_sum_exp.device() == query.device(), "attention: lse is on ", log_sum_exp.device(),
+                    " and q is on ", query.device(), ": they must be on one device");
 }
 
 double resolve_scale(std::optional<double> given, std::int64_t width) {

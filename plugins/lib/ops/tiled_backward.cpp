@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention-2, backward (Dao 2023, algorithm 2).
 //
-// The weights P were not kept; from the log-sum-exp L of each row any tile of them comes back in one step, already normalised:
+// The weights P were not kept; from the log-sum-exp L of each row any tile of them comes back in one step, already
+// normalised:
 //
 //   P = exp(S − L)
 //
-// The gradient of a softmax needs rowsum(P ∘ dP) over a whole row. As O = P·V and dP = dO·Vᵀ that is rowsum(dO ∘ O), one number a row,
-// which is computed first (D):
+// The gradient of a softmax needs rowsum(P ∘ dP) over a whole row. As O = P·V and dP = dO·Vᵀ that is rowsum(dO ∘ O),
+// one number a row, which is computed first (D):
 //
 //   D = rowsum(dO ∘ O)
-//   for each tile of keys j:                                 dKj and dVj stay where they are: their tile is finished when the loop ends
+//   for each tile of keys j:                                 dKj and dVj stay where they are: their tile is finished
+//   when the loop ends
 //     dKj = 0, dVj = 0
 //     for each tile of queries i that sees any key of j:
 //       P   = exp(scale · Qi·Kjᵀ − Li)                       0 where masked
@@ -18,8 +20,8 @@
 //       dKj += scale · dSᵀ·Qi
 //       dQi += scale · dS·Kj                                 summed over the outer loop, in full precision
 //
-// Five products instead of the forward pass's two, so 2.5 times its work. The order of every sum is fixed: the same inputs give the same
-// bits.
+// Five products instead of the forward pass's two, so 2.5 times its work. The order of every sum is fixed: the same
+// inputs give the same bits.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/zeros.h>
@@ -42,13 +44,15 @@ struct RowNumbers {
 RowNumbers row_numbers(const BackwardTensors& tensors, const Sizes& sizes) {
   const at::Tensor& output = tensors.output;
   // exp(S − L) with L = +∞ instead of −∞ makes the weights of a row that saw no key 0 instead of NaN.
-  RowNumbers numbers{
-      tensors.log_sum_exp.masked_fill(tensors.log_sum_exp == kMinusInfinity, -kMinusInfinity),
-      at::zeros({sizes.batch, output.size(1), sizes.query_length}, output.options().dtype(accumulator_of(output.scalar_type())))};
+  RowNumbers numbers{tensors.log_sum_exp.masked_fill(tensors.log_sum_exp == kMinusInfinity, -kMinusInfinity),
+                     at::zeros({sizes.batch, output.size(1), sizes.query_length},
+                               output.options().dtype(accumulator_of(output.scalar_type())))};
   for (std::int64_t i = 0; i < sizes.query_length; i += kQueryRows) {
     const Rows queries = tile_from(i, kQueryRows, sizes.query_length);
     const at::Tensor to = rows_of(numbers.gradient_dot_output, queries);
-    to.copy_((query_tile(tensors.output_gradient, sizes, queries) * query_tile(output, sizes, queries)).sum(-1).view(to.sizes()));
+    to.copy_((query_tile(tensors.output_gradient, sizes, queries) * query_tile(output, sizes, queries))
+                 .sum(-1)
+                 .view(to.sizes()));
   }
   return numbers;
 }
@@ -68,8 +72,9 @@ void backward(const BackwardTensors& tensors, const Setting& setting) {
       const Rows queries = tile_from(i, kQueryRows, sizes.query_length);
       const at::Tensor query = query_tile(tensors.query, sizes, queries);
       const at::Tensor output_gradient = query_tile(tensors.output_gradient, sizes, queries);
-      const at::Tensor weights =
-          score_tile(query, key, sizes, queries, keys, setting.scale).sub_(row_tile(numbers.log_sum_exp, sizes, queries)).exp_();
+      const at::Tensor weights = score_tile(query, key, sizes, queries, keys, setting.scale)
+                                     .sub_(row_tile(numbers.log_sum_exp, sizes, queries))
+                                     .exp_();
       sums.value.baddbmm_(weights.transpose(1, 2), output_gradient);
       const at::Tensor score_gradient = at::bmm(output_gradient, value.transpose(1, 2))
                                             .sub_(row_tile(numbers.gradient_dot_output, sizes, queries))

@@ -3,10 +3,13 @@
 //
 // A softmax needs the sum over a whole row of scores, and the row is too long to keep. Two things make tiles possible:
 //
-//   1. The softmax of a row does not change when one number m is subtracted from all of its scores, and m need not be the same all the
-//      time: what was summed under an old m is brought to a new one by a factor exp(m_old − m_new). So a row can be read in pieces, with
-//      m the largest score so far ("online softmax", Milakov and Gimelshein 2018). No exponential then overflows.
-//   2. The division by the row's sum can wait until the end: O is kept unnormalised, and divided once instead of once a tile.
+//   1. The softmax of a row does not change when one number m is subtracted from all of its scores, and m need not be
+//   the same all the
+//      time: what was summed under an old m is brought to a new one by a factor exp(m_old − m_new). So a row can be
+//      read in pieces, with m the largest score so far ("online softmax", Milakov and Gimelshein 2018). No exponential
+//      then overflows.
+//   2. The division by the row's sum can wait until the end: O is kept unnormalised, and divided once instead of once a
+//   tile.
 //
 //            keys ──►  tile 0   tile 1   tile 2            for each tile of queries i:
 //   queries   ┌─────────┬────────┬────────┐                  O = 0, l = 0 (sums), m = −∞ (maxima)
@@ -16,7 +19,8 @@
 //             │   with a causal mask the  │                    P = exp(S − m'),  α = exp(m − m')
 //             │   tiles above the         │                    l = α·l + rowsum P,  O = α·O + P·Vj,  m = m'
 //             └─────────  diagonal are    │                  O = O / l
-//                         never visited  ─┘                  L = m + log l      (the log-sum-exp: all that backward needs of the softmax)
+//                         never visited  ─┘                  L = m + log l      (the log-sum-exp: all that backward
+//                         needs of the softmax)
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/maximum.h>
@@ -37,7 +41,8 @@ struct Progress {
 
 Progress nothing_seen(const at::Tensor& query) {
   const std::vector<std::int64_t> column{query.size(0), query.size(1), 1};
-  return {at::zeros(query.sizes(), query.options()), at::zeros(column, query.options()), at::full(column, kMinusInfinity, query.options())};
+  return {at::zeros(query.sizes(), query.options()), at::zeros(column, query.options()),
+          at::full(column, kMinusInfinity, query.options())};
 }
 
 void take_in(Progress& so_far, at::Tensor scores, const at::Tensor& value) {

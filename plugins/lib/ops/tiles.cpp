@@ -34,13 +34,14 @@ at::Tensor key_tile(const at::Tensor& tensor, const Sizes& sizes, const Rows& ro
 
 at::Tensor rows_of(const at::Tensor& whole, const Rows& rows) { return whole.narrow(2, rows.begin, rows.count); }
 
-at::Tensor score_tile(const at::Tensor& query, const at::Tensor& key, const Sizes& sizes, const Rows& queries, const Rows& keys,
-                      double scale) {
+at::Tensor score_tile(const at::Tensor& query, const at::Tensor& key, const Sizes& sizes, const Rows& queries,
+                      const Rows& keys, double scale) {
   at::Tensor scores = at::bmm(query, key.transpose(1, 2)).mul_(scale);
   // Only tiles on the diagonal hold both kinds; those above it are never made, and below it every key is seen.
   if (!sizes.causal || keys.end() - 1 <= queries.begin + sizes.offset) return scores;
   const auto positions = scores.options().dtype(at::kLong);
-  const at::Tensor last_seen = at::arange(queries.begin + sizes.offset, queries.end() + sizes.offset, positions).unsqueeze(1);
+  const at::Tensor last_seen =
+      at::arange(queries.begin + sizes.offset, queries.end() + sizes.offset, positions).unsqueeze(1);
   const at::Tensor hidden = at::arange(keys.begin, keys.end(), positions).gt(last_seen);
   scores.view({-1, sizes.group, queries.count, keys.count}).masked_fill_(hidden, kMinusInfinity);
   return scores;

@@ -11,8 +11,9 @@
 /// How the tiled implementation cuts tensors into tiles.
 namespace kymo::ops::tiled {
 
-/// Queries and keys in a tile. A tile of scores has kQueryRows × kKeyRows numbers a head, however long the sequences are. Larger tiles make
-/// fewer and larger products, which is what tensor operations are good at; a CUDA kernel would take what fits into its shared memory.
+/// Queries and keys in a tile. A tile of scores has kQueryRows × kKeyRows numbers a head, however long the sequences
+/// are. Larger tiles make fewer and larger products, which is what tensor operations are good at; a CUDA kernel would
+/// take what fits into its shared memory.
 inline constexpr std::int64_t kQueryRows = 128;
 inline constexpr std::int64_t kKeyRows = 256;
 
@@ -24,7 +25,9 @@ struct Rows {
   std::int64_t end() const { return begin + count; }
 };
 
-inline Rows tile_from(std::int64_t begin, std::int64_t rows, std::int64_t length) { return {begin, std::min(rows, length - begin)}; }
+inline Rows tile_from(std::int64_t begin, std::int64_t rows, std::int64_t length) {
+  return {begin, std::min(rows, length - begin)};
+}
 
 /// The sizes of a call by name.
 struct Sizes {
@@ -44,8 +47,9 @@ struct Sizes {
   }
 };
 
-/// Rows of a tensor [batch, query heads, length, d] as [batch · key heads, group · rows, d] in the accumulator's type. The query heads that
-/// share a key head lie below one another: one product then serves the whole group, and sums over rows are sums over the group.
+/// Rows of a tensor [batch, query heads, length, d] as [batch · key heads, group · rows, d] in the accumulator's type.
+/// The query heads that share a key head lie below one another: one product then serves the whole group, and sums over
+/// rows are sums over the group.
 at::Tensor query_tile(const at::Tensor& tensor, const Sizes& sizes, const Rows& rows);
 /// The same shape made from one number a row: [batch, query heads, length] as [batch · key heads, group · rows, 1].
 at::Tensor row_tile(const at::Tensor& tensor, const Sizes& sizes, const Rows& rows);
@@ -56,7 +60,7 @@ at::Tensor key_tile(const at::Tensor& tensor, const Sizes& sizes, const Rows& ro
 at::Tensor rows_of(const at::Tensor& whole, const Rows& rows);
 
 /// scale · Q·Kᵀ of one tile, −∞ where a query does not see a key: [batch · key heads, group · queries, keys].
-at::Tensor score_tile(const at::Tensor& query, const at::Tensor& key, const Sizes& sizes, const Rows& queries, const Rows& keys,
-                      double scale);
+at::Tensor score_tile(const at::Tensor& query, const at::Tensor& key, const Sizes& sizes, const Rows& queries,
+                      const Rows& keys, double scale);
 
 }  // namespace kymo::ops::tiled

@@ -6,10 +6,12 @@
 
 namespace kymo::training {
 
-std::vector<std::vector<std::size_t>> assign_buckets(const std::vector<std::int64_t>& sizes_bytes, std::int64_t limit_bytes, bool taper) {
+std::vector<std::vector<std::size_t>> assign_buckets(const std::vector<std::int64_t>& sizes_bytes,
+                                                     std::int64_t limit_bytes, bool taper) {
   constexpr std::int64_t kSmallestTaper = 1 << 20;
   std::vector<std::vector<std::size_t>> buckets;
-  std::int64_t filled = 0, limit = limit_bytes, left = std::accumulate(sizes_bytes.begin(), sizes_bytes.end(), std::int64_t{0});
+  std::int64_t filled = 0, limit = limit_bytes,
+               left = std::accumulate(sizes_bytes.begin(), sizes_bytes.end(), std::int64_t{0});
   for (std::size_t i = sizes_bytes.size(); i-- > 0;) {
     if (buckets.empty() || filled + sizes_bytes[i] > limit) {
       buckets.emplace_back();
@@ -23,7 +25,8 @@ std::vector<std::vector<std::size_t>> assign_buckets(const std::vector<std::int6
   return buckets;
 }
 
-std::vector<std::vector<std::size_t>> assign_buckets(const std::vector<at::Tensor>& parameters, double limit_mib, bool taper) {
+std::vector<std::vector<std::size_t>> assign_buckets(const std::vector<at::Tensor>& parameters, double limit_mib,
+                                                     bool taper) {
   std::vector<std::int64_t> sizes;
   sizes.reserve(parameters.size());
   for (const at::Tensor& parameter : parameters) sizes.push_back(static_cast<std::int64_t>(parameter.nbytes()));

@@ -121,7 +121,8 @@ void DataParallelWorkload::declare() {
   const Context& ctx = state.ctx;
   double elements = 0, gradient_bytes = 0;
   for (const at::Tensor& parameter : state.model->parameters()) elements += static_cast<double>(parameter.numel());
-  for (const at::Tensor& parameter : state.replica->parameters) gradient_bytes += static_cast<double>(parameter.nbytes());
+  for (const at::Tensor& parameter : state.replica->parameters)
+    gradient_bytes += static_cast<double>(parameter.nbytes());
   const double flops = state.model->forward_flops(state.settings.batch);
   if (flops > 0) {
     ctx.work("forward", flops, 0);
@@ -130,7 +131,8 @@ void DataParallelWorkload::declare() {
   ctx.metric("parameters", elements);
   ctx.metric("parameter_tensors", static_cast<double>(state.replica->parameters.size()));
   ctx.metric("gradient_bytes", gradient_bytes, "B");
-  ctx.metric("tokens_per_step", static_cast<double>(state.settings.batch * state.model->tokens_per_example()), "tokens");
+  ctx.metric("tokens_per_step", static_cast<double>(state.settings.batch * state.model->tokens_per_example()),
+             "tokens");
   ctx.metric("communicator", state.communicator->description());
 }
 
@@ -155,7 +157,8 @@ Verification DataParallelWorkload::verify(Context& ctx) {
   if (!state.settings.communicate && ctx.world_size() > 1)
     return Verification::unavailable("with communicate=false each rank learns from its own part of the batch alone");
   Verification result;
-  const Strategy strategy{ctx, state.device, state.communicator.get(), [this](const Replica& replica) { return make_exchange(replica); },
+  const Strategy strategy{ctx, state.device, state.communicator.get(),
+                          [this](const Replica& replica) { return make_exchange(replica); },
                           [this](const Replica& replica) { return make_update(replica); }};
   hold_equal_to_one_process(result, strategy, state.settings);
   before_step(ctx);

@@ -12,15 +12,15 @@
 
 namespace kymo::training {
 
-/// The idea of a data-parallel strategy: how the gradients of all ranks become their mean. Made once per training, after the parameters of
-/// all ranks are equal.
+/// The idea of a data-parallel strategy: how the gradients of all ranks become their mean. Made once per training,
+/// after the parameters of all ranks are equal.
 class GradientExchange {
  public:
   virtual ~GradientExchange() = default;
   /// Before each forward pass: drops or zeroes the gradients of the step before, as the strategy keeps them.
   virtual void begin_step() = 0;
-  /// In the phase communication, after backward: once it returns, in the order of the current stream, every gradient is the mean over
-  /// ranks.
+  /// In the phase communication, after backward: once it returns, in the order of the current stream, every gradient is
+  /// the mean over ranks.
   virtual void finish_step() = 0;
 };
 
@@ -32,9 +32,9 @@ struct Replica {
   UpdateRule rule;  ///< the configured one, or what verification asks for
 };
 
-/// A training step on every rank's share of a batch: forward, backward, communication, optimizer. A strategy's plugin derives from it and
-/// says how gradients are exchanged; one that shards the optimizer says how parameters are updated as well. Both are asked for more than
-/// once: verification trains small models of its own.
+/// A training step on every rank's share of a batch: forward, backward, communication, optimizer. A strategy's plugin
+/// derives from it and says how gradients are exchanged; one that shards the optimizer says how parameters are updated
+/// as well. Both are asked for more than once: verification trains small models of its own.
 class DataParallelWorkload : public Workload {
  public:
   void prepare(Context& ctx) override;

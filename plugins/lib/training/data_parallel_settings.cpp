@@ -9,23 +9,30 @@ namespace kymo::training {
 
 Descriptor describe_data_parallel(const char* name, const char* documentation) {
   return Descriptor{name, documentation}
-      .param(
-          "model", Choice{"tiny", model_names()}.axis({"small", "medium", "large", "xl"}),
-          "a Transformer by its size, with a vocabulary of 10000 and 6 parameters a block (query, key and value are one, gate and up are "
-          "one), or a perceptron: toy (three layers, and a parameter that is never trained), tied (two layers share a weight), frozen "
-          "(one layer is not trained)")
-      .param("context", Int{128}.at_least(1).unit("tokens").axis({128, 256, 512}), "length of each sequence; perceptrons have none")
-      .param("batch", Int{2}.at_least(1).unit("sequences").axis({1, 2, 4, 8}), "sequences (perceptrons: examples) of each rank in a step")
+      .param("model", Choice{"tiny", model_names()}.axis({"small", "medium", "large", "xl"}),
+             "a Transformer by its size, with a vocabulary of 10000 and 6 parameters a block (query, key and value are "
+             "one, gate and up are "
+             "one), or a perceptron: toy (three layers, and a parameter that is never trained), tied (two layers share "
+             "a weight), frozen "
+             "(one layer is not trained)")
+      .param("context", Int{128}.at_least(1).unit("tokens").axis({128, 256, 512}),
+             "length of each sequence; perceptrons have none")
+      .param("batch", Int{2}.at_least(1).unit("sequences").axis({1, 2, 4, 8}),
+             "sequences (perceptrons: examples) of each rank in a step")
       .param("dtype", Choice{"fp32", libtorch::dtype_names()}, "element type of weights, gradients and optimizer state")
-      .param("autocast", Bool{false}, "run the forward pass in mixed precision: bf16 products, fp32 weights and gradients")
+      .param("autocast", Bool{false},
+             "run the forward pass in mixed precision: bf16 products, fp32 weights and gradients")
       .param("attention", Choice{"naive", transformer::attention_names()},
              "naive holds all scores in memory; sdpa is LibTorch's fused kernel")
       .param("optimizer", Choice{"adamw", rule_names()}, "how parameters follow from gradients; sgd keeps no state")
-      .param("backend", Choice{"auto", comm::backend_names()}, "what moves the gradients; auto is NCCL on GPUs, else Gloo")
+      .param("backend", Choice{"auto", comm::backend_names()},
+             "what moves the gradients; auto is NCCL on GPUs, else Gloo")
       .param("nccl_blocks", Int{0}.at_least(0).axis({8, 16, 24}),
-             "most thread blocks of NCCL's kernels, each of which keeps a multiprocessor from computing; 0 leaves it to NCCL")
-      .param("communicate", Bool{true},
-             "false leaves the exchange out: the same step without communication, whose ranks learn apart from each other")
+             "most thread blocks of NCCL's kernels, each of which keeps a multiprocessor from computing; 0 leaves it "
+             "to NCCL")
+      .param(
+          "communicate", Bool{true},
+          "false leaves the exchange out: the same step without communication, whose ranks learn apart from each other")
       .phases({"forward", "backward", "communication", "optimizer"})
       .uses(Framework::LibTorch)
       .ranks(1);
@@ -43,7 +50,8 @@ DataParallelSettings read_data_parallel(const Context& ctx) {
   settings.max_blocks = static_cast<int>(ctx.integer("nccl_blocks"));
   settings.communicate = ctx.boolean("communicate");
   if (!ctx.boolean("autocast")) return settings;
-  if (settings.dtype != at::kFloat) ctx.skip("autocast is for fp32 weights: dtype=" + ctx.text("dtype") + " leaves it nothing to do");
+  if (settings.dtype != at::kFloat)
+    ctx.skip("autocast is for fp32 weights: dtype=" + ctx.text("dtype") + " leaves it nothing to do");
   settings.autocast = at::kBFloat16;
   return settings;
 }

@@ -46,7 +46,8 @@ at::Tensor checksum(const at::Tensor& tensor) {
   return sum;
 }
 
-/// What verification trains in place of the configured model: the same parameters where they are few, and always short sequences.
+/// What verification trains in place of the configured model: the same parameters where they are few, and always short
+/// sequences.
 ModelSetting small_model(const ModelSetting& configured) {
   ModelSetting small = configured;
   small.context = std::min<std::int64_t>(configured.context, 16);
@@ -59,7 +60,8 @@ ModelSetting small_model(const ModelSetting& configured) {
 /// A float64 model and its training: the weights follow from one seed, the batches from another.
 class Trainee {
  public:
-  Trainee(const ModelSetting& setting, const at::Device& device, std::int64_t examples, std::uint64_t weight_seed, std::uint64_t batch_seed)
+  Trainee(const ModelSetting& setting, const at::Device& device, std::int64_t examples, std::uint64_t weight_seed,
+          std::uint64_t batch_seed)
       : model(make_model(setting, at::TensorOptions().dtype(at::kDouble).device(device), weight_seed)),
         batch(model->make_batch(examples)),
         generator_(libtorch::make_generator(device, batch_seed)) {}
@@ -92,7 +94,8 @@ struct Course {
 };
 
 /// The same course on all ranks together and on this one alone.
-void hold_course(Verification& result, const Strategy& strategy, const ModelSetting& setting, std::int64_t batch, const Course& course) {
+void hold_course(Verification& result, const Strategy& strategy, const ModelSetting& setting, std::int64_t batch,
+                 const Course& course) {
   const Context& ctx = strategy.ctx;
   const std::int64_t ranks = ctx.world_size();
   const std::uint64_t seed = ctx.seed() + 5;
@@ -110,9 +113,11 @@ void hold_course(Verification& result, const Strategy& strategy, const ModelSett
     together.step(ctx, together.batch.part(ctx.rank(), ranks), exchange.get(), *update);
     alone.step(ctx, alone.batch, nullptr, *update_alone);
   }
-  const std::string what = setting.name + " in float64, " + std::to_string(course.steps) + " steps of " + course.rule.name;
+  const std::string what =
+      setting.name + " in float64, " + std::to_string(course.steps) + " steps of " + course.rule.name;
   transformer::hold(result, what, "one process on the whole batch of " + std::to_string(batch * ranks),
-                    transformer::worst_distance(together.model->parameters(), alone.model->parameters()), course.tolerance);
+                    transformer::worst_distance(together.model->parameters(), alone.model->parameters()),
+                    course.tolerance);
   hold_same_bits(result, what + ", bits", ctx, together.model->parameters());
 }
 
@@ -132,13 +137,15 @@ std::vector<std::int64_t> checksums(const std::vector<at::Tensor>& tensors) {
   return {all.const_data_ptr<std::int64_t>(), all.const_data_ptr<std::int64_t>() + all.numel()};
 }
 
-void hold_same_bits(Verification& result, const std::string& name, const Context& ctx, const std::vector<at::Tensor>& tensors) {
+void hold_same_bits(Verification& result, const std::string& name, const Context& ctx,
+                    const std::vector<at::Tensor>& tensors) {
   const std::vector<std::int64_t> all = ctx.all_gather(checksums(tensors));
   std::size_t wrong = 0;
   std::string first;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i] == all[i % tensors.size()]) continue;
-    if (wrong++ == 0) first = "parameter " + std::to_string(i % tensors.size()) + " of rank " + std::to_string(i / tensors.size());
+    if (wrong++ == 0)
+      first = "parameter " + std::to_string(i % tensors.size()) + " of rank " + std::to_string(i / tensors.size());
   }
   result.that(wrong == 0, name, "the parameters of rank 0, bit by bit",
               wrong == 0 ? "" : std::to_string(wrong) + " differ, the first being " + first);

@@ -20,12 +20,13 @@ namespace kymo::training {
 /// Makes the parameters of all ranks those of rank 0.
 void broadcast_parameters(comm::Communicator& communicator, const std::vector<at::Tensor>& parameters);
 
-/// A number per tensor that follows from all its bits, computed on its device: the sum of its elements' bit patterns, each times an odd
-/// number that follows from its place, modulo 2^64.
+/// A number per tensor that follows from all its bits, computed on its device: the sum of its elements' bit patterns,
+/// each times an odd number that follows from its place, modulo 2^64.
 std::vector<std::int64_t> checksums(const std::vector<at::Tensor>& tensors);
 
 /// Adds a check that each tensor has the same bits on every rank; all ranks call it together.
-void hold_same_bits(Verification& result, const std::string& name, const Context& ctx, const std::vector<at::Tensor>& tensors);
+void hold_same_bits(Verification& result, const std::string& name, const Context& ctx,
+                    const std::vector<at::Tensor>& tensors);
 
 /// A strategy and what it runs on.
 struct Strategy {
@@ -36,9 +37,9 @@ struct Strategy {
   std::function<std::unique_ptr<ParameterUpdate>(const Replica&)> make_update;
 };
 
-/// Trains small models in float64 by the strategy and, on every rank for itself, in one process on the whole batch, and adds checks that
-/// both come to the same parameters: after 5 steps of SGD and after 10 of AdamW. The model is the configured one if it has at most two
-/// million elements, else one of its kind that is small.
+/// Trains small models in float64 by the strategy and, on every rank for itself, in one process on the whole batch, and
+/// adds checks that both come to the same parameters: after 5 steps of SGD and after 10 of AdamW. The model is the
+/// configured one if it has at most two million elements, else one of its kind that is small.
 void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const DataParallelSettings& settings);
 
 }  // namespace kymo::training

@@ -9,7 +9,8 @@ namespace kymo::training {
 /// One all-reduce of all gradients, which are views of one buffer: nothing is copied.
 class FlatExchange final : public GradientExchange {
  public:
-  explicit FlatExchange(const Replica& replica) : communicator_(*replica.communicator), gradients_(replica.parameters) {}
+  explicit FlatExchange(const Replica& replica)
+      : communicator_(*replica.communicator), gradients_(replica.parameters) {}
 
   void begin_step() override { gradients_.zero(); }
   void finish_step() override { communicator_.all_reduce(gradients_.buffer(), comm::Reduction::kAverage)->wait(); }

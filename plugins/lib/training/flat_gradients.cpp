@@ -18,8 +18,11 @@ void check(const std::vector<at::Tensor>& parameters) {
   const at::Tensor& first = parameters.front();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const at::Tensor& parameter = parameters[i];
-    if (parameter.scalar_type() == first.scalar_type() && parameter.device() == first.device() && parameter.is_contiguous()) continue;
-    throw std::invalid_argument("parameter " + std::to_string(i) + " does not fit into a flat buffer: all must be contiguous, of type " +
+    if (parameter.scalar_type() == first.scalar_type() && parameter.device() == first.device() &&
+        parameter.is_contiguous())
+      continue;
+    throw std::invalid_argument("parameter " + std::to_string(i) +
+                                " does not fit into a flat buffer: all must be contiguous, of type " +
                                 c10::toString(first.scalar_type()) + " and on " + first.device().str());
   }
 }

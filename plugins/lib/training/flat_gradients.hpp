@@ -7,13 +7,14 @@
 
 namespace kymo::training {
 
-/// One buffer in which the gradients of several parameters lie one after the other: each gradient is a view of it, so a collective call on
-/// the buffer serves all of them and nothing is copied. The backward pass adds to a view, where it would hand over a gradient that it made
-/// itself: that costs the zeroing, and two reads and one write of each gradient.
+/// One buffer in which the gradients of several parameters lie one after the other: each gradient is a view of it, so a
+/// collective call on the buffer serves all of them and nothing is copied. The backward pass adds to a view, where it
+/// would hand over a gradient that it made itself: that costs the zeroing, and two reads and one write of each
+/// gradient.
 class FlatGradients {
  public:
-  /// Makes the buffer, zeroed; each view begins at a multiple of 128 bytes, as vectorised kernels want it. Throws std::invalid_argument
-  /// unless there is a parameter and all have one type and device and are contiguous.
+  /// Makes the buffer, zeroed; each view begins at a multiple of 128 bytes, as vectorised kernels want it. Throws
+  /// std::invalid_argument unless there is a parameter and all have one type and device and are contiguous.
   explicit FlatGradients(std::vector<at::Tensor> parameters);
 
   /// With the gaps between the views, which are zero.

@@ -14,27 +14,31 @@
 namespace kymo::training {
 namespace {
 
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
 void require_dense(const at::Tensor& tensor) {
   if (tensor.layout() == at::kStrided && tensor.is_non_overlapping_and_dense()) return;
   std::ostringstream text;
-  text << "a parameter of sizes " << tensor.sizes() << " and strides " << tensor.strides() << " is not dense: give a contiguous one";
+  text << "a parameter of sizes " << tensor.sizes() << " and strides " << tensor.strides()
+       << " is not dense: give a contiguous one";
   throw std::invalid_argument(text.str());
 }
 
 void require_alike(const at::Tensor& tensor, const at::Tensor& first) {
   if (tensor.device() == first.device() && tensor.scalar_type() == first.scalar_type()) return;
   std::ostringstream text;
-  text << "a flat buffer holds one type on one device: got " << tensor.scalar_type() << " on " << tensor.device() << " beside "
-       << first.scalar_type() << " on " << first.device();
+  text << "a flat buffer holds one type on one device: got " << tensor.scalar_type() << " on " << tensor.device()
+       << " beside " << first.scalar_type() << " on " << first.device();
   throw std::invalid_argument(text.str());
 }
 
 }  // namespace
 
 FlatLayout::FlatLayout(std::vector<at::Tensor> tensors, int parts) : tensors_(std::move(tensors)), parts_(parts) {
-  if (tensors_.empty() || parts_ < 1) throw std::invalid_argument("a flat buffer needs at least one tensor and at least one part");
+  if (tensors_.empty() || parts_ < 1)
+    throw std::invalid_argument("a flat buffer needs at least one tensor and at least one part");
   element_bytes_ = static_cast<std::int64_t>(tensors_.front().element_size());
   const std::int64_t alignment = std::max<std::int64_t>(1, kFlatAlignmentBytes / element_bytes_);
   std::int64_t end = 0;
@@ -47,7 +51,9 @@ FlatLayout::FlatLayout(std::vector<at::Tensor> tensors, int parts) : tensors_(st
   part_numel_ = rounded_up(rounded_up(end, parts_) / parts_, alignment);
 }
 
-at::Tensor FlatLayout::make_buffer() const { return at::zeros({numel()}, tensors_.front().options().requires_grad(false)); }
+at::Tensor FlatLayout::make_buffer() const {
+  return at::zeros({numel()}, tensors_.front().options().requires_grad(false));
+}
 
 at::Tensor FlatLayout::view(const at::Tensor& buffer, std::size_t index) const {
   const at::Tensor& tensor = tensors_.at(index);

@@ -8,15 +8,16 @@
 
 namespace kymo::training {
 
-/// Every tensor of a flat buffer starts on a multiple of this, so that vectorised kernels and matrix products stay as fast as on tensors
-/// of their own.
+/// Every tensor of a flat buffer starts on a multiple of this, so that vectorised kernels and matrix products stay as
+/// fast as on tensors of their own.
 inline constexpr std::int64_t kFlatAlignmentBytes = 128;
 
-/// Where tensors lie, one after the other, in one contiguous buffer whose length is a multiple of a number of equal parts.
+/// Where tensors lie, one after the other, in one contiguous buffer whose length is a multiple of a number of equal
+/// parts.
 class FlatLayout {
  public:
-  /// Throws std::invalid_argument unless the tensors share device and type and each is dense: without gaps and without overlap, strides in
-  /// any order. At least one tensor, at least one part.
+  /// Throws std::invalid_argument unless the tensors share device and type and each is dense: without gaps and without
+  /// overlap, strides in any order. At least one tensor, at least one part.
   FlatLayout(std::vector<at::Tensor> tensors, int parts);
 
   std::int64_t numel() const { return part_numel_ * parts_; }
@@ -29,8 +30,11 @@ class FlatLayout {
   /// The place of the tensor at `index`, with its sizes and strides.
   at::Tensor view(const at::Tensor& buffer, std::size_t index) const;
   /// Part `index` of the buffer.
-  at::Tensor part(const at::Tensor& buffer, int index) const { return buffer.narrow(0, index * part_numel_, part_numel_); }
-  /// Copies every tensor's values into the buffer and makes the tensor a view of it. The tensor stays the same object, its address changes.
+  at::Tensor part(const at::Tensor& buffer, int index) const {
+    return buffer.narrow(0, index * part_numel_, part_numel_);
+  }
+  /// Copies every tensor's values into the buffer and makes the tensor a view of it. The tensor stays the same object,
+  /// its address changes.
   void move_into(const at::Tensor& buffer) const;
 
  private:
@@ -47,7 +51,8 @@ std::vector<at::Tensor> each_once(const std::vector<at::Tensor>& tensors);
 /// Bytes of all tensors together.
 std::int64_t bytes_of(const std::vector<at::Tensor>& tensors);
 
-/// Splits tensors, in their order, into lists of at most `limit_bytes` that share a type. A larger tensor has a list of its own.
+/// Splits tensors, in their order, into lists of at most `limit_bytes` that share a type. A larger tensor has a list of
+/// its own.
 std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor>& tensors, double limit_bytes);
 
 /// The values of a dense tensor in the order of memory, as a contiguous view.

@@ -18,7 +18,9 @@ namespace {
 using torch::optim::OptimizerParamGroup;
 
 void require(bool holds, const char* name, double value, const char* range) {
-  if (!holds) throw std::invalid_argument(std::string("AdamW's ") + name + " is " + std::to_string(value) + ": it must be " + range);
+  if (!holds)
+    throw std::invalid_argument(std::string("AdamW's ") + name + " is " + std::to_string(value) + ": it must be " +
+                                range);
 }
 
 const AdamWSetting& checked(const AdamWSetting& setting) {
@@ -30,12 +32,17 @@ const AdamWSetting& checked(const AdamWSetting& setting) {
   return setting;
 }
 
-const AdamWSetting& setting_of(const OptimizerParamGroup& group) { return dynamic_cast<const AdamWSetting&>(group.options()); }
+const AdamWSetting& setting_of(const OptimizerParamGroup& group) {
+  return dynamic_cast<const AdamWSetting&>(group.options());
+}
 
-std::string key_of(std::size_t group, std::size_t position) { return "state_" + std::to_string(group) + "_" + std::to_string(position); }
+std::string key_of(std::size_t group, std::size_t position) {
+  return "state_" + std::to_string(group) + "_" + std::to_string(position);
+}
 
 c10::IValue settings_to_save(const AdamWSetting& setting) {
-  return c10::IValue(std::vector<double>{setting.learning_rate, setting.beta1, setting.beta2, setting.epsilon, setting.weight_decay});
+  return c10::IValue(
+      std::vector<double>{setting.learning_rate, setting.beta1, setting.beta2, setting.epsilon, setting.weight_decay});
 }
 
 }  // namespace
@@ -46,7 +53,9 @@ FusedAdamW::FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& s
 FusedAdamW::FusedAdamW(const std::vector<OptimizerParamGroup>& groups, const AdamWSetting& defaults)
     : Optimizer(groups, std::make_unique<AdamWSetting>(checked(defaults))) {}
 
-void FusedAdamW::add_group(std::vector<at::Tensor> parameters) { add_param_group(OptimizerParamGroup(std::move(parameters))); }
+void FusedAdamW::add_group(std::vector<at::Tensor> parameters) {
+  add_param_group(OptimizerParamGroup(std::move(parameters)));
+}
 
 void FusedAdamW::add_group(std::vector<at::Tensor> parameters, const AdamWSetting& setting) {
   add_param_group(OptimizerParamGroup(std::move(parameters), std::make_unique<AdamWSetting>(checked(setting))));
@@ -93,8 +102,8 @@ void FusedAdamW::update(const OptimizerParamGroup& group) {
   if (parameters.empty()) return;
   const AdamWSetting& setting = setting_of(group);
   at::_foreach_add_(steps, 1);
-  at::_fused_adamw_(parameters, gradients, means, square_means, {}, steps, setting.learning_rate, setting.beta1, setting.beta2,
-                    setting.weight_decay, setting.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+  at::_fused_adamw_(parameters, gradients, means, square_means, {}, steps, setting.learning_rate, setting.beta1,
+                    setting.beta2, setting.weight_decay, setting.epsilon, /*amsgrad=*/false, /*maximize=*/false);
 }
 
 AdamWState& FusedAdamW::state_for(const at::Tensor& parameter) {
@@ -137,7 +146,8 @@ void FusedAdamW::load(torch::serialize::InputArchive& archive) {
     const std::string number = std::to_string(g);
     if (!archive.try_read("setting_" + number, setting) || !archive.try_read("count_" + number, count) ||
         count.toInt() != static_cast<std::int64_t>(group.params().size()))
-      throw std::invalid_argument("saved AdamW state does not fit group " + number + ": load it into the groups it was saved from");
+      throw std::invalid_argument("saved AdamW state does not fit group " + number +
+                                  ": load it into the groups it was saved from");
     const std::vector<double> values = setting.toDoubleVector();
     auto& to = dynamic_cast<AdamWSetting&>(group.options());
     to.learning_rate = values.at(0), to.beta1 = values.at(1), to.beta2 = values.at(2);

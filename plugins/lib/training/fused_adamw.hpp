@@ -27,26 +27,29 @@ struct AdamWState : torch::optim::OptimizerCloneableParamState<AdamWState> {
   at::Tensor square_mean;
 };
 
-/// AdamW that updates all parameters of a group in a few kernels. A parameter without a gradient is left as it is and its step not counted.
-/// The parameters of one group share device and type.
+/// AdamW that updates all parameters of a group in a few kernels. A parameter without a gradient is left as it is and
+/// its step not counted. The parameters of one group share device and type.
 class FusedAdamW : public torch::optim::Optimizer {
  public:
   /// Throws std::invalid_argument for settings out of range.
   explicit FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& setting = {});
   explicit FusedAdamW(const std::vector<torch::optim::OptimizerParamGroup>& groups, const AdamWSetting& defaults = {});
 
-  /// Adds a group in mid-training; one without settings takes the defaults. Throws if a parameter is already in another group.
+  /// Adds a group in mid-training; one without settings takes the defaults. Throws if a parameter is already in another
+  /// group.
   void add_group(std::vector<at::Tensor> parameters);
   void add_group(std::vector<at::Tensor> parameters, const AdamWSetting& setting);
 
   /// Makes the state of parameters that have none, as the first step would: so that a measured step allocates nothing.
   void make_state();
 
-  /// Runs the kernels of an update on tensors of its own, so that a measured or captured step finds them loaded. Changes nothing.
+  /// Runs the kernels of an update on tensors of its own, so that a measured or captured step finds them loaded.
+  /// Changes nothing.
   void warm_up() const;
 
-  /// One update from the gradients. Waits for nothing and counts on the device, so a CUDA graph may capture it, with the settings of that
-  /// moment, once make_state() was called. `closure`, if given, is run first with gradients enabled and its loss returned.
+  /// One update from the gradients. Waits for nothing and counts on the device, so a CUDA graph may capture it, with
+  /// the settings of that moment, once make_state() was called. `closure`, if given, is run first with gradients
+  /// enabled and its loss returned.
   at::Tensor step(LossClosure closure = nullptr) override;
 
   /// State by group and position; loading needs the same groups. Settings are saved too.

@@ -13,7 +13,8 @@ namespace {
 
 class ReadyHook final : public torch::autograd::PostAccumulateGradHook {
  public:
-  ReadyHook(std::size_t index, std::function<void(std::size_t)> on_ready) : index_(index), on_ready_(std::move(on_ready)) {}
+  ReadyHook(std::size_t index, std::function<void(std::size_t)> on_ready)
+      : index_(index), on_ready_(std::move(on_ready)) {}
   void operator()(const at::Tensor&) override { on_ready_(index_); }
 
  private:

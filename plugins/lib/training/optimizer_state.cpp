@@ -16,7 +16,8 @@ namespace kymo::training {
 namespace {
 
 std::vector<at::Tensor> tensors_of(const torch::optim::OptimizerParamState& state) {
-  if (const auto* fused = dynamic_cast<const AdamWState*>(&state)) return {fused->mean, fused->square_mean, fused->step};
+  if (const auto* fused = dynamic_cast<const AdamWState*>(&state))
+    return {fused->mean, fused->square_mean, fused->step};
   if (const auto* sgd = dynamic_cast<const torch::optim::SGDParamState*>(&state)) return {sgd->momentum_buffer()};
   if (const auto* adam = dynamic_cast<const torch::optim::AdamParamState*>(&state))
     return {adam->exp_avg(), adam->exp_avg_sq(), adam->max_exp_avg_sq()};
@@ -25,7 +26,8 @@ std::vector<at::Tensor> tensors_of(const torch::optim::OptimizerParamState& stat
   if (const auto* adagrad = dynamic_cast<const torch::optim::AdagradParamState*>(&state)) return {adagrad->sum()};
   if (const auto* rmsprop = dynamic_cast<const torch::optim::RMSpropParamState*>(&state))
     return {rmsprop->square_avg(), rmsprop->momentum_buffer(), rmsprop->grad_avg()};
-  throw std::invalid_argument("what this optimizer keeps is not known: it is none of FusedAdamW, SGD, Adam, AdamW, Adagrad and RMSprop");
+  throw std::invalid_argument(
+      "what this optimizer keeps is not known: it is none of FusedAdamW, SGD, Adam, AdamW, Adagrad and RMSprop");
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ class AdamWUpdate final : public ParameterUpdate {
     optimizer_.make_state();
     for (const at::Tensor& parameter : parameters) {
       const AdamWState* state = optimizer_.state_of(parameter);
-      for (const at::Tensor& part : {state->mean, state->square_mean, state->step}) libtorch::tag(ctx, part, Block::OptimizerState);
+      for (const at::Tensor& part : {state->mean, state->square_mean, state->step})
+        libtorch::tag(ctx, part, Block::OptimizerState);
     }
   }
   void step() override { optimizer_.step(); }
@@ -38,7 +39,8 @@ class AdamWUpdate final : public ParameterUpdate {
 /// parameter ← parameter − learning rate · gradient
 class SgdUpdate final : public ParameterUpdate {
  public:
-  SgdUpdate(double learning_rate, std::vector<at::Tensor> parameters) : learning_rate_(learning_rate), parameters_(std::move(parameters)) {}
+  SgdUpdate(double learning_rate, std::vector<at::Tensor> parameters)
+      : learning_rate_(learning_rate), parameters_(std::move(parameters)) {}
 
   void step() override {
     const c10::NoGradGuard no_gradients;
@@ -61,7 +63,8 @@ class SgdUpdate final : public ParameterUpdate {
 
 std::vector<std::string> rule_names() { return {"adamw", "sgd"}; }
 
-std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule, std::vector<at::Tensor> parameters) {
+std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule,
+                                                   std::vector<at::Tensor> parameters) {
   if (rule.name == "adamw") return std::make_unique<AdamWUpdate>(ctx, rule.learning_rate, parameters);
   if (rule.name == "sgd") return std::make_unique<SgdUpdate>(rule.learning_rate, std::move(parameters));
   throw std::invalid_argument("there is no optimizer '" + rule.name + "': it is one of adamw, sgd");

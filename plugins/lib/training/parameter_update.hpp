@@ -27,8 +27,10 @@ struct UpdateRule {
 /// adamw, sgd.
 std::vector<std::string> rule_names();
 
-/// Updates `parameters` by the rule, in a few kernels, and tells the host which memory is optimizer state, which exists once this returns.
-/// A parameter without a gradient is left as it is. The parameters share device and type. Throws std::invalid_argument for another name.
-std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule, std::vector<at::Tensor> parameters);
+/// Updates `parameters` by the rule, in a few kernels, and tells the host which memory is optimizer state, which exists
+/// once this returns. A parameter without a gradient is left as it is. The parameters share device and type. Throws
+/// std::invalid_argument for another name.
+std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule,
+                                                   std::vector<at::Tensor> parameters);
 
 }  // namespace kymo::training

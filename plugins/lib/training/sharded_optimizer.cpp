@@ -19,10 +19,13 @@ namespace {
 
 using torch::optim::OptimizerParamGroup;
 
-/// An optimizer's parameters are these alone until the end of the block: what treats parameters one by one updates them as it would all.
+/// An optimizer's parameters are these alone until the end of the block: what treats parameters one by one updates them
+/// as it would all.
 class Narrowed {
  public:
-  Narrowed(OptimizerParamGroup& group, const std::vector<at::Tensor>& to) : group_(group), all_(group.params()) { group_.params() = to; }
+  Narrowed(OptimizerParamGroup& group, const std::vector<at::Tensor>& to) : group_(group), all_(group.params()) {
+    group_.params() = to;
+  }
   Narrowed(const Narrowed&) = delete;
   Narrowed& operator=(const Narrowed&) = delete;
   ~Narrowed() { group_.params() = std::move(all_); }
@@ -33,7 +36,8 @@ class Narrowed {
 };
 
 /// The piece of each tensor, so that those of each owner fall, in their order, into pieces of about equal bytes.
-std::vector<std::size_t> piece_of_each(const std::vector<at::Tensor>& tensors, const std::vector<int>& owners, int ranks, int pieces) {
+std::vector<std::size_t> piece_of_each(const std::vector<at::Tensor>& tensors, const std::vector<int>& owners,
+                                       int ranks, int pieces) {
   std::vector<double> total_bytes(static_cast<std::size_t>(ranks)), before_bytes(static_cast<std::size_t>(ranks));
   for (std::size_t i = 0; i < tensors.size(); ++i)
     total_bytes[static_cast<std::size_t>(owners[i])] += static_cast<double>(tensors[i].nbytes());
@@ -68,7 +72,8 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& 
 std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const OptimizerFactory& make) {
   const auto empty = make_optimizer(make, OptimizerParamGroup(std::vector<at::Tensor>{}));
   if (dynamic_cast<const torch::optim::LBFGS*>(empty.get()))
-    throw std::invalid_argument("LBFGS cannot be sharded: each of its updates needs all parameters; wrap one that treats them one by one");
+    throw std::invalid_argument(
+        "LBFGS cannot be sharded: each of its updates needs all parameters; wrap one that treats them one by one");
   return empty->defaults().clone();
 }
 
@@ -76,7 +81,8 @@ std::vector<int> balanced_owners(const std::vector<std::int64_t>& size_bytes, st
   if (load_bytes.empty()) throw std::invalid_argument("parameters need at least one rank to own them");
   std::vector<std::size_t> order(size_bytes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size_bytes[a] > size_bytes[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return size_bytes[a] > size_bytes[b]; });
   std::vector<int> owners(size_bytes.size());
   for (const std::size_t item : order) {
     const auto least = std::min_element(load_bytes.begin(), load_bytes.end());
@@ -86,8 +92,8 @@ std::vector<int> balanced_owners(const std::vector<std::int64_t>& size_bytes, st
   return owners;
 }
 
-ShardedOptimizer::ShardedOptimizer(const std::vector<OptimizerParamGroup>& groups, OptimizerFactory make, comm::Communicator& communicator,
-                                   Options options)
+ShardedOptimizer::ShardedOptimizer(const std::vector<OptimizerParamGroup>& groups, OptimizerFactory make,
+                                   comm::Communicator& communicator, Options options)
     : Optimizer(std::vector<OptimizerParamGroup>{}, default_settings(make)),
       make_(std::move(make)),
       communicator_(communicator),
@@ -97,10 +103,10 @@ ShardedOptimizer::ShardedOptimizer(const std::vector<OptimizerParamGroup>& group
   for (const OptimizerParamGroup& group : groups) add_param_group(group);
 }
 
-ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make, comm::Communicator& communicator,
-                                   Options options)
-    : ShardedOptimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(parameters))}, std::move(make), communicator,
-                       options) {}
+ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make,
+                                   comm::Communicator& communicator, Options options)
+    : ShardedOptimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(parameters))}, std::move(make),
+                       communicator, options) {}
 
 void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
   adopt_groups();
@@ -112,8 +118,10 @@ void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
 
 void ShardedOptimizer::check_new(const std::vector<at::Tensor>& parameters) const {
   for (const at::Tensor& parameter : parameters) {
-    if (owners_.count(parameter.unsafeGetTensorImpl())) throw std::invalid_argument("a parameter is in two groups: give it to one");
-    if (!parameter.is_leaf()) throw std::invalid_argument("a parameter is the result of a computation: give the tensor it is made of");
+    if (owners_.count(parameter.unsafeGetTensorImpl()))
+      throw std::invalid_argument("a parameter is in two groups: give it to one");
+    if (!parameter.is_leaf())
+      throw std::invalid_argument("a parameter is the result of a computation: give the tensor it is made of");
     as_line(parameter);  // throws unless it can be sent as it lies
   }
 }
@@ -139,7 +147,8 @@ ShardedOptimizer::Shard ShardedOptimizer::make_shard(const OptimizerParamGroup& 
     if (owners[i] == communicator_.rank()) owned.push_back(group.params()[i]);
   }
   shard.pieces = make_pieces(group.params(), owners);
-  if (!owned.empty()) shard.optimizer = make_optimizer(make_, OptimizerParamGroup(std::move(owned), group.options().clone()));
+  if (!owned.empty())
+    shard.optimizer = make_optimizer(make_, OptimizerParamGroup(std::move(owned), group.options().clone()));
   return shard;
 }
 
@@ -222,7 +231,8 @@ void ShardedOptimizer::finish_share() {
 
 int ShardedOptimizer::owner_of(const at::Tensor& parameter) const {
   const auto found = owners_.find(parameter.unsafeGetTensorImpl());
-  if (found == owners_.end()) throw std::invalid_argument("a parameter has no owner: it is in no group of the optimizer");
+  if (found == owners_.end())
+    throw std::invalid_argument("a parameter has no owner: it is in no group of the optimizer");
   return found->second;
 }
 
@@ -253,11 +263,13 @@ std::vector<at::Tensor> ShardedOptimizer::parameter_buffers() const {
 }
 
 void ShardedOptimizer::save(torch::serialize::OutputArchive&) const {
-  throw std::logic_error("the state of a sharded optimizer is on all ranks: save owned_optimizer() of every group on each");
+  throw std::logic_error(
+      "the state of a sharded optimizer is on all ranks: save owned_optimizer() of every group on each");
 }
 
 void ShardedOptimizer::load(torch::serialize::InputArchive&) {
-  throw std::logic_error("the state of a sharded optimizer is on all ranks: load owned_optimizer() of every group on each");
+  throw std::logic_error(
+      "the state of a sharded optimizer is on all ranks: load owned_optimizer() of every group on each");
 }
 
 }  // namespace kymo::training

@@ -25,7 +25,8 @@ Mode mode_of(std::string_view name) {
   if (name == "forward") return Mode::kForward;
   if (name == "forward_backward") return Mode::kForwardBackward;
   if (name == "train") return Mode::kTrain;
-  throw std::invalid_argument("there is no mode '" + std::string(name) + "': it is one of forward, forward_backward, train");
+  throw std::invalid_argument("there is no mode '" + std::string(name) +
+                              "': it is one of forward, forward_backward, train");
 }
 
 at::Tensor run_step(const Context& ctx, const StepParts& parts) {

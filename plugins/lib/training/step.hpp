@@ -28,7 +28,8 @@ std::vector<std::string> mode_names();
 /// Throws std::invalid_argument for any other name.
 Mode mode_of(std::string_view name);
 
-/// What a training step is made of. The two hooks, if set, are where a data-parallel strategy does its part; they open their own phases.
+/// What a training step is made of. The two hooks, if set, are where a data-parallel strategy does its part; they open
+/// their own phases.
 struct StepParts {
   Mode mode = Mode::kTrain;
   std::vector<at::Tensor> parameters;
@@ -40,8 +41,9 @@ struct StepParts {
   std::function<void()> after_backward;            ///< between the phases backward and optimizer
 };
 
-/// One training step: drops the gradients, then makes the phases forward, backward and optimizer as far as the mode goes. Returns the loss,
-/// detached and not waited for. Throws std::invalid_argument if a part that the mode needs is missing.
+/// One training step: drops the gradients, then makes the phases forward, backward and optimizer as far as the mode
+/// goes. Returns the loss, detached and not waited for. Throws std::invalid_argument if a part that the mode needs is
+/// missing.
 at::Tensor run_step(const Context& ctx, const StepParts& parts);
 
 }  // namespace kymo::training

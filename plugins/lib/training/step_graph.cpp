@@ -15,7 +15,8 @@ namespace kymo::training {
 namespace {
 
 const at::Device& checked(const at::Device& device) {
-  if (!device.is_cuda()) throw std::invalid_argument("a step cannot be captured on " + device.str() + ": a CUDA graph needs device=cuda");
+  if (!device.is_cuda())
+    throw std::invalid_argument("a step cannot be captured on " + device.str() + ": a CUDA graph needs device=cuda");
   return device;
 }
 
@@ -26,7 +27,8 @@ void drop_gradients(const StepParts& parts) {
 }  // namespace
 
 struct StepGraph::State {
-  explicit State(const at::Device& device) : stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())) {}
+  explicit State(const at::Device& device)
+      : stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())) {}
 
   c10::cuda::CUDAStream stream;  // the default stream cannot be captured
   at::cuda::CUDAGraph graph;
@@ -68,7 +70,8 @@ at::Tensor StepGraph::run_step(const Context& ctx) {
 void StepGraph::capture(const Context& ctx) {
   const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
   drop_gradients(parts_);  // those of the common pool, which are not to be returned while capturing
-  // Thread-local: another thread, a collector's say, may ask the device something meanwhile without spoiling the capture.
+  // Thread-local: another thread, a collector's say, may ask the device something meanwhile without spoiling the
+  // capture.
   state_->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
   at::Tensor loss;
   try {

@@ -17,12 +17,14 @@
 namespace kymo::training {
 namespace {
 
-/// Linear layers without bias with a ReLU between two, over features that are first scaled by a constant which is a parameter too, but
-/// never trained. The shape of the layers is what a data-parallel strategy must cope with.
+/// Linear layers without bias with a ReLU between two, over features that are first scaled by a constant which is a
+/// parameter too, but never trained. The shape of the layers is what a data-parallel strategy must cope with.
 class Perceptron final : public TrainedModel {
  public:
-  /// Widths of the layers' ends. Layer `tied` (if >= 0) has the weight of the layer two before it; layer `frozen` (if >= 0) is not trained.
-  Perceptron(std::vector<std::int64_t> widths, int tied, int frozen, const at::TensorOptions& options, std::uint64_t seed)
+  /// Widths of the layers' ends. Layer `tied` (if >= 0) has the weight of the layer two before it; layer `frozen` (if
+  /// >= 0) is not trained.
+  Perceptron(std::vector<std::int64_t> widths, int tied, int frozen, const at::TensorOptions& options,
+             std::uint64_t seed)
       : options_(options), outputs_(widths.back()), scale_(at::full({widths.front()}, 2.0, options)) {
     at::Generator generator = libtorch::make_generator(options.device(), seed);
     for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
@@ -70,12 +72,16 @@ class Perceptron final : public TrainedModel {
 
 class Language final : public TrainedModel {
  public:
-  Language(const transformer::Config& config, const std::string& attention, const at::TensorOptions& options, std::uint64_t seed)
+  Language(const transformer::Config& config, const std::string& attention, const at::TensorOptions& options,
+           std::uint64_t seed)
       : device_(options.device()),
-        model_(config, transformer::make_weights(config, options, libtorch::make_generator(options.device(), seed)), attention) {}
+        model_(config, transformer::make_weights(config, options, libtorch::make_generator(options.device(), seed)),
+               attention) {}
 
   std::vector<at::Tensor> parameters() const override { return transformer::parameters(model_.weights()); }
-  at::Tensor loss(const Context& ctx, const Batch& batch) override { return model_.loss(ctx, batch.input, batch.target); }
+  at::Tensor loss(const Context& ctx, const Batch& batch) override {
+    return model_.loss(ctx, batch.input, batch.target);
+  }
 
   Batch make_batch(std::int64_t examples) const override {
     const auto options = at::TensorOptions().dtype(at::kLong).device(device_);
@@ -148,9 +154,11 @@ std::int64_t parameter_count(const ModelSetting& setting) {
   return count;
 }
 
-std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::TensorOptions& options, std::uint64_t seed) {
+std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::TensorOptions& options,
+                                         std::uint64_t seed) {
   Layers layers = layers_of(setting.name);
-  if (!layers.widths.empty()) return std::make_unique<Perceptron>(std::move(layers.widths), layers.tied, layers.frozen, options, seed);
+  if (!layers.widths.empty())
+    return std::make_unique<Perceptron>(std::move(layers.widths), layers.tied, layers.frozen, options, seed);
   return std::make_unique<Language>(config_of(setting), setting.attention, options, seed);
 }
 

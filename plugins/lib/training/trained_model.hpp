@@ -19,7 +19,8 @@ struct Batch {
   Batch part(std::int64_t i, std::int64_t parts) const;
 };
 
-/// A model that a data-parallel step trains. The mean of its loss over equal parts of a batch is its loss over the whole batch.
+/// A model that a data-parallel step trains. The mean of its loss over equal parts of a batch is its loss over the
+/// whole batch.
 class TrainedModel {
  public:
   virtual ~TrainedModel() = default;
@@ -31,7 +32,8 @@ class TrainedModel {
   virtual void draw(const Batch& batch, at::Generator& generator) const = 0;
   /// Tokens of one example, or 1.
   virtual std::int64_t tokens_per_example() const { return 1; }
-  /// Floating-point operations of the matrix products of a forward pass, 0 if not worth declaring; a backward pass does twice as many.
+  /// Floating-point operations of the matrix products of a forward pass, 0 if not worth declaring; a backward pass does
+  /// twice as many.
   virtual double forward_flops(std::int64_t /*examples*/) const { return 0; }
 
   /// Those that are trained, in the order of parameters().
@@ -47,9 +49,11 @@ struct ModelSetting {
 
 /// toy, tied, frozen, and the sizes of the Transformer.
 std::vector<std::string> model_names();
-/// How many elements the parameters of a model have. Throws std::invalid_argument for an unknown name or an impossible model.
+/// How many elements the parameters of a model have. Throws std::invalid_argument for an unknown name or an impossible
+/// model.
 std::int64_t parameter_count(const ModelSetting& setting);
 /// Random weights that follow from the seed. Throws like parameter_count().
-std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::TensorOptions& options, std::uint64_t seed);
+std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::TensorOptions& options,
+                                         std::uint64_t seed);
 
 }  // namespace kymo::training

@@ -19,7 +19,8 @@ Zero1::Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory ma
 void Zero1::add_group(const torch::optim::OptimizerParamGroup& group) {
   const std::vector<at::Tensor> parameters = each_once(group.params());
   for (const at::Tensor& parameter : parameters) {
-    if (known_.count(parameter.unsafeGetTensorImpl())) throw std::invalid_argument("a parameter is in two groups: give it to one");
+    if (known_.count(parameter.unsafeGetTensorImpl()))
+      throw std::invalid_argument("a parameter is in two groups: give it to one");
     as_line(parameter);  // throws unless it is dense
   }
   auto settings = group.has_options() ? group.options().clone() : default_settings(make_);
@@ -29,7 +30,8 @@ void Zero1::add_group(const torch::optim::OptimizerParamGroup& group) {
     parts.push_back(buckets_.back()->parameter_part);
   }
   for (const at::Tensor& parameter : parameters) known_.insert(parameter.unsafeGetTensorImpl());
-  optimizers_.push_back(make_optimizer(make_, torch::optim::OptimizerParamGroup(std::move(parts), std::move(settings))));
+  optimizers_.push_back(
+      make_optimizer(make_, torch::optim::OptimizerParamGroup(std::move(parts), std::move(settings))));
 }
 
 void Zero1::make_bucket(std::vector<at::Tensor> parameters) {
@@ -44,7 +46,8 @@ void Zero1::make_bucket(std::vector<at::Tensor> parameters) {
   const std::vector<at::Tensor>& tensors = bucket->layout.tensors();
   for (std::size_t i = 0; i < tensors.size(); ++i) bucket->views.push_back(bucket->layout.view(bucket->gradients, i));
   expect_gradients(*bucket);
-  if (options_.overlap) bucket->hooks = std::make_unique<GradientHooks>(tensors, [this, index](std::size_t i) { on_gradient(index, i); });
+  if (options_.overlap)
+    bucket->hooks = std::make_unique<GradientHooks>(tensors, [this, index](std::size_t i) { on_gradient(index, i); });
   buckets_.push_back(std::move(bucket));
 }
 
@@ -70,7 +73,8 @@ void Zero1::begin_step() {
 void Zero1::on_gradient(std::size_t index, std::size_t parameter) {
   Bucket& bucket = *buckets_[index];
   if (bucket.work || bucket.ready[parameter])
-    throw std::logic_error("ZeRO got a second gradient of a parameter in one step: begin each step, or make it without overlap");
+    throw std::logic_error(
+        "ZeRO got a second gradient of a parameter in one step: begin each step, or make it without overlap");
   collect(bucket, parameter);
   bucket.ready[parameter] = true;
   --bucket.missing;
@@ -114,7 +118,8 @@ void Zero1::share() {
   std::vector<std::unique_ptr<comm::Work>> gathered;
   {
     const comm::Communicator::Group together(communicator_);
-    for (const auto& bucket : buckets_) gathered.push_back(communicator_.all_gather(bucket->parameters, bucket->parameter_part));
+    for (const auto& bucket : buckets_)
+      gathered.push_back(communicator_.all_gather(bucket->parameters, bucket->parameter_part));
   }
   for (const auto& work : gathered) work->wait();
 }

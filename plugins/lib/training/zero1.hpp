@@ -17,18 +17,20 @@
 
 namespace kymo::training {
 
-/// ZeRO stage 1 (Rajbhandari et al., "ZeRO: Memory optimizations toward training trillion parameter models", 2020): parameters and
-/// gradients live in flat buffers of N equal parts. The gradients are reduced and scattered, so that each rank gets the mean of its own
-/// part alone; it updates that part, with 1/N of the optimizer's state; and all parts are gathered again. A reduce-scatter and an
-/// all-gather send together what one all-reduce does. The optimizer sees one flat tensor a bucket, so it must treat elements one by one, as
-/// FusedAdamW and LibTorch's own but LBFGS do.
+/// ZeRO stage 1 (Rajbhandari et al., "ZeRO: Memory optimizations toward training trillion parameter models", 2020):
+/// parameters and gradients live in flat buffers of N equal parts. The gradients are reduced and scattered, so that
+/// each rank gets the mean of its own part alone; it updates that part, with 1/N of the optimizer's state; and all
+/// parts are gathered again. A reduce-scatter and an all-gather send together what one all-reduce does. The optimizer
+/// sees one flat tensor a bucket, so it must treat elements one by one, as FusedAdamW and LibTorch's own but LBFGS do.
 ///
-/// The parameters are divided into buckets, from the last to the first, as backward makes their gradients. With `overlap` the
-/// reduce-scatter of a bucket starts as soon as its gradients are there, in the order of the buckets on all ranks.
+/// The parameters are divided into buckets, from the last to the first, as backward makes their gradients. With
+/// `overlap` the reduce-scatter of a bucket starts as soon as its gradients are there, in the order of the buckets on
+/// all ranks.
 ///
-/// A parameter stays the same tensor, but the address of its values changes once. A gradient is a view of its bucket: begin_step() sets it
-/// to zero, and after finish_step() it holds the mean only where it lies in this rank's part. A parameter that got no gradient is updated
-/// as with a gradient of zero, where an unsharded optimizer leaves it as it is. Leave frozen parameters out. A tied one counts once.
+/// A parameter stays the same tensor, but the address of its values changes once. A gradient is a view of its bucket:
+/// begin_step() sets it to zero, and after finish_step() it holds the mean only where it lies in this rank's part. A
+/// parameter that got no gradient is updated as with a gradient of zero, where an unsharded optimizer leaves it as it
+/// is. Leave frozen parameters out. A tied one counts once.
 class Zero1 {
  public:
   struct Options {
@@ -36,20 +38,21 @@ class Zero1 {
     bool overlap = true;                                            ///< needs one backward pass a step
   };
 
-  /// Throws std::invalid_argument for LBFGS, for buckets without size and for a parameter that is not dense. The communicator must outlive
-  /// this.
-  Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory make, comm::Communicator& communicator, const Options& options);
+  /// Throws std::invalid_argument for LBFGS, for buckets without size and for a parameter that is not dense. The
+  /// communicator must outlive this.
+  Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory make, comm::Communicator& communicator,
+        const Options& options);
   Zero1(const Zero1&) = delete;
   Zero1& operator=(const Zero1&) = delete;
 
-  /// Adds parameters with settings of their own, between steps; without settings they take the defaults. Throws std::invalid_argument if
-  /// one is there already, and then changes nothing.
+  /// Adds parameters with settings of their own, between steps; without settings they take the defaults. Throws
+  /// std::invalid_argument if one is there already, and then changes nothing.
   void add_group(const torch::optim::OptimizerParamGroup& group);
 
   /// Before each forward pass: sets all gradients to zero, in their buckets.
   void begin_step();
-  /// After backward: begins the reduce-scatters that no hook began, and waits for all. A gradient that is not in its bucket (one that the
-  /// code around replaced) is copied there.
+  /// After backward: begins the reduce-scatters that no hook began, and waits for all. A gradient that is not in its
+  /// bucket (one that the code around replaced) is copied there.
   void finish_step();
   /// Updates this rank's parts. Sends nothing.
   void update();

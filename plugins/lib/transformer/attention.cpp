@@ -25,7 +25,8 @@ class NaiveAttention final : public Attention {
 
   Layout layout() const override { return Layout::kHeadsFirst; }
 
-  at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) override {
+  at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key,
+                   const at::Tensor& value) override {
     const auto batch = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
     const std::vector<std::int64_t> flat{batch * heads, length, width};
     at::Tensor scores = multiply(ctx, query.reshape(flat), key.reshape(flat));
@@ -44,16 +45,20 @@ class NaiveAttention final : public Attention {
     auto scope = ctx.scope("scores");
     // Scaling the query costs length × head_dim where scaling the scores would cost length².
     at::Tensor scores = at::bmm(query.mul(1 / std::sqrt(static_cast<double>(query.size(-1)))), key.transpose(-2, -1));
-    // Adding −∞ in place needs no memory, and nothing at all on the way back: a hidden weight is 0, and so is its gradient.
+    // Adding −∞ in place needs no memory, and nothing at all on the way back: a hidden weight is 0, and so is its
+    // gradient.
     if (causal_) scores.add_(mask(scores));
     return scores;
   }
 
   const at::Tensor& mask(const at::Tensor& scores) {
     const auto length = scores.size(-1);
-    if (!mask_.defined() || mask_.size(0) != length || mask_.scalar_type() != scores.scalar_type() || mask_.device() != scores.device()) {
+    if (!mask_.defined() || mask_.size(0) != length || mask_.scalar_type() != scores.scalar_type() ||
+        mask_.device() != scores.device()) {
       mask_.reset();
-      mask_ = at::full({length, length}, -std::numeric_limits<double>::infinity(), scores.options().requires_grad(false)).triu_(1);
+      mask_ =
+          at::full({length, length}, -std::numeric_limits<double>::infinity(), scores.options().requires_grad(false))
+              .triu_(1);
     }
     return mask_;
   }
@@ -68,7 +73,8 @@ class SdpaAttention final : public Attention {
 
   Layout layout() const override { return Layout::kTokensFirst; }
 
-  at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) override {
+  at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key,
+                   const at::Tensor& value) override {
     auto scope = ctx.scope("sdpa");
     // The way back follows from the kernel that was chosen here; the switches matter no more.
     const SdpaBackend allowed(backend_);
@@ -86,7 +92,8 @@ class OperatorAttention final : public Attention {
 
   Layout layout() const override { return Layout::kTokensFirst; }
 
-  at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) override {
+  at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key,
+                   const at::Tensor& value) override {
     auto scope = ctx.scope("flash_attention");
     return ops::attention(query, key, value, options_);
   }
@@ -149,25 +156,27 @@ std::unique_ptr<Attention> make_attention(std::string_view name, bool causal) {
   if (name == "naive") return std::make_unique<NaiveAttention>(causal);
   if (name == "tiled" || name == "flash") return make_operator_attention(name, causal, /*deterministic=*/false);
   if (is_known(name)) return std::make_unique<SdpaAttention>(backend_of(name), causal);
-  throw std::invalid_argument("there is no attention '" + std::string(name) + "': it is one of " + text_of(attention_names()));
+  throw std::invalid_argument("there is no attention '" + std::string(name) + "': it is one of " +
+                              text_of(attention_names()));
 }
 
 std::unique_ptr<Attention> make_operator_attention(std::string_view implementation, bool causal, bool deterministic) {
-  return std::make_unique<OperatorAttention>(
-      ops::AttentionOptions{.causal = causal, .implementation = std::string(implementation), .deterministic = deterministic});
+  return std::make_unique<OperatorAttention>(ops::AttentionOptions{
+      .causal = causal, .implementation = std::string(implementation), .deterministic = deterministic});
 }
 
-std::string why_unavailable(std::string_view name, const at::Device& device, at::ScalarType dtype, std::int64_t sequence,
-                            std::int64_t head_dim) {
-  const at::Tensor like =
-      at::empty({1, sequence, 1, head_dim}, at::TensorOptions().dtype(dtype).device(device)).transpose(1, 2).requires_grad_(true);
+std::string why_unavailable(std::string_view name, const at::Device& device, at::ScalarType dtype,
+                            std::int64_t sequence, std::int64_t head_dim) {
+  const at::Tensor like = at::empty({1, sequence, 1, head_dim}, at::TensorOptions().dtype(dtype).device(device))
+                              .transpose(1, 2)
+                              .requires_grad_(true);
   if (name == "flash") return ops::why_not_flash(like, like, like, {.causal = true});
   const std::string backend = backend_of(name);
   if (backend.empty() || backend == "auto") return "";
   const SdpaBackend allowed(backend);
   if (SdpaBackend::chosen_for(like, like, like, /*causal=*/true) == backend) return "";
-  return "LibTorch has no " + backend + " attention for " + std::string(c10::toString(dtype)) + ", head_dim " + std::to_string(head_dim) +
-         " on " + device.str();
+  return "LibTorch has no " + backend + " attention for " + std::string(c10::toString(dtype)) + ", head_dim " +
+         std::to_string(head_dim) + " on " + device.str();
 }
 
 }  // namespace kymo::transformer

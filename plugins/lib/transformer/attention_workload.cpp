@@ -13,28 +13,31 @@
 namespace kymo::transformer {
 namespace {
 
-/// What is kept of the deviation from the float64 reference, as a part of its largest value: a few times what was seen, so that a wrong
-/// mask, scale or gradient (which changes whole digits) fails and rounding does not.
+/// What is kept of the deviation from the float64 reference, as a part of its largest value: a few times what was seen,
+/// so that a wrong mask, scale or gradient (which changes whole digits) fails and rounding does not.
 double tolerance_of(at::ScalarType dtype) {
   if (dtype == at::kBFloat16) return 3e-2;
   return dtype == at::kHalf ? 5e-3 : 1e-5;
 }
 
 at::Tensor draw(const AttentionShape& shape, const at::Device& device, at::Generator& generator) {
-  return at::empty({shape.batch, shape.heads, shape.sequence, shape.head_dim}, at::TensorOptions().dtype(shape.dtype).device(device))
+  return at::empty({shape.batch, shape.heads, shape.sequence, shape.head_dim},
+                   at::TensorOptions().dtype(shape.dtype).device(device))
       .normal_(0, 1, generator);
 }
 
 /// What LibTorch's allocator has handed out on a GPU at this moment.
 double handed_out_bytes(const at::Device& device) {
   const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
-  return static_cast<double>(stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].current);
+  return static_cast<double>(
+      stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].current);
 }
 
 }  // namespace
 
 double AttentionShape::elements() const {
-  return static_cast<double>(batch) * static_cast<double>(heads) * static_cast<double>(sequence) * static_cast<double>(head_dim);
+  return static_cast<double>(batch) * static_cast<double>(heads) * static_cast<double>(sequence) *
+         static_cast<double>(head_dim);
 }
 
 double AttentionShape::scores() const {
@@ -88,9 +91,12 @@ void AttentionWorkload::declare(Context& ctx) const {
   const double element_bytes = static_cast<double>(c10::elementSize(shape_.dtype));
   const double tensor_bytes = shape_.elements() * element_bytes;
   const double score_bytes = tensor_bytes / static_cast<double>(shape_.head_dim) * static_cast<double>(shape_.sequence);
-  // Forward reads query, key, value and writes the output; backward reads those and the gradient, and writes three gradients.
-  if (with_forward_) ctx.work("forward", shape_.forward_flops(), 4 * tensor_bytes + score_passes(false, shape_.causal) * score_bytes);
-  if (with_backward_) ctx.work("backward", shape_.backward_flops(), 8 * tensor_bytes + score_passes(true, shape_.causal) * score_bytes);
+  // Forward reads query, key, value and writes the output; backward reads those and the gradient, and writes three
+  // gradients.
+  if (with_forward_)
+    ctx.work("forward", shape_.forward_flops(), 4 * tensor_bytes + score_passes(false, shape_.causal) * score_bytes);
+  if (with_backward_)
+    ctx.work("backward", shape_.backward_flops(), 8 * tensor_bytes + score_passes(true, shape_.causal) * score_bytes);
   ctx.metric("input_bytes", 3 * tensor_bytes, "B");
   ctx.metric("score_matrix_bytes", score_bytes, "B");
   report(ctx, attention_flops(shape_.scores(), shape_.head_dim));

@@ -22,14 +22,16 @@ struct AttentionShape {
   double elements() const;
   /// b·h·t², half of it if causal.
   double scores() const;
-  /// 4·b·h·t²·d of the two products of the forward pass, half of it if causal; as published benchmarks count, for every implementation.
+  /// 4·b·h·t²·d of the two products of the forward pass, half of it if causal; as published benchmarks count, for every
+  /// implementation.
   double forward_flops() const;
-  /// 2.5 times the forward pass: five products, with the scores computed again, also where an implementation keeps them.
+  /// 2.5 times the forward pass: five products, with the scores computed again, also where an implementation keeps
+  /// them.
   double backward_flops() const { return 2.5 * forward_flops(); }
 };
 
-/// Times one attention call and its gradient on random tensors: what the attention plugins share. Phases: forward, backward.
-/// In mode backward a step is the second one alone, on the graph of a forward pass that prepare() made.
+/// Times one attention call and its gradient on random tensors: what the attention plugins share. Phases: forward,
+/// backward. In mode backward a step is the second one alone, on the graph of a forward pass that prepare() made.
 class AttentionWorkload : public Workload {
  public:
   void prepare(Context& ctx) override;
@@ -42,7 +44,8 @@ class AttentionWorkload : public Workload {
 
   virtual std::unique_ptr<Attention> make(Context& ctx, bool causal) = 0;
   /// Called with the inputs before they are used: the place to skip a case that cannot run.
-  virtual void check(Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal);
+  virtual void check(Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                     bool causal);
   /// How often an implementation reads or writes a matrix of all scores; 0 if it holds none.
   virtual int score_passes(bool backward, bool causal) const = 0;
 

@@ -57,8 +57,8 @@ void validate(const Config& config) {
   require_positive(config.layers, "layers");
   require_positive(config.heads, "heads");
   if (config.d_model % config.heads != 0)
-    throw std::invalid_argument("d_model " + std::to_string(config.d_model) + " is not divisible by heads " + std::to_string(config.heads) +
-                                ": each head takes an equal part of it");
+    throw std::invalid_argument("d_model " + std::to_string(config.d_model) + " is not divisible by heads " +
+                                std::to_string(config.heads) + ": each head takes an equal part of it");
   if (config.head_dim() % 2 != 0)
     throw std::invalid_argument("d_model / heads is " + std::to_string(config.head_dim()) +
                                 ": rotary embedding turns pairs, so it must be even");

@@ -34,10 +34,11 @@ void validate(const Config& config);
 /// Elements in all parameters: V·d (embedding) + L·(4d² + 3·d·f + 2d) + d (final norm) + V·d (head).
 std::int64_t parameter_count(const Config& config);
 
-/// Floating-point operations of the matrix products of one forward pass, a multiply-add counting two. With n = batch × sequence tokens:
+/// Floating-point operations of the matrix products of one forward pass, a multiply-add counting two. With n = batch ×
+/// sequence tokens:
 ///   projections  L · 2n·d·4d       (query, key, value, output)
-///   attention    L · 4n·t·d        (scores and weighted values over the full t×t square, as the naive form computes and as is usual in
-///   MFU,
+///   attention    L · 4n·t·d        (scores and weighted values over the full t×t square, as the naive form computes
+///   and as is usual in MFU,
 ///                                   also where a fused kernel skips the masked half)
 ///   feed-forward L · 2n·d·3f       (gate, up, down)
 ///   head         2n·d·V

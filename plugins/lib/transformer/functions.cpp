@@ -21,7 +21,9 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-bool is_narrow(const at::Tensor& tensor) { return tensor.scalar_type() == at::kBFloat16 || tensor.scalar_type() == at::kHalf; }
+bool is_narrow(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kBFloat16 || tensor.scalar_type() == at::kHalf;
+}
 
 /// Pairs of the last dimension as complex numbers, without a copy.
 at::Tensor pairs(const at::Tensor& tensor) {
@@ -38,7 +40,8 @@ at::Tensor pairs_of_any(const at::Tensor& tensor) {
   return pairs(fits ? tensor : tensor.contiguous());
 }
 
-/// to[0] and to[1] become `query` and `key` turned by `angles`. Narrow types go through float, for their sake and because complex needs it.
+/// to[0] and to[1] become `query` and `key` turned by `angles`. Narrow types go through float, for their sake and
+/// because complex needs it.
 void turn(const at::Tensor& to, const at::Tensor& query, const at::Tensor& key, const at::Tensor& angles) {
   if (!is_narrow(to)) {
     at::Tensor query_to = pairs(to.select(0, 0)), key_to = pairs(to.select(0, 1));
@@ -66,8 +69,8 @@ void turn_both(const at::Tensor& to, const at::Tensor& from, const at::Tensor& a
 }
 
 struct SplitAndRotate : torch::autograd::Function<SplitAndRotate> {
-  static variable_list forward(AutogradContext* ctx, const at::Tensor& projected, const at::Tensor& turn_by, const at::Tensor& turn_back,
-                               std::int64_t batch, std::int64_t heads, bool in_place) {
+  static variable_list forward(AutogradContext* ctx, const at::Tensor& projected, const at::Tensor& turn_by,
+                               const at::Tensor& turn_back, std::int64_t batch, std::int64_t heads, bool in_place) {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
     const std::int64_t sequence = projected.size(0) / batch;
     const std::int64_t head_dim = projected.size(1) / (3 * heads);
@@ -109,7 +112,8 @@ struct SwiGlu : torch::autograd::Function<SwiGlu> {
     at::Tensor result = at::empty_like(gate_and_up);
     at::Tensor to_gate = result.narrow(-1, 0, width), to_up = result.narrow(-1, width, width);
     at::mul_out(to_up, gradient, activated);
-    at::silu_backward_out(to_gate, gradient.mul(gate_and_up.narrow(-1, width, width)), gate_and_up.narrow(-1, 0, width));
+    at::silu_backward_out(to_gate, gradient.mul(gate_and_up.narrow(-1, width, width)),
+                          gate_and_up.narrow(-1, 0, width));
     return {result};
   }
 };
@@ -129,9 +133,10 @@ Rotary first_positions(const Rotary& rotary, std::int64_t count) {
   return {rotary.turn.narrow(0, 0, count), rotary.turn_back.narrow(0, 0, count)};
 }
 
-std::array<at::Tensor, 3> split_and_rotate(const at::Tensor& projected, const Rotary& rotary, std::int64_t batch, std::int64_t heads,
-                                           Layout layout) {
-  variable_list parts = SplitAndRotate::apply(projected, rotary.turn, rotary.turn_back, batch, heads, layout == Layout::kTokensFirst);
+std::array<at::Tensor, 3> split_and_rotate(const at::Tensor& projected, const Rotary& rotary, std::int64_t batch,
+                                           std::int64_t heads, Layout layout) {
+  variable_list parts =
+      SplitAndRotate::apply(projected, rotary.turn, rotary.turn_back, batch, heads, layout == Layout::kTokensFirst);
   return {parts[0], parts[1], parts[2]};
 }
 

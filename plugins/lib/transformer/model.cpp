@@ -15,15 +15,19 @@
 namespace kymo::transformer {
 namespace {
 
-at::Tensor normal(std::int64_t rows, std::int64_t columns, double deviation, const at::TensorOptions& options, at::Generator& generator) {
+at::Tensor normal(std::int64_t rows, std::int64_t columns, double deviation, const at::TensorOptions& options,
+                  at::Generator& generator) {
   return at::empty({rows, columns}, options).normal_(0, deviation, generator).requires_grad_(true);
 }
 
-at::Tensor weight(std::int64_t outputs, std::int64_t inputs, const at::TensorOptions& options, at::Generator& generator) {
+at::Tensor weight(std::int64_t outputs, std::int64_t inputs, const at::TensorOptions& options,
+                  at::Generator& generator) {
   return normal(outputs, inputs, std::sqrt(2.0 / static_cast<double>(inputs + outputs)), options, generator);
 }
 
-at::Tensor gain(std::int64_t width, const at::TensorOptions& options) { return at::ones({width}, options).requires_grad_(true); }
+at::Tensor gain(std::int64_t width, const at::TensorOptions& options) {
+  return at::ones({width}, options).requires_grad_(true);
+}
 
 }  // namespace
 
@@ -76,7 +80,8 @@ LanguageModel::LanguageModel(const Config& config, Weights weights, const std::s
   validate(config_);
   attention_ = make_attention(attention, /*causal=*/true);
   rotary_ = make_rotary(config_.context, config_.head_dim(), config_.rope_theta, weights_.embedding.options());
-  for (std::int64_t layer = 0; layer < config_.layers; ++layer) block_names_.push_back("block_" + std::to_string(layer));
+  for (std::int64_t layer = 0; layer < config_.layers; ++layer)
+    block_names_.push_back("block_" + std::to_string(layer));
 }
 
 at::Tensor LanguageModel::logits(const Context& ctx, const at::Tensor& tokens) {
@@ -102,15 +107,17 @@ at::Tensor LanguageModel::loss(const Context& ctx, const at::Tensor& tokens, con
   return at::cross_entropy_loss(predicted, targets.reshape({-1}));
 }
 
-at::Tensor LanguageModel::block(const Context& ctx, std::size_t index, const at::Tensor& stream, const Rotary& rotary, std::int64_t batch) {
+at::Tensor LanguageModel::block(const Context& ctx, std::size_t index, const at::Tensor& stream, const Rotary& rotary,
+                                std::int64_t batch) {
   auto scope = ctx.scope(block_names_[index]);
   const BlockWeights& weights = weights_.blocks[index];
-  const at::Tensor attended = stream.add(attend(ctx, weights, normalise(ctx, stream, weights.attention_norm), rotary, batch));
+  const at::Tensor attended =
+      stream.add(attend(ctx, weights, normalise(ctx, stream, weights.attention_norm), rotary, batch));
   return attended.add(feed_forward(ctx, weights, normalise(ctx, attended, weights.feed_forward_norm)));
 }
 
-at::Tensor LanguageModel::attend(const Context& ctx, const BlockWeights& weights, const at::Tensor& input, const Rotary& rotary,
-                                 std::int64_t batch) {
+at::Tensor LanguageModel::attend(const Context& ctx, const BlockWeights& weights, const at::Tensor& input,
+                                 const Rotary& rotary, std::int64_t batch) {
   auto scope = ctx.scope("attention");
   const at::Tensor projected = [&] {
     auto part = ctx.scope("projection");

@@ -16,15 +16,18 @@
 namespace kymo::transformer {
 namespace {
 
-at::Tensor exact_copy(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU, at::kDouble).clone().contiguous(); }
+at::Tensor exact_copy(const at::Tensor& tensor) {
+  return tensor.detach().to(at::kCPU, at::kDouble).clone().contiguous();
+}
 
 at::Tensor exact_leaf(const at::Tensor& tensor) { return exact_copy(tensor).requires_grad_(true); }
 
 Weights exact_weights(const Weights& weights) {
   Weights copy{exact_leaf(weights.embedding), {}, exact_leaf(weights.norm), exact_leaf(weights.head)};
   for (const BlockWeights& block : weights.blocks)
-    copy.blocks.push_back({exact_leaf(block.attention_norm), exact_leaf(block.query_key_value), exact_leaf(block.attention_output),
-                           exact_leaf(block.feed_forward_norm), exact_leaf(block.gate_and_up), exact_leaf(block.down)});
+    copy.blocks.push_back({exact_leaf(block.attention_norm), exact_leaf(block.query_key_value),
+                           exact_leaf(block.attention_output), exact_leaf(block.feed_forward_norm),
+                           exact_leaf(block.gate_and_up), exact_leaf(block.down)});
   return copy;
 }
 
@@ -51,7 +54,8 @@ at::Tensor turned(const at::Tensor& head, double theta) {
 at::Tensor attended(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
   std::vector<at::Tensor> rows;
   for (std::int64_t i = 0; i < query.size(0); ++i) {
-    const at::Tensor scores = (key.narrow(0, 0, i + 1) * query[i]).sum(1) / std::sqrt(static_cast<double>(query.size(1)));
+    const at::Tensor scores =
+        (key.narrow(0, 0, i + 1) * query[i]).sum(1) / std::sqrt(static_cast<double>(query.size(1)));
     const at::Tensor powers = (scores - scores.max().detach()).exp();
     rows.push_back(((powers / powers.sum()).unsqueeze(1) * value.narrow(0, 0, i + 1)).sum(0));
   }
@@ -92,8 +96,8 @@ at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& targets) {
 }
 
 /// One head of attention and, if `gradient` is defined, of its gradients.
-void attention_head(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& gradient, bool causal,
-                    AttentionReference& to, std::int64_t batch, std::int64_t head) {
+void attention_head(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& gradient,
+                    bool causal, AttentionReference& to, std::int64_t batch, std::int64_t head) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(1)));
   at::Tensor powers = (q.mm(k.t()) * scale);
   if (causal) powers = powers.tril() + (powers.detach() * 0 - std::numeric_limits<double>::infinity()).triu(1);
@@ -111,13 +115,15 @@ void attention_head(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
 
 }  // namespace
 
-ModelReference reference_model(const Config& config, const Weights& weights, const at::Tensor& tokens, const at::Tensor& targets) {
+ModelReference reference_model(const Config& config, const Weights& weights, const at::Tensor& tokens,
+                               const at::Tensor& targets) {
   validate(config);
   const c10::AutoGradMode with_gradients(true);
   const Weights exact = exact_weights(weights);
   std::vector<at::Tensor> rows;
   const at::Tensor host_tokens = tokens.to(at::kCPU);
-  for (std::int64_t row = 0; row < host_tokens.size(0); ++row) rows.push_back(sequence_logits(config, exact, host_tokens[row]));
+  for (std::int64_t row = 0; row < host_tokens.size(0); ++row)
+    rows.push_back(sequence_logits(config, exact, host_tokens[row]));
   const at::Tensor logits = at::cat(rows);
   const at::Tensor loss = cross_entropy(logits, targets.to(at::kCPU).reshape({-1}));
   loss.backward();
@@ -154,7 +160,8 @@ Distance distance(const at::Tensor& actual, const at::Tensor& expected) {
 
 Distance worst_distance(const std::vector<at::Tensor>& actual, const std::vector<at::Tensor>& expected) {
   if (actual.size() != expected.size())
-    throw std::invalid_argument(std::to_string(actual.size()) + " tensors cannot be held against " + std::to_string(expected.size()));
+    throw std::invalid_argument(std::to_string(actual.size()) + " tensors cannot be held against " +
+                                std::to_string(expected.size()));
   Distance worst;
   for (std::size_t i = 0; i < actual.size(); ++i) {
     const Distance one = distance(actual[i], expected[i]);
@@ -164,7 +171,8 @@ Distance worst_distance(const std::vector<at::Tensor>& actual, const std::vector
   return worst;
 }
 
-void hold(Verification& result, const std::string& name, const std::string& reference, const Distance& far, double tolerance) {
+void hold(Verification& result, const std::string& name, const std::string& reference, const Distance& far,
+          double tolerance) {
   const Outcome outcome = far.relative <= tolerance ? Outcome::Passed : Outcome::Failed;
   result.check({name, reference, outcome, "", {far.absolute, far.relative}, tolerance});
 }

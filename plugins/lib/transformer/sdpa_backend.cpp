@@ -14,7 +14,8 @@ std::vector<std::string> SdpaBackend::names() { return {"auto", "cudnn", "flash"
 
 SdpaBackend::Switches SdpaBackend::current() {
   const at::Context& torch = at::globalContext();
-  return {torch.userEnabledFlashSDP(), torch.userEnabledMemEfficientSDP(), torch.userEnabledMathSDP(), torch.userEnabledCuDNNSDP()};
+  return {torch.userEnabledFlashSDP(), torch.userEnabledMemEfficientSDP(), torch.userEnabledMathSDP(),
+          torch.userEnabledCuDNNSDP()};
 }
 
 void SdpaBackend::set(const Switches& switches) {
@@ -36,7 +37,8 @@ SdpaBackend::SdpaBackend(std::string_view name) : before_(current()) {
 
 SdpaBackend::~SdpaBackend() { set(before_); }
 
-std::string SdpaBackend::chosen_for(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal) {
+std::string SdpaBackend::chosen_for(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                    bool causal) {
   std::int64_t choice = static_cast<std::int64_t>(at::SDPBackend::error);
   try {
     choice = at::_fused_sdp_choice(query, key, value, {}, 0.0, causal);

@@ -12,7 +12,8 @@ namespace kymo::transformer {
 /// Which of LibTorch's kernels scaled_dot_product_attention uses. The switches are the process's: one guard at a time.
 class SdpaBackend {
  public:
-  /// "auto" leaves the choice to LibTorch; cudnn, flash, efficient and math allow that one alone. Throws std::invalid_argument.
+  /// "auto" leaves the choice to LibTorch; cudnn, flash, efficient and math allow that one alone. Throws
+  /// std::invalid_argument.
   explicit SdpaBackend(std::string_view name);
   SdpaBackend(const SdpaBackend&) = delete;
   SdpaBackend& operator=(const SdpaBackend&) = delete;

@@ -2,6 +2,7 @@
 """The Python baseline for data parallelism: the strategies that the CS336 assignment asks for, on N GPUs.
 Usage: torchrun --nproc-per-node 2 ddp.py [--size xl] [--context 128] [--batch 2] [--bf16] [--strategies none,naive,flat,overlap,torch:25]
 Prints one CSV row per strategy: peer,strategy,bucket,step_ms,step_std,peak_mib; a bucket in MiB follows `torch` after a colon."""
+
 import argparse, os, statistics as st, time
 import torch, torch.distributed as dist, torch.nn.functional as F
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
@@ -9,78 +10,122 @@ from torch.nn.parallel import DistributedDataParallel
 
 from transformer import LM
 
+
 class Naive:
     """One all-reduce per parameter after backward."""
-    def __init__(self, model): self.model, self.parameters = model, list(model.parameters())
+
+    def __init__(self, model):
+        self.model, self.parameters = model, list(model.parameters())
+
     def finish(self):
-        for p in self.parameters: dist.all_reduce(p.grad, op=dist.ReduceOp.AVG)
+        for p in self.parameters:
+            dist.all_reduce(p.grad, op=dist.ReduceOp.AVG)
+
 
 class Alone(Naive):
-    def finish(self): pass
+    def finish(self):
+        pass
+
 
 class Flat(Naive):
     """One all-reduce of a copy of all gradients."""
+
     def finish(self):
         gradients = [p.grad for p in self.parameters]
         flat = _flatten_dense_tensors(gradients)
         dist.all_reduce(flat, op=dist.ReduceOp.AVG)
-        for gradient, mean in zip(gradients, _unflatten_dense_tensors(flat, gradients)): gradient.copy_(mean)
+        for gradient, mean in zip(gradients, _unflatten_dense_tensors(flat, gradients)):
+            gradient.copy_(mean)
+
 
 class Overlap(Naive):
     """One all-reduce per parameter, begun by a hook when its gradient is ready."""
+
     def __init__(self, model):
-        super().__init__(model); self.calls = []
-        for p in self.parameters: p.register_post_accumulate_grad_hook(self.start)
-    def start(self, p): self.calls.append(dist.all_reduce(p.grad, op=dist.ReduceOp.AVG, async_op=True))
+        super().__init__(model)
+        self.calls = []
+        for p in self.parameters:
+            p.register_post_accumulate_grad_hook(self.start)
+
+    def start(self, p):
+        self.calls.append(dist.all_reduce(p.grad, op=dist.ReduceOp.AVG, async_op=True))
+
     def finish(self):
-        for call in self.calls: call.wait()
+        for call in self.calls:
+            call.wait()
         self.calls.clear()
+
 
 class Torch(Naive):
     """PyTorch's own."""
+
     def __init__(self, model, bucket):
         super().__init__(model)
         self.model = DistributedDataParallel(model, bucket_cap_mb=bucket, gradient_as_bucket_view=True)
-    def finish(self): pass
+
+    def finish(self):
+        pass
+
 
 def make(strategy, model):
     name, _, bucket = strategy.partition(":")
-    if name == "torch": return Torch(model, float(bucket or 25))
+    if name == "torch":
+        return Torch(model, float(bucket or 25))
     return {"none": Alone, "naive": Naive, "flat": Flat, "overlap": Overlap}[name](model)
+
 
 def measure(a, strategy):
     torch.manual_seed(0)
-    with torch.device("cuda"): model = LM(a.size, a.context)
+    with torch.device("cuda"):
+        model = LM(a.size, a.context)
     trained = make(strategy, model)
     optimizer = torch.optim.AdamW(trained.parameters, lr=1e-4)
     x, y = (torch.randint(0, 10000, (a.batch, a.context), device="cuda") for _ in range(2))
     times = []
     for i in range(a.warmup + a.steps):
-        torch.cuda.synchronize(); dist.barrier(); torch.cuda.synchronize(); begin = time.perf_counter()
+        torch.cuda.synchronize()
+        dist.barrier()
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", torch.bfloat16, enabled=a.bf16): loss = F.cross_entropy(trained.model(x).flatten(0, 1), y.flatten())
+        with torch.autocast("cuda", torch.bfloat16, enabled=a.bf16):
+            loss = F.cross_entropy(trained.model(x).flatten(0, 1), y.flatten())
         loss.backward()
         trained.finish()
         optimizer.step()
         torch.cuda.synchronize()
-        if i >= a.warmup: times.append(1e3 * (time.perf_counter() - begin))
+        if i >= a.warmup:
+            times.append(1e3 * (time.perf_counter() - begin))
     # A step lasts as long as its slowest rank.
-    slowest = torch.tensor(times, device="cuda"); dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
+    slowest = torch.tensor(times, device="cuda")
+    dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
     return slowest.tolist()
+
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("--size", default="xl"); p.add_argument("--context", type=int, default=128); p.add_argument("--batch", type=int, default=2)
-    p.add_argument("--bf16", action="store_true"); p.add_argument("--warmup", type=int, default=5); p.add_argument("--steps", type=int, default=10)
+    p.add_argument("--size", default="xl")
+    p.add_argument("--context", type=int, default=128)
+    p.add_argument("--batch", type=int, default=2)
+    p.add_argument("--bf16", action="store_true")
+    p.add_argument("--warmup", type=int, default=5)
+    p.add_argument("--steps", type=int, default=10)
     p.add_argument("--strategies", default="none,naive,flat,overlap,torch:1,torch:10,torch:25,torch:100,torch:1000")
     a = p.parse_args()
-    torch.cuda.set_device(int(os.environ["LOCAL_RANK"])); dist.init_process_group("nccl")
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl")
     for strategy in a.strategies.split(","):
-        torch.cuda.empty_cache(); torch.cuda.reset_peak_memory_stats()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
         times = measure(a, strategy)
         if dist.get_rank() == 0:
             name, _, bucket = strategy.partition(":")
-            print(f"python,{name},{bucket},{st.mean(times):.3f},{st.stdev(times):.3f},{torch.cuda.max_memory_allocated() >> 20}", flush=True)
+            print(
+                f"python,{name},{bucket},{st.mean(times):.3f},{st.stdev(times):.3f},{torch.cuda.max_memory_allocated() >> 20}",
+                flush=True,
+            )
     dist.destroy_process_group()
 
-if __name__ == "__main__": main()
+
+if __name__ == "__main__":
+    main()

@@ -78,7 +78,8 @@ void time_in_turn(std::vector<Entry>& entries, int rounds) {
   check_cuda(cudaEventCreate(&end), "cudaEventCreate");
   for (int round = 0; round < kUntimed + rounds; ++round)
     for (Entry& entry : entries) {
-      // Several calls in a row: of a short one alone, much of the time between the events would be the host's launching.
+      // Several calls in a row: of a short one alone, much of the time between the events would be the host's
+      // launching.
       const int calls = static_cast<int>(std::clamp(1e12 / entry.flops, 1.0, 20.0));
       std::string error;
       check_cuda(cudaEventRecord(begin), "cudaEventRecord");
@@ -104,9 +105,10 @@ std::string numbered(int variant) { return variant < 0 ? "" : ":" + std::to_stri
 /// Every kernel that is to be timed for one shape; the table's choices have no number.
 class Entries {
  public:
-  Entries(const Shape& shape, const Problem& p, const Choice& choice) : shape_(shape), choice_(choice), buffers_(p, choice.path) {
-    flops_ = 4.0 * static_cast<double>(shape.batch * shape.heads) * static_cast<double>(shape.seq * shape.seq * shape.d) /
-             (shape.causal ? 2 : 1);
+  Entries(const Shape& shape, const Problem& p, const Choice& choice)
+      : shape_(shape), choice_(choice), buffers_(p, choice.path) {
+    flops_ = 4.0 * static_cast<double>(shape.batch * shape.heads) *
+             static_cast<double>(shape.seq * shape.seq * shape.d) / (shape.causal ? 2 : 1);
     for (int variant = -1; variant < kMostVariants; ++variant) add_forward(variant);
     for (int variant = -1; variant < kMostVariants; ++variant) add_backward(variant);
   }
@@ -124,7 +126,8 @@ class Entries {
     Forward call = buffers_.forward(variant);
     if (!wanted(call, buffers_.forward(-1))) return;
     const std::string name = "forward," + kernel_name(call) + numbered(variant);
-    if (workspace_bytes(call) > 0) all.push_back({name + ":without", [call] { return launch_forward(call, nullptr); }, flops_, {}});
+    if (workspace_bytes(call) > 0)
+      all.push_back({name + ":without", [call] { return launch_forward(call, nullptr); }, flops_, {}});
     workspaces_.push_back(std::make_unique<Workspace>(call));
     call.workspace = workspaces_.back()->at();
     all.push_back({name, [call] { return launch_forward(call, nullptr); }, flops_, {}});
@@ -133,7 +136,8 @@ class Entries {
     for (const bool deterministic : {false, true}) {
       Backward call = buffers_.backward(deterministic, variant);
       const std::string name = kernel_name(call);
-      if (!wanted(call, buffers_.backward(deterministic, -1)) || (deterministic && name.find("hopper") != 0)) continue;  // of one mode
+      if (!wanted(call, buffers_.backward(deterministic, -1)) || (deterministic && name.find("hopper") != 0))
+        continue;  // of one mode
       workspaces_.push_back(std::make_unique<Workspace>(call));
       call.workspace = workspaces_.back()->at();
       all.push_back({"backward," + name + numbered(variant) + (deterministic ? ":deterministic" : ""),
@@ -151,17 +155,19 @@ class Entries {
 };
 
 void bench_shape(const Shape& s, const Choice& choice) {
-  const Problem p{
-      s.batch, s.heads, s.heads, s.seq, s.seq, s.d, s.element, s.causal, static_cast<float>(1 / std::sqrt(static_cast<double>(s.d)))};
+  const Problem p{s.batch,   s.heads,  s.heads,
+                  s.seq,     s.seq,    s.d,
+                  s.element, s.causal, static_cast<float>(1 / std::sqrt(static_cast<double>(s.d)))};
   Entries entries(s, p, choice);
   time_in_turn(entries.all, choice.count ? choice.count : 10);
   for (Entry& entry : entries.all) {
     if (entry.ms.empty()) continue;
     std::sort(entry.ms.begin(), entry.ms.end());
     const double median = entry.ms[entry.ms.size() / 2];
-    std::printf("%s,%s,%d,%s,%d,%d,%d,%.4f,%.4f,%.1f\n", entry.name.c_str(), kElements[static_cast<int>(s.element)], static_cast<int>(s.d),
-                s.causal ? "causal" : "full", static_cast<int>(s.batch), static_cast<int>(s.heads), static_cast<int>(s.seq), median,
-                static_cast<double>(entry.ms.front()), entry.flops / median / 1e9);
+    std::printf("%s,%s,%d,%s,%d,%d,%d,%.4f,%.4f,%.1f\n", entry.name.c_str(), kElements[static_cast<int>(s.element)],
+                static_cast<int>(s.d), s.causal ? "causal" : "full", static_cast<int>(s.batch),
+                static_cast<int>(s.heads), static_cast<int>(s.seq), median, static_cast<double>(entry.ms.front()),
+                entry.flops / median / 1e9);
   }
   std::fflush(stdout);
 }

@@ -31,9 +31,10 @@ double from_fp16(uint16_t x) {
 uint16_t to_fp16(double x) {
   const uint16_t sign = std::signbit(x) ? 0x8000 : 0;
   const double size = std::fabs(x);
-  if (size < std::ldexp(1.0, -14)) return static_cast<uint16_t>(sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(size, 24))));
+  if (size < std::ldexp(1.0, -14))
+    return static_cast<uint16_t>(sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(size, 24))));
   int exponent;
-  std::frexp(size, &exponent);                                                             // size = f * 2^exponent, 0.5 <= f < 1
+  std::frexp(size, &exponent);  // size = f * 2^exponent, 0.5 <= f < 1
   const int fraction = static_cast<int>(std::nearbyint(std::ldexp(size, 11 - exponent)));  // 1024 .. 2048
   const int bits = ((exponent + 14) << 10) + (fraction - 1024);
   return static_cast<uint16_t>(sign | (bits > 0x7c00 ? 0x7c00 : bits));
@@ -51,7 +52,8 @@ GuardedTensor::GuardedTensor(int64_t batch, int64_t heads, int64_t rows, int64_t
   if (layout == Layout::kRowsFirst) {
     head_stride_ = pitch, row_stride_ = heads * pitch, batch_stride_ = rows * row_stride_;
   } else {
-    row_stride_ = pitch, head_stride_ = rows * pitch + (layout == Layout::kPadded ? 40 : 0), batch_stride_ = heads * head_stride_;
+    row_stride_ = pitch, head_stride_ = rows * pitch + (layout == Layout::kPadded ? 40 : 0),
+    batch_stride_ = heads * head_stride_;
   }
   bytes_.resize(static_cast<size_t>(batch * batch_stride_ * size_ + 2 * kGuardBytes));
   values_.resize(static_cast<size_t>(batch * heads * rows * d));
@@ -63,7 +65,8 @@ GuardedTensor::GuardedTensor(int64_t batch, int64_t heads, int64_t rows, int64_t
 void* GuardedTensor::at() const { return static_cast<unsigned char*>(block_.get()) + kGuardBytes; }
 
 size_t GuardedTensor::offset(int64_t batch, int64_t head, int64_t row, int64_t column) const {
-  return static_cast<size_t>(kGuardBytes + (batch * batch_stride_ + head * head_stride_ + row * row_stride_ + column) * size_);
+  return static_cast<size_t>(kGuardBytes +
+                             (batch * batch_stride_ + head * head_stride_ + row * row_stride_ + column) * size_);
 }
 
 void GuardedTensor::fill(uint64_t seed, double gain) {
@@ -133,7 +136,8 @@ Case::Case(const Problem& p, Layout how, uint64_t number, double factor)
       dk(p.batch, p.heads_kv, p.seq_k, p.d, p.element, how),
       dv(p.batch, p.heads_kv, p.seq_k, p.d, p.element, how),
       lse(p.batch, p.heads_q, p.seq_q, 1, Element::kFloat32, Layout::kHeadsFirst) {
-  q.fill(number * 7 + 1, factor), k.fill(number * 7 + 2, factor), v.fill(number * 7 + 3, 1), d_o.fill(number * 7 + 4, 1);
+  q.fill(number * 7 + 1, factor), k.fill(number * 7 + 2, factor), v.fill(number * 7 + 3, 1),
+      d_o.fill(number * 7 + 4, 1);
   for (GuardedTensor* out : {&o, &dq, &dk, &dv, &lse}) out->poison();
 }
 
@@ -160,11 +164,11 @@ std::string Case::text() const {
   const Problem& p = problem;
   const char* elements[] = {"fp32", "bf16", "fp16"};
   const char* layouts[] = {"heads first", "rows first", "padded"};
-  std::string text = std::string(elements[static_cast<int>(p.element)]) + " batch " + std::to_string(p.batch) + " heads " +
-                     std::to_string(p.heads_q) + "/" + std::to_string(p.heads_kv) + " seq " + std::to_string(p.seq_q) + "/" +
-                     std::to_string(p.seq_k) + " d " + std::to_string(p.d);
-  return text + (p.causal ? " causal, " : " full, ") + layouts[static_cast<int>(layout)] + ", gain " + std::to_string(gain) + ", seed " +
-         std::to_string(seed);
+  std::string text = std::string(elements[static_cast<int>(p.element)]) + " batch " + std::to_string(p.batch) +
+                     " heads " + std::to_string(p.heads_q) + "/" + std::to_string(p.heads_kv) + " seq " +
+                     std::to_string(p.seq_q) + "/" + std::to_string(p.seq_k) + " d " + std::to_string(p.d);
+  return text + (p.causal ? " causal, " : " full, ") + layouts[static_cast<int>(layout)] + ", gain " +
+         std::to_string(gain) + ", seed " + std::to_string(seed);
 }
 
 Workspace::Workspace(size_t bytes) {

@@ -18,7 +18,8 @@ void check_cuda(cudaError_t error, const char* what);
 /// How a tensor (batch, heads, rows, d) lies in memory.
 enum class Layout { kHeadsFirst, kRowsFirst, kPadded };
 
-/// Device memory of a tensor inside a larger block; what does not belong to the tensor must keep its pattern (bytes 0xff).
+/// Device memory of a tensor inside a larger block; what does not belong to the tensor must keep its pattern (bytes
+/// 0xff).
 class GuardedTensor {
  public:
   GuardedTensor(int64_t batch, int64_t heads, int64_t rows, int64_t d, Element element, Layout layout);

@@ -5,7 +5,8 @@ namespace kymo::flash::test {
 
 Problem usual(Element element, int64_t d, bool causal) {
   Problem p;
-  p.element = element, p.batch = 2, p.heads_q = 6, p.heads_kv = 3, p.seq_q = p.seq_k = 1500, p.d = d, p.causal = causal, p.scale = 0.125f;
+  p.element = element, p.batch = 2, p.heads_q = 6, p.heads_kv = 3, p.seq_q = p.seq_k = 1500, p.d = d, p.causal = causal,
+  p.scale = 0.125f;
   return p;
 }
 
@@ -17,7 +18,9 @@ void check_loose_kernels() {
   int loose = 0;
   for (int variant = 0; variant < kMostVariants; ++variant) {
     std::string reason;
-    if (!supported(test.backward(Path::kFloat, false, variant)) || supported(test.backward(Path::kFloat, true, variant), &reason)) continue;
+    if (!supported(test.backward(Path::kFloat, false, variant)) ||
+        supported(test.backward(Path::kFloat, true, variant), &reason))
+      continue;
     ++loose;
     expect(!reason.empty(), "no reason why variant " + std::to_string(variant) + " takes no deterministic call");
   }
@@ -46,9 +49,11 @@ void check_refusals() {
   refused([](Forward& c) { c.variant = 1000; }, "variant 1000");
   refused([](Forward& c) { c.path = Path::kFloat; }, "bf16 on the float path");
   std::string reason;
-  expect(!supported(test.backward(Path::kAutomatic, false, 1000), &reason) && !reason.empty(), "accepted: backward variant 1000");
+  expect(!supported(test.backward(Path::kAutomatic, false, 1000), &reason) && !reason.empty(),
+         "accepted: backward variant 1000");
   const Backward call = test.backward(Path::kAutomatic, false);
-  expect(workspace_bytes(call) > 0 && !launch_backward(call, nullptr).empty(), "a backward call without workspace was launched");
+  expect(workspace_bytes(call) > 0 && !launch_backward(call, nullptr).empty(),
+         "a backward call without workspace was launched");
   check_loose_kernels();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks and times the attention kernels without LibTorch.
-//   flash_kernels check|bench [count=N] [d=D] [element=fp32|bf16|fp16] [path=hopper|portable|float] [brief] [single] [without=PART]...
-//   check    random problems and long walks against the formulas in fp64, with every kernel by number; the same bits from repetitions,
+//   flash_kernels check|bench [count=N] [d=D] [element=fp32|bf16|fp16] [path=hopper|portable|float] [brief] [single]
+//   [without=PART]... check    random problems and long walks against the formulas in fp64, with every kernel by
+//   number; the same bits from repetitions,
 //            streams and graphs
 //   bench    CSV of times on standard output, of every kernel by number, in turn
 //   count    check: random problems for each path and element type (default 60); bench: timed rounds (default 10)
@@ -21,7 +22,8 @@ int main(int argc, char** argv) {
   using namespace kymo::flash::test;
   try {
     const std::string what = argc > 1 ? argv[1] : "";
-    if (what != "check" && what != "bench") throw WrongWord("the first word must be check or bench, not '" + what + "'");
+    if (what != "check" && what != "bench")
+      throw WrongWord("the first word must be check or bench, not '" + what + "'");
     const Choice choice = read_words({argv + 2, argv + argc});
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::puts("no GPU"), 77;

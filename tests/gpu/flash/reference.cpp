@@ -14,11 +14,15 @@ namespace {
 class Head {
  public:
   Head(const Case& test, Reference& out, int64_t batch, int64_t head_kv)
-      : test_(test), p_(test.problem), out_(out), kv_(static_cast<size_t>((batch * p_.heads_kv + head_kv) * p_.seq_k * p_.d)) {
+      : test_(test),
+        p_(test.problem),
+        out_(out),
+        kv_(static_cast<size_t>((batch * p_.heads_kv + head_kv) * p_.seq_k * p_.d)) {
     const int64_t group = p_.heads_q / p_.heads_kv;
     probability_.resize(static_cast<size_t>(p_.seq_k));
     for (int64_t head = head_kv * group; head < (head_kv + 1) * group; ++head)
-      for (int64_t row = 0; row < p_.seq_q; ++row) one_row(static_cast<size_t>((batch * p_.heads_q + head) * p_.seq_q + row), row);
+      for (int64_t row = 0; row < p_.seq_q; ++row)
+        one_row(static_cast<size_t>((batch * p_.heads_q + head) * p_.seq_q + row), row);
   }
 
  private:
@@ -58,8 +62,10 @@ class Head {
     }
     for (int64_t key = 0; key < seen; ++key) {
       const size_t other = kv_ + static_cast<size_t>(key) * d;
-      const double probability = probability_[static_cast<size_t>(key)], dp = dot(test_.d_o.values(), at, test_.v.values(), other);
-      const double ds = p_.scale * probability * (dp - delta), size = p_.scale * probability * (std::fabs(dp) + delta_terms);
+      const double probability = probability_[static_cast<size_t>(key)],
+                   dp = dot(test_.d_o.values(), at, test_.v.values(), other);
+      const double ds = p_.scale * probability * (dp - delta),
+                   size = p_.scale * probability * (std::fabs(dp) + delta_terms);
       add(out_.dv, other, probability, probability, test_.d_o.values(), at);
       add(out_.dq, at, ds, size, test_.k.values(), other);
       add(out_.dk, other, ds, size, test_.q.values(), at);
@@ -77,7 +83,8 @@ class Head {
 
 Reference reference(const Case& test) {
   const Problem& p = test.problem;
-  const auto of_queries = static_cast<size_t>(p.batch * p.heads_q * p.seq_q), of_keys = static_cast<size_t>(p.batch * p.heads_kv * p.seq_k);
+  const auto of_queries = static_cast<size_t>(p.batch * p.heads_q * p.seq_q),
+             of_keys = static_cast<size_t>(p.batch * p.heads_kv * p.seq_k);
   const auto d = static_cast<size_t>(p.d);
   Reference out;
   for (Expected* e : {&out.o, &out.dq}) e->value.resize(of_queries * d), e->terms.resize(of_queries * d);
@@ -85,7 +92,8 @@ Reference reference(const Case& test) {
   out.lse.value.resize(of_queries);
   std::atomic<int64_t> next{0};
   const auto work = [&] {
-    for (int64_t head = next++; head < p.batch * p.heads_kv; head = next++) Head(test, out, head / p.heads_kv, head % p.heads_kv);
+    for (int64_t head = next++; head < p.batch * p.heads_kv; head = next++)
+      Head(test, out, head / p.heads_kv, head % p.heads_kv);
   };
   std::vector<std::thread> threads;
   for (unsigned i = 1; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
@@ -100,7 +108,8 @@ double worst_row(const std::vector<double>& got, const Expected& expected, int64
     double error = 0, value = 0, terms = 0;
     for (size_t i = row; i < row + static_cast<size_t>(d); ++i) {
       const double difference = got[i] - expected.value[i];
-      error += difference * difference, value += expected.value[i] * expected.value[i], terms += expected.terms[i] * expected.terms[i];
+      error += difference * difference, value += expected.value[i] * expected.value[i],
+          terms += expected.terms[i] * expected.terms[i];
     }
     if (error == 0) continue;
     const double relative = std::sqrt(error) / (std::sqrt(value) + 0.3 * std::sqrt(terms) + floor);

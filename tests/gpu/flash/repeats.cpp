@@ -13,7 +13,8 @@ using Bytes = std::vector<unsigned char>;
 /// Forward before backward, dQ last.
 std::vector<Bytes> results(Case& test) {
   std::vector<Bytes> all;
-  for (GuardedTensor* out : {&test.o, &test.lse, &test.dk, &test.dv, &test.dq}) out->fetch_bytes(), all.push_back(out->bytes());
+  for (GuardedTensor* out : {&test.o, &test.lse, &test.dk, &test.dv, &test.dq})
+    out->fetch_bytes(), all.push_back(out->bytes());
   return all;
 }
 
@@ -34,7 +35,8 @@ class Repeats {
 
   const Case& first() const { return tests_[0]; }
 
-  /// Deterministic mode, by the backward's kernel of this number: alone, in twenty repetitions, on four streams at once, from a graph.
+  /// Deterministic mode, by the backward's kernel of this number: alone, in twenty repetitions, on four streams at
+  /// once, from a graph.
   void deterministic(int variant) {
     start(variant, true);
     alone_.clear();
@@ -53,8 +55,8 @@ class Repeats {
     from_graph();
   }
 
-  /// The default mode may add the shares of dQ in any order, and where queries are cut those of dK and dV; everything else it owes the
-  /// same bits.
+  /// The default mode may add the shares of dQ in any order, and where queries are cut those of dK and dV; everything
+  /// else it owes the same bits.
   void default_mode(int variant) {
     start(variant, false);
     std::vector<Bytes> first;
@@ -73,7 +75,8 @@ class Repeats {
     variant_ = variant, deterministic_ = deterministic;
     const Backward call = tests_[0].backward(path_, deterministic, variant);
     cuts_queries_ = kernel_name(call).find("_cut") != std::string::npos;
-    what_ = std::string(deterministic ? ", deterministic " : ", default mode of ") + kernel_name(call) + ": " + tests_[0].text();
+    what_ = std::string(deterministic ? ", deterministic " : ", default mode of ") + kernel_name(call) + ": " +
+            tests_[0].text();
     workspaces_.clear();
     for (size_t i = 0; i < tests_.size(); ++i) workspaces_.push_back(std::make_unique<Workspace>(call));
   }
@@ -82,7 +85,8 @@ class Repeats {
     forward.workspace = counters_[i]->at();
     Backward backward = tests_[i].backward(path_, deterministic_, variant_);
     backward.workspace = workspaces_[i]->at();
-    // Two statements: the operands of one + may be evaluated in any order, and the backward reads what the forward writes.
+    // Two statements: the operands of one + may be evaluated in any order, and the backward reads what the forward
+    // writes.
     const std::string wrong_forward = launch_forward(forward, stream);
     const std::string wrong_backward = launch_backward(backward, stream);
     expect(wrong_forward.empty() && wrong_backward.empty(), wrong_forward + wrong_backward + what_);

@@ -11,8 +11,8 @@
 namespace kymo::flash::test {
 namespace {
 
-/// Rows are held to these: a few roundings of the element type (2^-9 for bf16, 2^-12 for fp16); fp32's by the size of the scores,
-/// since exp(score - lse) is off by the rounding of both.
+/// Rows are held to these: a few roundings of the element type (2^-9 for bf16, 2^-12 for fp16); fp32's by the size of
+/// the scores, since exp(score - lse) is off by the rounding of both.
 double tolerance(const Case& test) {
   if (test.problem.element == Element::kFloat32) return 1e-5 * std::max(1.0, test.gain * test.gain);
   return test.problem.element == Element::kBfloat16 ? 0.012 : 0.0016;
@@ -22,7 +22,8 @@ struct Worst {
   double o = 0, lse = 0, dq = 0, dk = 0, dv = 0;
 };
 
-void compare(double& worst, const GuardedTensor& got, const Expected& expected, const Case& test, const std::string& what) {
+void compare(double& worst, const GuardedTensor& got, const Expected& expected, const Case& test,
+             const std::string& what) {
   const double floor = test.problem.element == Element::kFloat16 ? 0.02 * std::max(1.0, test.gain) : 1e-30;
   const double error = worst_row(got.values(), expected, test.problem.d, floor);
   worst = std::max(worst, error);
@@ -30,7 +31,8 @@ void compare(double& worst, const GuardedTensor& got, const Expected& expected, 
   expect(got.untouched_around(), what + ": something beside the tensor was written: " + test.text());
 }
 
-void compare_lse(double& worst, const GuardedTensor& got, const Expected& expected, const Case& test, const std::string& what) {
+void compare_lse(double& worst, const GuardedTensor& got, const Expected& expected, const Case& test,
+                 const std::string& what) {
   double most = 0;
   for (size_t i = 0; i < expected.value.size(); ++i) {
     const double a = got.values()[i], b = expected.value[i];
@@ -72,7 +74,9 @@ void run_backward(Case& test, Backward call, const Reference& right, Worst& wors
 
 /// Lengths around tile borders, odd ones, single rows; small enough for the reference. d: 0 for any.
 Problem draw(std::mt19937_64& random, Element element, int64_t d) {
-  const auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
   const auto length = [&]() -> int64_t {
     constexpr std::array<int64_t, 10> borders = {1, 2, 63, 64, 65, 127, 128, 129, 192, 257};
     return pick(0, 2) == 0 ? borders[static_cast<size_t>(pick(0, 9))] : pick(1, 600);
@@ -95,7 +99,8 @@ Problem draw(std::mt19937_64& random, Element element, int64_t d) {
 void run_forwards(Case& test, Path path, const Choice& choice, const Reference& right, Worst& worst) {
   for (int variant = kMostVariants - 1; variant >= -1; --variant) {
     const Forward call = test.forward(path, variant);
-    if (choice.runs(call) && of_size(kernel_name(call), test.problem.d)) run_forward(test, call, variant % 2, right, worst);
+    if (choice.runs(call) && of_size(kernel_name(call), test.problem.d))
+      run_forward(test, call, variant % 2, right, worst);
   }
 }
 void run_backwards(Case& test, Path path, const Choice& choice, const Reference& right, Worst& worst) {
@@ -128,8 +133,8 @@ void random_problems(Path path, Element element, const Choice& choice) {
     run_backwards(test, path, choice, right, worst);
   }
   std::printf("%-9s %s: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n",
-              kPaths[static_cast<size_t>(path)], kElements[static_cast<size_t>(element)], run, worst.o, worst.lse, worst.dq, worst.dk,
-              worst.dv, failures);
+              kPaths[static_cast<size_t>(path)], kElements[static_cast<size_t>(element)], run, worst.o, worst.lse,
+              worst.dq, worst.dk, worst.dv, failures);
   std::fflush(stdout);
 }
 
@@ -165,9 +170,10 @@ void in_a_row(Case& test, Forward call, cudaStream_t stream) {
   cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
 }
 
-/// Many more tiles than a GPU has multiprocessors, so that blocks of the Hopper kernels walk from one tile to the next: in shares, in
-/// pairs, by the counter; and many fewer, with so many keys that those are cut. Odd and even numbers of tiles in a head, tiles whose rows
-/// see no key, more keys than queries. d: 0 for all; otherwise the shapes of that size, and some others at that size.
+/// Many more tiles than a GPU has multiprocessors, so that blocks of the Hopper kernels walk from one tile to the next:
+/// in shares, in pairs, by the counter; and many fewer, with so many keys that those are cut. Odd and even numbers of
+/// tiles in a head, tiles whose rows see no key, more keys than queries. d: 0 for all; otherwise the shapes of that
+/// size, and some others at that size.
 std::vector<Problem> long_shapes(Element element, int64_t d) {
   struct Shape {
     int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
@@ -217,8 +223,8 @@ void long_walks(Element element, const Choice& choice) {
   }
   cudaStreamDestroy(stream);
   std::printf("long walks, %s: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n",
-              kElements[static_cast<size_t>(element)], static_cast<int>(number), worst.o, worst.lse, worst.dq, worst.dk, worst.dv,
-              failures);
+              kElements[static_cast<size_t>(element)], static_cast<int>(number), worst.o, worst.lse, worst.dq, worst.dk,
+              worst.dv, failures);
   std::fflush(stdout);
 }
 

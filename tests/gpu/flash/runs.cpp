@@ -26,8 +26,10 @@ size_t index_of(const std::string& key, const std::string& value, const Names& n
 int number(const std::string& key, const std::string& value, int least, int most, int step) {
   int got = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), got);
-  if (error == std::errc{} && end == value.data() + value.size() && got >= least && got <= most && got % step == 0) return got;
-  throw WrongWord(key + " must be a " + (step > 1 ? "multiple of " + std::to_string(step) : std::string("whole number")) + " from " +
+  if (error == std::errc{} && end == value.data() + value.size() && got >= least && got <= most && got % step == 0)
+    return got;
+  throw WrongWord(key + " must be a " +
+                  (step > 1 ? "multiple of " + std::to_string(step) : std::string("whole number")) + " from " +
                   std::to_string(least) + " to " + std::to_string(most) + ", not '" + value + "'");
 }
 
@@ -50,8 +52,8 @@ void read_word(const std::string& word, Choice& choice) {
     if (value.empty()) throw WrongWord("without must be part of a kernel's name, such as without=_chained");
     choice.without.push_back(value);
   } else {
-    throw WrongWord("'" + word + "' is none of count=N, d=D, element=" + listed(kElements, 0) + ", path=" + listed(kPaths, 1) +
-                    ", brief, single, without=PART");
+    throw WrongWord("'" + word + "' is none of count=N, d=D, element=" + listed(kElements, 0) +
+                    ", path=" + listed(kPaths, 1) + ", brief, single, without=PART");
   }
 }
 
@@ -62,8 +64,8 @@ Choice read_words(const std::vector<std::string>& words) {
   for (const std::string& word : words) read_word(word, choice);
   const bool wide = choice.path == Path::kFloat, fp32 = choice.element == Element::kFloat32;
   if (choice.element && choice.path != Path::kAutomatic && wide != fp32)
-    throw WrongWord(std::string("path=") + kPaths[static_cast<size_t>(choice.path)] + " takes element=" + (wide ? "fp32" : "bf16 or fp16") +
-                    " alone");
+    throw WrongWord(std::string("path=") + kPaths[static_cast<size_t>(choice.path)] +
+                    " takes element=" + (wide ? "fp32" : "bf16 or fp16") + " alone");
   if (wide) choice.element = Element::kFloat32;
   if (fp32) choice.path = Path::kFloat;
   return choice;

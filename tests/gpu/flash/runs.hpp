@@ -11,8 +11,8 @@
 
 namespace kymo::flash::test {
 
-constexpr int kMostVariants = 64;                              ///< numbers below this are tried for Forward::variant and Backward::variant
-constexpr const char* kElements[] = {"fp32", "bf16", "fp16"};  ///< by Element
+constexpr int kMostVariants = 64;  ///< numbers below this are tried for Forward::variant and Backward::variant
+constexpr const char* kElements[] = {"fp32", "bf16", "fp16"};                   ///< by Element
 constexpr const char* kPaths[] = {"automatic", "hopper", "portable", "float"};  ///< by Path
 
 struct Choice {
@@ -22,14 +22,17 @@ struct Choice {
   Path path = Path::kAutomatic;      ///< the one path to take; kAutomatic: all
   bool brief = false;                ///< check: random problems alone
   bool single = false;               ///< bench: one head alone
-  /// Parts of the names of kernels that are not run by number, such as "_chained": so that one that hangs does not hide the others.
+  /// Parts of the names of kernels that are not run by number, such as "_chained": so that one that hangs does not hide
+  /// the others.
   std::vector<std::string> without{};
 
   bool takes(Element type) const {
-    return element.value_or(type) == type && (path == Path::kAutomatic || (path == Path::kFloat) == (type == Element::kFloat32));
+    return element.value_or(type) == type &&
+           (path == Path::kAutomatic || (path == Path::kFloat) == (type == Element::kFloat32));
   }
   bool takes(Path of, Element type) const { return takes(type) && (path == Path::kAutomatic || path == of); }
-  /// Whether a kernel takes the call, and none of `without` says no; calls that leave the choice to the table (-1) are always run.
+  /// Whether a kernel takes the call, and none of `without` says no; calls that leave the choice to the table (-1) are
+  /// always run.
   template <class Call>
   bool runs(const Call& call) const {
     const std::string name = kernel_name(call);
@@ -47,7 +50,8 @@ struct WrongWord : std::runtime_error {
 /// The words after check or bench. Throws WrongWord.
 Choice read_words(const std::vector<std::string>& words);
 
-/// Whether calls of head size d should go by the kernel of this name: larger ones could serve as well, but never faster.
+/// Whether calls of head size d should go by the kernel of this name: larger ones could serve as well, but never
+/// faster.
 bool of_size(std::string_view kernel, int64_t d);
 
 /// Both return the exit code and print what they find as they go.

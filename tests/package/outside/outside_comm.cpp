@@ -8,11 +8,14 @@
 namespace {
 
 struct Sums final : kymo::Workload {
-  static kymo::Descriptor describe() { return kymo::Descriptor{"outside_comm", "sums ones over ranks"}.uses(kymo::Framework::LibTorch); }
+  static kymo::Descriptor describe() {
+    return kymo::Descriptor{"outside_comm", "sums ones over ranks"}.uses(kymo::Framework::LibTorch);
+  }
   void prepare(kymo::Context& ctx) override { ranks_ = kymo::comm::make_communicator(ctx, kymo::comm::Backend::kGloo); }
   void step(kymo::Context&) override { sum(); }
   kymo::Verification verify(kymo::Context&) override {
-    return kymo::Verification{}.that(sum().sum().item<float>() == 8.0f * static_cast<float>(ranks_->size()), "sum", "8 ones of each rank");
+    return kymo::Verification{}.that(sum().sum().item<float>() == 8.0f * static_cast<float>(ranks_->size()), "sum",
+                                     "8 ones of each rank");
   }
   torch::Tensor sum() {
     torch::Tensor ones = torch::ones({8});

@@ -6,7 +6,9 @@
 namespace {
 
 struct Ones final : kymo::Workload {
-  static kymo::Descriptor describe() { return kymo::Descriptor{KYMO_PLUGIN_NAME, "sums ones"}.uses(kymo::Framework::LibTorch); }
+  static kymo::Descriptor describe() {
+    return kymo::Descriptor{KYMO_PLUGIN_NAME, "sums ones"}.uses(kymo::Framework::LibTorch);
+  }
   void prepare(kymo::Context&) override { ones_ = torch::ones({8}); }
   void step(kymo::Context&) override { ones_.sum(); }
   torch::Tensor ones_;

@@ -23,14 +23,17 @@ constexpr Fact kLayout[] = {KYMO_LAYOUT(NAMED)};
 
 TEST(Abi, IsLaidOutAlikeInCAndCpp) {
   ASSERT_EQ(kymo_layout_count, std::size(kLayout));
-  for (std::size_t i = 0; i < std::size(kLayout); ++i) EXPECT_EQ(kymo_layout_in_c[i], kLayout[i].value) << kLayout[i].text;
+  for (std::size_t i = 0; i < std::size(kLayout); ++i)
+    EXPECT_EQ(kymo_layout_in_c[i], kLayout[i].value) << kLayout[i].text;
 }
 
-// Plugins in the field were built with these numbers. Appending changes a size; whoever does so raises KYMO_ABI_MINOR and this list.
+// Plugins in the field were built with these numbers. Appending changes a size; whoever does so raises KYMO_ABI_MINOR
+// and this list.
 TEST(Abi, KeepsTheLayoutOfVersion1_1) {
   ASSERT_EQ(KYMO_ABI_MAJOR, 1);
   ASSERT_EQ(KYMO_ABI_MINOR, 1);
-  constexpr std::size_t kExpected[] = {120, 16, 104, 32, 112, 32, 72, 104, 40, 24, 24, 40, 56, 48, 16, 160, 8, 152, 112, 64, 104, 56, 48};
+  constexpr std::size_t kExpected[] = {120, 16, 104, 32,  112, 32,  72,  104, 40,  24, 24, 40,
+                                       56,  48, 16,  160, 8,   152, 112, 64,  104, 56, 48};
   ASSERT_EQ(std::size(kExpected), std::size(kLayout));
   for (std::size_t i = 0; i < std::size(kLayout); ++i) EXPECT_EQ(kLayout[i].value, kExpected[i]) << kLayout[i].text;
 }

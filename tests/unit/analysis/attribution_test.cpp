@@ -154,7 +154,8 @@ TEST(Attribution, RecordsOutOfOrderAreSortedAndFound) {
   TraceBuilder made;
   made.scope("only", 0, 1);
   std::vector<std::uint32_t> ids;
-  for (std::uint32_t i = 0; i < 3000; ++i) ids.push_back(i * 37 + (i % 2) * 1'000'000'000U);  // far too sparse for a table
+  for (std::uint32_t i = 0; i < 3000; ++i)
+    ids.push_back(i * 37 + (i % 2) * 1'000'000'000U);  // far too sparse for a table
   std::shuffle(ids.begin(), ids.end(), random);
   for (const std::uint32_t id : ids) made.launch(id, -5000, place(static_cast<std::int32_t>(id % 91), 0));
   std::shuffle(ids.begin(), ids.end(), random);

@@ -35,14 +35,16 @@ class PlaceCollectives : public ::testing::Test {
     made_.trace.collectives.push_back(made);
   }
   /// A kernel of communication and its launch.
-  void kernel(std::uint32_t id, std::int64_t launch_ns, std::int64_t start_ns, std::int64_t end_ns, std::uint32_t thread = 0) {
+  void kernel(std::uint32_t id, std::int64_t launch_ns, std::int64_t start_ns, std::int64_t end_ns,
+              std::uint32_t thread = 0) {
     made_.launch(id, launch_ns, on(thread));
     made_.activity(id, start_ns, end_ns, kReduce);
   }
   std::vector<event::Loss> place() {
     attribute(made_.trace);
     std::vector<bool> communicates(made_.trace.texts.size() + 1, false);
-    for (event::TextId id = 1; id <= made_.trace.texts.size(); ++id) communicates[id] = made_.text(id).rfind("nccl", 0) == 0;
+    for (event::TextId id = 1; id <= made_.trace.texts.size(); ++id)
+      communicates[id] = made_.text(id).rfind("nccl", 0) == 0;
     return place_collectives(made_.trace, communicates);
   }
   std::vector<std::pair<std::int64_t, std::int64_t>> times() const {

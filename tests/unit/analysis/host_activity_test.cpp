@@ -34,7 +34,8 @@ class HostActivity : public ::testing::Test {
     range.start_ns = start_ns;
     made_.trace.ranges.push_back(range);
   }
-  std::int64_t op(const std::string& name, std::int64_t start_ns, std::int64_t end_ns, std::uint32_t thread = 0, std::int64_t parent = -1) {
+  std::int64_t op(const std::string& name, std::int64_t start_ns, std::int64_t end_ns, std::uint32_t thread = 0,
+                  std::int64_t parent = -1) {
     event::Place place = TraceBuilder::place(0, 0);
     place.thread = thread;
     return made_.op(name, start_ns, end_ns, place, parent);

@@ -36,7 +36,9 @@ TEST(Intervals, OfNothing) {
   EXPECT_TRUE(merged({{5, 5}, {7, 2}}).empty());
 }
 
-TEST(Intervals, ThatTouchBecomeOne) { EXPECT_EQ(merged({{5, 9}, {0, 5}, {12, 13}, {9, 11}}), (IntervalSet{{0, 11}, {12, 13}})); }
+TEST(Intervals, ThatTouchBecomeOne) {
+  EXPECT_EQ(merged({{5, 9}, {0, 5}, {12, 13}, {9, 11}}), (IntervalSet{{0, 11}, {12, 13}}));
+}
 
 TEST(Intervals, AgreeWithSetsOfPoints) {
   std::mt19937 random(1);
@@ -52,7 +54,8 @@ TEST(Intervals, AgreeWithSetsOfPoints) {
     const IntervalSet a = any(), b = any();
     const Interval span{static_cast<std::int64_t>(random() % 32), static_cast<std::int64_t>(32 + random() % 32)};
     const Bits within = bits_of({span});
-    for (const IntervalSet& set : {a, unite(a, b), intersect(a, b), subtract(a, b), complement(a, span)}) expect_well_formed(set);
+    for (const IntervalSet& set : {a, unite(a, b), intersect(a, b), subtract(a, b), complement(a, span)})
+      expect_well_formed(set);
     EXPECT_EQ(bits_of(unite(a, b)), bits_of(a) | bits_of(b));
     EXPECT_EQ(bits_of(intersect(a, b)), bits_of(a) & bits_of(b));
     EXPECT_EQ(bits_of(subtract(a, b)), bits_of(a) & ~bits_of(b));

@@ -27,83 +27,106 @@ struct Known {
 const Known kKnown[] = {
     {"nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NNT", "matmul", "nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NNT"},
     {"ampere_sgemm_128x64_tn", "matmul", "ampere_sgemm_128x64_tn"},
-    {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas", "matmul",
-     nullptr},
-    {"void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_64x1_tn_align8>(cutlass_80_wmma_tensorop_bf16_s161616gemm_"
+    {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4_alignc4_execute_kernel__"
+     "5x_cublas",
+     "matmul", nullptr},
+    {"void "
+     "cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_64x1_tn_align8>(cutlass_80_wmma_tensorop_"
+     "bf16_s161616gemm_"
      "bf16_32x32_64x1_tn_align8::Params)",
      "matmul", nullptr},
-    {"void cutlass::device_kernel<at::cuda::detail::enable_3x_kernel_for_sm9x<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int> > > "
+    {"void "
+     "cutlass::device_kernel<at::cuda::detail::enable_3x_kernel_for_sm9x<cutlass::gemm::kernel::GemmUniversal<cute::"
+     "tuple<int> > > "
      ">(int)",
      "matmul", "GemmUniversal"},
-    {"void cublasLt::splitKreduce_kernel<32, 16, int, float, __nv_bfloat16, float, __nv_bfloat16>(cublasLt::cublasSplitKParams<float>)",
+    {"void cublasLt::splitKreduce_kernel<32, 16, int, float, __nv_bfloat16, float, "
+     "__nv_bfloat16>(cublasLt::cublasSplitKParams<float>)",
      "matmul", "splitKreduce_kernel"},
-    {"std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, __nv_bfloat16, __nv_bfloat16, float>(int)", "matmul",
-     "gemvx::kernel"},
+    {"std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, __nv_bfloat16, __nv_bfloat16, float>(int)",
+     "matmul", "gemvx::kernel"},
     {"void dot_kernel<float, 128, 0, cublasDotParams<float> >(cublasDotParams<float>)", "matmul", "dot_kernel"},
-    {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, false, false>(float*, float const*, int, int, int)",
+    {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, false, false>(float*, float const*, "
+     "int, int, int)",
      "softmax", "softmax_warp_forward"},
-    {"void at::native::(anonymous namespace)::cunn_SoftMaxForwardSmem<4, c10::BFloat16, float, float, at::native::(anonymous "
+    {"void at::native::(anonymous namespace)::cunn_SoftMaxForwardSmem<4, c10::BFloat16, float, float, "
+     "at::native::(anonymous "
      "namespace)::LogSoftMaxForwardEpilogue, long>(float*, c10::BFloat16 const*, long)",
      "softmax", "cunn_SoftMaxForwardSmem log"},
     {"void at::native::(anonymous namespace)::cunn_SoftMaxBackward<4, float, float, float, at::native::(anonymous "
      "namespace)::SoftMaxBackwardEpilogue>(float*, float const*, float const*, long)",
      "softmax", "cunn_SoftMaxBackward"},
-    {"void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::bfloat16_t>, "
+    {"void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, "
+     "cutlass::bfloat16_t>, "
      "true>(pytorch_flash::Flash_fwd_params)",
      "attention", "flash_fwd_kernel"},
-    {"fmha_cutlassB_bf16_aligned_64x64_k32_sm80(PyTorchMemEffAttention::AttentionBackwardKernel<cutlass::arch::Sm80, cutlass::bfloat16_t, "
+    {"fmha_cutlassB_bf16_aligned_64x64_k32_sm80(PyTorchMemEffAttention::AttentionBackwardKernel<cutlass::arch::Sm80, "
+     "cutlass::bfloat16_t, "
      "true>::Params)",
      "attention", "fmha_cutlassB_bf16_aligned_64x64_k32_sm80"},
-    {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_3_64x128x128_4x1x1_kernel0_0", "attention", nullptr},
+    {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_3_64x128x128_4x1x1_kernel0_0", "attention",
+     nullptr},
     {"void kymo::flash::forward_combine<__nv_bfloat16, 64>(kymo::flash::CombineCall)", "attention", nullptr},
-    {"void kymo::flash::gradients_out<__half, 128>(kymo::flash::Backward, float const*, float const*, int)", "attention", nullptr},
-    {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, "
+    {"void kymo::flash::gradients_out<__half, 128>(kymo::flash::Backward, float const*, float const*, int)",
+     "attention", nullptr},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> "
+     ">(int, "
      "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)",
      "elementwise", "elementwise add"},
     {"void at::native::vectorized_elementwise_kernel<2, at::native::BinaryFunctor<float, float, float, "
      "at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int)",
      "elementwise", "elementwise mul"},
-    {"void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda" KYMO_LAMBDA
+    {"void at::native::elementwise_kernel<128, 4, "
+     "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda" KYMO_LAMBDA
      ">(at::TensorIteratorBase&)::{lambda(int)#1}>(int)",
      "elementwise", "elementwise direct_copy"},
     {"void at::native::vectorized_elementwise_kernel<2, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, "
      "at::native::GeluType)::{lambda()#1}::operator()() const::{lambda(float)#1}, std::array<char*, 2ul> >(int)",
      "elementwise", "elementwise gelu"},
-    {"void at::native::vectorized_elementwise_kernel<2, at::native::(anonymous namespace)::silu_kernel" KYMO_LAMBDA ">(int)", "elementwise",
-     "elementwise silu"},
-    {"void at::native::unrolled_elementwise_kernel<at::native::FillFunctor<int>, std::array<char*, 1ul>, 4, TrivialOffsetCalculator<1, "
+    {"void at::native::vectorized_elementwise_kernel<2, at::native::(anonymous namespace)::silu_kernel" KYMO_LAMBDA
+     ">(int)",
+     "elementwise", "elementwise silu"},
+    {"void at::native::unrolled_elementwise_kernel<at::native::FillFunctor<int>, std::array<char*, 1ul>, 4, "
+     "TrivialOffsetCalculator<1, "
      "unsigned "
      "int> >(int)",
      "elementwise", "elementwise fill"},
-    {"void at::native::vectorized_elementwise_kernel<2, at::native::(anonymous namespace)::where_kernel_impl" KYMO_LAMBDA ">(int)",
+    {"void at::native::vectorized_elementwise_kernel<2, at::native::(anonymous "
+     "namespace)::where_kernel_impl" KYMO_LAMBDA ">(int)",
      "elementwise", "elementwise where"},
-    {"void at::native::(anonymous namespace)::CatArrayBatchedCopy_vectorized<at::native::(anonymous namespace)::OpaqueType<2u>, unsigned "
+    {"void at::native::(anonymous namespace)::CatArrayBatchedCopy_vectorized<at::native::(anonymous "
+     "namespace)::OpaqueType<2u>, unsigned "
      "int, 1, "
      "128, 1, 16, 8>(char*)",
      "elementwise", "CatArrayBatchedCopy_vectorized"},
-    {"void at::native::(anonymous namespace)::indexSelectLargeIndex<float, long, unsigned int, 2, 2, -2, true>(int)", "elementwise",
-     "indexSelectLargeIndex"},
-    {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, at::native::sum_functor<float, "
+    {"void at::native::(anonymous namespace)::indexSelectLargeIndex<float, long, unsigned int, 2, 2, -2, true>(int)",
+     "elementwise", "indexSelectLargeIndex"},
+    {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, "
+     "at::native::sum_functor<float, "
      "float, "
      "float>::operator()(at::TensorIterator&)::{lambda(float, float)#1}>, unsigned int, float, 4, 4> >(int)",
      "reduction", "reduce sum"},
-    {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, float>, unsigned int, "
+    {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, "
+     "float>, unsigned int, "
      "float, 4, "
      "4> >(int)",
      "reduction", "reduce mean"},
-    {"void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>(float*)", "reduction",
-     "nll_loss_forward_reduce_cuda_kernel_2d"},
-    {"void at::native::(anonymous namespace)::embedding_backward_feature_kernel<float, float, int>(int const*)", "reduction",
-     "embedding_backward_feature_kernel"},
-    {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, true>(int, float)", "normalisation",
-     "vectorized_layer_norm_kernel"},
-    {"void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernelTemplate<float, float, 32u, 1u, 8u, true>(long)", "normalisation",
-     "GammaBetaBackwardCUDAKernelTemplate"},
+    {"void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>(float*)",
+     "reduction", "nll_loss_forward_reduce_cuda_kernel_2d"},
+    {"void at::native::(anonymous namespace)::embedding_backward_feature_kernel<float, float, int>(int const*)",
+     "reduction", "embedding_backward_feature_kernel"},
+    {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, true>(int, float)",
+     "normalisation", "vectorized_layer_norm_kernel"},
+    {"void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernelTemplate<float, float, 32u, 1u, 8u, "
+     "true>(long)",
+     "normalisation", "GammaBetaBackwardCUDAKernelTemplate"},
     {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
      "namespace)::FusedOptimizerTensorListMetadata<4>, "
-     "at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)1, false>, float const*>(int)",
+     "at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)1, false>, float "
+     "const*>(int)",
      "optimizer", "multi_tensor fused_adam"},
-    {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::TensorListMetadata<1>, "
+    {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+     "namespace)::TensorListMetadata<1>, "
      "at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>(int)",
      "optimizer", "multi_tensor binary_op_scalar multiplies"},
     {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "communication",
@@ -142,10 +165,12 @@ TEST(ShortKernelName, IsReadable) {
 TEST(ShortKernelName, KeepsWhatTellsProductsApart) {
   const std::string of_cublas =
       "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_";
-  EXPECT_EQ(short_kernel_name(of_cublas + "kernel__5x_cublas"), "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_128x128x8_stage3_ffma");
-  EXPECT_EQ(short_kernel_name(of_cublas + "split_k_kernel__5x_cublas"), "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_128x128x8_split_k");
-  EXPECT_EQ(short_kernel_name(
-                "sm90_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas"),
+  EXPECT_EQ(short_kernel_name(of_cublas + "kernel__5x_cublas"),
+            "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_128x128x8_stage3_ffma");
+  EXPECT_EQ(short_kernel_name(of_cublas + "split_k_kernel__5x_cublas"),
+            "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_128x128x8_split_k");
+  EXPECT_EQ(short_kernel_name("sm90_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1_execute_"
+                              "segment_k_off_kernel__5x_cublas"),
             "sm90_xmma_gemm_f16f16_f16f32_f32_tn_n_64x64x64_segment_k_off");
   EXPECT_EQ(short_kernel_name("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128"),
             "cudnn_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128");
@@ -164,13 +189,14 @@ TEST(ShortKernelName, OfStrangeNamesIsBounded) {
   std::string accents;
   for (int i = 0; i < 100; ++i) accents += "\xc3\xa9";
   for (const std::string& name :
-       {std::string(), many, std::string(5000, '>'), std::string("()"), std::string("a::"), std::string("<>(x)"), std::string("void "),
-        std::string("(anonymous namespace)"), accents, std::string("f<\n'\"<script>>(int)")}) {
+       {std::string(), many, std::string(5000, '>'), std::string("()"), std::string("a::"), std::string("<>(x)"),
+        std::string("void "), std::string("(anonymous namespace)"), accents, std::string("f<\n'\"<script>>(int)")}) {
     EXPECT_LE(short_kernel_name(name).size(), 60u);
   }
   EXPECT_EQ(short_kernel_name("f<\n'\"<script>>(int)"), "f");
   const std::string cut = short_kernel_name(accents);
-  EXPECT_EQ(cut.find("\xc3...") == std::string::npos && cut.find("...\xa9") == std::string::npos, true) << "a letter was cut in two";
+  EXPECT_EQ(cut.find("\xc3...") == std::string::npos && cut.find("...\xa9") == std::string::npos, true)
+      << "a letter was cut in two";
   EXPECT_EQ(short_kernel_name("ns::plain"), "plain");
 }
 
@@ -211,8 +237,8 @@ TEST_F(UserPatterns, GoBeforeOurs) {
 
 TEST_F(UserPatterns, AreRefusedWithPlaceAndRemedy) {
   EXPECT_THAT(refusal("[[pattern]\n"), HasSubstr("classes.toml:1:"));
-  const std::string unknown =
-      refusal("[[pattern]]\ncontains = \"a\"\nclass = \"matmul\"\n\n[[ pattern ]]\ncontains = \"b\"\nclass = \"gem\\nm\"\n");
+  const std::string unknown = refusal(
+      "[[pattern]]\ncontains = \"a\"\nclass = \"matmul\"\n\n[[ pattern ]]\ncontains = \"b\"\nclass = \"gem\\nm\"\n");
   EXPECT_THAT(unknown, HasSubstr("classes.toml:5: pattern 2:"));
   EXPECT_THAT(unknown, HasSubstr("matmul, softmax"));
   EXPECT_THAT(refusal("[[pattern]]\ncontains = \" \"\nclass = \"matmul\"\n"), HasSubstr("not empty"));

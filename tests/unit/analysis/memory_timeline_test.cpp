@@ -57,7 +57,8 @@ class Script {
   Script& in_scope(bool inside) { return place_.range = inside ? scope_ : -1, *this; }
 
   Script& allocate(std::uint64_t address, std::int64_t bytes) {
-    const std::int64_t rounded = device_ == MemoryDevice::kCuda ? (bytes + kRounding - 1) / kRounding * kRounding : bytes;
+    const std::int64_t rounded =
+        device_ == MemoryDevice::kCuda ? (bytes + kRounding - 1) / kRounding * kRounding : bytes;
     sizes_[address] = {bytes, rounded};
     state_.requested_bytes += bytes;
     state_.allocated_bytes += rounded;
@@ -115,13 +116,15 @@ class Script {
 
 const MemoryPhase& row(const event::PassRecord& record, std::int64_t step, const std::string& phase) {
   const auto& rows = record.derived.memory_phases;
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const MemoryPhase& each) { return each.step == step && each.phase == phase; });
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const MemoryPhase& each) { return each.step == step && each.phase == phase; });
   if (found == rows.end()) throw std::runtime_error("no row for step " + std::to_string(step) + " phase " + phase);
   return *found;
 }
 
-std::string category_of(const Allocation& block) { return std::string(event::to_string(block.category)) + ":" + block.category_from; }
+std::string category_of(const Allocation& block) {
+  return std::string(event::to_string(block.category)) + ":" + block.category_from;
+}
 
 TEST(MemoryBlocks, PairsABlockWithBothEndsAndLetsItsAddressBeUsedAgain) {
   Script script;
@@ -218,11 +221,11 @@ TEST(MemorySegments, EndInPartsWhereTheyAreUnmapped) {
   EXPECT_THAT(script.derive(), IsEmpty());
   std::vector<std::string> rows;
   for (const event::Segment& each : script.record().derived.segments) {
-    rows.push_back(std::to_string(each.sequence) + ": " + std::to_string(each.address) + "+" + std::to_string(each.bytes) + " until " +
-                   std::to_string(each.free_sequence.value_or(-1)));
+    rows.push_back(std::to_string(each.sequence) + ": " + std::to_string(each.address) + "+" +
+                   std::to_string(each.bytes) + " until " + std::to_string(each.free_sequence.value_or(-1)));
   }
-  EXPECT_THAT(rows,
-              ElementsAre("0: 100+50 until 3", "1: 1000+100 until -1", "1: 1100+100 until 2", "1: 1200+50 until -1", "1: 1250+50 until 4"));
+  EXPECT_THAT(rows, ElementsAre("0: 100+50 until 3", "1: 1000+100 until -1", "1: 1100+100 until 2",
+                                "1: 1200+50 until -1", "1: 1250+50 until 4"));
 }
 
 TEST(MemoryCategory, OfTheLastTagWins) {
@@ -249,14 +252,22 @@ TEST(MemoryCategory, FollowsFromTheLifetime) {
   EXPECT_THAT(script.derive(), IsEmpty());
   std::vector<std::string> categories;
   for (const Allocation& block : script.blocks()) categories.push_back(category_of(block));
-  EXPECT_THAT(categories, ElementsAre("unknown:", "activation:lifetime", "workspace:lifetime", "activation:lifetime",
-                                      "unknown:", "unknown:", "activation:lifetime", "unknown:", "activation:lifetime"));
+  EXPECT_THAT(categories,
+              ElementsAre("unknown:", "activation:lifetime", "workspace:lifetime", "activation:lifetime",
+                          "unknown:", "unknown:", "activation:lifetime", "unknown:", "activation:lifetime"));
 }
 
 TEST(MemoryPhases, TellPeaksOfEachCurveAndWhatWasAliveThen) {
   Script script;
-  script.segment(MemoryAction::kSegmentAllocate, kMegabyte, 1 << 20).allocate(1 * kMegabyte, 1024).tag(1 * kMegabyte, 1);
-  script.step(0).phase(0).allocate(2 * kMegabyte, 2048).tag(2 * kMegabyte, 4).allocate(3 * kMegabyte, 512).free(3 * kMegabyte);
+  script.segment(MemoryAction::kSegmentAllocate, kMegabyte, 1 << 20)
+      .allocate(1 * kMegabyte, 1024)
+      .tag(1 * kMegabyte, 1);
+  script.step(0)
+      .phase(0)
+      .allocate(2 * kMegabyte, 2048)
+      .tag(2 * kMegabyte, 4)
+      .allocate(3 * kMegabyte, 512)
+      .free(3 * kMegabyte);
   script.phase(1).request_free(2 * kMegabyte).complete_free(2 * kMegabyte);
   script.step(1).phase(0).phase(1).outside().free(1 * kMegabyte);
   EXPECT_THAT(script.derive(1), IsEmpty());

@@ -53,7 +53,8 @@ TEST(NumberIndex, FindsTheFirstPlaceOfEachNumber) {
     for (int i = 0; i < 3000; ++i) {
       const std::uint64_t wanted = random() % 4 == 0 ? random() : random() % (302 * gap + 10);
       const auto found = std::find(numbers.begin(), numbers.end(), wanted);
-      const auto expected = found == numbers.end() ? NumberIndex::kNone : static_cast<std::uint32_t>(found - numbers.begin());
+      const auto expected =
+          found == numbers.end() ? NumberIndex::kNone : static_cast<std::uint32_t>(found - numbers.begin());
       ASSERT_EQ(index.find(wanted), expected) << wanted;
     }
   }

@@ -96,7 +96,8 @@ TEST(Outliers, SayWhatRanBesideThemAndWhoWasFirst) {
 
 TEST(Outliers, KeepTheWorst) {
   TraceBuilder made;
-  for (int i = 0; i < 1000; ++i) made.placed(0, 0, 1'000'000 * i, 1'000'000 * i + (i < 150 ? 100'000 + 1'000 * i : 20'000));
+  for (int i = 0; i < 1000; ++i)
+    made.placed(0, 0, 1'000'000 * i, 1'000'000 * i + (i < 150 ? 100'000 + 1'000 * i : 20'000));
   const auto outliers = kernel_outliers(made.trace, {}, {}, 0);
   ASSERT_EQ(outliers.size(), kMostOutliers);
   EXPECT_EQ(outliers.front().sequence, 50);

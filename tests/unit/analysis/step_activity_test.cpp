@@ -17,12 +17,15 @@ using event::ActivityKind;
 
 std::vector<event::StepActivity> rows_of(const TraceBuilder& made, std::int64_t warmup = 0) {
   std::vector<bool> communicates(made.trace.texts.size() + 1, false);
-  for (event::TextId id = 1; id <= made.trace.texts.size(); ++id) communicates[id] = made.text(id).rfind("nccl", 0) == 0;
+  for (event::TextId id = 1; id <= made.trace.texts.size(); ++id)
+    communicates[id] = made.text(id).rfind("nccl", 0) == 0;
   return step_activity(made.trace, communicates, warmup);
 }
 
 void expect_parts_sum_up(const event::StepActivity& row) {
-  EXPECT_EQ(row.end_ns - row.start_ns, row.compute_ns + row.comm_ns - row.overlap_ns + row.exposed_copy_ns + row.idle_ns) << row.phase;
+  EXPECT_EQ(row.end_ns - row.start_ns,
+            row.compute_ns + row.comm_ns - row.overlap_ns + row.exposed_copy_ns + row.idle_ns)
+      << row.phase;
   EXPECT_LE(row.exposed_comm_ns, row.comm_ns - row.overlap_ns);
   EXPECT_LE(row.exposed_copy_ns, row.copy_ns);
   EXPECT_LE(row.longest_gap_ns, row.idle_ns);
@@ -119,8 +122,8 @@ TEST(StepActivity, PartsSumToTheSpanAndPhasesTileTheStepForAnyActivity) {
       time += static_cast<std::int64_t>(random() % 20);
       const std::int64_t end = time + static_cast<std::int64_t>(random() % 40) - 3;
       const auto kind = static_cast<ActivityKind>(random() % 3);
-      made.placed(static_cast<std::int32_t>(random() % 3) + i / 20 - 1, static_cast<std::int32_t>(random() % 4) - 1, time, end,
-                  random() % 3 == 0 ? "nccl" : "kernel", kind);
+      made.placed(static_cast<std::int32_t>(random() % 3) + i / 20 - 1, static_cast<std::int32_t>(random() % 4) - 1,
+                  time, end, random() % 3 == 0 ? "nccl" : "kernel", kind);
     }
     std::map<std::int64_t, event::StepActivity> steps, sums;
     for (const auto& row : rows_of(made)) {

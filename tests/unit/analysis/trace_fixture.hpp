@@ -17,7 +17,8 @@ class TraceBuilder {
   TraceBuilder() { trace.phases = {"forward", "backward", "optimizer"}; }
 
   /// A scope that made the nodes [first, end) of a forward thread; returns its number.
-  std::int32_t scope(const std::string& path, std::int64_t first, std::int64_t end, std::int32_t parent = -1, std::uint64_t thread = 1) {
+  std::int32_t scope(const std::string& path, std::int64_t first, std::int64_t end, std::int32_t parent = -1,
+                     std::uint64_t thread = 1) {
     event::Range range;
     range.path = trace.texts.intern(path);
     range.name = trace.texts.intern(path.substr(path.rfind('/') + 1));
@@ -31,8 +32,8 @@ class TraceBuilder {
     return static_cast<std::int32_t>(trace.ranges.size()) - 1;
   }
 
-  static event::Place place(std::int32_t step, std::int32_t phase, std::int32_t range = -1, event::AutogradPosition node = {},
-                            std::int64_t op = -1) {
+  static event::Place place(std::int32_t step, std::int32_t phase, std::int32_t range = -1,
+                            event::AutogradPosition node = {}, std::int64_t op = -1) {
     event::Place result;
     result.step = step;
     result.phase = phase;
@@ -42,7 +43,8 @@ class TraceBuilder {
     return result;
   }
 
-  void launch(std::uint32_t id, std::int64_t time_ns, const event::Place& where, event::LaunchKind kind = event::LaunchKind::kKernel) {
+  void launch(std::uint32_t id, std::int64_t time_ns, const event::Place& where,
+              event::LaunchKind kind = event::LaunchKind::kKernel) {
     event::Launch launch;
     launch.correlation_id = id;
     launch.kind = kind;
@@ -51,7 +53,8 @@ class TraceBuilder {
     trace.launches.push_back(launch);
   }
 
-  event::Activity& activity(std::uint32_t id, std::int64_t start_ns, std::int64_t end_ns, const std::string& name = "kernel",
+  event::Activity& activity(std::uint32_t id, std::int64_t start_ns, std::int64_t end_ns,
+                            const std::string& name = "kernel",
                             event::ActivityKind kind = event::ActivityKind::kKernel) {
     event::Activity activity;
     activity.correlation_id = id;

@@ -22,8 +22,8 @@ TEST(Process, RunsToItsEndAndKeepsBothStreams) {
 
 TEST(Process, EnvironmentIsAddedAndReplaced) {
   setenv("KYMO_TEST_A", "old", 1);
-  const auto result =
-      run_command({{"/bin/sh", "-c", "echo $KYMO_TEST_A $KYMO_TEST_B"}, {{"KYMO_TEST_A", "new"}, {"KYMO_TEST_B", "more"}}}, 10);
+  const auto result = run_command(
+      {{"/bin/sh", "-c", "echo $KYMO_TEST_A $KYMO_TEST_B"}, {{"KYMO_TEST_A", "new"}, {"KYMO_TEST_B", "more"}}}, 10);
   EXPECT_EQ(result.stdout_text, "new more\n");
 }
 
@@ -34,7 +34,8 @@ TEST(Process, DeadlineKillsTheWholeGroup) {
   EXPECT_EQ(result.end.signal, SIGKILL);
   EXPECT_LT(now_ns() - start, 20'000'000'000);
   const pid_t grandchild = std::stoi(result.stdout_text);
-  for (int i = 0; i < 100 && kill(grandchild, 0) == 0 && resident_bytes(grandchild).value_or(0) > 0; ++i) usleep(20'000);
+  for (int i = 0; i < 100 && kill(grandchild, 0) == 0 && resident_bytes(grandchild).value_or(0) > 0; ++i)
+    usleep(20'000);
   EXPECT_EQ(resident_bytes(grandchild).value_or(0), 0);
 }
 

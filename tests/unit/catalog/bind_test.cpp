@@ -22,7 +22,9 @@ Workload workload() {
   return made;
 }
 
-measure::Value bound(const std::string& name, const std::string& text) { return bind_parameters(workload(), {{name, text}}).at(name); }
+measure::Value bound(const std::string& name, const std::string& text) {
+  return bind_parameters(workload(), {{name, text}}).at(name);
+}
 
 std::string refusal(const std::string& name, const std::string& text) {
   EXPECT_THROW(bound(name, text), UsageError);

@@ -90,10 +90,12 @@ TEST_F(Describe, NamesTheReasonForDamagedTables) {
   EXPECT_THAT(refusal("null_table"), HasSubstr("no table"));
   EXPECT_THAT(refusal("short_struct"), AllOf(HasSubstr("workload 0 states 16 bytes"), HasSubstr("112 are needed")));
   EXPECT_THAT(refusal("minor_differs_in_table"), HasSubstr("different plugin interfaces"));
-  EXPECT_THAT(refusal("framework_differs_in_table"), AllOf(HasSubstr("use 'libtorch'"), HasSubstr("TORCH in kymo_add_plugin")));
+  EXPECT_THAT(refusal("framework_differs_in_table"),
+              AllOf(HasSubstr("use 'libtorch'"), HasSubstr("TORCH in kymo_add_plugin")));
   EXPECT_THAT(refusal("hostile_name"), AllOf(HasSubstr("DROP TABLE"), HasSubstr("lower-case")));
   EXPECT_THAT(refusal("not_utf8"), HasSubstr("not UTF-8"));
-  EXPECT_THAT(refusal("default_out_of_bounds"), AllOf(HasSubstr("default"), HasSubstr("'n' cannot be '-1'"), HasSubstr("at least 0")));
+  EXPECT_THAT(refusal("default_out_of_bounds"),
+              AllOf(HasSubstr("default"), HasSubstr("'n' cannot be '-1'"), HasSubstr("at least 0")));
   EXPECT_THAT(refusal("reserved_phase"), AllOf(HasSubstr("'other'"), HasSubstr("reserved")));
   EXPECT_THAT(refusal("no_function"), HasSubstr("lacks one of its functions"));
 }
@@ -119,7 +121,9 @@ class Cached : public Describe {
     ASSERT_NE(at, std::string::npos);
     write_file(cache_entry(), text.replace(at, documented.size(), "from the cache"));
   }
-  std::string documentation(const fs::path& file) { return describe_file(file, options_).workloads.at(0).documentation; }
+  std::string documentation(const fs::path& file) {
+    return describe_file(file, options_).workloads.at(0).documentation;
+  }
 };
 
 TEST_F(Cached, IsReadWhileTheFileStaysTheSame) {
@@ -145,8 +149,8 @@ TEST_F(Cached, IgnoresDamage) {
   describe_file(file, options_);
   const std::string good = read_file(cache_entry());
   for (const std::string& damage :
-       {std::string(), std::string("{"), std::string("[]"), std::string("{\"stamp\": 1}"), good.substr(0, good.size() / 2),
-        std::string(good).replace(good.find("\"workloads\""), 11, "\"wurkloads\"")}) {
+       {std::string(), std::string("{"), std::string("[]"), std::string("{\"stamp\": 1}"),
+        good.substr(0, good.size() / 2), std::string(good).replace(good.find("\"workloads\""), 11, "\"wurkloads\"")}) {
     write_file(cache_entry(), damage);
     EXPECT_EQ(documentation(file), "sleeps, and reports through every service") << damage;
   }

@@ -15,7 +15,8 @@ using ::testing::Not;
 class Discover : public InFolder {
  protected:
   const Plugin* in(const Catalog& catalog, const std::string& name) {
-    const auto at = std::find_if(catalog.plugins.begin(), catalog.plugins.end(), [&](const Plugin& p) { return p.name == name; });
+    const auto at =
+        std::find_if(catalog.plugins.begin(), catalog.plugins.end(), [&](const Plugin& p) { return p.name == name; });
     return at == catalog.plugins.end() ? nullptr : &*at;
   }
 };
@@ -25,7 +26,8 @@ TEST_F(Discover, LooksInFoldersAndFilesOfThePath) {
   copy("throws", "folder/libshared");
   write_file(folder_ / "folder" / "notes.txt", "not a plugin");
   const fs::path file = copy("raw_valid");
-  const ScopedEnvironment path("KYMO_PLUGIN_PATH", (folder_ / "folder").string() + "::" + file.string() + ":/no/such/place");
+  const ScopedEnvironment path("KYMO_PLUGIN_PATH",
+                               (folder_ / "folder").string() + "::" + file.string() + ":/no/such/place");
   const Catalog catalog = discover(options_);
   EXPECT_NE(in(catalog, "probe"), nullptr);
   EXPECT_NE(in(catalog, "raw_valid"), nullptr);
@@ -41,7 +43,9 @@ TEST_F(Discover, EarlierPluginsHideLaterOnes) {
   const ScopedEnvironment path("KYMO_PLUGIN_PATH", second.string());
   options_.extra_files = {first};
   const Catalog catalog = discover(options_);
-  EXPECT_EQ(std::count_if(catalog.plugins.begin(), catalog.plugins.end(), [](const Plugin& p) { return p.name == "probe"; }), 1);
+  EXPECT_EQ(
+      std::count_if(catalog.plugins.begin(), catalog.plugins.end(), [](const Plugin& p) { return p.name == "probe"; }),
+      1);
   EXPECT_EQ(find_workload(catalog, "probe").plugin->file.file, fs::canonical(first));
 }
 
@@ -67,9 +71,12 @@ TEST_F(Discover, FindsWorkloadsOrSaysWhatIsNear) {
   const Found found = find_workload(catalog, "probe");
   EXPECT_EQ(found.plugin->name, "probe");
   EXPECT_EQ(found.workload->name, "probe");
-  EXPECT_THAT(message_of([&] { find_workload(catalog, "prode"); }), AllOf(HasSubstr("'prode'"), HasSubstr("did you mean 'probe'")));
-  EXPECT_THAT(message_of([&] { find_workload(catalog, "wrong_major"); }), AllOf(HasSubstr("wrong_major.so"), HasSubstr("interface 2.1")));
-  EXPECT_THAT(message_of([&] { find_workload(catalog, "entirely_different"); }), HasSubstr("1 plugin file(s) could not be used"));
+  EXPECT_THAT(message_of([&] { find_workload(catalog, "prode"); }),
+              AllOf(HasSubstr("'prode'"), HasSubstr("did you mean 'probe'")));
+  EXPECT_THAT(message_of([&] { find_workload(catalog, "wrong_major"); }),
+              AllOf(HasSubstr("wrong_major.so"), HasSubstr("interface 2.1")));
+  EXPECT_THAT(message_of([&] { find_workload(catalog, "entirely_different"); }),
+              HasSubstr("1 plugin file(s) could not be used"));
   EXPECT_THROW(find_workload(catalog, "x"), UsageError);
   EXPECT_THAT(message_of([] { find_workload({}, "x"); }), HasSubstr("no plugins were found"));
   EXPECT_THAT(message_of([&] { find_workload(catalog, "a\nb"); }), HasSubstr("a\\nb"));

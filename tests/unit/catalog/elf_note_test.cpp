@@ -81,7 +81,8 @@ TEST_F(ElfNote, SurvivesSizesThatLie) {
   EXPECT_THAT(with(note - 12, 0xffffffff, 4), HasSubstr("no kymo note")) << "size of the note's name";
   EXPECT_THAT(with(note - 8, 0xffffffff, 4), HasSubstr("no kymo note")) << "size of the note's content";
   EXPECT_THAT(with(note + 16, 1, 4), HasSubstr("wrong size"));
-  EXPECT_THAT(with(note + 8 + offsetof(kymo_note, compiler), 0x1b5b1b5b1b5b1b5b, 8), HasSubstr("damaged")) << "control characters";
+  EXPECT_THAT(with(note + 8 + offsetof(kymo_note, compiler), 0x1b5b1b5b1b5b1b5b, 8), HasSubstr("damaged"))
+      << "control characters";
 }
 
 TEST_F(ElfNote, SurvivesEveryTruncation) {
@@ -98,7 +99,8 @@ TEST_F(ElfNote, SurvivesEveryTruncation) {
   EXPECT_GT(refused, 0);
 }
 
-// Half of the flips go to the headers and notes, where the reader looks; whatever it reads must end in a note or an Error.
+// Half of the flips go to the headers and notes, where the reader looks; whatever it reads must end in a note or an
+// Error.
 TEST_F(ElfNote, SurvivesAThousandFlippedBytes) {
   const std::string whole = read_file(plugin("raw_valid"));
   std::mt19937 random(20240229);

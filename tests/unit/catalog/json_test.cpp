@@ -9,7 +9,15 @@ Plugin sample() {
   Plugin plugin;
   plugin.name = "p";
   plugin.version = "1.2";
-  plugin.file = {"/x/p.so", std::string(64, 'a'), {{"librest.so", std::string(64, 'b')}}, 1, 0, "libtorch", "2.11.0", "13.0", "gcc 12.2.0",
+  plugin.file = {"/x/p.so",
+                 std::string(64, 'a'),
+                 {{"librest.so", std::string(64, 'b')}},
+                 1,
+                 0,
+                 "libtorch",
+                 "2.11.0",
+                 "13.0",
+                 "gcc 12.2.0",
                  "cxx11"};
   Workload workload;
   workload.name = "w";

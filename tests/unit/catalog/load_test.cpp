@@ -44,8 +44,8 @@ TEST_F(Load, DrivesAPluginInPlainC) {
 }
 
 TEST_F(Load, DrivesTheTemplate) {
-  const auto* table =
-      static_cast<const kymo_plugin*>(load_plugin(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "plugins" / "saxpy.so"));
+  const auto* table = static_cast<const kymo_plugin*>(
+      load_plugin(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "plugins" / "saxpy.so"));
   for (const char* precision : {"fp32", "fp64"}) {
     FakeHost host;
     host.placement.world_size = 2;

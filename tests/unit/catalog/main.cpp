@@ -7,7 +7,8 @@
 #include "catalog/catalog.hpp"
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "describe-plugin") return kymo::catalog::describe_in_this_process(argv[2]);
+  if (argc == 3 && std::string_view(argv[1]) == "describe-plugin")
+    return kymo::catalog::describe_in_this_process(argv[2]);
   ::testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -23,12 +23,14 @@ TEST_F(NewPlugin, CopiesTheTemplateUnderANewName) {
   EXPECT_THAT(source, AllOf(HasSubstr("class FlashAttention2 final"), HasSubstr("Descriptor{\"flash_attention_2\""),
                             HasSubstr("KYMO_EXPORT_WORKLOADS(FlashAttention2)"), Not(HasSubstr("axpy"))));
   const std::string build = read_file(made / "CMakeLists.txt");
-  EXPECT_THAT(build, AllOf(HasSubstr("kymo_add_plugin(flash_attention_2 flash_attention_2.cpp)"), HasSubstr(installation().root.string()),
-                           Not(HasSubstr("@KYMO_FOLDER@")), Not(HasSubstr("axpy"))));
+  EXPECT_THAT(build,
+              AllOf(HasSubstr("kymo_add_plugin(flash_attention_2 flash_attention_2.cpp)"),
+                    HasSubstr(installation().root.string()), Not(HasSubstr("@KYMO_FOLDER@")), Not(HasSubstr("axpy"))));
 }
 
 TEST_F(NewPlugin, RefusesNamesThatCannotBeOne) {
-  for (const char* name : {"", "Flash", "2fast", "a-b", "a b", "../up", "a/b", "a;b", "a\nb", "test", "all", "libx", "$(id)"}) {
+  for (const char* name :
+       {"", "Flash", "2fast", "a-b", "a b", "../up", "a/b", "a;b", "a\nb", "test", "all", "libx", "$(id)"}) {
     EXPECT_THROW(new_plugin(name, folder_), UsageError) << name;
     EXPECT_THAT(message_of([&] { new_plugin(name, folder_); }), HasSubstr("cannot be called"));
   }

@@ -35,14 +35,15 @@ TEST_F(TorchPlugins, TheNoteDecidesWhenUsesIsForgotten) {
 TEST_F(TorchPlugins, AreMadeFromOneFile) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder_);
-  write_file("linked.cpp",
-             "#include <c10/core/DeviceType.h>\n"
-             "#include <kymo/workload.hpp>\n"
-             "struct Linked final : kymo::Workload {\n"
-             "  static kymo::Descriptor describe() { return {\"linked\", c10::DeviceTypeName(c10::DeviceType::CPU)}; }\n"
-             "  void step(kymo::Context&) override {}\n"
-             "};\n"
-             "KYMO_EXPORT_WORKLOADS(Linked)\n");
+  write_file(
+      "linked.cpp",
+      "#include <c10/core/DeviceType.h>\n"
+      "#include <kymo/workload.hpp>\n"
+      "struct Linked final : kymo::Workload {\n"
+      "  static kymo::Descriptor describe() { return {\"linked\", c10::DeviceTypeName(c10::DeviceType::CPU)}; }\n"
+      "  void step(kymo::Context&) override {}\n"
+      "};\n"
+      "KYMO_EXPORT_WORKLOADS(Linked)\n");
   const std::filesystem::path made = build_plugin_file("linked.cpp", true);
   std::filesystem::current_path(before);
   options_.describe_deadline_s = 120;

@@ -40,14 +40,15 @@ fs::path fake_torch(const fs::path& folder, const std::string& version, const st
   fs::create_directories(folder / "torch" / "lib");
   write_file(folder / "torch" / "lib" / "libtorch_cpu.so", "");
   write_file(folder / "torch" / "lib" / "libtorch.so", "");
-  write_file(folder / "torch" / "version.py",
-             "__version__ = '" + version + "'\ncuda: Optional[str] = " + (cuda.empty() ? "None" : "'" + cuda + "'") + "\n");
+  write_file(folder / "torch" / "version.py", "__version__ = '" + version + "'\ncuda: Optional[str] = " +
+                                                  (cuda.empty() ? "None" : "'" + cuda + "'") + "\n");
   return folder / "torch";
 }
 
 TEST_F(Verify, NamesBothVersionsOfLibTorch) {
   const ScopedEnvironment torch("KYMO_TORCH", fake_torch(folder_, "2.11.0+cu130", "13.0").string());
-  EXPECT_THAT(refusal("wrong_framework"), AllOf(HasSubstr("LibTorch 1.0.0"), HasSubstr("2.11.0"), HasSubstr("KYMO_TORCH")));
+  EXPECT_THAT(refusal("wrong_framework"),
+              AllOf(HasSubstr("LibTorch 1.0.0"), HasSubstr("2.11.0"), HasSubstr("KYMO_TORCH")));
 }
 
 TEST_F(Verify, TakesTheSameVersionOfLibTorch) {
@@ -63,10 +64,12 @@ TEST_F(Verify, ComparesCudaVersions) {
   write_file(folder_ / "cuda.so", bytes);
   {
     const ScopedEnvironment torch("KYMO_TORCH", fake_torch(folder_ / "a", "1.0.0", "13.0").string());
-    EXPECT_THAT(message_of([&] { verify_file(folder_ / "cuda.so", false); }), AllOf(HasSubstr("CUDA 12.8"), HasSubstr("CUDA 13.0")));
+    EXPECT_THAT(message_of([&] { verify_file(folder_ / "cuda.so", false); }),
+                AllOf(HasSubstr("CUDA 12.8"), HasSubstr("CUDA 13.0")));
   }
   const ScopedEnvironment torch("KYMO_TORCH", fake_torch(folder_ / "b", "1.0.0", "").string());
-  EXPECT_THAT(message_of([&] { verify_file(folder_ / "cuda.so", false); }), AllOf(HasSubstr("CUDA 12.8"), HasSubstr("CPU only")));
+  EXPECT_THAT(message_of([&] { verify_file(folder_ / "cuda.so", false); }),
+              AllOf(HasSubstr("CUDA 12.8"), HasSubstr("CPU only")));
 }
 
 TEST_F(Verify, SaysThatLibTorchIsMissing) {
@@ -77,7 +80,8 @@ TEST_F(Verify, SaysThatLibTorchIsMissing) {
 TEST_F(Verify, RefusesWhatOthersMayWriteUnlessTrusted) {
   const fs::path file = copy("probe");
   fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
-  EXPECT_THAT(message_of([&] { verify_file(file, false); }), AllOf(HasSubstr("others may write"), HasSubstr("--trust")));
+  EXPECT_THAT(message_of([&] { verify_file(file, false); }),
+              AllOf(HasSubstr("others may write"), HasSubstr("--trust")));
   EXPECT_EQ(verify_file(file, true).sha256.size(), 64u);
 }
 
@@ -86,7 +90,8 @@ TEST_F(Verify, RefusesFoldersThatOthersMayWrite) {
   fs::permissions(file.parent_path(), fs::perms::others_all | fs::perms::sticky_bit, fs::perm_options::add);
   EXPECT_THAT(message_of([&] { verify_file(file, false); }), HasSubstr("others may write"));
   fs::create_symlink(file, folder_ / "link.so");
-  EXPECT_THAT(message_of([&] { verify_file(folder_ / "link.so", false); }), HasSubstr("others may write")) << "a link's target counts";
+  EXPECT_THAT(message_of([&] { verify_file(folder_ / "link.so", false); }), HasSubstr("others may write"))
+      << "a link's target counts";
 }
 
 TEST_F(Verify, RefusesWhatIsNoFile) {

@@ -36,7 +36,8 @@ class Against : public testing::Test {
     return expand(spec_, plugin, plugin.workloads.front(), gpus, MissingDevice::kUsageError);
   }
   Rotation rotation(const std::string& text) {
-    return with_peer(cases(plugin_), peer_from(text), {&other_, &other_.workloads.front()}, gpus, MissingDevice::kUsageError);
+    return with_peer(cases(plugin_), peer_from(text), {&other_, &other_.workloads.front()}, gpus,
+                     MissingDevice::kUsageError);
   }
   static std::vector<std::string> titles(const Rotation& rotation) {
     std::vector<std::string> titles;
@@ -73,10 +74,11 @@ TEST_F(Against, SharesParametersAndMethodAndTakesTurns) {
   spec_.set = {{"dtype", "bf16"}};
   spec_.repeat = 2;
   const Rotation found = rotation("other:tile=8");
-  EXPECT_THAT(titles(found), ElementsAre("sample causal=false dtype=bf16 n=16 note=plain rate=0.5", "other dtype=bf16 n=16 tile=8",
-                                         "sample causal=false dtype=bf16 n=32 note=plain rate=0.5", "other dtype=bf16 n=32 tile=8",
-                                         "sample causal=false dtype=bf16 n=16 note=plain rate=0.5", "other dtype=bf16 n=16 tile=8",
-                                         "sample causal=false dtype=bf16 n=32 note=plain rate=0.5", "other dtype=bf16 n=32 tile=8"));
+  EXPECT_THAT(titles(found),
+              ElementsAre("sample causal=false dtype=bf16 n=16 note=plain rate=0.5", "other dtype=bf16 n=16 tile=8",
+                          "sample causal=false dtype=bf16 n=32 note=plain rate=0.5", "other dtype=bf16 n=32 tile=8",
+                          "sample causal=false dtype=bf16 n=16 note=plain rate=0.5", "other dtype=bf16 n=16 tile=8",
+                          "sample causal=false dtype=bf16 n=32 note=plain rate=0.5", "other dtype=bf16 n=32 tile=8"));
   EXPECT_EQ(found.pairs.size(), 2u);
   EXPECT_EQ(found.cases.at(1).run.how.steps, 7);
 }
@@ -113,8 +115,9 @@ TEST_F(Against, RefusesAPeerThatTheModeDoesNotFit) {
 }
 
 Json result(int run_id, const char* workload, const char* key, double median_ns, const char* status = "ok") {
-  return {{"run_id", run_id}, {"workload", workload},     {"plan_key", key},
-          {"status", status}, {"parameters", {{"n", 8}}}, {"phases", {{"step", {{"median_ns", median_ns}, {"clock", "device"}}}}}};
+  return {{"run_id", run_id},         {"workload", workload},
+          {"plan_key", key},          {"status", status},
+          {"parameters", {{"n", 8}}}, {"phases", {{"step", {{"median_ns", median_ns}, {"clock", "device"}}}}}};
 }
 
 TEST(AgainstRows, CompareMediansOfRuns) {

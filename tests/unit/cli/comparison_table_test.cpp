@@ -56,7 +56,8 @@ const std::vector<double> kFast{100e3, 101e3, 99e3, 100e3, 102e3};
 const std::vector<double> kSlow{200e3, 202e3, 198e3, 200e3, 204e3};
 
 TEST(ComparisonRows, PairCasesWhateverTheirOrder) {
-  const Json rows = comparison_rows(together(side(kFast, 8), side(kSlow, 16)), together(side(kSlow, 16), side(kSlow, 8)), "step", kMargin);
+  const Json rows = comparison_rows(together(side(kFast, 8), side(kSlow, 16)),
+                                    together(side(kSlow, 16), side(kSlow, 8)), "step", kMargin);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0]["parameters"]["n"], 8);
   EXPECT_EQ(rows[0]["verdict"], "SLOWER");
@@ -91,7 +92,8 @@ TEST(ComparisonRows, LeaveFailedRunsOutAndSaySo) {
   EXPECT_EQ(rows[0]["after"]["failed"], 2);
   EXPECT_EQ(rows[0]["verdict"], "AMBIGUOUS") << "three runs take no verdict";
   EXPECT_EQ(comparison_table(rows).rows.at(0).at(5), "3 of 5");
-  EXPECT_THAT(comparison_notes(rows), ElementsAre("w: after: 2 runs did not end well (oom, verify_failed) and do not count"));
+  EXPECT_THAT(comparison_notes(rows),
+              ElementsAre("w: after: 2 runs did not end well (oom, verify_failed) and do not count"));
 }
 
 TEST(ComparisonRows, ASideOfFailuresIsNotCompared) {
@@ -117,15 +119,17 @@ TEST(ComparisonRows, SayWhatSpeaksAgainstAComparison) {
   EXPECT_EQ(elsewhere[0]["verdict"], "SLOWER");
   EXPECT_THAT(comparison_notes(elsewhere), ElementsAre("w: measured on different machines: A; B"));
 
-  const Json slower_clock =
-      comparison_rows(changed(side(kFast), "sm_clock_mhz", 1980), changed(side(kSlow), "sm_clock_mhz", 1755), "step", kMargin);
-  EXPECT_THAT(comparison_notes(slower_clock), ElementsAre("w: the multiprocessors' clock differed: 1980 MHz before, 1755 MHz after"));
-  const Json same_clock =
-      comparison_rows(changed(side(kFast), "sm_clock_mhz", 1980), changed(side(kSlow), "sm_clock_mhz", 1965), "step", kMargin);
+  const Json slower_clock = comparison_rows(changed(side(kFast), "sm_clock_mhz", 1980),
+                                            changed(side(kSlow), "sm_clock_mhz", 1755), "step", kMargin);
+  EXPECT_THAT(comparison_notes(slower_clock),
+              ElementsAre("w: the multiprocessors' clock differed: 1980 MHz before, 1755 MHz after"));
+  const Json same_clock = comparison_rows(changed(side(kFast), "sm_clock_mhz", 1980),
+                                          changed(side(kSlow), "sm_clock_mhz", 1965), "step", kMargin);
   EXPECT_THAT(comparison_notes(same_clock), IsEmpty());
 
   const Json shared = comparison_rows(changed(side(kFast), "process", "one"), side(kSlow), "step", kMargin);
-  EXPECT_THAT(comparison_notes(shared), ElementsAre(AllOf(HasSubstr("w: before: 5 runs shared a process"), HasSubstr("--fresh"))));
+  EXPECT_THAT(comparison_notes(shared),
+              ElementsAre(AllOf(HasSubstr("w: before: 5 runs shared a process"), HasSubstr("--fresh"))));
 }
 
 TEST(ComparisonRows, DifferentClocksAreNotCompared) {
@@ -145,19 +149,22 @@ TEST(ComparisonRows, AnUnknownPhaseNamesThoseThatThereAre) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("'stop'"), HasSubstr("'step'")));
   }
   const Json without = changed(changed(side({1}), "phases", Json::object()), "status", "crashed");
-  EXPECT_EQ(comparison_rows(without, without, "backward", kMargin).size(), 1u) << "nothing was timed at all: failures, not a wrong name";
+  EXPECT_EQ(comparison_rows(without, without, "backward", kMargin).size(), 1u)
+      << "nothing was timed at all: failures, not a wrong name";
 }
 
 TEST(ComparisonTable, ShowsRatioIntervalAndVerdict) {
   const TextTable table = comparison_table(comparison_rows(side(kFast), side(kSlow), "step", kMargin));
-  EXPECT_THAT(table.rows.at(0), ElementsAre("w", "", "100 µs", "5", "200 µs", "5", "2.000", testing::_, "0.008", "SLOWER"));
+  EXPECT_THAT(table.rows.at(0),
+              ElementsAre("w", "", "100 µs", "5", "200 µs", "5", "2.000", testing::_, "0.008", "SLOWER"));
   EXPECT_THAT(table.header, IsSupersetOf({"before", "after", "after / before"}));
 }
 
 TEST(ComparisonTable, SaysHowManyMoreRunsWouldDecide) {
-  const TextTable table =
-      comparison_table(comparison_rows(side({90e3, 95e3, 100e3, 105e3, 110e3}), side({92e3, 98e3, 103e3, 107e3, 113e3}), "step", kMargin));
-  EXPECT_THAT(table.rows.at(0).back(), testing::MatchesRegex("AMBIGUOUS \\(about [0-9]+ more runs each would decide\\)"));
+  const TextTable table = comparison_table(comparison_rows(side({90e3, 95e3, 100e3, 105e3, 110e3}),
+                                                           side({92e3, 98e3, 103e3, 107e3, 113e3}), "step", kMargin));
+  EXPECT_THAT(table.rows.at(0).back(),
+              testing::MatchesRegex("AMBIGUOUS \\(about [0-9]+ more runs each would decide\\)"));
 }
 
 TEST(ComparisonTable, NamesThePhaseIfItIsNotTheStep) {

@@ -12,7 +12,8 @@ TEST(ExitCode, FollowsTheWorstRun) {
   EXPECT_EQ(exit_code({}, false, 0), 0);
   EXPECT_EQ(exit_code({"ok", "skipped", "oom"}, false, 0), 0);
   EXPECT_EQ(exit_code({"ok", "oom"}, true, 0), 3);
-  for (const char* status : {"failed", "crashed", "timeout", "interrupted"}) EXPECT_EQ(exit_code({"ok", status}, false, 0), 3) << status;
+  for (const char* status : {"failed", "crashed", "timeout", "interrupted"})
+    EXPECT_EQ(exit_code({"ok", status}, false, 0), 3) << status;
 }
 
 TEST(ExitCode, SignalsComeFirst) {

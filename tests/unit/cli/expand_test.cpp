@@ -15,8 +15,7 @@ using testing::HasSubstr;
 class Expand : public testing::Test {
  protected:
   std::vector<PlannedCase> cases(MissingDevice missing = MissingDevice::kUsageError) {
-    return expand(
-        spec_, plugin_, plugin_.workloads.front(), [this] { return ++asked_, gpus_; }, missing);
+    return expand(spec_, plugin_, plugin_.workloads.front(), [this] { return ++asked_, gpus_; }, missing);
   }
   std::vector<std::string> titles() {
     std::vector<std::string> result;

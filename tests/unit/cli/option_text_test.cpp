@@ -21,13 +21,15 @@ TEST(OptionText, WholeNumbers) {
 
 TEST(OptionText, RealNumbers) {
   EXPECT_EQ(real_number("--timeout", "2.5", 0, 10), 2.5);
-  for (const char* text : {"", "nan", "inf", "11", "-1", "1s"}) EXPECT_THROW(real_number("--timeout", text, 0, 10), UsageError) << text;
+  for (const char* text : {"", "nan", "inf", "11", "-1", "1s"})
+    EXPECT_THROW(real_number("--timeout", text, 0, 10), UsageError) << text;
 }
 
 TEST(OptionText, RelativeErrors) {
   EXPECT_DOUBLE_EQ(relative_error("--until", "0.01"), 0.01);
   EXPECT_DOUBLE_EQ(relative_error("--until", "5%"), 0.05);
-  for (const char* text : {"", "%", "0", "1", "100%", "-1%", "x", "1%%"}) EXPECT_THROW(relative_error("--until", text), UsageError) << text;
+  for (const char* text : {"", "%", "0", "1", "100%", "-1%", "x", "1%%"})
+    EXPECT_THROW(relative_error("--until", text), UsageError) << text;
 }
 
 TEST(OptionText, Sizes) {
@@ -58,8 +60,10 @@ TEST(OptionText, SplitsAtTheFirstEqualsSign) {
 TEST(OptionText, PassesKeepTheirOrder) {
   EXPECT_THAT(passes_from("--passes", "time,verify"), ElementsAre(Pass::kVerify, Pass::kTime));
   EXPECT_THAT(passes_from("--passes", "time,time"), ElementsAre(Pass::kTime));
-  EXPECT_THAT(passes_from("--passes", "ops, trace,memory,time"), ElementsAre(Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps));
-  for (const char* text : {"", "tim", "time,", "counters"}) EXPECT_THROW(passes_from("--passes", text), UsageError) << text;
+  EXPECT_THAT(passes_from("--passes", "ops, trace,memory,time"),
+              ElementsAre(Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps));
+  for (const char* text : {"", "tim", "time,", "counters"})
+    EXPECT_THROW(passes_from("--passes", text), UsageError) << text;
 }
 
 TEST(OptionText, QuotesForAShellOnlyWhatNeedsIt) {

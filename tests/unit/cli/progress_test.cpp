@@ -23,7 +23,8 @@ TEST(Progress, LineSaysWhatAndHowFar) {
 }
 
 TEST(Progress, LineFitsTheTerminal) {
-  for (std::size_t columns = 1; columns < 80; ++columns) EXPECT_LT(progress_line(view(), columns).size(), columns == 1 ? 2 : columns);
+  for (std::size_t columns = 1; columns < 80; ++columns)
+    EXPECT_LT(progress_line(view(), columns).size(), columns == 1 ? 2 : columns);
 }
 
 TEST(Progress, UnknownPartsAreLeftOut) {

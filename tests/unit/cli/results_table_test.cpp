@@ -25,7 +25,8 @@ Json result(int run_id, const char* status, const char* detail, int n) {
 
 TEST(ResultsTable, ShowsOnlyParametersThatDiffer) {
   const TextTable table = results_table({result(1, "ok", "", 8), result(2, "ok", "", 16)});
-  EXPECT_EQ(table.rows.at(1), (std::vector<std::string>{"2", "w", "n=16", "2.00 ms ± 100 µs", "compute 2.00 ms", "ok", "not verified"}));
+  EXPECT_EQ(table.rows.at(1),
+            (std::vector<std::string>{"2", "w", "n=16", "2.00 ms ± 100 µs", "compute 2.00 ms", "ok", "not verified"}));
   EXPECT_EQ(results_table(Json::array({result(1, "ok", "", 8)})).rows.at(0).at(2), "");
 }
 
@@ -36,7 +37,8 @@ TEST(ResultsTable, TellsModesOfOneWorkloadApart) {
   EXPECT_EQ(table.rows.at(0).at(2), "mode=sync");
   EXPECT_EQ(table.rows.at(1).at(2), "mode=hot");
   hot["parameters"]["mode"] = "forward";
-  EXPECT_EQ(results_table({hot, result(1, "ok", "", 8)}).rows.at(0).at(2), "--mode=hot") << "a parameter has that name, too";
+  EXPECT_EQ(results_table({hot, result(1, "ok", "", 8)}).rows.at(0).at(2), "--mode=hot")
+      << "a parameter has that name, too";
 }
 
 TEST(ResultsTable, SaysWhenStepsWereThrottled) {
@@ -52,7 +54,8 @@ TEST(ResultsTable, SaysWhenStepsWereThrottled) {
 TEST(ResultsTable, NamesEachReasonOnce) {
   Json results{result(1, "ok", "", 1), result(2, "crashed", "signal 11\x1b[2J", 1)};
   for (int run_id = 3; run_id < 15; ++run_id) results.push_back(result(run_id, "skipped", "no GPU", 1));
-  EXPECT_EQ(failures(results), "run 2 crashed: signal 11\\x1b[2J\nruns 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 2 more skipped: no GPU\n");
+  EXPECT_EQ(failures(results),
+            "run 2 crashed: signal 11\\x1b[2J\nruns 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 2 more skipped: no GPU\n");
 }
 
 TEST(ResultsTable, LineOfOneRun) {

@@ -60,7 +60,8 @@ TEST(Selection, ShardsHoldEverythingOnce) {
 }
 
 TEST(Selection, InterleavesRepetitions) {
-  EXPECT_THAT(names(repeated({planned("a", 3), planned("b"), planned("c", 2)})), ElementsAre("a0", "b0", "c0", "a1", "c1", "a2"));
+  EXPECT_THAT(names(repeated({planned("a", 3), planned("b"), planned("c", 2)})),
+              ElementsAre("a0", "b0", "c0", "a1", "c1", "a2"));
 }
 
 TEST(Selection, ResumeLeavesOutAsManyAsAreThere) {

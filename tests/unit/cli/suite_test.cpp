@@ -41,7 +41,9 @@ sync = "phase"
 until = 0.02
 )";
 
-Suite parse(const std::string& text, const std::string& profile = "") { return parse_suite(text, "sample", "sample.toml", profile); }
+Suite parse(const std::string& text, const std::string& profile = "") {
+  return parse_suite(text, "sample", "sample.toml", profile);
+}
 
 TEST(Suite, ReadsCases) {
   const Suite suite = parse(kSuite);
@@ -54,8 +56,8 @@ TEST(Suite, ReadsCases) {
   EXPECT_EQ(grid.method.steps, 7);
   EXPECT_EQ(grid.repeat, 2);
   EXPECT_THAT(grid.method.passes, ElementsAre(measure::Pass::kTime));
-  EXPECT_THAT(grid.set,
-              testing::UnorderedElementsAre(Pair("mode", "train"), Pair("batch", "4"), Pair("rate", "0.5"), Pair("causal", "true")));
+  EXPECT_THAT(grid.set, testing::UnorderedElementsAre(Pair("mode", "train"), Pair("batch", "4"), Pair("rate", "0.5"),
+                                                      Pair("causal", "true")));
   ASSERT_EQ(grid.axes.size(), 2u);
   EXPECT_THAT(grid.axes[0].items, ElementsAre("1..8*2"));
   EXPECT_THAT(grid.axes[1].items, ElementsAre("small", "2.7B"));
@@ -107,18 +109,26 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"case_key", kCase + "stepz = 1", "did you mean 'steps'"},
         BadSuite{"default_key", "[defaults]\nset = 1\n" + kCase, "unknown key 'set'"},
         BadSuite{"profile_key", kCase + "[case.profile.small]\nname = \"x\"", "profile 'small': unknown key 'name'"},
-        BadSuite{"profile_type", kCase + "profile = 1", "'profile' must be"}, BadSuite{"no_name", "[[case]]\nworkload = \"w\"", "'name'"},
-        BadSuite{"no_workload", "[[case]]\nname = \"w\"", "'workload'"}, BadSuite{"twice", kCase + kCase, "a case 'a' already"},
-        BadSuite{"case_type", "case = [1]", "must be a table"}, BadSuite{"zero_steps", kCase + "steps = 0", "'steps'"},
-        BadSuite{"text_steps", kCase + "steps = \"5\"", "whole number"}, BadSuite{"warmup", kCase + "warmup = [-1]", "'warmup'"},
-        BadSuite{"no_warmup", kCase + "warmup = []", "must not be empty"}, BadSuite{"ranks", kCase + "ranks = [0]", "'ranks'"},
-        BadSuite{"device", kCase + "device = \"tpu\"", "auto, cpu or cuda"}, BadSuite{"until", kCase + "until = 2", "'until'"},
-        BadSuite{"both", kCase + "until = 0.1\nsteps = 3", "exclude"}, BadSuite{"fresh", kCase + "fresh = 1", "true or false"},
-        BadSuite{"sync", kCase + "sync = \"never\"", "never"}, BadSuite{"passes", kCase + "passes = [\"counters\"]", "verify, time"},
+        BadSuite{"profile_type", kCase + "profile = 1", "'profile' must be"},
+        BadSuite{"no_name", "[[case]]\nworkload = \"w\"", "'name'"},
+        BadSuite{"no_workload", "[[case]]\nname = \"w\"", "'workload'"},
+        BadSuite{"twice", kCase + kCase, "a case 'a' already"}, BadSuite{"case_type", "case = [1]", "must be a table"},
+        BadSuite{"zero_steps", kCase + "steps = 0", "'steps'"},
+        BadSuite{"text_steps", kCase + "steps = \"5\"", "whole number"},
+        BadSuite{"warmup", kCase + "warmup = [-1]", "'warmup'"},
+        BadSuite{"no_warmup", kCase + "warmup = []", "must not be empty"},
+        BadSuite{"ranks", kCase + "ranks = [0]", "'ranks'"},
+        BadSuite{"device", kCase + "device = \"tpu\"", "auto, cpu or cuda"},
+        BadSuite{"until", kCase + "until = 2", "'until'"},
+        BadSuite{"both", kCase + "until = 0.1\nsteps = 3", "exclude"},
+        BadSuite{"fresh", kCase + "fresh = 1", "true or false"}, BadSuite{"sync", kCase + "sync = \"never\"", "never"},
+        BadSuite{"passes", kCase + "passes = [\"counters\"]", "verify, time"},
         BadSuite{"trace_detail", kCase + "trace_detail = \"everything\"", "memsets"},
         BadSuite{"observed_steps", kCase + "observed_steps = 0", "'observed_steps'"},
-        BadSuite{"passes_type", kCase + "passes = \"time\"", "list"}, BadSuite{"set", kCase + "set = 1", "'set' must be a table"},
-        BadSuite{"set_value", kCase + "set = { p = [1] }", "'p'"}, BadSuite{"axis", kCase + "axes = { p = [] }", "axis 'p'"},
+        BadSuite{"passes_type", kCase + "passes = \"time\"", "list"},
+        BadSuite{"set", kCase + "set = 1", "'set' must be a table"},
+        BadSuite{"set_value", kCase + "set = { p = [1] }", "'p'"},
+        BadSuite{"axis", kCase + "axes = { p = [] }", "axis 'p'"},
         BadSuite{"axis_value", kCase + "axes = { p = [[1]] }", "'p'"},
         BadSuite{"both_kinds", kCase + "set = { p = 1 }\naxes = { p = [1] }", "both 'set' and 'axes'"}),
     [](const auto& instance) { return std::string(instance.param.name); });

@@ -31,7 +31,8 @@ TEST(TextTable, ColoursOnlyWhenAsked) {
 }
 
 TEST(TextTable, PrintsRowsOfAQuery) {
-  const store::ResultsDatabase::Table table{{"name", "n", "x"}, {{text("a"), integer(5), real(0.5)}, {text("b"), Cell{}, real(10)}}};
+  const store::ResultsDatabase::Table table{{"name", "n", "x"},
+                                            {{text("a"), integer(5), real(0.5)}, {text("b"), Cell{}, real(10)}}};
   EXPECT_EQ(render_rows(table), "name  n    x\n----  -  ---\na     5  0.5\nb         10\n");
 }
 
@@ -42,7 +43,8 @@ TEST(TextTable, WritesJson) {
 }
 
 TEST(TextTable, WritesCsvThatNoSpreadsheetRuns) {
-  const store::ResultsDatabase::Table table{{"name", "n"}, {{text("a,\"b\""), integer(-5)}, {text("=cmd()"), real(0.1)}}};
+  const store::ResultsDatabase::Table table{{"name", "n"},
+                                            {{text("a,\"b\""), integer(-5)}, {text("=cmd()"), real(0.1)}}};
   EXPECT_EQ(rows_to_csv(table), "name,n\r\n\"a,\"\"b\"\"\",-5\r\n'=cmd(),0.1\r\n");
 }
 

@@ -58,7 +58,8 @@ TEST(Module, ALibraryWithoutTheEntryIsRefused) {
 }
 
 TEST(Module, AnotherBuildIsRefusedNamingBoth) {
-  EXPECT_THAT(reason_of(kTestModules / "collect_wrong_build.so"), AllOf(HasSubstr("0.0.1/another-compiler"), HasSubstr(build_id())));
+  EXPECT_THAT(reason_of(kTestModules / "collect_wrong_build.so"),
+              AllOf(HasSubstr("0.0.1/another-compiler"), HasSubstr(build_id())));
 }
 
 #if KYMO_HAS_CUDA_MODULES

@@ -8,7 +8,8 @@
 
 namespace kymo::collect {
 
-/// Where the calling thread says that it stands: in no scope, and threads are numbered in the order in which they first ask.
+/// Where the calling thread says that it stands: in no scope, and threads are numbered in the order in which they first
+/// ask.
 inline ThreadStanding& own_standing() noexcept {
   static std::atomic<std::uint32_t> next{0};
   thread_local ThreadStanding standing{-1, next++};

@@ -38,7 +38,8 @@ TEST(Meeting, NamesTheRankThatIsMissing) {
   on_ranks(3, [](RankHost& host) {
     if (host.rank() == 1) return;
     const auto start = std::chrono::steady_clock::now();
-    const std::string why = message_of([&] { make_communicator(host.context(), Backend::kGloo, {.deadline = std::chrono::seconds(2)}); });
+    const std::string why =
+        message_of([&] { make_communicator(host.context(), Backend::kGloo, {.deadline = std::chrono::seconds(2)}); });
     EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), 10);
     // Rank 0 ends first, and with it what the others ask.
     if (host.rank() == 0) {
@@ -50,7 +51,8 @@ TEST(Meeting, NamesTheRankThatIsMissing) {
 TEST(Meeting, NamesRankZeroWhereNobodyAnswers) {
   on_ranks(2, [](RankHost& host) {
     if (host.rank() == 0) return;
-    const std::string why = message_of([&] { make_communicator(host.context(), Backend::kGloo, {.deadline = std::chrono::seconds(1)}); });
+    const std::string why =
+        message_of([&] { make_communicator(host.context(), Backend::kGloo, {.deadline = std::chrono::seconds(1)}); });
     EXPECT_THAT(why, HasSubstr("rank 0 of 2 is missing"));
     EXPECT_THAT(why, HasSubstr("127.0.0.1:"));
   });
@@ -70,7 +72,8 @@ TEST(Meeting, EndsWhenTheRunIsCancelled) {
 
 TEST(Meeting, RefusesWithoutAnAddress) {
   RankHost host(0, 2, 0);
-  EXPECT_THAT(message_of([&] { make_communicator(host.context(), Backend::kGloo); }), HasSubstr("no address to meet at"));
+  EXPECT_THAT(message_of([&] { make_communicator(host.context(), Backend::kGloo); }),
+              HasSubstr("no address to meet at"));
 }
 
 TEST(Failure, AnotherRankThatDies) {
@@ -126,11 +129,13 @@ TEST(Refused, TensorsThatDoNotFit) {
     EXPECT_THAT(refused([&] { all->all_reduce(at::ones({3}, at::kBool), Reduction::kSum); }), HasSubstr("Bool"));
     EXPECT_THAT(refused([&] { all->all_reduce(at::ones({3}, at::kInt), Reduction::kAverage); }), HasSubstr("average"));
     EXPECT_THAT(refused([&] { all->all_reduce(at::ones({24}), good, Reduction::kSum); }), HasSubstr("shape"));
-    EXPECT_THAT(refused([&] { all->all_reduce(at::ones({4, 6}, at::kHalf), good, Reduction::kSum); }), HasSubstr("one type"));
+    EXPECT_THAT(refused([&] { all->all_reduce(at::ones({4, 6}, at::kHalf), good, Reduction::kSum); }),
+                HasSubstr("one type"));
     EXPECT_THAT(refused([&] { all->reduce_scatter(at::ones({5}), good, Reduction::kSum); }), HasSubstr("parts"));
     EXPECT_THAT(refused([&] { all->all_gather(at::ones({5}), good); }), HasSubstr("parts"));
     const at::Tensor line = at::ones({8});
-    EXPECT_THAT(refused([&] { all->all_reduce(line.narrow(0, 0, 5), line.narrow(0, 2, 5), Reduction::kSum); }), HasSubstr("overlap"));
+    EXPECT_THAT(refused([&] { all->all_reduce(line.narrow(0, 0, 5), line.narrow(0, 2, 5), Reduction::kSum); }),
+                HasSubstr("overlap"));
     EXPECT_TRUE(host.calls().empty()) << "a refused call was reported";
     all->all_reduce(good, Reduction::kSum)->wait();
   });

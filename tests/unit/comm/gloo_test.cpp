@@ -30,7 +30,8 @@ at::Tensor sum_of_all(int size, at::ScalarType type, std::int64_t count = kEleme
 class GlooOn : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, GlooOn, testing::Values(1, 2, 3, 4), testing::PrintToStringParamName());
 
-constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kInt, at::kLong, at::kChar, at::kByte};
+constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16,
+                                     at::kInt,   at::kLong,   at::kChar, at::kByte};
 
 TEST_P(GlooOn, AllReduceSumsInEveryType) {
   on_ranks(GetParam(), [](RankHost& host) {
@@ -61,7 +62,8 @@ TEST_P(GlooOn, TheAverageIsTheSameInEveryBit) {
       all->all_gather(everyone, mine)->wait();
       all->all_reduce(mine, Reduction::kAverage)->wait();
       const double tolerance = type == at::kBFloat16 ? 3e-2 : type == at::kHalf ? 4e-3 : 1e-6;
-      EXPECT_TRUE(at::allclose(mine.to(at::kDouble), everyone.to(at::kDouble).mean(0), tolerance, tolerance)) << c10::toString(type);
+      EXPECT_TRUE(at::allclose(mine.to(at::kDouble), everyone.to(at::kDouble).mean(0), tolerance, tolerance))
+          << c10::toString(type);
 
       at::Tensor results = at::empty({host.size(), kElements}, type);
       all->all_gather(results, mine)->wait();
@@ -206,7 +208,8 @@ TEST(Backends, AreChosenByNameAndDevice) {
   EXPECT_THROW(kymo::comm::backend_of("nccl", cpu.context()), std::invalid_argument);
   EXPECT_THROW(kymo::comm::backend_of("mpi", gpu.context()), std::invalid_argument);
   EXPECT_THROW(make_communicator(cpu.context(), Backend::kNccl), std::invalid_argument);
-  for (const std::string& name : kymo::comm::backend_names()) EXPECT_NO_THROW(kymo::comm::backend_of(name, gpu.context()));
+  for (const std::string& name : kymo::comm::backend_names())
+    EXPECT_NO_THROW(kymo::comm::backend_of(name, gpu.context()));
 }
 
 }  // namespace

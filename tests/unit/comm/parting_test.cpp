@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that end together, or do not: each must get the same answer, for who destroys a communicator waits for the others.
+// Ranks that end together, or do not: each must get the same answer, for who destroys a communicator waits for the
+// others.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -63,7 +64,9 @@ TEST(Parting, IsNotTogetherWithoutTheStore) {
 }
 
 TEST(Parting, OfOneRankIsAlwaysTogether) {
-  on_ranks(1, [](RankHost& host) { EXPECT_TRUE(part_together(meet(host.context(), Backend::kGloo, {}), 1, milliseconds(0))); });
+  on_ranks(1, [](RankHost& host) {
+    EXPECT_TRUE(part_together(meet(host.context(), Backend::kGloo, {}), 1, milliseconds(0)));
+  });
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ struct ReportedCall {
 class RankHost {
  public:
   RankHost(int rank, int size, std::uint16_t port, std::int32_t device = KYMO_CPU) {
-    placement_ = {sizeof placement_, rank, size, rank, device, device == KYMO_CUDA ? rank : 0, "127.0.0.1", size > 1 ? port : 0u};
+    placement_ = {sizeof placement_,   rank, size, rank, device, device == KYMO_CUDA ? rank : 0, "127.0.0.1",
+                  size > 1 ? port : 0u};
     host_.size = sizeof host_;
     host_.abi_major = KYMO_ABI_MAJOR;
     host_.abi_minor = KYMO_ABI_MINOR;
@@ -57,7 +58,8 @@ class RankHost {
 
   std::uint64_t begin(const kymo_collective& call) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    calls_.push_back({call.operation, call.bytes, call.stream, call.communicator ? call.communicator : "", call.sequence, 0});
+    calls_.push_back(
+        {call.operation, call.bytes, call.stream, call.communicator ? call.communicator : "", call.sequence, 0});
     return calls_.size();
   }
   void end(std::uint64_t handle) {

@@ -15,7 +15,8 @@
 
 namespace {
 
-[[noreturn]] void be_rank(int rank, int size, std::uint16_t port, std::int32_t device, const std::function<void(RankHost&)>& body) {
+[[noreturn]] void be_rank(int rank, int size, std::uint16_t port, std::int32_t device,
+                          const std::function<void(RankHost&)>& body) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGPIPE, SIG_IGN);  // as in a worker
   RankHost host(rank, size, port, device);
@@ -43,6 +44,7 @@ void on_ranks(int size, const std::function<void(RankHost&)>& body, std::int32_t
   for (int rank = 0; rank < size; ++rank) {
     int status = 0;
     ASSERT_EQ(waitpid(children[static_cast<std::size_t>(rank)], &status, 0), children[static_cast<std::size_t>(rank)]);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "rank " << rank << " of " << size << " ended with status " << status;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "rank " << rank << " of " << size << " ended with status " << status;
   }
 }

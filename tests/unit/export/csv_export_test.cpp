@@ -26,11 +26,15 @@ class CsvExport : public ExportTest {
 };
 
 TEST_F(CsvExport, QuotesWhatMustBeAndDisarmsFormulas) {
-  EXPECT_EQ(csv_of({.query = "SELECT 1 AS a, 2.5 AS \"b,c\", NULL AS n, '=1+1' AS f, 'say \"x\"' AS q, 'a' || char(10) || 'b' AS l",
-                    .table = "",
-                    .choice = {}}),
-            "a,\"b,c\",n,f,q,l\r\n1,2.5,,'=1+1,\"say \"\"x\"\"\",\"a\nb\"\r\n");
-  EXPECT_THAT(csv_of({.query = "SELECT text FROM string WHERE string_id = 1", .table = "", .choice = {}}), StartsWith("text\r\n\"'=cmd|"));
+  EXPECT_EQ(
+      csv_of(
+          {.query =
+               "SELECT 1 AS a, 2.5 AS \"b,c\", NULL AS n, '=1+1' AS f, 'say \"x\"' AS q, 'a' || char(10) || 'b' AS l",
+           .table = "",
+           .choice = {}}),
+      "a,\"b,c\",n,f,q,l\r\n1,2.5,,'=1+1,\"say \"\"x\"\"\",\"a\nb\"\r\n");
+  EXPECT_THAT(csv_of({.query = "SELECT text FROM string WHERE string_id = 1", .table = "", .choice = {}}),
+              StartsWith("text\r\n\"'=cmd|"));
 }
 
 TEST_F(CsvExport, WritesATableOrViewNarrowedByRunRankAndPass) {
@@ -39,7 +43,8 @@ TEST_F(CsvExport, WritesATableOrViewNarrowedByRunRankAndPass) {
             "3,0,trace,0,11,1050000,1060000,4321,42\r\n3,0,trace,1,11,1070000,1080000,4322,43\r\n");
   EXPECT_EQ(csv_of({.query = "", .table = "api_call", .choice = {.run = 2, .rank = {}, .pass = {}}}),
             "run_id,rank,pass,sequence,name_id,start_ns,end_ns,thread,correlation_id\r\n");
-  EXPECT_THAT(csv_of({.query = "", .table = "run_list", .choice = {.run = 4, .rank = {}, .pass = {}}}), HasSubstr("\r\n4,"));
+  EXPECT_THAT(csv_of({.query = "", .table = "run_list", .choice = {.run = 4, .rank = {}, .pass = {}}}),
+              HasSubstr("\r\n4,"));
 }
 
 TEST_F(CsvExport, ReadsTablesOfAnyKeyPageByPage) {
@@ -55,10 +60,13 @@ TEST_F(CsvExport, ReadsTablesOfAnyKeyPageByPage) {
 TEST_F(CsvExport, RefusesWhatIsNotThere) {
   EXPECT_THAT(error({}), HasSubstr("either --table or --query"));
   EXPECT_THAT(error({.query = "SELECT 1", .table = "run", .choice = {}}), HasSubstr("either"));
-  EXPECT_THAT(error({.query = "SELECT 1", .table = "", .choice = {.run = 1, .rank = {}, .pass = {}}}), HasSubstr("--run"));
+  EXPECT_THAT(error({.query = "SELECT 1", .table = "", .choice = {.run = 1, .rank = {}, .pass = {}}}),
+              HasSubstr("--run"));
   EXPECT_THAT(error({.query = "", .table = "kernl", .choice = {}}), HasSubstr("did you mean 'kernel'"));
-  EXPECT_THAT(error({.query = "", .table = "x\"; DROP TABLE run; --", .choice = {}}), HasSubstr("there is no table or view"));
-  EXPECT_THAT(error({.query = "", .table = "string", .choice = {.run = 1, .rank = {}, .pass = {}}}), HasSubstr("'string' has none"));
+  EXPECT_THAT(error({.query = "", .table = "x\"; DROP TABLE run; --", .choice = {}}),
+              HasSubstr("there is no table or view"));
+  EXPECT_THAT(error({.query = "", .table = "string", .choice = {.run = 1, .rank = {}, .pass = {}}}),
+              HasSubstr("'string' has none"));
   EXPECT_THAT(error({.query = "DELETE FROM run", .table = "", .choice = {}}), HasSubstr("SELECT"));
   EXPECT_THAT(files(), ::testing::IsEmpty());
 }

@@ -49,11 +49,13 @@ TEST_F(MemoryViz, HasTheEventsInTheirOrderAndAnEndThatFollowsFromThem) {
   const Json& snapshot = replay["snapshot"];
   ASSERT_EQ(snapshot["device_traces"].size(), 2u);
   EXPECT_THAT(actions(snapshot["device_traces"][0]),
-              ElementsAre("snapshot", "segment_alloc", "alloc", "alloc", "free_requested", "free_completed", "alloc", "free_requested",
-                          "segment_alloc", "segment_free"));
-  EXPECT_THAT(actions(snapshot["device_traces"][1]), ElementsAre("snapshot", "segment_alloc", "alloc", "free_requested", "free_completed",
-                                                                 "segment_free", "segment_alloc", "alloc"));
-  EXPECT_EQ(replay["before"], parse_json(R"([{"blocks": [], "segments": []}, {"blocks": [], "segments": []}])", "test"));
+              ElementsAre("snapshot", "segment_alloc", "alloc", "alloc", "free_requested", "free_completed", "alloc",
+                          "free_requested", "segment_alloc", "segment_free"));
+  EXPECT_THAT(actions(snapshot["device_traces"][1]),
+              ElementsAre("snapshot", "segment_alloc", "alloc", "free_requested", "free_completed", "segment_free",
+                          "segment_alloc", "alloc"));
+  EXPECT_EQ(replay["before"],
+            parse_json(R"([{"blocks": [], "segments": []}, {"blocks": [], "segments": []}])", "test"));
   ASSERT_EQ(snapshot["segments"].size(), 2u);
   const Json& segment = snapshot["segments"][0];
   EXPECT_EQ(segment["total_size"], 1'048'576);
@@ -72,7 +74,8 @@ TEST_F(MemoryViz, ShowsWhereBlocksCameFrom) {
   const Json entry = replayed()["snapshot"]["device_traces"][0][3];
   std::vector<std::string> frames;
   for (const Json& frame : entry["frames"]) {
-    frames.push_back(frame["filename"].get<std::string>() + ":" + frame["line"].dump() + ":" + frame["name"].get<std::string>());
+    frames.push_back(frame["filename"].get<std::string>() + ":" + frame["line"].dump() + ":" +
+                     frame["name"].get<std::string>());
   }
   EXPECT_THAT(frames, ElementsAre("operator:0:aten::mm", "scope:0:" + kHostile, "phase:0:forward",
                                   "libc10_cuda.so:4660:c10::alloc(unsigned long)", kHostile + ":255:??"));
@@ -83,26 +86,31 @@ TEST_F(MemoryViz, ShowsWhereBlocksCameFrom) {
 
 TEST_F(MemoryViz, KeepsTheLastEntriesAndSaysSo) {
   const Json replay = replayed(3);
-  EXPECT_THAT(actions(replay["snapshot"]["device_traces"][0]), ElementsAre("snapshot", "free_requested", "segment_alloc", "segment_free"));
+  EXPECT_THAT(actions(replay["snapshot"]["device_traces"][0]),
+              ElementsAre("snapshot", "free_requested", "segment_alloc", "segment_free"));
   EXPECT_EQ(replay["before"][0]["blocks"], Json({1'048'576, 1'100'000}));
-  EXPECT_THAT(written_[0].notes, ElementsAre(HasSubstr("last 3 of 9 events of the cuda"), HasSubstr("last 3 of 7 events of the cpu")));
+  EXPECT_THAT(written_[0].notes,
+              ElementsAre(HasSubstr("last 3 of 9 events of the cuda"), HasSubstr("last 3 of 7 events of the cpu")));
 }
 
 TEST_F(MemoryViz, MergesPiecesOfAGrowingAddressRange) {
   execute("DELETE FROM allocation; DELETE FROM segment");
   execute(
-      "INSERT INTO segment VALUES (3, 0, 'memory', 0, 1000, 1000, 0, 10, NULL, NULL), (3, 0, 'memory', 1, 2000, 1000, 0, 20, NULL, NULL), "
+      "INSERT INTO segment VALUES (3, 0, 'memory', 0, 1000, 1000, 0, 10, NULL, NULL), (3, 0, 'memory', 1, 2000, 1000, "
+      "0, 20, NULL, NULL), "
       "(3, 0, 'memory', 2, 3000, 500, 0, 30, 60, 5), (3, 0, 'memory', 2, 3500, 500, 0, 30, NULL, NULL)");
   execute(
-      "INSERT INTO allocation VALUES (3, 0, 'memory', 3, 'cuda', 1000, 1500, 1536, 40, NULL, NULL, NULL, NULL, 0, 0, -1, NULL, NULL, NULL, "
+      "INSERT INTO allocation VALUES (3, 0, 'memory', 3, 'cuda', 1000, 1500, 1536, 40, NULL, NULL, NULL, NULL, 0, 0, "
+      "-1, NULL, NULL, NULL, "
       "NULL, NULL, 'unknown', '', NULL)");
   const Json replay = replayed();
   const Json& segments = replay["snapshot"]["segments"];
   ASSERT_EQ(segments.size(), 2u);
   EXPECT_EQ(segments[0]["total_size"], 2'000);
   EXPECT_EQ(segments[0]["is_expandable"], true);
-  EXPECT_THAT(actions(replay["snapshot"]["device_traces"][0]),
-              ElementsAre("snapshot", "segment_map", "segment_map", "segment_map", "segment_map", "alloc", "segment_unmap"));
+  EXPECT_THAT(
+      actions(replay["snapshot"]["device_traces"][0]),
+      ElementsAre("snapshot", "segment_map", "segment_map", "segment_map", "segment_map", "alloc", "segment_unmap"));
   EXPECT_EQ(replay["before"][0]["segments"], Json::array());
 }
 
@@ -152,8 +160,9 @@ TEST_F(MemoryViz, IsReadByPyTorch) {
 }
 
 TEST_F(MemoryViz, OfARunWithoutAMemoryPassIsRefused) {
-  EXPECT_THAT(testing::error_of([&] { export_memory_viz(database(), {.run = 4, .rank = {}, .pass = {}}, path("s.pickle")); }),
-              HasSubstr("run 4 holds no blocks of memory; make one with --passes memory"));
+  EXPECT_THAT(
+      testing::error_of([&] { export_memory_viz(database(), {.run = 4, .rank = {}, .pass = {}}, path("s.pickle")); }),
+      HasSubstr("run 4 holds no blocks of memory; make one with --passes memory"));
   EXPECT_THAT(files(), IsEmpty());
 }
 

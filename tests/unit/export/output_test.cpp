@@ -20,7 +20,9 @@ class OutputTest : public ::testing::Test {
  protected:
   void SetUp() override { folder_ = make_private_folder("kymo-output-test"); }
   void TearDown() override { fs::remove_all(folder_); }
-  std::size_t count() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }
+  std::size_t count() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
   fs::path folder_;
 };
 

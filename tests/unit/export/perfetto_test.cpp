@@ -198,7 +198,8 @@ TEST_F(Perfetto, WritesOneFilePerRankOrNone) {
 TEST_F(Perfetto, ReadsMoreThanAPage) {
   execute(
       "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 45009) INSERT INTO kernel "
-      "SELECT 3, 0, 'trace', i, 6, 3000000 + 10 * i, 3000005 + 10 * i, 7, i, 1, NULL, NULL, 'none', 0, NULL, NULL FROM n");
+      "SELECT 3, 0, 'trace', i, 6, 3000000 + 10 * i, 3000005 + 10 * i, 7, i, 1, NULL, NULL, 'none', 0, NULL, NULL FROM "
+      "n");
   const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
   EXPECT_EQ(events(trace, "kernel").size(), 45'002u);
 }
@@ -212,7 +213,8 @@ TEST(TraceTimes, AreMicrosecondsWithThreeDecimals) {
 }
 
 TEST(TraceText, StaysAStringWhateverItHolds) {
-  for (const std::string& text : {kHostile, std::string("\xff\xfe bytes"), std::string("a\0b", 3), std::string("\"rank\": 7")}) {
+  for (const std::string& text :
+       {kHostile, std::string("\xff\xfe bytes"), std::string("a\0b", 3), std::string("\"rank\": 7")}) {
     const std::string json = json_string(text);
     EXPECT_TRUE(parse_json(json, "text").is_string());
     EXPECT_EQ(json.find("\"rank\""), std::string::npos);

@@ -25,7 +25,8 @@ class PickleTest : public ::testing::Test {
     SpawnOptions options;
     options.command = {KYMO_PYTHON, "-c",
                        "import json, pickle, sys\n"
-                       "texts = lambda o: [texts(i) for i in o] if isinstance(o, (list, tuple)) else {k: texts(v) for k, v in o.items()} "
+                       "texts = lambda o: [texts(i) for i in o] if isinstance(o, (list, tuple)) else {k: texts(v) for "
+                       "k, v in o.items()} "
                        "if isinstance(o, dict) else o if isinstance(o, (bool, str)) else str(o)\n"
                        "print(json.dumps(texts(pickle.load(open(sys.argv[1], 'rb')))))",
                        (folder_ / "x").string()};
@@ -39,9 +40,10 @@ class PickleTest : public ::testing::Test {
 TEST_F(PickleTest, IsReadBackByPython) {
   Output output(folder_ / "x", Output::Kind::kBinary);
   Pickle pickle(output);
-  const std::vector<std::int64_t> numbers{0,          1,           255,        256,          65535,       65536,
-                                          2147483647, 2147483648,  -1,         -2147483648,  -2147483649, 140737488355328,
-                                          -32768,     -8388609000, 4294967295, 549755813888, INT64_MAX,   INT64_MIN};
+  const std::vector<std::int64_t> numbers{
+      0,          1,           255,        256,          65535,       65536,
+      2147483647, 2147483648,  -1,         -2147483648,  -2147483649, 140737488355328,
+      -32768,     -8388609000, 4294967295, 549755813888, INT64_MAX,   INT64_MIN};
   Json expected;
   pickle.begin_dict();
   pickle.key("numbers");

@@ -3,6 +3,7 @@
 
 replay_snapshot.py FILE   prints the snapshot's content as JSON
 """
+
 import json
 import pickle
 import pickletools
@@ -10,9 +11,38 @@ import sys
 
 # What the viewer's own unpickler knows.
 KNOWN = {
-    "PROTO", "APPEND", "APPENDS", "LIST", "TUPLE", "NEWFALSE", "NEWTRUE", "NONE", "BINGET", "BININT", "BININT1", "BININT2", "EMPTY_DICT",
-    "EMPTY_LIST", "FRAME", "LONG1", "LONG_BINGET", "MARK", "MEMOIZE", "BINPUT", "LONG_BINPUT", "SETITEMS", "SETITEM", "DICT",
-    "SHORT_BINUNICODE", "BINUNICODE", "STOP", "EMPTY_TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "BINFLOAT",
+    "PROTO",
+    "APPEND",
+    "APPENDS",
+    "LIST",
+    "TUPLE",
+    "NEWFALSE",
+    "NEWTRUE",
+    "NONE",
+    "BINGET",
+    "BININT",
+    "BININT1",
+    "BININT2",
+    "EMPTY_DICT",
+    "EMPTY_LIST",
+    "FRAME",
+    "LONG1",
+    "LONG_BINGET",
+    "MARK",
+    "MEMOIZE",
+    "BINPUT",
+    "LONG_BINPUT",
+    "SETITEMS",
+    "SETITEM",
+    "DICT",
+    "SHORT_BINUNICODE",
+    "BINUNICODE",
+    "STOP",
+    "EMPTY_TUPLE",
+    "TUPLE1",
+    "TUPLE2",
+    "TUPLE3",
+    "BINFLOAT",
 }
 
 
@@ -49,7 +79,13 @@ class Replay:
         self.blocks = {}
         for segment in snapshot["segments"]:
             if segment["device"] == device:
-                self.blocks.update({b["address"]: b["state"] == "active_pending_free" for b in segment["blocks"] if b["state"] != "inactive"})
+                self.blocks.update(
+                    {
+                        b["address"]: b["state"] == "active_pending_free"
+                        for b in segment["blocks"]
+                        if b["state"] != "inactive"
+                    }
+                )
 
     def undo(self, entry):
         action, address = entry["action"], entry.get("addr")
@@ -78,7 +114,9 @@ class Replay:
 
     def check(self):
         for address in self.blocks:
-            assert any(start <= address < start + size for start, size in self.segments.items()), f"block {address} lies in no segment"
+            assert any(start <= address < start + size for start, size in self.segments.items()), (
+                f"block {address} lies in no segment"
+            )
 
 
 def main(file):

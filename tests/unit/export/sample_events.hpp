@@ -14,10 +14,12 @@
 namespace kymo::exports::testing {
 
 /// A text that breaks out of a format whose writer is careless.
-inline const std::string kHostile = "=cmd|'/C calc'!A1 \"}],\\\n</script><img src=x>\t\x1b[31m, \xe2\x80\xae \xf0\x9f\x94\xa5";
+inline const std::string kHostile =
+    "=cmd|'/C calc'!A1 \"}],\\\n</script><img src=x>\t\x1b[31m, \xe2\x80\xae \xf0\x9f\x94\xa5";
 
 /// Results in a folder of their own. Runs 1 to 4 as in tests/sql/common/runs.sql, of which run 4 is the newest:
-/// run 1 was told to keep a summary; run 3 has passes trace (two ranks), ops and memory with events; runs 2 and 4 have none.
+/// run 1 was told to keep a summary; run 3 has passes trace (two ranks), ops and memory with events; runs 2 and 4 have
+/// none.
 class ExportTest : public ::testing::Test {
  protected:
   void SetUp() override;

@@ -21,7 +21,8 @@ const Wanted kTrace{{"trace", "ops"}, {"kernel", "op", "range"}, "no events of k
 
 std::vector<std::string> words(const std::vector<Target>& targets) {
   std::vector<std::string> all;
-  for (const Target& each : targets) all.push_back(std::to_string(each.run) + "/" + std::to_string(each.rank) + "/" + each.pass);
+  for (const Target& each : targets)
+    all.push_back(std::to_string(each.run) + "/" + std::to_string(each.rank) + "/" + each.pass);
   return all;
 }
 
@@ -30,13 +31,17 @@ TEST_F(ExportTarget, IsTheNewestRunThatHasSuchEventsOncePerRank) {
   EXPECT_THAT(words(find_targets(database(), {.run = {}, .rank = 1, .pass = {}}, kTrace)), ElementsAre("3/1/trace"));
   EXPECT_THAT(words(find_targets(database(), {.run = 3, .rank = {}, .pass = "ops"}, kTrace)), ElementsAre("3/0/ops"));
   execute(
-      "INSERT INTO op SELECT 4, rank, 'time', sequence, parent, name_id, shapes_id, backward, start_ns, end_ns, self_ns, thread, "
+      "INSERT INTO op SELECT 4, rank, 'time', sequence, parent, name_id, shapes_id, backward, start_ns, end_ns, "
+      "self_ns, thread, "
       "autograd_sequence, step, phase_id, scope_id, attribution FROM op WHERE run_id = 3");
-  EXPECT_THAT(words(find_targets(database(), {}, kTrace)), ElementsAre("3/0/trace", "3/1/trace")) << "the time pass observes nothing";
+  EXPECT_THAT(words(find_targets(database(), {}, kTrace)), ElementsAre("3/0/trace", "3/1/trace"))
+      << "the time pass observes nothing";
 }
 
 TEST_F(ExportTarget, ThatIsNotThereIsRefusedWithWhatWouldBeRight) {
-  const auto refused = [&](const Choice& choice) { return error_of([&] { find_targets(database(), choice, kTrace); }); };
+  const auto refused = [&](const Choice& choice) {
+    return error_of([&] { find_targets(database(), choice, kTrace); });
+  };
   EXPECT_THAT(refused({.run = 77, .rank = {}, .pass = {}}), HasSubstr("there is no run 77"));
   EXPECT_THAT(refused({.run = 4, .rank = {}, .pass = {}}),
               HasSubstr("run 4 holds no events of kernels; make one with --passes trace or --passes ops"));

@@ -36,7 +36,8 @@ TEST(ClockFrames, KeepWhatTheySay) {
   EXPECT_EQ(clock.sequence, 4);
   EXPECT_EQ(clock.clock_ns, 1'234'567'890'123'456'789);
   EXPECT_EQ(clock.boot_id, "boot \"x\"");
-  EXPECT_THROW(protocol::clock_from(Json{{"type", "clock"}, {"sequence", 1}, {"clock_ns", "soon"}, {"boot_id", ""}}), Error);
+  EXPECT_THROW(protocol::clock_from(Json{{"type", "clock"}, {"sequence", 1}, {"clock_ns", "soon"}, {"boot_id", ""}}),
+               Error);
   EXPECT_THROW(protocol::ask_clock_from(Json{{"type", "ask_clock"}}), Error);
 }
 

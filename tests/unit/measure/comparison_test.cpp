@@ -75,7 +75,8 @@ TEST(RankSum, IsWhatCountingAllDrawsGives) {
 }
 
 TEST(RankSum, TheApproximationContinuesTheCount) {
-  // 30 against 30 is counted, with one more on each side it is approximated: interleaved but for a shift of `shift` places.
+  // 30 against 30 is counted, with one more on each side it is approximated: interleaved but for a shift of `shift`
+  // places.
   for (const int shift : {0, 3, 8, 12}) {
     Figures first, second;
     for (int i = 0; i < 30; ++i) {
@@ -148,7 +149,8 @@ TEST(Compare, ManyMoreRunsDecideWhatTheySaidTheyWould) {
     ++examples;
     // Four times as many, as an estimate from six runs is rough.
     const auto count = static_cast<std::size_t>(6 + 4 * *found.more_runs);
-    decided += compare(runs(random, count, 10, 0.03), runs(random, count, 10.3, 0.03), kMargin).verdict != Verdict::kAmbiguous;
+    decided +=
+        compare(runs(random, count, 10, 0.03), runs(random, count, 10.3, 0.03), kMargin).verdict != Verdict::kAmbiguous;
   }
   EXPECT_GE(decided, 28);
 }
@@ -186,7 +188,8 @@ TEST(Compare, TheSameFiguresGiveTheSameAnswer) {
 TEST(Compare, RefusesWhatIsNoTime) {
   EXPECT_THROW(compare({}, {1}, kMargin), Error);
   EXPECT_THROW(compare({1}, {}, kMargin), Error);
-  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+  for (const double bad :
+       {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
     EXPECT_THROW(compare({1, 2}, {bad, 1}, kMargin), Error);
 }
 

@@ -11,7 +11,9 @@
 namespace kymo::measure {
 namespace {
 
-StoppingRule rule(double bound, std::int64_t least, std::int64_t most = 1000, double seconds = 60) { return {bound, least, most, seconds}; }
+StoppingRule rule(double bound, std::int64_t least, std::int64_t most = 1000, double seconds = 60) {
+  return {bound, least, most, seconds};
+}
 
 TEST(Stopping, AgreesWithTheErrorOverAllSamples) {
   const std::vector<double> samples{1e9 + 3, 1e9 + 1, 1e9 + 7, 1e9 - 4, 1e9};

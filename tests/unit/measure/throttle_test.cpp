@@ -35,19 +35,21 @@ std::vector<bool> flags(const std::vector<event::Sample>& samples) {
 }
 
 TEST(Throttle, HeatAndHardwareCount) {
-  EXPECT_THAT(
-      throttled_readings({reading(0, 1500), reading(1, 1500, 0x8), reading(2, 1500, 0x20), reading(3, 1500, 0x40), reading(4, 1500, 0x80)}),
-      ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(throttled_readings({reading(0, 1500), reading(1, 1500, 0x8), reading(2, 1500, 0x20),
+                                  reading(3, 1500, 0x40), reading(4, 1500, 0x80)}),
+              ElementsAre(1, 2, 3, 4));
 }
 
 TEST(Throttle, PowerCapIdleAndApplicationClocksDoNot) {
-  EXPECT_THAT(throttled_readings({reading(0, 1500, 0x1), reading(1, 1500, 0x2), reading(2, 1500, 0x4), reading(3, 1500, 0x10 | 0x100)}),
+  EXPECT_THAT(throttled_readings({reading(0, 1500, 0x1), reading(1, 1500, 0x2), reading(2, 1500, 0x4),
+                                  reading(3, 1500, 0x10 | 0x100)}),
               IsEmpty());
 }
 
 TEST(Throttle, AClockBelowThreeQuartersOfTheUsualCounts) {
-  EXPECT_THAT(throttled_readings({reading(0, 2000), reading(1, 1500), reading(2, 1499), reading(3, 2000), reading(4, 2000)}),
-              ElementsAre(2));
+  EXPECT_THAT(
+      throttled_readings({reading(0, 2000), reading(1, 1500), reading(2, 1499), reading(3, 2000), reading(4, 2000)}),
+      ElementsAre(2));
 }
 
 TEST(Throttle, AMachineThatIsAlwaysSlowIsUsual) {

@@ -16,7 +16,8 @@ namespace {
 
 class WorkerPlaceTest : public testing::Test {
  protected:
-  std::filesystem::path file_ = std::filesystem::path(testing::TempDir()) / ("worker_place_" + std::to_string(getpid()));
+  std::filesystem::path file_ =
+      std::filesystem::path(testing::TempDir()) / ("worker_place_" + std::to_string(getpid()));
   void TearDown() override { std::filesystem::remove(file_); }
 };
 

@@ -36,18 +36,22 @@ at::Tensor place(const at::Tensor& numbers, Lying lying) {
 
 /// Whether query i sees key j.
 at::Tensor visible(const Case& made, const at::Tensor& like) {
-  const auto mask = at::ones({made.query_length, made.key_length}, like.options().dtype(at::kBool).requires_grad(false));
+  const auto mask =
+      at::ones({made.query_length, made.key_length}, like.options().dtype(at::kBool).requires_grad(false));
   return made.causal ? mask.tril(made.key_length - made.query_length) : mask;
 }
 
 at::Tensor four_dimensions(const at::Tensor& tensor) { return tensor.dim() == 4 ? tensor : tensor.unsqueeze(1); }
 
-at::Tensor leaf(const at::Tensor& tensor, bool needs_gradient) { return tensor.detach().requires_grad_(needs_gradient); }
+at::Tensor leaf(const at::Tensor& tensor, bool needs_gradient) {
+  return tensor.detach().requires_grad_(needs_gradient);
+}
 
 template <class Function>
 Results with_gradients(const Case& made, const Inputs& inputs, const Function& function) {
   const bool wanted = made.has_gradients();
-  const at::Tensor query = leaf(inputs.query, wanted), key = leaf(inputs.key, wanted), value = leaf(inputs.value, wanted);
+  const at::Tensor query = leaf(inputs.query, wanted), key = leaf(inputs.key, wanted),
+                   value = leaf(inputs.value, wanted);
   Results results;
   const at::Tensor output = function(query, key, value);
   results.output = output.detach();
@@ -65,9 +69,10 @@ double Case::resolved_scale() const { return scale.value_or(1 / std::sqrt(static
 
 std::string Case::text() const {
   std::ostringstream out;
-  out << "batch " << batch << ", heads " << heads << "/" << key_heads << ", lengths " << query_length << "/" << key_length << ", d "
-      << width << (causal ? ", causal" : "") << (with_heads ? "" : ", three dimensions") << ", lying " << static_cast<int>(lying)
-      << ", values " << static_cast<int>(values) << ", scale " << resolved_scale() << ", seed " << seed;
+  out << "batch " << batch << ", heads " << heads << "/" << key_heads << ", lengths " << query_length << "/"
+      << key_length << ", d " << width << (causal ? ", causal" : "") << (with_heads ? "" : ", three dimensions")
+      << ", lying " << static_cast<int>(lying) << ", values " << static_cast<int>(values) << ", scale "
+      << resolved_scale() << ", seed " << seed;
   return out.str();
 }
 
@@ -105,10 +110,14 @@ Inputs draw(const Case& made, at::ScalarType dtype, const at::Device& device) {
     query.mul_(20);
     key.mul_(20);
   } else if (made.values == Values::kSpread) {
-    key.mul_(at::empty({made.batch, made.key_heads, made.key_length, 1}, at::kDouble).uniform_(-3, 3, generator).exp_().pow_(2));
+    key.mul_(at::empty({made.batch, made.key_heads, made.key_length, 1}, at::kDouble)
+                 .uniform_(-3, 3, generator)
+                 .exp_()
+                 .pow_(2));
   } else if (made.values == Values::kMinusInfinity) {
     query.select(3, 0).abs_().add_(0.5);  // above 0, so that −∞ in the key makes the score −∞
-    const at::Tensor drawn = at::empty({made.batch, made.key_heads, made.key_length}, at::kDouble).uniform_(0, 1, generator);
+    const at::Tensor drawn =
+        at::empty({made.batch, made.key_heads, made.key_length}, at::kDouble).uniform_(0, 1, generator);
     key.select(3, 0).masked_fill_(drawn < 0.3, -kInfinity);
     key.select(0, made.batch - 1).select(2, 0).fill_(-kInfinity);
   }
@@ -124,7 +133,8 @@ Results reference(const Case& made, const Inputs& inputs) {
   const auto exact = [](const at::Tensor& tensor) { return four_dimensions(tensor).to(at::kDouble); };
   const std::int64_t group = made.heads / made.key_heads;
   const at::Tensor query = exact(inputs.query), gradient = exact(inputs.output_gradient);
-  const at::Tensor key = exact(inputs.key).repeat_interleave(group, 1), value = exact(inputs.value).repeat_interleave(group, 1);
+  const at::Tensor key = exact(inputs.key).repeat_interleave(group, 1),
+                   value = exact(inputs.value).repeat_interleave(group, 1);
   const double scale = made.resolved_scale();
   const at::Tensor scores = at::where(visible(made, query), query.matmul(key.mT()) * scale, -kInfinity);
   Results results;
@@ -134,9 +144,12 @@ Results reference(const Case& made, const Inputs& inputs) {
   results.output = weights.matmul(value);
   if (made.has_gradients()) {
     const at::Tensor weight_gradient = gradient.matmul(value.mT());
-    const at::Tensor score_gradient = weights * (weight_gradient - (weights * weight_gradient).sum(-1, /*keepdim=*/true)) * scale;
+    const at::Tensor score_gradient =
+        weights * (weight_gradient - (weights * weight_gradient).sum(-1, /*keepdim=*/true)) * scale;
     const auto summed = [&](const at::Tensor& tensor) {
-      return tensor.view({made.batch, made.key_heads, group, made.key_length, made.width}).sum(2).view(inputs.key.sizes());
+      return tensor.view({made.batch, made.key_heads, group, made.key_length, made.width})
+          .sum(2)
+          .view(inputs.key.sizes());
     };
     results.query_gradient = score_gradient.matmul(key).view(inputs.query.sizes());
     results.key_gradient = summed(score_gradient.mT().matmul(query));
@@ -150,9 +163,10 @@ Results reference(const Case& made, const Inputs& inputs) {
 Results from_operators(const Case& made, const Inputs& inputs, const std::string& implementation, bool deterministic) {
   const AttentionOptions options{
       .causal = made.causal, .scale = made.scale, .implementation = implementation, .deterministic = deterministic};
-  Results results = with_gradients(made, inputs, [&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
-    return attention(query, key, value, options);
-  });
+  Results results =
+      with_gradients(made, inputs, [&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+        return attention(query, key, value, options);
+      });
   results.log_sum_exp = std::get<1>(attention_forward(inputs.query, inputs.key, inputs.value, options));
   return results;
 }
@@ -163,8 +177,11 @@ Results from_libtorch(const Case& made, const Inputs& inputs) {
   return with_gradients(made, inputs, [&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
     const at::Tensor q = four_dimensions(query), k = four_dimensions(key), v = four_dimensions(value);
     // Called by itself, this kernel lets both sequences end together, as the operators do.
-    if (flash) return std::get<0>(at::_scaled_dot_product_flash_attention(q, k, v, 0.0, made.causal, false, made.resolved_scale()));
-    return at::scaled_dot_product_attention(q, k, v, visible(made, q), 0.0, false, made.resolved_scale(), made.heads != made.key_heads);
+    if (flash)
+      return std::get<0>(
+          at::_scaled_dot_product_flash_attention(q, k, v, 0.0, made.causal, false, made.resolved_scale()));
+    return at::scaled_dot_product_attention(q, k, v, visible(made, q), 0.0, false, made.resolved_scale(),
+                                            made.heads != made.key_heads);
   });
 }
 

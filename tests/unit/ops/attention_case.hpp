@@ -37,7 +37,8 @@ struct Case {
   std::string text() const;
 };
 
-/// The case of a number: always the same. Lengths are 1 to `longest`, odd ones as often as even ones; d is 16 to 256 in multiples of 8.
+/// The case of a number: always the same. Lengths are 1 to `longest`, odd ones as often as even ones; d is 16 to 256 in
+/// multiples of 8.
 Case random_case(std::uint64_t number, std::int64_t longest);
 
 struct Inputs {
@@ -53,18 +54,23 @@ struct Results {
 /// In float64 on the device of the inputs, from the definition.
 Results reference(const Case& made, const Inputs& inputs);
 /// kymo::ops::attention() and its gradient, and the log-sum-exp of attention_forward().
-Results from_operators(const Case& made, const Inputs& inputs, const std::string& implementation, bool deterministic = false);
-/// LibTorch's own in the type of the inputs: its flash kernels on a GPU in bf16 and fp16, else the attention it makes of an explicit mask.
+Results from_operators(const Case& made, const Inputs& inputs, const std::string& implementation,
+                       bool deterministic = false);
+/// LibTorch's own in the type of the inputs: its flash kernels on a GPU in bf16 and fp16, else the attention it makes
+/// of an explicit mask.
 Results from_libtorch(const Case& made, const Inputs& inputs);
 
 /// What results are judged by.
 struct Expected {
   Results exact, libtorch;
 };
-inline Expected expected_of(const Case& made, const Inputs& inputs) { return {reference(made, inputs), from_libtorch(made, inputs)}; }
+inline Expected expected_of(const Case& made, const Inputs& inputs) {
+  return {reference(made, inputs), from_libtorch(made, inputs)};
+}
 
-/// Expects results that hold to the reference: no further off than 1.5 times LibTorch's, or than rounding the exact result would be.
-/// In fp32 that rounding is 1e-5 of the largest value; in 16 bits half of the largest value's last place comes on top.
+/// Expects results that hold to the reference: no further off than 1.5 times LibTorch's, or than rounding the exact
+/// result would be. In fp32 that rounding is 1e-5 of the largest value; in 16 bits half of the largest value's last
+/// place comes on top.
 void expect_right(const Case& made, const Inputs& inputs, const Expected& expected, const Results& actual);
 /// Expects two results to be within `relative` of each other, as a part of the largest value.
 void expect_close(const Case& made, const Inputs& inputs, const Results& actual, const Results& other, double relative);

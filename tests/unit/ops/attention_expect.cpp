@@ -35,16 +35,18 @@ double half_last_place(double size, at::ScalarType dtype) {
 
 struct Part {
   const char* name;
-  at::Tensor Results::*member;
-  double small;  ///< a size of this result below which all of it is rounding, such as the gradient of a softmax over one key
+  at::Tensor Results::* member;
+  double small;  ///< a size of this result below which all of it is rounding, such as the gradient of a softmax over
+                 ///< one key
 };
 
 std::vector<Part> parts(const Case& made, const Inputs& inputs) {
   std::vector<Part> all{{"output", &Results::output, 0}};
   if (!made.has_gradients()) return all;
-  // Gradients of scores come out of a difference with rowsum(dO ∘ O). Where weights are 0 or 1 the terms cancel, and what is left is the
-  // rounding of the sum; and, as O was kept in 16 bits, that of O. LibTorch's attention on a CPU keeps the weights; its flash on a GPU is
-  // off in the same way, but by how much is chance: where a handful of rows decides, one number of O rounded the other way is most of it.
+  // Gradients of scores come out of a difference with rowsum(dO ∘ O). Where weights are 0 or 1 the terms cancel, and
+  // what is left is the rounding of the sum; and, as O was kept in 16 bits, that of O. LibTorch's attention on a CPU
+  // keeps the weights; its flash on a GPU is off in the same way, but by how much is chance: where a handful of rows
+  // decides, one number of O rounded the other way is most of it.
   const bool rounded_output = made.values != Values::kNormal && inputs.query.element_size() == 2;
   const double score_gradient = made.resolved_scale() * typical(inputs.output_gradient) * typical(inputs.value) *
                                 std::sqrt(static_cast<double>(made.width)) *
@@ -55,14 +57,18 @@ std::vector<Part> parts(const Case& made, const Inputs& inputs) {
   return all;
 }
 
-/// How far scores of this size are off in fp32, in which every implementation keeps them: that much an exponential is off, relatively.
+/// How far scores of this size are off in fp32, in which every implementation keeps them: that much an exponential is
+/// off, relatively.
 double score_rounding(const Case& made, const Inputs& inputs) {
   if (made.values == Values::kNormal || made.values == Values::kMinusInfinity) return 0;
-  const double scores = made.resolved_scale() * largest(inputs.query) * largest(inputs.key) * std::sqrt(static_cast<double>(made.width));
-  // Tensor cores cut a sum off after each 16 products instead of rounding it. LibTorch's kernels do so alike in both passes, so that it
-  // cancels in their gradients; here the passes may take different instructions.
+  const double scores =
+      made.resolved_scale() * largest(inputs.query) * largest(inputs.key) * std::sqrt(static_cast<double>(made.width));
+  // Tensor cores cut a sum off after each 16 products instead of rounding it. LibTorch's kernels do so alike in both
+  // passes, so that it cancels in their gradients; here the passes may take different instructions.
   const bool cut = inputs.query.is_cuda() && inputs.query.element_size() == 2;
-  return scores * (inputs.query.scalar_type() == at::kDouble ? 1e-15 : cut ? 6e-8 * std::sqrt(static_cast<double>(made.width) / 16) : 6e-8);
+  return scores * (inputs.query.scalar_type() == at::kDouble ? 1e-15
+                   : cut                                     ? 6e-8 * std::sqrt(static_cast<double>(made.width) / 16)
+                                                             : 6e-8);
 }
 
 void expect_log_sum_exp(const at::Tensor& actual, const at::Tensor& expected, double rounding) {
@@ -84,27 +90,31 @@ void expect_right(const Case& made, const Inputs& inputs, const Expected& expect
     const at::Tensor& wanted = expected.exact.*part.member;
     ASSERT_EQ((actual.*part.member).sizes(), wanted.sizes()) << part.name;
     ASSERT_EQ((actual.*part.member).scalar_type(), dtype) << part.name;
-    const double error = furthest(actual.*part.member, wanted), its_error = furthest(expected.libtorch.*part.member, wanted);
+    const double error = furthest(actual.*part.member, wanted),
+                 its_error = furthest(expected.libtorch.*part.member, wanted);
     double allowed = std::max(largest(wanted) * std::max(rounding_of(dtype), score_rounding(made, inputs)), part.small);
     if (std::isfinite(its_error)) allowed = std::max(allowed, 1.5 * its_error);
-    // Both results are rounded to the type at the end: of two equally good ones that lie near the middle of two numbers, either may get the
-    // nearer.
+    // Both results are rounded to the type at the end: of two equally good ones that lie near the middle of two
+    // numbers, either may get the nearer.
     if (inputs.query.element_size() == 2) allowed += half_last_place(largest(wanted), dtype);
-    EXPECT_LE(error, allowed) << part.name << ": LibTorch's is off by " << its_error << ", the largest value is " << largest(wanted);
+    EXPECT_LE(error, allowed) << part.name << ": LibTorch's is off by " << its_error << ", the largest value is "
+                              << largest(wanted);
   }
 }
 
-void expect_close(const Case& made, const Inputs& inputs, const Results& actual, const Results& other, double relative) {
+void expect_close(const Case& made, const Inputs& inputs, const Results& actual, const Results& other,
+                  double relative) {
   for (const Part& part : parts(made, inputs)) {
     const at::Tensor& wanted = other.*part.member;
     const double allowed = std::max(largest(wanted) * std::max(relative, score_rounding(made, inputs)), part.small);
-    EXPECT_LE(furthest(actual.*part.member, wanted), allowed) << part.name << ", the largest value is " << largest(wanted);
+    EXPECT_LE(furthest(actual.*part.member, wanted), allowed)
+        << part.name << ", the largest value is " << largest(wanted);
   }
 }
 
 void expect_equal(const Results& actual, const Results& other) {
-  for (const auto member :
-       {&Results::output, &Results::log_sum_exp, &Results::query_gradient, &Results::key_gradient, &Results::value_gradient}) {
+  for (const auto member : {&Results::output, &Results::log_sum_exp, &Results::query_gradient, &Results::key_gradient,
+                            &Results::value_gradient}) {
     if ((other.*member).defined()) {
       EXPECT_TRUE(at::equal(actual.*member, other.*member));
     }

@@ -7,8 +7,9 @@ namespace kymo::flash {
 namespace {
 
 constexpr int kMultiprocessors = 132;
-constexpr QueryCut kHopper64 = query_cut(false, 64), kHopper128 = query_cut(false, 128), kHopper256 = query_cut(false, 256),
-                   kFloat64 = query_cut(true, 64), kFloat128 = query_cut(true, 128, float_backward_kb(128)),
+constexpr QueryCut kHopper64 = query_cut(false, 64), kHopper128 = query_cut(false, 128),
+                   kHopper256 = query_cut(false, 256), kFloat64 = query_cut(true, 64),
+                   kFloat128 = query_cut(true, 128, float_backward_kb(128)),
                    kFloat256 = query_cut(true, 256, float_backward_kb(256)), kSmall128 = query_cut(true, 128),
                    kSmall256 = query_cut(true, 256);
 
@@ -27,24 +28,28 @@ TEST(BackwardParts, FillTheGpuAndHoldEachTileOnce) {
     for (const int64_t heads : {1, 3, 16})
       for (const int64_t seq : {1, 100, 1000, 5000, 40000})
         for (const bool causal : {false, true}) {
-          SCOPED_TRACE(testing::Message() << cut.columns << " columns, " << heads << " x " << seq << (causal ? " causal" : ""));
+          SCOPED_TRACE(testing::Message()
+                       << cut.columns << " columns, " << heads << " x " << seq << (causal ? " causal" : ""));
           const QueryParts parts = query_parts(problem(heads, seq, causal), cut, kMultiprocessors);
           EXPECT_GE(int64_t{parts.tiles} * cut.rows, seq);
           EXPECT_GE(parts.parts() * parts.part, parts.tiles);
           EXPECT_LT((parts.parts() - 1) * parts.part, parts.tiles);
           EXPECT_TRUE(parts.part >= cut.least_tiles || parts.parts() == 1);
-          EXPECT_TRUE(parts.parts() == 1 || parts.key_blocks * parts.parts() <= (causal ? 2 : 1) * cut.blocks * kMultiprocessors);
+          EXPECT_TRUE(parts.parts() == 1 ||
+                      parts.key_blocks * parts.parts() <= (causal ? 2 : 1) * cut.blocks * kMultiprocessors);
         }
 }
 
 TEST(BackwardParts, ServeOneHead) {
-  EXPECT_EQ(query_parts(problem(1, 4096, false), kHopper64, kMultiprocessors).part, 8);  // 32 blocks: four parts of 32 tiles
-  EXPECT_EQ(query_parts(problem(1, 4096, true), kHopper64, kMultiprocessors).part, 4);   // half of them are empty
+  EXPECT_EQ(query_parts(problem(1, 4096, false), kHopper64, kMultiprocessors).part,
+            8);  // 32 blocks: four parts of 32 tiles
+  EXPECT_EQ(query_parts(problem(1, 4096, true), kHopper64, kMultiprocessors).part, 4);  // half of them are empty
   EXPECT_EQ(query_parts(problem(1, 512, false), kHopper64, kMultiprocessors).parts(), 1);
 }
 
 TEST(BackwardParts, LeaveNoFewBlocksForASecondRound) {
-  EXPECT_EQ(query_parts(problem(1, 1024, true), kFloat256, kMultiprocessors).part, 3);  // of two tiles, 136 blocks would be busy
+  EXPECT_EQ(query_parts(problem(1, 1024, true), kFloat256, kMultiprocessors).part,
+            3);  // of two tiles, 136 blocks would be busy
   EXPECT_EQ(query_parts(problem(1, 1024, true), kFloat128, kMultiprocessors).part, 2);  // of one, 272 for 264 places
   EXPECT_EQ(query_parts(problem(1, 512, true), kFloat256, kMultiprocessors).part, 1);
 }

@@ -22,8 +22,10 @@ std::vector<int> shares(const ForwardPairs& pairs, int blocks) {
       const int number = pairs.number(round, block, blocks);
       if (number >= pairs.tiles) break;
       const ForwardPairs::Place place = pairs.place(number);
-      EXPECT_TRUE(given.insert({place.head, place.row_tile}).second) << "head " << place.head << ", tile " << place.row_tile;
-      EXPECT_TRUE(place.head >= 0 && place.head < pairs.heads && place.row_tile >= 0 && place.row_tile < pairs.row_tiles);
+      EXPECT_TRUE(given.insert({place.head, place.row_tile}).second)
+          << "head " << place.head << ", tile " << place.row_tile;
+      EXPECT_TRUE(place.head >= 0 && place.head < pairs.heads && place.row_tile >= 0 &&
+                  place.row_tile < pairs.row_tiles);
       work[static_cast<size_t>(block)] += place.row_tile + 1;
     }
   EXPECT_EQ(static_cast<int>(given.size()), pairs.tiles);
@@ -41,7 +43,8 @@ TEST(ForwardPairs, GiveEachTileOnce) {
       for (const int row_tiles : {1, 2, 3, 4, 5, 8, 12, 16, 33})
         for (const int heads_in_l2 : {1, 30, kAnyNumber}) {
           const int used = std::min(blocks, heads * row_tiles);
-          SCOPED_TRACE(testing::Message() << blocks << " blocks, " << heads << " x " << row_tiles << ", " << heads_in_l2 << " in L2");
+          SCOPED_TRACE(testing::Message()
+                       << blocks << " blocks, " << heads << " x " << row_tiles << ", " << heads_in_l2 << " in L2");
           shares(forward_pairs(heads, row_tiles, used, heads_in_l2), used);
         }
 }
@@ -50,7 +53,8 @@ TEST(ForwardPairs, EvenOutWhatIsLeftOver) {
   struct Shape {
     int heads, row_tiles;
   };
-  for (const Shape& shape : {Shape{512, 4}, {256, 8}, {128, 16}, {512, 8}, {256, 16}}) {  // 16384 tokens: d 128, then d 64
+  for (const Shape& shape :
+       {Shape{512, 4}, {256, 8}, {128, 16}, {512, 8}, {256, 16}}) {  // 16384 tokens: d 128, then d 64
     SCOPED_TRACE(testing::Message() << shape.heads << " x " << shape.row_tiles);
     EXPECT_LT(longest_over_mean(forward_pairs(shape.heads, shape.row_tiles, kBlocks, kAnyNumber), kBlocks), 1.02);
     EXPECT_GT(longest_over_mean(forward_pairs(shape.heads, shape.row_tiles, kBlocks, 1), kBlocks), 1.03);
@@ -60,7 +64,8 @@ TEST(ForwardPairs, EvenOutWhatIsLeftOver) {
 TEST(ForwardPairs, StayPairsWhereTheRestIsOfManyHeads) {
   EXPECT_EQ(forward_pairs(64, 32, kBlocks, 15).paired, 0);
   EXPECT_EQ(forward_pairs(16, 128, kBlocks, 1 << 20).paired, 0);  // no full rounds are of whole heads
-  EXPECT_EQ(forward_pairs(1024, 4, kBlocks, 1 << 20).paired, 0);  // 100 heads would be left over, whose keys all blocks would want at once
+  EXPECT_EQ(forward_pairs(1024, 4, kBlocks, 1 << 20).paired,
+            0);  // 100 heads would be left over, whose keys all blocks would want at once
   EXPECT_EQ(forward_pairs(512, 8, kBlocks, 1 << 20).paired, 14 * 2 * kBlocks);
 }
 

@@ -36,14 +36,16 @@ bool sees(const ForwardParts& parts, int row_tile, int key_tile) {
   return first_key < parts.seq_k && (!parts.causal || first_key <= last_row + parts.shift);
 }
 
-/// Every tile that is seen belongs to one part of its tile of queries; every tile of queries has a part; numbers are found again.
+/// Every tile that is seen belongs to one part of its tile of queries; every tile of queries has a part; numbers are
+/// found again.
 void expect_whole(const ForwardParts& parts) {
   std::map<std::pair<int, int>, std::set<int>> covered;  // tiles of keys by head and tile of queries
   for (int number = 0; number < parts.count(); ++number) {
     const ForwardPart part = parts.part(number);
     std::set<int>& keys = covered[{part.head, part.row_tile}];
     EXPECT_LE(part.end - part.first, parts.chunk);
-    for (int key_tile = part.first; key_tile < part.end; ++key_tile) EXPECT_TRUE(keys.insert(key_tile).second) << number;
+    for (int key_tile = part.first; key_tile < part.end; ++key_tile)
+      EXPECT_TRUE(keys.insert(key_tile).second) << number;
     int before = 0;
     const int chunk = part.first / parts.chunk;
     for (int c = 0; c < chunk; ++c) before += parts.of_chunk(c);
@@ -52,15 +54,18 @@ void expect_whole(const ForwardParts& parts) {
   ASSERT_EQ(covered.size(), static_cast<std::size_t>(parts.heads) * static_cast<std::size_t>(parts.row_tiles));
   for (const auto& [tile, keys] : covered)
     for (int key_tile = 0; key_tile < parts.key_tiles; ++key_tile)
-      EXPECT_EQ(keys.count(key_tile) == 1, sees(parts, tile.second, key_tile)) << "queries " << tile.second << ", keys " << key_tile;
+      EXPECT_EQ(keys.count(key_tile) == 1, sees(parts, tile.second, key_tile))
+          << "queries " << tile.second << ", keys " << key_tile;
 }
 
 TEST(ForwardParts, HoldEachTileThatIsSeenOnce) {
   for (const bool causal : {false, true})
-    for (const auto& [seq_q, seq_k] : {std::pair{1, 1}, {1, 4000}, {512, 512}, {2300, 2300}, {300, 2900}, {2600, 2100}, {1000, 130}})
+    for (const auto& [seq_q, seq_k] :
+         {std::pair{1, 1}, {1, 4000}, {512, 512}, {2300, 2300}, {300, 2900}, {2600, 2100}, {1000, 130}})
       for (const int keys : {80, 128})
         for (const int chunk : {1, 2, 3, 7, 1000}) {
-          SCOPED_TRACE(testing::Message() << seq_q << " x " << seq_k << (causal ? " causal, " : ", ") << keys << " keys, chunk " << chunk);
+          SCOPED_TRACE(testing::Message()
+                       << seq_q << " x " << seq_k << (causal ? " causal, " : ", ") << keys << " keys, chunk " << chunk);
           for (const int rows : {64, 128}) expect_whole(chunked(call_of(3, seq_q, seq_k, causal), keys, chunk, rows));
         }
 }
@@ -108,9 +113,10 @@ TEST(ForwardParts, OfFloatsFillAMultiprocessorTwice) {
 }
 
 TEST(ForwardParts, AreUncutWhereThatWouldNotPay) {
-  EXPECT_EQ(forward_parts(call_of(1, 256, 256, true), 128, 128, kMultiprocessors).chunks, 1);         // too short
-  EXPECT_EQ(forward_parts(call_of(32, 4096, 4096, true), 128, 128, kMultiprocessors).chunks, 1);      // full
-  EXPECT_EQ(forward_parts(call_of(8, 1024, 1024, false, 256), 128, 80, kMultiprocessors).chunks, 1);  // the parts' outputs are large
+  EXPECT_EQ(forward_parts(call_of(1, 256, 256, true), 128, 128, kMultiprocessors).chunks, 1);     // too short
+  EXPECT_EQ(forward_parts(call_of(32, 4096, 4096, true), 128, 128, kMultiprocessors).chunks, 1);  // full
+  EXPECT_EQ(forward_parts(call_of(8, 1024, 1024, false, 256), 128, 80, kMultiprocessors).chunks,
+            1);  // the parts' outputs are large
 }
 
 TEST(ForwardParts, AskedForByNumberAreCut) {

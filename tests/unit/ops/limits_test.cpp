@@ -34,23 +34,32 @@ std::string complaint(const Function& call) {
 
 TEST(Errors, SayWhatWasWrongAndWhatWouldBeRight) {
   const at::Tensor q = at::randn({2, 4, 6, 16}), k = at::randn({2, 2, 6, 16});
-  const auto of = [](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const AttentionOptions& options = {}) {
+  const auto of = [](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                     const AttentionOptions& options = {}) {
     const std::string text = complaint([&] { attention(query, key, value, options); });
     EXPECT_THAT(text, Not(HasSubstr("\n")));
     return text;
   };
-  EXPECT_THAT(of(q[0][0], k, k), HasSubstr("q has 2 dimensions: it must be [batch, sequence, d] or [batch, heads, sequence, d]"));
+  EXPECT_THAT(of(q[0][0], k, k),
+              HasSubstr("q has 2 dimensions: it must be [batch, sequence, d] or [batch, heads, sequence, d]"));
   EXPECT_THAT(of(q, k[0], k[0]), HasSubstr("k has 3 dimensions and q has 4: they must have as many"));
   EXPECT_THAT(of(q.to(at::kInt), k, k), HasSubstr("q is Int: it must be Float, BFloat16, Half or Double"));
   EXPECT_THAT(of(q, k, k.to(at::kHalf)), HasSubstr("v is Half and q is Float: they must be of one type"));
-  EXPECT_THAT(of(q, k, k.narrow(2, 0, 5)), HasSubstr("v is [2, 2, 5, 16] and k is [2, 2, 6, 16]: they must be equal in shape"));
-  EXPECT_THAT(of(q, k.narrow(0, 0, 1), k.narrow(0, 0, 1)), HasSubstr("q has a batch of 2 and k of 1: they must be equal"));
-  EXPECT_THAT(of(q, at::randn({2, 2, 6, 24}), at::randn({2, 2, 6, 24})), HasSubstr("a row of q has 16 elements and one of k 24"));
-  EXPECT_THAT(of(q.narrow(1, 0, 3), k, k), HasSubstr("q has 3 heads and k has 2: those of q must be a multiple of those of k"));
+  EXPECT_THAT(of(q, k, k.narrow(2, 0, 5)),
+              HasSubstr("v is [2, 2, 5, 16] and k is [2, 2, 6, 16]: they must be equal in shape"));
+  EXPECT_THAT(of(q, k.narrow(0, 0, 1), k.narrow(0, 0, 1)),
+              HasSubstr("q has a batch of 2 and k of 1: they must be equal"));
+  EXPECT_THAT(of(q, at::randn({2, 2, 6, 24}), at::randn({2, 2, 6, 24})),
+              HasSubstr("a row of q has 16 elements and one of k 24"));
+  EXPECT_THAT(of(q.narrow(1, 0, 3), k, k),
+              HasSubstr("q has 3 heads and k has 2: those of q must be a multiple of those of k"));
   EXPECT_THAT(of(q, k.narrow(2, 0, 0), k.narrow(2, 0, 0)), HasSubstr("k of 0: both must be 1 or more"));
-  EXPECT_THAT(of(at::randn({2, 4, 16, 6}).transpose(2, 3), k, k), HasSubstr("the last dimension of q has stride 6: it must be contiguous"));
-  EXPECT_THAT(of(q, k, k, {.implementation = "paged"}), HasSubstr("no implementation 'paged': it is one of auto, naive, tiled, flash"));
-  EXPECT_THAT(of(q, k, k, {.scale = std::numeric_limits<double>::quiet_NaN()}), HasSubstr("scale is nan: it must be finite"));
+  EXPECT_THAT(of(at::randn({2, 4, 16, 6}).transpose(2, 3), k, k),
+              HasSubstr("the last dimension of q has stride 6: it must be contiguous"));
+  EXPECT_THAT(of(q, k, k, {.implementation = "paged"}),
+              HasSubstr("no implementation 'paged': it is one of auto, naive, tiled, flash"));
+  EXPECT_THAT(of(q, k, k, {.scale = std::numeric_limits<double>::quiet_NaN()}),
+              HasSubstr("scale is nan: it must be finite"));
   EXPECT_THAT(of(q, k, k, {.implementation = "flash"}),
               HasSubstr("flash needs CUDA tensors, and q is on cpu; implementation 'tiled' or 'auto' would run"));
 }
@@ -61,8 +70,10 @@ TEST(Errors, OfBackward) {
   const auto of = [&, &out = o](const at::Tensor& gradient, const at::Tensor& sums) {
     return complaint([&] { attention_backward(gradient, q, q, q, out, sums); });
   };
-  EXPECT_THAT(of(o.narrow(2, 0, 5), lse), HasSubstr("do is [2, 4, 5, 16] and q is [2, 4, 6, 16]: they must be equal in shape"));
-  EXPECT_THAT(of(o, lse.narrow(2, 0, 5)), HasSubstr("lse is [2, 4, 5]: it must be [2, 4, 6], one number for each row of q"));
+  EXPECT_THAT(of(o.narrow(2, 0, 5), lse),
+              HasSubstr("do is [2, 4, 5, 16] and q is [2, 4, 6, 16]: they must be equal in shape"));
+  EXPECT_THAT(of(o, lse.narrow(2, 0, 5)),
+              HasSubstr("lse is [2, 4, 5]: it must be [2, 4, 6], one number for each row of q"));
   EXPECT_THAT(of(o, lse.to(at::kDouble)), HasSubstr("lse is Double: it must be Float"));
 }
 
@@ -113,7 +124,8 @@ TEST(Memory, GrowsWithTheLengthAndNotWithItsSquare) {
 }
 
 TEST(Ends, ManyKeysAndManyQueries) {
-  Case made{.batch = 1, .heads = 2, .key_heads = 1, .query_length = 3, .key_length = 131'072, .width = 16, .causal = true};
+  Case made{
+      .batch = 1, .heads = 2, .key_heads = 1, .query_length = 3, .key_length = 131'072, .width = 16, .causal = true};
   Inputs inputs = draw(made, at::kFloat, at::kCPU);
   expect_right(made, inputs, expected_of(made, inputs), from_operators(made, inputs, "tiled"));
   std::swap(made.query_length, made.key_length);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The attention operators from Python: python ops_test.py LIBRARY [DEVICE]. Loads the library, and holds the operators against LibTorch's
 own attention, gradcheck, opcheck, autocast and torch.compile."""
+
 import itertools
 import sys
 import unittest
@@ -149,19 +150,26 @@ class Operators(unittest.TestCase):
 
     def test_keeps_inputs_output_and_one_number_a_row(self):
         kept = []
-        hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor) or tensor, lambda tensor: tensor)
+        hooks = torch.autograd.graph.saved_tensors_hooks(
+            lambda tensor: kept.append(tensor) or tensor, lambda tensor: tensor
+        )
         for implementation in IMPLEMENTATIONS + ("auto",):
             kept.clear()
             tensors = inputs(400, 300, heads=4, key_heads=2)
             with hooks:
                 output = ops.attention(*tensors, causal=True, implementation=implementation)
-            self.assertEqual([tensor.data_ptr() for tensor in kept[:4]], [tensor.data_ptr() for tensor in (*tensors, output)])
+            self.assertEqual(
+                [tensor.data_ptr() for tensor in kept[:4]], [tensor.data_ptr() for tensor in (*tensors, output)]
+            )
             self.assertEqual([tuple(tensor.shape) for tensor in kept[4:]], [(2, 4, 400)])
 
     def test_errors(self):
         query, key, value = inputs(8, 8, gradient=False)
         for wrong, message in (
-            (lambda: ops.attention(query, key, value, implementation="fast"), "there is no implementation 'fast': it is one of auto"),
+            (
+                lambda: ops.attention(query, key, value, implementation="fast"),
+                "there is no implementation 'fast': it is one of auto",
+            ),
             (lambda: ops.attention(query[0, 0], key, value), "q has 2 dimensions: it must be"),
             (lambda: ops.attention(query, key.mT, value.mT), "must have as many"),
             (lambda: ops.attention(query, key, value, scale=float("inf")), "it must be finite"),

@@ -15,7 +15,10 @@ using testing::HasSubstr;
 using Changes = std::map<std::string, FakeHost::Value>;
 
 Changes small(Changes more = {}) {
-  Changes all{{"seq", std::int64_t{200}}, {"heads", std::int64_t{2}}, {"batch", std::int64_t{1}}, {"head_dim", std::int64_t{32}}};
+  Changes all{{"seq", std::int64_t{200}},
+              {"heads", std::int64_t{2}},
+              {"batch", std::int64_t{1}},
+              {"head_dim", std::int64_t{32}}};
   for (const auto& [name, value] : more) all[name] = value;
   return all;
 }
@@ -39,13 +42,15 @@ TEST(AttentionFlash, StepsAndVerifiesInEveryType) {
   for (const char* dtype : {"fp32", "bf16", "fp16"})
     for (const char* implementation : {"auto", "tiled"})
       for (const bool causal : {true, false}) {
-        Driven run("attention_flash", small({{"dtype", dtype}, {"causal", causal}, {"implementation", implementation}}));
+        Driven run("attention_flash",
+                   small({{"dtype", dtype}, {"causal", causal}, {"implementation", implementation}}));
         ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
         ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
         EXPECT_THAT(run.host.phases, ElementsAre("forward", "backward"));
         EXPECT_THAT(run.host.scopes, ElementsAre("flash_attention"));
         EXPECT_EQ(run.host.texts["implementation"], "tiled");
-        EXPECT_THAT(run.passed_checks(), ElementsAre("output", "query gradient", "key gradient", "value gradient")) << dtype << causal;
+        EXPECT_THAT(run.passed_checks(), ElementsAre("output", "query gradient", "key gradient", "value gradient"))
+            << dtype << causal;
       }
 }
 
@@ -75,7 +80,8 @@ TEST(AttentionSdpa, LeavesTheSwitchesOfTheProcessAlone) {
   Driven automatic("attention_sdpa", small());
   ASSERT_EQ(automatic.prepare(), KYMO_OK);
   EXPECT_EQ(math.host.texts["backend"], "math");
-  EXPECT_EQ(automatic.host.texts["backend"], "flash") << "LibTorch's choice, although another instance allows math alone";
+  EXPECT_EQ(automatic.host.texts["backend"], "flash")
+      << "LibTorch's choice, although another instance allows math alone";
   for (Driven* run : {&math, &automatic}) {
     ASSERT_EQ(run->step(), KYMO_OK);
     EXPECT_EQ(run->passed_checks().size(), 4u);

@@ -35,7 +35,8 @@ std::size_t drive(RankHost& rank, FakeHost& fake, const std::map<std::string, Fa
   EXPECT_EQ(table.verify(instance, fake.handle(), &found), KYMO_OK) << fake.message;
   std::size_t passed = 0;
   for (std::uint32_t i = 0; i < found.check_count; ++i) {
-    EXPECT_EQ(found.checks[i].outcome, std::uint32_t{KYMO_CHECK_PASSED}) << found.checks[i].name << ": " << found.checks[i].detail;
+    EXPECT_EQ(found.checks[i].outcome, std::uint32_t{KYMO_CHECK_PASSED})
+        << found.checks[i].name << ": " << found.checks[i].detail;
     passed += found.checks[i].outcome == KYMO_CHECK_PASSED;
   }
   table.destroy(instance);
@@ -44,15 +45,18 @@ std::size_t drive(RankHost& rank, FakeHost& fake, const std::map<std::string, Fa
 
 // verify() itself goes over sizes and both places.
 TEST(AllReduce, EveryOperationAndTypeIsVerified) {
-  const std::pair<const char*, const char*> cases[] = {{"all_reduce", "bf16"}, {"reduce_scatter", "bf16"}, {"all_gather", "fp16"},
-                                                       {"broadcast", "fp16"},  {"all_reduce", "fp32"},     {"all_reduce", "fp16"}};
+  const std::pair<const char*, const char*> cases[] = {{"all_reduce", "bf16"}, {"reduce_scatter", "bf16"},
+                                                       {"all_gather", "fp16"}, {"broadcast", "fp16"},
+                                                       {"all_reduce", "fp32"}, {"all_reduce", "fp16"}};
   for (const int ranks : {1, 3}) {
     on_ranks(ranks, [&](RankHost& rank) {
       bool in_place = false;
       for (const auto& [operation, type] : cases) {
         in_place = !in_place;
         FakeHost fake;
-        EXPECT_EQ(drive(rank, fake, {{"operation", std::string(operation)}, {"dtype", std::string(type)}, {"in_place", in_place}}), 10u)
+        EXPECT_EQ(drive(rank, fake,
+                        {{"operation", std::string(operation)}, {"dtype", std::string(type)}, {"in_place", in_place}}),
+                  10u)
             << operation << " " << type;
         EXPECT_THAT(fake.phases, testing::ElementsAre("communication", "communication", "communication"));
       }

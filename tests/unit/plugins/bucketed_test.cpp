@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin itself is included, for its exchange is its own business; here it meets ranks that agree and parameters that are not used.
+// The plugin itself is included, for its exchange is its own business; here it meets ranks that agree and parameters
+// that are not used.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
@@ -49,7 +50,8 @@ TEST_P(BucketedExchange, StartsABucketOnceItIsComplete) {
     bucketed.finish_step();
     EXPECT_EQ(calls(), 2 * per_bucket()) << "a bucket was sent twice";
     EXPECT_EQ(communicator_.waits, static_cast<int>(calls()) * (step + 1));
-    EXPECT_TRUE(at::equal(parameters_[3].grad(), at::ones({32}, at::kDouble) * 3)) << "gradients of two steps were added up";
+    EXPECT_TRUE(at::equal(parameters_[3].grad(), at::ones({32}, at::kDouble) * 3))
+        << "gradients of two steps were added up";
   }
 }
 

@@ -50,7 +50,8 @@ TEST(Buckets, OfAModelBySize) {
   EXPECT_THAT(assign_buckets(toy, 0.0016), ElementsAre(Bucket{2}, Bucket{1}, Bucket{0}));  // 1677
   EXPECT_THAT(assign_buckets(toy, 0.0023), ElementsAre(Bucket{2}, Bucket{1, 0}));          // 2411
   EXPECT_THAT(assign_buckets(toy, 0.01), ElementsAre(Bucket{2, 1, 0}));                    // 10485
-  for (const double limit : {1.0, 1000.0, 1e300}) EXPECT_THAT(assign_buckets(toy, limit), ElementsAre(Bucket{2, 1, 0})) << limit;
+  for (const double limit : {1.0, 1000.0, 1e300})
+    EXPECT_THAT(assign_buckets(toy, limit), ElementsAre(Bucket{2, 1, 0})) << limit;
 }
 
 TEST(Buckets, CountInMebibytes) {

@@ -40,7 +40,8 @@ TEST(Config, CountsFlopsOfTinyAsByHand) {
   set_size(config, "tiny");
   const ForwardFlops flops = forward_flops(config, 2, 8);
   EXPECT_EQ(flops.projections, 2.0 * (4 * 2 * 16 * 64 * 64));
-  EXPECT_EQ(flops.attention, 2.0 * (2 * 2) * (2 * 2 * 8 * 8 * 32));  // 2 layers · 2 products · (batch · heads) of 8×32×8
+  EXPECT_EQ(flops.attention,
+            2.0 * (2 * 2) * (2 * 2 * 8 * 8 * 32));  // 2 layers · 2 products · (batch · heads) of 8×32×8
   EXPECT_EQ(flops.feed_forward, 2.0 * (3 * 2 * 16 * 64 * 256));
   EXPECT_EQ(flops.head, 2.0 * 16 * 64 * 10000);
   EXPECT_EQ(flops.total(), 1048576.0 + 65536.0 + 3145728.0 + 20480000.0);
@@ -50,7 +51,8 @@ TEST(Config, CountsFlopsOfTinyAsByHand) {
 TEST(Config, RefusesImpossibleModelsInOneLine) {
   Config config;
   config.heads = 3;
-  EXPECT_THAT([&] { validate(config); }, ThrowsMessage<std::invalid_argument>(HasSubstr("d_model 64 is not divisible by heads 3")));
+  EXPECT_THAT([&] { validate(config); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("d_model 64 is not divisible by heads 3")));
   config.d_model = 63;
   EXPECT_THAT([&] { validate(config); }, ThrowsMessage<std::invalid_argument>(HasSubstr("must be even")));
   config = {};
@@ -59,7 +61,8 @@ TEST(Config, RefusesImpossibleModelsInOneLine) {
   config = {};
   config.vocab_size = -1;
   EXPECT_THROW(validate(config), std::invalid_argument);
-  EXPECT_THAT([&] { set_size(config, "huge\n"); }, ThrowsMessage<std::invalid_argument>(HasSubstr("tiny, small, medium, large, xl, 2.7B")));
+  EXPECT_THAT([&] { set_size(config, "huge\n"); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("tiny, small, medium, large, xl, 2.7B")));
 }
 
 }  // namespace

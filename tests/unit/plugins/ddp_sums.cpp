@@ -17,7 +17,8 @@ class Sums final : public kymo::training::GradientExchange {
   void begin_step() override { kymo::training::drop_gradients(replica_.parameters); }
   void finish_step() override {
     for (const at::Tensor& parameter : replica_.parameters)
-      replica_.communicator->all_reduce(kymo::training::gradient_or_zeros(parameter), kymo::comm::Reduction::kSum)->wait();
+      replica_.communicator->all_reduce(kymo::training::gradient_or_zeros(parameter), kymo::comm::Reduction::kSum)
+          ->wait();
   }
 
  private:

@@ -58,7 +58,8 @@ class Driven {
     for (std::uint32_t i = 0; i < found.check_count; ++i) {
       const kymo_check& check = found.checks[i];
       EXPECT_EQ(check.outcome, std::uint32_t{KYMO_CHECK_PASSED})
-          << check.name << ": absolute " << check.max_abs_error << ", relative " << check.max_rel_error << " > " << check.tolerance;
+          << check.name << ": absolute " << check.max_abs_error << ", relative " << check.max_rel_error << " > "
+          << check.tolerance;
       RecordProperty(check.name, std::to_string(check.max_rel_error));
       names.emplace_back(check.name);
     }
@@ -69,7 +70,9 @@ class Driven {
   FakeHost host;
 
  private:
-  static void RecordProperty(const std::string& name, const std::string& value) { testing::Test::RecordProperty(name, value); }
+  static void RecordProperty(const std::string& name, const std::string& value) {
+    testing::Test::RecordProperty(name, value);
+  }
 
   const kymo_workload* table_;
   void* instance_ = nullptr;

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-/// Ranks that all do what this one does: a mean stays as it is. Writes down every call and how often each was waited for.
+/// Ranks that all do what this one does: a mean stays as it is. Writes down every call and how often each was waited
+/// for.
 class FakeCommunicator final : public kymo::comm::Communicator {
  public:
   int rank() const override { return 0; }
@@ -14,7 +15,9 @@ class FakeCommunicator final : public kymo::comm::Communicator {
   kymo::comm::Backend backend() const override { return kymo::comm::Backend::kGloo; }
 
   using WorkPointer = std::unique_ptr<kymo::comm::Work>;
-  WorkPointer all_reduce(const at::Tensor& tensor, kymo::comm::Reduction) override { return begin("all_reduce", tensor); }
+  WorkPointer all_reduce(const at::Tensor& tensor, kymo::comm::Reduction) override {
+    return begin("all_reduce", tensor);
+  }
   WorkPointer all_reduce(const at::Tensor& output, const at::Tensor& input, kymo::comm::Reduction) override {
     output.copy_(input);
     return begin("all_reduce", output);

@@ -34,11 +34,15 @@ class FakeHost {
       ++self(ctx).open_scopes;
     };
     host_.scope_end = [](kymo_context* ctx) { --self(ctx).open_scopes; };
-    host_.work = [](kymo_context* ctx, const char* phase, double flops, double bytes) { self(ctx).work[phase] = {flops, bytes}; };
+    host_.work = [](kymo_context* ctx, const char* phase, double flops, double bytes) {
+      self(ctx).work[phase] = {flops, bytes};
+    };
     host_.metric_number = [](kymo_context* ctx, std::uint32_t, const char* name, double value, const char*) {
       self(ctx).numbers[name] = value;
     };
-    host_.metric_text = [](kymo_context* ctx, std::uint32_t, const char* name, const char* value) { self(ctx).texts[name] = value; };
+    host_.metric_text = [](kymo_context* ctx, std::uint32_t, const char* name, const char* value) {
+      self(ctx).texts[name] = value;
+    };
     host_.tag = [](kymo_context* ctx, const void*, std::uint64_t bytes, std::uint32_t category) {
       self(ctx).tagged_bytes[category] += bytes;
     };

@@ -21,15 +21,20 @@ at::Tensor random(at::IntArrayRef shape, at::ScalarType dtype = at::kDouble) {
   return at::randn(shape, at::TensorOptions().dtype(at::kDouble)).to(dtype);
 }
 
-at::Tensor random_projection(at::ScalarType dtype = at::kDouble) { return random({kBatch * kSequence, 3 * kHeads * kWidth}, dtype); }
+at::Tensor random_projection(at::ScalarType dtype = at::kDouble) {
+  return random({kBatch * kSequence, 3 * kHeads * kWidth}, dtype);
+}
 
-Rotary rotary(at::ScalarType dtype = at::kDouble) { return make_rotary(kSequence, kWidth, 10000.0, at::TensorOptions().dtype(dtype)); }
+Rotary rotary(at::ScalarType dtype = at::kDouble) {
+  return make_rotary(kSequence, kWidth, 10000.0, at::TensorOptions().dtype(dtype));
+}
 
 /// The same by differentiable parts: real cosines and sines on even and odd columns.
 std::array<at::Tensor, 3> composed(const at::Tensor& projected) {
   const at::Tensor parts = projected.view({kBatch, kSequence, 3, kHeads, kWidth}).permute({2, 0, 3, 1, 4});
   const auto options = at::TensorOptions().dtype(at::kDouble);
-  const at::Tensor rates = (at::arange(0, kWidth, 2, options) * (-std::log(10000.0) / static_cast<double>(kWidth))).exp();
+  const at::Tensor rates =
+      (at::arange(0, kWidth, 2, options) * (-std::log(10000.0) / static_cast<double>(kWidth))).exp();
   const at::Tensor angle = at::arange(kSequence, options).unsqueeze(1) * rates;
   const auto turn = [&](const at::Tensor& x) {
     const at::Tensor even = x.slice(-1, 0, kWidth, 2), odd = x.slice(-1, 1, kWidth, 2);
@@ -62,7 +67,8 @@ TEST_P(SplitAndRotate, TakesGradientsOfAnyStride) {
   const at::Tensor projected = random_projection();
   at::Tensor ours = projected.clone().requires_grad_(true), theirs = projected.clone().requires_grad_(true);
   const auto transposed = [&](const std::array<at::Tensor, 3>& parts) {
-    return (parts[0].transpose(-2, -1).contiguous().pow(2).sum() + parts[1].sum() + parts[2].slice(-1, 0, kWidth, 3).pow(3).sum());
+    return (parts[0].transpose(-2, -1).contiguous().pow(2).sum() + parts[1].sum() +
+            parts[2].slice(-1, 0, kWidth, 3).pow(3).sum());
   };
   transposed(split_and_rotate(ours * 1.0, rotary(), kBatch, kHeads, GetParam())).backward();
   transposed(composed(theirs)).backward();
@@ -92,7 +98,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, SplitAndRotate, testing::Values(Layout::kHeads
 
 TEST(Rotary, KeepsLengthsAndLeavesPositionZero) {
   const at::Tensor projected = random_projection();
-  const at::Tensor before = projected.view({kBatch, kSequence, 3, kHeads, kWidth}).permute({2, 0, 3, 1, 4}).contiguous();
+  const at::Tensor before =
+      projected.view({kBatch, kSequence, 3, kHeads, kWidth}).permute({2, 0, 3, 1, 4}).contiguous();
   const auto after = split_and_rotate(projected, rotary(), kBatch, kHeads, Layout::kHeadsFirst);
   EXPECT_LT(distance(after[0].pow(2).sum(-1), before[0].pow(2).sum(-1)).absolute, 1e-13);
   EXPECT_TRUE(at::equal(after[0].select(2, 0), before[0].select(2, 0)));
@@ -102,11 +109,14 @@ TEST(Rotary, KeepsLengthsAndLeavesPositionZero) {
 
 TEST(Rotary, ScoresDependOnTheDistanceAlone) {
   const at::Tensor token = random({1, 3 * kHeads * kWidth});
-  const auto parts = split_and_rotate(token.expand({kSequence, -1}).contiguous(), rotary(), 1, kHeads, Layout::kHeadsFirst);
+  const auto parts =
+      split_and_rotate(token.expand({kSequence, -1}).contiguous(), rotary(), 1, kHeads, Layout::kHeadsFirst);
   const at::Tensor scores = parts[0].matmul(parts[1].transpose(-2, -1));  // every position holds the same token
   for (std::int64_t i = 1; i < kSequence; ++i)
     for (std::int64_t j = 1; j < kSequence; ++j)
-      EXPECT_LT((scores.select(2, i).select(2, j) - scores.select(2, i - 1).select(2, j - 1)).abs().max().item<double>(), 1e-12);
+      EXPECT_LT(
+          (scores.select(2, i).select(2, j) - scores.select(2, i - 1).select(2, j - 1)).abs().max().item<double>(),
+          1e-12);
 }
 
 TEST(SwiGlu, EqualsItsPartsAndTheirGradients) {

@@ -89,7 +89,9 @@ TEST_F(Gradients, HooksLeaveOutWhatIsNotTrainedOrNotUsed) {
 
 TEST_F(Gradients, HooksEndWithTheirObject) {
   use("toy");
-  { const GradientHooks hooks(parameters_, remember()); }
+  {
+    const GradientHooks hooks(parameters_, remember());
+  }
   backward();
   EXPECT_THAT(fired_, IsEmpty());
 }
@@ -97,7 +99,8 @@ TEST_F(Gradients, HooksEndWithTheirObject) {
 TEST_F(Gradients, ExceptionOfAHookEndsTheBackwardPass) {
   use("toy");
   const GradientHooks hooks(parameters_, [](std::size_t) { throw std::runtime_error("the network is down"); });
-  EXPECT_THAT([&] { backward(); }, testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("the network is down")));
+  EXPECT_THAT([&] { backward(); },
+              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("the network is down")));
 }
 
 TEST_F(Gradients, LieInOneBufferWithoutCopies) {
@@ -111,9 +114,11 @@ TEST_F(Gradients, LieInOneBufferWithoutCopies) {
       backward();
       for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto* at_byte = static_cast<const char*>(parameters_[i].grad().const_data_ptr());
-        EXPECT_TRUE(at_byte >= begin && at_byte + parameters_[i].nbytes() <= begin + flat.buffer().nbytes()) << name << " " << i;
+        EXPECT_TRUE(at_byte >= begin && at_byte + parameters_[i].nbytes() <= begin + flat.buffer().nbytes())
+            << name << " " << i;
         EXPECT_EQ((at_byte - begin) % 128, 0);
-        EXPECT_TRUE(at::equal(parameters_[i].grad(), wanted[i])) << name << " " << i << ": gradients of two steps were added up";
+        EXPECT_TRUE(at::equal(parameters_[i].grad(), wanted[i]))
+            << name << " " << i << ": gradients of two steps were added up";
       }
     }
   }
@@ -137,11 +142,14 @@ TEST_F(Gradients, AreViewsAgainAfterSomebodyDroppedThem) {
   flat.zero();
   ASSERT_TRUE(parameters_[0].grad().defined());
   backward();
-  EXPECT_TRUE(at::equal(flat.buffer().narrow(0, 0, parameters_[0].numel()).view_as(parameters_[0]), parameters_[0].grad()));
+  EXPECT_TRUE(
+      at::equal(flat.buffer().narrow(0, 0, parameters_[0].numel()).view_as(parameters_[0]), parameters_[0].grad()));
 }
 
 TEST_F(Gradients, RefuseABufferForWhatDoesNotFit) {
-  const auto message = [](const char* text) { return testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(text)); };
+  const auto message = [](const char* text) {
+    return testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(text));
+  };
   EXPECT_THAT([] { FlatGradients({}); }, message("none is trained"));
   const at::Tensor single = at::empty({4}, at::kFloat);
   EXPECT_THAT([&] { FlatGradients({single, at::empty({4}, at::kDouble)}); }, message("parameter 1 does not fit"));

@@ -69,7 +69,8 @@ TEST_P(Model, DoesNotLookAhead) {
   changed[0][5] = (changed[0][5].item<std::int64_t>() + 1) % config.vocab_size;
   const at::Tensor before = model.logits(ctx_, tokens), after = model.logits(ctx_, changed);
   EXPECT_LT(distance(after.narrow(0, 0, 5), before.narrow(0, 0, 5)).absolute, 1e-13);
-  for (std::int64_t position = 5; position < 8; ++position) EXPECT_GT(distance(after[position], before[position]).absolute, 1e-3);
+  for (std::int64_t position = 5; position < 8; ++position)
+    EXPECT_GT(distance(after[position], before[position]).absolute, 1e-3);
 }
 
 TEST_P(Model, AutocastComputesInBfloat16AndKeepsFp32Weights) {
@@ -116,10 +117,13 @@ TEST_P(Model, NamesItsPartsAndClosesEveryScope) {
   EXPECT_EQ(host_.open_scopes, 0);
   for (const char* name : {"embedding", "block_0", "block_1", "attention", "feed_forward", "norm", "head", "loss"})
     EXPECT_THAT(host_.scopes, testing::Contains(name));
-  EXPECT_THAT(host_.scopes, testing::Contains(GetParam() == "naive" ? "softmax" : GetParam() == "tiled" ? "flash_attention" : "sdpa"));
+  EXPECT_THAT(host_.scopes, testing::Contains(GetParam() == "naive"   ? "softmax"
+                                              : GetParam() == "tiled" ? "flash_attention"
+                                                                      : "sdpa"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Attention, Model, testing::ValuesIn(portable_attention_names()), [](const auto& made) { return made.param; });
+INSTANTIATE_TEST_SUITE_P(Attention, Model, testing::ValuesIn(portable_attention_names()),
+                         [](const auto& made) { return made.param; });
 
 TEST(Weights, AreSeededAndCounted) {
   const Config config = small_config();
@@ -143,8 +147,9 @@ TEST(ModelErrors, SayWhatIsWrong) {
   const Context ctx(host.host(), host.handle());
   const Config config = small_config();
   LanguageModel model(config, random_weights(config, at::kFloat), "naive");
-  EXPECT_THAT([&] { model.logits(ctx, random_tokens(config, 1, 13)); },
-              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("13 tokens is longer than the context of 12")));
+  EXPECT_THAT(
+      [&] { model.logits(ctx, random_tokens(config, 1, 13)); },
+      testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("13 tokens is longer than the context of 12")));
   EXPECT_THAT([&] { LanguageModel(config, random_weights(config, at::kFloat), "paged"); },
               testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("there is no attention 'paged'")));
   EXPECT_THROW(worst_distance({random_tokens(config, 1, 1)}, {}), std::invalid_argument);

@@ -35,7 +35,8 @@ void set_gradients(const std::vector<at::Tensor>& ours, const std::vector<at::Te
 
 double difference(const std::vector<at::Tensor>& ours, const std::vector<at::Tensor>& theirs) {
   double worst = 0;
-  for (std::size_t i = 0; i < ours.size(); ++i) worst = std::max(worst, (ours[i] - theirs[i]).abs().max().item<double>());
+  for (std::size_t i = 0; i < ours.size(); ++i)
+    worst = std::max(worst, (ours[i] - theirs[i]).abs().max().item<double>());
   return worst;
 }
 
@@ -148,7 +149,8 @@ TEST(FusedAdamW, GoesOnFromSavedState) {
   file.seekg(0);
   torch::serialize::InputArchive again;
   again.load_from(file);
-  EXPECT_THAT([&] { smaller.load(again); }, testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("does not fit group 0")));
+  EXPECT_THAT([&] { smaller.load(again); },
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("does not fit group 0")));
 }
 
 TEST(FusedAdamW, WarmingUpChangesNothing) {

@@ -15,7 +15,8 @@
 #include "training/fused_adamw.hpp"
 #include "training/sharded_optimizer.hpp"
 
-/// What the tests of sharded optimizers share: the same numbers on every rank, without a generator that threads would share.
+/// What the tests of sharded optimizers share: the same numbers on every rank, without a generator that threads would
+/// share.
 namespace sharded_case {
 
 using Tensors = std::vector<at::Tensor>;
@@ -45,7 +46,8 @@ inline at::Tensor mean_gradient(const at::Tensor& parameter, std::size_t index, 
 }
 
 inline void set_mean_gradients(const Tensors& parameters, int step, int ranks) {
-  for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].mutable_grad() = mean_gradient(parameters[i], i, step, ranks);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    parameters[i].mutable_grad() = mean_gradient(parameters[i], i, step, ranks);
 }
 
 inline double difference(const Tensors& ours, const Tensors& theirs) {

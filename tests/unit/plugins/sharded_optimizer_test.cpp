@@ -213,8 +213,8 @@ TEST(ShardedOptimizer, UpdatesTiedParametersOnceAndLeavesThoseWithoutGradient) {
     const at::Tensor untouched = all[1].clone();
     const Tensors alone = parameters({{4}});
     torch::optim::SGD plain(alone, torch::optim::SGDOptions(0.1));
-    ShardedOptimizer sharded({all[0], all[1], all[0]}, optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.1)), communicator,
-                             {});
+    ShardedOptimizer sharded({all[0], all[1], all[0]},
+                             optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.1)), communicator, {});
     EXPECT_EQ(sharded.param_groups().front().params().size(), 2u);
     all[0].mutable_grad() = at::ones_like(all[0]);
     alone[0].mutable_grad() = at::ones_like(all[0]);
@@ -243,7 +243,8 @@ TEST(ShardedOptimizer, KeepsTensorsAndTransposedLayouts) {
 TEST(ShardedOptimizer, RunsTheClosureOnceWithGradients) {
   ThreadRanks::run(2, [&](comm::Communicator& communicator) {
     const at::Tensor parameter = values({4}, 3).requires_grad_(true);
-    ShardedOptimizer sharded(Tensors{parameter}, optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.5)), communicator, {});
+    ShardedOptimizer sharded(Tensors{parameter}, optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.5)),
+                             communicator, {});
     const at::Tensor before = parameter.detach().clone();
     int calls = 0;
     const c10::NoGradGuard no_gradients;
@@ -281,11 +282,14 @@ TEST(ShardedOptimizer, RefusesWhatItCannotDo) {
   ThreadRanks::run(1, [&](comm::Communicator& communicator) {
     const OptimizerFactory make = kinds().front().make;
     const Tensors all = parameters(kUneven);
-    EXPECT_THROW(ShardedOptimizer(all, optimizer_factory<torch::optim::LBFGS>(torch::optim::LBFGSOptions(1)), communicator, {}),
-                 std::invalid_argument);
+    EXPECT_THROW(
+        ShardedOptimizer(all, optimizer_factory<torch::optim::LBFGS>(torch::optim::LBFGSOptions(1)), communicator, {}),
+        std::invalid_argument);
     EXPECT_THROW(ShardedOptimizer(all, nullptr, communicator, {}), std::invalid_argument);
-    EXPECT_THROW(ShardedOptimizer(Tensors{values({6}, 0).slice(0, 0, 6, 2)}, make, communicator, {}), std::invalid_argument);
-    EXPECT_THROW(ShardedOptimizer(Tensors{values({6}, 0).requires_grad_(true) * 2}, make, communicator, {}), std::invalid_argument);
+    EXPECT_THROW(ShardedOptimizer(Tensors{values({6}, 0).slice(0, 0, 6, 2)}, make, communicator, {}),
+                 std::invalid_argument);
+    EXPECT_THROW(ShardedOptimizer(Tensors{values({6}, 0).requires_grad_(true) * 2}, make, communicator, {}),
+                 std::invalid_argument);
     ShardedOptimizer sharded(all, make, communicator, {});
     EXPECT_THROW(sharded.add_param_group(OptimizerParamGroup({values({2}, 1), all[2]})), std::invalid_argument);
     EXPECT_EQ(sharded.param_groups().size(), 1u);

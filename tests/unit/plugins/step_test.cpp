@@ -92,8 +92,8 @@ TEST_F(Step, NamesTheUpdateAndClosesItsScopes) {
 }
 
 TEST_F(Step, GraphNeedsAGpu) {
-  EXPECT_THAT([&] { StepGraph(at::kCPU, parts_); }, testing::ThrowsMessage<std::invalid_argument>(
-                                                        testing::HasSubstr("cannot be captured on cpu: a CUDA graph needs device=cuda")));
+  EXPECT_THAT([&] { StepGraph(at::kCPU, parts_); }, testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(
+                                                        "cannot be captured on cpu: a CUDA graph needs device=cuda")));
 }
 
 TEST_F(Step, CallsTheHooksBetweenThePhases) {
@@ -110,9 +110,11 @@ TEST_F(Step, CallsTheHooksBetweenThePhases) {
 }
 
 TEST_F(Step, RefusesMissingParts) {
-  EXPECT_THAT([&] { run_step(ctx_, parts_); }, testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("no optimizer")));
+  EXPECT_THAT([&] { run_step(ctx_, parts_); },
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("no optimizer")));
   parts_.loss = nullptr;
-  EXPECT_THAT([&] { run_step(ctx_, parts_); }, testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("no loss")));
+  EXPECT_THAT([&] { run_step(ctx_, parts_); },
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("no loss")));
   EXPECT_THROW(mode_of("backward"), std::invalid_argument);
   for (const std::string& name : mode_names()) EXPECT_NO_THROW(mode_of(name));
 }
@@ -120,7 +122,8 @@ TEST_F(Step, RefusesMissingParts) {
 TEST(TorchGlue, ParsesTypesAndSeparatesGenerators) {
   EXPECT_EQ(libtorch::dtype("bf16"), at::kBFloat16);
   for (const std::string& name : libtorch::dtype_names()) EXPECT_NO_THROW(libtorch::dtype(name));
-  EXPECT_THAT([] { libtorch::dtype("int8"); }, testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("'int8'")));
+  EXPECT_THAT([] { libtorch::dtype("int8"); },
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("'int8'")));
   libtorch::seed_everything(1);
   const at::Tensor shared = at::randint(1 << 30, {4}, at::TensorOptions().dtype(at::kLong));
   libtorch::seed_everything(1);

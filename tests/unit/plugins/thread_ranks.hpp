@@ -14,7 +14,8 @@
 #include <thread>
 #include <vector>
 
-/// Ranks that are threads of the test: their collectives are done when the call returns. What is sent is counted by operation.
+/// Ranks that are threads of the test: their collectives are done when the call returns. What is sent is counted by
+/// operation.
 class ThreadRanks {
  public:
   using Tensors = std::vector<at::Tensor>;
@@ -64,7 +65,8 @@ class ThreadRanks {
     std::unique_ptr<kymo::comm::Work> all_gather(const at::Tensor& output, const at::Tensor& input) override {
       require(output.numel() == input.numel() * size(), "all_gather");
       const Tensors parts = exchange("all_gather", input);
-      for (int i = 0; i < size(); ++i) output.narrow(0, i * input.numel(), input.numel()).copy_(parts[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < size(); ++i)
+        output.narrow(0, i * input.numel(), input.numel()).copy_(parts[static_cast<std::size_t>(i)]);
       return std::make_unique<Done>();
     }
     std::unique_ptr<kymo::comm::Work> broadcast(const at::Tensor& tensor, int root) override {
@@ -97,7 +99,8 @@ class ThreadRanks {
       all_.meet_.arrive_and_wait();
       Tensors copies;
       for (const auto& [name, tensor] : all_.inputs_) {
-        if (name != operation || tensor.numel() != input.numel()) throw std::runtime_error("ranks differ: " + operation + " and " + name);
+        if (name != operation || tensor.numel() != input.numel())
+          throw std::runtime_error("ranks differ: " + operation + " and " + name);
         copies.push_back(tensor.clone());
       }
       all_.meet_.arrive_and_wait();

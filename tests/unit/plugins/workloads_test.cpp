@@ -36,11 +36,13 @@ TEST(TransformerLm, DescribesItself) {
 TEST(TransformerLm, ListsHowAStepIsExecuted) {
   const kymo_workload& table = *load("transformer_lm");
   const kymo_parameter* end = table.parameters + table.parameter_count;
-  const kymo_parameter* found = std::find_if(table.parameters, end, [](const auto& one) { return std::string(one.name) == "execution"; });
+  const kymo_parameter* found =
+      std::find_if(table.parameters, end, [](const auto& one) { return std::string(one.name) == "execution"; });
   ASSERT_NE(found, end);
   EXPECT_EQ(found->type, std::uint32_t{KYMO_CHOICE});
   EXPECT_STREQ(found->default_value.text, "eager");
-  EXPECT_THAT(std::vector<std::string>(found->choices, found->choices + found->choice_count), ElementsAre("eager", "graph"));
+  EXPECT_THAT(std::vector<std::string>(found->choices, found->choices + found->choice_count),
+              ElementsAre("eager", "graph"));
 }
 
 TEST(TransformerLm, TrainsAndReports) {
@@ -78,8 +80,9 @@ TEST(TransformerLm, EveryPartOfAStepHasAScope) {
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   EXPECT_TRUE(run.host.scopes.empty());
   ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
-  EXPECT_THAT(run.host.scopes, ElementsAre("embedding", "block_0", "norm", "attention", "projection", "rotation", "scores", "softmax",
-                                           "values", "output", "norm", "feed_forward", "norm", "head", "loss", "adamw"));
+  EXPECT_THAT(run.host.scopes,
+              ElementsAre("embedding", "block_0", "norm", "attention", "projection", "rotation", "scores", "softmax",
+                          "values", "output", "norm", "feed_forward", "norm", "head", "loss", "adamw"));
   EXPECT_EQ(run.host.open_scopes, 0);
 }
 
@@ -131,8 +134,9 @@ struct Precision {
 class TransformerLmVerifies : public testing::TestWithParam<Precision> {};
 
 TEST_P(TransformerLmVerifies, AgainstTheReference) {
-  Driven run("transformer_lm",
-             with(kSmallModel, {{"dtype", GetParam().dtype}, {"autocast", GetParam().autocast}, {"attention", GetParam().attention}}));
+  Driven run("transformer_lm", with(kSmallModel, {{"dtype", GetParam().dtype},
+                                                  {"autocast", GetParam().autocast},
+                                                  {"attention", GetParam().attention}}));
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW"));
 }
@@ -151,21 +155,26 @@ class AttentionPlugin : public testing::TestWithParam<std::string> {};
 TEST_P(AttentionPlugin, StepsAndVerifiesInEveryType) {
   for (const char* dtype : {"fp32", "bf16", "fp16"})
     for (const bool causal : {true, false}) {
-      Driven run(
-          GetParam(),
-          {{"dtype", dtype}, {"causal", causal}, {"seq", std::int64_t{96}}, {"heads", std::int64_t{2}}, {"head_dim", std::int64_t{32}}});
+      Driven run(GetParam(), {{"dtype", dtype},
+                              {"causal", causal},
+                              {"seq", std::int64_t{96}},
+                              {"heads", std::int64_t{2}},
+                              {"head_dim", std::int64_t{32}}});
       ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
       ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
       ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
       EXPECT_THAT(run.host.phases, ElementsAre("forward", "backward", "forward", "backward"));
-      EXPECT_THAT(run.passed_checks(), ElementsAre("output", "query gradient", "key gradient", "value gradient")) << dtype << causal;
+      EXPECT_THAT(run.passed_checks(), ElementsAre("output", "query gradient", "key gradient", "value gradient"))
+          << dtype << causal;
     }
 }
 
 TEST_P(AttentionPlugin, ForwardAloneAndItsWork) {
-  Driven run(
-      GetParam(),
-      {{"mode", "forward"}, {"batch", std::int64_t{2}}, {"seq", std::int64_t{64}}, {"head_dim", std::int64_t{16}}, {"causal", false}});
+  Driven run(GetParam(), {{"mode", "forward"},
+                          {"batch", std::int64_t{2}},
+                          {"seq", std::int64_t{64}},
+                          {"head_dim", std::int64_t{16}},
+                          {"causal", false}});
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
   EXPECT_THAT(run.host.phases, ElementsAre("forward"));
@@ -177,7 +186,9 @@ TEST_P(AttentionPlugin, ForwardAloneAndItsWork) {
 }
 
 TEST_P(AttentionPlugin, BackwardAloneRepeatsTheGradientOfOneForwardPass) {
-  Driven run(GetParam(), {{"mode", "backward"}, {"batch", std::int64_t{1}}, {"seq", std::int64_t{64}}, {"head_dim", std::int64_t{16}}});
+  Driven run(
+      GetParam(),
+      {{"mode", "backward"}, {"batch", std::int64_t{1}}, {"seq", std::int64_t{64}}, {"head_dim", std::int64_t{16}}});
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
   ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
@@ -192,18 +203,21 @@ INSTANTIATE_TEST_SUITE_P(Plugins, AttentionPlugin, testing::Values("attention_na
                          [](const auto& made) { return made.param; });
 
 TEST(AttentionNaive, NamesItsPartsAndCountsHalfIfCausal) {
-  Driven run("attention_naive", {{"seq", std::int64_t{32}}, {"head_dim", std::int64_t{16}}, {"batch", std::int64_t{1}}});
+  Driven run("attention_naive",
+             {{"seq", std::int64_t{32}}, {"head_dim", std::int64_t{16}}, {"batch", std::int64_t{1}}});
   ASSERT_EQ(run.prepare(), KYMO_OK);
   ASSERT_EQ(run.step(), KYMO_OK);
   EXPECT_THAT(run.host.scopes, ElementsAre("scores", "softmax", "values"));
   EXPECT_EQ(run.host.work["forward"].first, 2.0 * 32 * 32 * 16);
   EXPECT_EQ(run.host.work["backward"].first, 5.0 * 32 * 32 * 16);
-  EXPECT_EQ(run.host.numbers["attention_scores_flops"] + run.host.numbers["attention_values_flops"], run.host.work["forward"].first);
+  EXPECT_EQ(run.host.numbers["attention_scores_flops"] + run.host.numbers["attention_values_flops"],
+            run.host.work["forward"].first);
   EXPECT_EQ(run.host.numbers["attention_softmax_flops"], 5 * 0.5 * 32 * 32);
 }
 
 TEST(AttentionNaive, TagsInputsAndGradients) {
-  const std::map<std::string, FakeHost::Value> shape{{"seq", std::int64_t{32}}, {"head_dim", std::int64_t{16}}, {"batch", std::int64_t{1}}};
+  const std::map<std::string, FakeHost::Value> shape{
+      {"seq", std::int64_t{32}}, {"head_dim", std::int64_t{16}}, {"batch", std::int64_t{1}}};
   const std::uint64_t tensor_bytes = 32 * 16 * 4;
   Driven run("attention_naive", shape);
   ASSERT_EQ(run.prepare(), KYMO_OK);
@@ -217,7 +231,8 @@ TEST(AttentionNaive, TagsInputsAndGradients) {
 }
 
 TEST(AttentionNaive, SaysThatMemoryRanOut) {
-  Driven run("attention_naive", {{"seq", std::int64_t{1} << 21}, {"head_dim", std::int64_t{2}}, {"batch", std::int64_t{1}}});
+  Driven run("attention_naive",
+             {{"seq", std::int64_t{1} << 21}, {"head_dim", std::int64_t{2}}, {"batch", std::int64_t{1}}});
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   EXPECT_EQ(run.step(), KYMO_OUT_OF_MEMORY) << run.host.message;
   EXPECT_THAT(run.host.message, HasSubstr("allocate"));

@@ -93,38 +93,40 @@ TEST_P(Zero1LikeUnsharded, AfterStepsWithAGroupAddedLater) {
     for (auto& one : whole) one->step();
   }
 
-  ThreadRanks::run(ranks, [&, &kind = kind, bucket_bytes = bucket_bytes, ranks = ranks](comm::Communicator& communicator) {
-    Tensors all = parameters(kUneven);
-    Zero1 zero(OptimizerParamGroup(all), kind.make, communicator, {.bucket_bytes = bucket_bytes, .overlap = false});
-    for (int step = 0; step < kSteps; ++step) {
-      if (step == kAddedAfter) {
-        const Tensors later = parameters(kLater);
-        zero.add_group(OptimizerParamGroup(later, settings_of_later()));
-        all.insert(all.end(), later.begin(), later.end());
-      }
-      zero.begin_step();
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        const at::Tensor own = gradient(all[i], i, step, communicator.rank());
-        if (step % 2 == 0)
-          all[i].mutable_grad() = own;  // replaced: it is copied to its place
-        else
-          all[i].mutable_grad().copy_(own);
-      }
-      zero.finish_step();
-      zero.update();
-      zero.share();
-    }
-    EXPECT_LE(difference(all, expected), 1e-12);
-    std::int64_t state = 0;
-    for (const at::Tensor& tensor : zero.state_tensors())
-      if (tensor.dim() > 0) state += static_cast<std::int64_t>(tensor.nbytes());
-    EXPECT_EQ(state, kind.state_per_element * zero.owned_bytes());
-    EXPECT_EQ(zero.owned_bytes() * ranks, bytes_of(zero.parameter_buffers()));
-  });
+  ThreadRanks::run(
+      ranks, [&, &kind = kind, bucket_bytes = bucket_bytes, ranks = ranks](comm::Communicator& communicator) {
+        Tensors all = parameters(kUneven);
+        Zero1 zero(OptimizerParamGroup(all), kind.make, communicator, {.bucket_bytes = bucket_bytes, .overlap = false});
+        for (int step = 0; step < kSteps; ++step) {
+          if (step == kAddedAfter) {
+            const Tensors later = parameters(kLater);
+            zero.add_group(OptimizerParamGroup(later, settings_of_later()));
+            all.insert(all.end(), later.begin(), later.end());
+          }
+          zero.begin_step();
+          for (std::size_t i = 0; i < all.size(); ++i) {
+            const at::Tensor own = gradient(all[i], i, step, communicator.rank());
+            if (step % 2 == 0)
+              all[i].mutable_grad() = own;  // replaced: it is copied to its place
+            else
+              all[i].mutable_grad().copy_(own);
+          }
+          zero.finish_step();
+          zero.update();
+          zero.share();
+        }
+        EXPECT_LE(difference(all, expected), 1e-12);
+        std::int64_t state = 0;
+        for (const at::Tensor& tensor : zero.state_tensors())
+          if (tensor.dim() > 0) state += static_cast<std::int64_t>(tensor.nbytes());
+        EXPECT_EQ(state, kind.state_per_element * zero.owned_bytes());
+        EXPECT_EQ(zero.owned_bytes() * ranks, bytes_of(zero.parameter_buffers()));
+      });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Zero1LikeUnsharded, testing::ValuesIn(settings()),
-                         [](const auto& made) { return made.param.kind.name + "_" + std::to_string(made.param.ranks); });
+INSTANTIATE_TEST_SUITE_P(Kinds, Zero1LikeUnsharded, testing::ValuesIn(settings()), [](const auto& made) {
+  return made.param.kind.name + "_" + std::to_string(made.param.ranks);
+});
 
 TEST(Zero1, HoldsOnePartOfTheState) {
   const Sizes sizes{{1000, 33}, {777}, {200, 200}};
@@ -162,7 +164,8 @@ void expect_training_like_one_process(bool overlap, double bucket_bytes) {
   ThreadRanks::run(kRanks, [&](comm::Communicator& communicator) {
     auto& rank = dynamic_cast<ThreadRanks::Rank&>(communicator);
     const Tensors all = trained_parameters();
-    Zero1 zero(OptimizerParamGroup(all), kinds().front().make, communicator, {.bucket_bytes = bucket_bytes, .overlap = overlap});
+    Zero1 zero(OptimizerParamGroup(all), kinds().front().make, communicator,
+               {.bucket_bytes = bucket_bytes, .overlap = overlap});
     const int buckets = static_cast<int>(zero.parameter_buffers().size());
     for (int step = 0; step < kSteps; ++step) {
       zero.begin_step();
@@ -189,8 +192,8 @@ TEST(Zero1, ReducesBucketsOfUnusedParametersAtTheEnd) {
     auto& rank = dynamic_cast<ThreadRanks::Rank&>(communicator);
     Tensors all = trained_parameters();
     all.push_back(values({9}, 5).requires_grad_(true));  // the first bucket, which no backward completes
-    Zero1 zero(OptimizerParamGroup(all), optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.1)), communicator,
-               {.bucket_bytes = 100, .overlap = true});
+    Zero1 zero(OptimizerParamGroup(all), optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.1)),
+               communicator, {.bucket_bytes = 100, .overlap = true});
     const at::Tensor before = all[3].detach().clone();
     for (int step = 0; step < 2; ++step) {
       zero.begin_step();
@@ -221,7 +224,9 @@ TEST(Zero1, TakesItsHooksAway) {
   ThreadRanks::run(1, [&](comm::Communicator& communicator) {
     auto& rank = dynamic_cast<ThreadRanks::Rank&>(communicator);
     const Tensors all = trained_parameters();
-    { const Zero1 gone(OptimizerParamGroup(all), kinds().front().make, communicator, {}); }
+    {
+      const Zero1 gone(OptimizerParamGroup(all), kinds().front().make, communicator, {});
+    }
     loss_of(all, values({2, 6}, 0)).backward();
     EXPECT_EQ(rank.calls["reduce_scatter"], 0);
   });
@@ -232,11 +237,13 @@ TEST(Zero1, RefusesWhatItCannotDo) {
     const OptimizerFactory make = kinds().front().make;
     const Tensors all = parameters(kUneven);
     const auto zero = [&](const Tensors& of, const OptimizerFactory& factory, double bucket_bytes) {
-      return std::make_unique<Zero1>(OptimizerParamGroup(of), factory, communicator, Zero1::Options{.bucket_bytes = bucket_bytes});
+      return std::make_unique<Zero1>(OptimizerParamGroup(of), factory, communicator,
+                                     Zero1::Options{.bucket_bytes = bucket_bytes});
     };
     EXPECT_THROW(zero(all, make, 0), std::invalid_argument);
     EXPECT_THROW(zero(all, make, std::numeric_limits<double>::quiet_NaN()), std::invalid_argument);
-    EXPECT_THROW(zero(all, optimizer_factory<torch::optim::LBFGS>(torch::optim::LBFGSOptions(1)), 1e9), std::invalid_argument);
+    EXPECT_THROW(zero(all, optimizer_factory<torch::optim::LBFGS>(torch::optim::LBFGSOptions(1)), 1e9),
+                 std::invalid_argument);
     EXPECT_THROW(zero({values({6}, 0).slice(0, 0, 6, 2)}, make, 1e9), std::invalid_argument);
     const auto made = zero(all, make, 1e9);
     EXPECT_THROW(made->add_group(OptimizerParamGroup({values({2}, 1), all[2]})), std::invalid_argument);
@@ -247,8 +254,8 @@ TEST(Zero1, RefusesWhatItCannotDo) {
 TEST(Zero1, TakesTiedParametersOnce) {
   ThreadRanks::run(2, [&](comm::Communicator& communicator) {
     const Tensors all = parameters({{40}, {6}}), alone = parameters({{40}});
-    Zero1 zero(OptimizerParamGroup({all[0], all[1], all[0]}), optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.1)),
-               communicator, {.overlap = false});
+    Zero1 zero(OptimizerParamGroup({all[0], all[1], all[0]}),
+               optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.1)), communicator, {.overlap = false});
     zero.begin_step();
     all[0].mutable_grad().fill_(1);
     zero.finish_step();

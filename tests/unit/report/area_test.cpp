@@ -46,7 +46,8 @@ TEST(BuildArea, ColumnsAreSeriesAndNullHoldsTheValueBefore) {
 }
 
 TEST(BuildArea, RowsOfOneValueEachAreSeriesByName) {
-  const Result result{{"t", "bytes", "what"}, {row(3, 30, "b"), row(1, 10, "a"), row(2, 20, "b"), row(4, nullptr, "a")}};
+  const Result result{{"t", "bytes", "what"},
+                      {row(3, 30, "b"), row(1, 10, "a"), row(2, 20, "b"), row(4, nullptr, "a")}};
   const Chart chart = *build_area(spec_with("t", "bytes", "what"), {result});
   const AreaLayers layers = area_layers(chart);
   EXPECT_EQ(chart.series[0].name, "b");
@@ -56,7 +57,8 @@ TEST(BuildArea, RowsOfOneValueEachAreSeriesByName) {
 }
 
 TEST(BuildArea, SeveralRowsAtOnePositionKeepTheirOrder) {
-  const AreaLayers layers = area_layers(*build_area(spec_with("t"), {Result{{"t", "a"}, {row(1, 5), row(1, 9), row(1, 2), row(-4, 1)}}}));
+  const AreaLayers layers =
+      area_layers(*build_area(spec_with("t"), {Result{{"t", "a"}, {row(1, 5), row(1, 9), row(1, 2), row(-4, 1)}}}));
   EXPECT_THAT(layers.x, ElementsAre(-4, 1, 1, 1));
   EXPECT_THAT(layers.values[0], ElementsAre(1, 5, 9, 2));
 }
@@ -66,22 +68,17 @@ TEST(BuildArea, NamesTheColumnThatIsMissing) {
   EXPECT_THAT([&] { build_area(spec_with("time"), {points}); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("area.sql"), HasSubstr("'time'"))));
   EXPECT_THAT([&] { build_area(spec_with("t", "b"), {points}); }, ThrowsMessage<UsageError>(HasSubstr("'b'")));
-  EXPECT_THAT(
-      [&] {
-        build_area(spec_with("t"), {Result{{"t"}, {row(1)}}});
-      },
-      ThrowsMessage<UsageError>(HasSubstr("no column besides 't'")));
+  EXPECT_THAT([&] { build_area(spec_with("t"), {Result{{"t"}, {row(1)}}}); },
+              ThrowsMessage<UsageError>(HasSubstr("no column besides 't'")));
   ChartSpec spec = spec_with("t");
   spec.bands = spec.blocks = QueryFile{};
   spec.bands->name = "bands.sql";
   spec.blocks->name = "blocks.sql";
   const Result other{{"x"}, {row(1)}};
-  EXPECT_THAT([&] { build_area(spec, {points, &other}); }, ThrowsMessage<UsageError>(AllOf(HasSubstr("bands.sql"), HasSubstr("'label'"))));
-  EXPECT_THAT(
-      [&] {
-        build_area(spec, {points, nullptr, &other});
-      },
-      ThrowsMessage<UsageError>(AllOf(HasSubstr("blocks.sql"), HasSubstr("'start_ns'"))));
+  EXPECT_THAT([&] { build_area(spec, {points, &other}); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("bands.sql"), HasSubstr("'label'"))));
+  EXPECT_THAT([&] { build_area(spec, {points, nullptr, &other}); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("blocks.sql"), HasSubstr("'start_ns'"))));
 }
 
 TEST(BuildArea, CountsWhatItLeavesOut) {
@@ -90,8 +87,10 @@ TEST(BuildArea, CountsWhatItLeavesOut) {
   const Result bands{{"label", "start", "end"}, {row("a", 1, nullptr), row("b", 3, 2), row("c", 1, 2)}};
   const Result blocks{{"start_ns", "end_ns", "bytes", "label", "category"},
                       {row(1, 0, 8, "a", "b"), row(1, 2, -8, "a", "b"), row(1, 1, 8, "a", "b")}};
-  const Chart chart = *build_area(spec, {Result{{"t", "a"}, {row(nullptr, 1), row("x", 1), row(1, 1)}}, &bands, &blocks});
-  EXPECT_THAT(chart.caption, AllOf(HasSubstr("2 rows without a position"), HasSubstr("2 bands"), HasSubstr("2 blocks")));
+  const Chart chart =
+      *build_area(spec, {Result{{"t", "a"}, {row(nullptr, 1), row("x", 1), row(1, 1)}}, &bands, &blocks});
+  EXPECT_THAT(chart.caption,
+              AllOf(HasSubstr("2 rows without a position"), HasSubstr("2 bands"), HasSubstr("2 blocks")));
   EXPECT_EQ(chart.bands.size(), 1u);
   EXPECT_EQ(chart.memory.blocks.size(), 1u);
 }
@@ -112,12 +111,15 @@ TEST(AreaPicture, IsInTheUnitsOfItsAxes) {
 }
 
 TEST(AreaPicture, HoldsEachValueUntilTheNext) {
-  const Chart picture = area_picture(*build_area(spec_with("t"), {Result{{"t", "a"}, {row(0, 1), row(2, 3), row(5, 0)}}})).chart;
-  EXPECT_THAT(area_corners(picture, 0), ElementsAre(Pair(0, 1), Pair(2, 1), Pair(2, 3), Pair(5, 3), Pair(5, 0), Pair(5, 0), Pair(0, 0)));
+  const Chart picture =
+      area_picture(*build_area(spec_with("t"), {Result{{"t", "a"}, {row(0, 1), row(2, 3), row(5, 0)}}})).chart;
+  EXPECT_THAT(area_corners(picture, 0),
+              ElementsAre(Pair(0, 1), Pair(2, 1), Pair(2, 3), Pair(5, 3), Pair(5, 0), Pair(5, 0), Pair(0, 0)));
 }
 
 TEST(AreaPicture, SeriesStandOnThoseBefore) {
-  const Chart picture = area_picture(*build_area(spec_with("t"), {Result{{"t", "a", "b"}, {row(0, 1, 10), row(1, 1, 10)}}})).chart;
+  const Chart picture =
+      area_picture(*build_area(spec_with("t"), {Result{{"t", "a", "b"}, {row(0, 1, 10), row(1, 1, 10)}}})).chart;
   EXPECT_THAT(area_corners(picture, 1), ElementsAre(Pair(0, 11), Pair(1, 11), Pair(1, 1), Pair(0, 1)));
 }
 

@@ -47,7 +47,8 @@ TEST(ParseQuery, RefusesWhatItDoesNotKnow) {
   const auto parse = [](const std::string& text) { return [text] { parse_query(text, "t.sql"); }; };
   EXPECT_THAT(parse(with("-- captoin: x")),
               ThrowsMessage<UsageError>(AllOf(HasSubstr("t.sql:1"), HasSubstr("'captoin'"), HasSubstr("'caption'"))));
-  EXPECT_THAT(parse(with("-- column a: titel=\"x\"")), ThrowsMessage<UsageError>(AllOf(HasSubstr("t.sql:1"), HasSubstr("'titel'"))));
+  EXPECT_THAT(parse(with("-- column a: titel=\"x\"")),
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("t.sql:1"), HasSubstr("'titel'"))));
   EXPECT_THAT(parse(with("-- column a: format=\"pretty\"")), ThrowsMessage<UsageError>(HasSubstr("'pretty'")));
   EXPECT_THAT(parse(with("-- column a: digits=\"2\"")), ThrowsMessage<UsageError>(HasSubstr("whole number")));
   EXPECT_THAT(parse(with("-- column a: title=")), ThrowsMessage<UsageError>(HasSubstr("t.sql:1")));
@@ -109,9 +110,12 @@ TEST_F(DefinitionFolder, NamesFileAndKeyOfMistakes) {
               AllOf(HasSubstr("section"), HasSubstr("'tabel'"), HasSubstr("'table'")));
   EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 7"), HasSubstr("'heading' must be a text"));
   EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\nlevel = 3"), HasSubstr("'level'"));
-  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = '../t.sql'"), HasSubstr("'../t.sql'"));
-  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\nkind = 'pie'\nx='a'\ny='b'"),
-              HasSubstr("'pie'"));
+  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = '../t.sql'"),
+              HasSubstr("'../t.sql'"));
+  EXPECT_THAT(
+      error_of(
+          "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\nkind = 'pie'\nx='a'\ny='b'"),
+      HasSubstr("'pie'"));
   EXPECT_THAT(error_of("title = 'x'"), HasSubstr("[[section]]"));
 }
 
@@ -167,7 +171,8 @@ TEST_F(DefinitionFolder, ALineChartHasARoofWithATitle) {
   EXPECT_EQ(spec.roof_title, "peak of the device");
   EXPECT_THAT(error_of(line + "roof = 'peak'"),
               AllOf(HasSubstr("section 'H', chart: key 'roof' needs key 'roof_title'"), Not(HasSubstr("\n"))));
-  EXPECT_THAT(error_of(line + "roof_title = 'peak'"), HasSubstr("section 'H', chart: key 'roof_title' needs key 'roof'"));
+  EXPECT_THAT(error_of(line + "roof_title = 'peak'"),
+              HasSubstr("section 'H', chart: key 'roof_title' needs key 'roof'"));
   EXPECT_THAT(error_of(line + "roof = 7\nroof_title = 'peak'"), HasSubstr("'roof' must be a text"));
   for (const char* other : {"kind = 'bar'\nx = 'a'\ny = 'b'\n", "kind = 'area'\nx = 'a'\n", "kind = 'timeline'\n"}) {
     EXPECT_THAT(error_of(chart + other + "roof = 'peak'\nroof_title = 'peak'"),
@@ -176,7 +181,8 @@ TEST_F(DefinitionFolder, ALineChartHasARoofWithATitle) {
 }
 
 TEST_F(DefinitionFolder, OnlyATimelineHasPanels) {
-  const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\npanel = 'strategy'\n";
+  const std::string chart =
+      "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\npanel = 'strategy'\n";
   write(chart + "kind = 'timeline'");
   EXPECT_EQ(read_definition(folder_.path()).sections[0].charts[0].panel, "strategy");
   EXPECT_THAT(error_of(chart + "kind = 'line'\nx = 'a'\ny = 'b'"), HasSubstr("unknown key 'panel'"));
@@ -189,8 +195,10 @@ TEST_F(DefinitionFolder, NamesMistakesOfTimelinesAndAreas) {
   EXPECT_THAT(error_of(chart + "kind = 'area'"), HasSubstr("key 'x' is missing"));
   EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nseries = 'b'"), HasSubstr("'y'"));
   EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\ny_scale = 'log'"), HasSubstr("unknown key 'y_scale'"));
-  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nblocks = 't.sql'"), AllOf(HasSubstr("'blocks'"), HasSubstr("_ns")));
-  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nbands = '../t.sql'"), AllOf(HasSubstr("'bands'"), HasSubstr("'../t.sql'")));
+  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nblocks = 't.sql'"),
+              AllOf(HasSubstr("'blocks'"), HasSubstr("_ns")));
+  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nbands = '../t.sql'"),
+              AllOf(HasSubstr("'bands'"), HasSubstr("'../t.sql'")));
 }
 
 // A figure typed into prose could not be traced to a row.

@@ -62,7 +62,8 @@ TEST(MarkdownCode, FencesOutgrowBackticks) {
 
 TEST(EscapeLatex, MakesCommandsLiteral) {
   EXPECT_EQ(escape_latex("\\input{/etc}"), "\\textbackslash{}input\\{/\\allowbreak{}etc\\}");
-  EXPECT_EQ(escape_latex("50 % & #1 $x$ a_b^c~d"), "50 \\% \\& \\#1 \\$x\\$ a\\_\\allowbreak{}b\\textasciicircum{}c\\textasciitilde{}d");
+  EXPECT_EQ(escape_latex("50 % & #1 $x$ a_b^c~d"),
+            "50 \\% \\& \\#1 \\$x\\$ a\\_\\allowbreak{}b\\textasciicircum{}c\\textasciitilde{}d");
   EXPECT_EQ(escape_latex("^^41"), "\\textasciicircum{}\\textasciicircum{}41");
 }
 
@@ -71,7 +72,9 @@ TEST(EscapeLatex, NamesWhatTheFontsLack) {
   EXPECT_EQ(escape_latex("中"), "\\kymochar{4E2D}");
 }
 
-TEST(EscapeLatex, LetsLongWordsBreak) { EXPECT_THAT(escape_latex(std::string(60, 'a')), HasSubstr("a\\allowbreak{}a")); }
+TEST(EscapeLatex, LetsLongWordsBreak) {
+  EXPECT_THAT(escape_latex(std::string(60, 'a')), HasSubstr("a\\allowbreak{}a"));
+}
 
 TEST(EscapeTypst, MakesMarkupLiteral) {
   EXPECT_EQ(escape_typst("#image(\"x\") *b* _i_ $m$ `c` @r <l> [t]"),
@@ -88,7 +91,9 @@ TEST(EscapeTypst, LeavesOrdinaryNamesReadable) {
   EXPECT_EQ(typst_string("say \"x\\n\""), "\"say \\\"x\\\\n\\\"\"");
 }
 
-TEST(EscapeHtml, CoversTextAndAttributes) { EXPECT_EQ(escape_html("<a b=\"c\" d='e'>&"), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;"); }
+TEST(EscapeHtml, CoversTextAndAttributes) {
+  EXPECT_EQ(escape_html("<a b=\"c\" d='e'>&"), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
+}
 
 TEST(EscapeCsv, QuotesAndDisarms) {
   EXPECT_EQ(escape_csv("plain"), "plain");
@@ -107,8 +112,8 @@ class Hostile : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Hostile, StaysOnOneLine) {
   const std::string& name = GetParam();
-  for (const std::string& out :
-       {escape_markdown(name), escape_latex(name), escape_typst(name), typst_string(name), escape_html(name), markdown_code(name, true)}) {
+  for (const std::string& out : {escape_markdown(name), escape_latex(name), escape_typst(name), typst_string(name),
+                                 escape_html(name), markdown_code(name, true)}) {
     EXPECT_EQ(out.find_first_of("\n\r\t"), std::string::npos) << out;
     EXPECT_EQ(printable(out), out) << "is valid, printable UTF-8";
   }
@@ -130,7 +135,8 @@ TEST_P(Hostile, LatexBracesBalance) {
     } else if (out[i] == '}') {
       ASSERT_GE(--depth, 0) << out;
     } else {
-      EXPECT_EQ(std::string_view("%$#&^~").find(out[i]) == std::string_view::npos || out.substr(i - 1, 2) == "{^", true) << out;
+      EXPECT_EQ(std::string_view("%$#&^~").find(out[i]) == std::string_view::npos || out.substr(i - 1, 2) == "{^", true)
+          << out;
     }
   }
   EXPECT_EQ(depth, 0) << out;

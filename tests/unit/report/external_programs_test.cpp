@@ -53,8 +53,8 @@ void expect_compiles(const std::string& pdflatex, const Document& document) {
                      (folder.path() / "report.tex").string()};
   for (int turn = 0; turn < 2; ++turn) {
     const CommandResult result = run_command(options, 200);
-    ASSERT_EQ(result.end.exit_code, 0) << result.stdout_text.substr(result.stdout_text.size() > 2000 ? result.stdout_text.size() - 2000
-                                                                                                     : 0);
+    ASSERT_EQ(result.end.exit_code, 0) << result.stdout_text.substr(
+        result.stdout_text.size() > 2000 ? result.stdout_text.size() - 2000 : 0);
   }
   EXPECT_GT(fs::file_size(folder.path() / "report.pdf"), 10'000u);
   EXPECT_THAT(read_file(folder.path() / "report.log"), Not(HasSubstr("(/etc/passwd")));
@@ -89,7 +89,8 @@ TEST(Latex, CompilesTimelines) {
 /// Typst as the Python package of that name.
 CommandResult run_typst(const fs::path& folder) {
   SpawnOptions options;
-  options.command = {find_program({"python3"}), "-c", "import sys, typst; typst.compile(sys.argv[1], output=sys.argv[2])",
+  options.command = {find_program({"python3"}), "-c",
+                     "import sys, typst; typst.compile(sys.argv[1], output=sys.argv[2])",
                      (folder / "report.typ").string(), (folder / "report.pdf").string()};
   return run_command(options, 100);
 }

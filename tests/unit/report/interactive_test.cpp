@@ -117,7 +117,8 @@ TEST(InteractiveRows, SaysWhatIsTooDeep) {
 TEST(InteractiveRows, SmallestBlocksGoTogether) {
   Chart chart = sample_memory();
   chart.memory.blocks.clear();
-  for (std::int64_t i = 0; i < 50'100; ++i) chart.memory.blocks.push_back({5'000 + i / 100, 9'000, i < 100 ? 10 : 1000, 0, 0, 0});
+  for (std::int64_t i = 0; i < 50'100; ++i)
+    chart.memory.blocks.push_back({5'000 + i / 100, 9'000, i < 100 ? 10 : 1000, 0, 0, 0});
   const Json blocks = rows_of(chart)["blocks"];
   EXPECT_EQ(blocks["start"].size(), kMostInteractiveBlocks);
   EXPECT_EQ(blocks["restBytes"], (Json::array({1000, 0}))) << "a hundred blocks of ten bytes";
@@ -146,8 +147,8 @@ std::string between(const std::string& text, const std::string& begin, const std
 TEST(InteractiveHtml, OnlyTheOneScriptMayRun) {
   const std::string html = html_of(sample_timeline());
   EXPECT_THAT(page_script_source(), MatchesRegex("'sha256-[A-Za-z0-9+/]{43}='"));
-  EXPECT_THAT(html,
-              HasSubstr("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src " + page_script_source() + ";"));
+  EXPECT_THAT(html, HasSubstr("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src " +
+                              page_script_source() + ";"));
   std::size_t at = 0;
   EXPECT_EQ(between(html, "<script>", "</script>", at), page_script());
   EXPECT_EQ(between(html, "<script>", "</script>", at), "");
@@ -174,7 +175,8 @@ TEST(InteractiveHtml, HostileNamesStayInTheirRows) {
   }
   EXPECT_EQ(found, 3u);
   std::size_t scripts = 0;
-  for (std::size_t place = html.find("<script"); place != std::string::npos; place = html.find("<script", place + 1)) ++scripts;
+  for (std::size_t place = html.find("<script"); place != std::string::npos; place = html.find("<script", place + 1))
+    ++scripts;
   EXPECT_EQ(scripts, 4u);
 }
 

@@ -30,7 +30,9 @@ Column column(NumberFormat::Kind kind, int digits = 2) {
   return each;
 }
 
-std::string pm(const std::string& value, const std::string& uncertainty) { return value + "\u00A0±\u00A0" + uncertainty; }
+std::string pm(const std::string& value, const std::string& uncertainty) {
+  return value + "\u00A0±\u00A0" + uncertainty;
+}
 
 using Kind = NumberFormat::Kind;
 
@@ -41,7 +43,8 @@ TEST(Number, MeasuredShowsTwoDigitsOfTheUncertainty) {
 }
 
 TEST(Number, MeasuredKeepsThreeToSixDigitsOfTheValue) {
-  EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.613, 85.3)), pm("20.6", "85.3")) << "an uncertainty above the value";
+  EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.613, 85.3)), pm("20.6", "85.3"))
+      << "an uncertainty above the value";
   EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.6131234, 0.0000012)), pm("20.6131", "0.0000"));
   EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.613, 0.0)), pm("20.61", "0.00"));
   EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.6134)), "20.61") << "one sample has no uncertainty";
@@ -63,7 +66,9 @@ TEST(Number, IntegersAndGroups) {
   EXPECT_EQ(grouped("-12345.678", ","), "-12,345.678");
 }
 
-TEST(Number, BytesHaveTheirOwnUnit) { EXPECT_EQ(plain_text(column(Kind::kBytes), integer(1610612736)), "1.50\u00A0GiB"); }
+TEST(Number, BytesHaveTheirOwnUnit) {
+  EXPECT_EQ(plain_text(column(Kind::kBytes), integer(1610612736)), "1.50\u00A0GiB");
+}
 
 TEST(Number, WhatIsNoNumberIsWritten) {
   Cell state;

@@ -37,10 +37,11 @@ Spans first_spans(const Prose& prose) { return std::get<Paragraph>(prose.at(0)).
 TEST(ParseProse, KnowsParagraphsListsAndStyles) {
   const Prose prose = parse_prose("one *two* `three`\nstill\n\n- a\n\n- **b**\nend");
   ASSERT_EQ(prose.size(), 3u);
-  EXPECT_EQ(
-      first_spans(prose),
-      (Spans{
-          {Style::kPlain, "one "}, {Style::kEmphasis, "two"}, {Style::kPlain, " "}, {Style::kCode, "three"}, {Style::kPlain, " still"}}));
+  EXPECT_EQ(first_spans(prose), (Spans{{Style::kPlain, "one "},
+                                       {Style::kEmphasis, "two"},
+                                       {Style::kPlain, " "},
+                                       {Style::kCode, "three"},
+                                       {Style::kPlain, " still"}}));
   EXPECT_EQ(std::get<List>(prose[1]).items.size(), 2u) << "a blank line does not end a list";
   EXPECT_EQ(std::get<List>(prose[1]).items[1], (Spans{{Style::kStrong, "b"}}));
 }
@@ -73,9 +74,9 @@ TEST(RenderProse, WhatIsMissingIsFalse) {
 }
 
 TEST(RenderProse, RefusesUnknownNames) {
-  EXPECT_THAT(
-      [] { render_prose(spec("{{v.mss}}"), answers(kOneRow), "report.toml: section 'A'"); },
-      ThrowsMessage<UsageError>(::testing::AllOf(HasSubstr("report.toml: section 'A'"), HasSubstr("'v.mss'"), HasSubstr("'v.ms'"))));
+  EXPECT_THAT([] { render_prose(spec("{{v.mss}}"), answers(kOneRow), "report.toml: section 'A'"); },
+              ThrowsMessage<UsageError>(
+                  ::testing::AllOf(HasSubstr("report.toml: section 'A'"), HasSubstr("'v.mss'"), HasSubstr("'v.ms'"))));
 }
 
 TEST(RenderProse, RefusesUnescapedTags) {
@@ -89,8 +90,10 @@ TEST(RenderProse, RefusesUnescapedTags) {
 TEST(RenderProse, RefusesSeveralRowsAndUnknownColumns) {
   Result two = kOneRow;
   two.rows.push_back(two.rows[0]);
-  EXPECT_THAT([&] { render_prose(spec("{{v.ms}}"), answers(two), "here"); }, ThrowsMessage<UsageError>(HasSubstr("2 rows")));
-  EXPECT_THAT([] { render_prose(spec(""), answers({{"other"}, {}}), "here"); }, ThrowsMessage<UsageError>(HasSubstr("no column 'ms'")));
+  EXPECT_THAT([&] { render_prose(spec("{{v.ms}}"), answers(two), "here"); },
+              ThrowsMessage<UsageError>(HasSubstr("2 rows")));
+  EXPECT_THAT([] { render_prose(spec(""), answers({{"other"}, {}}), "here"); },
+              ThrowsMessage<UsageError>(HasSubstr("no column 'ms'")));
 }
 
 }  // namespace

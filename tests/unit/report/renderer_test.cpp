@@ -41,11 +41,21 @@ void expect_golden(const std::string& name, const std::string& content) {
   EXPECT_EQ(read_file(file), content) << file;
 }
 
-TEST(Golden, Markdown) { expect_golden("report.md", files_of(*make_markdown_renderer(), sample_document()).at("report.md")); }
-TEST(Golden, Latex) { expect_golden("report.tex", files_of(*make_latex_renderer(), sample_document()).at("report.tex")); }
-TEST(Golden, Typst) { expect_golden("report.typ", files_of(*make_typst_renderer(), sample_document()).at("report.typ")); }
-TEST(Golden, Csv) { expect_golden("times.csv", files_of(*make_csv_renderer(), sample_document()).at("tables/times.csv")); }
-TEST(Golden, BarSvg) { expect_golden("bars.svg", files_of(*make_markdown_renderer(), sample_document()).at("figures/bars.svg")); }
+TEST(Golden, Markdown) {
+  expect_golden("report.md", files_of(*make_markdown_renderer(), sample_document()).at("report.md"));
+}
+TEST(Golden, Latex) {
+  expect_golden("report.tex", files_of(*make_latex_renderer(), sample_document()).at("report.tex"));
+}
+TEST(Golden, Typst) {
+  expect_golden("report.typ", files_of(*make_typst_renderer(), sample_document()).at("report.typ"));
+}
+TEST(Golden, Csv) {
+  expect_golden("times.csv", files_of(*make_csv_renderer(), sample_document()).at("tables/times.csv"));
+}
+TEST(Golden, BarSvg) {
+  expect_golden("bars.svg", files_of(*make_markdown_renderer(), sample_document()).at("figures/bars.svg"));
+}
 TEST(Golden, HtmlBody) {
   const std::string html = files_of(*make_html_renderer(), sample_document()).at("report.html");
   expect_golden("body.html", html.substr(html.find("<body>")));
@@ -60,12 +70,14 @@ TEST(Golden, AreaSvg) { expect_golden("memory.svg", standalone_svg(testing::samp
 TEST(Golden, AreaPgf) { expect_golden("memory.tex", pgfplots_picture(testing::sample_memory())); }
 TEST(Golden, AreaRows) { expect_golden("memory.json", interactive_rows(testing::sample_memory())); }
 
-// Takes the page's own script away, and leaves the elements that hold rows without their content: browsers read neither as markup.
+// Takes the page's own script away, and leaves the elements that hold rows without their content: browsers read neither
+// as markup.
 std::string without_scripts(std::string html) {
   const std::string own = "<script>" + page_script() + "</script>";
   if (const std::size_t at = html.find(own); at != std::string::npos) html.erase(at, own.size());
   const std::string open = "<script type=\"application/json\">";
-  for (std::size_t at = html.find(open); at != std::string::npos; at = html.find(open)) html.erase(at, html.find("</script>", at) + 9 - at);
+  for (std::size_t at = html.find(open); at != std::string::npos; at = html.find(open))
+    html.erase(at, html.find("</script>", at) + 9 - at);
   return html;
 }
 
@@ -148,7 +160,8 @@ std::vector<std::pair<double, double>> bars_of(const std::string& svg) {
 TEST(Svg, StackedBarsStandOnEachOther) {
   Chart chart = sample_chart(ChartKind::kBar);
   chart.stacked = true;
-  chart.series = {{"forward", {{0, 10.0, {}, ""}, {1, 40.0, {}, ""}}}, {"backward", {{0, 20.0, {}, ""}, {1, {}, {}, "OOM"}}}};
+  chart.series = {{"forward", {{0, 10.0, {}, ""}, {1, 40.0, {}, ""}}},
+                  {"backward", {{0, 20.0, {}, ""}, {1, {}, {}, "OOM"}}}};
   const auto bars = bars_of(inline_svg(chart));
   ASSERT_EQ(bars.size(), 3u);
   EXPECT_NEAR(bars[2].first + bars[2].second, bars[0].first, 0.11);  // backward ends where forward begins
@@ -170,7 +183,8 @@ TEST(Pgf, StackedBarsHaveAFigureAtEveryPlace) {
 
 TEST(Svg, LinesBreakAtMissingPoints) {
   Chart chart = sample_chart(ChartKind::kLine);
-  chart.series = {{"a", {{128, 1.0, {}, ""}, {256, 2.0, {}, ""}, {512, {}, {}, "OOM"}, {1024, 3.0, {}, ""}, {2048, 4.0, {}, ""}}}};
+  chart.series = {
+      {"a", {{128, 1.0, {}, ""}, {256, 2.0, {}, ""}, {512, {}, {}, "OOM"}, {1024, 3.0, {}, ""}, {2048, 4.0, {}, ""}}}};
   const std::string svg = inline_svg(chart);
   EXPECT_NE(svg.find("<polyline"), svg.rfind("<polyline"));
 }
@@ -281,8 +295,10 @@ TEST(Csv, TimelinesAndAreasGiveTheirRows) {
   ASSERT_EQ(files.size(), 4u);
   const auto bars = parse_csv(files.at("charts/timeline.csv"));
   ASSERT_EQ(bars.size(), 8u);
-  EXPECT_EQ(bars[1], (std::vector<std::string>{"GPU", "stream 7", "1000000", "1900000", "gemm", "matmul", "grid 8", ""}));
-  EXPECT_EQ(parse_csv(files.at("charts/memory.csv"))[0], (std::vector<std::string>{"time (ns)", "weights (bytes)", "activations (bytes)"}));
+  EXPECT_EQ(bars[1],
+            (std::vector<std::string>{"GPU", "stream 7", "1000000", "1900000", "gemm", "matmul", "grid 8", ""}));
+  EXPECT_EQ(parse_csv(files.at("charts/memory.csv"))[0],
+            (std::vector<std::string>{"time (ns)", "weights (bytes)", "activations (bytes)"}));
   EXPECT_EQ(parse_csv(files.at("charts/memory.csv"))[2], (std::vector<std::string>{"6000", "4194304", "2097152"}));
   EXPECT_EQ(parse_csv(files.at("charts/memory.bands.csv"))[1], (std::vector<std::string>{"forward", "6000", "8000"}));
   EXPECT_EQ(parse_csv(files.at("charts/memory.blocks.csv"))[1][1], "") << "alive at the end";
@@ -293,12 +309,13 @@ TEST(Csv, PanelsAreAColumn) {
   document.sections.push_back({"Charts", 1, {testing::sample_panels()}});
   const auto bars = parse_csv(files_of(*make_csv_renderer(), document).at("charts/panels.csv"));
   EXPECT_EQ(bars[0][0], "panel");
-  EXPECT_EQ(bars[3],
-            (std::vector<std::string>{"beside: 1 ms", "GPU", "streams", "300000", "1000000", "all_reduce", "communication", "", ""}));
+  EXPECT_EQ(bars[3], (std::vector<std::string>{"beside: 1 ms", "GPU", "streams", "300000", "1000000", "all_reduce",
+                                               "communication", "", ""}));
 }
 
 TEST(Csv, HostileTimelinesComeBackDisarmed) {
-  const auto rows = parse_csv(files_of(*make_csv_renderer(), testing::hostile_timelines()).at("charts/hostile-timeline.csv"));
+  const auto rows =
+      parse_csv(files_of(*make_csv_renderer(), testing::hostile_timelines()).at("charts/hostile-timeline.csv"));
   ASSERT_EQ(rows.size(), testing::hostile_names().size() + 1);
   for (const auto& row : rows) {
     ASSERT_EQ(row.size(), 8u);
@@ -336,20 +353,23 @@ TEST(Latex, LeavesRoomForTheSign) {
   Document document = sample_document();
   auto& table = std::get<Table>(document.sections[0].blocks[0]);
   fill_with_numbers(table, {NumberFormat::Kind::kFixed, 1}, {{12.5, 12.5}, {12.5, -9.5}});
-  EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), HasSubstr("S[table-format=2.1]S[table-format=-2.1]"));
+  EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"),
+              HasSubstr("S[table-format=2.1]S[table-format=-2.1]"));
 }
 
 TEST(Typst, WideTablesLieAcrossAndTheirLongNamesMayBreak) {
   Document document = sample_document();
   auto& table = std::get<Table>(document.sections[0].blocks[0]);
   table.rows.front().front().text = "a_very_long_name_of/a_workload";
-  EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"), Not(HasSubstr("\\u{200b}"))) << "there is room";
+  EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"), Not(HasSubstr("\\u{200b}")))
+      << "there is room";
   for (int i = 0; i < 9; ++i) {
     table.columns.push_back(table.columns.front());
     for (auto& row : table.rows) row.push_back(row.front());
   }
   EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"),
-              ::testing::AllOf(HasSubstr("#page(flipped: true)[\n#figure("), HasSubstr("raw(\"a_\\u{200b}very_\\u{200b}long_")));
+              ::testing::AllOf(HasSubstr("#page(flipped: true)[\n#figure("),
+                               HasSubstr("raw(\"a_\\u{200b}very_\\u{200b}long_")));
 }
 
 TEST(Typst, NumbersWithExponentsAndSignsAreSetAsSuch) {

@@ -45,8 +45,8 @@ std::string row_with(const std::string& text, const std::vector<std::string>& wo
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
-    const bool all =
-        std::all_of(words.begin(), words.end(), [&line](const std::string& word) { return line.find(word) != std::string::npos; });
+    const bool all = std::all_of(words.begin(), words.end(),
+                                 [&line](const std::string& word) { return line.find(word) != std::string::npos; });
     if (all && line.starts_with("|")) return line;
     begin = end + 1;
   }
@@ -61,7 +61,8 @@ TEST_F(MakeReport, WritesAllFormatsMainFilesFirst) {
   EXPECT_EQ(files[1].filename(), "report.tex");
   EXPECT_EQ(files[2].filename(), "report.typ");
   EXPECT_EQ(files[3].filename(), "report.html");
-  EXPECT_EQ((std::set<fs::path>(files.begin(), files.end()).size()), files.size()) << "pictures that two formats share are there once";
+  EXPECT_EQ((std::set<fs::path>(files.begin(), files.end()).size()), files.size())
+      << "pictures that two formats share are there once";
   EXPECT_EQ(files.back().extension(), ".csv");
   for (const fs::path& file : files) EXPECT_TRUE(fs::is_regular_file(file)) << file;
   for (const auto& entry : fs::directory_iterator(folder_.path()))
@@ -106,9 +107,9 @@ TEST_F(MakeReport, ANewerRunOfAnotherSuiteTakesNothingAway) {
   run.suite = "quick";
   run.suite_case = "model";
   later.add(run);
-  EXPECT_THAT(
-      row_with(read_file(make_report(later.database(), {own_report("cs336"), out_, {"markdown"}, {}})[0]), {"small", "256", "1.90"}),
-      Not(::testing::IsEmpty()));
+  EXPECT_THAT(row_with(read_file(make_report(later.database(), {own_report("cs336"), out_, {"markdown"}, {}})[0]),
+                       {"small", "256", "1.90"}),
+              Not(::testing::IsEmpty()));
 }
 
 TEST_F(MakeReport, RunsOfTheSameNameKeepTheirOwnBars) {
@@ -201,7 +202,8 @@ TEST_F(MakeReport, HostileRunsComeOutInAllFormats) {
 
 TEST_F(MakeReport, RefusesWhatItDoesNotKnow) {
   sample_.add({});
-  EXPECT_THAT([&] { make("cs336", {"htlm"}); }, ThrowsMessage<UsageError>(AllOf(HasSubstr("'htlm'"), HasSubstr("'html'"))));
+  EXPECT_THAT([&] { make("cs336", {"htlm"}); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("'htlm'"), HasSubstr("'html'"))));
   EXPECT_THROW(make_report(sample_.database(), {"no_such_report", out_, {"html"}, {}}), UsageError);
   EXPECT_THROW(make_report(sample_.database(), {folder_.path().string(), out_, {"html"}, {}}), UsageError);
   EXPECT_FALSE(fs::exists(out_));
@@ -213,11 +215,12 @@ TEST_F(MakeReport, RefusesAnEmptySelection) {
 }
 
 // A report of one chart; `sides` are further queries by file name.
-std::vector<fs::path> make_chart(SampleDatabase& sample, const fs::path& folder, const std::string& keys, const std::string& sql,
-                                 const std::map<std::string, std::string>& sides = {}) {
+std::vector<fs::path> make_chart(SampleDatabase& sample, const fs::path& folder, const std::string& keys,
+                                 const std::string& sql, const std::map<std::string, std::string>& sides = {}) {
   const fs::path own = folder / "own";
   fs::create_directories(own);
-  write_file(own / "report.toml", "title = 'T'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 'chart.sql'\n" + keys);
+  write_file(own / "report.toml",
+             "title = 'T'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 'chart.sql'\n" + keys);
   write_file(own / "chart.sql", "-- caption: Captioned.\n-- empty: Nothing here.\n" + sql);
   for (const auto& [name, text] : sides) write_file(own / name, text);
   return make_report(sample.database(), {own.string(), folder / "out", {"markdown", "latex", "html", "csv"}, {}});
@@ -225,21 +228,25 @@ std::vector<fs::path> make_chart(SampleDatabase& sample, const fs::path& folder,
 
 TEST_F(MakeReport, TimelinesComeOutInAllFormats) {
   sample_.add({});
-  const auto files = make_chart(sample_, folder_.path(), "kind = 'timeline'\nsplit = 'run'\n",
-                                "SELECT 'stream' AS lane, 0 AS start_ns, 5 AS end_ns, 'gemm' AS label, 'matmul' AS class, column1 AS run "
-                                "FROM (VALUES (1), (2))");
+  const auto files = make_chart(
+      sample_, folder_.path(), "kind = 'timeline'\nsplit = 'run'\n",
+      "SELECT 'stream' AS lane, 0 AS start_ns, 5 AS end_ns, 'gemm' AS label, 'matmul' AS class, column1 AS run "
+      "FROM (VALUES (1), (2))");
   const std::string text = read_file(files[0]);
-  EXPECT_THAT(text, AllOf(HasSubstr("figures/chart-1.svg"), HasSubstr("figures/chart-2.svg"), HasSubstr("Captioned. 2.")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("figures/chart-1.svg"), HasSubstr("figures/chart-2.svg"), HasSubstr("Captioned. 2.")));
   EXPECT_THAT(read_file(files[2]), AllOf(HasSubstr("kymo-chart-box"), HasSubstr("\"kind\":\"timeline\"")));
   EXPECT_TRUE(fs::exists(out_ / "charts/chart-1.csv"));
 }
 
 TEST_F(MakeReport, AreasTakeTheirBandsAndBlocksByPart) {
   sample_.add({});
-  make_chart(sample_, folder_.path(), "kind = 'area'\nx = 'time_ns'\nsplit = 'run'\nbands = 'bands.sql'\nblocks = 'blocks.sql'\n",
-             "SELECT column1 AS time_ns, column2 AS used, column3 AS run FROM (VALUES (0, 5, 'a'), (9, 7, 'a'), (0, 1, 'b'))",
-             {{"bands.sql", "SELECT 'forward' AS label, 0 AS start, 4 AS \"end\", 'a' AS run"},
-              {"blocks.sql", "SELECT 0 AS start_ns, NULL AS end_ns, 5 AS bytes, 'w' AS label, 'c' AS category"}});
+  make_chart(
+      sample_, folder_.path(),
+      "kind = 'area'\nx = 'time_ns'\nsplit = 'run'\nbands = 'bands.sql'\nblocks = 'blocks.sql'\n",
+      "SELECT column1 AS time_ns, column2 AS used, column3 AS run FROM (VALUES (0, 5, 'a'), (9, 7, 'a'), (0, 1, 'b'))",
+      {{"bands.sql", "SELECT 'forward' AS label, 0 AS start, 4 AS \"end\", 'a' AS run"},
+       {"blocks.sql", "SELECT 0 AS start_ns, NULL AS end_ns, 5 AS bytes, 'w' AS label, 'c' AS category"}});
   EXPECT_TRUE(fs::exists(out_ / "charts/chart-a.bands.csv"));
   EXPECT_FALSE(fs::exists(out_ / "charts/chart-b.bands.csv"));
   EXPECT_TRUE(fs::exists(out_ / "charts/chart-b.blocks.csv")) << "a query without the column serves every part";
@@ -259,14 +266,18 @@ TEST_F(MakeReport, WhatAllRowsShareIsToldByTheCaption) {
   fs::create_directory(own);
   write_file(own / "report.toml", "title = 'T'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = 'steps.sql'\n");
   const auto make_of = [&](const std::string& rows, const std::string& format) {
-    write_file(own / "steps.sql",
-               "-- caption: Steps by kind.\n-- empty: e\n-- column a: title=\"case\", once=true\n-- column b: once=true\n" + rows);
+    write_file(
+        own / "steps.sql",
+        "-- caption: Steps by kind.\n-- empty: e\n-- column a: title=\"case\", once=true\n-- column b: once=true\n" +
+            rows);
     return read_file(make_report(sample_.database(), {own.string(), out_, {format}, {}})[0]);
   };
   const std::string alike = "SELECT 'xl, 2 ranks' AS a, column1 AS b FROM (VALUES ('flat'), ('naive'))";
-  EXPECT_THAT(make_of(alike, "markdown"), AllOf(HasSubstr("Steps by kind: xl, 2 ranks."), HasSubstr("| b |"), Not(HasSubstr("case"))));
+  EXPECT_THAT(make_of(alike, "markdown"),
+              AllOf(HasSubstr("Steps by kind: xl, 2 ranks."), HasSubstr("| b |"), Not(HasSubstr("case"))));
   EXPECT_EQ(make_of(alike, "csv"), "case,b\r\n\"xl, 2 ranks\",flat\r\n\"xl, 2 ranks\",naive\r\n");
-  EXPECT_THAT(make_of("SELECT 'xl' AS a, 'flat' AS b", "markdown"), AllOf(HasSubstr("Steps by kind: xl."), HasSubstr("| flat |")));
+  EXPECT_THAT(make_of("SELECT 'xl' AS a, 'flat' AS b", "markdown"),
+              AllOf(HasSubstr("Steps by kind: xl."), HasSubstr("| flat |")));
   EXPECT_THAT(make_of("SELECT column1 AS a, 1 AS b FROM (VALUES ('xl'), (NULL))", "markdown"),
               AllOf(HasSubstr("Steps by kind.\n"), HasSubstr("| case | b |")))
       << "a row without it is not alike";
@@ -280,17 +291,11 @@ TEST_F(MakeReport, AWrongQueryLeavesTheOldReportAlone) {
   fs::create_directory(own);
   write_file(own / "report.toml", "title = 'T'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = 'bad.sql'\n");
   write_file(own / "bad.sql", "-- caption: c\n-- empty: e\nSELECT nonsense FROM nowhere");
-  EXPECT_THAT(
-      [&] {
-        make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}});
-      },
-      ThrowsMessage<UsageError>(HasSubstr("bad.sql")));
+  EXPECT_THAT([&] { make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}}); },
+              ThrowsMessage<UsageError>(HasSubstr("bad.sql")));
   write_file(own / "bad.sql", "-- caption: c\n-- empty: e\n-- column x: title=\"y\"\nSELECT 1 AS z");
-  EXPECT_THAT(
-      [&] {
-        make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}});
-      },
-      ThrowsMessage<UsageError>(HasSubstr("no column 'x'")));
+  EXPECT_THAT([&] { make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}}); },
+              ThrowsMessage<UsageError>(HasSubstr("no column 'x'")));
   write_file(own / "bad.sql", "-- caption: c\n-- empty: e\nDELETE FROM run");
   EXPECT_THROW(make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}}), UsageError);
   EXPECT_EQ(read_file(out_ / "report.md"), "old");

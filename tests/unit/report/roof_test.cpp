@@ -47,8 +47,8 @@ Chart roofed(double value) {
 }
 
 TEST(BuildRoof, EachPartHasItsOwnOrNone) {
-  const auto charts = charts_of({row(1, 10, 100.5, "a"), row(2, 20, 100.5, "a"), row(1, 5, 50, "b"), row(2, 6, nullptr, "b"),
-                                 row(1, 7, nullptr, "c"), row(2, 8, nullptr, "c")});
+  const auto charts = charts_of({row(1, 10, 100.5, "a"), row(2, 20, 100.5, "a"), row(1, 5, 50, "b"),
+                                 row(2, 6, nullptr, "b"), row(1, 7, nullptr, "c"), row(2, 8, nullptr, "c")});
   ASSERT_EQ(charts.size(), 3u);
   EXPECT_EQ(charts[0].roof->title, "peak of the device");
   EXPECT_EQ(charts[0].roof->value, 100.5);
@@ -65,13 +65,13 @@ TEST(BuildRoof, OfSeveralTheLargestIsDrawnAndSaidToBe) {
 
 TEST(BuildRoof, NamesWhatIsNoNumber) {
   EXPECT_THAT(
-      [] {
-        charts_of({row(1, 10, 100, "a"), row(2, 20, "fa\nst", "a")});
-      },
+      [] { charts_of({row(1, 10, 100, "a"), row(2, 20, "fa\nst", "a")}); },
       ThrowsMessage<UsageError>("rate.sql: column 'peak', a roof, must hold finite numbers or NULL, not 'fa\\nst'"));
-  EXPECT_THAT([] { charts_of({row(1, 10, INFINITY, "a")}); }, ThrowsMessage<UsageError>(HasSubstr("must hold finite numbers or NULL")));
-  EXPECT_THAT([] { charts_of({row(1, 10, 100, "a")}, "paek"); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("rate.sql: the query has no column 'paek'"), HasSubstr("'peak'"))));
+  EXPECT_THAT([] { charts_of({row(1, 10, INFINITY, "a")}); },
+              ThrowsMessage<UsageError>(HasSubstr("must hold finite numbers or NULL")));
+  EXPECT_THAT(
+      [] { charts_of({row(1, 10, 100, "a")}, "paek"); },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("rate.sql: the query has no column 'paek'"), HasSubstr("'peak'"))));
 }
 
 TEST(BuildRoof, AloneMakesNoChart) { EXPECT_TRUE(charts_of({row(1, nullptr, 100, "a")}).empty()); }
@@ -101,7 +101,8 @@ TEST(RoofLabel, HasValueAndUnit) {
 
 // Height and ends of the dashed lines of an SVG.
 std::vector<std::array<double, 3>> dashes_of(const std::string& svg) {
-  static const std::regex kLine(R"re(<line class="ka" x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)"[^>]*stroke-dasharray)re");
+  static const std::regex kLine(
+      R"re(<line class="ka" x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)"[^>]*stroke-dasharray)re");
   std::vector<std::array<double, 3>> lines;
   for (std::sregex_iterator it(svg.begin(), svg.end(), kLine), end; it != end; ++it)
     lines.push_back({std::stod((*it)[2]), std::stod((*it)[1]), std::stod((*it)[3])});
@@ -115,7 +116,8 @@ TEST(SvgRoof, StandsWhereTheFiguresOfItsHeightDo) {
     const std::string svg = inline_svg(chart);
     const auto lines = dashes_of(svg);
     ASSERT_EQ(lines.size(), 2u) << "the line and its sample in the legend";
-    static const std::regex kHighest(R"re(<rect class="kf1"[^>]* y="([\d.]+)" width="7" height="7"[^>]*><title>256.000, large: 41)re");
+    static const std::regex kHighest(
+        R"re(<rect class="kf1"[^>]* y="([\d.]+)" width="7" height="7"[^>]*><title>256.000, large: 41)re");
     std::smatch match;
     ASSERT_TRUE(std::regex_search(svg, match, kHighest));
     const auto& line = lines[0][2] - lines[0][1] > 100 ? lines[0] : lines[1];
@@ -138,7 +140,8 @@ TEST(SvgRoof, ASingleSeriesHasTheRoofAloneInItsLegend) {
 
 TEST(PgfRoof, IsDrawnAndNamedOnce) {
   const std::string picture = pgfplots_picture(roofed(989.5));
-  EXPECT_THAT(picture, HasSubstr("({rel axis cs:0,0} |- {axis cs:128,989.5}) -- ({rel axis cs:1,0} |- {axis cs:128,989.5})"));
+  EXPECT_THAT(picture,
+              HasSubstr("({rel axis cs:0,0} |- {axis cs:128,989.5}) -- ({rel axis cs:1,0} |- {axis cs:128,989.5})"));
   EXPECT_THAT(picture, HasSubstr("\\addlegendentry{peak of the device (989.5 ms)}"));
   EXPECT_THAT(picture, Not(HasSubstr("forget plot")));
   Chart chart = roofed(989.5);

@@ -41,7 +41,8 @@ void add_step(event::PassRecord& record, const SampleRun& run, std::int64_t step
   whole.host_ns = clock_ns - begin_ns + 20'000;
   if (run.on_gpu) whole.device_ns = clock_ns - begin_ns;
   record.samples.push_back(whole);
-  if (run.on_gpu) record.gpu_samples.push_back({step, clock_ns, 1200 + 90 * std::min<std::int64_t>(step, 5), 2600, 350'000, 55, 0});
+  if (run.on_gpu)
+    record.gpu_samples.push_back({step, clock_ns, 1200 + 90 * std::min<std::int64_t>(step, 5), 2600, 350'000, 55, 0});
   clock_ns += 100'000;
 }
 
@@ -61,8 +62,10 @@ event::PassRecord time_record(const SampleRun& run) {
   std::int64_t clock_ns = 1'000'000;
   const std::int64_t steps = run.status == "ok" ? run.warmup + run.steps : 0;
   for (std::int64_t step = 0; step < steps; ++step) add_step(record, run, step, clock_ns);
-  if (run.gflop > 0 && !run.phases_ms.empty()) record.work.push_back({run.phases_ms[0].first, run.gflop * 1e9, run.gflop * 1e7});
-  if (run.workload == "transformer_lm") record.metrics.push_back({event::MetricLevel::kRun, -1, "", "parameters", 128.6e6, "", ""});
+  if (run.gflop > 0 && !run.phases_ms.empty())
+    record.work.push_back({run.phases_ms[0].first, run.gflop * 1e9, run.gflop * 1e7});
+  if (run.workload == "transformer_lm")
+    record.metrics.push_back({event::MetricLevel::kRun, -1, "", "parameters", 128.6e6, "", ""});
   if (!run.loss.empty()) record.losses.push_back({"kymo_cuda", 12, run.loss});
   record.memory.resident_bytes = 412'000'000;
   if (run.on_gpu) {
@@ -70,7 +73,8 @@ event::PassRecord time_record(const SampleRun& run) {
     record.memory.reserved_bytes = 2'147'483'648;
   }
   record.device = device_of(run);
-  if (run.status == "oom") record.out_of_memory = event::OutOfMemory{"device", 2'000'000'000, 150'000'000, 84'000'000'000};
+  if (run.status == "oom")
+    record.out_of_memory = event::OutOfMemory{"device", 2'000'000'000, 150'000'000, 84'000'000'000};
   return record;
 }
 
@@ -78,8 +82,8 @@ event::PassRecord verify_record(const SampleRun& run) {
   event::PassRecord record;
   record.device = device_of(run);
   const bool passed = run.verification == "passed";
-  record.checks.push_back({"output", passed ? event::CheckOutcome::kPassed : event::CheckOutcome::kUnavailable, 1e-6, 1e-5, 1e-4,
-                           "float64 on the CPU", passed ? "" : "the reference needs 180 GiB"});
+  record.checks.push_back({"output", passed ? event::CheckOutcome::kPassed : event::CheckOutcome::kUnavailable, 1e-6,
+                           1e-5, 1e-4, "float64 on the CPU", passed ? "" : "the reference needs 180 GiB"});
   return record;
 }
 
@@ -93,8 +97,11 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 SampleDatabase::SampleDatabase(const std::filesystem::path& folder, const std::string& command)
-    : folder_(folder), database_(std::make_unique<store::ResultsDatabase>(folder / "results.db", store::ResultsDatabase::Mode::kCreate)) {
-  invocation_ = database_->begin_invocation(command, {{"cpu", "Sample CPU, 8 cores"}, {"kernel", "Linux 6.1"}, {"torch", "2.11.0"}});
+    : folder_(folder),
+      database_(
+          std::make_unique<store::ResultsDatabase>(folder / "results.db", store::ResultsDatabase::Mode::kCreate)) {
+  invocation_ = database_->begin_invocation(
+      command, {{"cpu", "Sample CPU, 8 cores"}, {"kernel", "Linux 6.1"}, {"torch", "2.11.0"}});
 }
 
 std::int64_t SampleDatabase::add(const SampleRun& run) {
@@ -118,7 +125,8 @@ std::int64_t SampleDatabase::add(const SampleRun& run) {
     for (const measure::Pass pass : {measure::Pass::kVerify, measure::Pass::kTime}) {
       if (pass == measure::Pass::kVerify && run.verification.empty()) continue;
       files.push_back(folder_ / ("RUN-" + std::to_string(run_id) + "-0-" + measure::to_string(pass) + ".kymo"));
-      store::write_rank_file(files.back(), run_id, 0, pass, pass == measure::Pass::kTime ? time_record(run) : verify_record(run));
+      store::write_rank_file(files.back(), run_id, 0, pass,
+                             pass == measure::Pass::kTime ? time_record(run) : verify_record(run));
       workers.push_back({0, pass, 4711, "sample-host", run.status, "", ""});
     }
   }

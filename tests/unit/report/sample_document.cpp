@@ -82,8 +82,10 @@ Chart sample_chart(ChartKind kind) {
     chart.series = {{"forward", {{0, 10.0, 0.5, ""}, {1, 40.0, 2.0, ""}}},
                     {"backward", {{0, 19.0, 0.8, ""}, {1, std::nullopt, std::nullopt, "OOM"}}}};
   } else {
-    chart.series = {{"small", {{128, 5.0, 0.2, ""}, {256, 10.0, 0.4, ""}, {512, 21.0, 0.3, ""}}},
-                    {"large", {{128, 20.0, std::nullopt, ""}, {256, 41.0, std::nullopt, ""}, {512, std::nullopt, std::nullopt, "OOM"}}}};
+    chart.series = {
+        {"small", {{128, 5.0, 0.2, ""}, {256, 10.0, 0.4, ""}, {512, 21.0, 0.3, ""}}},
+        {"large",
+         {{128, 20.0, std::nullopt, ""}, {256, 41.0, std::nullopt, ""}, {512, std::nullopt, std::nullopt, "OOM"}}}};
   }
   return chart;
 }
@@ -92,19 +94,23 @@ Document sample_document() {
   Document document;
   document.title = "A sample report";
   document.opening = {
-      Paragraph{
-          {{Style::kPlain, "All "}, {Style::kEmphasis, "figures"}, {Style::kPlain, " of "}, {Style::kCode, "saxpy"}, {Style::kPlain, "."}}},
-      Notice{Notice::Kind::kCaution, {Paragraph{{{Style::kStrong, "Take care."}}}, List{{{{Style::kPlain, "Runs out of memory: 1."}}}}}}};
+      Paragraph{{{Style::kPlain, "All "},
+                 {Style::kEmphasis, "figures"},
+                 {Style::kPlain, " of "},
+                 {Style::kCode, "saxpy"},
+                 {Style::kPlain, "."}}},
+      Notice{Notice::Kind::kCaution,
+             {Paragraph{{{Style::kStrong, "Take care."}}}, List{{{{Style::kPlain, "Runs out of memory: 1."}}}}}}};
   Chart bars = sample_chart(ChartKind::kBar);
   bars.name = "bars";
   Chart lines = sample_chart(ChartKind::kLine);
   lines.name = "lines";
-  document.sections = {
-      {"Times", 1, {sample_table(), bars}},
-      {"Nothing",
-       2,
-       {Notice{Notice::Kind::kEmpty, {Paragraph{{{Style::kPlain, "No run was made."}}}}}, List{{{{Style::kPlain, "an item"}}}}}},
-      {"Lines", 1, {lines}}};
+  document.sections = {{"Times", 1, {sample_table(), bars}},
+                       {"Nothing",
+                        2,
+                        {Notice{Notice::Kind::kEmpty, {Paragraph{{{Style::kPlain, "No run was made."}}}}},
+                         List{{{{Style::kPlain, "an item"}}}}}},
+                       {"Lines", 1, {lines}}};
   document.provenance = "Made by a test.";
   return document;
 }
@@ -122,7 +128,9 @@ Document hostile_document() {
     const auto index = static_cast<double>(bars.categories.size());
     table.rows.push_back({text_cell(name), state_cell(name), measured_cell(index + 1, 0.1)});
     document.sections.push_back(
-        {name, 2, {Paragraph{{{Style::kPlain, name}, {Style::kEmphasis, name}, {Style::kStrong, name}, {Style::kCode, name}}}}});
+        {name,
+         2,
+         {Paragraph{{{Style::kPlain, name}, {Style::kEmphasis, name}, {Style::kStrong, name}, {Style::kCode, name}}}}});
     bars.categories.push_back(name);
     bars.series.push_back({name, {{index, index + 1, 0.1, ""}, {0, std::nullopt, std::nullopt, name}}});
     Table own = sample_table();
@@ -148,8 +156,7 @@ std::vector<Chart> built_charts(const ChartSpec& spec, const Result& found) {
   ReportDefinition definition;
   definition.file = "report.toml";
   definition.sections.push_back({"H", 1, {}, {}, {spec}});
-  const Document document = build_document(
-      definition, [&found](const std::string&) { return found; }, "");
+  const Document document = build_document(definition, [&found](const std::string&) { return found; }, "");
   std::vector<Chart> charts;
   for (const Block& block : document.sections[0].blocks)
     if (const auto* chart = std::get_if<Chart>(&block)) charts.push_back(*chart);

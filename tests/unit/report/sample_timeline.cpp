@@ -26,8 +26,10 @@ Timeline timeline_of(const std::vector<TimelineBar>& bars) {
   Timeline timeline;
   timeline.bars = bars;
   for (const TimelineBar& each : bars) {
-    while (timeline.lanes.size() <= each.lane) timeline.lanes.push_back({"lane " + std::to_string(timeline.lanes.size()), ""});
-    while (timeline.classes.size() <= each.bar_class) timeline.classes.push_back("class " + std::to_string(timeline.classes.size()));
+    while (timeline.lanes.size() <= each.lane)
+      timeline.lanes.push_back({"lane " + std::to_string(timeline.lanes.size()), ""});
+    while (timeline.classes.size() <= each.bar_class)
+      timeline.classes.push_back("class " + std::to_string(timeline.classes.size()));
   }
   return timeline;
 }
@@ -77,13 +79,14 @@ Chart sample_memory() {
   spec.bands->name = "bands.sql";
   spec.blocks->name = "blocks.sql";
   const std::int64_t mib = 1 << 20;
-  const Result points{{"time_ns", "weights", "activations"},
-                      {row(5'000, 4 * mib, 0), row(6'000, nullptr, 2 * mib), row(8'000, 4 * mib, 6 * mib), row(9'000, 4 * mib, 0)}};
+  const Result points{
+      {"time_ns", "weights", "activations"},
+      {row(5'000, 4 * mib, 0), row(6'000, nullptr, 2 * mib), row(8'000, 4 * mib, 6 * mib), row(9'000, 4 * mib, 0)}};
   const Result bands{{"label", "start", "end"}, {row("forward", 6'000, 8'000), row("backward", 8'000, 9'000)}};
-  const Result blocks{
-      {"start_ns", "end_ns", "bytes", "label", "category", "detail"},
-      {row(5'000, nullptr, 4 * mib, "embedding", "weights", "made at start"), row(6'000, 9'000, 2 * mib, "scores", "activations", nullptr),
-       row(8'000, 9'000, 4 * mib, "softmax", "activations", nullptr)}};
+  const Result blocks{{"start_ns", "end_ns", "bytes", "label", "category", "detail"},
+                      {row(5'000, nullptr, 4 * mib, "embedding", "weights", "made at start"),
+                       row(6'000, 9'000, 2 * mib, "scores", "activations", nullptr),
+                       row(8'000, 9'000, 4 * mib, "softmax", "activations", nullptr)}};
   Chart chart = *build_area(spec, {points, &bands, &blocks});
   chart.name = "memory";
   return chart;

@@ -31,7 +31,8 @@ Timeline timeline_of(const std::vector<TimelineBar>& bars);
 /// Two streams, a lane of phases and one of nested scopes, small enough to read.
 Chart sample_timeline();
 
-/// Two panels of the same lanes, of which the second one ends earlier: in one communication follows backward, in the other it lies beside.
+/// Two panels of the same lanes, of which the second one ends earlier: in one communication follows backward, in the
+/// other it lies beside.
 Chart sample_panels();
 
 /// Three curves of memory with two bands and their blocks.

@@ -17,7 +17,8 @@ using ::testing::Not;
 using testing::row;
 
 /// The pictures of a chart with one for each part; columns length, rate, kernel and part.
-std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, ChartKind kind, const std::string& split = "part") {
+std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, ChartKind kind,
+                             const std::string& split = "part") {
   ChartSpec spec;
   spec.query.name = "rate.sql";
   spec.query.caption = "Rate.";
@@ -32,9 +33,9 @@ std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, C
 
 TEST(SeriesColours, AreTheSameInAllPicturesOfAChart) {
   for (const ChartKind kind : {ChartKind::kLine, ChartKind::kBar}) {
-    const auto charts = charts_of(
-        {row(1, 10, "ours", "a"), row(1, 9, "naive", "a"), row(1, 8, "library", "a"), row(1, 10, "ours", "b"), row(1, 8, "library", "b")},
-        kind);
+    const auto charts = charts_of({row(1, 10, "ours", "a"), row(1, 9, "naive", "a"), row(1, 8, "library", "a"),
+                                   row(1, 10, "ours", "b"), row(1, 8, "library", "b")},
+                                  kind);
     ASSERT_EQ(charts.size(), 2u);
     EXPECT_EQ(charts[1].series.at(1).name, "library");
     EXPECT_EQ(colour_of(charts[1], 0), 0u);
@@ -44,7 +45,8 @@ TEST(SeriesColours, AreTheSameInAllPicturesOfAChart) {
 
 TEST(SeriesColours, AreDrawnInPictureAndLegend) {
   const auto charts =
-      charts_of({row(1, 9, "naive", "a"), row(1, 8, "library", "a"), row(1, 7, "ours", "b"), row(1, 8, "library", "b")}, ChartKind::kLine);
+      charts_of({row(1, 9, "naive", "a"), row(1, 8, "library", "a"), row(1, 7, "ours", "b"), row(1, 8, "library", "b")},
+                ChartKind::kLine);
   const std::string svg = inline_svg(charts.at(1));
   EXPECT_THAT(svg, HasSubstr("kl2")) << "ours is the third name of all";
   EXPECT_THAT(svg, HasSubstr("kl1"));
@@ -56,7 +58,8 @@ TEST(SeriesColours, AreDrawnInPictureAndLegend) {
 
 TEST(SeriesColours, ArePlacesInThePictureWhereThereAreTooManyNames) {
   std::vector<std::vector<ResultCell>> rows;
-  for (std::size_t i = 0; i <= kLineColours; ++i) rows.push_back(row(1, 1, ("k" + std::to_string(i)).c_str(), i < 5 ? "a" : "b"));
+  for (std::size_t i = 0; i <= kLineColours; ++i)
+    rows.push_back(row(1, 1, ("k" + std::to_string(i)).c_str(), i < 5 ? "a" : "b"));
   const auto charts = charts_of(rows, ChartKind::kLine);
   EXPECT_EQ(colour_of(charts.at(1), 0), 0u);
 }

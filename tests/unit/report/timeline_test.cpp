@@ -35,7 +35,8 @@ std::vector<int> rows_of(const Timeline& timeline, std::uint32_t most_rows = 100
 }
 
 TEST(TimelineLayout, NestedBarsStandBelowWhatTheyLieIn) {
-  EXPECT_THAT(rows_of(timeline_of({bar(0, 100), bar(0, 40), bar(10, 20), bar(40, 90), bar(100, 120)})), ElementsAre(0, 1, 2, 1, 0));
+  EXPECT_THAT(rows_of(timeline_of({bar(0, 100), bar(0, 40), bar(10, 20), bar(40, 90), bar(100, 120)})),
+              ElementsAre(0, 1, 2, 1, 0));
 }
 
 TEST(TimelineLayout, TheOrderOfTheRowsDoesNotMatter) {
@@ -52,7 +53,8 @@ TEST(TimelineLayout, BarsWithoutLengthKeepApart) {
 
 TEST(TimelineLayout, NegativeAndExtremeTimes) {
   EXPECT_THAT(rows_of(timeline_of({bar(-100, -50), bar(-80, -60), bar(-50, 0)})), ElementsAre(0, 1, 0));
-  const Timeline extreme = timeline_of({bar(INT64_MIN, INT64_MAX), bar(INT64_MAX, INT64_MAX), bar(INT64_MIN, INT64_MIN)});
+  const Timeline extreme =
+      timeline_of({bar(INT64_MIN, INT64_MAX), bar(INT64_MAX, INT64_MAX), bar(INT64_MIN, INT64_MIN)});
   EXPECT_THAT(rows_of(extreme), ElementsAre(0, 0, 1));
   EXPECT_DOUBLE_EQ(span_ns(INT64_MIN, INT64_MAX), 0x1p64);
   EXPECT_EQ(span_ns(1'700'000'000'000'000'001, 1'700'000'000'000'000'002), 1);
@@ -131,7 +133,9 @@ TEST(MergedRuns, ACellHasTheClassThatTakesTheMostTime) {
   EXPECT_EQ(runs[1].bar_class, 0u);
 }
 
-TEST(MergedRuns, WideBarsStandByThemselves) { EXPECT_EQ(runs_of(timeline_of({bar(0, 20), bar(20, 40), bar(40, 60)}), 10).size(), 3u); }
+TEST(MergedRuns, WideBarsStandByThemselves) {
+  EXPECT_EQ(runs_of(timeline_of({bar(0, 20), bar(20, 40), bar(40, 60)}), 10).size(), 3u);
+}
 
 TEST(MergedRuns, StayWithinTheirNumber) {
   std::vector<TimelineBar> bars;
@@ -173,17 +177,20 @@ TEST(BuildTimeline, NamesTheColumnThatIsMissing) {
   for (const char* missing : {"lane", "start_ns", "end_ns", "label", "class"}) {
     Result result{kColumns, {}};
     std::erase(result.columns, missing);
-    EXPECT_THAT([&] { build_timeline(query(), result); },
-                ThrowsMessage<UsageError>(AllOf(HasSubstr("timeline.sql"), HasSubstr("'" + std::string(missing) + "'"))));
+    EXPECT_THAT(
+        [&] { build_timeline(query(), result); },
+        ThrowsMessage<UsageError>(AllOf(HasSubstr("timeline.sql"), HasSubstr("'" + std::string(missing) + "'"))));
   }
-  EXPECT_FALSE(build_timeline(query(), {{"lane", "start_ns", "end_ns", "label", "class"}, {}}).has_value()) << "the others may be missing";
+  EXPECT_FALSE(build_timeline(query(), {{"lane", "start_ns", "end_ns", "label", "class"}, {}}).has_value())
+      << "the others may be missing";
 }
 
 TEST(BuildTimeline, CountsWhatCannotBeDrawnAsItIs) {
   const Chart chart = *build_timeline(
-      query(), {kColumns,
-                {row("a", 10, 5, "backwards", "c", nullptr, nullptr, 0), row("a", nullptr, 5, "x", "c", nullptr, nullptr, 0),
-                 row("a", "soon", 7, "y", "c", nullptr, nullptr, 0), row(nullptr, 1.4, 2.6, nullptr, nullptr, 3, 4, nullptr)}});
+      query(),
+      {kColumns,
+       {row("a", 10, 5, "backwards", "c", nullptr, nullptr, 0), row("a", nullptr, 5, "x", "c", nullptr, nullptr, 0),
+        row("a", "soon", 7, "y", "c", nullptr, nullptr, 0), row(nullptr, 1.4, 2.6, nullptr, nullptr, 3, 4, nullptr)}});
   EXPECT_THAT(chart.caption, HasSubstr("2 rows without a start or an end are left out."));
   EXPECT_THAT(chart.caption, HasSubstr("Rows that end before they start are drawn without length: 1."));
   ASSERT_EQ(chart.timeline.bars.size(), 2u);
@@ -198,22 +205,17 @@ TEST(BuildTimeline, PanelsHaveLanesOfTheirOwnAndClassesInCommon) {
   EXPECT_TRUE(chart.timeline.panels);
   std::vector<std::string> lanes;
   for (const Lane& lane : chart.timeline.lanes) lanes.push_back(lane.panel + "/" + lane.group + "/" + lane.name);
-  EXPECT_THAT(lanes, ElementsAre("after: 2 ms/GPU/phases", "after: 2 ms/GPU/streams", "after: 2 ms/host/host", "beside: 1 ms/GPU/streams",
-                                 "beside: 1 ms/GPU/phases"));
+  EXPECT_THAT(lanes, ElementsAre("after: 2 ms/GPU/phases", "after: 2 ms/GPU/streams", "after: 2 ms/host/host",
+                                 "beside: 1 ms/GPU/streams", "beside: 1 ms/GPU/phases"));
   EXPECT_THAT(chart.timeline.classes, ElementsAre("phase", "communication"));
 }
 
 TEST(BuildTimeline, PanelsNeedTheirColumnAndOneStepEach) {
-  EXPECT_THAT(
-      [] {
-        build_timeline(query(), {kColumns, {}}, "stratgy");
-      },
-      ThrowsMessage<UsageError>(HasSubstr("timeline.sql: the query has no column 'stratgy'")));
-  EXPECT_THAT(
-      [] {
-        build_timeline(query(), {kColumns, {}}, "group");
-      },
-      ThrowsMessage<UsageError>("timeline.sql: a panel of a timeline shows one step, so the query must have no column 'step'"));
+  EXPECT_THAT([] { build_timeline(query(), {kColumns, {}}, "stratgy"); },
+              ThrowsMessage<UsageError>(HasSubstr("timeline.sql: the query has no column 'stratgy'")));
+  EXPECT_THAT([] { build_timeline(query(), {kColumns, {}}, "group"); },
+              ThrowsMessage<UsageError>(
+                  "timeline.sql: a panel of a timeline shows one step, so the query must have no column 'step'"));
 }
 
 TEST(BuildTimeline, NothingToDraw) {
@@ -286,10 +288,11 @@ TEST(TimelinePicture, PanelsShareAnAxisThatBeginsAtZero) {
   for (const auto& line : picture.lines) {
     lines.push_back((line.kind == LineKind::kPanel ? "# " : line.kind == LineKind::kGroup ? "## " : "") + line.text);
   }
-  EXPECT_THAT(lines, ElementsAre("# after: 2 ms", "## GPU", "phases", "streams", "## host", "host", "# beside: 1 ms", "## GPU", "streams",
-                                 "phases"));
+  EXPECT_THAT(lines, ElementsAre("# after: 2 ms", "## GPU", "phases", "streams", "## host", "host", "# beside: 1 ms",
+                                 "## GPU", "streams", "phases"));
   for (std::size_t i = 1; i < picture.lines.size(); ++i)
-    EXPECT_GE(picture.lines[i].top, picture.lines[i - 1].top + picture.lines[i - 1].height) << "no line stands on the one before";
+    EXPECT_GE(picture.lines[i].top, picture.lines[i - 1].top + picture.lines[i - 1].height)
+        << "no line stands on the one before";
   double first = 2;
   double last = 0;
   for (const auto& each : picture.bars) {
@@ -317,7 +320,8 @@ TEST(TimelinePicture, NoBarCoversAnother) {
     for (std::size_t j = 0; j < i; ++j) {
       const auto& a = picture.bars[i];
       const auto& b = picture.bars[j];
-      const bool apart = a.top >= b.top + b.height || b.top >= a.top + a.height || a.start >= b.end - 1e-9 || b.start >= a.end - 1e-9;
+      const bool apart =
+          a.top >= b.top + b.height || b.top >= a.top + a.height || a.start >= b.end - 1e-9 || b.start >= a.end - 1e-9;
       EXPECT_TRUE(apart) << a.label << " and " << b.label;
     }
   }

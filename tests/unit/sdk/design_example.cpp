@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The example of the design document, as it is written there; LibTorch's tensor is stood in for, so that this compiles everywhere.
+// The example of the design document, as it is written there; LibTorch's tensor is stood in for, so that this compiles
+// everywhere.
 #include <gtest/gtest.h>
 
 namespace torch {

@@ -32,7 +32,11 @@ int alive = 0;
 class Tested final : public kymo::Workload {
  public:
   static kymo::Descriptor describe() {
-    return kymo::Descriptor{"tested", "for tests"}.param("n", kymo::Int{3}, "count").phases({"compute"}).ranks(2, 8).asynchronous();
+    return kymo::Descriptor{"tested", "for tests"}
+        .param("n", kymo::Int{3}, "count")
+        .phases({"compute"})
+        .ranks(2, 8)
+        .asynchronous();
   }
   Tested() {
     if (throw_in_constructor) throw std::runtime_error("no instance");
@@ -71,7 +75,8 @@ class Facade : public ::testing::Test {
 TEST_F(Facade, DescribesItself) {
   EXPECT_EQ(tested()->size, sizeof(kymo_workload));
   EXPECT_EQ(tested()->flags, std::uint32_t{KYMO_STEP_IS_ASYNCHRONOUS});
-  EXPECT_EQ(tested()->devices, std::uint32_t{KYMO_CPU}) << "without a framework a workload runs on CPU unless it says otherwise";
+  EXPECT_EQ(tested()->devices, std::uint32_t{KYMO_CPU})
+      << "without a framework a workload runs on CPU unless it says otherwise";
   EXPECT_EQ(tested()->min_ranks, 2u);
   EXPECT_EQ(tested()->max_ranks, 8u);
 }
@@ -120,7 +125,8 @@ TEST_F(Facade, BracketsPhasesAndScopes) {
     phase.end();
     phase.end();
   });
-  EXPECT_THAT(host_.said, ElementsAre("phase compute", "scope layer 3", "scope end", "phase end", "phase rest", "phase end"));
+  EXPECT_THAT(host_.said,
+              ElementsAre("phase compute", "scope layer 3", "scope end", "phase end", "phase rest", "phase end"));
 }
 
 TEST_F(Facade, EndsPhasesWhenAnExceptionPasses) {
@@ -150,9 +156,9 @@ TEST_F(Facade, PassesReportsOn) {
     kymo::Collective moved = [&] { return ctx.collective(kymo::Operation::AllReduce, 1024); }();
     moved.end();
   });
-  EXPECT_THAT(host_.said, ElementsAre("work compute 2.000000 8.000000", "metric 1 loss 0.500000 nats", "metric 0 algorithm 'ring'",
-                                      "metric 0 layers 12.000000 ", "mark weights loaded", "tag 64 2", "log 2 slow", "collective 1 1024",
-                                      "collective end 77"));
+  EXPECT_THAT(host_.said, ElementsAre("work compute 2.000000 8.000000", "metric 1 loss 0.500000 nats",
+                                      "metric 0 algorithm 'ring'", "metric 0 layers 12.000000 ", "mark weights loaded",
+                                      "tag 64 2", "log 2 slow", "collective 1 1024", "collective end 77"));
 }
 
 TEST_F(Facade, ReportsCollectivesOfNamedCommunicators) {
@@ -160,11 +166,14 @@ TEST_F(Facade, ReportsCollectivesOfNamedCommunicators) {
     kymo::Collective held;
     held.end();
     held = ctx.collective({kymo::Operation::AllGather, 64, nullptr, "tensor", 8});
-    std::thread([&] { held = ctx.collective({.operation = kymo::Operation::Barrier, .communicator = nullptr, .sequence = 2}); }).join();
+    std::thread([&] {
+      held = ctx.collective({.operation = kymo::Operation::Barrier, .communicator = nullptr, .sequence = 2});
+    }).join();
     held.end();
     held.end();
   });
-  EXPECT_THAT(host_.said, ElementsAre("collective 3 64 tensor 8", "collective 5 0 - 2", "collective end 77", "collective end 78"));
+  EXPECT_THAT(host_.said,
+              ElementsAre("collective 3 64 tensor 8", "collective 5 0 - 2", "collective end 77", "collective end 78"));
 }
 
 TEST(QueuedOn, TellsTheDefaultStreamFromNone) {
@@ -224,9 +233,9 @@ TEST_F(Facade, TurnsWhatIsThrownIntoAStatus) {
   EXPECT_EQ(step([](kymo::Context&) { throw 42; }), KYMO_FAILED);
   EXPECT_EQ(step([](kymo::Context&) { throw "text"; }), KYMO_FAILED);
   EXPECT_EQ(step([](kymo::Context&) { throw std::logic_error("odd"); }), KYMO_FAILED);
-  EXPECT_THAT(host_.said,
-              ElementsAre("fail 2 std::bad_alloc: host memory could not be allocated", "fail 2 CUDA out of memory",
-                          "fail 1 a value of type 'int' was thrown", "fail 1 a value of type 'char const*' was thrown", "fail 1 odd"));
+  EXPECT_THAT(host_.said, ElementsAre("fail 2 std::bad_alloc: host memory could not be allocated",
+                                      "fail 2 CUDA out of memory", "fail 1 a value of type 'int' was thrown",
+                                      "fail 1 a value of type 'char const*' was thrown", "fail 1 odd"));
 }
 
 TEST_F(Facade, SkipPassesTheWorkloadsOwnHandlers) {
@@ -243,7 +252,9 @@ TEST_F(Facade, SkipPassesTheWorkloadsOwnHandlers) {
 
 TEST_F(Facade, ReportsChecks) {
   on_verify = [] {
-    return kymo::Verification{}.within("loss", "reference", {1e-5, 1e-3}, 1e-4).that(false, "order", "sorted", "7 before 3");
+    return kymo::Verification{}
+        .within("loss", "reference", {1e-5, 1e-3}, 1e-4)
+        .that(false, "order", "sorted", "7 before 3");
   };
   kymo_verification found{sizeof(kymo_verification), 0, nullptr};
   ASSERT_EQ(tested()->verify(instance_, host_.context(), &found), KYMO_OK);

@@ -32,12 +32,15 @@ class FakeHost {
       return self(context).refuse_phases ? KYMO_FAILED : KYMO_OK;
     };
     table_.phase_end = [](kymo_context* context) -> kymo_status { return self(context).say("phase end"), KYMO_OK; };
-    table_.scope_begin = [](kymo_context* context, const char* name) { self(context).say(std::string("scope ") + name); };
+    table_.scope_begin = [](kymo_context* context, const char* name) {
+      self(context).say(std::string("scope ") + name);
+    };
     table_.scope_end = [](kymo_context* context) { self(context).say("scope end"); };
     table_.work = [](kymo_context* context, const char* phase, double flops, double bytes) {
       self(context).say(std::string("work ") + phase + " " + std::to_string(flops) + " " + std::to_string(bytes));
     };
-    table_.metric_number = [](kymo_context* context, std::uint32_t level, const char* name, double value, const char* unit) {
+    table_.metric_number = [](kymo_context* context, std::uint32_t level, const char* name, double value,
+                              const char* unit) {
       self(context).say("metric " + std::to_string(level) + " " + name + " " + std::to_string(value) + " " + unit);
     };
     table_.metric_text = [](kymo_context* context, std::uint32_t level, const char* name, const char* value) {
@@ -50,7 +53,8 @@ class FakeHost {
     table_.collective_begin = [](kymo_context* context, const kymo_collective* call) -> std::uint64_t {
       std::string line = "collective " + std::to_string(call->operation) + " " + std::to_string(call->bytes);
       if (call->size > offsetof(kymo_collective, communicator)) {
-        line += std::string(" ") + (call->communicator ? call->communicator : "-") + " " + std::to_string(call->sequence);
+        line +=
+            std::string(" ") + (call->communicator ? call->communicator : "-") + " " + std::to_string(call->sequence);
       }
       self(context).say(std::move(line));
       return self(context).next_handle++;
@@ -58,7 +62,8 @@ class FakeHost {
     table_.collective_end = [](kymo_context* context, std::uint64_t handle) {
       self(context).say("collective end " + std::to_string(handle));
     };
-    table_.all_gather_bytes = [](kymo_context* context, const void* send, std::uint64_t bytes, void* recv) -> kymo_status {
+    table_.all_gather_bytes = [](kymo_context* context, const void* send, std::uint64_t bytes,
+                                 void* recv) -> kymo_status {
       for (int rank = 0; rank < self(context).placement.world_size; ++rank)
         std::memcpy(static_cast<char*>(recv) + rank * bytes, send, bytes);
       return self(context).refuse_gather ? KYMO_FAILED : KYMO_OK;

@@ -21,7 +21,8 @@ bool read_through(const std::filesystem::path& file) {
   try {
     ResultsDatabase database(file, Mode::kReadOnly);
     database.select_runs({});
-    for (const char* view : {"run_list", "phase_time", "throughput", "warmup_steps", "failures", "worker_memory", "device_clock", "oom"}) {
+    for (const char* view :
+         {"run_list", "phase_time", "throughput", "warmup_steps", "failures", "worker_memory", "device_clock", "oom"}) {
       database.query(std::string("SELECT * FROM ") + view + " WHERE run_id IN (SELECT run_id FROM selected_run)");
     }
   } catch (const Error& error) {
@@ -59,14 +60,18 @@ TEST_F(Damage, TruncatedRankFilesAreALossAndTheRestStays) {
   const auto trace = rank_file_name(folder(), run_id, 0, measure::Pass::kTrace);
   write_rank_file(time, run_id, 0, measure::Pass::kTime, make_record());
   event::PassRecord record = make_event_record();
-  record.trace.activities.resize(300'000, record.trace.activities.front());  // past the size up to which files are checked at once
+  record.trace.activities.resize(
+      300'000, record.trace.activities.front());  // past the size up to which files are checked at once
   write_rank_file(trace, run_id, 0, measure::Pass::kTrace, record);
   const std::string whole = content_of(trace);
   ASSERT_GT(whole.size(), 8u << 20);
-  for (const std::size_t left : {whole.size() - 16'384, whole.size() / 2, std::size_t{40'000}, std::size_t{100}, std::size_t{0}}) {
+  for (const std::size_t left :
+       {whole.size() - 16'384, whole.size() / 2, std::size_t{40'000}, std::size_t{100}, std::size_t{0}}) {
     put_content(trace, whole.substr(0, left));
     database.finish_run(run_id, ended("ok"), {}, {time, trace});
-    EXPECT_EQ(ask(database, "SELECT count(*), (SELECT count(*) FROM kernel), (SELECT count(*) FROM rank) FROM sample"), "24|0|1") << left;
+    EXPECT_EQ(ask(database, "SELECT count(*), (SELECT count(*) FROM kernel), (SELECT count(*) FROM rank) FROM sample"),
+              "24|0|1")
+        << left;
     EXPECT_EQ(ask(database, "SELECT rank, pass, source, count FROM loss"), "0|trace|store|-1") << left;
   }
 }
@@ -103,7 +108,8 @@ TEST_F(Damage, FlippedRankFilesAreAdoptedOrLost) {
     bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
     put_content(file, bytes);
     database.finish_run(run_id, ended("ok"), {}, {file});
-    const std::string rows = ask(database, "SELECT (SELECT count(*) FROM sample), (SELECT count(*) FROM loss WHERE source = 'store')");
+    const std::string rows =
+        ask(database, "SELECT (SELECT count(*) FROM sample), (SELECT count(*) FROM loss WHERE source = 'store')");
     EXPECT_TRUE(rows == "24|0" || rows == "0|1" || rows.substr(rows.size() - 2) == "|0") << rows;
   }
   EXPECT_EQ(Connection(path("a.db"), Connection::Access::kReadOnly).text("PRAGMA integrity_check"), "ok");

@@ -45,8 +45,8 @@ int expect_failure(const std::function<void()>& action, const std::string& name)
     action();
   } catch (const Error& error) {
     const std::string message = error.what();
-    const bool clear =
-        message.find(name) != std::string::npos && message.find("space") != std::string::npos && message.find('\n') == std::string::npos;
+    const bool clear = message.find(name) != std::string::npos && message.find("space") != std::string::npos &&
+                       message.find('\n') == std::string::npos;
     if (!clear) std::fprintf(stderr, "unclear: %s\n", message.c_str());
     return clear ? 0 : 1;
   }
@@ -75,7 +75,8 @@ TEST_F(DiskFull, RankFileThatDoesNotFitIsAbsent) {
     std::signal(SIGXFSZ, SIG_DFL);
     const rlimit limit{1 << 20, 1 << 20};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 5;
-    return expect_failure([&] { write_rank_file(file, 1, 0, measure::Pass::kTime, large_record()); }, "RUN-1-0-time.kymo");
+    return expect_failure([&] { write_rank_file(file, 1, 0, measure::Pass::kTime, large_record()); },
+                          "RUN-1-0-time.kymo");
   });
   EXPECT_EQ(status, 0);
   for (const auto& entry : std::filesystem::directory_iterator(path("small")))
@@ -96,8 +97,10 @@ void expect_samples_without_events(const std::filesystem::path& file) {
   EXPECT_EQ(source->integer("SELECT count(*) FROM kernel") + source->integer("SELECT count(*) FROM op"), 0);
   EXPECT_EQ(source->integer("SELECT count FROM loss WHERE source = 'store'"), 60'030);
   EXPECT_THAT(source->text("SELECT detail FROM loss WHERE source = 'store'"),
-              ::testing::AllOf(::testing::HasSubstr("kernel 59998"), ::testing::HasSubstr("op 2"), ::testing::HasSubstr("space")));
-  for (const auto& entry : std::filesystem::directory_iterator(file.parent_path())) EXPECT_EQ(entry.path(), file) << "left behind";
+              ::testing::AllOf(::testing::HasSubstr("kernel 59998"), ::testing::HasSubstr("op 2"),
+                               ::testing::HasSubstr("space")));
+  for (const auto& entry : std::filesystem::directory_iterator(file.parent_path()))
+    EXPECT_EQ(entry.path(), file) << "left behind";
 }
 
 TEST_F(DiskFull, EventsThatDoNotFitAreALossAndSamplesSurvive) {
@@ -114,7 +117,8 @@ TEST_F(DiskFull, EventsThatDoNotFitAreALossAndSamplesSurvive) {
 }
 
 TEST_F(DiskFull, EventsThatDoNotFitOnTheFileSystemAreALossAndSamplesSurvive) {
-  if (::mount("none", path("small").c_str(), "tmpfs", 0, "size=1200k") != 0) GTEST_SKIP() << "may not mount a small file system here";
+  if (::mount("none", path("small").c_str(), "tmpfs", 0, "size=1200k") != 0)
+    GTEST_SKIP() << "may not mount a small file system here";
   const auto file = path("small") / "RUN-1-0-trace.kymo";
   write_rank_file(file, 1, 0, measure::Pass::kTrace, many_kernels());
   expect_samples_without_events(file);
@@ -127,7 +131,8 @@ TEST_F(DiskFull, WithoutRoomForSamplesEitherNothingIsLeft) {
     std::signal(SIGXFSZ, SIG_DFL);
     const rlimit limit{64 << 10, 64 << 10};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 5;
-    return expect_failure([&] { write_rank_file(file, 1, 0, measure::Pass::kTrace, many_kernels()); }, "RUN-1-0-trace.kymo");
+    return expect_failure([&] { write_rank_file(file, 1, 0, measure::Pass::kTrace, many_kernels()); },
+                          "RUN-1-0-trace.kymo");
   });
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(std::filesystem::is_empty(path("small")));
@@ -153,7 +158,8 @@ TEST_F(DiskFull, EveryPointOfFailureLeavesTheDatabaseWhole) {
     });
     if (status != 0) {
       EXPECT_EQ(status, 2 << 8) << "it neither failed clearly nor fitted";
-      EXPECT_EQ(ask(ResultsDatabase(path("a.db"), Mode::kReadOnly), "SELECT group_concat(status, ' ') FROM run"), "ok ok");
+      EXPECT_EQ(ask(ResultsDatabase(path("a.db"), Mode::kReadOnly), "SELECT group_concat(status, ' ') FROM run"),
+                "ok ok");
       continue;
     }
     ++failures;
@@ -164,7 +170,8 @@ TEST_F(DiskFull, EveryPointOfFailureLeavesTheDatabaseWhole) {
 
 TEST_F(DiskFull, FullFileSystemIsAnErrorAndOldRowsStay) {
   const auto small = path("small");
-  if (::mount("none", small.c_str(), "tmpfs", 0, "size=2500k") != 0) GTEST_SKIP() << "may not mount a small file system here";
+  if (::mount("none", small.c_str(), "tmpfs", 0, "size=2500k") != 0)
+    GTEST_SKIP() << "may not mount a small file system here";
   make_database(small / "a.db");
   const auto file = rank_file_name(folder(), 2, 0, measure::Pass::kTime);
   write_rank_file(file, 2, 0, measure::Pass::kTime, large_record());
@@ -172,7 +179,9 @@ TEST_F(DiskFull, FullFileSystemIsAnErrorAndOldRowsStay) {
     ResultsDatabase database(small / "a.db", Mode::kReadWrite);
     ASSERT_EQ(database.begin_run(make_run(1)), 2);
     EXPECT_EQ(expect_failure([&] { database.finish_run(2, ended("ok"), {}, {file}); }, "a.db"), 0);
-    EXPECT_EQ(expect_failure([&] { write_rank_file(small / "x.kymo", 2, 0, measure::Pass::kTime, large_record()); }, "x.kymo"), 0);
+    EXPECT_EQ(expect_failure([&] { write_rank_file(small / "x.kymo", 2, 0, measure::Pass::kTime, large_record()); },
+                             "x.kymo"),
+              0);
     EXPECT_FALSE(std::filesystem::exists(small / "x.kymo"));
     expect_intact(small / "a.db");
     // The same object goes on once there is space: the run can be closed without its rows.

@@ -64,7 +64,8 @@ void add_ranges(Trace& trace) {
 }
 
 void add_calls(Trace& trace) {
-  trace.api_calls = {{10'020, 10'030, trace.texts.intern("cudaLaunchKernel"), 4'000'000'000, 77}, {20, 30, kNoText, 1, 77}};
+  trace.api_calls = {{10'020, 10'030, trace.texts.intern("cudaLaunchKernel"), 4'000'000'000, 77},
+                     {20, 30, kNoText, 1, 77}};
   trace.synchronizations = {{"stream", 10'400, 10'450, 7, 12}, {"context", 40, 45, -1, 13}};
   trace.pauses = {{"buffer flush", 10'460, 10'470}, {"lazy loading", 50, 51}};
   trace.clock_syncs = {{"device", 1, 1'000, 50}};
@@ -114,9 +115,10 @@ void add_derived(PassRecord& record) {
   Derived& derived = record.derived;
   derived.kernel_classes = {{texts.intern(kHostileName), "kernel", "matmul"}};
   derived.scope_paths = {{texts.intern("block_0/attention"), "block/attention", 2}};
-  derived.kernel_totals = {
-      {ActivityKind::kKernel, 0, texts.intern("block_0/attention"), texts.intern(kHostileName), Attribution::kLaunch, 2, 1, 0, 50, 50, 50},
-      {ActivityKind::kMemcpy, 1, kNoText, texts.intern("memcpy host to device"), Attribution::kPhase, 2, 1, 1 << 20, 50, 50, 50}};
+  derived.kernel_totals = {{ActivityKind::kKernel, 0, texts.intern("block_0/attention"), texts.intern(kHostileName),
+                            Attribution::kLaunch, 2, 1, 0, 50, 50, 50},
+                           {ActivityKind::kMemcpy, 1, kNoText, texts.intern("memcpy host to device"),
+                            Attribution::kPhase, 2, 1, 1 << 20, 50, 50, 50}};
   derived.op_totals = {{0, texts.intern("block_0/attention"), texts.intern("aten::mm"), false, 2, 1, 75, 60, 1, 50}};
   derived.step_activity = {{2, "forward", false, 10'100, 10'250, 2, 50, 50, 0, 0, 0, 50, 50, 50, 1, 50}};
   derived.outliers = {{0, 8, 10, 40.5, true, 0, 90, 1980}, {99, 8, 10, 40.5, true, 0, 90, std::nullopt}};
@@ -157,11 +159,14 @@ void add_memory(PassRecord& record) {
   derived.segments = {{4, 0x1000, 2 << 20, 0, 9, std::nullopt, std::nullopt}, {5, 0x2000, 2 << 20, 0, 9, 12, 6}};
   derived.memory_points = {{0, MemoryDevice::kCuda, 10, -1, -1, {500, 512, 512, 2 << 20}, {512, 0, 0, 0, 0, 0, 0}},
                            {7, MemoryDevice::kCpu, 10'200, 2, 1, {1, 2, 3, 4}, {1, 2, 3, 4, 5, 6, 7}}};
-  derived.memory_phases = {{MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6, 7}}};
+  derived.memory_phases = {
+      {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6, 7}}};
 }
 
 /// The text of a number in column `column`; empty for NULL.
-std::string text(const std::string& column) { return "coalesce((SELECT text FROM string WHERE string_id = t." + column + "), '')"; }
+std::string text(const std::string& column) {
+  return "coalesce((SELECT text FROM string WHERE string_id = t." + column + "), '')";
+}
 
 }  // namespace
 
@@ -182,37 +187,43 @@ event::PassRecord make_event_record(const std::vector<std::string>& first_texts)
 
 std::vector<TableContent> event_contents() {
   const std::string h = kHostileName;
-  const std::string of_activity = text("name_id") + ", start_ns, end_ns, stream, correlation_id, step, " + text("phase_id") + ", " +
-                                  text("scope_id") + ", attribution, graph_node, op";
+  const std::string of_activity = text("name_id") + ", start_ns, end_ns, stream, correlation_id, step, " +
+                                  text("phase_id") + ", " + text("scope_id") + ", attribution, graph_node, op";
   const std::string categories =
-      "parameter_bytes, gradient_bytes, optimizer_state_bytes, activation_bytes, workspace_bytes, input_bytes, unknown_bytes";
+      "parameter_bytes, gradient_bytes, optimizer_state_bytes, activation_bytes, workspace_bytes, input_bytes, "
+      "unknown_bytes";
   return {
-      {"range", "parent, kind, " + text("name_id") + ", " + text("scope_id") + ", step, " + text("phase_id") + ", thread, start_ns, end_ns",
+      {"range",
+       "parent, kind, " + text("name_id") + ", " + text("scope_id") + ", step, " + text("phase_id") +
+           ", thread, start_ns, end_ns",
        "NULL|phase|forward||2|forward|0|10010|10500;0|scope|attention|block_0/"
        "attention|2|forward|1|10010|NULL;NULL|scope|load|load|-1||0|5|6"},
-      {"launch_shape", "shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes, dynamic_shared_bytes, registers",
+      {"launch_shape",
+       "shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes, dynamic_shared_bytes, registers",
        "0|4|2|1|256|1|1|1024|2048|168;1|1|1|1|32|1|1|0|0|16"},
       {"kernel", "sequence, shape, " + of_activity,
        "0|0|" + h +
            "|10100|10150|7|4000000000|2|forward|block_0/attention|launch|NULL|0;"
            "3|1|(unnamed)|15100|15150|7|4000000000|3|||graph|1099511627779|NULL"},
-      {"memcpy", "sequence, bytes, " + of_activity, "1|1048576|memcpy host to device|10200|10250|7|4000000000|2|backward||phase|NULL|NULL"},
+      {"memcpy", "sequence, bytes, " + of_activity,
+       "1|1048576|memcpy host to device|10200|10250|7|4000000000|2|backward||phase|NULL|NULL"},
       {"memset", "sequence, bytes, " + of_activity, "2|64|memset|10300|10350|7|4000000000|-1|||none|NULL|NULL"},
       {"api_call", text("name_id") + ", start_ns, end_ns, thread, correlation_id",
        "cudaLaunchKernel|10020|10030|77|4000000000;(unnamed)|20|30|77|1"},
-      {"synchronization", "kind, start_ns, end_ns, stream, correlation_id", "stream|10400|10450|7|12;context|40|45|NULL|13"},
+      {"synchronization", "kind, start_ns, end_ns, stream, correlation_id",
+       "stream|10400|10450|7|12;context|40|45|NULL|13"},
       {"tracing_pause", "kind, start_ns, end_ns", "buffer flush|10460|10470;lazy loading|50|51"},
       {"clock_sync", "clock, host_ns, clock_ns, error_ns", "device|1|1000|50"},
       {"op",
        "parent, " + text("name_id") + ", " + text("shapes_id") +
-           ", backward, start_ns, end_ns, self_ns, thread, autograd_sequence, step, " + text("phase_id") + ", " + text("scope_id") +
-           ", attribution",
+           ", backward, start_ns, end_ns, self_ns, thread, autograd_sequence, step, " + text("phase_id") + ", " +
+           text("scope_id") + ", attribution",
        "NULL|aten::mm|[4, 256] "
        "[256]|0|10015|10090|60|1|9|2|forward|block_0/attention|launch;0|MmBackward0||1|10020|NULL|0|0|NULL|-1|||none"},
       {"collective",
        "sequence, " + text("communicator_id") +
-           ", number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, " + text("phase_id") + ", " +
-           text("scope_id") + ", attribution",
+           ", number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, " +
+           text("phase_id") + ", " + text("scope_id") + ", attribution",
        "0|" + h +
            "|17|all_reduce|1099511627776|1|10040|10060|10100|10150|1|2|backward|block_0/attention|autograd;"
            "1|(unnamed)|0|barrier|0|0|40|NULL|40|NULL|0|-1|||none",
@@ -227,7 +238,8 @@ std::vector<TableContent> event_contents() {
            ", backward, steps, calls, host_ns, self_host_ns, kernels, device_ns",
        "forward|block_0/attention|aten::mm|0|2|1|75|60|1|50"},
       {"step_activity",
-       "step, phase, warmup, start_ns, end_ns, kernels, kernel_ns, compute_ns, comm_ns, overlap_ns, exposed_comm_ns, copy_ns, "
+       "step, phase, warmup, start_ns, end_ns, kernels, kernel_ns, compute_ns, comm_ns, overlap_ns, exposed_comm_ns, "
+       "copy_ns, "
        "exposed_copy_ns, "
        "idle_ns, gaps, longest_gap_ns",
        "2|forward|0|10100|10250|2|50|50|0|0|0|50|50|50|1|50"},
@@ -236,7 +248,8 @@ std::vector<TableContent> event_contents() {
            ", duration_ns, siblings, sibling_median_ns, deviation, first_use, concurrent, gap_before_ns, sm_clock_mhz",
        "0|" + h + "|2|forward|block_0/attention|50|8|10|40.5|1|0|90|1980"},
       {"allocation",
-       "device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, reusable_ns, free_sequence, reusable_sequence, stream, "
+       "device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, reusable_ns, free_sequence, "
+       "reusable_sequence, stream, "
        "thread, "
        "step, " +
            text("phase_id") + ", " + text("scope_id") + ", free_step, " + text("free_phase_id") + ", " + text("op_id") +
@@ -246,16 +259,20 @@ std::vector<TableContent> event_contents() {
       {"segment", "sequence, address, bytes, stream, alloc_ns, free_ns, free_sequence",
        "4|4096|2097152|0|9|NULL|NULL;5|8192|2097152|0|9|12|6"},
       {"memory_point",
-       "device, time_ns, step, " + text("phase_id") + ", requested_bytes, allocated_bytes, active_bytes, reserved_bytes, " + categories,
+       "device, time_ns, step, " + text("phase_id") +
+           ", requested_bytes, allocated_bytes, active_bytes, reserved_bytes, " + categories,
        "cuda|10|-1||500|512|512|2097152|512|0|0|0|0|0|0;cpu|10200|2|backward|1|2|3|4|1|2|3|4|5|6|7"},
       {"memory_phase",
-       "device, step, phase, warmup, begin_allocated_bytes, end_allocated_bytes, peak_requested_bytes, peak_allocated_bytes, "
+       "device, step, phase, warmup, begin_allocated_bytes, end_allocated_bytes, peak_requested_bytes, "
+       "peak_allocated_bytes, "
        "peak_active_bytes, peak_reserved_bytes, peak_ns, " +
            categories,
        "cuda|2|forward|0|512|600|1|2|3|4|10300|1|2|3|4|5|6|7"},
-      {"device_memory", "time_ns, moment, step, used_bytes, process_bytes", "1|before cuda|-1|100|NULL;10200||2|300|200;15200||3|400|200"},
+      {"device_memory", "time_ns, moment, step, used_bytes, process_bytes",
+       "1|before cuda|-1|100|NULL;10200||2|300|200;15200||3|400|200"},
       {"stack", "stack, depth, frame", "0|0|0;0|1|1;1|0|2"},
-      {"stack_frame", "frame, module, offset, " + text("function_id"), "0|libx.so|64|void f<'>();1|liby.so|128|;2|libz.so|1|never called"},
+      {"stack_frame", "frame, module, offset, " + text("function_id"),
+       "0|libx.so|64|void f<'>();1|liby.so|128|;2|libz.so|1|never called"},
   };
 }
 

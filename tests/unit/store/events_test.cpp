@@ -26,13 +26,16 @@ class Events : public StoreTest {
     return file;
   }
   /// A run of rank files that are already there.
-  static std::int64_t begin(ResultsDatabase& database) { return database.begin_run(make_run(database.begin_invocation("kymo run", {}))); }
+  static std::int64_t begin(ResultsDatabase& database) {
+    return database.begin_run(make_run(database.begin_invocation("kymo run", {})));
+  }
 
   static std::string rows_of(const ResultsDatabase& database, const TableContent& content, const std::string& where) {
     return ask(database, "SELECT " + content.columns + " FROM " + content.table + " t WHERE " + where);
   }
   static void expect_everything(const ResultsDatabase& database, const std::string& where) {
-    for (const TableContent& content : event_contents()) EXPECT_EQ(rows_of(database, content, where), content.expected) << content.table;
+    for (const TableContent& content : event_contents())
+      EXPECT_EQ(rows_of(database, content, where), content.expected) << content.table;
   }
 };
 
@@ -61,9 +64,11 @@ TEST_F(Events, TextsOfTwoFilesWithOtherNumbersMeet) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = begin(database);
   const auto first = write(run_id, 0, Pass::kTrace, make_event_record());
-  const auto second = write(run_id, 1, Pass::kTrace, make_event_record({"memset", "aten::mm", "forward", "of its own"}));
+  const auto second =
+      write(run_id, 1, Pass::kTrace, make_event_record({"memset", "aten::mm", "forward", "of its own"}));
   const std::string number = "SELECT string_id FROM string WHERE text = 'aten::mm'";
-  ASSERT_NE(open_rank_file(first, own_schema())->integer(number), open_rank_file(second, own_schema())->integer(number));
+  ASSERT_NE(open_rank_file(first, own_schema())->integer(number),
+            open_rank_file(second, own_schema())->integer(number));
   database.finish_run(run_id, ended("ok"), {}, {second, first});
   expect_everything(database, "rank = 0");
   expect_everything(database, "rank = 1");
@@ -87,8 +92,10 @@ TEST_F(Events, NamesThatAreNoTextStayReadable) {
   const std::int64_t run_id = begin(database);
   database.finish_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
   const std::string bad = "bad \xEF\xBF\xBD byte";
-  EXPECT_EQ(ask(database, "SELECT text, scope_id IS NULL, phase_id FROM kernel JOIN string ON string_id = name_id ORDER BY sequence"),
-            bad + "|1|NULL;" + bad + "|1|NULL;(unknown)|0|NULL");
+  EXPECT_EQ(
+      ask(database,
+          "SELECT text, scope_id IS NULL, phase_id FROM kernel JOIN string ON string_id = name_id ORDER BY sequence"),
+      bad + "|1|NULL;" + bad + "|1|NULL;(unknown)|0|NULL");
 }
 
 TEST_F(Events, NewerClassesReplaceOlderOnes) {
@@ -120,16 +127,18 @@ TEST_F(Events, MergingKeepsEveryTableAndDoingItAgainChangesNothing) {
     ResultsDatabase b(path("b.db"), Mode::kCreate);
     const std::int64_t run_id = begin(b);
     b.finish_run(run_id, ended("ok"), {},
-                 {write(run_id, 0, Pass::kTrace, make_event_record()), write(run_id, 0, Pass::kOps, make_event_record({"memset"})),
+                 {write(run_id, 0, Pass::kTrace, make_event_record()),
+                  write(run_id, 0, Pass::kOps, make_event_record({"memset"})),
                   write(run_id, 1, Pass::kTrace, make_event_record({"load"}))});
   }
   EXPECT_EQ(a.merge(path("b.db")).runs_added, 1);
-  for (const char* where : {"run_id = 1", "run_id = 2 AND rank = 0 AND pass = 'trace'", "run_id = 2 AND rank = 0 AND pass = 'ops'",
-                            "run_id = 2 AND rank = 1 AND pass = 'trace'"})
+  for (const char* where : {"run_id = 1", "run_id = 2 AND rank = 0 AND pass = 'trace'",
+                            "run_id = 2 AND rank = 0 AND pass = 'ops'", "run_id = 2 AND rank = 1 AND pass = 'trace'"})
     expect_everything(a, where);
   EXPECT_EQ(ask(a, "SELECT count(*) FROM loss"), "0");
   std::string counts = "SELECT 0";
-  for (const char* table : {"string", "kernel_class", "scope_path"}) counts += std::string(", (SELECT count(*) FROM ") + table + ")";
+  for (const char* table : {"string", "kernel_class", "scope_path"})
+    counts += std::string(", (SELECT count(*) FROM ") + table + ")";
   for (const TableContent& content : event_contents()) counts += ", (SELECT count(*) FROM " + content.table + ")";
   const std::string once = ask(a, counts);
   EXPECT_EQ(a.merge(path("b.db")).runs_already_there, 1);
@@ -177,12 +186,14 @@ TEST_F(Events, StrangeRowsOfARankFileDoNoHarm) {
          "UPDATE memset SET name_id = -9223372036854775807; "
          "UPDATE string SET text = CAST(x'61ff' AS TEXT) WHERE text = 'load'; "
          "UPDATE kernel SET name_id = 'x', attribution = CAST(x'fe' AS TEXT) WHERE sequence = 3; "
-         "INSERT INTO kernel SELECT 55, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id, "
+         "INSERT INTO kernel SELECT 55, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, "
+         "phase_id, scope_id, "
          "attribution, shape, graph_node, op FROM kernel");
   database.finish_run(run_id, ended("ok"), {}, {file});
   EXPECT_EQ(ask(database, "SELECT text FROM memset JOIN string ON string_id = name_id"), "memset");
   EXPECT_EQ(ask(database, "SELECT run_id, sequence FROM kernel"), "1|0");
-  EXPECT_EQ(ask(database, "SELECT text FROM range JOIN string ON string_id = name_id WHERE step = -1"), "a\xEF\xBF\xBD");
+  EXPECT_EQ(ask(database, "SELECT text FROM range JOIN string ON string_id = name_id WHERE step = -1"),
+            "a\xEF\xBF\xBD");
 }
 
 TEST_F(Events, RankFilesOfSchemaOneAreAdopted) {
@@ -196,30 +207,35 @@ TEST_F(Events, RankFilesOfSchemaOneAreAdopted) {
     old.exec("PRAGMA application_id = " + std::to_string(kRankFileApplicationId));
     migrate(old, schema);
     old.exec(
-        "INSERT INTO rank (run_id, rank, pass, pid, host, status, stdout, stderr) VALUES (1, 0, 'time', 0, '', '', '', ''); "
+        "INSERT INTO rank (run_id, rank, pass, pid, host, status, stdout, stderr) VALUES (1, 0, 'time', 0, '', '', '', "
+        "''); "
         "INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns) "
         "VALUES (1, 0, 'time', 0, 'step', 0, 0, 1, 5, 77)");
   }
   database.finish_run(run_id, ended("ok"), {}, {file});
-  EXPECT_EQ(ask(database, "SELECT host_ns, (SELECT count(*) FROM loss), (SELECT observation FROM rank) FROM sample"), "77|0|");
+  EXPECT_EQ(ask(database, "SELECT host_ns, (SELECT count(*) FROM loss), (SELECT observation FROM rank) FROM sample"),
+            "77|0|");
 }
 
 /// A column added later must be classed, or its numbers would be copied as if they meant the same everywhere.
 TEST_F(Events, EveryNumberedColumnIsKnown) {
-  const std::set<std::string> others{"run_id", "invocation_id", "plugin_id", "device_id", "string_id", "correlation_id"};
+  const std::set<std::string> others{"run_id",    "invocation_id", "plugin_id",
+                                     "device_id", "string_id",     "correlation_id"};
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const auto columns = database.query(
-      "SELECT DISTINCT c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name LIKE '%\\_id' ESCAPE "
+      "SELECT DISTINCT c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name "
+      "LIKE '%\\_id' ESCAPE "
       "'\\'");
-  for (const auto& row : columns.rows) EXPECT_NE(refers_to_text(row[0].text), others.contains(row[0].text)) << row[0].text;
+  for (const auto& row : columns.rows)
+    EXPECT_NE(refers_to_text(row[0].text), others.contains(row[0].text)) << row[0].text;
 }
 
 TEST_F(Events, EveryTableOfARankIsAdopted) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   std::set<std::string> known{"rank", "overhead"};
   for (const ObservedTable& table : observed_tables()) known.insert(table.name);
-  const auto tables =
-      database.query("SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'rank'");
+  const auto tables = database.query(
+      "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'rank'");
   for (const auto& row : tables.rows) EXPECT_EQ(known.erase(row[0].text), 1u) << row[0].text;
   EXPECT_TRUE(known.empty());
 }

@@ -67,11 +67,14 @@ RunEnd ended(const std::string& status, const std::string& detail) {
   return end;
 }
 
-std::filesystem::path rank_file_name(const std::filesystem::path& folder, std::int64_t run_id, int rank, measure::Pass pass) {
-  return folder / ("RUN-" + std::to_string(run_id) + "-" + std::to_string(rank) + "-" + measure::to_string(pass) + ".kymo");
+std::filesystem::path rank_file_name(const std::filesystem::path& folder, std::int64_t run_id, int rank,
+                                     measure::Pass pass) {
+  return folder /
+         ("RUN-" + std::to_string(run_id) + "-" + std::to_string(rank) + "-" + measure::to_string(pass) + ".kymo");
 }
 
-std::int64_t store_run(ResultsDatabase& database, std::int64_t invocation_id, const std::filesystem::path& scratch, std::int64_t n) {
+std::int64_t store_run(ResultsDatabase& database, std::int64_t invocation_id, const std::filesystem::path& scratch,
+                       std::int64_t n) {
   const std::int64_t run_id = database.begin_run(make_run(invocation_id, n));
   const auto file = rank_file_name(scratch, run_id, 0, measure::Pass::kTime);
   write_rank_file(file, run_id, 0, measure::Pass::kTime, make_record());
@@ -87,7 +90,8 @@ std::int64_t store_run(ResultsDatabase& database, std::int64_t invocation_id, co
 
 void make_database(const std::filesystem::path& file, int runs) {
   ResultsDatabase database(file, ResultsDatabase::Mode::kCreate);
-  const std::int64_t invocation_id = database.begin_invocation("kymo run saxpy", {{"host", "node1"}, {"cpu", "A processor"}});
+  const std::int64_t invocation_id =
+      database.begin_invocation("kymo run saxpy", {{"host", "node1"}, {"cpu", "A processor"}});
   for (int i = 0; i < runs; ++i) store_run(database, invocation_id, file.parent_path(), i);
   database.end_invocation(invocation_id, 0);
 }

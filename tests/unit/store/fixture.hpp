@@ -34,10 +34,12 @@ RunRow make_run(std::int64_t invocation_id, std::int64_t n = 8, int ranks = 1);
 event::PassRecord make_record(std::int64_t steps = 12);
 
 RunEnd ended(const std::string& status, const std::string& detail = "");
-std::filesystem::path rank_file_name(const std::filesystem::path& folder, std::int64_t run_id, int rank, measure::Pass pass);
+std::filesystem::path rank_file_name(const std::filesystem::path& folder, std::int64_t run_id, int rank,
+                                     measure::Pass pass);
 
 /// Begins and finishes one good run by way of a rank file in `scratch`; returns its id.
-std::int64_t store_run(ResultsDatabase& database, std::int64_t invocation_id, const std::filesystem::path& scratch, std::int64_t n = 8);
+std::int64_t store_run(ResultsDatabase& database, std::int64_t invocation_id, const std::filesystem::path& scratch,
+                       std::int64_t n = 8);
 
 /// Makes a database with one invocation and `runs` good runs.
 void make_database(const std::filesystem::path& file, int runs = 1);

@@ -11,7 +11,8 @@ namespace {
 
 using Mode = ResultsDatabase::Mode;
 
-/// Databases of every schema that was ever released, as SQL text in tests/golden: each must still open, read and take new runs.
+/// Databases of every schema that was ever released, as SQL text in tests/golden: each must still open, read and take
+/// new runs.
 class Golden : public StoreTest, public ::testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {
@@ -27,7 +28,8 @@ TEST_P(Golden, IsReadWithoutBeingWritten) {
     EXPECT_EQ(database.select_runs({}), 2);
     EXPECT_EQ(ask(database, "SELECT status, parameters, step_median_ms FROM run_list ORDER BY run_id"),
               "ok|causal=true dtype=fp32 n=0 scale=0.5|0.001065;oom|causal=true dtype=fp32 n=1 scale=0.5|NULL");
-    EXPECT_EQ(ask(database, "SELECT phase, count, clock FROM phase_time ORDER BY phase"), "compute|10|device;step|10|host");
+    EXPECT_EQ(ask(database, "SELECT phase, count, clock FROM phase_time ORDER BY phase"),
+              "compute|10|device;step|10|host");
     EXPECT_EQ(ask(database, "SELECT requested_bytes, free_bytes FROM oom"), "5|3");
   }
   EXPECT_EQ(content_of(path("golden.db")), before);
@@ -53,10 +55,12 @@ TEST_P(Golden, HasTheTablesOfTheNewestSchema) {
       EXPECT_EQ(rows, has_events ? content.expected : "") << content.table;
     }
   }
-  EXPECT_EQ(Connection(path("golden.db"), Connection::Access::kReadOnly).integer("PRAGMA user_version"), own_schema().version());
+  EXPECT_EQ(Connection(path("golden.db"), Connection::Access::kReadOnly).integer("PRAGMA user_version"),
+            own_schema().version());
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemas, Golden, ::testing::Values("schema_1.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql"));
+INSTANTIATE_TEST_SUITE_P(Schemas, Golden,
+                         ::testing::Values("schema_1.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql"));
 
 }  // namespace
 }  // namespace kymo::store::testing

@@ -31,18 +31,20 @@ class Keeping : public StoreTest {
     for (const std::string& table : tables) text += table + " " + ask(database, "SELECT count(*) FROM " + table) + "; ";
     return text;
   }
-  const std::vector<std::string> derived_{"statistic",      "overhead",     "kernel_total", "op_total",     "step_activity",
-                                          "kernel_outlier", "memory_phase", "clock_sync",   "kernel_class", "scope_path",
-                                          "metric",         "mark",         "work",         "rank"};
-  const std::vector<std::string> events_{"range",           "launch_shape",  "kernel",      "memcpy",     "memset",  "api_call",
-                                         "synchronization", "tracing_pause", "op",          "allocation", "segment", "memory_point",
-                                         "device_memory",   "stack",         "stack_frame", "collective"};
+  const std::vector<std::string> derived_{
+      "statistic",  "overhead",     "kernel_total", "op_total", "step_activity", "kernel_outlier", "memory_phase",
+      "clock_sync", "kernel_class", "scope_path",   "metric",   "mark",          "work",           "rank"};
+  const std::vector<std::string> events_{"range",     "launch_shape",    "kernel",        "memcpy", "memset",
+                                         "api_call",  "synchronization", "tracing_pause", "op",     "allocation",
+                                         "segment",   "memory_point",    "device_memory", "stack",  "stack_frame",
+                                         "collective"};
   const std::vector<std::string> sampled_{"sample", "gpu_sample", "memory_counter", "step_duration"};
 };
 
 TEST(KeepWord, IsReadAndWritten) {
   for (const Keep keep : {Keep::kSummary, Keep::kOneStep, Keep::kAll}) EXPECT_EQ(keep_from(to_string(keep)), keep);
-  EXPECT_THAT(error_of([] { keep_from("one step"); }), AllOf(HasSubstr("'one step'"), HasSubstr("summary, one-step, all")));
+  EXPECT_THAT(error_of([] { keep_from("one step"); }),
+              AllOf(HasSubstr("'one step'"), HasSubstr("summary, one-step, all")));
   EXPECT_THROW(keep_from(""), UsageError);
 }
 
@@ -52,12 +54,14 @@ TEST_F(Keeping, SummaryLeavesWhatReportsNeed) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   store(database, Keep::kSummary);
   EXPECT_EQ(counts(database, derived_), counts(all, derived_));
-  EXPECT_EQ(ask(database, "SELECT * FROM statistic ORDER BY phase, clock"), ask(all, "SELECT * FROM statistic ORDER BY phase, clock"));
+  EXPECT_EQ(ask(database, "SELECT * FROM statistic ORDER BY phase, clock"),
+            ask(all, "SELECT * FROM statistic ORDER BY phase, clock"));
   for (const auto& tables : {events_, sampled_}) {
     for (const std::string& table : tables) EXPECT_EQ(ask(database, "SELECT count(*) FROM " + table), "0") << table;
   }
   EXPECT_EQ(ask(database, "SELECT keep, (SELECT count(*) FROM loss) FROM run"), "summary|0");
-  EXPECT_EQ(ask(database, "SELECT text FROM kernel_total JOIN string ON string_id = name_id WHERE kind = 'kernel'"), kHostileName);
+  EXPECT_EQ(ask(database, "SELECT text FROM kernel_total JOIN string ON string_id = name_id WHERE kind = 'kernel'"),
+            kHostileName);
 }
 
 TEST_F(Keeping, OneStepLeavesTheMiddleOne) {
@@ -68,10 +72,13 @@ TEST_F(Keeping, OneStepLeavesTheMiddleOne) {
   EXPECT_EQ(counts(database, derived_), counts(all, derived_));
   EXPECT_EQ(counts(database, sampled_), counts(all, sampled_));
   EXPECT_EQ(counts(database, events_),
-            "range 2; launch_shape 1; kernel 1; memcpy 1; memset 0; api_call 1; synchronization 1; tracing_pause 1; op 1; allocation 1; "
+            "range 2; launch_shape 1; kernel 1; memcpy 1; memset 0; api_call 1; synchronization 1; tracing_pause 1; op "
+            "1; allocation 1; "
             "segment 1; memory_point 1; device_memory 2; stack 2; stack_frame 2; collective 1; ");
   EXPECT_EQ(ask(database, "SELECT step, shape FROM kernel"), "2|0");
-  EXPECT_EQ(ask(database, "SELECT name_id = (SELECT string_id FROM string WHERE text = 'cudaLaunchKernel') FROM api_call"), "1");
+  EXPECT_EQ(
+      ask(database, "SELECT name_id = (SELECT string_id FROM string WHERE text = 'cudaLaunchKernel') FROM api_call"),
+      "1");
   EXPECT_EQ(ask(database, "SELECT category FROM allocation"), "parameter");
   EXPECT_EQ(ask(database, "SELECT operation, step FROM collective"), "all_reduce|2");
   EXPECT_EQ(ask(database, "SELECT moment, step FROM device_memory"), "before cuda|-1;|2");
@@ -84,7 +91,8 @@ TEST_F(Keeping, TheStepIsTheSameOnAllRanksAndGoesByTheSlowest) {
   std::vector<std::filesystem::path> files;
   for (int rank = 0; rank < 2; ++rank) {
     event::PassRecord record = make_event_record();
-    // With 1020 and 1030 on rank 0 the middle is step 2; rank 1 makes it 9000 there, and adds a step 4 of 1040 that rank 0 never finished.
+    // With 1020 and 1030 on rank 0 the middle is step 2; rank 1 makes it 9000 there, and adds a step 4 of 1040 that
+    // rank 0 never finished.
     if (rank == 1) {
       event::Sample last = record.samples.back();
       last.step = 4;

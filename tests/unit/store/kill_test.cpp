@@ -26,7 +26,8 @@ event::PassRecord record_with_marks() {
 }
 
 /// Finishes runs one after the other until it is killed; writes a byte to `ready` before each.
-[[noreturn]] void finish_for_ever(const std::filesystem::path& file, const std::filesystem::path& rank_file, int ready) {
+[[noreturn]] void finish_for_ever(const std::filesystem::path& file, const std::filesystem::path& rank_file,
+                                  int ready) {
   ResultsDatabase database(file, Mode::kReadWrite);
   for (;;) {
     if (::write(ready, "x", 1) != 1) ::_exit(1);
@@ -58,8 +59,9 @@ TEST_F(Kill, NeverLeavesHalfARun) {
     ::close(ready[1]);
     journals += std::filesystem::exists(path("a.db-journal")) ? 1 : 0;
     ResultsDatabase database(path("a.db"), round % 2 == 0 ? Mode::kReadOnly : Mode::kReadWrite);
-    const std::string state = ask(
-        database, "SELECT status, (SELECT count(*) FROM mark), (SELECT count(*) FROM sample), (SELECT count(*) FROM statistic) FROM run");
+    const std::string state = ask(database,
+                                  "SELECT status, (SELECT count(*) FROM mark), (SELECT count(*) FROM sample), (SELECT "
+                                  "count(*) FROM statistic) FROM run");
     EXPECT_TRUE(state == "running|0|0|0" || state == "ok|3000|24|3") << state;
     EXPECT_EQ(Connection(path("a.db"), Connection::Access::kReadOnly).text("PRAGMA integrity_check"), "ok");
   }

@@ -29,11 +29,14 @@ TEST_F(Merging, RemapsIdsAndKeepsEverything) {
   EXPECT_EQ(ask(a, "SELECT DISTINCT count(*) FROM sample GROUP BY run_id"), "24");
   const ResultsDatabase b(path("b.db"), Mode::kReadOnly);
   const std::string all =
-      "SELECT r.sequence, r.started_at, r.plan_key, s.mean_ns, k.stdout, k.resident_peak_bytes, d.uuid, p.value FROM run r "
-      "JOIN statistic s ON s.run_id = r.run_id JOIN rank k ON k.run_id = r.run_id JOIN device d ON d.device_id = k.device_id "
+      "SELECT r.sequence, r.started_at, r.plan_key, s.mean_ns, k.stdout, k.resident_peak_bytes, d.uuid, p.value FROM "
+      "run r "
+      "JOIN statistic s ON s.run_id = r.run_id JOIN rank k ON k.run_id = r.run_id JOIN device d ON d.device_id = "
+      "k.device_id "
       "JOIN param p ON p.run_id = r.run_id WHERE r.run_id > ";
   EXPECT_EQ(ask(a, all + "2 ORDER BY 1, 4, 8"), ask(b, all + "0 ORDER BY 1, 4, 8"));
-  EXPECT_EQ(ask(a, "SELECT name, value FROM environment_fact WHERE invocation_id = 2"), ask(b, "SELECT name, value FROM environment_fact"));
+  EXPECT_EQ(ask(a, "SELECT name, value FROM environment_fact WHERE invocation_id = 2"),
+            ask(b, "SELECT name, value FROM environment_fact"));
   EXPECT_EQ(ask(a, "SELECT DISTINCT name, sha256 FROM run_library WHERE run_id > 2"), "librest.so|7b7b");
 }
 

@@ -32,7 +32,8 @@ TEST_F(Opening, MissingFileIsMadeOnlyWhenAsked) {
   EXPECT_THAT(error_of([&] { ResultsDatabase(path("a.db"), Mode::kReadOnly); }), HasSubstr("no such file"));
   EXPECT_THAT(error_of([&] { ResultsDatabase(path("a.db"), Mode::kReadWrite); }), HasSubstr("no such file"));
   EXPECT_FALSE(std::filesystem::exists(path("a.db")));
-  EXPECT_THAT(error_of([&] { ResultsDatabase(path("no") / "a.db", Mode::kCreate); }), HasSubstr("folder does not exist"));
+  EXPECT_THAT(error_of([&] { ResultsDatabase(path("no") / "a.db", Mode::kCreate); }),
+              HasSubstr("folder does not exist"));
   ResultsDatabase(path("a.db"), Mode::kCreate);
   const ResultsDatabase again(path("a.db"), Mode::kReadOnly);
   EXPECT_EQ(ask(again, "SELECT value FROM meta WHERE key = 'schema_version'"), std::to_string(own_schema().version()));
@@ -56,7 +57,8 @@ TEST_F(Opening, StrangeNamesAreFileNames) {
 
 TEST_F(Opening, ForeignFilesAreRefused) {
   put_content(path("text"),
-              "This is a text of more than one hundred bytes, which some user gave by mistake as the name of the results database.\n");
+              "This is a text of more than one hundred bytes, which some user gave by mistake as the name of the "
+              "results database.\n");
   expect_refused("text", "not an SQLite database");
   put_content(path("short"), "SQLite format 3");
   expect_refused("short", "not an SQLite database");
@@ -177,7 +179,8 @@ TEST_F(Opening, OlderSchemaIsMigratedByAWriterAndInACopyByAReader) {
   {
     const auto writer = open_results(path("a.db"), Mode::kReadWrite, next);
     EXPECT_EQ(writer->text("SELECT colour FROM colour"), "blue");
-    EXPECT_EQ(writer->integer("SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 2) << "the tool's and the user's";
+    EXPECT_EQ(writer->integer("SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 2)
+        << "the tool's and the user's";
     EXPECT_EQ(meta_value(*writer, "kymo_version"), "99.0.0");
   }
   // This tool is the older one now; the schema says it may go on, and its views stay away.
@@ -194,7 +197,9 @@ TEST_F(Opening, ViewsFollowTheToolWithoutAMigration) {
   EXPECT_EQ(open_results(path("a.db"), Mode::kReadOnly, next)->text("SELECT word FROM run_list"), "new");
   EXPECT_EQ(content_of(path("a.db")), before);
   EXPECT_EQ(open_results(path("a.db"), Mode::kReadWrite, next)->text("SELECT word FROM run_list"), "new");
-  EXPECT_EQ(open_results(path("a.db"), Mode::kReadWrite, next)->integer("SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 1);
+  EXPECT_EQ(open_results(path("a.db"), Mode::kReadWrite, next)
+                ->integer("SELECT count(*) FROM sqlite_master WHERE type = 'view'"),
+            1);
 }
 
 TEST_F(Opening, TriggersInAPreparedFileDoNothing) {

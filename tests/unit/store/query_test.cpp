@@ -23,8 +23,8 @@ class Query : public StoreTest {
 
 TEST_F(Query, CellsKeepTheirTypes) {
   const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
-  const auto table =
-      database.query("SELECT NULL AS absent, 9007199254740993 AS whole, 0.1 AS part, 'x' AS word, x'00ff' AS bytes;  -- done\n");
+  const auto table = database.query(
+      "SELECT NULL AS absent, 9007199254740993 AS whole, 0.1 AS part, 'x' AS word, x'00ff' AS bytes;  -- done\n");
   EXPECT_THAT(table.columns, ElementsAre("absent", "whole", "part", "word", "bytes"));
   const auto& row = table.rows.at(0);
   EXPECT_EQ(row[0].type, Cell::Type::kNull);

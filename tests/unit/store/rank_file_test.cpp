@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 class RankFile : public StoreTest {};
 
 std::size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
 }
 
 TEST_F(RankFile, AppearsCompleteAndAlone) {
@@ -25,10 +26,12 @@ TEST_F(RankFile, AppearsCompleteAndAlone) {
   EXPECT_EQ(files_in(folder()), 1u);
   const auto connection = open_rank_file(file, own_schema());
   EXPECT_EQ(connection->integer("SELECT count(*) FROM sample WHERE run_id = 7 AND rank = 1 AND pass = 'memory'"), 24);
-  EXPECT_EQ(connection->text("SELECT group_concat(step || ':' || time_ns || ':' || allocated_bytes || ':' || reserved_bytes || ':' || "
-                             "device_allocations, ' ') "
-                             "FROM memory_counter WHERE run_id = 7 AND rank = 1 AND pass = 'memory'"),
-            "-1:20:100:200:1 0:30:150:400:3");
+  EXPECT_EQ(
+      connection->text(
+          "SELECT group_concat(step || ':' || time_ns || ':' || allocated_bytes || ':' || reserved_bytes || ':' || "
+          "device_allocations, ' ') "
+          "FROM memory_counter WHERE run_id = 7 AND rank = 1 AND pass = 'memory'"),
+      "-1:20:100:200:1 0:30:150:400:3");
   EXPECT_EQ(connection->text("PRAGMA integrity_check"), "ok");
 }
 
@@ -60,13 +63,15 @@ TEST_F(RankFile, RepeatedKeysAreALoss) {
 TEST_F(RankFile, ReplacesAnOlderOne) {
   write_rank_file(path("again"), 1, 0, measure::Pass::kTime, make_record(12));
   write_rank_file(path("again"), 2, 0, measure::Pass::kTime, make_record(3));
-  EXPECT_EQ(open_rank_file(path("again"), own_schema())->integer("SELECT max(run_id) * 100 + count(*) FROM sample"), 206);
+  EXPECT_EQ(open_rank_file(path("again"), own_schema())->integer("SELECT max(run_id) * 100 + count(*) FROM sample"),
+            206);
 }
 
 TEST_F(RankFile, EmptyRecordIsAFileToo) {
   write_rank_file(path("empty"), 1, 0, measure::Pass::kVerify, {});
   const auto connection = open_rank_file(path("empty"), own_schema());
-  EXPECT_EQ(connection->integer("SELECT count(*) FROM rank WHERE device_id IS NULL AND resident_peak_bytes IS NULL"), 1);
+  EXPECT_EQ(connection->integer("SELECT count(*) FROM rank WHERE device_id IS NULL AND resident_peak_bytes IS NULL"),
+            1);
 }
 
 TEST_F(RankFile, FolderThatCannotBeWrittenIsAnErrorAndLeavesNothing) {
@@ -89,8 +94,9 @@ TEST(RankFileName, IsParsedStrictly) {
   EXPECT_EQ(name->run_id, 12);
   EXPECT_EQ(name->rank, 3);
   EXPECT_EQ(name->pass, "verify");
-  for (const char* wrong : {"RUN-12-3-verify", "RUN-12-3.kymo", "RUN--1-3-time.kymo", "RUN-1x-3-time.kymo", "RUN-1-3-nonsense.kymo",
-                            "run-1-3-time.kymo", "RUN-1-3-time-4.kymo", "RUN-99999999999999999999-0-time.kymo", ".kymo", ""}) {
+  for (const char* wrong :
+       {"RUN-12-3-verify", "RUN-12-3.kymo", "RUN--1-3-time.kymo", "RUN-1x-3-time.kymo", "RUN-1-3-nonsense.kymo",
+        "run-1-3-time.kymo", "RUN-1-3-time-4.kymo", "RUN-99999999999999999999-0-time.kymo", ".kymo", ""}) {
     EXPECT_FALSE(parse_rank_file_name(wrong)) << wrong;
   }
 }

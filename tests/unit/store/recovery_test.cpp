@@ -34,8 +34,10 @@ TEST_F(Recovery, ClosesListedRunsAndAdoptsTheirFiles) {
   begin();  // another supervisor's
   event::PassRecord verified = make_record(0);
   verified.checks.push_back({"y", event::CheckOutcome::kPassed, 0.0, 0.0, 1e-5, "float64", ""});
-  write_rank_file(rank_file_name(path("scratch"), with_file, 0, measure::Pass::kTime), with_file, 0, measure::Pass::kTime, make_record());
-  write_rank_file(rank_file_name(path("scratch"), with_file, 0, measure::Pass::kVerify), with_file, 0, measure::Pass::kVerify, verified);
+  write_rank_file(rank_file_name(path("scratch"), with_file, 0, measure::Pass::kTime), with_file, 0,
+                  measure::Pass::kTime, make_record());
+  write_rank_file(rank_file_name(path("scratch"), with_file, 0, measure::Pass::kVerify), with_file, 0,
+                  measure::Pass::kVerify, verified);
   put_content(path("scratch") / ("RUN-" + std::to_string(without_file) + "-0-time.kymo.unfinished-1"), "half");
   put_content(path("scratch") / "runs",
               std::to_string(finished) + "\n" + std::to_string(with_file) + "\n" + std::to_string(without_file) + "\n");

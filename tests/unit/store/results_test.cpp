@@ -42,8 +42,9 @@ TEST_F(Results, RunIsCommittedAsRunningWithItsParameters) {
   row.how.seed = std::numeric_limits<std::uint64_t>::max();
   const std::int64_t run_id = database_->begin_run(row);
   const ResultsDatabase reader(path("a.db"), Mode::kReadOnly);
-  EXPECT_EQ(ask(reader, "SELECT run_id, status, label, steps, until_relative_error, warmup, passes, seed, ended_at FROM run"),
-            std::to_string(run_id) + "|running|before|0|0.01|2|verify,time|-1|NULL");
+  EXPECT_EQ(
+      ask(reader, "SELECT run_id, status, label, steps, until_relative_error, warmup, passes, seed, ended_at FROM run"),
+      std::to_string(run_id) + "|running|before|0|0.01|2|verify,time|-1|NULL");
   EXPECT_EQ(ask(reader, "SELECT run_id, name, sha256 FROM run_library"), "1|librest.so|7b7b");
   EXPECT_EQ(ask(reader, "SELECT name, type, typeof(value), value FROM param ORDER BY name"),
             "causal|bool|integer|1;dtype|text|text|fp32;n|int|integer|8;scale|real|real|0.5");
@@ -71,7 +72,8 @@ TEST_F(Results, EverythingAWorkerObservedComesBack) {
   const auto time = write(run_id, 0, measure::Pass::kTime, record);
   event::PassRecord verified = make_record(0);
   verified.checks.push_back({"y", event::CheckOutcome::kPassed, 1e-6, std::nullopt, 1e-5, "float64", ""});
-  verified.checks.push_back({"y", event::CheckOutcome::kUnavailable, std::nullopt, std::nullopt, std::nullopt, "float64", "too large"});
+  verified.checks.push_back(
+      {"y", event::CheckOutcome::kUnavailable, std::nullopt, std::nullopt, std::nullopt, "float64", "too large"});
   verified.work = {{"compute", 7, 7}};
   const auto verify = write(run_id, 0, measure::Pass::kVerify, verified);
   RunEnd end = ended("ok");
@@ -84,19 +86,23 @@ TEST_F(Results, EverythingAWorkerObservedComesBack) {
   worker.stderr_text = "err";
   database_->finish_run(run_id, end, {worker}, {verify, time});
 
-  EXPECT_EQ(ask(*database_, "SELECT count(*), sum(host_ns), sum(device_ns), min(start_ns) FROM sample WHERE pass = 'time'"),
-            "24|18990|6318|0");
+  EXPECT_EQ(
+      ask(*database_, "SELECT count(*), sum(host_ns), sum(device_ns), min(start_ns) FROM sample WHERE pass = 'time'"),
+      "24|18990|6318|0");
   EXPECT_EQ(ask(*database_, "SELECT sequence, level, step, phase, name, value, unit FROM metric WHERE pass = 'time'"),
             "0|run|-1||loss|2.5|;1|phase|3|compute|dtype|fp16|;2|run|-1||loss|nan|");
   EXPECT_EQ(ask(*database_, "SELECT flops, bytes FROM work"), "2e+09|1000000") << "the time pass's word counts";
   EXPECT_EQ(ask(*database_, "SELECT name, outcome, max_abs_error, tolerance, detail FROM verification"),
             "y|passed|1e-06|1e-05|;y #2|unavailable|NULL|NULL|too large");
-  EXPECT_EQ(ask(*database_, "SELECT step, time_ns, sm_clock_mhz, power_mw, throttle_reasons FROM gpu_sample"), "3|99|1980|350000|4");
+  EXPECT_EQ(ask(*database_, "SELECT step, time_ns, sm_clock_mhz, power_mw, throttle_reasons FROM gpu_sample"),
+            "3|99|1980|350000|4");
   EXPECT_EQ(ask(*database_, "SELECT name, time_ns, step FROM mark WHERE pass = 'time'"), "ready|17|-1");
-  EXPECT_EQ(ask(*database_, "SELECT place, requested_bytes, free_bytes, peak_bytes FROM out_of_memory"), "device|5|3|NULL");
+  EXPECT_EQ(ask(*database_, "SELECT place, requested_bytes, free_bytes, peak_bytes FROM out_of_memory"),
+            "device|5|3|NULL");
   EXPECT_EQ(ask(*database_, "SELECT source, count, detail FROM loss"), "cuda|-1|no driver");
-  EXPECT_EQ(ask(*database_, "SELECT pass, pid, host, status, stdout, stderr, resident_peak_bytes FROM rank ORDER BY pass"),
-            "time|12|node1|ok|out|err|1048576;verify|0||||" + std::string("|1048576"));
+  EXPECT_EQ(
+      ask(*database_, "SELECT pass, pid, host, status, stdout, stderr, resident_peak_bytes FROM rank ORDER BY pass"),
+      "time|12|node1|ok|out|err|1048576;verify|0||||" + std::string("|1048576"));
   EXPECT_EQ(ask(*database_, "SELECT count(*), max(uuid) FROM device"), "1|cpu-1234");
   EXPECT_EQ(ask(*database_, "SELECT status, verification, ended_at IS NOT NULL FROM run"), "ok|passed|1");
 }
@@ -111,11 +117,12 @@ TEST_F(Results, StatisticsLeaveOutWarmUpAndTakeTheSlowestRank) {
   std::vector<double> expected;
   for (int step = 2; step < 12; ++step) expected.push_back(1000 + 10 * step + (step % 2 == 0 ? 100 : 0));
   const measure::Statistics s = measure::summarize(expected);
-  const auto row = database_
-                       ->query(
-                           "SELECT count, mean_ns, std_ns, median_ns, min_ns, max_ns, ci_low_ns, ci_high_ns, p95_ns FROM statistic "
-                           "WHERE phase = 'step' AND clock = 'host'")
-                       .rows.at(0);
+  const auto row =
+      database_
+          ->query(
+              "SELECT count, mean_ns, std_ns, median_ns, min_ns, max_ns, ci_low_ns, ci_high_ns, p95_ns FROM statistic "
+              "WHERE phase = 'step' AND clock = 'host'")
+          .rows.at(0);
   EXPECT_EQ(row[0].integer, 10);
   EXPECT_DOUBLE_EQ(row[1].real, s.mean);
   EXPECT_DOUBLE_EQ(row[2].real, *s.std);
@@ -125,7 +132,8 @@ TEST_F(Results, StatisticsLeaveOutWarmUpAndTakeTheSlowestRank) {
   EXPECT_DOUBLE_EQ(row[6].real, *s.ci_low);
   EXPECT_DOUBLE_EQ(row[7].real, *s.ci_high);
   EXPECT_EQ(row[8].type, ResultsDatabase::Cell::Type::kNull);
-  EXPECT_EQ(ask(*database_, "SELECT phase, clock FROM statistic ORDER BY phase, clock"), "compute|device;compute|host;step|host");
+  EXPECT_EQ(ask(*database_, "SELECT phase, clock FROM statistic ORDER BY phase, clock"),
+            "compute|device;compute|host;step|host");
 }
 
 TEST_F(Results, StepsThatSomeRankDidNotFinishDoNotCount) {
@@ -141,13 +149,14 @@ TEST_F(Results, ThrottledStepsAreLeftOutUnlessAllAre) {
   for (auto& sample : record.samples) sample.throttled = sample.step == 4;
   std::int64_t run_id = database_->begin_run(make_run(invocation_));
   database_->finish_run(run_id, ended("ok"), {}, {write(run_id, 0, measure::Pass::kTime, record)});
-  EXPECT_EQ(ask(*database_, "SELECT count, excluded, all_throttled, max_ns FROM statistic WHERE phase = 'step'"), "3|1|0|1050");
+  EXPECT_EQ(ask(*database_, "SELECT count, excluded, all_throttled, max_ns FROM statistic WHERE phase = 'step'"),
+            "3|1|0|1050");
   for (auto& sample : record.samples) sample.throttled = true;
   run_id = database_->begin_run(make_run(invocation_));
   database_->finish_run(run_id, ended("ok"), {}, {write(run_id, 0, measure::Pass::kTime, record)});
-  EXPECT_EQ(
-      ask(*database_, "SELECT count, excluded, all_throttled FROM statistic WHERE phase = 'step' AND run_id = " + std::to_string(run_id)),
-      "4|0|1");
+  EXPECT_EQ(ask(*database_, "SELECT count, excluded, all_throttled FROM statistic WHERE phase = 'step' AND run_id = " +
+                                std::to_string(run_id)),
+            "4|0|1");
 }
 
 TEST_F(Results, MissingDamagedAndForeignRankFilesAreLosses) {
@@ -190,7 +199,8 @@ TEST_F(Results, OutOfMemorySeenByTheSupervisorIsStored) {
   end.failed_phase = "prepare";
   end.out_of_memory = event::OutOfMemory{"host", std::nullopt, std::nullopt, 77};
   database_->finish_run(run_id, end, {}, {});
-  EXPECT_EQ(ask(*database_, "SELECT rank, pass, place, requested_bytes, peak_bytes, failed_phase FROM oom"), "1|time|host|NULL|77|prepare");
+  EXPECT_EQ(ask(*database_, "SELECT rank, pass, place, requested_bytes, peak_bytes, failed_phase FROM oom"),
+            "1|time|host|NULL|77|prepare");
   EXPECT_EQ(ask(*database_, "SELECT signal, exit_code, failed_rank FROM failures"), "9|NULL|1");
   EXPECT_EQ(database_->finished_runs(measure::plan_key(make_run(1).what, make_run(1).how)), 1);
 }
@@ -227,7 +237,8 @@ TEST_F(Results, HostileTextIsStoredAsTextAndAsUtf8) {
 
 TEST_F(Results, MistakesOfTheCallerAreErrors) {
   const std::int64_t run_id = database_->begin_run(make_run(invocation_));
-  EXPECT_THAT(error_of([&] { database_->finish_run(run_id, ended("fine"), {}, {}); }), HasSubstr("cannot end as 'fine'"));
+  EXPECT_THAT(error_of([&] { database_->finish_run(run_id, ended("fine"), {}, {}); }),
+              HasSubstr("cannot end as 'fine'"));
   EXPECT_THAT(error_of([&] { database_->finish_run(999, ended("ok"), {}, {}); }), HasSubstr("holds no run 999"));
   EXPECT_THAT(error_of([&] { database_->begin_run(make_run(77)); }), HasSubstr("holds no invocation 77"));
   EXPECT_THAT(error_of([&] { database_->end_invocation(77, 0); }), HasSubstr("holds no invocation 77"));
@@ -250,7 +261,8 @@ TEST_F(Results, ANewBuildTakesThePlaceOfAnOldOne) {
   row.how.steps += 1;
   database_->begin_run(row);  // 4
   EXPECT_EQ(selected({}), "2,3,4");
-  EXPECT_EQ(ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM current_run ORDER BY run_id)"), "2,3,4");
+  EXPECT_EQ(ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM current_run ORDER BY run_id)"),
+            "2,3,4");
   ResultsDatabase::Selection old;
   old.invocation_id = invocation_;
   EXPECT_EQ(selected(old), "1,2");
@@ -272,7 +284,8 @@ TEST_F(Results, SelectsTheNewestInvocationOfEachPlan) {
   database_->begin_run(make_run(later, 1));  // 3
   database_->begin_run(make_run(later, 1));  // 4
   EXPECT_EQ(select({}), "2,3,4");
-  EXPECT_EQ(ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM current_run ORDER BY run_id)"), "2,3,4");
+  EXPECT_EQ(ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM current_run ORDER BY run_id)"),
+            "2,3,4");
   ResultsDatabase::Selection narrowed;
   narrowed.label = "before";
   EXPECT_EQ(select(narrowed), "1");

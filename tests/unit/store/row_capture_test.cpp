@@ -22,8 +22,8 @@ class RowCaptureTest : public ::testing::Test {
   }
 
   void fill(int rows) {
-    source_.exec("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < " + std::to_string(rows) +
-                 ") INSERT INTO fact SELECT i, 'v' || i FROM n");
+    source_.exec("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < " +
+                 std::to_string(rows) + ") INSERT INTO fact SELECT i, 'v' || i FROM n");
   }
 
   void copy(const std::string& condition, const std::vector<FixedColumn>& fixed = {}) {
@@ -59,16 +59,20 @@ TEST_F(RowCaptureTest, OfAnEmptyTableHandsOverNothing) {
 TEST_F(RowCaptureTest, TakesOnlyTheRowsThatFulfilTheCondition) {
   fill(500);
   copy("number >= 100 AND (number % 7 = 0 OR number = 101)");
-  EXPECT_EQ(target_.integer("SELECT count(*) FROM fact"), source_.integer("SELECT count(*) FROM fact WHERE number >= 100 AND (number % 7 "
-                                                                          "= 0 OR number = 101)"));
+  EXPECT_EQ(target_.integer("SELECT count(*) FROM fact"),
+            source_.integer("SELECT count(*) FROM fact WHERE number >= 100 AND (number % 7 "
+                            "= 0 OR number = 101)"));
   EXPECT_EQ(target_.integer("SELECT min(number) FROM fact"), 101);
 }
 
 TEST_F(RowCaptureTest, KeepsTypesAndCleansTexts) {
-  source_.exec("INSERT INTO fact VALUES (1, NULL), (2, 2.5), (3, x'00ff'), (4, CAST(x'41ff42' AS TEXT)), (5, ''), (6, -7), (7, x'')");
+  source_.exec(
+      "INSERT INTO fact VALUES (1, NULL), (2, 2.5), (3, x'00ff'), (4, CAST(x'41ff42' AS TEXT)), (5, ''), (6, -7), (7, "
+      "x'')");
   copy("");
   const auto shown = [&](int number) {
-    return target_.text("SELECT typeof(value) || ' ' || quote(value) FROM fact WHERE number = " + std::to_string(number));
+    return target_.text("SELECT typeof(value) || ' ' || quote(value) FROM fact WHERE number = " +
+                        std::to_string(number));
   };
   EXPECT_EQ(shown(1), "null NULL");
   EXPECT_EQ(shown(2), "real 2.5");
@@ -107,7 +111,9 @@ TEST_F(RowCaptureTest, AFailureWithinABatchComesOut) {
   fill(40);
   RowCapture capture(source_);
   const std::vector<std::string> columns{"number"};
-  Statement select(source_, RowCapture::select_sql("fact", columns, "CASE WHEN number < 35 THEN 1 ELSE abs(-9223372036854775807 - 1) END"));
+  Statement select(
+      source_,
+      RowCapture::select_sql("fact", columns, "CASE WHEN number < 35 THEN 1 ELSE abs(-9223372036854775807 - 1) END"));
   try {
     copy_rows(select, capture, {target_, "fact", columns}, {});
     FAIL() << "nothing was said";

@@ -75,7 +75,9 @@ class ControlServerTest : public testing::Test {
          if (frame.contains("bad")) throw protocol_error();
          events_.push_back(std::to_string(id) + ": " + frame.dump());
        },
-       [this](WorkerId id, const std::string& mistake) { events_.push_back("closed " + std::to_string(id) + " " + mistake); }}};
+       [this](WorkerId id, const std::string& mistake) {
+         events_.push_back("closed " + std::to_string(id) + " " + mistake);
+       }}};
   static Error protocol_error() { return Error("not like this"); }
 };
 
@@ -171,11 +173,13 @@ TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
     server_.expect(token, 0);
     return to_json(protocol::Hello{version, token, rank, 1});
   };
-  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("speaks version 99 of the worker protocol; this kymo speaks version 2"));
+  EXPECT_THAT(wrong(hello(99, 0), ""),
+              HasSubstr("speaks version 99 of the worker protocol; this kymo speaks version 2"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 3), ""), HasSubstr("says that it is rank 3"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("nonsense")), HasSubstr("not understood"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("{\"type\": \"x\", \"bad\": 1}")), HasSubstr("not like this"));
-  EXPECT_THAT(wrong(hello(protocol::kVersion, 0), std::string("\xFF\xFF\xFF\xFF")), HasSubstr("announced a frame of 4294967295 bytes"));
+  EXPECT_THAT(wrong(hello(protocol::kVersion, 0), std::string("\xFF\xFF\xFF\xFF")),
+              HasSubstr("announced a frame of 4294967295 bytes"));
 }
 
 TEST_F(ControlServerTest, ForgetsAWorkerWithoutAWord) {

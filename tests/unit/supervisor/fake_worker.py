@@ -3,6 +3,7 @@
 
 `behaviour` says what happens, on rank `on_rank` (-1: on every rank) and in pass `on_pass` (empty: in every pass); elsewhere all is well.
 """
+
 import argparse
 import base64
 import glob
@@ -55,10 +56,15 @@ def write_rank_file(a, steps):
     for key, value in (("schema_version", len(migrations)), ("compatible_version", 1), ("kymo_version", "0.1.0")):
         database.execute("INSERT INTO meta VALUES (?, ?)", (key, str(value)))
     key = (a["run_id"], a["rank"], a["pass"])
-    database.execute("INSERT INTO rank (run_id, rank, pass, pid, host, status, resident_peak_bytes, stdout, stderr) "
-                     "VALUES (?, ?, ?, 0, '', '', 1048576, '', '')", key)
+    database.execute(
+        "INSERT INTO rank (run_id, rank, pass, pid, host, status, resident_peak_bytes, stdout, stderr) "
+        "VALUES (?, ?, ?, 0, '', '', 1048576, '', '')",
+        key,
+    )
     for step in range(steps):
-        database.execute("INSERT INTO sample VALUES (?, ?, ?, ?, 'step', 0, 0, 1, ?, 1000, NULL)", key + (step, step * 2000))
+        database.execute(
+            "INSERT INTO sample VALUES (?, ?, ?, ?, 'step', 0, 0, 1, ?, 1000, NULL)", key + (step, step * 2000)
+        )
     database.commit()
     database.close()
     os.rename(temporary, a["rank_file"])
@@ -69,13 +75,24 @@ class Pass:
         self.control = control
         self.a = assignment
         self.parameters = assignment["case"]["parameters"]
-        concerned = self.parameters.get("on_rank", -1) in (-1, assignment["rank"]) and self.parameters.get("on_pass", "") in ("", assignment["pass"])
+        concerned = self.parameters.get("on_rank", -1) in (-1, assignment["rank"]) and self.parameters.get(
+            "on_pass", ""
+        ) in ("", assignment["pass"])
         self.behaviour = self.parameters.get("behaviour", "ok") if concerned else "ok"
         self.steps = assignment["method"]["steps"]
         self.barriers = 0
 
     def outcome(self, status, detail="", step=-1, verification=""):
-        self.control.send(type="outcome", status=status, detail=detail, stage="step", phase="forward", step=step, verification=verification, failed_ns=-1)
+        self.control.send(
+            type="outcome",
+            status=status,
+            detail=detail,
+            stage="step",
+            phase="forward",
+            step=step,
+            verification=verification,
+            failed_ns=-1,
+        )
 
     def barrier(self, stop=False):
         self.control.send(type="barrier", sequence=self.barriers, stop=stop)
@@ -97,7 +114,11 @@ class Pass:
                 if special and special() == "end":
                     return
         write_rank_file(self.a, self.steps)
-        getattr(self, "end_" + self.behaviour, lambda: self.outcome("ok", verification="passed" if self.a["pass"] == "verify" else ""))()
+        getattr(
+            self,
+            "end_" + self.behaviour,
+            lambda: self.outcome("ok", verification="passed" if self.a["pass"] == "verify" else ""),
+        )()
 
     # What may happen in step 2.
 

@@ -92,7 +92,9 @@ class HubTest : public testing::Test {
   FollowerHub hub_{loop_, patient(), messages::plan_of(plan_), [this](int, int number) { signals_.push_back(number); }};
 };
 
-TEST_F(HubTest, NamesTheRanksThatAreMissing) { EXPECT_THAT(failure(), AllOf(HasSubstr("rank 1 of 2 did not join"), HasSubstr("port 1;"))); }
+TEST_F(HubTest, NamesTheRanksThatAreMissing) {
+  EXPECT_THAT(failure(), AllOf(HasSubstr("rank 1 of 2 did not join"), HasSubstr("port 1;")));
+}
 
 TEST_F(HubTest, RefusesStrangersAndGoesOn) {
   auto said = join();
@@ -135,7 +137,8 @@ TEST_F(HubTest, AnotherLibraryOfAPluginEndsTheLaunch) {
   auto plan = their_plan();
   plan.plugins.front().libraries = {{"librest.so", "33"}};
   peer.say(to_json(plan));
-  EXPECT_THAT(failure(), AllOf(HasSubstr("the library 'librest.so' of the plugin"), HasSubstr("rank 0 does not load '/librest.so'"),
+  EXPECT_THAT(failure(), AllOf(HasSubstr("the library 'librest.so' of the plugin"),
+                               HasSubstr("rank 0 does not load '/librest.so'"),
                                HasSubstr("rank 1 has '/elsewhere/librest.so' with sha256 33")));
 }
 
@@ -145,8 +148,8 @@ TEST_F(HubTest, AnotherPluginEndsTheLaunch) {
   auto plan = their_plan();
   plan.plugins.front().sha256 = "11";
   peer.say(to_json(plan));
-  EXPECT_THAT(failure(),
-              AllOf(HasSubstr("rank 0 has '/fake.so' with sha256 00"), HasSubstr("rank 1 has '/elsewhere/fake.so' with sha256 11")));
+  EXPECT_THAT(failure(), AllOf(HasSubstr("rank 0 has '/fake.so' with sha256 00"),
+                               HasSubstr("rank 1 has '/elsewhere/fake.so' with sha256 11")));
   EXPECT_THAT(messages::refused_from(peer.hear()).reason, HasSubstr("not the same on all ranks"));
 }
 

@@ -29,7 +29,8 @@ Conditions shell_worker(const std::string& script) {
   Conditions setup;
   setup.launcher = [script](const LaunchRequest& request) {
     SpawnOptions options;
-    options.command = {"/bin/sh", "-c", script, "worker", request.host, std::to_string(request.port), std::to_string(request.rank)};
+    options.command = {
+        "/bin/sh", "-c", script, "worker", request.host, std::to_string(request.port), std::to_string(request.rank)};
     options.environment.emplace_back(kTokenVariable, request.token);
     return options;
   };
@@ -200,8 +201,8 @@ TEST_F(FollowerTest, GivesUpAtTheDeadline) {
     follow(launch, plan_);
     FAIL() << "nobody listened";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(),
-                AllOf(HasSubstr("rank 1 could not join rank 0 at 127.0.0.1:" + std::to_string(port)), HasSubstr("KYMO_PORT")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("rank 1 could not join rank 0 at 127.0.0.1:" + std::to_string(port)),
+                                    HasSubstr("KYMO_PORT")));
   }
 }
 

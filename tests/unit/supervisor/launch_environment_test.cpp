@@ -17,8 +17,9 @@ using testing::HasSubstr;
 
 using Variables = std::map<std::string, std::string>;
 
-const Variables kTorchrun{{"RANK", "3"},          {"WORLD_SIZE", "4"},      {"LOCAL_RANK", "1"},           {"LOCAL_WORLD_SIZE", "2"},
-                          {"MASTER_ADDR", "one"}, {"MASTER_PORT", "29500"}, {"TORCHELASTIC_RUN_ID", "abc"}};
+const Variables kTorchrun{
+    {"RANK", "3"},          {"WORLD_SIZE", "4"},      {"LOCAL_RANK", "1"},           {"LOCAL_WORLD_SIZE", "2"},
+    {"MASTER_ADDR", "one"}, {"MASTER_PORT", "29500"}, {"TORCHELASTIC_RUN_ID", "abc"}};
 const Variables kSlurm{{"SLURM_JOB_ID", "12"},
                        {"SLURM_STEP_ID", "0"},
                        {"SLURM_PROCID", "2"},
@@ -106,20 +107,24 @@ TEST(LaunchEnvironment, TakesItsOwnGpuWhereSlurmGivesOneToEachTask) {
 TEST(LaunchEnvironment, PlainShellsAreNoLaunch) {
   EXPECT_FALSE(read({}));
   EXPECT_FALSE(read({{"MASTER_ADDR", "nowhere"}, {"MASTER_PORT", "x"}})) << "left over in a shell's profile";
-  EXPECT_FALSE(read({{"SLURM_JOB_ID", "12"}, {"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}})) << "a batch script";
+  EXPECT_FALSE(read({{"SLURM_JOB_ID", "12"}, {"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}}))
+      << "a batch script";
   EXPECT_FALSE(read(with(kSlurm, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}}))) << "a step of one task";
   EXPECT_FALSE(read(with(kSlurm, {{"SLURM_STEP_ID", "4294967290"}}))) << "an interactive step";
   EXPECT_FALSE(read(with(kSlurm, {{"SLURM_STEP_ID", "batch"}})));
-  EXPECT_FALSE(read(with(kTorchrun, {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "1"}})));
+  EXPECT_FALSE(
+      read(with(kTorchrun, {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "1"}})));
 }
 
 TEST(LaunchEnvironment, ReadsSettings) {
-  const auto launch = read(with(kTorchrun, {{"KYMO_PORT", "7000"}, {"KYMO_JOB_TOKEN", "secret"}, {"KYMO_JOIN_TIMEOUT", "5"}}));
+  const auto launch =
+      read(with(kTorchrun, {{"KYMO_PORT", "7000"}, {"KYMO_JOB_TOKEN", "secret"}, {"KYMO_JOIN_TIMEOUT", "5"}}));
   EXPECT_EQ(launch->port, 7000);
   EXPECT_EQ(launch->token, "secret");
   EXPECT_EQ(launch->join_timeout_s, 5);
   EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "32766"}}))->port, 32767);
-  EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "32767"}}))->port, 28767) << "32768 and more the system may have given to anyone";
+  EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "32767"}}))->port, 28767)
+      << "32768 and more the system may have given to anyone";
   EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "65535"}}))->port, 25535);
 }
 
@@ -128,7 +133,8 @@ TEST(LaunchEnvironment, ScriptsMayDeriveTheOneFromTheOther) {
   both.merge(without(Variables(kTorchrun), "TORCHELASTIC_RUN_ID"));
   EXPECT_EQ(read(with(both, {{"RANK", "2"}, {"WORLD_SIZE", "3"}, {"LOCAL_RANK", "0"}}))->launcher, "torchrun");
   EXPECT_THAT(complaint(both), AllOf(HasSubstr("WORLD_SIZE is 4"), HasSubstr("SLURM_STEP_NUM_TASKS is 3")));
-  EXPECT_THAT(complaint(with(both, {{"RANK", "1"}, {"WORLD_SIZE", "3"}})), AllOf(HasSubstr("RANK is 1"), HasSubstr("SLURM_PROCID is 2")));
+  EXPECT_THAT(complaint(with(both, {{"RANK", "1"}, {"WORLD_SIZE", "3"}})),
+              AllOf(HasSubstr("RANK is 1"), HasSubstr("SLURM_PROCID is 2")));
   EXPECT_EQ(read(with(both, {{"TORCHELASTIC_RUN_ID", "x"}}))->world, 4) << "torchrun itself, one agent in each task";
 }
 
@@ -188,8 +194,8 @@ TEST(SlurmLists, ExpandsNodes) {
 }
 
 TEST(SlurmLists, RefusesWhatIsNone) {
-  for (const char* list : {"", ",", "a,", "a[", "a]", "a[]", "a[1-]", "a[-1]", "a[2-1]", "a[x]", "a[[1]]", "a[1", "a[1-999999999]", "a[+1]",
-                           "a[1-60000]b[1-60000]", "[1-99999999999999999999]"})
+  for (const char* list : {"", ",", "a,", "a[", "a]", "a[]", "a[1-]", "a[-1]", "a[2-1]", "a[x]", "a[[1]]", "a[1",
+                           "a[1-999999999]", "a[+1]", "a[1-60000]b[1-60000]", "[1-99999999999999999999]"})
     EXPECT_THROW(expand_nodes(list, "LIST"), UsageError) << list;
   for (const char* list : {"", ",", "x", "2(x", "2(x)", "(x2)", "2(xy)", "-1", "2(x99999999)", "2(x3)4"})
     EXPECT_THROW(expand_tasks(list, "LIST"), UsageError) << list;

@@ -28,8 +28,8 @@ Conditions fake_setup(const std::string& start = "") {
   setup.launcher = [start](const LaunchRequest& request) {
     SpawnOptions options;
     for (const char* word : {"python3", "-B", kFakeWorker}) options.command.emplace_back(word);
-    options.command.insert(options.command.end(),
-                           {"--connect", "127.0.0.1:" + std::to_string(request.port), "--rank", std::to_string(request.rank)});
+    options.command.insert(options.command.end(), {"--connect", "127.0.0.1:" + std::to_string(request.port), "--rank",
+                                                   std::to_string(request.rank)});
     if (!start.empty()) options.command.insert(options.command.end(), {"--start", start});
     options.environment.emplace_back(kTokenVariable, request.token);
     return options;
@@ -45,7 +45,8 @@ PlannedRun behaving(const std::string& behaviour, int ranks = 1, int on_rank = -
 
 class MakeRuns : public testing::Test {
  protected:
-  Summary make(const std::vector<PlannedRun>& runs, const Conditions& setup = fake_setup(), const Options& options = {}) {
+  Summary make(const std::vector<PlannedRun>& runs, const Conditions& setup = fake_setup(),
+               const Options& options = {}) {
     Summary summary = make_runs(db_.database, db_.invocation, runs, options, setup);
     EXPECT_FALSE(std::filesystem::exists(db_.scratch_root())) << "the scratch folder was not cleared away";
     EXPECT_THAT(lines("SELECT run_id FROM run WHERE status = 'running'"), IsEmpty());
@@ -64,7 +65,8 @@ TEST_F(MakeRuns, StoresWhatEveryRankMeasured) {
   ASSERT_THAT(summary.runs, SizeIs(1));
   EXPECT_EQ(summary.runs[0].status, "ok");
   EXPECT_FALSE(summary.interrupted);
-  EXPECT_THAT(lines("SELECT rank, pass, status FROM rank ORDER BY rank"), ElementsAre("0|time|ok", "1|time|ok", "2|time|ok"));
+  EXPECT_THAT(lines("SELECT rank, pass, status FROM rank ORDER BY rank"),
+              ElementsAre("0|time|ok", "1|time|ok", "2|time|ok"));
   EXPECT_EQ(line("SELECT count(*) FROM sample"), "12");
   EXPECT_EQ(line("SELECT count(DISTINCT pid) FROM rank WHERE pid > 0"), "3");
   EXPECT_THAT(line("SELECT stdout FROM rank WHERE rank = 1"), HasSubstr("run 1 pass time"));
@@ -116,17 +118,18 @@ TEST_P(EveryFault, IsARowAndSparesTheNextRun) {
   EXPECT_EQ(line("SELECT count(*) FROM sample WHERE run_id = 3"), "4");
 }
 
-INSTANTIATE_TEST_SUITE_P(Supervisor, EveryFault,
-                         testing::Values(Fault{"crash", "crashed", "signal 11"}, Fault{"killed", "crashed", "signal 9"},
-                                         Fault{"exit0", "crashed", "exited with code 0 before it reported"},
-                                         Fault{"exit7", "crashed", "exited with code 7"}, Fault{"fail", "failed", "<script>"},
-                                         Fault{"oom", "oom", "asked for 7 GiB"}, Fault{"skip", "skipped", "makes no sense here"},
-                                         Fault{"hang", "timeout", "no progress for 0.5 s: rank 0"},
-                                         Fault{"memory", "oom", "more than the bound of"}, Fault{"garbage", "failed", "not understood"},
-                                         Fault{"huge_frame", "failed", "announced a frame"},
-                                         Fault{"close", "failed", "closed its connection"}, Fault{"grandchild", "crashed", "signal 9"},
-                                         Fault{"flood", "ok", ""}, Fault{"twice", "ok", ""}, Fault{"die_after", "ok", ""}),
-                         [](const auto& tested) { return std::string(tested.param.behaviour); });
+INSTANTIATE_TEST_SUITE_P(
+    Supervisor, EveryFault,
+    testing::Values(Fault{"crash", "crashed", "signal 11"}, Fault{"killed", "crashed", "signal 9"},
+                    Fault{"exit0", "crashed", "exited with code 0 before it reported"},
+                    Fault{"exit7", "crashed", "exited with code 7"}, Fault{"fail", "failed", "<script>"},
+                    Fault{"oom", "oom", "asked for 7 GiB"}, Fault{"skip", "skipped", "makes no sense here"},
+                    Fault{"hang", "timeout", "no progress for 0.5 s: rank 0"},
+                    Fault{"memory", "oom", "more than the bound of"}, Fault{"garbage", "failed", "not understood"},
+                    Fault{"huge_frame", "failed", "announced a frame"},
+                    Fault{"close", "failed", "closed its connection"}, Fault{"grandchild", "crashed", "signal 9"},
+                    Fault{"flood", "ok", ""}, Fault{"twice", "ok", ""}, Fault{"die_after", "ok", ""}),
+    [](const auto& tested) { return std::string(tested.param.behaviour); });
 
 TEST_F(MakeRuns, ACrashIsStoredWithAllThatIsKnown) {
   make({behaving("crash", 2, 1)});
@@ -141,7 +144,8 @@ TEST_F(MakeRuns, ExceededHostMemoryIsStoredWithItsPeak) {
   PlannedRun run = behaving("memory");
   run.how.host_memory_bytes = 128 << 20;
   make({run});
-  EXPECT_EQ(line("SELECT place, requested_bytes, free_bytes > 0, peak_bytes > 134217728 FROM out_of_memory"), "host|NULL|1|1");
+  EXPECT_EQ(line("SELECT place, requested_bytes, free_bytes > 0, peak_bytes > 134217728 FROM out_of_memory"),
+            "host|NULL|1|1");
 }
 
 TEST_F(MakeRuns, AFloodIsStoredCut) {
@@ -175,7 +179,8 @@ TEST_F(MakeRuns, ReusesTimeWorkersOnlyWhereTheyFit) {
   ASSERT_THAT(pids, SizeIs(5));
   EXPECT_EQ(pids[0], pids[1]);
   EXPECT_EQ(std::set<std::string>(pids.begin(), pids.end()).size(), 4u);
-  EXPECT_THAT(line("SELECT stdout FROM rank WHERE run_id = 2"), testing::Not(HasSubstr("run 1 "))) << "each run holds its own output";
+  EXPECT_THAT(line("SELECT stdout FROM rank WHERE run_id = 2"), testing::Not(HasSubstr("run 1 ")))
+      << "each run holds its own output";
 }
 
 TEST_F(MakeRuns, AReusedWorkerThatDiedIsReplacedWithoutATrace) {
@@ -191,9 +196,11 @@ TEST_F(MakeRuns, AWorkerThatDoesNotStartIsAClearFailure) {
   EXPECT_EQ(line("SELECT status FROM run"), "failed");
   EXPECT_THAT(line("SELECT detail FROM run"), HasSubstr("cannot start a worker: cannot start '/no/such/debugger'"));
   make({fake_run()}, fake_setup("silent exit"));
-  EXPECT_THAT(line("SELECT detail FROM run WHERE run_id = 2"), HasSubstr("before it connected; it said last: 'cannot load libnothing.so'"));
+  EXPECT_THAT(line("SELECT detail FROM run WHERE run_id = 2"),
+              HasSubstr("before it connected; it said last: 'cannot load libnothing.so'"));
   make({fake_run()}, fake_setup("wrong version"));
-  EXPECT_THAT(line("SELECT status, detail FROM run WHERE run_id = 3"), HasSubstr("failed|rank 0 speaks version 99 of the worker protocol"));
+  EXPECT_THAT(line("SELECT status, detail FROM run WHERE run_id = 3"),
+              HasSubstr("failed|rank 0 speaks version 99 of the worker protocol"));
 }
 
 TEST_F(MakeRuns, SkippedRunsStartNothing) {
@@ -279,8 +286,8 @@ TEST_F(MakeRuns, TheSecondSignalEndsAtOnce) {
 int received = 0;
 
 TEST_F(MakeRuns, GivesSignalHandlersBack) {
-  struct sigaction mine {};
-  struct sigaction before {};
+  struct sigaction mine{};
+  struct sigaction before{};
   mine.sa_handler = [](int) { ++received; };
   sigaction(SIGINT, &mine, &before);
   make({fake_run()});

@@ -40,15 +40,16 @@ TEST(OutputCapture, KeepsBothEndsOfAFloodAndSaysHowMuchWasCut) {
     EXPECT_LT(kept.size(), kAll + 200) << block;
     EXPECT_THAT(kept, StartsWith("first")) << block;
     EXPECT_THAT(kept, HasSubstr("last\n")) << block;
-    EXPECT_THAT(
-        kept, EndsWith("[kymo: " + std::to_string(text.size() - kAll) + " of " + std::to_string(text.size()) + " bytes were cut at [...]]"))
+    EXPECT_THAT(kept, EndsWith("[kymo: " + std::to_string(text.size() - kAll) + " of " + std::to_string(text.size()) +
+                               " bytes were cut at [...]]"))
         << block;
   }
 }
 
 TEST(OutputCapture, ReplacesWhatIsNoUtf8) {
   const std::string bad = "\xEF\xBF\xBD";
-  EXPECT_EQ(valid_utf8("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80"), "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80");
+  EXPECT_EQ(valid_utf8("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80"),
+            "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80");
   EXPECT_EQ(valid_utf8(std::string_view("a\0b", 3)), "a" + bad + "b");
   EXPECT_EQ(valid_utf8("\xFF\xFE"), bad + bad);
   EXPECT_EQ(valid_utf8("\xC0\xAF"), bad + bad) << "overlong";

@@ -13,7 +13,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-protocol::Outcome outcome(const std::string& status, const std::string& detail = "") { return {status, detail, "step", "forward", 3, ""}; }
+protocol::Outcome outcome(const std::string& status, const std::string& detail = "") {
+  return {status, detail, "step", "forward", 3, ""};
+}
 WorkerEnd by_signal(int number) { return {{std::nullopt, number}, false, ""}; }
 WorkerEnd by_exit(int code) { return {{code, std::nullopt}, false, ""}; }
 
@@ -66,7 +68,8 @@ TEST(PassState, AnOkRankThatDiesLaterChangesNothing) {
 TEST(PassState, ACrashEndsAllRanksAtOnceAndIsTheCause) {
   PassState state = started(3);
   state.progress(1, {"step", 4, 15}, 1);
-  EXPECT_THAT(texts(state.ended(1, {{std::nullopt, SIGSEGV}, false, "bad \n access"}, 2)), ElementsAre("kill 0", "kill 2"));
+  EXPECT_THAT(texts(state.ended(1, {{std::nullopt, SIGSEGV}, false, "bad \n access"}, 2)),
+              ElementsAre("kill 0", "kill 2"));
   EXPECT_FALSE(state.done());
   state.ended(0, by_signal(SIGKILL), 2.1);
   EXPECT_FALSE(state.done());
@@ -162,7 +165,8 @@ TEST(PassState, ACrashWithinTheSettlingTimeIsTheCauseOfAReportedFailure) {
 TEST(PassState, TheFirstOfTwoReportedFailuresWins) {
   PassState state = started(2);
   state.outcome(1, outcome("failed", "first"), 1);
-  EXPECT_THAT(texts(state.outcome(0, outcome("failed", "second"), 1.1)), ElementsAre("exit 0", "exit 1")) << "nobody is left to wait for";
+  EXPECT_THAT(texts(state.outcome(0, outcome("failed", "second"), 1.1)), ElementsAre("exit 0", "exit 1"))
+      << "nobody is left to wait for";
   EXPECT_EQ(state.verdict().detail, "first");
   EXPECT_EQ(state.verdict().rank, 1);
 }
@@ -196,7 +200,8 @@ TEST(PassState, ReleasesABarrierOnceAllArriveAndRankZeroDecidesToStop) {
   EXPECT_THAT(texts(state.barrier(1, {0, true}, 1)), ElementsAre("release 0 #0", "release 1 #0", "release 2 #0"));
   state.barrier(1, {1, false}, 2);
   state.barrier(2, {1, false}, 2);
-  EXPECT_THAT(texts(state.barrier(0, {1, true}, 2)), ElementsAre("release 0 #1 stop", "release 1 #1 stop", "release 2 #1 stop"));
+  EXPECT_THAT(texts(state.barrier(0, {1, true}, 2)),
+              ElementsAre("release 0 #1 stop", "release 1 #1 stop", "release 2 #1 stop"));
 }
 
 TEST(PassState, GathersInRankOrder) {

@@ -19,7 +19,8 @@ PlannedRun planned(std::int64_t size, int ranks = 1, int repetition = 0) {
 }
 
 TEST(RunTitles, NameOnlyWhatDiffers) {
-  EXPECT_THAT(run_titles({planned(1), planned(2), planned(2, 1, 1)}), ElementsAre("saxpy n=1", "saxpy n=2", "saxpy n=2 #2"));
+  EXPECT_THAT(run_titles({planned(1), planned(2), planned(2, 1, 1)}),
+              ElementsAre("saxpy n=1", "saxpy n=2", "saxpy n=2 #2"));
   EXPECT_THAT(run_titles({planned(1), planned(1, 2)}), ElementsAre("saxpy ranks=1", "saxpy ranks=2"));
   EXPECT_THAT(run_titles({planned(1)}), ElementsAre("saxpy"));
 }

@@ -28,7 +28,9 @@ struct TemporaryDatabase {
       for (const auto& cell : row) {
         if (&cell != &row.front()) line += "|";
         using Type = store::ResultsDatabase::Cell::Type;
-        line += cell.type == Type::kNull ? "NULL" : cell.type == Type::kInteger ? std::to_string(cell.integer) : cell.text;
+        line += cell.type == Type::kNull      ? "NULL"
+                : cell.type == Type::kInteger ? std::to_string(cell.integer)
+                                              : cell.text;
       }
       result.push_back(line);
     }

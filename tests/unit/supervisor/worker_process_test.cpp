@@ -28,7 +28,8 @@ constexpr auto kPatience = std::chrono::seconds(30);
 
 bool wait_until(const std::function<bool()>& ready) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!ready() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!ready() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   return ready();
 }
 
@@ -48,7 +49,8 @@ class WorkerProcessTest : public testing::Test {
   }
   ProcessEnd end_of(WorkerProcess& process) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (!process.poll_end() && std::chrono::steady_clock::now() < deadline) loop_.run_for(std::chrono::milliseconds(2));
+    while (!process.poll_end() && std::chrono::steady_clock::now() < deadline)
+      loop_.run_for(std::chrono::milliseconds(2));
     EXPECT_TRUE(process.poll_end().has_value());
     return process.poll_end().value_or(ProcessEnd{});
   }
@@ -74,7 +76,8 @@ TEST_F(WorkerProcessTest, AFloodNeitherFillsMemoryNorBlocksTheWriter) {
   auto process = shell("echo first; head -c 67108864 /dev/zero; echo last");
   EXPECT_EQ(end_of(*process).exit_code, 0);
   const auto output = process->take_output();
-  EXPECT_LT(output.stdout_text.size(), 4 * (OutputCapture::kHeadBytes + OutputCapture::kTailBytes)) << "a replaced byte takes three";
+  EXPECT_LT(output.stdout_text.size(), 4 * (OutputCapture::kHeadBytes + OutputCapture::kTailBytes))
+      << "a replaced byte takes three";
   EXPECT_THAT(output.stdout_text, StartsWith("first\n"));
   EXPECT_THAT(output.stdout_text, HasSubstr("last\n"));
   EXPECT_THAT(output.stdout_text, HasSubstr("of 67108875 bytes were cut"));

@@ -44,7 +44,8 @@ class TeamOfOne : public testing::Test {
   boost::asio::io_context loop_;
   ControlServer server_{loop_, {nullptr, nullptr, nullptr}};
   std::optional<WorkerEnd> end_;
-  WorkerTeam team_{server_, [this](const LaunchRequest&) { return std::make_unique<ScriptedProcess>(end_); }, fake_run()};
+  WorkerTeam team_{server_, [this](const LaunchRequest&) { return std::make_unique<ScriptedProcess>(end_); },
+                   fake_run()};
 };
 
 TEST_F(TeamOfOne, AnEndIsToldOnceAndAfterTheLastWords) {

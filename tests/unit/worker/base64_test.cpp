@@ -9,8 +9,13 @@ namespace kymo::worker {
 namespace {
 
 TEST(Base64, KnowsTheVectorsOfTheStandard) {
-  const std::pair<const char*, const char*> vectors[] = {
-      {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  const std::pair<const char*, const char*> vectors[] = {{"", ""},
+                                                         {"f", "Zg=="},
+                                                         {"fo", "Zm8="},
+                                                         {"foo", "Zm9v"},
+                                                         {"foob", "Zm9vYg=="},
+                                                         {"fooba", "Zm9vYmE="},
+                                                         {"foobar", "Zm9vYmFy"}};
   for (const auto& [bytes, text] : vectors) {
     EXPECT_EQ(to_base64(bytes), text);
     EXPECT_EQ(from_base64(text), bytes);
@@ -27,7 +32,8 @@ TEST(Base64, CarriesEveryByte) {
 }
 
 TEST(Base64, RefusesWhatIsNone) {
-  for (const char* text : {"Zg", "Zg=", "Z===", "Zg==Zg==", "Zm 9", "Zm9\xff", "===="}) EXPECT_THROW(from_base64(text), Error) << text;
+  for (const char* text : {"Zg", "Zg=", "Z===", "Zg==Zg==", "Zm 9", "Zm9\xff", "===="})
+    EXPECT_THROW(from_base64(text), Error) << text;
 }
 
 }  // namespace

@@ -45,7 +45,9 @@ TEST(ClockQuestions, OfOtherMachinesGoByTheFastest) {
 
 TEST(ClockQuestions, DoNotTrustABootThatHasAnotherClock) {
   FakeControl control;
-  control.on_ask_clock = [](std::int64_t sequence) { return Clock{sequence, now_ns() - kFarAhead, measure::boot_id()}; };
+  control.on_ask_clock = [](std::int64_t sequence) {
+    return Clock{sequence, now_ns() - kFarAhead, measure::boot_id()};
+  };
   const auto sync = compare_with_supervisor(control, 0);
   ASSERT_TRUE(sync);
   EXPECT_EQ(control.clock_questions, 16);
@@ -81,7 +83,8 @@ TEST_F(ClockOfPass, IsComparedAtBothEndsOfObservedPassesOfSeveralRanks) {
     EXPECT_LE(syncs[0].host_ns, result.record.samples.front().start_ns);
     EXPECT_GE(syncs[1].host_ns, result.record.samples.back().start_ns);
   }
-  for (const Pass pass : {Pass::kTime, Pass::kVerify}) EXPECT_THAT(pass_of(pass, 2).record.trace.clock_syncs, IsEmpty());
+  for (const Pass pass : {Pass::kTime, Pass::kVerify})
+    EXPECT_THAT(pass_of(pass, 2).record.trace.clock_syncs, IsEmpty());
   EXPECT_THAT(pass_of(Pass::kTrace, 1).record.trace.clock_syncs, IsEmpty());
 }
 

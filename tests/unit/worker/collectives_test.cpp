@@ -30,7 +30,8 @@ using testing::SizeIs;
 
 constexpr kymo_status kFine = KYMO_OK;
 
-kymo_collective made(std::uint32_t operation, std::uint64_t bytes, const char* communicator = nullptr, std::uint64_t sequence = 0) {
+kymo_collective made(std::uint32_t operation, std::uint64_t bytes, const char* communicator = nullptr,
+                     std::uint64_t sequence = 0) {
   return {sizeof(kymo_collective), operation, bytes, nullptr, communicator, sequence};
 }
 
@@ -47,7 +48,9 @@ class CollectivesTest : public EngineTest {
     assignment.how.warmup = 0;
     assignment.how.steps = 1;
   }
-  static std::uint64_t begin(const FakeHost& host, const kymo_collective& call) { return host.host->collective_begin(host.context, &call); }
+  static std::uint64_t begin(const FakeHost& host, const kymo_collective& call) {
+    return host.host->collective_begin(host.context, &call);
+  }
   static void end(const FakeHost& host, std::uint64_t handle) { host.host->collective_end(host.context, handle); }
 };
 
@@ -204,7 +207,8 @@ TEST(CollectiveRecorder, CountsCallsOfPluginsThatDoNot) {
   event::PassRecord record;
   recorder.collect(record);
   std::vector<std::pair<std::string, std::int64_t>> calls;
-  for (const Collective& each : record.trace.collectives) calls.emplace_back(record.trace.texts.text(each.communicator), each.sequence);
+  for (const Collective& each : record.trace.collectives)
+    calls.emplace_back(record.trace.texts.text(each.communicator), each.sequence);
   using Call = std::pair<std::string, std::int64_t>;
   EXPECT_THAT(calls, ElementsAre(Call("", 0), Call("a", 0), Call("", 1), Call("a", 1), Call("a", 99), Call("a", 99)));
   EXPECT_THAT(record.losses, IsEmpty());
@@ -221,7 +225,8 @@ TEST(CollectiveRecorder, RefusesWhatMakesNoSense) {
   EXPECT_EQ(recorder.begin(&tiny), 0u);
   EXPECT_EQ(recorder.begin(nullptr), 0u);
   recorder.end(0);
-  kymo_collective huge = made(KYMO_ALL_REDUCE, std::numeric_limits<std::uint64_t>::max(), "x", std::numeric_limits<std::uint64_t>::max());
+  kymo_collective huge =
+      made(KYMO_ALL_REDUCE, std::numeric_limits<std::uint64_t>::max(), "x", std::numeric_limits<std::uint64_t>::max());
   recorder.end(recorder.begin(&huge));
   event::PassRecord record;
   recorder.collect(record);

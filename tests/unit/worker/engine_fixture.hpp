@@ -14,7 +14,9 @@ namespace kymo::worker {
 /// Makes passes of a fake workload for a supervisor that is played.
 class EngineTest : public testing::Test {
  protected:
-  PassResult run(FakeWorkload& workload) { return make_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}}); }
+  PassResult run(FakeWorkload& workload) {
+    return make_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}});
+  }
 
   measure::protocol::Assignment assignment = fake_assignment();
   Observers observers;

@@ -28,8 +28,9 @@ TEST_F(EngineTest, MakesWarmupAndSteps) {
   FakeWorkload workload;
   const PassResult result = run(workload);
   EXPECT_EQ(result.outcome.status, "ok");
-  EXPECT_THAT(workload.calls, ElementsAre("create", "prepare", "before_step", "step", "before_step", "step", "before_step", "step",
-                                          "before_step", "step", "before_step", "step", "destroy"));
+  EXPECT_THAT(workload.calls,
+              ElementsAre("create", "prepare", "before_step", "step", "before_step", "step", "before_step", "step",
+                          "before_step", "step", "before_step", "step", "destroy"));
   ASSERT_EQ(result.record.samples.size(), 5u);
   for (const auto& sample : result.record.samples) {
     EXPECT_EQ(sample.phase, "step");
@@ -70,13 +71,15 @@ TEST_F(EngineTest, GivesParametersInTheirDeclaredTypes) {
   workload.parameters.back().default_value.type = KYMO_INT;
   workload.parameters.back().default_value.integer = 42;
   workload.publish_parameters();
-  assignment.what.parameters = {{"n", std::int64_t{8}}, {"scale", std::int64_t{2}}, {"causal", true}, {"dtype", std::string("bf16")}};
+  assignment.what.parameters = {
+      {"n", std::int64_t{8}}, {"scale", std::int64_t{2}}, {"causal", true}, {"dtype", std::string("bf16")}};
   std::vector<kymo_value> values(5);
   kymo_status unknown = KYMO_OK;
   std::string dtype;
   workload.on_prepare = [&](const FakeHost& host) {
     const char* names[] = {"n", "scale", "causal", "dtype", "left_out"};
-    for (int i = 0; i < 5; ++i) EXPECT_EQ(host.host->parameter(host.context, names[i], &values[i]), KYMO_OK) << names[i];
+    for (int i = 0; i < 5; ++i)
+      EXPECT_EQ(host.host->parameter(host.context, names[i], &values[i]), KYMO_OK) << names[i];
     dtype = values[3].text;
     kymo_value value;
     unknown = host.host->parameter(host.context, "m", &value);
@@ -296,7 +299,9 @@ TEST_F(EngineTest, ALostConnectionEndsThePass) {
 
 TEST_F(EngineTest, AConnectionLostWithinAServiceEndsThePass) {
   assignment.what.ranks = 2;
-  control.on_gather = [](const std::string&) -> std::optional<std::vector<std::string>> { throw ConnectionLost("gone"); };
+  control.on_gather = [](const std::string&) -> std::optional<std::vector<std::string>> {
+    throw ConnectionLost("gone");
+  };
   FakeWorkload workload;
   workload.on_prepare = [](const FakeHost& host) {
     int mine = 1;

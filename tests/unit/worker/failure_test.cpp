@@ -35,7 +35,8 @@ TEST(Judge, AnUnknownStatusIsNamed) {
 
 TEST(Judge, LibTorchsHostAllocatorCountsAsOutOfMemory) {
   const std::string message =
-      "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 4000000000000 "
+      "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+      "4000000000000 "
       "bytes. "
       "Error code 12 (Cannot allocate memory)";
   for (const kymo_status returned : {KYMO_FAILED, KYMO_OUT_OF_MEMORY}) {
@@ -50,14 +51,15 @@ TEST(Judge, LibTorchsHostAllocatorCountsAsOutOfMemory) {
 }
 
 TEST(Judge, AnUnreadableSizeStaysUnknown) {
-  const Verdict verdict =
-      judge(KYMO_FAILED, {"DefaultCPUAllocator: you tried to allocate 99999999999999999999999 bytes", ""}, DeviceKind::kCpu);
+  const Verdict verdict = judge(
+      KYMO_FAILED, {"DefaultCPUAllocator: you tried to allocate 99999999999999999999999 bytes", ""}, DeviceKind::kCpu);
   EXPECT_EQ(verdict.status, "oom");
   EXPECT_FALSE(verdict.out_of_memory->requested_bytes);
 }
 
 TEST(Judge, OutOfMemoryOnAGpuIsTheDevicesUnlessTheHostsAllocatorSaysSo) {
-  EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {"CUDA out of memory. Tried to allocate 2.00 GiB.", ""}, DeviceKind::kCuda).out_of_memory->where,
+  EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {"CUDA out of memory. Tried to allocate 2.00 GiB.", ""}, DeviceKind::kCuda)
+                .out_of_memory->where,
             "device");
   EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {"std::bad_alloc", ""}, DeviceKind::kCuda).out_of_memory->where, "host");
   EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {}, DeviceKind::kCpu).out_of_memory->where, "host");

@@ -12,7 +12,8 @@
 
 namespace kymo::worker {
 
-/// A collector and device timer that writes down what it is told. Each phase entry takes 100 ns on its device, the whole step 1000.
+/// A collector and device timer that writes down what it is told. Each phase entry takes 100 ns on its device, the
+/// whole step 1000.
 class FakeCollector final : public collect::Collector, public collect::DeviceTimer {
  public:
   explicit FakeCollector(std::vector<std::string>* log = nullptr) : log_(log) {}

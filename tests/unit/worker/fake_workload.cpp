@@ -40,7 +40,9 @@ FakeWorkload::FakeWorkload(std::vector<const char*> phases) : phases_(std::move(
 
 FakeWorkload::~FakeWorkload() { current = nullptr; }
 
-std::int64_t FakeWorkload::count(const std::string& stage) const { return std::count(calls.begin(), calls.end(), stage); }
+std::int64_t FakeWorkload::count(const std::string& stage) const {
+  return std::count(calls.begin(), calls.end(), stage);
+}
 
 void FakeWorkload::publish_parameters() {
   workload_.parameters = parameters.data();

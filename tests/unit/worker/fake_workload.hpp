@@ -16,7 +16,9 @@ struct FakeHost {
 
   kymo_status begin(const char* phase) const { return host->phase_begin(context, phase, nullptr); }
   kymo_status end() const { return host->phase_end(context); }
-  kymo_status phase(const char* name) const { return begin(name) == KYMO_OK ? end() : static_cast<kymo_status>(KYMO_FAILED); }
+  kymo_status phase(const char* name) const {
+    return begin(name) == KYMO_OK ? end() : static_cast<kymo_status>(KYMO_FAILED);
+  }
   kymo_status fail(kymo_status status, const char* message) const {
     host->fail(context, status, message);
     return status;

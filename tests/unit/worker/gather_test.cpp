@@ -14,7 +14,9 @@ class GatherTest : public EngineTest {
  protected:
   PassResult gather() {
     assignment.what.ranks = 2;
-    workload.on_prepare = [this](const FakeHost& host) { return host.host->all_gather_bytes(host.context, "mine", 4, received); };
+    workload.on_prepare = [this](const FakeHost& host) {
+      return host.host->all_gather_bytes(host.context, "mine", 4, received);
+    };
     return run(workload);
   }
   FakeWorkload workload;
@@ -50,7 +52,9 @@ TEST_F(GatherTest, TooMuchIsRefusedBeforeItIsSent) {
     ADD_FAILURE();
     return std::nullopt;
   };
-  workload.on_prepare = [](const FakeHost& host) { return host.host->all_gather_bytes(host.context, nullptr, 1u << 30, nullptr); };
+  workload.on_prepare = [](const FakeHost& host) {
+    return host.host->all_gather_bytes(host.context, nullptr, 1u << 30, nullptr);
+  };
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("too large"));
 }
 

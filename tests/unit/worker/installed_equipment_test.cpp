@@ -47,7 +47,8 @@ TEST_F(InstalledEquipmentTest, VerifiesAndTimesAPluginFile) {
   EXPECT_EQ(control_.outcomes[0].status, "ok") << control_.outcomes[0].detail;
   EXPECT_EQ(control_.outcomes[0].verification, "passed");
   EXPECT_EQ(control_.outcomes[1].status, "ok") << control_.outcomes[1].detail;
-  for (const char* file : {"verify.kymo", "time.kymo"}) EXPECT_EQ(read_file(folder_ / file).substr(0, 15), "SQLite format 3") << file;
+  for (const char* file : {"verify.kymo", "time.kymo"})
+    EXPECT_EQ(read_file(folder_ / file).substr(0, 15), "SQLite format 3") << file;
 }
 
 TEST_F(InstalledEquipmentTest, AnUnwritableRankFileIsAnOutcome) {

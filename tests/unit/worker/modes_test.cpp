@@ -142,9 +142,10 @@ TEST_F(ModesTest, HotAsksForABatchOnceAndWaitsOnce) {
   for (const std::string& what : last) {
     if (order.empty() || what != order.back()) order.push_back(what);
   }
-  std::erase_if(order, [](const std::string& what) { return what == "work" || what == "phase_begin" || what == "phase_end"; });
-  EXPECT_THAT(order, ElementsAre("before_step", "synchronize", "step_begin", "begin_batch", "block", "end_batch", "release", "synchronize",
-                                 "step_end", "between_steps"));
+  std::erase_if(order,
+                [](const std::string& what) { return what == "work" || what == "phase_begin" || what == "phase_end"; });
+  EXPECT_THAT(order, ElementsAre("before_step", "synchronize", "step_begin", "begin_batch", "block", "end_batch",
+                                 "release", "synchronize", "step_end", "between_steps"));
 }
 
 TEST_F(ModesTest, HotHoldsMeasuredBatchesAndTheOneThatTriesIt) {
@@ -218,18 +219,20 @@ TEST_F(ModesTest, ColdFlushesThenHoldsThenReleases) {
   on_a_gpu();
   const PassResult result = timed("cold");
   ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
-  EXPECT_THAT(stretch(0), ElementsAre("before_step", "synchronize", "step_begin", "flush", "phase_begin", "work", "phase_end", "release",
-                                      "synchronize", "step_end", "between_steps"))
+  EXPECT_THAT(stretch(0), ElementsAre("before_step", "synchronize", "step_begin", "flush", "phase_begin", "work",
+                                      "phase_end", "release", "synchronize", "step_end", "between_steps"))
       << "a warm-up step is not held: it may have to set things up";
-  EXPECT_THAT(stretch(2), ElementsAre("before_step", "synchronize", "step_begin", "flush", "block", "phase_begin", "work", "phase_end",
-                                      "release", "synchronize", "step_end", "between_steps"));
+  EXPECT_THAT(stretch(2), ElementsAre("before_step", "synchronize", "step_begin", "flush", "block", "phase_begin",
+                                      "work", "phase_end", "release", "synchronize", "step_end", "between_steps"));
   EXPECT_EQ(samples_of(result, "step").size(), 5u);
   EXPECT_EQ(steps_per_sample(result), 0) << "a figure of hot alone";
 }
 
 TEST_F(ModesTest, ColdHoldsOnceAStepThatEntersItsPhaseTwice) {
   on_a_gpu();
-  workload.on_step = [](const FakeHost& host) { return host.phase("compute") == KYMO_OK ? host.phase("compute") : KYMO_FAILED; };
+  workload.on_step = [](const FakeHost& host) {
+    return host.phase("compute") == KYMO_OK ? host.phase("compute") : KYMO_FAILED;
+  };
   EXPECT_EQ(timed("cold").outcome.status, "ok");
   EXPECT_EQ(std::count(log.begin(), log.end(), "flush"), 5);
   EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 3);
@@ -326,7 +329,9 @@ TEST_F(ModesTest, RefuseAStepThatEntersASecondPhase) {
   on_a_gpu();
   FakeWorkload several({"forward", "backward"});
   several.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
-  several.on_step = [](const FakeHost& host) { return host.phase("forward") == KYMO_OK ? host.phase("backward") : KYMO_FAILED; };
+  several.on_step = [](const FakeHost& host) {
+    return host.phase("forward") == KYMO_OK ? host.phase("backward") : KYMO_FAILED;
+  };
   for (const char* mode : {"hot", "cold"}) {
     assignment.how.mode = mode;
     const PassResult result = run(several);

@@ -25,7 +25,8 @@ class PhasesTest : public testing::Test {
     workload.on_step = std::move(step);
     return make_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}});
   }
-  void expect_violation(std::function<kymo_status(const FakeHost&)> step, const std::string& phase, const std::string& what) {
+  void expect_violation(std::function<kymo_status(const FakeHost&)> step, const std::string& phase,
+                        const std::string& what) {
     const PassResult result = run(std::move(step));
     EXPECT_EQ(result.outcome.status, "failed");
     EXPECT_THAT(result.outcome.detail, AllOf(HasSubstr(phase), HasSubstr(what)));
@@ -135,8 +136,8 @@ TEST_F(PhasesTest, CollectorsAreToldInOrder) {
   FakeCollector collector(&log);
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
-  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end", "synchronize", "step_end",
-                               "between_steps", "disarm"));
+  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end",
+                               "synchronize", "step_end", "between_steps", "disarm"));
 }
 
 TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
@@ -147,8 +148,8 @@ TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
   FakeCollector collector(&log);
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
-  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "synchronize", "phase_begin", "phase_end", "synchronize",
-                               "synchronize", "step_end", "between_steps", "disarm"));
+  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "synchronize", "phase_begin",
+                               "phase_end", "synchronize", "synchronize", "step_end", "between_steps", "disarm"));
 }
 
 TEST_F(PhasesTest, NothingWaitsForADeviceThatCaptures) {
@@ -160,8 +161,8 @@ TEST_F(PhasesTest, NothingWaitsForADeviceThatCaptures) {
   collector.capturing = true;
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
-  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end", "synchronize", "step_end",
-                               "between_steps", "disarm"));
+  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end",
+                               "synchronize", "step_end", "between_steps", "disarm"));
 }
 
 TEST_F(PhasesTest, DeviceTimesComeFromTheTimer) {

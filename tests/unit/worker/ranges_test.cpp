@@ -119,8 +119,9 @@ TEST_F(RangesTest, NamesAreToldApartByWhatTheySayAndByWhatIsAroundThem) {
     return static_cast<kymo_status>(KYMO_OK);
   };
   const PassResult result = run(workload);
-  const std::vector<std::string> paths = {"a",       "a/inner",       "b",       "b/inner",       "a",       "a/inner",      "outer",
-                                          "outer/a", "outer/a/inner", "outer/b", "outer/b/inner", "outer/a", "outer/a/inner"};
+  const std::vector<std::string> paths = {
+      "a",       "a/inner",       "b",       "b/inner",       "a",       "a/inner",      "outer",
+      "outer/a", "outer/a/inner", "outer/b", "outer/b/inner", "outer/a", "outer/a/inner"};
   ASSERT_THAT(result.record.trace.ranges, SizeIs(paths.size() + 2000));
   for (std::size_t i = 0; i < paths.size(); ++i) EXPECT_EQ(path_of(result, i), paths[i]) << i;
   for (std::size_t i = 0; i < 2000; ++i) EXPECT_EQ(path_of(result, paths.size() + i), std::to_string(i));
@@ -220,8 +221,10 @@ TEST_F(RangesTest, ServicesAreThoseOfThePass) {
     tags = host.host->tag;
     return static_cast<kymo_status>(KYMO_OK);
   };
-  for (const auto& [pass, has_scopes, has_tags] :
-       {std::tuple(Pass::kTime, false, false), {Pass::kTrace, true, false}, {Pass::kOps, true, false}, {Pass::kMemory, true, true}}) {
+  for (const auto& [pass, has_scopes, has_tags] : {std::tuple(Pass::kTime, false, false),
+                                                   {Pass::kTrace, true, false},
+                                                   {Pass::kOps, true, false},
+                                                   {Pass::kMemory, true, true}}) {
     assignment.pass = pass;
     ASSERT_EQ(run(workload).outcome.status, "ok");
     EXPECT_EQ(scopes, has_scopes) << measure::to_string(pass);

@@ -102,8 +102,8 @@ TEST_F(SessionTest, MarksTheEndsOfItsStages) {
     EXPECT_GE(mark.time_ns, before_ns);
     before_ns = mark.time_ns;
   }
-  EXPECT_THAT(names, ElementsAre("worker: assigned", "worker: plugin loaded", "worker: collectors armed", "worker: created", "its own",
-                                 "worker: prepared"));
+  EXPECT_THAT(names, ElementsAre("worker: assigned", "worker: plugin loaded", "worker: collectors armed",
+                                 "worker: created", "its own", "worker: prepared"));
   EXPECT_GE(equipment.stored[0].samples[0].start_ns, before_ns);
 }
 

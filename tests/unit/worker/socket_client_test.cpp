@@ -30,7 +30,8 @@ class TestServer {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(address);
-    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 1) != 0) throw Error("cannot listen");
+    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 1) != 0)
+      throw Error("cannot listen");
     getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
   }
@@ -68,7 +69,8 @@ class TestServer {
  private:
   std::string read(std::size_t count) {
     std::string bytes(count, '\0');
-    if (recv(connection_, bytes.data(), count, MSG_WAITALL) != static_cast<ssize_t>(count)) throw Error("the worker hung up");
+    if (recv(connection_, bytes.data(), count, MSG_WAITALL) != static_cast<ssize_t>(count))
+      throw Error("the worker hung up");
     return bytes;
   }
   int listener_ = -1;

@@ -26,7 +26,9 @@ TEST(Verification, ReadsChecks) {
   EXPECT_EQ(checks[0].reference, "float64");
 }
 
-TEST(Verification, WhatCouldNotBeMadeHasNoErrors) { EXPECT_FALSE(read({check(KYMO_CHECK_UNAVAILABLE)})[0].max_abs_error); }
+TEST(Verification, WhatCouldNotBeMadeHasNoErrors) {
+  EXPECT_FALSE(read({check(KYMO_CHECK_UNAVAILABLE)})[0].max_abs_error);
+}
 
 TEST(Verification, AnUnknownOutcomeDoesNotPass) { EXPECT_EQ(judge_checks(read({check(0)})).verification, "failed"); }
 
@@ -51,8 +53,8 @@ TEST(Verification, NullTextsAndPointersAreHarmless) {
 }
 
 TEST(Verification, OneFailureFails) {
-  const Judgement judgement =
-      judge_checks(read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_UNAVAILABLE), check(KYMO_CHECK_FAILED, "loss\n2")}));
+  const Judgement judgement = judge_checks(
+      read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_UNAVAILABLE), check(KYMO_CHECK_FAILED, "loss\n2")}));
   EXPECT_EQ(judgement.verification, "failed");
   EXPECT_EQ(judgement.detail.find('\n'), std::string::npos);
   EXPECT_NE(judgement.detail.find("loss"), std::string::npos);

@@ -58,7 +58,9 @@ TEST_F(VerifyTest, WithoutAReferenceItIsUnavailable) {
 }
 
 TEST_F(VerifyTest, AReferenceThatDoesNotFitIsUnavailable) {
-  workload.on_verify = [](const FakeHost& host, kymo_verification&) { return host.fail(KYMO_OUT_OF_MEMORY, "CUDA out of memory"); };
+  workload.on_verify = [](const FakeHost& host, kymo_verification&) {
+    return host.fail(KYMO_OUT_OF_MEMORY, "CUDA out of memory");
+  };
   const PassResult result = run(workload);
   EXPECT_EQ(result.outcome.status, "ok");
   EXPECT_EQ(result.outcome.verification, "unavailable");

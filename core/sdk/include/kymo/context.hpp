@@ -21,7 +21,12 @@ struct Skipped {};
 /// What a metric is about: the run, the current step, or the current phase.
 enum class Per : std::uint32_t { Run = KYMO_PER_RUN, Step = KYMO_PER_STEP, Phase = KYMO_PER_PHASE };
 
-enum class Level : std::uint32_t { Debug = KYMO_LOG_DEBUG, Info = KYMO_LOG_INFO, Warning = KYMO_LOG_WARNING, Error = KYMO_LOG_ERROR };
+enum class Level : std::uint32_t {
+  Debug = KYMO_LOG_DEBUG,
+  Info = KYMO_LOG_INFO,
+  Warning = KYMO_LOG_WARNING,
+  Error = KYMO_LOG_ERROR
+};
 
 /// What a memory block holds.
 enum class Block : std::uint32_t {
@@ -60,19 +65,20 @@ class Context {
   int local_rank() const { return placement().local_rank; }
   int world_size() const { return placement().world_size; }
   Rendezvous rendezvous() const {
-    return {placement().rendezvous_host ? placement().rendezvous_host : "", static_cast<std::uint16_t>(placement().rendezvous_port)};
+    return {placement().rendezvous_host ? placement().rendezvous_host : "",
+            static_cast<std::uint16_t>(placement().rendezvous_port)};
   }
   /// The same on every rank.
   std::uint64_t seed() const { return host_->seed ? host_->seed(context_) : 0; }
 
-  /// Begins a phase of the step, which ends with the returned object; `stream` is the cudaStream_t its work is queued on. In step(), one
-  /// thread.
+  /// Begins a phase of the step, which ends with the returned object; `stream` is the cudaStream_t its work is queued
+  /// on. In step(), one thread.
   [[nodiscard]] Phase phase(const char* name, void* stream = nullptr) const { return {host_, context_, name, stream}; }
   /// Begins a named region inside a phase, which ends with the returned object. Any thread.
   [[nodiscard]] Scope scope(const char* name) const noexcept { return {host_, context_, name}; }
   [[nodiscard]] Scope scope(const std::string& name) const noexcept { return scope(name.c_str()); }
-  /// Reports a collective call of the only communicator from here to the end of the returned object: with a stream, queued_on() that of
-  /// its work, once it is queued, else once it is done. One thread, in the same order on all ranks.
+  /// Reports a collective call of the only communicator from here to the end of the returned object: with a stream,
+  /// queued_on() that of its work, once it is queued, else once it is done. One thread, in the same order on all ranks.
   [[nodiscard]] Collective collective(Operation operation, std::uint64_t bytes, void* stream = nullptr) const noexcept {
     return {host_, context_, operation, bytes, stream};
   }
@@ -90,7 +96,9 @@ class Context {
   void metric(const char* name, const char* value, Per per = Per::Run) const {
     if (host_->metric_text) host_->metric_text(context_, static_cast<std::uint32_t>(per), name, value);
   }
-  void metric(const char* name, const std::string& value, Per per = Per::Run) const { metric(name, value.c_str(), per); }
+  void metric(const char* name, const std::string& value, Per per = Per::Run) const {
+    metric(name, value.c_str(), per);
+  }
   /// A named moment on the memory timeline. Any thread.
   void mark(const char* name) const {
     if (host_->mark) host_->mark(context_, name);
@@ -113,19 +121,19 @@ class Context {
   /// True once the run is to end: return soon. Any thread.
   bool cancelled() const { return host_->cancelled && host_->cancelled(context_) != 0; }
 
-  /// One value of each rank, in rank order. Every rank must call it; not for timed code. Throws std::runtime_error if the ranks cannot be
-  /// reached.
+  /// One value of each rank, in rank order. Every rank must call it; not for timed code. Throws std::runtime_error if
+  /// the ranks cannot be reached.
   template <typename T>
-  requires std::is_trivially_copyable_v<T> std::vector<T> all_gather(const T& mine)
-  const {
+    requires std::is_trivially_copyable_v<T>
+  std::vector<T> all_gather(const T& mine) const {
     std::vector<T> all(static_cast<std::size_t>(world_size()), mine);
     gather_bytes(&mine, sizeof(T), all.data());
     return all;
   }
   /// Equally long parts of all ranks, one after the other in rank order.
   template <typename T>
-  requires std::is_trivially_copyable_v<T> std::vector<T> all_gather(const std::vector<T>& mine)
-  const {
+    requires std::is_trivially_copyable_v<T>
+  std::vector<T> all_gather(const std::vector<T>& mine) const {
     std::vector<T> all(mine.size() * static_cast<std::size_t>(world_size()));
     gather_bytes(mine.data(), mine.size() * sizeof(T), all.data());
     return all;
@@ -144,7 +152,8 @@ class Context {
       throw std::invalid_argument("no parameter '" + std::string(name) + "': declare it in describe()");
     }
     if (found.type != type && !(type == KYMO_TEXT && found.type == KYMO_CHOICE)) {
-      throw std::invalid_argument("parameter '" + std::string(name) + "' has another type: read it as it was declared in describe()");
+      throw std::invalid_argument("parameter '" + std::string(name) +
+                                  "' has another type: read it as it was declared in describe()");
     }
     return found;
   }

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-/// What a workload is called, which parameters it takes and where it runs: the one source that `kymo list`, `--help` and validation read.
+/// What a workload is called, which parameters it takes and where it runs: the one source that `kymo list`, `--help`
+/// and validation read.
 namespace kymo {
 
 enum class Framework { LibTorch };
@@ -131,7 +132,8 @@ class Choice : public detail::Textual<Choice> {
 /// What describe() of a workload returns. Names are [a-z][a-z0-9_]*; the host refuses others.
 class Descriptor {
  public:
-  Descriptor(std::string name, std::string documentation) : name_(std::move(name)), documentation_(std::move(documentation)) {}
+  Descriptor(std::string name, std::string documentation)
+      : name_(std::move(name)), documentation_(std::move(documentation)) {}
 
   /// Declares a parameter; `type` is an Int, Real, Bool, Text or Choice with its default.
   template <typename Type>
@@ -142,7 +144,8 @@ class Descriptor {
     parameters_.push_back(std::move(parameter));
     return *this;
   }
-  /// The named parts that tile a step, in order. What they leave out is reported as "other"; "step" and "other" are reserved.
+  /// The named parts that tile a step, in order. What they leave out is reported as "other"; "step" and "other" are
+  /// reserved.
   Descriptor& phases(std::vector<std::string> names) {
     phases_ = std::move(names);
     return *this;
@@ -174,7 +177,9 @@ class Descriptor {
   const std::string& documentation() const { return documentation_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<std::string>& phases() const { return phases_; }
-  std::uint32_t devices() const { return devices_ ? devices_ : framework_ ? std::uint32_t{KYMO_CPU | KYMO_CUDA} : std::uint32_t{KYMO_CPU}; }
+  std::uint32_t devices() const {
+    return devices_ ? devices_ : framework_ ? std::uint32_t{KYMO_CPU | KYMO_CUDA} : std::uint32_t{KYMO_CPU};
+  }
   std::uint32_t min_ranks() const { return min_ranks_; }
   std::uint32_t max_ranks() const { return max_ranks_; }
   std::optional<Framework> framework() const { return framework_; }

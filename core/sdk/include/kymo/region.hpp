@@ -40,7 +40,8 @@ class Phase {
   kymo_context* context_ = nullptr;
 };
 
-/// A named region inside a phase, on any thread; scopes nest. Costs one null check in passes that do not observe scopes.
+/// A named region inside a phase, on any thread; scopes nest. Costs one null check in passes that do not observe
+/// scopes.
 class Scope {
  public:
   Scope(const kymo_host* host, kymo_context* context, const char* name) noexcept {
@@ -68,8 +69,9 @@ enum class Operation : std::uint32_t {
   Barrier = KYMO_BARRIER,
 };
 
-/// What to report as the stream of a call that is queued on `stream`, a cudaStream_t. The default stream's handle is nullptr, which in a
-/// report says that the call runs on the host; CUDA's other name for it, cudaStreamLegacy, stands for it there.
+/// What to report as the stream of a call that is queued on `stream`, a cudaStream_t. The default stream's handle is
+/// nullptr, which in a report says that the call runs on the host; CUDA's other name for it, cudaStreamLegacy, stands
+/// for it there.
 inline void* queued_on(void* stream) noexcept { return stream ? stream : reinterpret_cast<void*>(std::uintptr_t{1}); }
 
 /// One call of a collective as this rank makes it.
@@ -81,20 +83,25 @@ struct CollectiveCall {
   std::uint64_t sequence = 0;          ///< counts the calls of the communicator from 0, the same on all its ranks
 };
 
-/// A collective call from where it is made to where its work is queued (with a stream) or done (without). It may be moved to the object
-/// that waits for the work, and be ended on another thread; one that ends nothing costs nothing.
+/// A collective call from where it is made to where its work is queued (with a stream) or done (without). It may be
+/// moved to the object that waits for the work, and be ended on another thread; one that ends nothing costs nothing.
 class Collective {
  public:
   Collective() = default;
   Collective(const kymo_host* host, kymo_context* context, const CollectiveCall& call) noexcept {
     begin(host, context,
-          {sizeof(kymo_collective), static_cast<std::uint32_t>(call.operation), call.bytes, call.stream, call.communicator, call.sequence});
+          {sizeof(kymo_collective), static_cast<std::uint32_t>(call.operation), call.bytes, call.stream,
+           call.communicator, call.sequence});
   }
-  /// Of the only communicator, whose calls the host counts: all ranks make the same calls in the same order, from one thread.
-  Collective(const kymo_host* host, kymo_context* context, Operation operation, std::uint64_t bytes, void* stream) noexcept {
-    begin(host, context, {offsetof(kymo_collective, communicator), static_cast<std::uint32_t>(operation), bytes, stream, nullptr, 0});
+  /// Of the only communicator, whose calls the host counts: all ranks make the same calls in the same order, from one
+  /// thread.
+  Collective(const kymo_host* host, kymo_context* context, Operation operation, std::uint64_t bytes,
+             void* stream) noexcept {
+    begin(host, context,
+          {offsetof(kymo_collective, communicator), static_cast<std::uint32_t>(operation), bytes, stream, nullptr, 0});
   }
-  Collective(Collective&& other) noexcept : end_(std::exchange(other.end_, nullptr)), context_(other.context_), handle_(other.handle_) {}
+  Collective(Collective&& other) noexcept
+      : end_(std::exchange(other.end_, nullptr)), context_(other.context_), handle_(other.handle_) {}
   /// Ends the call that this object held.
   Collective& operator=(Collective&& other) noexcept {
     if (this == &other) return *this;

@@ -46,16 +46,19 @@ class Verification {
 
   /// A yes or no; `detail` says what was found.
   Verification& that(bool holds, std::string name, std::string reference, std::string detail = "") {
-    return check({std::move(name), std::move(reference), holds ? Outcome::Passed : Outcome::Failed, std::move(detail), {}, 0});
+    return check(
+        {std::move(name), std::move(reference), holds ? Outcome::Passed : Outcome::Failed, std::move(detail), {}, 0});
   }
 
   /// Passes if the absolute or the relative deviation is within the tolerance; never if both are NaN.
   Verification& within(std::string name, std::string reference, Deviation deviation, double tolerance) {
     const bool near = deviation.max_abs <= tolerance || deviation.max_rel <= tolerance;
-    return check({std::move(name), std::move(reference), near ? Outcome::Passed : Outcome::Failed, "", deviation, tolerance});
+    return check(
+        {std::move(name), std::move(reference), near ? Outcome::Passed : Outcome::Failed, "", deviation, tolerance});
   }
 
-  /// Passes if |actual - expected| <= tolerance * max(1, |expected|) for every element; NaN passes only where NaN is expected.
+  /// Passes if |actual - expected| <= tolerance * max(1, |expected|) for every element; NaN passes only where NaN is
+  /// expected.
   template <typename A, typename E>
   Verification& compare(std::string name, std::string reference, const A& actual, const E& expected, double tolerance) {
     Check made{std::move(name), std::move(reference), Outcome::Failed, "", {}, tolerance};
@@ -64,7 +67,8 @@ class Verification {
     } else {
       const std::size_t wrong = measure(actual, expected, made);
       made.outcome = wrong == 0 ? Outcome::Passed : Outcome::Failed;
-      if (wrong > 0) made.detail = std::to_string(wrong) + " of " + std::to_string(std::size(actual)) + " elements differ";
+      if (wrong > 0)
+        made.detail = std::to_string(wrong) + " of " + std::to_string(std::size(actual)) + " elements differ";
     }
     return check(std::move(made));
   }
@@ -81,7 +85,8 @@ class Verification {
       const double e = static_cast<double>(expected[i]);
       if (a == e || (std::isnan(a) && std::isnan(e))) continue;
       const double distance = std::isnan(a - e) ? std::numeric_limits<double>::infinity() : std::abs(a - e);
-      const double relative = e == 0 || std::isinf(distance) ? std::numeric_limits<double>::infinity() : distance / std::abs(e);
+      const double relative =
+          e == 0 || std::isinf(distance) ? std::numeric_limits<double>::infinity() : distance / std::abs(e);
       made.deviation.max_abs = std::max(made.deviation.max_abs, distance);
       made.deviation.max_rel = std::max(made.deviation.max_rel, relative);
       wrong += std::isfinite(distance) && distance <= made.tolerance * std::max(1.0, std::abs(e)) ? 0 : 1;

@@ -6,10 +6,11 @@
 
 namespace kymo {
 
-/// Something with a repeatable step. Derive from it, add `static kymo::Descriptor describe()`, and name the class in KYMO_EXPORT_WORKLOADS.
-/// Its constructor takes nothing or a Context&, and does nothing heavy.
-/// The host makes one instance per pass and calls prepare, then before_step and step in turn (or verify), then the destructor, all on one
-/// thread. Any exception ends the run as `failed` with its what(); std::bad_alloc and LibTorch's out-of-memory error end it as `oom`.
+/// Something with a repeatable step. Derive from it, add `static kymo::Descriptor describe()`, and name the class in
+/// KYMO_EXPORT_WORKLOADS. Its constructor takes nothing or a Context&, and does nothing heavy. The host makes one
+/// instance per pass and calls prepare, then before_step and step in turn (or verify), then the destructor, all on one
+/// thread. Any exception ends the run as `failed` with its what(); std::bad_alloc and LibTorch's out-of-memory error
+/// end it as `oom`.
 class Workload {
  public:
   Workload() = default;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs before and after the backward kernels.
 //
-//   begin   delta = rowsum(dO o); lse (times log2(e) for 16-bit elements), +inf for rows of padding and rows that see no key (then P = 0);
+//   begin   delta = rowsum(dO o); lse (times log2(e) for 16-bit elements), +inf for rows of padding and rows that see
+//   no key (then P = 0);
 //           zeroes what dQ is added up in and the turns of the deterministic mode
 //   finish  dQ = scale * accumulator, out of the order in which the Hopper kernel's fragments added it, to T
 #pragma once
@@ -32,14 +33,16 @@ __device__ __forceinline__ void clear_tensor(const Output& tensor, const Problem
   const int64_t in_row = p.d / 4, all = p.batch * p.heads_kv * p.seq_k * in_row;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < all; i += int64_t{256} * gridDim.x) {
     const int64_t row = i / in_row, head = row / p.seq_k;
-    float* to = head_of<float>(tensor, head / p.heads_kv, head % p.heads_kv) + (row - head * p.seq_k) * tensor.row_stride;
+    float* to =
+        head_of<float>(tensor, head / p.heads_kv, head % p.heads_kv) + (row - head * p.seq_k) * tensor.row_stride;
     *reinterpret_cast<float4*>(to + (i - row * in_row) * 4) = make_float4(0, 0, 0, 0);
   }
 }
 
 /// kLanes lanes read a row; 256 threads.
 template <class T, int kLanes>
-__global__ void __launch_bounds__(256) backward_begin(const __grid_constant__ Backward call, const RowSums sums, const DqSpace dq) {
+__global__ void __launch_bounds__(256)
+    backward_begin(const __grid_constant__ Backward call, const RowSums sums, const DqSpace dq) {
   constexpr int kRows = 256 / kLanes, kElements = 16 / static_cast<int>(sizeof(T));
   wait_for_prerequisites();
   launch_dependents();
@@ -80,11 +83,13 @@ __global__ void __launch_bounds__(256) backward_begin(const __grid_constant__ Ba
   if constexpr (sizeof(T) == 4)
     if (dq.output && row < p.seq_q)
       for (int column = lane * 4; column < p.d; column += kLanes * 4)
-        *reinterpret_cast<float4*>(head_of<T>(call.dq, batch, head) + row * call.dq.row_stride + column) = make_float4(0, 0, 0, 0);
+        *reinterpret_cast<float4*>(head_of<T>(call.dq, batch, head) + row * call.dq.row_stride + column) =
+            make_float4(0, 0, 0, 0);
   if constexpr (sizeof(T) == 4)
     if (dq.keys) clear_tensor(call.dk, p), clear_tensor(call.dv, p);
   if (dq.order)
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < dq.turns; i += int64_t{256} * gridDim.x) dq.order[i] = 0;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < dq.turns; i += int64_t{256} * gridDim.x)
+      dq.order[i] = 0;
 }
 
 /// Until so many shares have been added.
@@ -97,15 +102,15 @@ __device__ __forceinline__ void wait_for_shares(const int* count, int all) {
   __syncthreads();
 }
 
-/// A block converts one tile of kRows queries. The accumulator holds, for each piece of 64 x 64 and i of 8, a float4 of each of the 128
-/// threads of a consumer: (row g, columns 8 i + 2 t and the next; row g + 8, the same) of the piece.
-/// Early (shares: of each (batch, key/value head), as added so far): while the last blocks of the kernel before still run, multiprocessors
-/// without one convert the heads that are complete, in the order in which they were worked on. All blocks of that kernel have started by
-/// then, so what is waited for comes; and the last block here stays until that kernel has ended, so that whatever follows finds dK and dV
-/// written.
+/// A block converts one tile of kRows queries. The accumulator holds, for each piece of 64 x 64 and i of 8, a float4 of
+/// each of the 128 threads of a consumer: (row g, columns 8 i + 2 t and the next; row g + 8, the same) of the piece.
+/// Early (shares: of each (batch, key/value head), as added so far): while the last blocks of the kernel before still
+/// run, multiprocessors without one convert the heads that are complete, in the order in which they were worked on. All
+/// blocks of that kernel have started by then, so what is waited for comes; and the last block here stays until that
+/// kernel has ended, so that whatever follows finds dK and dV written.
 template <class T, int kD, int kRows, bool kEarly>
-__global__ void __launch_bounds__(256)
-    backward_finish(const __grid_constant__ Backward call, const float* sums, int tiles, const int* shares, int all_shares) {
+__global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ Backward call, const float* sums,
+                                                       int tiles, const int* shares, int all_shares) {
   constexpr int kPitch = kD + 8;  // rows shifted by 16 bytes against each other
   __shared__ __align__(16) T piece[kRows * kPitch];
   if constexpr (!kEarly) wait_for_prerequisites();
@@ -143,7 +148,8 @@ inline RowSums row_sums(const Backward& call, const BackwardSpace& space) {
 }
 
 template <class T, int D>
-cudaError_t begin_backward(const Backward& call, const BackwardSpace& space, const RowSums& sums, const DqSpace& dq, cudaStream_t stream) {
+cudaError_t begin_backward(const Backward& call, const BackwardSpace& space, const RowSums& sums, const DqSpace& dq,
+                           cudaStream_t stream) {
   constexpr int kChunks = D * static_cast<int>(sizeof(T)) / 16, kLanes = 32 % kChunks == 0 ? kChunks : 32;
   return queue(backward_begin<T, kLanes>, {space.sums / (256 / kLanes), 256, 0, stream, true}, call, sums, dq);
 }

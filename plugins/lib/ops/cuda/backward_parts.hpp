@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a backward call has too few blocks of keys for the GPU, its queries are cut as well: a block of keys walks over `part` tiles of
-// queries of each head, and adds its dK and dV to what the other blocks of its keys found, in whatever order they finish.
+// Where a backward call has too few blocks of keys for the GPU, its queries are cut as well: a block of keys walks over
+// `part` tiles of queries of each head, and adds its dK and dV to what the other blocks of its keys found, in whatever
+// order they finish.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,12 +10,13 @@
 
 namespace kymo::flash {
 
-/// How a kernel cuts: keys of a block, queries of a tile, padded head size; how many blocks a multiprocessor holds, and the fewest tiles
-/// that a block is worth.
+/// How a kernel cuts: keys of a block, queries of a tile, padded head size; how many blocks a multiprocessor holds, and
+/// the fewest tiles that a block is worth.
 struct QueryCut {
   int keys, rows, columns, blocks, least_tiles;
 };
-/// Of the kernel for this padded head size and, of floats, as much shared memory for a block; its launch checks that its tiles are these.
+/// Of the kernel for this padded head size and, of floats, as much shared memory for a block; its launch checks that
+/// its tiles are these.
 constexpr QueryCut query_cut(bool wide, int columns, int shared_kb = kLeastSharedKb) {
   if (wide && columns <= 64) return {64, 32, columns, 2, 2};
   if (wide && shared_kb <= kLeastSharedKb) return {columns <= 128 ? 64 : 32, 16, columns, 2, 2};
@@ -28,27 +30,35 @@ struct QueryParts {
   int parts() const { return (tiles + part - 1) / part; }
 };
 
-/// So many parts that the GPU is full; under a causal mask every second one has nothing to do. Where parts are no longer than a block has
-/// keys, all that have something to do take equally long, and a few too many would wait for the others to end.
+/// So many parts that the GPU is full; under a causal mask every second one has nothing to do. Where parts are no
+/// longer than a block has keys, all that have something to do take equally long, and a few too many would wait for the
+/// others to end.
 inline QueryParts query_parts(const Problem& p, const QueryCut& cut, int multiprocessors) {
   QueryParts all{};
   all.key_blocks = key_blocks(p, cut.keys);
   all.tiles = static_cast<int>((p.seq_q + cut.rows - 1) / cut.rows);
-  const int64_t room = int64_t{p.causal ? 2 : 1} * cut.blocks * multiprocessors, wanted = std::max<int64_t>(1, room / all.key_blocks);
-  all.part = static_cast<int>(std::max<int64_t>(std::min(all.tiles, cut.least_tiles), (all.tiles + wanted - 1) / wanted));
-  const int64_t heads = p.batch * p.heads_kv, blocks = all.key_blocks / heads, in_block = cut.keys / (cut.rows * all.part);
+  const int64_t room = int64_t{p.causal ? 2 : 1} * cut.blocks * multiprocessors,
+                wanted = std::max<int64_t>(1, room / all.key_blocks);
+  all.part =
+      static_cast<int>(std::max<int64_t>(std::min(all.tiles, cut.least_tiles), (all.tiles + wanted - 1) / wanted));
+  const int64_t heads = p.batch * p.heads_kv, blocks = all.key_blocks / heads,
+                in_block = cut.keys / (cut.rows * all.part);
   const int64_t busy = heads * (blocks * all.parts() - in_block * blocks * (blocks - 1) / 2);
   if (p.causal && in_block > 0 && busy > cut.blocks * multiprocessors) ++all.part;
   return all;
 }
 
-/// Whether a call ends sooner with its queries cut. Floats: wherever they can be. 16-bit elements, microseconds measured on an H100: a
-/// query's time in a block, on an idle GPU and on a full one, against one more kernel and the additions of dK and dV.
+/// Whether a call ends sooner with its queries cut. Floats: wherever they can be. 16-bit elements, microseconds
+/// measured on an H100: a query's time in a block, on an idle GPU and on a full one, against one more kernel and the
+/// additions of dK and dV.
 inline bool query_cut_pays(const Problem& p, const QueryCut& cut, int multiprocessors) {
   const QueryParts parts = query_parts(p, cut, multiprocessors);
   if (parts.parts() < 2) return false;
   if (p.element == Element::kFloat32) return p.seq_q > 64;
-  const double idle = cut.columns <= 64 ? 0.0185 : cut.columns <= 128 ? 0.033 : 0.037, full = cut.columns <= 128 ? idle : 0.053;
+  const double idle = cut.columns <= 64    ? 0.0185
+                      : cut.columns <= 128 ? 0.033
+                                           : 0.037,
+               full = cut.columns <= 128 ? idle : 0.053;
   const double kernel = 6.0, bytes_in_time = 1.1e6, added = 8.0 * cut.keys * cut.columns;
   const double group = static_cast<double>(p.heads_q / p.heads_kv), uncut = idle * group * static_cast<double>(p.seq_q);
   const double additions = added * static_cast<double>(parts.key_blocks * parts.parts()) / bytes_in_time;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where a call finds its kernels: what every call must fulfil, the tables of kernels, the first row that fits.
+// The one place where a call finds its kernels: what every call must fulfil, the tables of kernels, the first row that
+// fits.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -26,8 +27,8 @@ enum Masks { kFull = 1, kCausal = 2, kAnyMask = 3 };
 constexpr size_t kCounterBytes = 256;  // one counter of tiles taken
 constexpr int64_t kAnyLength = int64_t{1} << 40;
 
-/// A row serves calls of its path with d <= most_d, one of its masks and fewer than `below` keys. Rows with below = 0 are taken
-/// only by number (Forward::variant): alternatives for measurements, none at present.
+/// A row serves calls of its path with d <= most_d, one of its masks and fewer than `below` keys. Rows with below = 0
+/// are taken only by number (Forward::variant): alternatives for measurements, none at present.
 struct ForwardRow {
   const char* name;
   Path path;
@@ -38,42 +39,51 @@ struct ForwardRow {
   Tiling tiling = Tiling::kPlain;
   bool few = false;  // taken by itself only where tiles of 128 queries are at most two for each multiprocessor
 };
-// By the times in docs/kernels/attention_forward.md. Few tiles: keys are cut where that pays. d 64: three consumers hide the exponentials,
-// which weigh twice as much there, but below 4k keys a causal mask leaves too much of 192 rows unused, below 1k the ends of a tile weigh
-// more, and few tiles of 192 rows fill the GPU too unevenly. d 96: long rows without a mask favour the most keys that shared memory holds
-// twice; else tiles of 128 keys, as at d 128, where less lies beyond the diagonal. d 192, 256: 112 and 80 keys are what it holds twice; d
-// 192 chained 80 as well.
+// By the times in docs/kernels/attention_forward.md. Few tiles: keys are cut where that pays. d 64: three consumers
+// hide the exponentials, which weigh twice as much there, but below 4k keys a causal mask leaves too much of 192 rows
+// unused, below 1k the ends of a tile weigh more, and few tiles of 192 rows fill the GPU too unevenly. d 96: long rows
+// without a mask favour the most keys that shared memory holds twice; else tiles of 128 keys, as at d 128, where less
+// lies beyond the diagonal. d 192, 256: 112 and 80 keys are what it holds twice; d 192 chained 80 as well.
 constexpr std::array kForward = {
-    ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_parts128x128, Tiling::kParts},
-    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, kAnyLength, hopper_forward_d64_chained128x128,
-               Tiling::kChained, true},
-    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kFull, 1024, hopper_forward_d64_chained128x128, Tiling::kChained},
+    ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength,
+               hopper_forward_d64_parts128x128, Tiling::kParts},
+    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, kAnyLength,
+               hopper_forward_d64_chained128x128, Tiling::kChained, true},
+    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kFull, 1024, hopper_forward_d64_chained128x128,
+               Tiling::kChained},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128, Tiling::kChained},
+    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128,
+               Tiling::kChained},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d128_parts128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_parts128x128,
-               Tiling::kParts},
-    ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 4096, hopper_forward_d96_chained128x128, Tiling::kChained},
+    ForwardRow{"hopper_forward_d128_parts128x128", Path::kHopper, 128, kAnyMask, kAnyLength,
+               hopper_forward_d128_parts128x128, Tiling::kParts},
+    ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 4096,
+               hopper_forward_d96_chained128x128, Tiling::kChained},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
     ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x128},
-    ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength, hopper_forward_d128_chained128x128,
+    ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength,
+               hopper_forward_d128_chained128x128, Tiling::kChained},
+    ForwardRow{"hopper_forward_d192_parts128x112", Path::kHopper, 192, kAnyMask, kAnyLength,
+               hopper_forward_d192_parts128x112, Tiling::kParts},
+    ForwardRow{"hopper_forward_d192_chained128x80", Path::kHopper, 192, kFull, 2048, hopper_forward_d192_chained128x80,
                Tiling::kChained},
-    ForwardRow{"hopper_forward_d192_parts128x112", Path::kHopper, 192, kAnyMask, kAnyLength, hopper_forward_d192_parts128x112,
-               Tiling::kParts},
-    ForwardRow{"hopper_forward_d192_chained128x80", Path::kHopper, 192, kFull, 2048, hopper_forward_d192_chained128x80, Tiling::kChained},
-    ForwardRow{"hopper_forward_d192_chained128x80", Path::kHopper, 192, kCausal, 8192, hopper_forward_d192_chained128x80, Tiling::kChained},
+    ForwardRow{"hopper_forward_d192_chained128x80", Path::kHopper, 192, kCausal, 8192,
+               hopper_forward_d192_chained128x80, Tiling::kChained},
     ForwardRow{"hopper_forward_d192_128x112", Path::kHopper, 192, kAnyMask, kAnyLength, hopper_forward_d192_128x112},
-    ForwardRow{"hopper_forward_d256_parts128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_parts128x80,
-               Tiling::kParts},
+    ForwardRow{"hopper_forward_d256_parts128x80", Path::kHopper, 256, kAnyMask, kAnyLength,
+               hopper_forward_d256_parts128x80, Tiling::kParts},
     ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
     ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
     ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
     ForwardRow{"portable_forward_d256", Path::kPortable, 256, kAnyMask, kAnyLength, portable_forward_d256},
-    ForwardRow{"float_forward_d64_parts128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_parts128x48, Tiling::kParts},
+    ForwardRow{"float_forward_d64_parts128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_parts128x48,
+               Tiling::kParts},
     ForwardRow{"float_forward_d64_128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_128x48},
-    ForwardRow{"float_forward_d128_parts64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_parts64x64, Tiling::kParts},
+    ForwardRow{"float_forward_d128_parts64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_parts64x64,
+               Tiling::kParts},
     ForwardRow{"float_forward_d128_64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_64x64},
-    ForwardRow{"float_forward_d256_parts64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_parts64x16, Tiling::kParts},
+    ForwardRow{"float_forward_d256_parts64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_parts64x16,
+               Tiling::kParts},
     ForwardRow{"float_forward_d256_64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_64x16},
 };
 
@@ -88,8 +98,8 @@ struct BackwardRow {
   bool cut = false;                // queries are cut: taken by itself only where that pays
   int shared_kb = kLeastSharedKb;  // that the GPU must grant a block
 };
-// By the times in docs/kernels/attention_backward.md. fp32: `small` where a GPU grants a block too little shared memory for the others,
-// and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
+// By the times in docs/kernels/attention_backward.md. fp32: `small` where a GPU grants a block too little shared memory
+// for the others, and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
 constexpr std::array kBackward = {
     BackwardRow{"hopper_backward_d64_cut", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_cut, true},
     BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, kAnyLength, true, hopper_backward_d64},
@@ -106,16 +116,20 @@ constexpr std::array kBackward = {
     BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, kAnyLength, true, portable_backward_d256},
     BackwardRow{"float_backward_d64_cut", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_cut, true},
     BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_shares},
-    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, true, float_backward_kb(128)},
-    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares, false,
+    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, true,
                 float_backward_kb(128)},
-    BackwardRow{"float_backward_d128_cut_small", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut_small, true},
+    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares,
+                false, float_backward_kb(128)},
+    BackwardRow{"float_backward_d128_cut_small", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut_small,
+                true},
     BackwardRow{"float_backward_d128_small", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_small},
     BackwardRow{"float_backward_d256_cut_small", Path::kFloat, 256, 0, 512, false, float_backward_d256_cut_small, true},
-    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, true, float_backward_kb(256)},
-    BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares, false,
+    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, true,
                 float_backward_kb(256)},
-    BackwardRow{"float_backward_d256_cut_small", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut_small, true},
+    BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares,
+                false, float_backward_kb(256)},
+    BackwardRow{"float_backward_d256_cut_small", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut_small,
+                true},
     BackwardRow{"float_backward_d256_small", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_small},
     BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
     BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
@@ -131,12 +145,14 @@ Input as_input(const Output& t) { return {t.at, t.batch_stride, t.head_stride, t
 
 std::string wrong_sizes(const Problem& p) {
   const auto text = [](int64_t number) { return std::to_string(number); };
-  if (p.batch < 1 || p.heads_q < 1 || p.heads_kv < 1 || p.seq_q < 1 || p.seq_k < 1) return "batch, heads and lengths must be at least 1";
+  if (p.batch < 1 || p.heads_q < 1 || p.heads_kv < 1 || p.seq_q < 1 || p.seq_k < 1)
+    return "batch, heads and lengths must be at least 1";
   if (p.heads_q % p.heads_kv != 0)
     return text(p.heads_q) + " query heads do not divide into groups for " + text(p.heads_kv) + " key/value heads";
   if (p.d < 8 || p.d > 256 || p.d % 8 != 0) return "head size " + text(p.d) + " is not a multiple of 8 from 8 to 256";
   const int64_t longest = p.seq_q > p.seq_k ? p.seq_q : p.seq_k, most = int64_t{1} << 31;
-  if (longest > int64_t{1} << 28 || p.batch > most || p.heads_q > most || p.batch * p.heads_q > most / (longest + kRowPadding))
+  if (longest > int64_t{1} << 28 || p.batch > most || p.heads_q > most ||
+      p.batch * p.heads_q > most / (longest + kRowPadding))
     return "batch x heads x length must be below 2^31, and a length at most 2^28";
   if (!(p.scale > 0) || std::isinf(p.scale)) return "the scale must be finite and above 0";
   return {};
@@ -156,9 +172,13 @@ std::string wrong_rows(const Problem& p, std::initializer_list<NamedTensor> tens
 
 /// TMA cannot step by nothing (an expanded tensor) nor by 2^40 bytes.
 bool fits_tma(const Problem& p, std::initializer_list<NamedTensor> tensors) {
-  const auto fits = [](int64_t stride, int64_t count) { return count == 1 || (stride > 0 && stride < int64_t{1} << 39); };
+  const auto fits = [](int64_t stride, int64_t count) {
+    return count == 1 || (stride > 0 && stride < int64_t{1} << 39);
+  };
   for (const NamedTensor& t : tensors)
-    if (!fits(t.tensor.row_stride, t.rows) || !fits(t.tensor.head_stride, t.heads) || !fits(t.tensor.batch_stride, p.batch)) return false;
+    if (!fits(t.tensor.row_stride, t.rows) || !fits(t.tensor.head_stride, t.heads) ||
+        !fits(t.tensor.batch_stride, p.batch))
+      return false;
   return true;
 }
 
@@ -179,21 +199,24 @@ Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& 
   if (device < 80) return wrong = "a GPU of compute capability 8.0 or later is needed", Path::kAutomatic;
   const bool wide = p.element == Element::kFloat32, hopper = device == 90 && !wide && tma && p.d <= hopper_d;
   const Path best = wide ? Path::kFloat : hopper ? Path::kHopper : Path::kPortable;
-  if (asked == Path::kAutomatic || asked == best || (asked == Path::kPortable && !wide)) return asked == Path::kAutomatic ? best : asked;
-  wrong = asked == Path::kHopper ? "the Hopper kernels need compute capability 9.0, 16-bit elements, strides above 0 and d of at most " +
-                                       std::to_string(hopper_d)
+  if (asked == Path::kAutomatic || asked == best || (asked == Path::kPortable && !wide))
+    return asked == Path::kAutomatic ? best : asked;
+  wrong = asked == Path::kHopper
+              ? "the Hopper kernels need compute capability 9.0, 16-bit elements, strides above 0 and d of at most " +
+                    std::to_string(hopper_d)
           : wide ? "fp32 runs on the float path alone"
                  : "the float path takes fp32 alone";
   return Path::kAutomatic;
 }
 
-/// The row of this number, or the first automatic one if it is -1, of those that fit; null and, for a number, a reason if there is none
-/// (a reason found before stays).
+/// The row of this number, or the first automatic one if it is -1, of those that fit; null and, for a number, a reason
+/// if there is none (a reason found before stays).
 template <class Rows, class Fits, class Automatic>
 auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& automatic, std::string& wrong) -> const
     typename Rows::value_type* {
   if (variant >= 0) {
-    if (variant < static_cast<int>(rows.size()) && fits(rows[static_cast<size_t>(variant)])) return &rows[static_cast<size_t>(variant)];
+    if (variant < static_cast<int>(rows.size()) && fits(rows[static_cast<size_t>(variant)]))
+      return &rows[static_cast<size_t>(variant)];
     if (wrong.empty()) wrong = "no kernel of number " + std::to_string(variant) + " takes this call";
     return nullptr;
   }
@@ -219,7 +242,9 @@ ForwardParts parts_of(const Forward& call, const ForwardRow& row, int multiproce
 
 QueryCut cut_of(const BackwardRow& row) { return query_cut(row.path == Path::kFloat, row.most_d, row.shared_kb); }
 
-bool has_few_tiles(const Problem& p, int multiprocessors) { return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors; }
+bool has_few_tiles(const Problem& p, int multiprocessors) {
+  return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors;
+}
 
 /// `workspace`: whether the call has or will get what it asks for.
 const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace = true) {
@@ -261,7 +286,8 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   if (!wrong.empty()) return nullptr;
   int hopper_d = 0;  // the most that a Hopper row takes
   for (const BackwardRow& row : kBackward)
-    if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below)) hopper_d = std::max(hopper_d, row.most_d);
+    if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below))
+      hopper_d = std::max(hopper_d, row.most_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) {
     return row.path == path && p.d <= row.most_d && (row.repeats || !call.deterministic) &&
@@ -299,8 +325,11 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 size_t workspace_bytes(const Forward& call) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
-  if (row && row->tiling == Tiling::kParts) return forward_space(parts_of(call, *row, multiprocessors_now()), row->most_d).bytes();
-  return row && row->path == Path::kHopper && row->tiling != Tiling::kChained && wants_counter(call.problem) ? kCounterBytes : 0;
+  if (row && row->tiling == Tiling::kParts)
+    return forward_space(parts_of(call, *row, multiprocessors_now()), row->most_d).bytes();
+  return row && row->path == Path::kHopper && row->tiling != Tiling::kChained && wants_counter(call.problem)
+             ? kCounterBytes
+             : 0;
 }
 
 size_t workspace_bytes(const Backward& call) {
@@ -312,7 +341,8 @@ size_t workspace_bytes(const Backward& call) {
 std::string launch_forward(const Forward& call, Stream stream) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong, call.workspace != nullptr);
-  if (row && (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->tiling == Tiling::kParts && !call.workspace)))
+  if (row &&
+      (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->tiling == Tiling::kParts && !call.workspace)))
     return "the workspace must be 256-byte aligned device memory";
   return row ? row->launch(call, stream) : wrong;
 }

@@ -12,6 +12,8 @@ inline cudaError_t device_attribute(cudaDeviceAttr attribute, int& value) {
 }
 inline cudaError_t count_multiprocessors(int& count) { return device_attribute(cudaDevAttrMultiProcessorCount, count); }
 /// The most bytes that a block may ask for.
-inline cudaError_t shared_memory_of_block(int& bytes) { return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, bytes); }
+inline cudaError_t shared_memory_of_block(int& bytes) {
+  return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, bytes);
+}
 
 }  // namespace kymo::flash

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention-2 (Dao 2023) as CUDA kernels, behind plain C++: no LibTorch, no CUDA header.
 //   o = softmax(scale * q k^T [causal]) v,   lse = log-sum-exp of each row of scale * q k^T (natural logarithm)
-// Every call acts on the current device, queues kernels on `stream` and returns at once. Nothing is allocated, no state is
-// kept between calls: calls may run at once on several streams and devices and be captured into CUDA graphs.
+// Every call acts on the current device, queues kernels on `stream` and returns at once. Nothing is allocated, no state
+// is kept between calls: calls may run at once on several streams and devices and be captured into CUDA graphs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -35,11 +35,12 @@ using Input = Tensor<const void*>;
 using Output = Tensor<void*>;
 
 struct Problem {
-  int64_t batch = 0, heads_q = 0, heads_kv = 0;  ///< query heads h of a group share key/value head h / (heads_q / heads_kv)
-  int64_t seq_q = 0, seq_k = 0, d = 0;           ///< d: a multiple of 8 from 8 to 256
-  Element element = Element::kBfloat16;          ///< of every tensor but lse
-  bool causal = false;                           ///< query i sees key j when j <= i + seq_k - seq_q (bottom-right aligned)
-  float scale = 0;                               ///< finite and above 0
+  int64_t batch = 0, heads_q = 0,
+          heads_kv = 0;                  ///< query heads h of a group share key/value head h / (heads_q / heads_kv)
+  int64_t seq_q = 0, seq_k = 0, d = 0;   ///< d: a multiple of 8 from 8 to 256
+  Element element = Element::kBfloat16;  ///< of every tensor but lse
+  bool causal = false;                   ///< query i sees key j when j <= i + seq_k - seq_q (bottom-right aligned)
+  float scale = 0;                       ///< finite and above 0
 };
 
 /// A row that sees no key gets o = 0 and lse = -inf, and zero gradients.
@@ -59,7 +60,8 @@ struct Backward {
   const float* lse = nullptr;  ///< as the forward call wrote it
   Output dq, dk, dv;           ///< every element is written; those of grouped heads are summed
   bool deterministic = false;  ///< bitwise the same result in every call on one kind of GPU
-  void* workspace = nullptr;   ///< workspace_bytes() bytes, 256-byte aligned, free again when the stream has passed the call
+  void* workspace =
+      nullptr;  ///< workspace_bytes() bytes, 256-byte aligned, free again when the stream has passed the call
   Path path = Path::kAutomatic;
   int variant = -1;  ///< as Forward::variant; one that is not deterministic does not take a call that asks for it
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The portable backward for fp32 (three TF32 products): one function for each padded head size and tiles, rows held x streamed.
+// The portable backward for fp32 (three TF32 products): one function for each padded head size and tiles, rows held x
+// streamed.
 #include "kernels.hpp"
 #include "portable_backward_queries.cuh"
 
@@ -7,9 +8,10 @@ namespace kymo::flash {
 namespace {
 
 /// Numbers as PortableBackwardTiles names them; the least number of blocks on a multiprocessor comes last.
-template <int D, int kRowTiles, int kSplit, int kOwn, int kStream, int kStages, int kVector, int kBlocks, bool kShares = false,
-          bool kCut = false>
-using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kShares, kCut, kSplit == 2>;
+template <int D, int kRowTiles, int kSplit, int kOwn, int kStream, int kStages, int kVector, int kBlocks,
+          bool kShares = false, bool kCut = false>
+using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kShares,
+                                    kCut, kSplit == 2>;
 
 }  // namespace
 

@@ -18,11 +18,23 @@ std::string launch(const Forward& call, Stream stream) {
 
 }  // namespace
 
-std::string float_forward_d64_128x48(const Forward& call, Stream stream) { return launch<64, 2, 48, 2, 2>(call, stream); }
-std::string float_forward_d128_64x64(const Forward& call, Stream stream) { return launch<128, 1, 64, 4, 2>(call, stream); }
-std::string float_forward_d256_64x16(const Forward& call, Stream stream) { return launch<256, 1, 16, 2, 2>(call, stream); }
-std::string float_forward_d64_parts128x48(const Forward& call, Stream stream) { return launch<64, 2, 48, 2, 2, true>(call, stream); }
-std::string float_forward_d128_parts64x64(const Forward& call, Stream stream) { return launch<128, 1, 64, 4, 2, true>(call, stream); }
-std::string float_forward_d256_parts64x16(const Forward& call, Stream stream) { return launch<256, 1, 16, 2, 2, true>(call, stream); }
+std::string float_forward_d64_128x48(const Forward& call, Stream stream) {
+  return launch<64, 2, 48, 2, 2>(call, stream);
+}
+std::string float_forward_d128_64x64(const Forward& call, Stream stream) {
+  return launch<128, 1, 64, 4, 2>(call, stream);
+}
+std::string float_forward_d256_64x16(const Forward& call, Stream stream) {
+  return launch<256, 1, 16, 2, 2>(call, stream);
+}
+std::string float_forward_d64_parts128x48(const Forward& call, Stream stream) {
+  return launch<64, 2, 48, 2, 2, true>(call, stream);
+}
+std::string float_forward_d128_parts64x64(const Forward& call, Stream stream) {
+  return launch<128, 1, 64, 4, 2, true>(call, stream);
+}
+std::string float_forward_d256_parts64x16(const Forward& call, Stream stream) {
+  return launch<256, 1, 16, 2, 2, true>(call, stream);
+}
 
 }  // namespace kymo::flash

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block of keys' share of dQ, for floats: what makes five products of the portable backward's seven.
 //
-// The key kernel has dS^T of its keys and a streamed tile of queries, spread over its warps by keys. dQ += dS K sums over keys, so dS goes
-// through shared memory, transposed, into the dO of the tile, which has been read by then; each warp takes 16 queries and 32 columns at a
-// time:
+// The key kernel has dS^T of its keys and a streamed tile of queries, spread over its warps by keys. dQ += dS K sums
+// over keys, so dS goes through shared memory, transposed, into the dO of the tile, which has been read by then; each
+// warp takes 16 queries and 32 columns at a time:
 //
-//   dS in shared memory: a row for each query, as TileRow<float, kOwn> lays them; of eight keys those of even number first, so that index
-//   t of a step of k is key 2t and t + 4 is key 2t + 1, as in multiply_columns_float()
+//   dS in shared memory: a row for each query, as TileRow<float, kOwn> lays them; of eight keys those of even number
+//   first, so that index t of a step of k is key 2t and t + 4 is key 2t + 1, as in multiply_columns_float()
 //
 // Shares are added to dQ where it lies, in whatever order blocks come: its last bits differ from call to call.
 #pragma once
@@ -31,7 +31,8 @@ struct TransposedPlaces {
 };
 /// Leaves dS^T of a warp's keys, from own_row on, in ds_tile; zeros if no query sees them.
 template <int kOwn, int kM, int kN>
-__device__ __forceinline__ void store_transposed(uint32_t ds_tile, const float (&ds)[kM][kN][4], int own_row, bool seen) {
+__device__ __forceinline__ void store_transposed(uint32_t ds_tile, const float (&ds)[kM][kN][4], int own_row,
+                                                 bool seen) {
   const TransposedPlaces<kOwn> places(ds_tile, own_row);
 #pragma unroll
   for (int m = 0; m < kM; ++m)
@@ -41,13 +42,14 @@ __device__ __forceinline__ void store_transposed(uint32_t ds_tile, const float (
       for (int e = 0; e < 4; ++e) store_number(places.at(m, j, e), seen ? ds[m][j][e] : 0.f);
 }
 
-/// dQ += scale dS K for the rows of ds_tile; `rows` points at the first of them, of which rows_left belong to the tensor.
-/// number: any that is 0 or more and the same in all threads (see end_block).
+/// dQ += scale dS K for the rows of ds_tile; `rows` points at the first of them, of which rows_left belong to the
+/// tensor. number: any that is 0 or more and the same in all threads (see end_block).
 template <class Tiles>
-__device__ __forceinline__ void add_share(float* rows, int64_t row_stride, int rows_left, int d, float scale, uint32_t ds_tile,
-                                          uint32_t k_tile, int number) {
+__device__ __forceinline__ void add_share(float* rows, int64_t row_stride, int rows_left, int d, float scale,
+                                          uint32_t ds_tile, uint32_t k_tile, int number) {
   constexpr int kOwn = Tiles::kOwn, kBytes = TileRow<float, kOwn>::kBytes, kKeyBytes = Tiles::kRowBytes, kChunk = 4;
-  constexpr int kRowTiles = Tiles::kStream / 16, kAtOnce = Tiles::kWarps / kRowTiles * 32;  // columns of all warps together
+  constexpr int kRowTiles = Tiles::kStream / 16,
+                kAtOnce = Tiles::kWarps / kRowTiles * 32;  // columns of all warps together
   static_assert(Tiles::kD % kAtOnce == 0 && kOwn % (8 * kChunk) == 0 && kOwn * 4 <= Tiles::kRowBytes);
   const int thread = opaque(threadIdx.x), lane = thread % 32, warp = thread / 32, g = lane / 4, t = lane % 4;
   const int first_row = warp % kRowTiles * 16, first_column = warp / kRowTiles * 32;
@@ -90,7 +92,8 @@ __device__ __forceinline__ void add_share(float* rows, int64_t row_stride, int r
       if (row >= rows_left || column + 8 * t >= d) continue;
 #pragma unroll
       for (int i = 0; i < 2; ++i)
-        add_four(to + 4 * i, dq[0][2 * r + i] * scale, dq[1][2 * r + i] * scale, dq[2][2 * r + i] * scale, dq[3][2 * r + i] * scale);
+        add_four(to + 4 * i, dq[0][2 * r + i] * scale, dq[1][2 * r + i] * scale, dq[2][2 * r + i] * scale,
+                 dq[3][2 * r + i] * scale);
     }
   }
 }

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two products of tiles.cuh for floats, each from three TF32 products: (A + a)(B + b) = AB + Ab + aB, ab is below fp32's own rounding.
+// The two products of tiles.cuh for floats, each from three TF32 products: (A + a)(B + b) = AB + Ab + aB, ab is below
+// fp32's own rounding.
 //
-// Tensor cores cut off what does not fit an accumulator, always towards zero, so that long sums in them drift: the relative error grows
-// with the number of products instead of its root. Here a few steps of k begin at zero, the small products Ab and aB first, whose cut is
-// nothing beside AB's; their sums are added outside, to nearest (Ootomo and Yokota 2022).
+// Tensor cores cut off what does not fit an accumulator, always towards zero, so that long sums in them drift: the
+// relative error grows with the number of products instead of its root. Here a few steps of k begin at zero, the small
+// products Ab and aB first, whose cut is nothing beside AB's; their sums are added outside, to nearest (Ootomo and
+// Yokota 2022).
 //
-// ldmatrix cannot transpose 32-bit elements. Down the columns of B a thread therefore reads kVector neighbours of a row at once, and
-// column x of the product's tile j (of the kVector tiles of a group) stands for column kVector x + j of the group:
+// ldmatrix cannot transpose 32-bit elements. Down the columns of B a thread therefore reads kVector neighbours of a row
+// at once, and column x of the product's tile j (of the kVector tiles of a group) stands for column kVector x + j of
+// the group:
 //
-//   kVector 4, a group of 32 columns | tile 0: 0 4 8 .. 28 | tile 1: 1 5 9 .. 29 | tile 2: 2 6 .. 30 | tile 3: 3 7 .. 31 |
+//   kVector 4, a group of 32 columns | tile 0: 0 4 8 .. 28 | tile 1: 1 5 9 .. 29 | tile 2: 2 6 .. 30 | tile 3: 3 7 ..
+//   31 |
 //
-// The order of k inside a step of eight is free: index t stands for row 2t and t + 4 for row 2t + 1, where P's accumulator has them.
+// The order of k inside a step of eight is free: index t stands for row 2t and t + 4 for row 2t + 1, where P's
+// accumulator has them.
 #pragma once
 #include "tiles.cuh"
 
 namespace kymo::flash {
 
-/// x = big + rest, as many bits of x in `big` as TF32 holds, to nearest. Two instructions instead of the four of cvt.rna.tf32, which
-/// sorts out NaN: here it may get lost in `big` and is in `rest` then. `rest` goes to the tensor cores as it is; they cut it off.
+/// x = big + rest, as many bits of x in `big` as TF32 holds, to nearest. Two instructions instead of the four of
+/// cvt.rna.tf32, which sorts out NaN: here it may get lost in `big` and is in `rest` then. `rest` goes to the tensor
+/// cores as it is; they cut it off.
 struct Halves {
   uint32_t big, rest;
 };
@@ -34,15 +40,17 @@ __device__ __forceinline__ void halve(const uint32_t (&x)[kCount], uint32_t (&bi
   }
 }
 
-/// s = A B^T: kM * 16 rows of A from a_row on, the first kN * 8 rows of B. kExchanged: the bits that B A^T would have, transposed.
-/// An infinite operand gives NaN (its rest is inf - inf): see infinite_scores.cuh.
+/// s = A B^T: kM * 16 rows of A from a_row on, the first kN * 8 rows of B. kExchanged: the bits that B A^T would have,
+/// transposed. An infinite operand gives NaN (its rest is inf - inf): see infinite_scores.cuh.
 template <int D, int kM, int kN, bool kExchanged>
-__device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint32_t a_tile, int a_row, uint32_t b_tile) {
+__device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint32_t a_tile, int a_row,
+                                                    uint32_t b_tile) {
   static_assert(kN % 2 == 0, "B is read 16 rows at a time");
   constexpr int kBytes = TileRow<float, D>::kBytes, kChunk = 2, kUnroll = kM * kN < 4 ? 2 : 1;
   const int lane = opaque(threadIdx.x) % 32, in_eight = lane & 7;
   const uint32_t a_from = a_tile + (a_row + (lane & 15)) * kBytes, a_turn = ((lane >> 4) ^ in_eight) << 4;
-  const uint32_t b_from = b_tile + (in_eight + ((lane >> 4) << 3)) * kBytes, b_turn = (((lane >> 3) & 1) ^ in_eight) << 4;
+  const uint32_t b_from = b_tile + (in_eight + ((lane >> 4) << 3)) * kBytes, b_turn = (((lane >> 3) & 1) ^ in_eight)
+                                                                                      << 4;
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -62,7 +70,8 @@ __device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint3
       }
 #pragma unroll
     for (int n = 0; n < kN; n += 2) {
-      uint32_t b_big[kChunk][4], b_rest[kChunk][4];  // rows 0..7: first, second half of the 32 bytes; rows 8..15 likewise
+      uint32_t b_big[kChunk][4],
+          b_rest[kChunk][4];  // rows 0..7: first, second half of the 32 bytes; rows 8..15 likewise
 #pragma unroll
       for (int k = 0; k < kChunk; ++k) {
         uint32_t b[4];
@@ -89,10 +98,11 @@ __device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint3
   }
 }
 
-/// c += P B for the kC * 8 columns of B from `column` on (a multiple of 32); P (kM * 16 x kN * 8) from registers, as a product left it.
+/// c += P B for the kC * 8 columns of B from `column` on (a multiple of 32); P (kM * 16 x kN * 8) from registers, as a
+/// product left it.
 template <int D, int kVector, int kM, int kN, int kC>
-__device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], const float (&p)[kM][kN][4], uint32_t b_tile, int column,
-                                                       int number) {
+__device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], const float (&p)[kM][kN][4],
+                                                       uint32_t b_tile, int column, int number) {
   static_assert(kVector == 2 || kVector == 4);
   constexpr int kBytes = TileRow<float, D>::kBytes,
                 kChunk = kM * D > 128       ? (kN < 4 ? 2 : 1)
@@ -109,8 +119,9 @@ __device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], co
     for (int k = 0; k < kChunk; ++k)
 #pragma unroll
       for (int m = 0; m < kM; ++m) {
-        const float(&own)[4] = p[m][first + k];
-        const uint32_t a[4] = {__float_as_uint(own[0]), __float_as_uint(own[2]), __float_as_uint(own[1]), __float_as_uint(own[3])};
+        const float (&own)[4] = p[m][first + k];
+        const uint32_t a[4] = {__float_as_uint(own[0]), __float_as_uint(own[2]), __float_as_uint(own[1]),
+                               __float_as_uint(own[3])};
         halve(a, a_big[k][m], a_rest[k][m]);
       }
 #pragma unroll
@@ -121,7 +132,8 @@ __device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], co
 #pragma unroll
       for (int k = 0; k < kChunk; ++k) {
         const uint32_t rows = from + 8 * (first + k) * kBytes + past;
-        uint32_t even[kVector], odd[kVector], even_big[kVector], odd_big[kVector], even_rest[kVector], odd_rest[kVector];
+        uint32_t even[kVector], odd[kVector], even_big[kVector], odd_big[kVector], even_rest[kVector],
+            odd_rest[kVector];
         load_numbers(even, rows + (((at & 7) ^ (2 * t)) << 4));
         load_numbers(odd, rows + kBytes + (((at & 7) ^ (2 * t + 1)) << 4));
         halve(even, even_big, even_rest);
@@ -145,8 +157,8 @@ __device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], co
   }
 }
 
-/// Row `r` (0: g, 1: g + 8) of what multiply_columns_float added up, times `factor`, to a row in memory whose elements from `left` on are
-/// beyond the tensor.
+/// Row `r` (0: g, 1: g + 8) of what multiply_columns_float added up, times `factor`, to a row in memory whose elements
+/// from `left` on are beyond the tensor.
 template <int kVector, bool kAdds, int kC>
 __device__ __forceinline__ void store_columns_float(float* to, const float (&c)[kC][4], int r, float factor, int left) {
   const int t = threadIdx.x % 4;
@@ -177,7 +189,8 @@ __device__ __forceinline__ void scores(float (&s)[kM][kN][4], uint32_t a_tile, i
 }
 /// number: any that is 0 or more and the same in all threads (see end_block).
 template <class T, int D, int kVector, int kM, int kN, int kC>
-__device__ __forceinline__ void accumulate(float (&c)[kM][kC][4], const float (&p)[kM][kN][4], uint32_t b_tile, int column, int number) {
+__device__ __forceinline__ void accumulate(float (&c)[kM][kC][4], const float (&p)[kM][kN][4], uint32_t b_tile,
+                                           int column, int number) {
   if constexpr (sizeof(T) == 4)
     multiply_columns_float<D, kVector>(c, p, b_tile, column, number);
   else
@@ -192,7 +205,8 @@ __device__ __forceinline__ void store_columns(T* to, const float (&c)[kC][4], in
 #pragma unroll
     for (int n = 0; n < kC; ++n)
       if (8 * n < left)
-        *reinterpret_cast<uint32_t*>(to + 8 * n + threadIdx.x % 4 * 2) = pack<T>(c[n][2 * r] * factor, c[n][2 * r + 1] * factor);
+        *reinterpret_cast<uint32_t*>(to + 8 * n + threadIdx.x % 4 * 2) =
+            pack<T>(c[n][2 * r] * factor, c[n][2 * r + 1] * factor);
   }
 }
 

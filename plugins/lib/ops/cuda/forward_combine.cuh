@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds up the parts of a forward whose keys were cut (forward_parts.hpp), as the online softmax adds up tiles: a part i of a row has its
-// greatest score m_i, its sum of exponentials l_i and its outputs O_i, each of exp(score - m_i). With m the greatest of all m_i:
+// Adds up the parts of a forward whose keys were cut (forward_parts.hpp), as the online softmax adds up tiles: a part i
+// of a row has its greatest score m_i, its sum of exponentials l_i and its outputs O_i, each of exp(score - m_i). With
+// m the greatest of all m_i:
 //   o = sum of exp(m_i - m) O_i / l,   l = sum of exp(m_i - m) l_i,   lse = m + log l     (scores scaled)
 // A thread owns four neighbouring columns of a row; parts are fetched four at a time, since each comes from far away.
 #pragma once
@@ -25,9 +26,11 @@ constexpr int kCombineThreads = 128;
 template <class T, int kD>
 __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_constant__ CombineCall call) {
   constexpr int kThreadsOfRow = kD / 4, kAtOnce = 4;
-  const int64_t thread = static_cast<int64_t>(blockIdx.x) * kCombineThreads + threadIdx.x, row_of_all = thread / kThreadsOfRow;
+  const int64_t thread = static_cast<int64_t>(blockIdx.x) * kCombineThreads + threadIdx.x,
+                row_of_all = thread / kThreadsOfRow;
   const int column = static_cast<int>(thread % kThreadsOfRow) * 4, head = static_cast<int>(row_of_all / call.seq_q);
-  const int row = static_cast<int>(row_of_all - static_cast<int64_t>(head) * call.seq_q), row_tile = row >> call.parts.row_shift;
+  const int row = static_cast<int>(row_of_all - static_cast<int64_t>(head) * call.seq_q),
+            row_tile = row >> call.parts.row_shift;
   if (head >= call.parts.heads) return;
   wait_for_prerequisites();
   float top = -INFINITY, sum = 0.f, o[4] = {};
@@ -40,8 +43,9 @@ __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_
     for (int i = 0; i < kAtOnce; ++i) {
       sums[i] = make_float2(-INFINITY, 0.f);
       if (c + i >= call.parts.chunks || call.parts.first_row_tile(c + i) > row_tile) continue;
-      const int64_t at = static_cast<int64_t>(before + call.parts.number_in_chunk(c + i, head, row_tile)) * call.parts.rows() +
-                         (row - row_tile * call.parts.rows());
+      const int64_t at =
+          static_cast<int64_t>(before + call.parts.number_in_chunk(c + i, head, row_tile)) * call.parts.rows() +
+          (row - row_tile * call.parts.rows());
       before += call.parts.of_chunk(c + i);
       sums[i] = call.sums[at];
       values[i] = *reinterpret_cast<const float4*>(call.outputs + at * kD + column);
@@ -66,14 +70,15 @@ __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_
   }
   const float inverse = sum == 0.f ? 0.f : 1.f / sum;
   const int batch = head / call.heads_q;
-  if (column == 0) call.lse[row_of_all] = log_sum_exp<sizeof(T) == 4>(top, sum, call.scale_log2);
+  if (column == 0) call.lse[row_of_all] = log_sum_exp < sizeof(T) == 4 > (top, sum, call.scale_log2);
   if (column >= call.d) return;
-  T* to = static_cast<T*>(call.o.at) + batch * call.o.batch_stride + (head - batch * call.heads_q) * call.o.head_stride +
-          row * call.o.row_stride + column;
+  T* to = static_cast<T*>(call.o.at) + batch * call.o.batch_stride +
+          (head - batch * call.heads_q) * call.o.head_stride + row * call.o.row_stride + column;
   if constexpr (sizeof(T) == 4)
     *reinterpret_cast<float4*>(to) = make_float4(o[0] * inverse, o[1] * inverse, o[2] * inverse, o[3] * inverse);
   else
-    *reinterpret_cast<uint2*>(to) = make_uint2(pack<T>(o[0] * inverse, o[1] * inverse), pack<T>(o[2] * inverse, o[3] * inverse));
+    *reinterpret_cast<uint2*>(to) =
+        make_uint2(pack<T>(o[0] * inverse, o[1] * inverse), pack<T>(o[2] * inverse, o[3] * inverse));
 }
 
 template <class T, int kD>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How chained tiles of queries (hopper_forward_chained.cuh) are shared out under a causal mask, where the last tiles of a head are the
-// longest: a fixed share for each block.
+// How chained tiles of queries (hopper_forward_chained.cuh) are shared out under a causal mask, where the last tiles of
+// a head are the longest: a fixed share for each block.
 //
-// First pairs of the longest and the shortest tile of a head (of two heads, where the tiles of one are odd in number), the next longest and
-// the next shortest, ..., each pair as much work. What full rounds of pairs leave over would keep some blocks for one pair longer than
-// others; where it is of whole heads, few enough for L2 and for half of the blocks to begin with different keys, all heads' longest tiles
-// come first there, round by round, each second one backwards. Otherwise it is a pair for some blocks and one tile for the others.
+// First pairs of the longest and the shortest tile of a head (of two heads, where the tiles of one are odd in number),
+// the next longest and the next shortest, ..., each pair as much work. What full rounds of pairs leave over would keep
+// some blocks for one pair longer than others; where it is of whole heads, few enough for L2 and for half of the blocks
+// to begin with different keys, all heads' longest tiles come first there, round by round, each second one backwards.
+// Otherwise it is a pair for some blocks and one tile for the others.
 #pragma once
 #include "forward_parts.hpp"
 
@@ -13,7 +14,7 @@ namespace kymo::flash {
 
 struct ForwardPairs {
   int heads, row_tiles, tiles;  // row_tiles: of a head
-  int paired;                   // tiles shared out as full rounds of pairs, of whole heads; 0: as pairs as far as they go
+  int paired;  // tiles shared out as full rounds of pairs, of whole heads; 0: as pairs as far as they go
 
   struct Place {
     int head, row_tile;
@@ -32,13 +33,15 @@ struct ForwardPairs {
       const int first = paired / row_tiles, rest = number - paired, row = rest / (heads - first);
       return {first + rest - row * (heads - first), row_tiles - 1 - row};
     }
-    const int wide = 1 + (row_tiles & 1), set = number / (wide * row_tiles), in_set = number - set * wide * row_tiles, second = in_set & 1;
+    const int wide = 1 + (row_tiles & 1), set = number / (wide * row_tiles), in_set = number - set * wide * row_tiles,
+              second = in_set & 1;
     const int head = wide * set + (wide * set + 1 < heads ? second * (wide - 1) : 0);
     return {head, second ? in_set / 2 : row_tiles - 1 - in_set / 2};
   }
 };
 
-/// heads_in_l2: so many heads' keys and values L2 holds. Where there are many rounds of pairs, one less: enough is left over to even out.
+/// heads_in_l2: so many heads' keys and values L2 holds. Where there are many rounds of pairs, one less: enough is left
+/// over to even out.
 inline ForwardPairs forward_pairs(int heads, int row_tiles, int blocks, int heads_in_l2) {
   ForwardPairs all{heads, row_tiles, heads * row_tiles, 0};
   const int set = row_tiles * (1 + row_tiles % 2), full_rounds = all.tiles / (2 * blocks);

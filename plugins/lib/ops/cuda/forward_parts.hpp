@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a forward call has too few tiles of queries for the GPU, its keys are cut as well ("split KV", as in Flash-Decoding, Dao et al.
-// 2023): a part is a tile of queries with at most `chunk` of the tiles of keys that it sees, one block each. Outputs, maxima and sums
-// of the parts lie in the workspace until a second kernel adds them up (forward_combine.cuh).
+// Where a forward call has too few tiles of queries for the GPU, its keys are cut as well ("split KV", as in
+// Flash-Decoding, Dao et al. 2023): a part is a tile of queries with at most `chunk` of the tiles of keys that it sees,
+// one block each. Outputs, maxima and sums of the parts lie in the workspace until a second kernel adds them up
+// (forward_combine.cuh).
 //
 //   causal, 4 tiles of queries, chunk 2        keys ->  0 1 2 3
 //   numbers of the parts of one head:       queries 3   [0 0][4 4]
@@ -43,13 +44,16 @@ struct ForwardParts {
     const int sight = ((row_tile + 1) << row_shift) + shift, seen = sight < seq_k ? sight : seq_k;
     return seen > 0 ? (seen + keys - 1) / keys : 0;
   }
-  /// The first tile of queries that sees keys of this chunk; those after it do too. Chunk 0 exists for all: somebody must write their rows.
+  /// The first tile of queries that sees keys of this chunk; those after it do too. Chunk 0 exists for all: somebody
+  /// must write their rows.
   KYMO_HOST_AND_DEVICE int first_row_tile(int chunk_number) const {
     const int before = chunk_number * chunk * keys - shift;
     if (!causal || chunk_number == 0 || before <= 0) return 0;
     return before >> row_shift < row_tiles ? before >> row_shift : row_tiles;
   }
-  KYMO_HOST_AND_DEVICE int of_chunk(int chunk_number) const { return heads * (row_tiles - first_row_tile(chunk_number)); }
+  KYMO_HOST_AND_DEVICE int of_chunk(int chunk_number) const {
+    return heads * (row_tiles - first_row_tile(chunk_number));
+  }
   KYMO_HOST_AND_DEVICE int count() const {
     int sum = 0;
     for (int c = 0; c < chunks; ++c) sum += of_chunk(c);
@@ -58,7 +62,8 @@ struct ForwardParts {
   KYMO_HOST_AND_DEVICE ForwardPart part(int number) const {
     int c = 0;
     for (int of_this = of_chunk(0); number >= of_this; of_this = of_chunk(++c)) number -= of_this;
-    const int width = row_tiles - first_row_tile(c), head = number / width, row_tile = row_tiles - 1 - (number - head * width);
+    const int width = row_tiles - first_row_tile(c), head = number / width,
+              row_tile = row_tiles - 1 - (number - head * width);
     const int all = seen(row_tile), end = (c + 1) * chunk;
     return {head, row_tile, c * chunk, end < all ? end : all};
   }
@@ -95,30 +100,37 @@ inline ForwardParts cut_forward(ForwardParts parts, int most) {
   return parts;
 }
 
-/// How long `count` equal blocks take, in times of one that has a multiprocessor for itself; two side by side take `together`, 2 where
-/// there is room for one.
+/// How long `count` equal blocks take, in times of one that has a multiprocessor for itself; two side by side take
+/// `together`, 2 where there is room for one.
 inline double block_rounds(int count, int multiprocessors, double together) {
   const int full = count / (2 * multiprocessors), rest = count % (2 * multiprocessors);
   return full * together + (rest == 0 ? 0.0 : rest <= multiprocessors ? 1.0 : together);
 }
 
-/// About how many microseconds a call takes, from measurements with one head on an H100: a step over a tile of keys, a block's begin and
-/// end, the second kernel's launch and its reading of what the first wrote. Of the float kernels a multiprocessor holds two blocks.
+/// About how many microseconds a call takes, from measurements with one head on an H100: a step over a tile of keys, a
+/// block's begin and end, the second kernel's launch and its reading of what the first wrote. Of the float kernels a
+/// multiprocessor holds two blocks.
 inline double forward_time(const ForwardParts& parts, const Problem& p, int multiprocessors) {
   const bool wide = p.element == Element::kFloat32;
   const double d = static_cast<double>(p.d), bytes_in_time = 1.5e6, together = !wide ? 2.0 : p.d <= 128 ? 1.6 : 1.4;
-  const double step = wide ? (p.d > 128 ? 0.26 : 0.095) * parts.keys : 0.9 + 0.003 * d, ends = wide ? 6.0 : 4.0 + 0.006 * d;
+  const double step = wide ? (p.d > 128 ? 0.26 : 0.095) * parts.keys : 0.9 + 0.003 * d,
+               ends = wide ? 6.0 : 4.0 + 0.006 * d;
   const int count = parts.count();
   if (parts.chunks > 1) {
     const double bytes = static_cast<double>(count) * parts.rows() * d * 4;
     return block_rounds(count, multiprocessors, together) * (parts.chunk * step + ends) + 3.0 + bytes / bytes_in_time;
   }
-  // Uncut, causal tiles of unequal length are shared out evenly: the longest of them, beside another for part of its time, or half of all.
-  const double longest = wide && count > multiprocessors ? 0.5 * (1 + together) : 1.0, half = 0.25 * together * count / multiprocessors;
-  return (parts.causal ? std::max(longest, half) : block_rounds(count, multiprocessors, together)) * parts.key_tiles * step + ends;
+  // Uncut, causal tiles of unequal length are shared out evenly: the longest of them, beside another for part of its
+  // time, or half of all.
+  const double longest = wide && count > multiprocessors ? 0.5 * (1 + together) : 1.0,
+               half = 0.25 * together * count / multiprocessors;
+  return (parts.causal ? std::max(longest, half) : block_rounds(count, multiprocessors, together)) * parts.key_tiles *
+             step +
+         ends;
 }
 
-/// Queries and keys of a tile of the kernel that cuts keys for this padded head size; its launch checks that its tiles are these.
+/// Queries and keys of a tile of the kernel that cuts keys for this padded head size; its launch checks that its tiles
+/// are these.
 struct KeyCut {
   int rows, keys;
   bool operator==(const KeyCut&) const = default;
@@ -128,7 +140,8 @@ constexpr KeyCut key_cut(bool wide, int columns) {
   return {128, columns <= 128 ? 128 : columns <= 192 ? 112 : 80};
 }
 
-/// The parts that end soonest; chunks is 1 where cutting the keys gains less than a tenth, unless the kernel was asked for by number.
+/// The parts that end soonest; chunks is 1 where cutting the keys gains less than a tenth, unless the kernel was asked
+/// for by number.
 inline ForwardParts forward_parts(const Forward& call, int rows, int keys, int multiprocessors) {
   const Problem& p = call.problem;
   const ForwardParts uncut = uncut_forward(p, rows, keys);
@@ -142,7 +155,8 @@ inline ForwardParts forward_parts(const Forward& call, int rows, int keys, int m
   return best;
 }
 
-/// The numbers that the parts leave in the workspace, fp32: outputs (parts, rows, columns), then maxima and sums (parts, rows, 2).
+/// The numbers that the parts leave in the workspace, fp32: outputs (parts, rows, columns), then maxima and sums
+/// (parts, rows, 2).
 struct ForwardSpace {
   int64_t outputs, sums;
   size_t bytes() const { return static_cast<size_t>(outputs + sums) * 4; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for the Hopper instructions (PTX ISA, sm_90a) that the kernels use: mbarriers, the tensor memory accelerator (TMA), named
-// barriers, register reallocation and the fences around wgmma.
+// Names for the Hopper instructions (PTX ISA, sm_90a) that the kernels use: mbarriers, the tensor memory accelerator
+// (TMA), named barriers, register reallocation and the fences around wgmma.
 #pragma once
 #include <cuda.h>
 
@@ -9,7 +9,8 @@
 
 namespace kymo::flash {
 
-// ---------------------------------------------------------------- mbarriers: a count of arrivals and of bytes, and a parity
+// ---------------------------------------------------------------- mbarriers: a count of arrivals and of bytes, and a
+// parity
 __device__ __forceinline__ void barrier_init(uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
 }
@@ -31,7 +32,9 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
 }
 
 // ---------------------------------------------------------------- named barriers, registers
-__device__ __forceinline__ void named_arrive(int id, int threads) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+__device__ __forceinline__ void named_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
 template <int kRegisters>
 __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
@@ -45,27 +48,34 @@ __device__ __forceinline__ void take_registers() {
 struct Corner {
   int column, row, head, batch;
 };
-/// A box of a tensor (batch, head, row, column) to shared memory; its bytes complete on the barrier. Outside the tensor: zeros.
+/// A box of a tensor (batch, head, row, column) to shared memory; its bytes complete on the barrier. Outside the
+/// tensor: zeros.
 __device__ __forceinline__ void load_box(uint32_t to, const CUtensorMap* map, uint32_t barrier, const Corner& at) {
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
-               "l"(map), "r"(barrier), "r"(at.column), "r"(at.row), "r"(at.head), "r"(at.batch)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], "
+      "[%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(at.column), "r"(at.row), "r"(at.head), "r"(at.batch)
+      : "memory");
 }
 /// The way back; what lies outside the tensor is not written.
 __device__ __forceinline__ void store_box(const CUtensorMap* map, uint32_t from, const Corner& at) {
-  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map), "r"(from), "r"(at.column),
-               "r"(at.row), "r"(at.head), "r"(at.batch)
+  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
+               "r"(from), "r"(at.column), "r"(at.row), "r"(at.head), "r"(at.batch)
                : "memory");
 }
-__device__ __forceinline__ void prefetch_map(const CUtensorMap* map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+__device__ __forceinline__ void prefetch_map(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
 __device__ __forceinline__ void load_bulk(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes),
-               "r"(barrier)
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
 }
 /// Adds floats of shared memory to global memory, where the L2 cache does the additions.
 __device__ __forceinline__ void add_bulk(float* to, uint32_t from, uint32_t bytes) {
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes) : "memory");
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from),
+               "r"(bytes)
+               : "memory");
 }
 __device__ __forceinline__ void commit_bulk() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 /// Until this thread's bulk copies have read their source.
@@ -75,7 +85,8 @@ __device__ __forceinline__ void wait_bulk() { asm volatile("cp.async.bulk.wait_g
 /// Makes this thread's ordinary stores to shared memory visible to TMA and wgmma.
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// ---------------------------------------------------------------- turns: an order among blocks, by counters in global memory
+// ---------------------------------------------------------------- turns: an order among blocks, by counters in global
+// memory
 /// Waits until `turn` turns have ended; TMA operations that follow come after those of the turns before.
 __device__ __forceinline__ void wait_for_turn(const int* counter, int turn) {
   int ended;
@@ -91,10 +102,13 @@ __device__ __forceinline__ void end_turn(int* counter) {
 
 // ---------------------------------------------------------------- matrices, vectors to shared memory
 __device__ __forceinline__ void store_matrices(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
+               "r"(d)
+               : "memory");
 }
 __device__ __forceinline__ void store_matrices_transposed(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b),
+               "r"(c), "r"(d)
                : "memory");
 }
 __device__ __forceinline__ void store_shared4(uint32_t to, float a, float b, float c, float d) {
@@ -105,7 +119,10 @@ __device__ __forceinline__ void store_shared4(uint32_t to, uint32_t a, uint32_t 
   asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 __device__ __forceinline__ void load_shared4(uint32_t from, uint32_t* r) {
-  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(from) : "memory");
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(from)
+               : "memory");
 }
 
 // ---------------------------------------------------------------- wgmma
@@ -115,7 +132,8 @@ template <int kPending>
 __device__ __forceinline__ void product_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
-/// Tells the compiler that registers change here (a product in flight writes or reads them): no use of them may cross this line.
+/// Tells the compiler that registers change here (a product in flight writes or reads them): no use of them may cross
+/// this line.
 template <int kCount>
 __device__ __forceinline__ void pin(float (&r)[kCount]) {
 #pragma unroll
@@ -127,9 +145,10 @@ __device__ __forceinline__ void pin(uint32_t (&r)[kCount]) {
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(r[i])::"memory");
 }
 
-// Operand tiles are panels of 64 columns: rows of 128 bytes, swizzled in atoms of 8 rows (1024 bytes). A descriptor's high word
-// says that and never varies; the low word holds the address and, for transposed operands wider than 64, the panels' distance, both
-// in units of 16 bytes. Arithmetic on the low word alone keeps the issue of wgmma short: at d = 64 one lasts 32 clocks.
+// Operand tiles are panels of 64 columns: rows of 128 bytes, swizzled in atoms of 8 rows (1024 bytes). A descriptor's
+// high word says that and never varies; the low word holds the address and, for transposed operands wider than 64, the
+// panels' distance, both in units of 16 bytes. Arithmetic on the low word alone keeps the issue of wgmma short: at d =
+// 64 one lasts 32 clocks.
 __device__ __forceinline__ uint32_t operand(uint32_t tile, uint32_t panel_bytes = 0) {
   return ((tile & 0x3ffff) >> 4) | (panel_bytes >> 4 << 16);
 }

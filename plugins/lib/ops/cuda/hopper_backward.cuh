@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention backward for Hopper (sm_90a): wgmma, TMA, warp specialisation; bf16 and fp16, fp32 accumulation.
 //
-// A block owns 128 keys of one key/value head and walks over tiles of kRows queries, of every query head of the group. Warpgroup 0
-// is the producer (one TMA thread, two threads that write dQ); warpgroups 1 and 2 are consumers of 64 keys each, with dK and dV in
-// registers. S and dP are computed transposed (rows are keys), so that P and dS leave the accumulators in the layout of a left
-// operand:
+// A block owns 128 keys of one key/value head and walks over tiles of kRows queries, of every query head of the group.
+// Warpgroup 0 is the producer (one TMA thread, two threads that write dQ); warpgroups 1 and 2 are consumers of 64 keys
+// each, with dK and dV in registers. S and dP are computed transposed (rows are keys), so that P and dS leave the
+// accumulators in the layout of a left operand:
 //
 //     S^T  = K Q^T                         both from shared memory      P^T  = exp2(S^T c - lse)
 //     dP^T = V dO^T                        both from shared memory      dS^T = P^T (dP^T - delta)
 //     dV  += P^T dO,  dK += dS^T Q         left operand from registers
 //     dQ   = dS K                          dS through shared memory: it needs both consumers' halves
 //
-// One tile of one consumer. dQ comes one tile late: the peer's half of dS is there long since, the consumers never wait for each
-// other at once and take turns on the tensor cores (consumer 1 starts a phase later).
+// One tile of one consumer. dQ comes one tile late: the peer's half of dS is there long since, the consumers never wait
+// for each other at once and take turns on the tensor cores (consumer 1 starts a phase later).
 //
 //   tensor | dP(i)   dV(i) |          | dQ(i-1)  dK(i)  S(i+1)        | dP(i+1) ...
 //   other  |    exp: P(i)  | dS(i)    |          dQ(i-1) to shared    |     exp: P(i+1)
 //                            to shared           (a producer thread then adds it to global memory)
 //
-// Registers (240 for each consumer thread) decide the rest. d 128: dK 64, dV 64, S 32, dP 32 (they serve dQ too), P 16, dS 16.
-// d 64, tiles of 128 queries: 32, 32, 64, 64, 32, 32. The next wall is shared memory's bandwidth.
+// Registers (240 for each consumer thread) decide the rest. d 128: dK 64, dV 64, S 32, dP 32 (they serve dQ too), P 16,
+// dS 16. d 64, tiles of 128 queries: 32, 32, 64, 64, 32, 32. The next wall is shared memory's bandwidth.
 //
-// dQ is added by bulk reductions into fp32 in fragment order; backward_ends.cuh prepares and converts it. In what order the blocks
-// of a head add is up to the hardware, unless `order` is given: then block n adds to a tile only after block n - 1 has, and blocks
-// take their numbers in the order in which they start (nothing waits for a block that has not started).
+// dQ is added by bulk reductions into fp32 in fragment order; backward_ends.cuh prepares and converts it. In what order
+// the blocks of a head add is up to the hardware, unless `order` is given: then block n adds to a tile only after block
+// n - 1 has, and blocks take their numbers in the order in which they start (nothing waits for a block that has not
+// started).
 //
-// Where blocks of keys are too few for the GPU, the queries are cut too (kCut): a block walks over `part` tiles of each head, and adds its
-// dK and dV to fp32 sums, which gradients_out (hopper_gradients.cuh) scales and rounds.
+// Where blocks of keys are too few for the GPU, the queries are cut too (kCut): a block walks over `part` tiles of each
+// head, and adds its dK and dV to fp32 sums, which gradients_out (hopper_gradients.cuh) scales and rounds.
 #pragma once
 #include "backward_ends.cuh"
 #include "hopper.cuh"
@@ -37,8 +38,8 @@ struct HopperBackwardCall {
   CUtensorMap q, d_o, k, v, dk, dv;
   const float *lse_log2, *delta;  // (batch * heads_q, padded), see RowSums
   float* dq;                      // (batch * heads_q, query tiles, kRows * kD) in fragment order
-  int* order;                     // deterministic: {next block, then the turns of (batch * heads_q, query tiles, consumer)}; or null
-  int seq_k, shift;               // shift = seq_k - seq_q: query i sees keys up to i + shift
+  int* order;        // deterministic: {next block, then the turns of (batch * heads_q, query tiles, consumer)}; or null
+  int seq_k, shift;  // shift = seq_k - seq_q: query i sees keys up to i + shift
   int heads_q, heads_kv, group, query_tiles, key_blocks, padded;
   float scale, scale_log2;
   int* shares;               // early finish: additions of dQ done of each (batch, key/value head), two for each block
@@ -54,11 +55,13 @@ struct HopperBackwardTiles {
   static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kCut = kCut_;
   static constexpr int kQStages = 3, kOStages = 2;     // S runs one tile ahead, so Q is held longer
   static constexpr int kEarlyLse = kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more costs registers
-  static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kDsBytes = kRows * kKeys * 2, kDqBytes = 64 * 64 * 4;
+  static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kDsBytes = kRows * kKeys * 2,
+                       kDqBytes = 64 * 64 * 4;
   static constexpr int kV = kKeyBytes, kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kDs = kO + kOStages * kQBytes;
   static constexpr int kDq = kDs + 2 * kDsBytes, kLse = kDq + 2 * kDqBytes, kDelta = kLse + kQStages * kRows * 4;
   static constexpr int kBarriers = kDelta + kOStages * kRows * 4, kShared = kBarriers + 256 + 1024;
-  static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128), "a consumer's share of a tile of dQ is 64 x 64");
+  static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128),
+                "a consumer's share of a tile of dQ is 64 x 64");
   static_assert(kShared <= 227 * 1024);
 };
 
@@ -100,19 +103,27 @@ __device__ __forceinline__ int end_tile(const HopperBackwardCall& call, const Ke
 }
 template <class Tiles>
 __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, int number) {
-  // One head after another, so that the heads at work (Q, dO, fp32 dQ) stay in L2; under a causal mask block 0 of a head is its
-  // longest, so that the last blocks to run are short. The last head first: what the kernel before touched last is still in L2, and so is
-  // for the kernel after, which begins with the first head, what this one touches last.
-  const int parts = Tiles::kCut ? (call.query_tiles + call.part - 1) / call.part : 1, part = Tiles::kCut ? number % parts : 0;
+  // One head after another, so that the heads at work (Q, dO, fp32 dQ) stay in L2; under a causal mask block 0 of a
+  // head is its longest, so that the last blocks to run are short. The last head first: what the kernel before touched
+  // last is still in L2, and so is for the kernel after, which begins with the first head, what this one touches last.
+  const int parts = Tiles::kCut ? (call.query_tiles + call.part - 1) / call.part : 1,
+            part = Tiles::kCut ? number % parts : 0;
   const int of_head = number / parts, index = of_head % call.key_blocks;
   const int head = static_cast<int>(gridDim.x) / (parts * call.key_blocks) - 1 - of_head / call.key_blocks;
   const int seen = Tiles::kCausal ? max(0, index * Tiles::kKeys - call.shift) / Tiles::kRows : 0;
   const int first = Tiles::kCut ? max(seen, part * call.part) : seen;
   const int end = Tiles::kCut ? min(call.query_tiles, (part + 1) * call.part) : call.query_tiles;
-  return {index, index * Tiles::kKeys, head % call.heads_kv, head / call.heads_kv, first, end, max(0, end - first) * call.group};
+  return {index,
+          index * Tiles::kKeys,
+          head % call.heads_kv,
+          head / call.heads_kv,
+          first,
+          end,
+          max(0, end - first) * call.group};
 }
 
-/// lse and delta come from the kernel before, which also zeroes dQ, and the shares that an early finish reads: it must not start sooner.
+/// lse and delta come from the kernel before, which also zeroes dQ, and the shares that an early finish reads: it must
+/// not start sooner.
 template <class Tiles>
 __device__ __forceinline__ void wait_for_begin() {
   wait_for_prerequisites();
@@ -129,7 +140,8 @@ __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const
 #pragma unroll
     for (int panel = 0; panel < Tiles::kPanels; ++panel)
       load_box(to + panel * Tiles::kRows * 128, map, full, {panel * 64, tile * Tiles::kRows, head, block.batch});
-    load_bulk(sums_to, sums + (static_cast<int64_t>(block.batch) * call.heads_q + head) * call.padded + tile * Tiles::kRows,
+    load_bulk(sums_to,
+              sums + (static_cast<int64_t>(block.batch) * call.heads_q + head) * call.padded + tile * Tiles::kRows,
               Tiles::kRows * 4, full);
   };
   auto load_own = [&](const CUtensorMap* map, uint32_t to, uint32_t full) {
@@ -144,13 +156,13 @@ __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const
 #pragma unroll 1
   for (int i = 0; i < block.tiles; ++i) {
     barrier_wait(barriers.q_empty + 8 * q_stage, q_phase);
-    load(&call.q, call.lse_log2, shared + Tiles::kQ + q_stage * Tiles::kQBytes, shared + Tiles::kLse + q_stage * Tiles::kRows * 4,
-         barriers.q_full + 8 * q_stage);
+    load(&call.q, call.lse_log2, shared + Tiles::kQ + q_stage * Tiles::kQBytes,
+         shared + Tiles::kLse + q_stage * Tiles::kRows * 4, barriers.q_full + 8 * q_stage);
     advance(q_stage, q_phase, Tiles::kQStages);
     if (i == 0) load_own(&call.v, shared + Tiles::kV, barriers.v);
     barrier_wait(barriers.o_empty + 8 * o_stage, o_phase);
-    load(&call.d_o, call.delta, shared + Tiles::kO + o_stage * Tiles::kQBytes, shared + Tiles::kDelta + o_stage * Tiles::kRows * 4,
-         barriers.o_full + 8 * o_stage);
+    load(&call.d_o, call.delta, shared + Tiles::kO + o_stage * Tiles::kQBytes,
+         shared + Tiles::kDelta + o_stage * Tiles::kRows * 4, barriers.o_full + 8 * o_stage);
     advance(o_stage, o_phase, Tiles::kOStages);
     if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
   }
@@ -158,8 +170,8 @@ __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const
 
 /// The thread that adds one consumer's share of dQ to global memory.
 template <class Tiles>
-__device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const KeyBlock& block, int consumer, uint32_t shared,
-                                       const BackwardBarriers<Tiles>& barriers) {
+__device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const KeyBlock& block, int consumer,
+                                       uint32_t shared, const BackwardBarriers<Tiles>& barriers) {
   wait_for_begin<Tiles>();
   const uint32_t from = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
   int head = block.head_kv * call.group, tile = block.first_tile;

@@ -8,28 +8,36 @@
 namespace kymo::flash {
 
 template <class Tiles>
-__device__ __forceinline__ void consume(const HopperBackwardCall& call, const KeyBlock& block, int consumer, uint32_t shared,
-                                        const BackwardBarriers<Tiles>& barriers) {
+__device__ __forceinline__ void consume(const HopperBackwardCall& call, const KeyBlock& block, int consumer,
+                                        uint32_t shared, const BackwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
-  constexpr int kD = Tiles::kD, kRows = Tiles::kRows, kKeys = Tiles::kKeys, kQStages = Tiles::kQStages, kOStages = Tiles::kOStages;
+  constexpr int kD = Tiles::kD, kRows = Tiles::kRows, kKeys = Tiles::kKeys, kQStages = Tiles::kQStages,
+                kOStages = Tiles::kOStages;
   constexpr int kEarlyLse = Tiles::kEarlyLse;
-  const int thread = threadIdx.x & 127, warp = __shfl_sync(kWholeWarp, thread >> 5, 0), lane = thread & 31, quad = lane & 3;
+  const int thread = threadIdx.x & 127, warp = __shfl_sync(kWholeWarp, thread >> 5, 0), lane = thread & 31,
+            quad = lane & 3;
   float dk[kD / 2] = {}, dv[kD / 2] = {}, s[kRows / 2], dp[kRows / 2], dq[32];
   uint32_t p16[kRows / 4], ds16[kRows / 4];  // P and dS as left operands
 
   const uint32_t k_rows = operand(shared) + consumer * 512;  // left operand of S; V, that of dP, lies kKeyBytes further
   // dQ: at d 128 all 64 queries and this consumer's 64 columns, at d 64 this consumer's 64 queries.
-  const uint32_t k_columns = operand(shared) + (kD == 128 ? consumer * (kKeys * 8) : 0), ds_rows = kD == 128 ? 0 : consumer * 64 * 128;
+  const uint32_t k_columns = operand(shared) + (kD == 128 ? consumer * (kKeys * 8) : 0),
+                 ds_rows = kD == 128 ? 0 : consumer * 64 * 128;
   const uint32_t dq_to = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
-  const int matrix = lane >> 3, in_matrix = lane & 7;  // of stmatrix, inside this consumer's half of dS (queries x 64 keys)
+  const int matrix = lane >> 3,
+            in_matrix = lane & 7;  // of stmatrix, inside this consumer's half of dS (queries x 64 keys)
   const uint32_t ds_to = shared + Tiles::kDs + consumer * (kRows * 128) + ((matrix >> 1) * 8 + in_matrix) * 128 +
                          (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
 
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
   };
-  auto near = [](uint32_t base) { return kD == 128 ? opaque(base) : base; };  // at d 128 there is no register to keep descriptors in
-  auto issue_s = [&](int stage) { issue_rows<Tiles>(s, near(k_rows), operand(shared + Tiles::kQ + stage * Tiles::kQBytes)); };
+  auto near = [](uint32_t base) {
+    return kD == 128 ? opaque(base) : base;
+  };  // at d 128 there is no register to keep descriptors in
+  auto issue_s = [&](int stage) {
+    issue_rows<Tiles>(s, near(k_rows), operand(shared + Tiles::kQ + stage * Tiles::kQBytes));
+  };
   auto issue_dp = [&](int stage) {
     issue_rows<Tiles>(dp, near(k_rows) + Tiles::kKeyBytes / 16, operand(shared + Tiles::kO + stage * Tiles::kQBytes));
   };
@@ -46,12 +54,13 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     }
     product_commit();
   };
-  // dQ of tile i to shared memory in fragment order; publishing is separate and later: by then the stores have landed and the
-  // fence is short.
+  // dQ of tile i to shared memory in fragment order; publishing is separate and later: by then the stores have landed
+  // and the fence is short.
   auto store_dq = [&](int i) {
     barrier_wait(barriers.dq_empty + 8 * consumer, (i & 1) ^ 1);
 #pragma unroll
-    for (int j = 0; j < 8; ++j) store_shared4(dq_to + j * 2048 + thread * 16, dq[4 * j], dq[4 * j + 1], dq[4 * j + 2], dq[4 * j + 3]);
+    for (int j = 0; j < 8; ++j)
+      store_shared4(dq_to + j * 2048 + thread * 16, dq[4 * j], dq[4 * j + 1], dq[4 * j + 2], dq[4 * j + 3]);
   };
   auto publish_dq = [&] {
     fence_shared();
@@ -60,7 +69,8 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   };
   int q_stage = 0, q_phase = 0, o_stage = 0, o_phase = 0;  // of the tile whose S, whose dP comes next
   int row0 = block.first_tile * kRows;                     // first query of the tile whose P comes next
-  // S(i) is under way. Leaves P in s and p16, dP done, dV(i) done. done: stage of the tile of Q whose dK is under way, or -1.
+  // S(i) is under way. Leaves P in s and p16, dP done, dV(i) done. done: stage of the tile of Q whose dK is under way,
+  // or -1.
   auto probabilities = [&](auto first, int done) {
     barrier_wait(barriers.o_full + 8 * o_stage, o_phase);
     issue_dp(o_stage);
@@ -100,8 +110,8 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     if (i >= 2) barrier_wait(barriers.ds_empty + 8 * buffer, (i / 2 - 1) & 1);
 #pragma unroll
     for (int k = 0; k < kRows / 16; ++k)
-      store_matrices_transposed(ds_to + buffer * Tiles::kDsBytes + k * 2048, ds16[4 * k], ds16[4 * k + 1], ds16[4 * k + 2],
-                                ds16[4 * k + 3]);
+      store_matrices_transposed(ds_to + buffer * Tiles::kDsBytes + k * 2048, ds16[4 * k], ds16[4 * k + 1],
+                                ds16[4 * k + 2], ds16[4 * k + 3]);
     const int q_now = q_stage, o_now = o_stage;
     advance(q_stage, q_phase, kQStages);
     advance(o_stage, o_phase, kOStages);

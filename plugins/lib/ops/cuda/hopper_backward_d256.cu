@@ -4,7 +4,9 @@
 
 namespace kymo::flash {
 
-std::string hopper_backward_d256(const Backward& call, Stream stream) { return launch_hopper_backward_d256<256, 1>(call, stream); }
+std::string hopper_backward_d256(const Backward& call, Stream stream) {
+  return launch_hopper_backward_d256<256, 1>(call, stream);
+}
 std::string hopper_backward_d256_cut(const Backward& call, Stream stream) {
   return launch_hopper_backward_d256<256, 1, true>(call, stream);
 }

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention backward for Hopper above head size 128: the plan, its shared memory and barriers, and the threads that write dQ.
-// hopper_backward.cuh tells the symbols and what the kernels share.
+// FlashAttention backward for Hopper above head size 128: the plan, its shared memory and barriers, and the threads
+// that write dQ. hopper_backward.cuh tells the symbols and what the kernels share.
 //
-// A block owns 64 keys. dK and dV of 64 x 256 are 128 registers of a consumer thread each, so that one consumer keeps dV and the
-// other dK. Each makes the left operand of its own sum, which never leaves its registers but as a copy: P for the other consumer,
-// dS for dQ. dQ is split by panels of 64 columns.
+// A block owns 64 keys. dK and dV of 64 x 256 are 128 registers of a consumer thread each, so that one consumer keeps
+// dV and the other dK. Each makes the left operand of its own sum, which never leaves its registers but as a copy: P
+// for the other consumer, dS for dQ. dQ is split by panels of 64 columns.
 //
-//   values (warpgroup 1)          S^T  = K Q^T,   P^T = exp2(S^T c - lse),     dV += P^T dO,   dQ = dS K of the first panels
-//   scores (warpgroup 2)          dP^T = V dO^T,  dS^T = P^T (dP^T - delta),   dK += dS^T Q,   dQ = dS K of the last two
+//   values (warpgroup 1)          S^T  = K Q^T,   P^T = exp2(S^T c - lse),     dV += P^T dO,   dQ = dS K of the first
+//   panels scores (warpgroup 2)          dP^T = V dO^T,  dS^T = P^T (dP^T - delta),   dK += dS^T Q,   dQ = dS K of the
+//   last two
 //
-// P goes over as the 16-bit registers that dV multiplies, thread by thread; dS, transposed, in the swizzle of a left operand.
-// Tile i; a star is where a consumer waits for the other (a and b are the two panels of its share of dQ):
+// P goes over as the 16-bit registers that dV multiplies, thread by thread; dS, transposed, in the swizzle of a left
+// operand. Tile i; a star is where a consumer waits for the other (a and b are the two panels of its share of dQ):
 //
 //   values | dV(i)                  S(i+1)          * dQa(i)  exp: P(i+1) | dQb(i)             | dV(i+1)
 //          |   dQb(i-1) to shared                                         |  dQa(i) to shared  |
 //   scores | dP(i)   * dS(i) to shared  | dK(i)  dQa(i)  dQb(i)                                | dP(i+1)
 //          |                            |                  dQa(i) to shared                    |   dQb(i) to shared
 //
-// Head size 256: dO has one buffer, loaded again while S, dK and dQ run, which need none. (Two, at the cost of dQ's buffers on its way
-// to global memory, are 0 to 2 % slower.) To 192 there is room for both.
+// Head size 256: dO has one buffer, loaded again while S, dK and dQ run, which need none. (Two, at the cost of dQ's
+// buffers on its way to global memory, are 0 to 2 % slower.) To 192 there is room for both.
 //
-// Registers: dV 128, S 32, dQ 32, P 16; dK 128, dP 32, dQ 64 (or dS 16, P 16, delta 16). Shared memory's bandwidth is the wall: a tile
-// of head size 256 takes 2048 of its clocks for products, 512 for Q and dO, 1024 for dQ, about 200 for P and dS, beside 2560 of the
-// tensor cores for the products.
+// Registers: dV 128, S 32, dQ 32, P 16; dK 128, dP 32, dQ 64 (or dS 16, P 16, delta 16). Shared memory's bandwidth is
+// the wall: a tile of head size 256 takes 2048 of its clocks for products, 512 for Q and dO, 1024 for dQ, about 200 for
+// P and dS, beside 2560 of the tensor cores for the products.
 #pragma once
 #include "hopper_backward.cuh"
 
@@ -38,7 +39,8 @@ struct HopperBackwardTiles256 {
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kScoreBytes = kRows * kKeys * 2;
   static constexpr int kV = kKeyBytes, kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kP = kO + kOStages * kQBytes;
   static constexpr int kDs = kP + kScoreBytes, kDq = kDs + kScoreBytes, kLse = kDq + 2 * kSlots * kPieceBytes;
-  static constexpr int kDelta = kLse + kQStages * kRows * 4, kBarriers = kDelta + kOStages * kRows * 4, kShared = kBarriers + 256 + 1024;
+  static constexpr int kDelta = kLse + kQStages * kRows * 4, kBarriers = kDelta + kOStages * kRows * 4,
+                       kShared = kBarriers + 256 + 1024;
   static_assert((kD == 192 || kD == 256) && kShared <= 227 * 1024 - 16);
 
   /// The share of dQ: panels, the first of them, pieces.
@@ -94,7 +96,8 @@ __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, co
       const int slot = kConsumer * Tiles::kSlots + Tiles::slot(piece);
       barrier_wait(barriers.dq_full + 8 * slot, Tiles::use(kConsumer, i, piece));
       if (piece == 0 && call.order) wait_for_turn(call.order + 1 + 2 * at + kConsumer, block.index);
-      add_bulk(to + piece * (Tiles::kPieceBytes / 4), shared + Tiles::kDq + slot * Tiles::kPieceBytes, Tiles::kPieceBytes);
+      add_bulk(to + piece * (Tiles::kPieceBytes / 4), shared + Tiles::kDq + slot * Tiles::kPieceBytes,
+               Tiles::kPieceBytes);
       commit_bulk();
       wait_bulk_read();
       barrier_arrive(barriers.dq_empty + 8 * slot);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both consumer warpgroups of the Hopper backward above head size 128 do (hopper_backward_d256.cuh tells the plan).
+// What both consumer warpgroups of the Hopper backward above head size 128 do (hopper_backward_d256.cuh tells the
+// plan).
 #pragma once
 #include "hopper_backward_d256.cuh"
 #include "hopper_backward_products.cuh"
@@ -29,7 +30,8 @@ struct Consumer256 {
     kymo::flash::issue_rows<Tiles>(acc, opaque(operand(keys)), opaque(operand(tile)));
   }
   /// acc (keys x head size) += left (keys x queries) times a tile of dO or queries.
-  __device__ __forceinline__ void issue_columns(float (&acc)[kD / 2], uint32_t (&left)[kRows / 4], uint32_t tile) const {
+  __device__ __forceinline__ void issue_columns(float (&acc)[kD / 2], uint32_t (&left)[kRows / 4],
+                                                uint32_t tile) const {
     kymo::flash::issue_columns<Tiles>(acc, left, opaque(operand(tile, kRows * 128)));
   }
   /// acc (queries x 64) = dS times one panel of K, number kPanel of this consumer's.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consumer warpgroup that keeps dK in the Hopper backward above head size 128 (hopper_backward_d256.cuh tells the plan).
+// The consumer warpgroup that keeps dK in the Hopper backward above head size 128 (hopper_backward_d256.cuh tells the
+// plan).
 #pragma once
 #include <type_traits>
 
@@ -18,7 +19,8 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
   float dk[Tiles::kD / 2] = {}, dp[kRows / 2], dq_a[kRows / 2], dq_b[kRows / 2];
   uint32_t ds16[kRows / 4];
   const int matrix = lane >> 3, in_matrix = lane & 7;  // of stmatrix; dS is queries x keys
-  const uint32_t ds_to = shared + Tiles::kDs + ((matrix >> 1) * 8 + in_matrix) * 128 + (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
+  const uint32_t ds_to =
+      shared + Tiles::kDs + ((matrix >> 1) * 8 + in_matrix) * 128 + (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
   int o_stage = 0, o_phase = 0;
 
   auto issue_dp = [&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consumer warpgroup that keeps dV in the Hopper backward above head size 128 (hopper_backward_d256.cuh tells the plan).
+// The consumer warpgroup that keeps dV in the Hopper backward above head size 128 (hopper_backward_d256.cuh tells the
+// plan).
 #pragma once
 #include <type_traits>
 
@@ -41,10 +42,12 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
       p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]);
       p16[2 * j + 1] = pack<T>(s[4 * j + 2], s[4 * j + 3]);
     }
-    barrier_wait(barriers.p_empty, (i & 1) ^ 1);  // passed long since; it keeps the wait for dQ from being hoisted over the exponentials
+    barrier_wait(barriers.p_empty,
+                 (i & 1) ^ 1);  // passed long since; it keeps the wait for dQ from being hoisted over the exponentials
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      store_shared4(shared + Tiles::kP + j * 2048 + thread * 16, p16[4 * j], p16[4 * j + 1], p16[4 * j + 2], p16[4 * j + 3]);
+      store_shared4(shared + Tiles::kP + j * 2048 + thread * 16, p16[4 * j], p16[4 * j + 1], p16[4 * j + 2],
+                    p16[4 * j + 3]);
     __syncwarp();
     consumer.arrive(barriers.p_full);
     consumer.arrive(barriers.q_empty + 8 * (i & 1));

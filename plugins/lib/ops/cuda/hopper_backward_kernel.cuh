@@ -94,12 +94,14 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (error != cudaSuccess) return failure("hopper_backward", error);
   if constexpr (Tiles::kCut) {
     const LaunchShape out{(p.batch * p.heads_kv * p.seq_k * (Tiles::kD / 8) + 255) / 256, 256, 0, stream, true, 2};
-    error = queue(gradients_out<T, Tiles::kD>, out, call, device.dk_sums, device.dv_sums, device.key_blocks * Tiles::kKeys);
+    error =
+        queue(gradients_out<T, Tiles::kD>, out, call, device.dk_sums, device.dv_sums, device.key_blocks * Tiles::kKeys);
     if (error != cudaSuccess) return failure("gradients_out", error);
   }
   const LaunchShape finish{query_blocks(p, Tiles::kRows), 256, 0, stream, true};
   const auto kernel = backward_finish<T, Tiles::kD, Tiles::kRows, Tiles::kEarlyFinish>;
-  return failure("backward_finish", queue(kernel, finish, call, dq.sums, device.query_tiles, device.shares, 2 * device.key_blocks));
+  return failure("backward_finish",
+                 queue(kernel, finish, call, dq.sums, device.query_tiles, device.shares, 2 * device.key_blocks));
 }
 
 /// The instantiation for the call's element type and mask.
@@ -107,7 +109,8 @@ template <class Launch>
 std::string by_element_and_mask(const Problem& p, const Launch& launch) {
   if (p.element == Element::kFloat16)
     return p.causal ? launch.template operator()<__half, true>() : launch.template operator()<__half, false>();
-  return p.causal ? launch.template operator()<__nv_bfloat16, true>() : launch.template operator()<__nv_bfloat16, false>();
+  return p.causal ? launch.template operator()<__nv_bfloat16, true>()
+                  : launch.template operator()<__nv_bfloat16, false>();
 }
 template <int kD, int kRows, bool kEarlyFinish = false, bool kCut = false>
 std::string launch_hopper_backward(const Backward& call, Stream stream) {

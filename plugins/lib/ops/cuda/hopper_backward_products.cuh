@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the consumer warpgroups of the Hopper backward do at every head size: products by rows and by columns, and the mask.
+// What the consumer warpgroups of the Hopper backward do at every head size: products by rows and by columns, and the
+// mask.
 #pragma once
 #include "hopper_gradients.cuh"
 #include "hopper_products.cuh"
@@ -15,16 +16,18 @@ __device__ __forceinline__ void issue_rows(float (&acc)[Tiles::kRows / 2], uint3
 }
 /// Issues acc (keys x head size) += left (keys x queries) B; b: operand of a tile of dO or Q, its columns.
 template <class Tiles>
-__device__ __forceinline__ void issue_columns(float (&acc)[Tiles::kD / 2], uint32_t (&left)[Tiles::kRows / 4], uint32_t b) {
+__device__ __forceinline__ void issue_columns(float (&acc)[Tiles::kD / 2], uint32_t (&left)[Tiles::kRows / 4],
+                                              uint32_t b) {
   pin(left);
   product_fence();
   issue_by_columns<typename Tiles::T, Tiles::kD, Tiles::kRows>(acc, left, b);
   product_commit();
 }
-/// -inf for scores of the tile of queries from row0 on that the warpgroup's keys, `from` rows into the block, do not enter.
+/// -inf for scores of the tile of queries from row0 on that the warpgroup's keys, `from` rows into the block, do not
+/// enter.
 template <class Tiles>
-__device__ __forceinline__ void mask_keys(float (&s)[Tiles::kRows / 2], const HopperBackwardCall& call, const KeyBlock& block, int from,
-                                          int row0) {
+__device__ __forceinline__ void mask_keys(float (&s)[Tiles::kRows / 2], const HopperBackwardCall& call,
+                                          const KeyBlock& block, int from, int row0) {
   const int end = block.first_key + Tiles::kKeys;
   const bool diagonal = Tiles::kCausal && row0 + call.shift < end;
   const bool border = end > call.seq_k;

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention forward for Hopper (sm_90a): wgmma, TMA, warp specialisation; bf16 and fp16, fp32 accumulation.
 //
-// One block per multiprocessor, which walks over tiles (kGroups * 64 query rows of one head each; hopper_schedule.cuh): a producer
-// warpgroup (warp 0 loads K and V, warp 1 loads Q; one thread each) and kGroups consumer warpgroups of 64 query rows. K and V move
-// through rings of kStages tiles of kKeys rows in shared memory, last tile first.
+// One block per multiprocessor, which walks over tiles (kGroups * 64 query rows of one head each; hopper_schedule.cuh):
+// a producer warpgroup (warp 0 loads K and V, warp 1 loads Q; one thread each) and kGroups consumer warpgroups of 64
+// query rows. K and V move through rings of kStages tiles of kKeys rows in shared memory, last tile first.
 //
-//   producer   | Q K3 | K2 V3 | K1 V2 | K0 V1 | V0 | Q' K3' ...                       (a prime: the next tile of queries)
-//   consumer 0 | QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | PV0, write O
-//   consumer 1 |         QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | ...
+//   producer   | Q K3 | K2 V3 | K1 V2 | K0 V1 | V0 | Q' K3' ...                       (a prime: the next tile of
+//   queries) consumer 0 | QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | PV0, write O consumer
+//   1 |         QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | ...
 //
 // What hides the softmax:
-//   * ping-pong: a token passed by named barriers lets one warpgroup issue its two products while another is in softmax;
-//   * inside a warpgroup: Q K^T of the next tile is issued before P V of this one, so scores arrive while P V runs. The wait for P V
-//     stands kHold pieces into the exponentials; from there on, packing P and rescaling O fill the issue slots that the exponentials
-//     (one per 8 clocks and scheduler) leave free.
-// P never leaves registers: the layout in which S leaves wgmma is the layout in which a left operand enters it, after rounding.
-// Head sizes between the instantiated ones: TMA fills the columns past d with zeros, and they are not stored.
+//   * ping-pong: a token passed by named barriers lets one warpgroup issue its two products while another is in
+//   softmax;
+//   * inside a warpgroup: Q K^T of the next tile is issued before P V of this one, so scores arrive while P V runs. The
+//   wait for P V
+//     stands kHold pieces into the exponentials; from there on, packing P and rescaling O fill the issue slots that the
+//     exponentials (one per 8 clocks and scheduler) leave free.
+// P never leaves registers: the layout in which S leaves wgmma is the layout in which a left operand enters it, after
+// rounding. Head sizes between the instantiated ones: TMA fills the columns past d with zeros, and they are not stored.
 #pragma once
 #include "hopper_schedule.cuh"
 #include "hopper_softmax.cuh"
@@ -26,15 +28,19 @@ template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_,
           bool kParts_ = false>
 struct HopperForwardTiles {
   using T = T_;
-  static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_, kStages = (kChained_ || kParts_) && kD_ <= 64 ? 4 : 2;
-  static constexpr int kHold = kHold_;  // pieces of 16 exponentials before the wait for P V; 0: where the compiler likes it
+  static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_,
+                       kStages = (kChained_ || kParts_) && kD_ <= 64 ? 4 : 2;
+  static constexpr int kHold =
+      kHold_;  // pieces of 16 exponentials before the wait for P V; 0: where the compiler likes it
   static constexpr bool kToken = kToken_, kCausal = kCausal_;
   static constexpr bool kChained = kChained_;  // hopper_forward_chained.cuh
-  static constexpr bool kParts = kParts_;      // keys are cut (forward_parts.hpp): fp32 outputs and log-sum-exps of each part
+  static constexpr bool kParts =
+      kParts_;  // keys are cut (forward_parts.hpp): fp32 outputs and log-sum-exps of each part
   static constexpr int kQStages = kChained ? 2 : 1, kQSlices = kGroups * kQStages;
   static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
   static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
-  static constexpr int kBarrierBytes = 2 * 8 * kQSlices + 4 * 8 * kStages + 2 * (16 + 32);  // with two tasks: ForwardBarriers
+  static constexpr int kBarrierBytes =
+      2 * 8 * kQSlices + 4 * 8 * kStages + 2 * (16 + 32);  // with two tasks: ForwardBarriers
   static constexpr int kShared = 1024 + kQStages * kQBytes + 2 * kStages * kKeyBytes + kBarrierBytes;
   static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24, kConsumerRegisters = kGroups == 3 ? 160 : 240;
   static_assert((kGroups == 2 || kGroups == 3) && kShared <= 227 * 1024);
@@ -44,8 +50,8 @@ struct HopperForwardMaps {
   CUtensorMap q, k, v;
 };
 
-/// The barriers, after the tiles in shared memory. One slice of Q for each consumer warpgroup, so that one that ends its tile early
-/// starts the next one early.
+/// The barriers, after the tiles in shared memory. One slice of Q for each consumer warpgroup, so that one that ends
+/// its tile early starts the next one early.
 template <class Tiles>
 struct ForwardBarriers {
   uint32_t q_full, q_empty, k_full, k_empty, v_full, v_empty;
@@ -67,7 +73,8 @@ struct ForwardBarriers {
       barrier_init(k_empty + 8 * i, 4 * Tiles::kGroups), barrier_init(v_empty + 8 * i, 4 * Tiles::kGroups);
     }
     for (int i = 0; i < 2; ++i)
-      barrier_init(task_full + 8 * i, 1), barrier_init(task_empty + 8 * i, 4 * Tiles::kGroups + (Tiles::kChained ? 2 : 1));
+      barrier_init(task_full + 8 * i, 1),
+          barrier_init(task_empty + 8 * i, 4 * Tiles::kGroups + (Tiles::kChained ? 2 : 1));
     barriers_ready();
   }
   /// The task of `round`, from the thread that loads keys to everybody else: finding it takes several divisions.
@@ -104,8 +111,9 @@ struct ForwardBarriers {
 };
 
 template <class Tiles>
-__device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& maps, const ForwardSchedule& schedule, uint32_t k_tiles,
-                                                     uint32_t v_tiles, const ForwardBarriers<Tiles>& barriers) {
+__device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& maps, const ForwardSchedule& schedule,
+                                                     uint32_t k_tiles, uint32_t v_tiles,
+                                                     const ForwardBarriers<Tiles>& barriers) {
   int stage_k = 0, phase_k = 1, stage_v = 0, phase_v = 1;
   auto load = [&](uint32_t tiles, const CUtensorMap* map, uint32_t full, uint32_t empty, int& stage, int& phase, int n,
                   const QueryTile& tile) {
@@ -127,13 +135,15 @@ __device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& ma
 #pragma unroll 1
     for (int n = task.end - 1; n >= task.first - 1; --n) {  // K runs one tile ahead of V
       if (n >= task.first) load(k_tiles, &maps.k, barriers.k_full, barriers.k_empty, stage_k, phase_k, n, task.queries);
-      if (n < task.end - 1) load(v_tiles, &maps.v, barriers.v_full, barriers.v_empty, stage_v, phase_v, n + 1, task.queries);
+      if (n < task.end - 1)
+        load(v_tiles, &maps.v, barriers.v_full, barriers.v_empty, stage_v, phase_v, n + 1, task.queries);
     }
   }
 }
 
 template <class Tiles>
-__device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, uint32_t q_tiles, const ForwardBarriers<Tiles>& barriers) {
+__device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, uint32_t q_tiles,
+                                             const ForwardBarriers<Tiles>& barriers) {
   int stage = 0, phase = 1;
 #pragma unroll 1
   for (int round = 0;; ++round) {
@@ -147,8 +157,8 @@ __device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, uint
       barrier_expect(barriers.q_full + slice, Tiles::kQBytes / Tiles::kGroups);
 #pragma unroll
       for (int panel = 0; panel < Tiles::kPanels; ++panel)
-        load_box(q_tiles + stage * Tiles::kQBytes + panel * Tiles::kRows * 128 + i * 64 * 128, &maps.q, barriers.q_full + slice,
-                 {panel * 64, tile.first_row + i * 64, tile.head, tile.batch});
+        load_box(q_tiles + stage * Tiles::kQBytes + panel * Tiles::kRows * 128 + i * 64 * 128, &maps.q,
+                 barriers.q_full + slice, {panel * 64, tile.first_row + i * 64, tile.head, tile.batch});
     }
     advance(stage, phase, Tiles::kQStages);
   }

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Hopper forward with its tiles of queries chained. Everything is as hopper_forward.cuh tells, but for the border between two tiles:
-// there, a tile begins with scores that no P V overlaps, once its Q has come, and ends with a P V and stores that no scores overlap.
-// Here the border is a step like all others (a prime: the next tile of queries):
+// The Hopper forward with its tiles of queries chained. Everything is as hopper_forward.cuh tells, but for the border
+// between two tiles: there, a tile begins with scores that no P V overlaps, once its Q has come, and ends with a P V
+// and stores that no scores overlap. Here the border is a step like all others (a prime: the next tile of queries):
 //
 //   consumer 0 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | QK'3 PV0 softmax'3, write O | QK'2 PV'3 softmax'2 | ...
 //
-// For that Q has two stages, and K, V and Q a loading thread each, which runs ahead into the next tile as far as its ring allows.
-// Rows that see no key get one tile of keys, all masked: every tile has a first step, and the chain no exceptions.
+// For that Q has two stages, and K, V and Q a loading thread each, which runs ahead into the next tile as far as its
+// ring allows. Rows that see no key get one tile of keys, all masked: every tile has a first step, and the chain no
+// exceptions.
 #pragma once
 #include "hopper_forward.cuh"
 
 namespace kymo::flash {
 
-/// One thread loads the tiles of keys or of values of one tile of queries after another; that of the keys finds what comes next.
+/// One thread loads the tiles of keys or of values of one tile of queries after another; that of the keys finds what
+/// comes next.
 template <class Tiles, bool kFindsNext>
-__device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardSchedule& schedule, uint32_t to, uint32_t full,
-                                          uint32_t empty, const ForwardBarriers<Tiles>& barriers) {
+__device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardSchedule& schedule, uint32_t to,
+                                          uint32_t full, uint32_t empty, const ForwardBarriers<Tiles>& barriers) {
   int stage = 0, phase = 1, number = kFindsNext ? schedule.first_number<Tiles>() : 0;
 #pragma unroll 1
   for (int round = 0;; ++round) {
@@ -39,8 +41,9 @@ __device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardS
 }
 
 template <class Tiles>
-__device__ __forceinline__ void load_chained(const HopperForwardMaps& maps, const ForwardSchedule& schedule, uint32_t q_tiles,
-                                             uint32_t k_tiles, uint32_t v_tiles, const ForwardBarriers<Tiles>& barriers) {
+__device__ __forceinline__ void load_chained(const HopperForwardMaps& maps, const ForwardSchedule& schedule,
+                                             uint32_t q_tiles, uint32_t k_tiles, uint32_t v_tiles,
+                                             const ForwardBarriers<Tiles>& barriers) {
   if (threadIdx.x == 0) {
     load_ring<Tiles, true>(&maps.k, schedule, k_tiles, barriers.k_full, barriers.k_empty, barriers);
   } else if (threadIdx.x == 32) {

@@ -10,13 +10,14 @@
 namespace kymo::flash {
 
 template <class Tiles>
-__device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, const ForwardSchedule& schedule, int consumer,
-                                                uint32_t q_tiles, uint32_t k_tiles, uint32_t v_tiles,
+__device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, const ForwardSchedule& schedule,
+                                                int consumer, uint32_t q_tiles, uint32_t k_tiles, uint32_t v_tiles,
                                                 const ForwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kStages = Tiles::kStages;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
-  const int row_in_block = consumer * 64 + warp * 16 + lane / 4;  // this thread: that row of the tile and the one 8 below
+  const int row_in_block =
+      consumer * 64 + warp * 16 + lane / 4;  // this thread: that row of the tile and the one 8 below
   const uint32_t q_operand = operand(q_tiles + consumer * 64 * 128), k_operand = operand(k_tiles),
                  v_operand = operand(v_tiles, kKeys * 128);
   PieceSoftmax<kKeys, (Tiles::kHold > 0)> softmax;
@@ -32,7 +33,9 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
   };
-  auto scores = [&] { issue_scores<Tiles>(s, q_operand + stage_q * (Tiles::kQBytes >> 4), k_operand + stage_k * (Tiles::kKeyBytes >> 4)); };
+  auto scores = [&] {
+    issue_scores<Tiles>(s, q_operand + stage_q * (Tiles::kQBytes >> 4), k_operand + stage_k * (Tiles::kKeyBytes >> 4));
+  };
   auto outputs = [&] { issue_outputs<Tiles>(o, p, v_operand + stage_v * (Tiles::kKeyBytes >> 4)); };
   auto release_k = [&] { arrive(barriers.k_empty + 8 * stage_k), advance(stage_k, phase_k, kStages); };
   auto wait_outputs = [&] {
@@ -42,7 +45,8 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   };
   auto begin_tile = [&](const ForwardTask& task) {
     tile = task.queries, tiles = task.end;
-    const int seen = Tiles::kCausal ? max(0, tile.first_row + consumer * 64 + schedule.shift + 1) : schedule.seq_k;  // by all rows
+    const int seen =
+        Tiles::kCausal ? max(0, tile.first_row + consumer * 64 + schedule.shift + 1) : schedule.seq_k;  // by all rows
     unmasked = min(schedule.seq_k, seen) / kKeys;
     softmax.begin();
   };
@@ -51,7 +55,8 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   auto finish_rows = [&] {
     const int row = tile.first_row + row_in_block;
     float* lse = out.lse + (static_cast<int64_t>(tile.batch) * schedule.heads_q + tile.head) * schedule.seq_q + row;
-    o_rows = static_cast<T*>(out.o.at) + tile.batch * out.o.batch_stride + tile.head * out.o.head_stride + row * out.o.row_stride;
+    o_rows = static_cast<T*>(out.o.at) + tile.batch * out.o.batch_stride + tile.head * out.o.head_stride +
+             row * out.o.row_stride;
     rows_left = schedule.seq_q - row;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -64,8 +69,8 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     clear_unseen(o, inverse);
     store_rows<T, kD>(o, inverse, o_rows, out.o.row_stride, rows_left, out.d);
   };
-  // Scores of tile n, outputs of tile n + 1, softmax of tile n. At the border: the first scores of the task to come, the last outputs
-  // of the one before.
+  // Scores of tile n, outputs of tile n + 1, softmax of tile n. At the border: the first scores of the task to come,
+  // the last outputs of the one before.
   auto step = [&](int n, auto masked, auto border, const ForwardTask& task) {
     constexpr bool kBorder = decltype(border)::value;
     barrier_wait(barriers.k_full + 8 * stage_k, phase_k);

@@ -7,13 +7,15 @@
 namespace kymo::flash {
 
 template <class Tiles>
-__device__ __forceinline__ void consume(const HopperForwardOutput& out, const ForwardSchedule& schedule, int consumer, uint32_t q_tile,
-                                        uint32_t k_tiles, uint32_t v_tiles, const ForwardBarriers<Tiles>& barriers) {
+__device__ __forceinline__ void consume(const HopperForwardOutput& out, const ForwardSchedule& schedule, int consumer,
+                                        uint32_t q_tile, uint32_t k_tiles, uint32_t v_tiles,
+                                        const ForwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kStages = Tiles::kStages;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const int row_in_group = warp * 16 + lane / 4;  // this thread: that row of the warpgroup and the one 8 below
-  const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles), v_operand = operand(v_tiles, kKeys * 128);
+  const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles),
+                 v_operand = operand(v_tiles, kKeys * 128);
   PieceSoftmax<kKeys, (Tiles::kHold > 0)> softmax;
   softmax.c = out.scale_log2;
   auto& s = softmax.s;
@@ -42,7 +44,8 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     const auto [tile, first, end] = task;
     const int row0 = tile.first_row + consumer * 64;
     // Tiles of keys below `unmasked` need no mask.
-    const int unmasked = min(schedule.seq_k, Tiles::kCausal ? max(0, row0 + schedule.shift + 1) : schedule.seq_k) / kKeys;
+    const int unmasked =
+        min(schedule.seq_k, Tiles::kCausal ? max(0, row0 + schedule.shift + 1) : schedule.seq_k) / kKeys;
     auto mask = [&](int n) { mask_scores<Tiles>(s, schedule, row0 + row_in_group, n * kKeys); };
     const ForwardRows<Tiles> rows(out, schedule, tile, consumer * 64 + row_in_group);
     softmax.begin();
@@ -85,8 +88,8 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
 #pragma unroll
       for (int k = 0; k < softmax.kPieces; ++k) {
         if (Tiles::kHold > 0 && k == Tiles::kHold) {
-          // Waiting on a barrier that has passed costs little and ends a basic block; without it ptxas hoists the wait for the
-          // outputs above all exponentials.
+          // Waiting on a barrier that has passed costs little and ends a basic block; without it ptxas hoists the wait
+          // for the outputs above all exponentials.
           barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
           wait_outputs();
         }

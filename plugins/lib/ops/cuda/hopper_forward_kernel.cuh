@@ -20,7 +20,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
   if (threadIdx.x == 0) barriers.init();
   __syncthreads();
   launch_dependents();
-  const int warpgroup = __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);  // the shuffle tells the compiler that it is uniform
+  const int warpgroup =
+      __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);  // the shuffle tells the compiler that it is uniform
   if (warpgroup == 0) {
     give_registers<Tiles::kProducerRegisters>();
     wait_for_prerequisites();  // everything else of this block waits for what these threads load
@@ -62,7 +63,8 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
   if (error != cudaSuccess) return failure("hopper_forward's counter", error);
   const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E};
   const int blocks = forward_blocks(schedule, p.causal && !Tiles::kChained, multiprocessors);
-  if (Tiles::kChained && p.causal) schedule.pairs = forward_pairs(schedule.heads, schedule.row_tiles, blocks, schedule.heads_at_once);
+  if (Tiles::kChained && p.causal)
+    schedule.pairs = forward_pairs(schedule.heads, schedule.row_tiles, blocks, schedule.heads_at_once);
   const LaunchShape shape{blocks, Tiles::kThreads, Tiles::kShared, stream, !schedule.counter};
   return failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
 }
@@ -74,7 +76,8 @@ std::string launch_forward_parts(const Forward& call, Stream stream) {
   HopperForwardMaps maps;
   if (std::string wrong = forward_maps<Tiles>(maps, call); !wrong.empty()) return wrong;
   int multiprocessors = 0;
-  if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_forward", error);
+  if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess)
+    return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, nullptr);
   static_assert(key_cut(false, Tiles::kD) == KeyCut{Tiles::kRows, Tiles::kKeys});
   schedule.parts = forward_parts(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
@@ -88,7 +91,8 @@ std::string launch_forward_parts(const Forward& call, Stream stream) {
 }
 
 /// The instantiation for the call's element type, with or without a causal mask.
-template <bool kCausal, int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false, bool kParts = false>
+template <bool kCausal, int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false,
+          bool kParts = false>
 std::string launch_masked_forward(const Forward& call, Stream stream) {
   const auto launch = [&]<class T>() {
     using Tiles = HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kToken, kCausal, kChained, kParts>;
@@ -97,12 +101,14 @@ std::string launch_masked_forward(const Forward& call, Stream stream) {
     else
       return launch_hopper_forward<Tiles>(call, stream);
   };
-  return call.problem.element == Element::kFloat16 ? launch.template operator()<__half>() : launch.template operator()<__nv_bfloat16>();
+  return call.problem.element == Element::kFloat16 ? launch.template operator()<__half>()
+                                                   : launch.template operator()<__nv_bfloat16>();
 }
 template <int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false, bool kParts = false>
 std::string launch_hopper_forward(const Forward& call, Stream stream) {
-  return call.problem.causal ? launch_masked_forward<true, kD, kKeys, kGroups, kHold, kToken, kChained, kParts>(call, stream)
-                             : launch_masked_forward<false, kD, kKeys, kGroups, kHold, kToken, kChained, kParts>(call, stream);
+  return call.problem.causal
+             ? launch_masked_forward<true, kD, kKeys, kGroups, kHold, kToken, kChained, kParts>(call, stream)
+             : launch_masked_forward<false, kD, kKeys, kGroups, kHold, kToken, kChained, kParts>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the consumer warpgroups of the Hopper forward do with a tile of keys, chained or not: the two products and the mask.
+// What the consumer warpgroups of the Hopper forward do with a tile of keys, chained or not: the two products and the
+// mask.
 #pragma once
 #include "hopper_forward.cuh"
 #include "hopper_mask.cuh"
@@ -15,13 +16,16 @@ __device__ __forceinline__ void issue_scores(float (&s)[Tiles::kKeys / 2], uint3
 }
 /// Issues O += P V.
 template <class Tiles>
-__device__ __forceinline__ void issue_outputs(float (&o)[Tiles::kD / 2], const uint32_t (&p)[Tiles::kKeys / 4], uint32_t v) {
+__device__ __forceinline__ void issue_outputs(float (&o)[Tiles::kD / 2], const uint32_t (&p)[Tiles::kKeys / 4],
+                                              uint32_t v) {
   issue_by_columns<typename Tiles::T, Tiles::kD, Tiles::kKeys>(o, p, v);
   product_commit();
 }
-/// Of the tile of keys from first_key on: what lies past the last key or, for this thread's rows (`row` and eight below), is not seen.
+/// Of the tile of keys from first_key on: what lies past the last key or, for this thread's rows (`row` and eight
+/// below), is not seen.
 template <class Tiles>
-__device__ __forceinline__ void mask_scores(float (&s)[Tiles::kKeys / 2], const ForwardSchedule& schedule, int row, int first_key) {
+__device__ __forceinline__ void mask_scores(float (&s)[Tiles::kKeys / 2], const ForwardSchedule& schedule, int row,
+                                            int first_key) {
   const int limit = schedule.seq_k - first_key, diagonal = row + schedule.shift - first_key;
 #pragma unroll
   for (int r = 0; r < 2; ++r) mask_from(s, r, Tiles::kCausal ? min(limit, diagonal + 8 * r + 1) : limit);

@@ -13,7 +13,8 @@ struct HopperForwardOutput {
   float scale_log2;
 };
 
-/// Where a thread's two rows of a tile, this one and the one 8 below, go: to the caller's tensors, or, a part's, to the workspace.
+/// Where a thread's two rows of a tile, this one and the one 8 below, go: to the caller's tensors, or, a part's, to the
+/// workspace.
 template <class Tiles>
 struct ForwardRows {
   using T = typename Tiles::T;
@@ -23,8 +24,8 @@ struct ForwardRows {
   int64_t stride;
   int left, d;
 
-  __device__ __forceinline__ ForwardRows(const HopperForwardOutput& out, const ForwardSchedule& schedule, const QueryTile& tile,
-                                         int row_in_tile)
+  __device__ __forceinline__ ForwardRows(const HopperForwardOutput& out, const ForwardSchedule& schedule,
+                                         const QueryTile& tile, int row_in_tile)
       : stride(out.o.row_stride), d(out.d) {
     const int row = tile.first_row + row_in_tile;
     left = schedule.seq_q - row;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks on the accumulators of one warpgroup. A thread's numbers of a row (columns 8 j + 2 (lane % 4) and the next) are bits of a word:
-// the compiler then turns seven bits into predicates at once, where a comparison of columns is an instruction each, or two.
+// Masks on the accumulators of one warpgroup. A thread's numbers of a row (columns 8 j + 2 (lane % 4) and the next) are
+// bits of a word: the compiler then turns seven bits into predicates at once, where a comparison of columns is an
+// instruction each, or two.
 #pragma once
 #include "hopper.cuh"
 
@@ -12,7 +13,9 @@ __device__ __forceinline__ int columns_below(int column) {
   return past / 8 * 2 + min(past % 8, 2);
 }
 /// The lowest `count` of 32 bits, which may be negative or more.
-__device__ __forceinline__ uint32_t low_bits(int count) { return count >= 32 ? ~0u : count <= 0 ? 0u : (1u << count) - 1; }
+__device__ __forceinline__ uint32_t low_bits(int count) {
+  return count >= 32 ? ~0u : count <= 0 ? 0u : (1u << count) - 1;
+}
 
 /// Scores of row r (0, 1: eight apart) from column `end` on become -inf.
 template <int kNumbers>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the Hopper kernels issue products with tiles in shared memory, by rows and by columns. Panels of a tile are 64 columns wide. Fences
-// and commits are the caller's.
+// How the Hopper kernels issue products with tiles in shared memory, by rows and by columns. Panels of a tile are 64
+// columns wide. Fences and commits are the caller's.
 #pragma once
 #include "hopper.cuh"
 
@@ -12,7 +12,8 @@ __device__ __forceinline__ void issue_by_rows(float (&acc)[kRightRows / 2], uint
 #pragma unroll
   for (int step = 0; step < kD / 16; ++step) {
     const uint32_t panel = step / 4, in_panel = step % 4 * 32;
-    const uint64_t left = descriptor(a, panel * kLeftRows * 128 + in_panel), right = descriptor(b, panel * kRightRows * 128 + in_panel);
+    const uint64_t left = descriptor(a, panel * kLeftRows * 128 + in_panel),
+                   right = descriptor(b, panel * kRightRows * 128 + in_panel);
     if (step == 0)
       Wgmma<T, kRightRows>::template shared_first<false>(acc, left, right);
     else
@@ -23,7 +24,8 @@ __device__ __forceinline__ void issue_by_rows(float (&acc)[kRightRows / 2], uint
 template <class T, int kD, int kRows>
 __device__ __forceinline__ void issue_by_columns(float (&acc)[kD / 2], const uint32_t (&left)[kRows / 4], uint32_t b) {
 #pragma unroll
-  for (int step = 0; step < kRows / 16; ++step) Wgmma<T, kD>::registers(acc, left + 4 * step, descriptor(b, step * 2048));
+  for (int step = 0; step < kRows / 16; ++step)
+    Wgmma<T, kD>::registers(acc, left + 4 * step, descriptor(b, step * 2048));
 }
 
 }  // namespace kymo::flash

@@ -7,8 +7,8 @@ namespace kymo::flash {
 
 /// Rows of O from accumulators: a 4x4 transpose inside each quad gives every thread 8 neighbouring columns, 16 bytes.
 template <class T, int kD>
-__device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float (&inverse)[2], T* first, int64_t row_stride, int rows_left,
-                                           int d) {
+__device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float (&inverse)[2], T* first,
+                                           int64_t row_stride, int rows_left, int d) {
   const int quad = threadIdx.x % 4;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -22,7 +22,8 @@ __device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float
         a[i] = pack<T>(o[e] * inverse[r], o[e + 1] * inverse[r]);
       }
       const bool odd = quad & 1, high = quad & 2;
-      uint32_t x = __shfl_xor_sync(kWholeWarp, odd ? a[0] : a[1], 1), y = __shfl_xor_sync(kWholeWarp, odd ? a[2] : a[3], 1);
+      uint32_t x = __shfl_xor_sync(kWholeWarp, odd ? a[0] : a[1], 1),
+               y = __shfl_xor_sync(kWholeWarp, odd ? a[2] : a[3], 1);
       b[0] = odd ? x : a[0], b[1] = odd ? a[1] : x, b[2] = odd ? y : a[2], b[3] = odd ? a[3] : y;
       x = __shfl_xor_sync(kWholeWarp, high ? b[0] : b[2], 2), y = __shfl_xor_sync(kWholeWarp, high ? b[1] : b[3], 2);
       const uint4 out = high ? make_uint4(x, y, b[2], b[3]) : make_uint4(b[0], b[1], x, y);

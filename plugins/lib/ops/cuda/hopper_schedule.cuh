@@ -5,9 +5,11 @@
 //   causal   heads in groups whose K and V fit L2; in a group, the longest tiles of all its heads first
 //
 // A block takes the tile of its own number first. What comes next, a producer thread finds:
-//   counter given      the next tile that nobody has taken. The counter lies in the caller's workspace and is zeroed in the stream
+//   counter given      the next tile that nobody has taken. The counter lies in the caller's workspace and is zeroed in
+//   the stream
 //                      before the kernel, so that launches on several streams and replays of graphs share nothing
-//   else               a fixed share: round by round in the order above, each second round backwards, so that what a block takes too
+//   else               a fixed share: round by round in the order above, each second round backwards, so that what a
+//   block takes too
 //                      long in one round it takes shorter in the next
 // Chained tiles (hopper_forward_chained.cuh) have another fixed share under a causal mask: forward_pairs.hpp.
 #pragma once
@@ -69,7 +71,8 @@ struct ForwardSchedule {
     const int batch = all_head / heads_q, head = all_head - batch * heads_q;
     return {batch, head, head / group, row_tile * kRows};
   }
-  /// Of this number, in the order of the tiles or, where keys are cut, of the parts. Chained tiles have one tile of keys at least.
+  /// Of this number, in the order of the tiles or, where keys are cut, of the parts. Chained tiles have one tile of
+  /// keys at least.
   template <class Tiles>
   __device__ __forceinline__ ForwardTask task(int number) const {
     if (number >= tiles) return {{}, 0, -1};
@@ -108,7 +111,8 @@ inline ForwardSchedule forward_schedule(const Problem& p, int rows, int* counter
 }
 
 /// One block for each multiprocessor; but long causal tiles get a block each, so that the hardware hands them out: with
-/// fixed shares the last to finish would be 10 to 20 % late (by simulation), and a counter has measured 1 to 7 % slower.
+/// fixed shares the last to finish would be 10 to 20 % late (by simulation), and a counter has measured 1 to 7 %
+/// slower.
 inline int forward_blocks(const ForwardSchedule& s, bool causal, int multiprocessors) {
   const bool one_each = !s.counter && causal && s.seq_k > 4096;
   return one_each || s.tiles < multiprocessors ? s.tiles : multiprocessors;

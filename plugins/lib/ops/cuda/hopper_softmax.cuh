@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Online softmax on the accumulators of one warpgroup, cut into pieces of 16 columns, so that the caller can place a wait between
-// them: kPieces maxima, finish_maximum, kPieces exponentials (s becomes exp2(s c - maximum c)), finish_sum.
-// A thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r], s[4 j + 2 r + 1] are columns 8 j + 2 (lane % 4) and the next.
+// Online softmax on the accumulators of one warpgroup, cut into pieces of 16 columns, so that the caller can place a
+// wait between them: kPieces maxima, finish_maximum, kPieces exponentials (s becomes exp2(s c - maximum c)),
+// finish_sum. A thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r], s[4 j + 2 r + 1] are columns 8 j + 2 (lane
+// % 4) and the next.
 #pragma once
 #include "hopper.cuh"
 
@@ -27,8 +28,8 @@ struct PieceSoftmax {
     for (int j = 2 * k; j < 2 * k + 2; ++j)
 #pragma unroll
       for (int r = 0; r < 2; ++r)
-        most[r] =
-            __int_as_float(__vimax3_s32(__float_as_int(most[r]), __float_as_int(s[4 * j + 2 * r]), __float_as_int(s[4 * j + 2 * r + 1])));
+        most[r] = __int_as_float(__vimax3_s32(__float_as_int(most[r]), __float_as_int(s[4 * j + 2 * r]),
+                                              __float_as_int(s[4 * j + 2 * r + 1])));
     if (kHeld) pin(most);
   }
   __device__ __forceinline__ void finish_maximum() {

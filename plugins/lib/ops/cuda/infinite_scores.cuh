@@ -18,8 +18,8 @@ __device__ __forceinline__ bool any_nan(const float (&s)[kM][kN][4]) {
   return __any_sync(kWholeWarp, zero != 0.f);
 }
 
-/// Floats with an infinite factor came out as NaN, since the parts of an infinity cancel. One TF32 product of the whole factors says what
-/// they are: an infinity, or NaN after all. The other scores stay as they are.
+/// Floats with an infinite factor came out as NaN, since the parts of an infinity cancel. One TF32 product of the whole
+/// factors says what they are: an infinity, or NaN after all. The other scores stay as they are.
 template <int D, int kM, int kN>
 __device__ __forceinline__ void multiply_rows_once(float (&s)[kM][kN][4], uint32_t a_tile, int a_row, uint32_t b_tile) {
   constexpr int kBytes = TileRow<float, D>::kBytes;
@@ -35,8 +35,8 @@ __device__ __forceinline__ void multiply_rows_once(float (&s)[kM][kN][4], uint32
 #pragma unroll 1
       for (int k = 0; k < D; k += 8) {
         const int row = a_row + 16 * m + g, column = k + t;
-        const uint32_t a[4] = {number(a_tile, row, column), number(a_tile, row + 8, column), number(a_tile, row, column + 4),
-                               number(a_tile, row + 8, column + 4)};
+        const uint32_t a[4] = {number(a_tile, row, column), number(a_tile, row + 8, column),
+                               number(a_tile, row, column + 4), number(a_tile, row + 8, column + 4)};
         multiply_tf32(once, a, number(b_tile, 8 * n + g, column), number(b_tile, 8 * n + g, column + 4));
       }
 #pragma unroll

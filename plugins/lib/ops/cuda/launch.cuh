@@ -18,15 +18,17 @@ struct LaunchShape {
   int64_t blocks;
   int threads, shared_bytes;
   cudaStream_t stream;
-  bool early = false;  ///< may start while the kernel before still runs, and waits for it itself (wait_for_prerequisites)
-  int layers = 1;      ///< of `blocks` blocks each
+  bool early =
+      false;       ///< may start while the kernel before still runs, and waits for it itself (wait_for_prerequisites)
+  int layers = 1;  ///< of `blocks` blocks each
 };
 
 /// Raises the kernel's limit of shared memory (it belongs to the device, so each call does) and queues it.
 template <class... Parameters, class... Arguments>
 cudaError_t queue(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&... arguments) {
   if (shape.shared_bytes > 0) {
-    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes);
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes);
     if (error != cudaSuccess) return error;
   }
   cudaLaunchAttribute early{};

@@ -21,13 +21,16 @@ __device__ __forceinline__ auto head_of(const Tensor<Pointer>& tensor, int64_t b
   return static_cast<Element*>(tensor.at) + batch * tensor.batch_stride + head * tensor.head_stride;
 }
 
-/// Blocks of one head follow each other, so that its keys and values stay in L2; under a causal mask the longest come first.
+/// Blocks of one head follow each other, so that its keys and values stay in L2; under a causal mask the longest come
+/// first.
 template <int kRows>
 __device__ __forceinline__ Place query_place(const Problem& p, unsigned block) {
-  const unsigned blocks = (static_cast<unsigned>(p.seq_q) + kRows - 1) / kRows, heads = static_cast<unsigned>(p.heads_q);
+  const unsigned blocks = (static_cast<unsigned>(p.seq_q) + kRows - 1) / kRows,
+                 heads = static_cast<unsigned>(p.heads_q);
   const unsigned in_head = block % blocks, head = block / blocks % heads;
   const unsigned row_block = p.causal ? blocks - 1 - in_head : in_head;
-  return {block / blocks / heads, head, head / static_cast<unsigned>(p.heads_q / p.heads_kv), static_cast<int>(row_block * kRows)};
+  return {block / blocks / heads, head, head / static_cast<unsigned>(p.heads_q / p.heads_kv),
+          static_cast<int>(row_block * kRows)};
 }
 /// Of a part, where keys are cut.
 template <int kRows>
@@ -38,7 +41,8 @@ __device__ __forceinline__ Place part_place(const Problem& p, const ForwardPart&
 /// The same over the keys of a key/value head; there the first rows are the longest.
 template <int kRows>
 __device__ __forceinline__ Place key_place(const Problem& p, unsigned block) {
-  const unsigned blocks = (static_cast<unsigned>(p.seq_k) + kRows - 1) / kRows, heads = static_cast<unsigned>(p.heads_kv);
+  const unsigned blocks = (static_cast<unsigned>(p.seq_k) + kRows - 1) / kRows,
+                 heads = static_cast<unsigned>(p.heads_kv);
   const unsigned head = block / blocks % heads;
   return {block / blocks / heads, 0, head, static_cast<int>(block % blocks * kRows)};
 }

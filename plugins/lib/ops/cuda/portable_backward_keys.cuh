@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 backward with mma.sync and cp.async (sm_80 and later), for bf16, fp16 and, by three TF32 products, fp32.
+// FlashAttention-2 backward with mma.sync and cp.async (sm_80 and later), for bf16, fp16 and, by three TF32 products,
+// fp32.
 //
 //   P = exp2(S c - lse),  dP = dO V^T,  dS = P (dP - delta)        delta = rowsum(dO o), computed beforehand
 //   dV = P^T dO,          dK = scale dS^T Q,          dQ = scale dS K
 //
-// Two kernels, each of which owns its outputs: no atomics, no fp32 accumulators in memory, the same bits in every call. The price is
-// that S and dP are computed twice (seven products instead of five). For floats the key kernel can do all five: float_shares.cuh.
+// Two kernels, each of which owns its outputs: no atomics, no fp32 accumulators in memory, the same bits in every call.
+// The price is that S and dP are computed twice (seven products instead of five). For floats the key kernel can do all
+// five: float_shares.cuh.
 //
-//   key kernel    a block holds rows of K and V and walks over the queries of every head of the group: S^T = K Q^T, dP^T = V dO^T;
-//                 P^T and dS^T leave the tensor cores in the layout of the left operand of dV += P^T dO and dK += dS^T Q
+//   key kernel    a block holds rows of K and V and walks over the queries of every head of the group: S^T = K Q^T,
+//   dP^T = V dO^T;
+//                 P^T and dS^T leave the tensor cores in the layout of the left operand of dV += P^T dO and dK += dS^T
+//                 Q
 //   query kernel  a block holds rows of Q and dO and walks over the keys: S = Q K^T, dP = dO V^T, dQ += dS K
 //
-// Both hold two tiles ("own", by rows) and stream two others through kStages buffers; the two products S and dP are one function.
+// Both hold two tiles ("own", by rows) and stream two others through kStages buffers; the two products S and dP are one
+// function.
 //
-// Where one warp cannot hold dK and dV of its keys (D = 256), two share the keys: each has half of the columns and computes S and dP for
-// itself, or (kRoles, floats of the key kernel from D = 128 on, where 32 keys share what is fetched) each has a role, so that nothing is
-// computed twice:
+// Where one warp cannot hold dK and dV of its keys (D = 256), two share the keys: each has half of the columns and
+// computes S and dP for itself, or (kRoles, floats of the key kernel from D = 128 on, where 32 keys share what is
+// fetched) each has a role, so that nothing is computed twice:
 //
 //   values | S^T, P^T to shared memory |             dV += P^T dO |
 //   keys   | dP^T                      | P^T, dS^T   dK += dS^T Q |
@@ -30,47 +35,64 @@ template <class Tiles>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     portable_backward_keys(const __grid_constant__ Backward call, const RowSums sums, const int part) {
   using T = typename Tiles::T;
-  constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8, kStream = Tiles::kStream,
-                kThreads = Tiles::kThreads;
+  constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8,
+                kStream = Tiles::kStream, kThreads = Tiles::kThreads;
   extern __shared__ __align__(128) uint8_t shared[];
-  const uint32_t k_tile = shared_address(shared), v_tile = k_tile + Tiles::kOwnBytes, stages = v_tile + Tiles::kOwnBytes;
+  const uint32_t k_tile = shared_address(shared), v_tile = k_tile + Tiles::kOwnBytes,
+                 stages = v_tile + Tiles::kOwnBytes;
   constexpr int kStageBytes = Tiles::kStageBytes;
-  constexpr bool kApart = Tiles::kRoles && Tiles::kShares;  // dS has a place of its own: once it is there, Q and dO have been read
+  constexpr bool kApart =
+      Tiles::kRoles && Tiles::kShares;  // dS has a place of its own: once it is there, Q and dO have been read
   const Problem& p = call.problem;
-  const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d), shift = seq_k - seq_q;
+  const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d),
+            shift = seq_k - seq_q;
   const Place place = key_place<Tiles::kOwn>(p, blockIdx.x);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int own_row = warp / Tiles::kSplit * 16 * kM, column = Tiles::kRoles ? 0 : warp % Tiles::kSplit * Tiles::kColumns;
+  const int own_row = warp / Tiles::kSplit * 16 * kM,
+            column = Tiles::kRoles ? 0 : warp % Tiles::kSplit * Tiles::kColumns;
   const int key = place.first_row + own_row + g;
   // This thread has keys first_key() + 16 m and 8 more. Where registers are short, that is found again each time.
-  const auto first_key = [&] { return kApart ? place.first_row + own_row + static_cast<int>(opaque(threadIdx.x) % 32 / 4) : key; };
-  // Where they are cut, the block's part of the queries: `part` tiles, again each time rather than in a register. If none of them sees a
-  // key here, dK and dV stay as begin left them.
-  const int seen_first = p.causal ? max(0, place.first_row - shift) / kStream : 0, all_tiles = (seq_q + kStream - 1) / kStream;
-  const auto first_tile = [&] { return Tiles::kCut ? max(seen_first, static_cast<int>(opaque(blockIdx.y)) * part) : seen_first; };
-  const auto end_tile = [&] { return Tiles::kCut ? min(all_tiles, static_cast<int>(opaque(blockIdx.y) + 1) * part) : all_tiles; };
+  const auto first_key = [&] {
+    return kApart ? place.first_row + own_row + static_cast<int>(opaque(threadIdx.x) % 32 / 4) : key;
+  };
+  // Where they are cut, the block's part of the queries: `part` tiles, again each time rather than in a register. If
+  // none of them sees a key here, dK and dV stay as begin left them.
+  const int seen_first = p.causal ? max(0, place.first_row - shift) / kStream : 0,
+            all_tiles = (seq_q + kStream - 1) / kStream;
+  const auto first_tile = [&] {
+    return Tiles::kCut ? max(seen_first, static_cast<int>(opaque(blockIdx.y)) * part) : seen_first;
+  };
+  const auto end_tile = [&] {
+    return Tiles::kCut ? min(all_tiles, static_cast<int>(opaque(blockIdx.y) + 1) * part) : all_tiles;
+  };
   if (Tiles::kCut && first_tile() >= end_tile()) return;
   const int group = static_cast<int>(p.heads_q / p.heads_kv);
   const float c = p.scale * kLog2E;
 
-  const uint32_t batch = static_cast<uint32_t>(place.batch), first_head = static_cast<uint32_t>(place.head_kv) * group;  // of queries
+  const uint32_t batch = static_cast<uint32_t>(place.batch),
+                 first_head = static_cast<uint32_t>(place.head_kv) * group;  // of queries
   auto copy_queries = [&](int stage, int in_group, int tile) {
     const int64_t head = first_head + in_group;
     const uint32_t to = stages + stage * kStageBytes;
     const int row = tile * kStream;
-    copy_rows<T, D, kStream, kThreads>(to, head_of<T>(call.q, batch, head) + row * call.q.row_stride, call.q.row_stride, seq_q - row, d);
-    copy_rows<T, D, kStream, kThreads>(to + Tiles::kTileBytes, head_of<T>(call.d_o, batch, head) + row * call.d_o.row_stride,
+    copy_rows<T, D, kStream, kThreads>(to, head_of<T>(call.q, batch, head) + row * call.q.row_stride, call.q.row_stride,
+                                       seq_q - row, d);
+    copy_rows<T, D, kStream, kThreads>(to + Tiles::kTileBytes,
+                                       head_of<T>(call.d_o, batch, head) + row * call.d_o.row_stride,
                                        call.d_o.row_stride, seq_q - row, d);
     if (threadIdx.x < kStream / 2) {  // 16 bytes each: the lse of the tile, then its delta
       const int64_t at = (batch * p.heads_q + head) * sums.padded + row + threadIdx.x % (kStream / 4) * 4;
-      copy16(to + 2 * Tiles::kTileBytes + threadIdx.x * 16, (threadIdx.x < kStream / 4 ? sums.lse : sums.delta) + at, true);
+      copy16(to + 2 * Tiles::kTileBytes + threadIdx.x * 16, (threadIdx.x < kStream / 4 ? sums.lse : sums.delta) + at,
+             true);
     }
     commit_copies();
   };
-  copy_rows<T, D, Tiles::kOwn, kThreads>(k_tile, head_of<T>(call.k, place.batch, place.head_kv) + place.first_row * call.k.row_stride,
-                                         call.k.row_stride, seq_k - place.first_row, d);
-  copy_rows<T, D, Tiles::kOwn, kThreads>(v_tile, head_of<T>(call.v, place.batch, place.head_kv) + place.first_row * call.v.row_stride,
-                                         call.v.row_stride, seq_k - place.first_row, d);
+  copy_rows<T, D, Tiles::kOwn, kThreads>(
+      k_tile, head_of<T>(call.k, place.batch, place.head_kv) + place.first_row * call.k.row_stride, call.k.row_stride,
+      seq_k - place.first_row, d);
+  copy_rows<T, D, Tiles::kOwn, kThreads>(
+      v_tile, head_of<T>(call.v, place.batch, place.head_kv) + place.first_row * call.v.row_stride, call.v.row_stride,
+      seq_k - place.first_row, d);
   copy_queries(0, 0, first_tile());
   float dk[kM][kC][4] = {}, dv[kM][kC][4] = {};  // kRoles: the two halves of the columns of either
   int stage = 0;
@@ -87,7 +109,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
         wait_copies<0>();
       }
       __syncthreads();
-      const uint32_t q_tile = stages + stage * kStageBytes, do_tile = q_tile + Tiles::kTileBytes, lse = do_tile + Tiles::kTileBytes;
+      const uint32_t q_tile = stages + stage * kStageBytes, do_tile = q_tile + Tiles::kTileBytes,
+                     lse = do_tile + Tiles::kTileBytes;
       const int row0 = tile * kStream;
       // Whether a key of this warp is seen by a query of the tile; if not, all of its dS is zero.
       const bool seen = !Tiles::kWide || !p.causal || place.first_row + own_row < row0 + kStream + shift;
@@ -189,7 +212,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
         const bool has_keys = opaque(threadIdx.x) / 32 % 2;
         T* const own = has_keys ? dk_row : dv_row;
         store_columns<T, Tiles::kVector, Tiles::kCut>(own, dk[m], r, has_keys ? p.scale : 1.f, d);
-        store_columns<T, Tiles::kVector, Tiles::kCut>(own + Tiles::kColumns, dv[m], r, has_keys ? p.scale : 1.f, d - Tiles::kColumns);
+        store_columns<T, Tiles::kVector, Tiles::kCut>(own + Tiles::kColumns, dv[m], r, has_keys ? p.scale : 1.f,
+                                                      d - Tiles::kColumns);
         continue;
       }
       store_columns<T, Tiles::kVector, Tiles::kCut>(dk_row + column, dk[m], r, p.scale, d - column);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The query kernel of the portable backward (portable_backward_keys.cuh tells the plan), and the launch of all its kernels.
+// The query kernel of the portable backward (portable_backward_keys.cuh tells the plan), and the launch of all its
+// kernels.
 #pragma once
 #include "backward_parts.hpp"
 #include "portable_backward_keys.cuh"
@@ -10,20 +11,23 @@ template <class Tiles>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     portable_backward_queries(const __grid_constant__ Backward call, const RowSums sums) {
   using T = typename Tiles::T;
-  constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8, kStream = Tiles::kStream,
-                kThreads = Tiles::kThreads;
+  constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8,
+                kStream = Tiles::kStream, kThreads = Tiles::kThreads;
   extern __shared__ __align__(128) uint8_t shared[];
-  const uint32_t q_tile = shared_address(shared), do_tile = q_tile + Tiles::kOwnBytes, stages = do_tile + Tiles::kOwnBytes;
+  const uint32_t q_tile = shared_address(shared), do_tile = q_tile + Tiles::kOwnBytes,
+                 stages = do_tile + Tiles::kOwnBytes;
   constexpr int kStageBytes = 2 * Tiles::kTileBytes;  // K, V
   const Problem& p = call.problem;
-  const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d), shift = seq_k - seq_q;
+  const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d),
+            shift = seq_k - seq_q;
   const Place place = query_place<Tiles::kOwn>(p, blockIdx.x);
   const T* k_head = head_of<T>(call.k, place.batch, place.head_kv);
   const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int own_row = warp / Tiles::kSplit * 16 * kM, column = warp % Tiles::kSplit * Tiles::kColumns;
   const int row = place.first_row + own_row + g;  // this thread: queries row + 16 m and 8 more
-  const int keys = p.causal ? min(seq_k, place.first_row + Tiles::kOwn + shift) : seq_k, tiles = max(0, keys + kStream - 1) / kStream;
+  const int keys = p.causal ? min(seq_k, place.first_row + Tiles::kOwn + shift) : seq_k,
+            tiles = max(0, keys + kStream - 1) / kStream;
   const int clear = min(seq_k, p.causal ? max(0, place.first_row + own_row + shift + 1) : seq_k) / kStream;
   const float c = p.scale * kLog2E;
   float lse[kM][2], delta[kM][2];
@@ -38,13 +42,16 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     const uint32_t to = stages + stage * kStageBytes;
     const int at = n * kStream;
     copy_rows<T, D, kStream, kThreads>(to, k_head + at * call.k.row_stride, call.k.row_stride, seq_k - at, d);
-    copy_rows<T, D, kStream, kThreads>(to + Tiles::kTileBytes, v_head + at * call.v.row_stride, call.v.row_stride, seq_k - at, d);
+    copy_rows<T, D, kStream, kThreads>(to + Tiles::kTileBytes, v_head + at * call.v.row_stride, call.v.row_stride,
+                                       seq_k - at, d);
     commit_copies();
   };
-  copy_rows<T, D, Tiles::kOwn, kThreads>(q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride,
-                                         call.q.row_stride, seq_q - place.first_row, d);
-  copy_rows<T, D, Tiles::kOwn, kThreads>(do_tile, head_of<T>(call.d_o, place.batch, place.head) + place.first_row * call.d_o.row_stride,
-                                         call.d_o.row_stride, seq_q - place.first_row, d);
+  copy_rows<T, D, Tiles::kOwn, kThreads>(
+      q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride, call.q.row_stride,
+      seq_q - place.first_row, d);
+  copy_rows<T, D, Tiles::kOwn, kThreads>(
+      do_tile, head_of<T>(call.d_o, place.batch, place.head) + place.first_row * call.d_o.row_stride,
+      call.d_o.row_stride, seq_q - place.first_row, d);
   if (tiles > 0) copy_keys(0, 0);
   float dq[kM][kC][4] = {};
   int stage = 0;
@@ -58,7 +65,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     }
     __syncthreads();
     const uint32_t k_tile = stages + stage * kStageBytes, v_tile = k_tile + Tiles::kTileBytes;
-    if (!Tiles::kWide || !p.causal || n * kStream < place.first_row + own_row + 16 * kM + shift) {  // a row of this warp sees some of it
+    if (!Tiles::kWide || !p.causal ||
+        n * kStream < place.first_row + own_row + 16 * kM + shift) {  // a row of this warp sees some of it
       float s[kM][kN][4], dp[kM][kN][4];
       scores<T, D, false>(s, q_tile, own_row, k_tile);
       if (n >= clear) {
@@ -78,7 +86,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
 #pragma unroll
         for (int j = 0; j < kN; ++j)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, lse[m][e / 2]) * (dp[m][j][e] - delta[m][e / 2]);
+          for (int e = 0; e < 4; ++e)
+            s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, lse[m][e / 2]) * (dp[m][j][e] - delta[m][e / 2]);
       accumulate<T, D, Tiles::kVector>(dq, s, k_tile, column, seq_k);
     }
     __syncthreads();
@@ -112,7 +121,8 @@ std::string launch_backward_shares(const Backward& call, Stream stream) {
   int part = 0;
   if constexpr (Tiles::kCut) {
     int multiprocessors = 0;
-    if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("portable_backward_keys", error);
+    if (error = count_multiprocessors(multiprocessors); error != cudaSuccess)
+      return failure("portable_backward_keys", error);
     constexpr QueryCut cut = query_cut(true, Tiles::kD, Tiles::kSharedKb);
     static_assert(cut.keys == Tiles::kOwn && cut.rows == Tiles::kStream && cut.blocks == Tiles::kBlocks);
     const QueryParts parts = query_parts(p, cut, multiprocessors);
@@ -131,7 +141,8 @@ std::string launch_portable_backward(const Backward& call, Stream stream) {
   const LaunchShape keys{key_blocks(call.problem, KeyTiles::kOwn), KeyTiles::kThreads, KeyTiles::kShared, stream};
   error = queue(portable_backward_keys<KeyTiles>, keys, call, sums, 0);
   if (error != cudaSuccess) return failure("portable_backward_keys", error);
-  const LaunchShape queries{query_blocks(call.problem, QueryTiles::kOwn), QueryTiles::kThreads, QueryTiles::kShared, stream};
+  const LaunchShape queries{query_blocks(call.problem, QueryTiles::kOwn), QueryTiles::kThreads, QueryTiles::kShared,
+                            stream};
   return failure("portable_backward_queries", queue(portable_backward_queries<QueryTiles>, queries, call, sums));
 }
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 forward with mma.sync and cp.async (sm_80 and later), for bf16, fp16 and, by three TF32 products, fp32.
+// FlashAttention-2 forward with mma.sync and cp.async (sm_80 and later), for bf16, fp16 and, by three TF32 products,
+// fp32.
 //
-// A block holds kRows query rows of one head in shared memory and walks over tiles of kKeys keys, last tile first (where a causal
-// mask cuts, so that all later tiles need none). Each warp owns 16 * kM query rows: no warp ever needs another's results.
+// A block holds kRows query rows of one head in shared memory and walks over tiles of kKeys keys, last tile first
+// (where a causal mask cuts, so that all later tiles need none). Each warp owns 16 * kM query rows: no warp ever needs
+// another's results.
 //
 //   copies  | Q K3 | V3        | K2          | V2        | K1          | ...
 //   tensor  |      | S = Q K3  |      O += P V3 | S = Q K2 |      O += P V2 | ...
 //   other   |                  | softmax        |          | softmax
 //
-// One tile of K and one of V are in shared memory; each is refilled while the other one is multiplied. S, P and O stay in
-// registers: the layout in which S leaves the tensor cores is the layout in which P enters them.
-// Online softmax, per row: m = running maximum of s, l = sum of exp2((s - m) c), O rescaled by exp2((m_old - m) c); c is the
-// scale times log2(e). A row that has seen no key keeps m = -inf, l = 0.
+// One tile of K and one of V are in shared memory; each is refilled while the other one is multiplied. S, P and O stay
+// in registers: the layout in which S leaves the tensor cores is the layout in which P enters them. Online softmax, per
+// row: m = running maximum of s, l = sum of exp2((s - m) c), O rescaled by exp2((m_old - m) c); c is the scale times
+// log2(e). A row that has seen no key keeps m = -inf, l = 0.
 #pragma once
 #include "forward_combine.cuh"
 #include "infinite_scores.cuh"
@@ -20,23 +22,27 @@
 
 namespace kymo::flash {
 
-/// kM: tiles of 16 rows in a warp, of which two halve what a product reads of shared memory where O (kM * D / 2 registers) lets them;
-/// kKeys: keys in a tile. All of it fits the 99 KiB of the smaller GPUs.
-template <class Element, int kPaddedD, int kRowTiles, int kWarpCount, int kKeyCount, int kNeighbours = 4, int kLeastBlocks = 1,
-          bool kCutKeys = false>
+/// kM: tiles of 16 rows in a warp, of which two halve what a product reads of shared memory where O (kM * D / 2
+/// registers) lets them; kKeys: keys in a tile. All of it fits the 99 KiB of the smaller GPUs.
+template <class Element, int kPaddedD, int kRowTiles, int kWarpCount, int kKeyCount, int kNeighbours = 4,
+          int kLeastBlocks = 1, bool kCutKeys = false>
 struct PortableForwardTiles {
   using T = Element;
   static constexpr bool kWide = sizeof(T) == 4;
-  static constexpr int kD = kPaddedD, kM = kRowTiles, kWarps = kWarpCount, kThreads = 32 * kWarps, kRows = 16 * kM * kWarps;
-  static constexpr int kKeys = kKeyCount, kVector = kNeighbours, kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
+  static constexpr int kD = kPaddedD, kM = kRowTiles, kWarps = kWarpCount, kThreads = 32 * kWarps,
+                       kRows = 16 * kM * kWarps;
+  static constexpr int kKeys = kKeyCount, kVector = kNeighbours,
+                       kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
   static constexpr int kRowBytes = TileRow<T, kD>::kBytes, kShared = (kRows + 2 * kKeys) * kRowBytes;
-  static constexpr bool kParts = kCutKeys;  // forward_parts.hpp: a block leaves a part's outputs, maxima and sums in the workspace
+  static constexpr bool kParts =
+      kCutKeys;  // forward_parts.hpp: a block leaves a part's outputs, maxima and sums in the workspace
   static_assert(kShared <= 99 * 1024 && (!kParts || key_cut(kWide, kD) == KeyCut{kRows, kKeys}));
 };
 
 /// Running maximum and sum of the rows of a warp, and what they do to a tile of scores.
-/// 16-bit: s as the product leaves it, c the scale times log2(e), one fused operation before each exponential. kWide: s already scaled, c
-/// log2(e), and maxima subtracted before c multiplies: the difference is exact, and scores of thousands keep their fp32 accuracy.
+/// 16-bit: s as the product leaves it, c the scale times log2(e), one fused operation before each exponential. kWide: s
+/// already scaled, c log2(e), and maxima subtracted before c multiplies: the difference is exact, and scores of
+/// thousands keep their fp32 accuracy.
 template <int kM, int kN, bool kWide>
 struct OnlineSoftmax {
   float top[kM][2], sum[kM][2];
@@ -59,7 +65,8 @@ struct OnlineSoftmax {
         for (int n = 0; n < kN; ++n) most = fmaxf(most, fmaxf(s[m][n][2 * r], s[m][n][2 * r + 1]));
         most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 1));
         most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 2));
-        // Rounded products on purpose: older sums were taken relative to the rounded one, and only the difference of two such is exact.
+        // Rounded products on purpose: older sums were taken relative to the rounded one, and only the difference of
+        // two such is exact.
         const float unit = kWide ? 1.f : c, base = most == -INFINITY ? 0.f : __fmul_rn(most, unit);
         const float moved = __fadd_rn(__fmul_rn(top[m][r], unit), -base);
         correction[m][r] = exp2_fast(kWide ? moved * c : moved);
@@ -78,19 +85,22 @@ template <class Tiles>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     portable_forward(const __grid_constant__ Forward call, const __grid_constant__ ForwardParts parts) {
   using T = typename Tiles::T;
-  constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kKeys / 8, kC = D / 8, kKeys = Tiles::kKeys, kThreads = Tiles::kThreads;
+  constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kKeys / 8, kC = D / 8, kKeys = Tiles::kKeys,
+                kThreads = Tiles::kThreads;
   extern __shared__ __align__(128) uint8_t shared[];
   const uint32_t q_tile = shared_address(shared), k_tile = q_tile + Tiles::kRows * Tiles::kRowBytes,
                  v_tile = k_tile + kKeys * Tiles::kRowBytes;
   const Problem& p = call.problem;
-  const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d), shift = seq_k - seq_q;
+  const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d),
+            shift = seq_k - seq_q;
   const ForwardPart part = Tiles::kParts ? parts.part(static_cast<int>(blockIdx.x)) : ForwardPart{};
   const Place place = Tiles::kParts ? part_place<Tiles::kRows>(p, part) : query_place<Tiles::kRows>(p, blockIdx.x);
   const T* k_head = head_of<T>(call.k, place.batch, place.head_kv);
   const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int warp_row = place.first_row + warp * 16 * kM;  // this thread: rows warp_row + 16 m + g and 8 more
-  const int keys = p.causal ? min(seq_k, place.first_row + Tiles::kRows + shift) : seq_k;  // seen by any row of the block
+  const int keys =
+      p.causal ? min(seq_k, place.first_row + Tiles::kRows + shift) : seq_k;  // seen by any row of the block
   const int first = part.first, tiles = Tiles::kParts ? part.end : max(0, keys + kKeys - 1) / kKeys;
   const float c = Tiles::kWide ? kLog2E : p.scale * kLog2E;
 
@@ -102,8 +112,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   softmax.begin();
   float o[kM][kC][4] = {};
 
-  copy_rows<T, D, Tiles::kRows, kThreads>(q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride,
-                                          call.q.row_stride, seq_q - place.first_row, d);
+  copy_rows<T, D, Tiles::kRows, kThreads>(
+      q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride, call.q.row_stride,
+      seq_q - place.first_row, d);
   if (tiles > first) copy_keys(k_tile, k_head, call.k.row_stride, tiles - 1);
   constexpr bool kSkips = Tiles::kWide && D <= 128;  // elsewhere registers would spill
 #pragma unroll 1
@@ -125,7 +136,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
 #pragma unroll
             for (int e = 0; e < 4; ++e) s[m][j][e] = __fmul_rn(s[m][j][e], p.scale);
       }
-      if ((n + 1) * kKeys > seq_k || (p.causal && (n + 1) * kKeys > warp_row + shift + 1)) {  // not all of the tile is seen
+      if ((n + 1) * kKeys > seq_k ||
+          (p.causal && (n + 1) * kKeys > warp_row + shift + 1)) {  // not all of the tile is seen
 #pragma unroll
         for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -158,7 +170,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   T* o_head = head_of<T>(call.o, again.batch, again.head);
   float* lse = call.lse + (again.batch * p.heads_q + again.head) * p.seq_q;
   float* const part_rows = static_cast<float*>(call.workspace) + static_cast<int64_t>(blockIdx.x) * (Tiles::kRows * D);
-  float* const sums = static_cast<float*>(call.workspace) + static_cast<int64_t>(gridDim.x) * (Tiles::kRows * D);  // as in ForwardSpace
+  float* const sums =
+      static_cast<float*>(call.workspace) + static_cast<int64_t>(gridDim.x) * (Tiles::kRows * D);  // as in ForwardSpace
   float2* const part_sums = reinterpret_cast<float2*>(sums) + static_cast<int64_t>(blockIdx.x) * Tiles::kRows;
 #pragma unroll
   for (int m = 0; m < kM; ++m)
@@ -190,7 +203,8 @@ std::string launch_portable_forward(const Forward& call, Stream stream) {
 template <class Tiles>
 std::string launch_portable_parts(const Forward& call, Stream stream) {
   int multiprocessors = 0;
-  if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("portable_forward", error);
+  if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess)
+    return failure("portable_forward", error);
   const ForwardParts parts = forward_parts(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
   const LaunchShape shape{parts.count(), Tiles::kThreads, Tiles::kShared, stream};
   const std::string wrong = failure("portable_forward", queue(portable_forward<Tiles>, shape, call, parts));

@@ -11,16 +11,18 @@ namespace kymo::flash {
 constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
 constexpr uint32_t kWholeWarp = 0xffffffffu;
 
-__device__ __forceinline__ uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
+__device__ __forceinline__ uint32_t shared_address(const void* p) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
 
 /// Hides where a value comes from: what is derived from it is computed again here instead of being kept in registers.
 __device__ __forceinline__ uint32_t opaque(uint32_t x) {
   asm volatile("" : "+r"(x));
   return x;
 }
-/// Ends a basic block, across which ptxas moves nothing: in long straight code it moves loads up and additions down until registers spill.
-/// It is a branch back that is never taken while `number`, the same in all threads, is 0 or more; `place` tells it from others nearby,
-/// which ptxas would take for the same condition.
+/// Ends a basic block, across which ptxas moves nothing: in long straight code it moves loads up and additions down
+/// until registers spill. It is a branch back that is never taken while `number`, the same in all threads, is 0 or
+/// more; `place` tells it from others nearby, which ptxas would take for the same condition.
 __device__ __forceinline__ void end_block(int number, int place) {
   asm volatile(
       "{ .reg .pred again;\n"
@@ -70,7 +72,8 @@ __device__ __forceinline__ float2 unpack<__half>(uint32_t two) {
   return __half22float2(*reinterpret_cast<__half2*>(&two));
 }
 
-// ---------------------------------------------------------------- programmatic dependent launch (sm_90; elsewhere nothing overlaps)
+// ---------------------------------------------------------------- programmatic dependent launch (sm_90; elsewhere
+// nothing overlaps)
 /// Lets blocks of the next kernel start.
 __device__ __forceinline__ void launch_dependents() {
 #if __CUDA_ARCH__ >= 900
@@ -97,8 +100,8 @@ __device__ __forceinline__ void wait_copies() {
 }
 
 // ---------------------------------------------------------------- matrices
-/// Four 8x8 matrices of 16-bit elements; lane 8i + r gives the address of row r of matrix i. Lane l receives the 32-bit word
-/// l % 4 of row l / 4 of each. (A matrix of 8 rows of four floats is read in the same way, a float for each lane.)
+/// Four 8x8 matrices of 16-bit elements; lane 8i + r gives the address of row r of matrix i. Lane l receives the 32-bit
+/// word l % 4 of row l / 4 of each. (A matrix of 8 rows of four floats is read in the same way, a float for each lane.)
 __device__ __forceinline__ void load_matrices(uint32_t (&r)[4], uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -126,7 +129,9 @@ __device__ __forceinline__ void store_number(uint32_t address, float number) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(number) : "memory");
 }
 /// Waits for this many threads, whole warps, at barrier `id`; 0 is __syncthreads().
-__device__ __forceinline__ void named_sync(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+__device__ __forceinline__ void named_sync(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
 /// Adds two floats side by side, 8-byte aligned, to global memory.
 __device__ __forceinline__ void add_two(float* to, float a, float b) {
 #if __CUDA_ARCH__ >= 900
@@ -154,30 +159,38 @@ __device__ __forceinline__ void load_numbers(uint32_t (&r)[kCount], uint32_t add
   if constexpr (kCount == 2)
     asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "r"(address) : "memory");
   else
-    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address) : "memory");
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(address)
+                 : "memory");
 }
 
 /// acc (16x8) += a (16 x 32 bytes) b (32 bytes x 8), fp32 accumulation. With g = lane / 4, t = lane % 4:
 ///   acc  {row g, columns 2t, 2t + 1; row g + 8, the same columns}
-///   a    16-bit T: {row g, k 2t; row g + 8, k 2t; row g, k 2t + 8; row g + 8, k 2t + 8}, two neighbours in each register
-///   b    {k 2t, 2t + 1, column g}, {k 2t + 8, 2t + 9, column g}
-/// TF32 (16 x 8 by 8 x 8): a {row g, k t; row g + 8, k t; row g, k t + 4; row g + 8, k t + 4}, b {k t, column g}, {k t + 4, column g}.
+///   a    16-bit T: {row g, k 2t; row g + 8, k 2t; row g, k 2t + 8; row g + 8, k 2t + 8}, two neighbours in each
+///   register b    {k 2t, 2t + 1, column g}, {k 2t + 8, 2t + 9, column g}
+/// TF32 (16 x 8 by 8 x 8): a {row g, k t; row g + 8, k t; row g, k t + 4; row g + 8, k t + 4}, b {k t, column g}, {k t
+/// + 4, column g}.
 template <class T>
 __device__ __forceinline__ void multiply(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 template <>
-__device__ __forceinline__ void multiply<__nv_bfloat16>(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+__device__ __forceinline__ void multiply<__nv_bfloat16>(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0,
+                                                        uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 template <>
 __device__ __forceinline__ void multiply<__half>(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 __device__ __forceinline__ void multiply_tf32(float (&acc)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }

@@ -13,9 +13,12 @@ struct MapSizes {
   int64_t batch, heads, rows, d;
 };
 
-/// A map of boxes of box_rows rows and 64 columns in 128-byte swizzle, for bf16 and fp16; what lies outside the tensor reads as zero.
-/// The driver's function is found through the runtime, so that nothing links libcuda. Returns what went wrong, or an empty text.
-std::string make_map(CUtensorMap& map, const Tensor<const void*>& tensor, const MapSizes& sizes, Element element, int box_rows);
-std::string make_map(CUtensorMap& map, const Tensor<void*>& tensor, const MapSizes& sizes, Element element, int box_rows);
+/// A map of boxes of box_rows rows and 64 columns in 128-byte swizzle, for bf16 and fp16; what lies outside the tensor
+/// reads as zero. The driver's function is found through the runtime, so that nothing links libcuda. Returns what went
+/// wrong, or an empty text.
+std::string make_map(CUtensorMap& map, const Tensor<const void*>& tensor, const MapSizes& sizes, Element element,
+                     int box_rows);
+std::string make_map(CUtensorMap& map, const Tensor<void*>& tensor, const MapSizes& sizes, Element element,
+                     int box_rows);
 
 }  // namespace kymo::flash

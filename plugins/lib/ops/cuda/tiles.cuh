@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of the portable kernels: rows of D elements in shared memory, and the two products that attention takes of them.
+// Tiles of the portable kernels: rows of D elements in shared memory, and the two products that attention takes of
+// them.
 //
-// A row is kBytes = D * sizeof(T) bytes, cut into chunks of 16 bytes. Chunk c of row r lies at place c ^ (r % 8) of its row, so
-// that eight rows of one column of chunks (what ldmatrix reads at a time) touch all 32 banks once:
+// A row is kBytes = D * sizeof(T) bytes, cut into chunks of 16 bytes. Chunk c of row r lies at place c ^ (r % 8) of its
+// row, so that eight rows of one column of chunks (what ldmatrix reads at a time) touch all 32 banks once:
 //
 //   row 0 | 0 1 2 3 4 5 6 7 |      row 2 | 2 3 0 1 6 7 4 5 |      row 7 | 7 6 5 4 3 2 1 0 |
 //
@@ -46,7 +47,8 @@ __device__ __forceinline__ void multiply_rows(float (&s)[kM][kN][4], uint32_t a_
   constexpr int kBytes = TileRow<T, D>::kBytes;
   const int lane = threadIdx.x % 32, in_eight = lane & 7;
   const uint32_t a_from = a_tile + (a_row + (lane & 15)) * kBytes, a_turn = ((lane >> 4) ^ in_eight) << 4;
-  const uint32_t b_from = b_tile + (in_eight + ((lane >> 4) << 3)) * kBytes, b_turn = (((lane >> 3) & 1) ^ in_eight) << 4;
+  const uint32_t b_from = b_tile + (in_eight + ((lane >> 4) << 3)) * kBytes, b_turn = (((lane >> 3) & 1) ^ in_eight)
+                                                                                      << 4;
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -73,7 +75,8 @@ __device__ __forceinline__ void multiply_rows(float (&s)[kM][kN][4], uint32_t a_
 
 /// c += P B for the kC * 8 columns of B from `column` on; P (kM * 16 x kN * 8) is rounded to T.
 template <class T, int D, int kM, int kN, int kC>
-__device__ __forceinline__ void multiply_columns(float (&c)[kM][kC][4], const float (&p)[kM][kN][4], uint32_t b_tile, int column) {
+__device__ __forceinline__ void multiply_columns(float (&c)[kM][kC][4], const float (&p)[kM][kN][4], uint32_t b_tile,
+                                                 int column) {
   static_assert(kN % 2 == 0 && kC % 2 == 0, "16 rows and 16 columns at a time");
   constexpr int kBytes = TileRow<T, D>::kBytes;
   const int lane = threadIdx.x % 32;

@@ -9,6 +9,7 @@ Wgmma<T, N> multiplies 64 x 16 by 16 x N elements of T into fp32:
   shared_first<kTransposeB>  the same, acc = A B: what acc held before is not read
   registers                  A from registers, in the layout in which 64 x 16 accumulators leave a product; B transposed; acc += A B
 """
+
 import sys
 
 COLUMNS = (64, 80, 96, 112, 128, 144, 160, 176, 192, 256)
@@ -46,14 +47,24 @@ def wgmma(cpp_type, kind, columns):
         f"template <>\nstruct Wgmma<{cpp_type}, {columns}> {{\n"
         + function(both % "shared", 1, count, kind, columns, from_shared, lambda n: f"0, %{n + 2}")
         + function(both % "shared_first", 0, count, kind, columns, from_shared, lambda n: f"0, %{n + 2}")
-        + function(f"{inline} registers(float (&acc)[{count}], const uint32_t* a, uint64_t b)", 1, count, kind, columns, from_registers, lambda n: "1")
+        + function(
+            f"{inline} registers(float (&acc)[{count}], const uint32_t* a, uint64_t b)",
+            1,
+            count,
+            kind,
+            columns,
+            from_registers,
+            lambda n: "1",
+        )
         + "};\n"
     )
 
 
 def main():
     with open(sys.argv[1], "w", encoding="utf-8") as file:
-        file.write("// Written by write_wgmma.py.\n#pragma once\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n\n#include <cstdint>\n\n")
+        file.write(
+            "// Written by write_wgmma.py.\n#pragma once\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n\n#include <cstdint>\n\n"
+        )
         file.write("namespace kymo::flash {\ntemplate <class T, int kColumns>\nstruct Wgmma;\n")
         for cpp_type, kind in TYPES:
             for columns in COLUMNS:

@@ -53,7 +53,9 @@ TEST_F(ActivityParserTest, AKernelHasItsTimesNameAndShape) {
 TEST_F(ActivityParserTest, NamesThatAreNotMangledStay) {
   const std::string hostile = "k\n<script>'\"=cmd\\input";
   RawRecords records;
-  records.add(raw_kernel("f", 2000, 2001)).add(raw_kernel(hostile.c_str(), 2002, 2003)).add(raw_kernel(nullptr, 2004, 2005));
+  records.add(raw_kernel("f", 2000, 2001))
+      .add(raw_kernel(hostile.c_str(), 2002, 2003))
+      .add(raw_kernel(nullptr, 2004, 2005));
   records.add(raw_kernel("", 2006, 2007)).add(raw_kernel("_Zbroken", 2008, 2009));
   parse(records);
   ASSERT_THAT(trace_.activities, SizeIs(5));
@@ -98,8 +100,10 @@ TEST_F(ActivityParserTest, CopiesAreNamedByTheirDirection) {
   peer.end = 5001;
   peer.bytes = 9;
   RawRecords records;
-  records.add(raw_copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 2000, 2100, 4096)).add(raw_copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 2200, 2300, 1));
-  records.add(raw_copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, 2400, 2500, 0)).add(raw_copy(CUPTI_ACTIVITY_MEMCPY_KIND_UNKNOWN, 2600, 2700, 5));
+  records.add(raw_copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 2000, 2100, 4096))
+      .add(raw_copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 2200, 2300, 1));
+  records.add(raw_copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, 2400, 2500, 0))
+      .add(raw_copy(CUPTI_ACTIVITY_MEMCPY_KIND_UNKNOWN, 2600, 2700, 5));
   parse(records.add(peer));
   ASSERT_THAT(trace_.activities, SizeIs(5));
   EXPECT_EQ(name_of(0), "memcpy host to device");
@@ -184,7 +188,8 @@ TEST_F(ActivityParserTest, AnUnknownKindEndsItsBufferAlone) {
 }
 
 TEST_F(ActivityParserTest, ATruncatedBufferKeepsItsWholeRecords) {
-  for (const std::size_t cut : {std::size_t{1}, sizeof(CUpti_ActivityKernel10) - 4, sizeof(CUpti_ActivityKernel10) - 1}) {
+  for (const std::size_t cut :
+       {std::size_t{1}, sizeof(CUpti_ActivityKernel10) - 4, sizeof(CUpti_ActivityKernel10) - 1}) {
     event::Trace trace;
     ActivityParser parser(ClockConversion(), 0, trace);
     RawRecords records;

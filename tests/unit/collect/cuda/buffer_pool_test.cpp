@@ -53,7 +53,8 @@ TEST(EventArena, ReleasedPagesReadAsZeros) {
 std::size_t resident_pages(std::byte* memory, std::size_t bytes) {
   std::vector<unsigned char> pages(bytes / kPage);
   EXPECT_EQ(mincore(memory, bytes, pages.data()), 0);
-  return static_cast<std::size_t>(std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return (page & 1) != 0; }));
+  return static_cast<std::size_t>(
+      std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return (page & 1) != 0; }));
 }
 
 TEST(EventArena, WarmingTouchesWhatIsTakenNextAndKeepsWhatLiesThere) {

@@ -26,7 +26,8 @@ TEST(ClockConversion, GoesThroughBothComparisons) {
   EXPECT_EQ(clock.host_ns(kEpoch), 1000);
   EXPECT_NEAR(static_cast<double>(clock.host_ns(kEpoch + 3600 * kSecond) - end.host_ns), 0, 1);
   EXPECT_NEAR(static_cast<double>(clock.host_ns(kEpoch + 1800 * kSecond) - (1000 + 1800 * kSecond + 10'000)), 0, 1);
-  EXPECT_NEAR(static_cast<double>(clock.host_ns(kEpoch + 7200 * kSecond) - (1000 + 7200 * kSecond + 40'000)), 0, 2) << "beyond them too";
+  EXPECT_NEAR(static_cast<double>(clock.host_ns(kEpoch + 7200 * kSecond) - (1000 + 7200 * kSecond + 40'000)), 0, 2)
+      << "beyond them too";
 }
 
 TEST(ClockConversion, ASlowHostClockToo) {
@@ -57,8 +58,8 @@ TEST(CompareClocks, KeepsTheNarrowestWindow) {
   std::vector<std::int64_t> other{5000, 5150, 5270};
   std::size_t h = 0;
   std::size_t o = 0;
-  const auto pair = compare_clocks(
-      3, [&] { return host[h++]; }, [&]() -> std::optional<std::int64_t> { return other[o++]; });
+  const auto pair =
+      compare_clocks(3, [&] { return host[h++]; }, [&]() -> std::optional<std::int64_t> { return other[o++]; });
   ASSERT_TRUE(pair);
   EXPECT_EQ(pair->host_ns, 205);
   EXPECT_EQ(pair->clock_ns, 5150);
@@ -68,13 +69,13 @@ TEST(CompareClocks, KeepsTheNarrowestWindow) {
 TEST(CompareClocks, ReadingsThatFailAreLeftOut) {
   std::int64_t now = 0;
   int attempt = 0;
-  const auto sometimes = [&]() -> std::optional<std::int64_t> { return ++attempt == 2 ? std::optional<std::int64_t>(77) : std::nullopt; };
-  const auto pair = compare_clocks(
-      3, [&] { return now += 10; }, sometimes);
+  const auto sometimes = [&]() -> std::optional<std::int64_t> {
+    return ++attempt == 2 ? std::optional<std::int64_t>(77) : std::nullopt;
+  };
+  const auto pair = compare_clocks(3, [&] { return now += 10; }, sometimes);
   ASSERT_TRUE(pair);
   EXPECT_EQ(pair->clock_ns, 77);
-  EXPECT_FALSE(compare_clocks(
-      3, [&] { return now; }, [] { return std::optional<std::int64_t>(); }));
+  EXPECT_FALSE(compare_clocks(3, [&] { return now; }, [] { return std::optional<std::int64_t>(); }));
 }
 
 }  // namespace

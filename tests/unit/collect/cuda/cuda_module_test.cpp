@@ -15,7 +15,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const Module& cuda_module() { return load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_cuda.so"); }
+const Module& cuda_module() {
+  return load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_cuda.so");
+}
 
 std::string reason_of(Collector& collector, measure::Pass pass) {
   PassSetting setting;
@@ -33,7 +35,8 @@ std::string reason_of(Collector& collector, measure::Pass pass) {
 
 TEST(CudaModule, IsUnavailableInEveryPassWithoutItsDevice) {
   const auto collector = cuda_module().make();
-  for (const auto pass : {measure::Pass::kTime, measure::Pass::kMemory, measure::Pass::kTrace, measure::Pass::kOps, measure::Pass::kTime}) {
+  for (const auto pass : {measure::Pass::kTime, measure::Pass::kMemory, measure::Pass::kTrace, measure::Pass::kOps,
+                          measure::Pass::kTime}) {
     const std::string reason = reason_of(*collector, pass);
     EXPECT_FALSE(reason.empty()) << measure::to_string(pass);
     EXPECT_THAT(reason, Not(HasSubstr("\n")));

@@ -44,11 +44,8 @@ TEST(DeviceMemorySampler, SamplesInTheBackgroundWithItsStep) {
   Standpoint standpoint;
   standpoint.step = 5;
   std::atomic<int> reads{0};
-  DeviceMemorySampler sampler(
-      [&](bool) -> std::optional<Reading> {
-        return Reading{++reads, std::nullopt};
-      },
-      {.standpoint = &standpoint, .run_start_ns = now_ns(), .interval_ns = 100'000});
+  DeviceMemorySampler sampler([&](bool) -> std::optional<Reading> { return Reading{++reads, std::nullopt}; },
+                              {.standpoint = &standpoint, .run_start_ns = now_ns(), .interval_ns = 100'000});
   sampler.start_background();
   sampler.start_background();  // there is one already
   while (reads < 20) std::this_thread::yield();
@@ -68,11 +65,8 @@ TEST(DeviceMemorySampler, SamplesInTheBackgroundWithItsStep) {
 
 TEST(DeviceMemorySampler, IsBoundedAndSaysWhatItGaveUp) {
   std::atomic<int> reads{0};
-  DeviceMemorySampler sampler(
-      [&](bool) -> std::optional<Reading> {
-        return Reading{++reads, std::nullopt};
-      },
-      {.run_start_ns = now_ns(), .interval_ns = 100, .most_background = 8});
+  DeviceMemorySampler sampler([&](bool) -> std::optional<Reading> { return Reading{++reads, std::nullopt}; },
+                              {.run_start_ns = now_ns(), .interval_ns = 100, .most_background = 8});
   sampler.start_background();
   while (reads < 40) std::this_thread::yield();
   sampler.stop_background();

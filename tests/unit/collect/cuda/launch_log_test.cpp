@@ -185,8 +185,8 @@ TEST(LaunchLog, StragglersDoNoHarm) {
   log.take(launches);
   stop = true;
   straggler.join();
-  EXPECT_TRUE(
-      std::all_of(launches.begin(), launches.end(), [](const auto& each) { return each.place.step == -1 || each.correlation_id == 0; }));
+  EXPECT_TRUE(std::all_of(launches.begin(), launches.end(),
+                          [](const auto& each) { return each.place.step == -1 || each.correlation_id == 0; }));
 }
 
 }  // namespace

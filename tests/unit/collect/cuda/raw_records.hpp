@@ -32,7 +32,8 @@ class RawRecords {
   std::size_t bytes_ = 0;
 };
 
-inline CUpti_ActivityKernel10 raw_kernel(const char* name, std::uint64_t start, std::uint64_t end, std::uint32_t correlation = 1) {
+inline CUpti_ActivityKernel10 raw_kernel(const char* name, std::uint64_t start, std::uint64_t end,
+                                         std::uint32_t correlation = 1) {
   CUpti_ActivityKernel10 record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.name = name;
@@ -46,7 +47,8 @@ inline CUpti_ActivityKernel10 raw_kernel(const char* name, std::uint64_t start, 
   return record;
 }
 
-inline CUpti_ActivityMemcpy6 raw_copy(CUpti_ActivityMemcpyKind kind, std::uint64_t start, std::uint64_t end, std::uint64_t bytes) {
+inline CUpti_ActivityMemcpy6 raw_copy(CUpti_ActivityMemcpyKind kind, std::uint64_t start, std::uint64_t end,
+                                      std::uint64_t bytes) {
   CUpti_ActivityMemcpy6 record{};
   record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
   record.copyKind = static_cast<std::uint8_t>(kind);

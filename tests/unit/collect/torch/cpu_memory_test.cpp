@@ -157,13 +157,14 @@ TEST_F(TorchCpuMemoryTest, StacksLeadFromTheAllocatorToTheCaller) {
   ASSERT_GT(frames.size(), 3u);
   EXPECT_EQ(memory.frames[frames[0]].module, "libtorch_cpu.so") << "the collector's own frames are left out";
   const auto names = [&](const std::string& function) {
-    return std::count_if(frames.begin(), frames.end(),
-                         [&](std::uint32_t frame) { return memory.frames[frame].function.find(function) != std::string::npos; });
+    return std::count_if(frames.begin(), frames.end(), [&](std::uint32_t frame) {
+      return memory.frames[frame].function.find(function) != std::string::npos;
+    });
   };
   EXPECT_GE(names("at::detail::empty_cpu(c10::ArrayRef<long>, "), 1) << "the name is demangled";
   EXPECT_GE(names("at::_ops::empty_memory_format::call"), 1);
-  EXPECT_TRUE(
-      std::any_of(frames.begin(), frames.end(), [&](std::uint32_t frame) { return memory.frames[frame].module == "unit_collect_torch"; }));
+  EXPECT_TRUE(std::any_of(frames.begin(), frames.end(),
+                          [&](std::uint32_t frame) { return memory.frames[frame].module == "unit_collect_torch"; }));
 }
 
 TEST_F(TorchCpuMemoryTest, WithoutStacksThereAreNone) {
@@ -207,9 +208,9 @@ TEST_F(TorchCpuMemoryTest, AStepOfTrainingEndsWhereItBegan) {
   const event::PassRecord record = disarm();
   ASSERT_FALSE(record.memory_trace.events.empty());
   EXPECT_EQ(record.memory_trace.events.back().after.allocated_bytes, 0);
-  EXPECT_TRUE(std::any_of(record.memory_trace.events.begin(), record.memory_trace.events.end(), [](const MemoryEvent& each) {
-    return each.place.node.sequence >= 0;
-  })) << "blocks of the backward pass know their node";
+  EXPECT_TRUE(std::any_of(record.memory_trace.events.begin(), record.memory_trace.events.end(),
+                          [](const MemoryEvent& each) { return each.place.node.sequence >= 0; }))
+      << "blocks of the backward pass know their node";
 }
 
 }  // namespace

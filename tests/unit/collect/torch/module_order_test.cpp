@@ -59,7 +59,8 @@ TEST_F(TorchModuleTest, ACollectorThatGoesLeavesNothing) {
 }
 
 TEST_F(TorchModuleTest, OnlyOneOfTwoCollectorsCanBeArmed) {
-  const auto second = load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_torch.so").make();
+  const auto second =
+      load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_torch.so").make();
   arm(Pass::kOps);
   EXPECT_THROW(second->arm(setting_), std::logic_error);
   torch::empty({3});
@@ -85,7 +86,9 @@ TEST_F(TorchModuleTest, AnAllocatorThatSomebodyElsePutInPlaceStays) {
     explicit Other(c10::Allocator* behind) : behind_(behind) {}
     c10::DataPtr allocate(std::size_t bytes) override { return behind_->allocate(bytes); }
     c10::DeleterFnPtr raw_deleter() const override { return behind_->raw_deleter(); }
-    void copy_data(void* to, const void* from, std::size_t bytes) const override { behind_->copy_data(to, from, bytes); }
+    void copy_data(void* to, const void* from, std::size_t bytes) const override {
+      behind_->copy_data(to, from, bytes);
+    }
     c10::Allocator* behind_;
   };
   arm(Pass::kMemory);

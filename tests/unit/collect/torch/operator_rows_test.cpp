@@ -37,7 +37,8 @@ TEST(OperatorRows, RowsOfManyChunksAndThreadsAreAllThere) {
     threads.emplace_back([&rows, thread] {
       RowWriter writer;
       writer.begin(rows, thread);
-      for (std::int64_t i = 0; i < kRows; ++i) ASSERT_NE(put(writer, thread * kRows + i, "name " + std::to_string(i % 1000)), nullptr);
+      for (std::int64_t i = 0; i < kRows; ++i)
+        ASSERT_NE(put(writer, thread * kRows + i, "name " + std::to_string(i % 1000)), nullptr);
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(rows.published(), kThreads * kRows);

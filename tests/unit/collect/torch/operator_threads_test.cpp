@@ -22,7 +22,9 @@ using testing::HasSubstr;
 
 class TorchOperatorThreadsTest : public TorchTest {
  protected:
-  static std::string name_of(const event::PassRecord& record, const Operator& op) { return record.trace.texts.text(op.name); }
+  static std::string name_of(const event::PassRecord& record, const Operator& op) {
+    return record.trace.texts.text(op.name);
+  }
   static std::size_t count(const event::PassRecord& record, const std::string& name) {
     std::size_t found = 0;
     for (const Operator& op : record.trace.operators) found += name_of(record, op) == name;

@@ -26,8 +26,9 @@ class TorchOperatorsTest : public TorchTest {
     return found;
   }
   static std::int64_t number_of(const event::PassRecord& record, const Operator& op) {
-    const auto found = std::find_if(record.trace.operators.begin(), record.trace.operators.end(),
-                                    [&](const Operator& each) { return each.start_ns == op.start_ns && each.name == op.name; });
+    const auto found =
+        std::find_if(record.trace.operators.begin(), record.trace.operators.end(),
+                     [&](const Operator& each) { return each.start_ns == op.start_ns && each.name == op.name; });
     return found - record.trace.operators.begin();
   }
 };
@@ -39,7 +40,8 @@ TEST_F(TorchOperatorsTest, AreNamedRightlyWhereTheNameOfAnotherLayThatIsGone) {
   for (int i = 0; i < kOperators; ++i) {
     torch::Library library(torch::Library::DEF, "kymo_test", std::nullopt, __FILE__, __LINE__);
     library.def(name(i).c_str(), [] { return std::int64_t{1}; });
-    const auto found = c10::Dispatcher::singleton().findSchemaOrThrow(("kymo_test::" + name(i)).c_str(), "").typed<std::int64_t()>();
+    const auto found =
+        c10::Dispatcher::singleton().findSchemaOrThrow(("kymo_test::" + name(i)).c_str(), "").typed<std::int64_t()>();
     for (int call = 0; call <= i % 3; ++call) found.call();
   }
   const event::PassRecord record = disarm();
@@ -73,7 +75,8 @@ TEST_F(TorchOperatorsTest, AForwardOperatorSharesItsNumberWithItsBackwardNode) {
     EXPECT_EQ(accumulated.place.node.sequence, -1);
   }
   EXPECT_EQ(named(record, "torch::autograd::AccumulateGrad").size(), 2u);
-  for (const Operator& op : record.trace.operators) EXPECT_THAT(record.trace.texts.text(op.name), Not(HasSubstr("engine")));
+  for (const Operator& op : record.trace.operators)
+    EXPECT_THAT(record.trace.texts.text(op.name), Not(HasSubstr("engine")));
 }
 
 TEST_F(TorchOperatorsTest, AddingUpGradientsBelongsToTheNodeThatGaveThem) {
@@ -208,7 +211,9 @@ TEST_F(TorchOperatorsTest, ACallThatIsOpenAtTheEndHasNoEnd) {
 
 TEST_F(TorchOperatorsTest, UserScopesAreNotOperators) {
   arm(Pass::kOps);
-  { RECORD_USER_SCOPE("mine"); }
+  {
+    RECORD_USER_SCOPE("mine");
+  }
   EXPECT_TRUE(disarm().trace.operators.empty());
 }
 
@@ -221,7 +226,8 @@ TEST_F(TorchOperatorsTest, WhatGoesBeyondTheBoundIsCounted) {
   ASSERT_EQ(record.losses.size(), 1u);
   EXPECT_EQ(record.losses[0].source, "kymo_torch");
   EXPECT_GT(record.trace.operators.size(), 0u);
-  EXPECT_EQ(record.losses[0].count + static_cast<std::int64_t>(record.trace.operators.size()), 1000 + 3) << "ones, empty, fill_";
+  EXPECT_EQ(record.losses[0].count + static_cast<std::int64_t>(record.trace.operators.size()), 1000 + 3)
+      << "ones, empty, fill_";
   EXPECT_THAT(record.losses[0].detail, HasSubstr("operator calls"));
 }
 

@@ -26,7 +26,8 @@ class TorchTest : public testing::Test {
     standpoint_.this_thread = &tell_standing;
     standpoint_.step = 7;
     standpoint_.phase = 2;
-    collector_ = load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_torch.so").make();
+    collector_ =
+        load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_torch.so").make();
   }
 
   void arm(measure::Pass pass) {

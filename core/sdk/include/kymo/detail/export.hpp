@@ -25,7 +25,8 @@ class WorkloadTable {
     const auto& parameters = descriptor_.parameters();
     choices_.resize(parameters.size());
     axes_.resize(parameters.size());
-    for (std::size_t i = 0; i < parameters.size(); ++i) parameters_.push_back(describe(parameters[i], choices_[i], axes_[i]));
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      parameters_.push_back(describe(parameters[i], choices_[i], axes_[i]));
   }
   WorkloadTable(const WorkloadTable&) = delete;
 
@@ -54,7 +55,8 @@ class WorkloadTable {
   const Descriptor& descriptor() const { return descriptor_; }
 
  private:
-  static kymo_parameter describe(const Parameter& from, std::vector<const char*>& choices, std::vector<const char*>& axis) {
+  static kymo_parameter describe(const Parameter& from, std::vector<const char*>& choices,
+                                 std::vector<const char*>& axis) {
     for (const std::string& choice : from.choices) choices.push_back(choice.c_str());
     for (const std::string& value : from.axis) axis.push_back(value.c_str());
     kymo_parameter to{};
@@ -93,7 +95,8 @@ struct PluginTable {
 template <typename W>
 void add_workload(PluginTable& table) {
   static_assert(std::is_base_of_v<Workload, W>, "a workload derives from kymo::Workload");
-  static_assert(std::is_convertible_v<decltype(W::describe()), Descriptor>, "a workload has: static kymo::Descriptor describe()");
+  static_assert(std::is_convertible_v<decltype(W::describe()), Descriptor>,
+                "a workload has: static kymo::Descriptor describe()");
   static_assert(std::is_default_constructible_v<W> || std::is_constructible_v<W, Context&>,
                 "a workload has a constructor without arguments, or one that takes kymo::Context&");
   table.workloads.push_back(std::make_unique<WorkloadTable>(W::describe()));
@@ -102,31 +105,34 @@ void add_workload(PluginTable& table) {
 
 /// Hidden, so that two plugins with classes of the same name never share the table.
 template <typename... Ws>
-struct [[gnu::visibility("hidden")]] Exported{static PluginTable * &table(){static PluginTable * made = nullptr;
-return made;
-}  // namespace kymo::detail
-static std::uint32_t count() noexcept { return static_cast<std::uint32_t>(table()->workloads.size()); }
-static const kymo_workload* at(std::uint32_t index) noexcept { return index < count() ? table()->workloads[index]->table() : nullptr; }
-static const void* extension(const char*) noexcept { return nullptr; }
-
-static const kymo_plugin* make() {
-  auto fresh = std::make_unique<PluginTable>();
-  (add_workload<Ws>(*fresh), ...);
-  const auto& first = fresh->workloads.front()->descriptor();
-  fresh->name = *KYMO_PLUGIN_NAME ? KYMO_PLUGIN_NAME : first.name();
-  std::string_view framework = KYMO_PLUGIN_FRAMEWORK;
-  for (const auto& each : fresh->workloads) {
-    // A stated framework that the file was not built with: the host compares with the note and says so.
-    if (framework.empty() && each->descriptor().framework()) framework = "libtorch";
+struct [[gnu::visibility("hidden")]] Exported {
+  static PluginTable*& table() {
+    static PluginTable* made = nullptr;
+    return made;
+  }  // namespace kymo::detail
+  static std::uint32_t count() noexcept { return static_cast<std::uint32_t>(table()->workloads.size()); }
+  static const kymo_workload* at(std::uint32_t index) noexcept {
+    return index < count() ? table()->workloads[index]->table() : nullptr;
   }
-  fresh->plugin = {sizeof(kymo_plugin), KYMO_ABI_MAJOR,   KYMO_ABI_MINOR, fresh->name.c_str(),
-                   KYMO_PLUGIN_VERSION, framework.data(), &count,         &at,
-                   &extension};
-  table() = fresh.release();
-  return &table()->plugin;
-}
-}
-;
+  static const void* extension(const char*) noexcept { return nullptr; }
+
+  static const kymo_plugin* make() {
+    auto fresh = std::make_unique<PluginTable>();
+    (add_workload<Ws>(*fresh), ...);
+    const auto& first = fresh->workloads.front()->descriptor();
+    fresh->name = *KYMO_PLUGIN_NAME ? KYMO_PLUGIN_NAME : first.name();
+    std::string_view framework = KYMO_PLUGIN_FRAMEWORK;
+    for (const auto& each : fresh->workloads) {
+      // A stated framework that the file was not built with: the host compares with the note and says so.
+      if (framework.empty() && each->descriptor().framework()) framework = "libtorch";
+    }
+    fresh->plugin = {sizeof(kymo_plugin), KYMO_ABI_MAJOR,   KYMO_ABI_MINOR, fresh->name.c_str(),
+                     KYMO_PLUGIN_VERSION, framework.data(), &count,         &at,
+                     &extension};
+    table() = fresh.release();
+    return &table()->plugin;
+  }
+};
 
 /// The body of kymo_plugin_v1; NULL, with the reason on stderr, if describe() throws.
 template <typename... Ws>

@@ -34,7 +34,8 @@ inline std::string name_of_current_exception() {
   if (!type) return "an unknown value was thrown";
   int status = 0;
   char* readable = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
-  std::string text = "a value of type '" + std::string(status == 0 && readable ? readable : type->name()) + "' was thrown";
+  std::string text =
+      "a value of type '" + std::string(status == 0 && readable ? readable : type->name()) + "' was thrown";
   std::free(readable);
   return text;
 }
@@ -55,8 +56,9 @@ kymo_status guarded(const Context& context, Body&& body) noexcept {
   } catch (const std::bad_alloc&) {
     return report(context, KYMO_OUT_OF_MEMORY, "std::bad_alloc: host memory could not be allocated");
   } catch (const std::exception& error) {
-    return report(context, is_out_of_memory(abi::__cxa_current_exception_type(), error.what()) ? KYMO_OUT_OF_MEMORY : KYMO_FAILED,
-                  error.what());
+    return report(
+        context, is_out_of_memory(abi::__cxa_current_exception_type(), error.what()) ? KYMO_OUT_OF_MEMORY : KYMO_FAILED,
+        error.what());
   } catch (...) {
     return report(context, KYMO_FAILED, name_of_current_exception().c_str());
   }
@@ -75,8 +77,9 @@ inline void publish(Instance& self, kymo_verification* out) {
   if (self.verification.checks().empty()) self.verification = Verification::unavailable("verify() made no check");
   self.checks.clear();
   for (const Check& check : self.verification.checks()) {
-    self.checks.push_back({sizeof(kymo_check), static_cast<std::uint32_t>(check.outcome), check.name.c_str(), check.reference.c_str(),
-                           check.detail.c_str(), check.deviation.max_abs, check.deviation.max_rel, check.tolerance});
+    self.checks.push_back({sizeof(kymo_check), static_cast<std::uint32_t>(check.outcome), check.name.c_str(),
+                           check.reference.c_str(), check.detail.c_str(), check.deviation.max_abs,
+                           check.deviation.max_rel, check.tolerance});
   }
   out->check_count = static_cast<std::uint32_t>(self.checks.size());
   out->checks = self.checks.data();
@@ -123,7 +126,8 @@ inline void destroy(void* instance) noexcept {
   if (!self) return;
   const Context context = self->context;
   const auto complain = [&](const std::string& what) {
-    if (context.host()->log) context.host()->log(context.handle(), KYMO_LOG_ERROR, ("the workload's destructor threw: " + what).c_str());
+    if (context.host()->log)
+      context.host()->log(context.handle(), KYMO_LOG_ERROR, ("the workload's destructor threw: " + what).c_str());
   };
   try {
     delete self->workload;

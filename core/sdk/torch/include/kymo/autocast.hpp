@@ -5,8 +5,9 @@
 
 namespace kymo::libtorch {
 
-/// Automatic mixed precision on one device kind and this thread, from here to the end of the object. Guards nest. The copies of weights
-/// that autocast keeps are dropped when the outermost ends: an update of the weights would make them stale.
+/// Automatic mixed precision on one device kind and this thread, from here to the end of the object. Guards nest. The
+/// copies of weights that autocast keeps are dropped when the outermost ends: an update of the weights would make them
+/// stale.
 class Autocast {
  public:
   Autocast(at::DeviceType device, at::ScalarType dtype, bool enabled = true)

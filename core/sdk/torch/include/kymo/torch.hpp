@@ -16,11 +16,12 @@
 #include <string_view>
 #include <vector>
 
-/// Glue between a workload and LibTorch. Needs no CUDA header: what is particular to a device goes through LibTorch's own device guard.
+/// Glue between a workload and LibTorch. Needs no CUDA header: what is particular to a device goes through LibTorch's
+/// own device guard.
 namespace kymo::libtorch {
 
-/// The device that the host chose for this rank, made LibTorch's current one; before anything is computed. Throws c10::Error if LibTorch
-/// cannot use it.
+/// The device that the host chose for this rank, made LibTorch's current one; before anything is computed. Throws
+/// c10::Error if LibTorch cannot use it.
 inline at::Device select_device(const Context& ctx) {
   settle_vector_functions();
   if (!ctx.is_cuda()) return at::Device(at::kCPU);
@@ -48,7 +49,8 @@ inline at::ScalarType dtype(std::string_view name) {
   if (name == "bf16") return at::kBFloat16;
   if (name == "fp16") return at::kHalf;
   if (name == "fp64") return at::kDouble;
-  throw std::invalid_argument("there is no element type '" + std::string(name) + "': it is one of fp32, bf16, fp16, fp64");
+  throw std::invalid_argument("there is no element type '" + std::string(name) +
+                              "': it is one of fp32, bf16, fp16, fp64");
 }
 
 /// Seeds the generators of all devices.

@@ -6,17 +6,18 @@
 
 namespace kymo::libtorch {
 
-/// On a CPU LibTorch leaves functions of contiguous floats and doubles to MKL, which chooses a kernel for each at its first call; where
-/// several threads make that call together, one of them may run the least accurate kernel for its part, once: relative errors of 1e-4
-/// (github.com/pytorch/pytorch/issues/188792). So one thread takes each of one number first. Any thread; after the first call it costs
-/// nothing.
+/// On a CPU LibTorch leaves functions of contiguous floats and doubles to MKL, which chooses a kernel for each at its
+/// first call; where several threads make that call together, one of them may run the least accurate kernel for its
+/// part, once: relative errors of 1e-4 (github.com/pytorch/pytorch/issues/188792). So one thread takes each of one
+/// number first. Any thread; after the first call it costs nothing.
 inline void settle_vector_functions() {
   using Function = at::Tensor& (at::Tensor::*)() const;
   // What ATen/cpu/vml.h leaves to MKL.
   static constexpr Function kFunctions[] = {
-      &at::Tensor::acos_,   &at::Tensor::asin_, &at::Tensor::atan_, &at::Tensor::cos_,   &at::Tensor::erf_,  &at::Tensor::erfc_,
-      &at::Tensor::erfinv_, &at::Tensor::exp_,  &at::Tensor::log_,  &at::Tensor::log10_, &at::Tensor::log2_, &at::Tensor::sin_,
-      &at::Tensor::sqrt_,   &at::Tensor::tan_,  &at::Tensor::tanh_, &at::Tensor::trunc_,
+      &at::Tensor::acos_, &at::Tensor::asin_,  &at::Tensor::atan_,   &at::Tensor::cos_,
+      &at::Tensor::erf_,  &at::Tensor::erfc_,  &at::Tensor::erfinv_, &at::Tensor::exp_,
+      &at::Tensor::log_,  &at::Tensor::log10_, &at::Tensor::log2_,   &at::Tensor::sin_,
+      &at::Tensor::sqrt_, &at::Tensor::tan_,   &at::Tensor::tanh_,   &at::Tensor::trunc_,
   };
   [[maybe_unused]] static const bool settled = [] {
     for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
