@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every #include goes along the arrows between the rooms of the house: base <- event <- {measure, analysis, collect, store} <- host,
-abi <- sdk <- plugins, and that each outside library is included only where it belongs."""
+"""Checks that every #include goes along the arrows between the rooms of the house, and that each outside library is
+included only where it belongs: base <- event <- {measure, analysis, collect, store} <- host; abi <- sdk <- plugins."""
 
 import re
 import sys
@@ -72,7 +72,8 @@ def problems_of(path):
             and first != room
             and first not in MAY_INCLUDE[room]
         ):
-            yield f'{relative}: room {room} may not include "{header}"; it may include {", ".join(sorted(MAY_INCLUDE[room])) or "no other room"}'
+            allowed = ", ".join(sorted(MAY_INCLUDE[room])) or "no other room"
+            yield f'{relative}: room {room} may not include "{header}"; it may include {allowed}'
 
 
 def main():

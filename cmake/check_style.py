@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what the compiler and clang-format do not: licence lines, lengths, names that say nothing, and notes to self."""
+"""Checks what the compiler and the formatters do not: licence lines, lengths of files and lines, names that say
+nothing, and notes to self."""
 
 import re
 import sys

@@ -35,7 +35,8 @@ EXIT_CODES = """## Exit codes
 | 0 | done; every run is ok, skipped or out of memory |
 | 1 | the tool itself could not go on |
 | 2 | the command line asks for something that cannot be; nothing was done |
-| 3 | some run failed (with `--fail-on-oom` also one that was out of memory), or, with `compare --fail-on-slower`, a case is slower |
+| 3 | some run failed (with `--fail-on-oom` also one that was out of memory), or, with `compare --fail-on-slower`, \
+a case is slower |
 | 130, 143 | ended by SIGINT or SIGTERM; what was measured is stored |
 
 Tables go to standard output; progress, logs and errors go to standard error, each error in one line.

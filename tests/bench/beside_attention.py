@@ -4,10 +4,11 @@
 
   beside_attention.py libkymo_ops.so [--grids wide,leader,widths,fp32,single] [--seconds 1.0] [--csv FILE]
 
-All take turns, call by call of one round, because what ran just before sets the GPU's power and clock; each figure is the median of the
-rounds, between CUDA events. Several calls stand between two events where one is short, and the GPU is kept busy while the host queues them,
-or the one: what is timed is the device, not the host's dispatching. Everything goes through autograd, as in training.
-Prints CSV; `ratio` is the best peer's time over the row's: in kymo's rows, above 1 where kymo is faster. Ends with 1 if a result of kymo's is wrong.
+All take turns, call by call of one round, because what ran just before sets the GPU's power and clock; each figure is
+the median of the rounds, between CUDA events. Several calls stand between two events where one is short, and the GPU is
+kept busy while the host queues them, or the one: what is timed is the device, not the host's dispatching. Everything
+goes through autograd, as in training. Prints CSV; `ratio` is the best peer's time over the row's: in kymo's rows, above
+1 where kymo is faster. Ends with 1 if a result of kymo's is wrong.
 
   wide     bf16, d 128 and 64, hidden size 2048, 16384 tokens in all, 512 to 16384 of them in a sequence
   leader   16 heads x 16384 x 64, causal, bf16, forward and backward together below 4.0 ms
@@ -120,14 +121,14 @@ def contenders(shape):
 
 
 def disagreement(found, element):
-    """What of kymo's differs from the last peer's by more than a few roundings, as one text; rows of softmax weights are about 1 in size."""
+    """What of kymo's differs from the last peer's by more than a few roundings, as one text; rows of softmax weights
+    are about 1 in size."""
     if len(found) < 2:
         return ""
     allowed = {BF16: 3e-2, FP16: 6e-3, FP32: 1e-4}[element]
     mine, peer = ((one.output, *one.gradients) for one in (found[0], found[-1]))
-    errors = {
-        name: ((a - b).abs().max() / b.abs().max()).item() for name, a, b in zip(("o", "dq", "dk", "dv"), mine, peer)
-    }
+    names = ("o", "dq", "dk", "dv")
+    errors = {name: ((a - b).abs().max() / b.abs().max()).item() for name, a, b in zip(names, mine, peer, strict=True)}
     return ", ".join(
         f"{name} is {error:.1e} off {found[-1].name}'s" for name, error in errors.items() if not error <= allowed
     )
@@ -164,7 +165,7 @@ def rows_of(shape, found):
     forward_flops = 4 * batch * heads * seq * seq * d / (2 if causal else 1)
     medians = {}
     for one in found:
-        times = dict(one.times, both=[a + b for a, b in zip(*one.times.values())])
+        times = dict(one.times, both=[a + b for a, b in zip(*one.times.values(), strict=True)])
         medians[one.name] = {name: (statistics.median(taken), min(taken)) for name, taken in times.items()}
     for name, factor in (("forward", 1), ("backward", 2.5), ("both", 3.5)):
         best = min((of[name][0] for peer, of in medians.items() if peer != "kymo"), default=None)

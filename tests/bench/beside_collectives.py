@@ -4,8 +4,9 @@
 
   beside_collectives.py KYMO NCCL_LOOP [--ranks 2] [--sizes 1024,1048576] [--rounds 3] [--own-stream] [--csv FILE]
 
-Both sides make the same number of calls, one behind the other, between two waits, and a call lasts as long as on its slowest rank. The least
-of the rounds counts (of kymo the least of the rounds' median steps), since what disturbs a round only ever lengthens it.
+Both sides make the same number of calls, one behind the other, between two waits, and a call lasts as long as on its
+slowest rank. The least of the rounds counts (of kymo the least of the rounds' median steps), since what disturbs a
+round only ever lengthens it.
 """
 
 import argparse

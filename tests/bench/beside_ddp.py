@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kymo's data-parallel strategies beside the PyTorch program that a user would otherwise write (peers/ddp.py), on the GPUs of one machine.
+"""kymo's data-parallel strategies beside the PyTorch program that a user would otherwise write (peers/ddp.py), on the
+GPUs of one machine.
 
-  beside_ddp.py KYMO [--size xl] [--context 128] [--batch 2] [--bf16] [--ranks 2] [--buckets 1,10,25,100,1000] [--rounds 2]
+  beside_ddp.py KYMO [--size xl] [--context 128] [--batch 2] [--bf16] [--ranks 2]
+    [--buckets 1,10,25,100,1000] [--rounds 2]
 
-Of each side the best round's mean step counts, since what disturbs a round only ever lengthens it. Prints one CSV row per strategy and
-bucket (MiB), then the bound, max(step without communication, forward + all-reduce + optimizer), and how the best bucketed step compares with
-it and with the best of ddp_torch. The terms of the bound are measured with --sync phase: the forward and optimizer phases of ddp_flat, and
-its phase communication, which is one all-reduce of all gradients. Ends with 1 if the best bucketed step exceeds the bound by more than 3 % or
-is slower than ddp_torch.
+Of each side the best round's mean step counts, since what disturbs a round only ever lengthens it. Prints one CSV row
+per strategy and bucket (MiB), then the bound, max(step without communication, forward + all-reduce + optimizer), and
+how the best bucketed step compares with it and with the best of ddp_torch. The terms of the bound are measured with
+--sync phase: the forward and optimizer phases of ddp_flat, and its phase communication, which is one all-reduce of all
+gradients. Ends with 1 if the best bucketed step exceeds the bound by more than 3 % or is slower than ddp_torch.
 """
 
 import argparse
@@ -19,9 +21,11 @@ import subprocess
 import sys
 import tempfile
 
-# With ranks a step lasts as long as its slowest rank; in the exchange the others wait for that one, so the shortest is the exchange itself.
+# With ranks a step lasts as long as its slowest rank; in the exchange the others wait for that one, so the shortest is
+# the exchange itself.
 SLOWEST = """SELECT run_id, phase, avg(ns) / 1e6 FROM (
-  SELECT run_id, phase, step, CASE phase WHEN 'communication' THEN min(host_ns) ELSE max(host_ns) END AS ns FROM sample WHERE warmup = 0 AND pass = 'time' GROUP BY run_id, phase, step)
+  SELECT run_id, phase, step, CASE phase WHEN 'communication' THEN min(host_ns) ELSE max(host_ns) END AS ns
+  FROM sample WHERE warmup = 0 AND pass = 'time' GROUP BY run_id, phase, step)
 GROUP BY run_id, phase"""
 
 
@@ -73,13 +77,13 @@ BUCKETED = {
 
 
 def kymo_strategies(arguments, buckets):
-    """Step times in ms by strategy and bucket; a bucketed strategy has one row for each way to keep its gradients, and to end with small
-    buckets."""
+    """Step times in ms by strategy and bucket; a bucketed strategy has one row for each way to keep its gradients, and
+    to end with small buckets."""
     axis = "bucket_mb=" + ",".join(buckets)
     found = {}
 
     def note(strategy, runs, labels):
-        for label, run in zip(labels, runs):
+        for label, run in zip(labels, runs, strict=False):  # a call that failed may have made fewer runs
             if run:
                 found[strategy, label] = run["step"]
 
@@ -169,10 +173,12 @@ def main():
     time, (strategy, bucket) = best_bucket(ours, *BUCKETED)
     torch_time, (_, torch_bucket) = best_bucket(ours, "torch")
     print(
-        f"without communication {ours['none', '']:.3f} ms, forward + all-reduce + optimizer {parts:.3f} ms, bound {bound:.3f} ms"
+        f"without communication {ours['none', '']:.3f} ms, forward + all-reduce + optimizer {parts:.3f} ms, "
+        f"bound {bound:.3f} ms"
     )
     print(
-        f"best {strategy} ({bucket} MiB) {time:.3f} ms: {time / bound:.3f} of the bound, {time / torch_time:.3f} of ddp_torch ({torch_bucket} MiB)"
+        f"best {strategy} ({bucket} MiB) {time:.3f} ms: {time / bound:.3f} of the bound, "
+        f"{time / torch_time:.3f} of ddp_torch ({torch_bucket} MiB)"
     )
     return 0 if time <= 1.03 * bound and time < torch_time else 1
 

@@ -4,9 +4,9 @@
 
   beside_ncu.py KYMO [--sizes small,large] [--ncu PROGRAM] [--kernels 10]
 
-Traces transformer_lm (context 256, train), then runs it once more under ncu with clocks and caches left alone, through --wrap, and compares
-the mean duration of the kernels with the largest total among those of at least 20 us. ncu replays each kernel alone, so that what runs
-beside it in the trace is not beside it there. Prints one row per kernel.
+Traces transformer_lm (context 256, train), then runs it once more under ncu with clocks and caches left alone, through
+--wrap, and compares the mean duration of the kernels with the largest total among those of at least 20 us. ncu replays
+each kernel alone, so that what runs beside it in the trace is not beside it there. Prints one row per kernel.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import sys
 import tempfile
 
 SETTING = ["context=256", "batch=4", "mode=train"]
-KERNELS = """SELECT s.text, g.grid_x || ',' || g.grid_y || ',' || g.grid_z, count(*), avg(k.end_ns - k.start_ns) FROM kernel k
-  JOIN string s ON s.string_id = k.name_id JOIN launch_shape g USING (run_id, rank, pass, shape)
+KERNELS = """SELECT s.text, g.grid_x || ',' || g.grid_y || ',' || g.grid_z, count(*), avg(k.end_ns - k.start_ns)
+  FROM kernel k JOIN string s ON s.string_id = k.name_id JOIN launch_shape g USING (run_id, rank, pass, shape)
   WHERE k.step = (SELECT max(step) FROM kernel) GROUP BY 1, 2 HAVING avg(k.end_ns - k.start_ns) >= 20000
   ORDER BY sum(k.end_ns - k.start_ns) DESC"""
 NS_PER = {"ns": 1, "nsecond": 1, "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6}
@@ -55,7 +55,10 @@ def traced(kymo, size, folder):
 def profiled(kymo, size, folder, ncu):
     """Mean duration by kernel and grid over the steps of a time pass under ncu."""
     log = os.path.join(folder, f"{size}.csv")
-    wrap = f"{ncu} --clock-control none --cache-control none --metrics gpu__time_duration.sum --csv --page raw --log-file {log}"
+    wrap = (
+        f"{ncu} --clock-control none --cache-control none --metrics gpu__time_duration.sum --csv --page raw "
+        f"--log-file {log}"
+    )
     run = command(
         kymo,
         size,
@@ -109,7 +112,8 @@ def main():
                 reference = sum(found) / len(found)
                 worst = max(worst, abs(mean / reference - 1))
                 print(
-                    f'{size},{name[:60]},"{grid}",{calls},{mean / 1e3:.2f},{reference / 1e3:.2f},{mean / reference:.4f}',
+                    f'{size},{name[:60]},"{grid}",{calls},{mean / 1e3:.2f},{reference / 1e3:.2f},'
+                    f"{mean / reference:.4f}",
                     flush=True,
                 )
     print(f"largest difference {100 * worst:.1f} %")

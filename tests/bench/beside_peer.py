@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""transformer_lm beside the PyTorch program that a user would otherwise write (peers/transformer.py), on one GPU, in turn.
+"""transformer_lm beside the PyTorch program that a user would otherwise write (peers/transformer.py), on one GPU, in
+turn.
 
   beside_peer.py KYMO [--sizes small,medium] [--contexts 128,256] [--rounds 3] [--autocast] [--csv FILE]
 
-Both wait for the device after each phase (kymo with --sync phase), so both figures are host times of finished work. Of each side the
-best round's mean counts, since what disturbs a round only ever lengthens it; all rounds are written to --csv. Prints one row per size, context and phase.
+Both wait for the device after each phase (kymo with --sync phase), so both figures are host times of finished work. Of
+each side the best round's mean counts, since what disturbs a round only ever lengthens it; all rounds are written to
+--csv. Prints one row per size, context and phase.
 """
 
 import argparse
@@ -36,7 +38,7 @@ def peer_times(size, context, autocast):
     cells = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip().split(",")
     if "OOM" in cells:
         return None
-    return dict(zip(PHASES, (float(cells[i]) for i in (5, 7, 9))))
+    return dict(zip(PHASES, (float(cells[i]) for i in (5, 7, 9)), strict=True))
 
 
 def kymo_times(kymo, size, context, autocast):
@@ -93,7 +95,8 @@ def main():
                 ]
                 if not ours or not theirs:
                     print(
-                        f"{size},{context},{phase},{'OOM' if not ours else min(ours)},{'OOM' if not theirs else min(theirs)},",
+                        f"{size},{context},{phase},{'OOM' if not ours else min(ours)},"
+                        f"{'OOM' if not theirs else min(theirs)},",
                         flush=True,
                     )
                     continue

@@ -4,10 +4,10 @@
 
   step_cost.py BUILD [--torch FOLDER] [--device cpu|cuda] [--rounds 9] [--steps 40] [--workload W] [--set p=v ...]
 
-Runs `kymo run` and the bare loop (tests/bench/bare_loop.cpp) in turn, so that a drift of the machine meets both alike, and compares
-medians of the rounds' medians. Both keep what they free, as a worker does by itself (docs/decisions/0012). A third figure is the time
-from the start of a new worker process to the begin of its step 0, without warm-up, less the time in which the bare loop loads the plugin
-with its libraries; its parts are the stages that the worker marked.
+Runs `kymo run` and the bare loop (tests/bench/bare_loop.cpp) in turn, so that a drift of the machine meets both alike,
+and compares medians of the rounds' medians. Both keep what they free, as a worker does by itself (docs/decisions/0012).
+A third figure is the time from the start of a new worker process to the begin of its step 0, without warm-up, less the
+time in which the bare loop loads the plugin with its libraries; its parts are the stages that the worker marked.
 """
 
 import argparse
@@ -84,7 +84,7 @@ def show_steps(arguments, environment):
         theirs.append(statistics.median(bare(arguments, environment, arguments.warmup, arguments.steps)["steps_ns"]))
         (rows,) = with_kymo(arguments, environment, arguments.warmup, arguments.steps, [STEPS])
         ours.append(statistics.median(row[0] for row in rows))
-    ratio = statistics.median(a / b for a, b in zip(ours, theirs))
+    ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
     print(
         f"step: kymo {statistics.median(ours) / 1e6:.3f} ms, bare loop {statistics.median(theirs) / 1e6:.3f} ms, "
         f"ratio {ratio:.4f} (median of {arguments.rounds} rounds; bound {STEP_BOUND} for steps of 5 ms and more)"
@@ -102,7 +102,8 @@ def show_start(arguments, environment):
             stages.setdefault(name, []).append(lasted_ms)
     median = statistics.median(added)
     print(
-        f"start: {median:.3f} s from the worker's start to its first step beyond loading the plugin, {min(added):.3f} to {max(added):.3f} s "
+        f"start: {median:.3f} s from the worker's start to its first step beyond loading the plugin, "
+        f"{min(added):.3f} to {max(added):.3f} s "
         f"(median of {arguments.rounds} rounds; bound {START_BOUND_S} s)"
     )
     print("stages: " + ", ".join(f"{name} {statistics.median(lasted):.1f} ms" for name, lasted in stages.items()))

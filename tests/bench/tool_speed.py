@@ -32,7 +32,8 @@ def timed(command, calls, **options):
 def show(name, seconds, bound_s):
     median = statistics.median(seconds)
     print(
-        f"{name}: median {1e3 * median:.1f} ms, {1e3 * min(seconds):.1f} to {1e3 * max(seconds):.1f} ms, bound {1e3 * bound_s:.0f} ms"
+        f"{name}: median {1e3 * median:.1f} ms, {1e3 * min(seconds):.1f} to {1e3 * max(seconds):.1f} ms, "
+        f"bound {1e3 * bound_s:.0f} ms"
     )
     return median < bound_s
 
@@ -52,7 +53,8 @@ def multiply_runs(database, wanted):
             renewed["sequence"] = "i"
         values = ", ".join(renewed.get(c, c) for c in columns)
         db.execute(
-            f"WITH RECURSIVE n(i) AS (SELECT {run_id + 1} UNION ALL SELECT i + 1 FROM n WHERE i < {run_id + wanted - 1}) "
+            f"WITH RECURSIVE n(i) AS (SELECT {run_id + 1} "
+            f"UNION ALL SELECT i + 1 FROM n WHERE i < {run_id + wanted - 1}) "
             f"INSERT INTO {table} ({', '.join(columns)}) SELECT {values} FROM {table}, n WHERE run_id = {run_id}"
         )
     db.commit()

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What observing a training step costs, beside torch.profiler on the same model in Python (peers/profiler.py), on one GPU.
+"""What observing a training step costs, beside torch.profiler on the same model in Python (peers/profiler.py), on one
+GPU.
 
-  tracing_cost.py KYMO [--rounds 3] [--steps 200] [--cases "small bf16,large bf16"] [--floor tests/kernel_records.so] [--rows trace,ops]
-    [--turn SECONDS] [--no-peer]
+  tracing_cost.py KYMO [--rounds 3] [--steps 200] [--cases "small bf16,large bf16"] [--floor tests/kernel_records.so]
+    [--rows trace,ops] [--turn SECONDS] [--no-peer]
 
-Each case runs once a round in a process for each row: a time pass, the passes trace and ops, and a time pass with another pass in the
-same call ("time beside trace"). The processes take turns (turns.py), so that whatever else the machine does meets all alike. A ratio is
-the median step of a turn over that of the plain time pass in the same lap; printed are the median of the laps, their quartiles, the
-lowest and highest median of a round, and the ratio of the fastest tenths of all steps, which a busy machine disturbs least. --floor adds
-what LibTorch and CUPTI take before kymo does anything, in time passes (kernel_records.cpp): CUPTI's records of kernels alone, with an
-empty call at each launch, ready for graphs, and with an empty callback at each operator; and with kymo's own log of launches, which is
-the pass trace without scopes and nodes. Kept to a few processors (taskset -c 8-11 tracing_cost.py ...) the steps of a machine that others
-share are shorter and vary less. --rows leaves out all rows but these and the plain one. The first case is bound by launches
-(small, bf16 autocast), large by the GPU, the last replays a CUDA graph.
+Each case runs once a round in a process for each row: a time pass, the passes trace and ops, and a time pass with
+another pass in the same call ("time beside trace"). The processes take turns (turns.py), so that whatever else the
+machine does meets all alike. A ratio is the median step of a turn over that of the plain time pass in the same lap;
+printed are the median of the laps, their quartiles, the lowest and highest median of a round, and the ratio of the
+fastest tenths of all steps, which a busy machine disturbs least. --floor adds what LibTorch and CUPTI take before kymo
+does anything, in time passes (kernel_records.cpp): CUPTI's records of kernels alone, with an empty call at each launch,
+ready for graphs, and with an empty callback at each operator; and with kymo's own log of launches, which is the pass
+trace without scopes and nodes. Kept to a few processors (taskset -c 8-11 tracing_cost.py ...) the steps of a machine
+that others share are shorter and vary less. --rows leaves out all rows but these and the plain one. The first case is
+bound by launches (small, bf16 autocast), large by the GPU, the last replays a CUDA graph.
 """
 
 import argparse
@@ -122,13 +124,15 @@ def print_case(case, rounds, names):
         ratios = [ratio for each in by_round for ratio in each]
         if len(ratios) < 2:
             raise SystemExit(
-                f"{case}, {name}: {len(ratios)} laps of at least {turns.LEAST_STEPS} steps each to compare; ask for more --steps"
+                f"{case}, {name}: {len(ratios)} laps of at least {turns.LEAST_STEPS} steps each to compare; "
+                "ask for more --steps"
             )
         low, middle, high = statistics.quantiles(ratios, n=4)
         medians = [statistics.median(each) for each in by_round if each]
         fast = fastest_tenth(rounds, name) / fastest_tenth(rounds, PLAIN)
         print(
-            f"{case},{name},{statistics.median(plain_ms):.3f},{middle:.4f},{low:.4f},{high:.4f},{min(medians):.4f},{max(medians):.4f},{fast:.4f},{len(ratios)}",
+            f"{case},{name},{statistics.median(plain_ms):.3f},{middle:.4f},{low:.4f},{high:.4f},"
+            f"{min(medians):.4f},{max(medians):.4f},{fast:.4f},{len(ratios)}",
             flush=True,
         )
 

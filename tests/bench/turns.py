@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of kymo that take turns on one machine: all live at the same time, one works while the others are stopped. What the machine does
-meanwhile meets all alike, which runs one after another cannot promise."""
+"""Runs of kymo that take turns on one machine: all live at the same time, one works while the others are stopped. What
+the machine does meanwhile meets all alike, which runs one after another cannot promise."""
 
+import contextlib
 import dataclasses
 import os
 import signal
@@ -24,17 +25,19 @@ class Member:
     database: str
     observed: str  # the pass whose steps count
     process: subprocess.Popen = None
-    errors: object = None  # a file with what it said on stderr
+    errors: object = dataclasses.field(default_factory=tempfile.TemporaryFile)  # what it said on stderr
     started: float = 0  # the worker's process, by the wall clock: its steps count from there
     turns: list = dataclasses.field(default_factory=list)  # (lap, begin, end) by the wall clock
 
 
 def take(members, turn_s):
-    """Runs all to their ends. Returns for each lap {name: steps in milliseconds} of those that have whole steps in it."""
+    """Runs all to their ends. Returns for each lap {name: steps in milliseconds} of those that have whole steps in
+    it."""
     try:
-        lap = 0
-        while any([advance(member, lap, turn_s) for member in members]):
-            lap += 1
+        lap, running = 0, True
+        while running:
+            turns = [advance(member, lap, turn_s) for member in members]  # all of them, not only up to the first True
+            lap, running = lap + 1, any(turns)
     finally:
         for member in members:
             if member.process and member.process.poll() is None:
@@ -45,7 +48,6 @@ def take(members, turn_s):
 def advance(member, lap, turn_s):
     """One turn; False once it has ended."""
     if member.process is None:
-        member.errors = tempfile.TemporaryFile()
         member.process = subprocess.Popen(
             member.command, stdout=subprocess.DEVNULL, stderr=member.errors, env=member.environment
         )
@@ -54,23 +56,23 @@ def advance(member, lap, turn_s):
         return False
     begin = time.time()
     send(member.process.pid, signal.SIGCONT)
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         member.process.wait(timeout=turn_s)
-    except subprocess.TimeoutExpired:
-        pass
     member.turns.append((lap, begin, time.time()))
     if member.process.returncode is None:
         send(member.process.pid, signal.SIGSTOP)
     elif member.process.returncode != 0:
         member.errors.seek(0)
         raise SystemExit(
-            f"{member.name}: {' '.join(member.command)}: exit {member.process.returncode}\n{member.errors.read().decode()}"
+            f"{member.name}: {' '.join(member.command)}: exit {member.process.returncode}\n"
+            f"{member.errors.read().decode()}"
         )
     return True
 
 
 def await_worker(member):
-    """When the worker's process started. It is not stopped before its clock runs, which is once it has loaded its plugin."""
+    """When the worker's process started. It is not stopped before its clock runs, which is once it has loaded its
+    plugin."""
     latest = time.monotonic() + LONGEST_START_S
     while member.process.poll() is None and time.monotonic() < latest:
         for pid in family(member.process.pid):
@@ -140,7 +142,8 @@ def laps_of(members):
                 laps.setdefault(lap, {})[member.name] = whole
         if inside < LEAST_INSIDE * len(steps):
             raise SystemExit(
-                f"{member.name}: {inside} of {len(steps)} steps lie within its turns: the clocks do not agree, or a turn is too short for a step"
+                f"{member.name}: {inside} of {len(steps)} steps lie within its turns: the clocks do not agree, "
+                "or a turn is too short for a step"
             )
     return [laps[lap] for lap in sorted(laps)]
 

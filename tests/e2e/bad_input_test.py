@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An adversarial user: whatever is asked, one line says what is wrong and nothing is written. `--flips N` damages a database N times."""
+"""An adversarial user: whatever is asked, one line says what is wrong and nothing is written. `--flips N` damages a
+database N times."""
 
 import csv
 import hashlib
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import unittest
 
-from kymo_tool import BUILD, KYMO, SAXPY, KymoTest
+from kymo_tool import BUILD, KYMO, KymoTest
 
 PLUGINS = BUILD / "tests" / "plugins"
 PROBE = PLUGINS / "probe.so"
@@ -137,7 +138,8 @@ class BadInputTest(KymoTest):
         )
 
     def refuse(self, *words, says="", codes=(1, 2), **how):
-        """The call must end with one line of printable text that holds `says`, print nothing else, and write nothing."""
+        """The call must end with one line of printable text that holds `says`, print nothing else, and write
+        nothing."""
         before = self.contents()
         done = self.call(*words, **how)
         error = done.stderr.decode()
@@ -321,7 +323,10 @@ class BadInputTest(KymoTest):
         """The call's exit code, its standard error, and the files it left on a disk of this size."""
         disk = self.folder / "disk"
         disk.mkdir(exist_ok=True)
-        script = 'mount -t tmpfs -o size=$0 tmpfs "$1" || exit 99; cd "$1"; shift; "$@"; code=$?; find . -mindepth 1 -printf "%p %s\\n"; exit $code'
+        script = (
+            'mount -t tmpfs -o size=$0 tmpfs "$1" || exit 99; cd "$1"; shift; "$@"; code=$?; '
+            'find . -mindepth 1 -printf "%p %s\\n"; exit $code'
+        )
         user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
         done = subprocess.run(
             ["unshare", *user, "--mount", "sh", "-c", script, size, str(disk), str(KYMO), *map(str, words)],
@@ -357,7 +362,8 @@ class BadInputTest(KymoTest):
 
     def test_hostile_texts_are_harmless(self):
         cases = "".join(
-            f'[[case]]\nname = {json.dumps(text)}\nworkload = {json.dumps(str(PROBE))}\nwarmup = 0\nsteps = 1\npasses = ["time"]\n'
+            f"[[case]]\nname = {json.dumps(text)}\nworkload = {json.dumps(str(PROBE))}\n"
+            'warmup = 0\nsteps = 1\npasses = ["time"]\n'
             f"set = {{ sleep = 1, label = {json.dumps(text)} }}\n"
             for text in HOSTILE
         )
@@ -369,7 +375,10 @@ class BadInputTest(KymoTest):
             self.call("suite", "run", "./s.toml", "--plan", "--json"),
             self.call("suite", "run", "./s.toml", "--resume", "--db", name),
         ]
-        query = "SELECT p.value, r.suite_case, r.label, char(27, 155, 8238) AS \"c\x1b\x9b\" FROM run r JOIN param p USING (run_id) WHERE p.name = 'label'"
+        query = (
+            'SELECT p.value, r.suite_case, r.label, char(27, 155, 8238) AS "c\x1b\x9b" '
+            "FROM run r JOIN param p USING (run_id) WHERE p.name = 'label'"
+        )
         results = {form: self.call("sql", query, "--db", name, *form) for form in ((), ("--json",), ("--csv",))}
         shown += [*results.values(), self.call("merge", "m\x1b[1m.db", name), self.call("merge", "n.db", name)]
         out = "re\x1b[31mport"

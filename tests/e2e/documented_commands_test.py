@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the documentation shows can be done: every `kymo run` and `kymo suite run` can be planned, every query finds its views and columns."""
+"""What the documentation shows can be done: every `kymo run` and `kymo suite run` can be planned, every query finds its
+views and columns."""
 
 import re
 import shlex

@@ -77,7 +77,8 @@ class ExportTest(SharedRunTest):
         return pickle.loads(content)
 
     def check_snapshot(self, snapshot):
-        """Walks back from the end as the viewer does: what is undone must be there. Returns what is left at the beginning, by device."""
+        """Walks back from the end as the viewer does: what is undone must be there. Returns what is left at the
+        beginning, by device."""
         left = {}
         for device, entries in enumerate(snapshot["device_traces"]):
             segments, blocks = {}, {}
@@ -139,7 +140,8 @@ class TrainingStepTest(ExportTest):
         tracks = self.check_nesting(events["X"])
         names = collections.Counter(event["name"] for event in events["X"])
         for step in range(WARMUP + STEPS):
-            # Readers that know steps by the name ProfilerStep#N would leave out kernels without a recorded call, so it is for traces with calls.
+            # Readers that know steps by the name ProfilerStep#N would leave out kernels without a recorded call, so it
+            # is for traces with calls.
             self.assertEqual(names[f"step {step}"], 1, sorted(names)[:5])
         for event in events["X"]:
             self.assertLessEqual({"ts", "dur", "name", "cat", "pid", "tid"}, event.keys(), event)
@@ -157,7 +159,8 @@ class TrainingStepTest(ExportTest):
             for event in events["X"]
             if event["cat"] == "cpu_op"
         )
-        stored = self.rows("""SELECT o.start_ns, o.end_ns - o.start_ns, n.text FROM op o JOIN string n ON n.string_id = o.name_id
+        stored = self.rows("""SELECT o.start_ns, o.end_ns - o.start_ns, n.text
+                              FROM op o JOIN string n ON n.string_id = o.name_id
                               WHERE o.pass = 'ops' ORDER BY 1, 2, 3""")
         self.assertEqual(shown, stored)
 
@@ -231,8 +234,8 @@ class TrainingStepTest(ExportTest):
             connection.close()
         self.assertGreater(len(stored), 0)
         self.assertEqual(len(found) - 1, len(stored), words)
-        for shown, row in zip(found[1:], stored):
-            for text, value in zip(shown, row):
+        for shown, row in zip(found[1:], stored, strict=True):
+            for text, value in zip(shown, row, strict=True):
                 self.assertEqual(
                     float(text) if isinstance(value, float) else text,
                     value if isinstance(value, float) else "" if value is None else str(value),
@@ -253,7 +256,10 @@ class TrainingStepTest(ExportTest):
             "--pass",
             "trace",
         )
-        query = "SELECT n.text, o.start_ns / 1e3 AS start_us, o.parent FROM op o JOIN string n ON n.string_id = o.name_id ORDER BY o.sequence"
+        query = (
+            "SELECT n.text, o.start_ns / 1e3 AS start_us, o.parent "
+            "FROM op o JOIN string n ON n.string_id = o.name_id ORDER BY o.sequence"
+        )
         self.check_csv(query, "--query", query)
         self.check_csv("SELECT * FROM op_summary", "--table", "op_summary")
 
@@ -296,17 +302,19 @@ class GpuTest(ExportTest):
         )
         connection.executemany("INSERT INTO api_call VALUES (1, 0, 'trace', ?, 9002, ?, ?, 4242, ?)", calls)
         connection.execute(
-            "INSERT INTO memcpy VALUES (1, 0, 'trace', 0, 9003, 4096, ?, ?, 7, 999999, 0, NULL, NULL, 'none', NULL, NULL)",
+            "INSERT INTO memcpy "
+            "VALUES (1, 0, 'trace', 0, 9003, 4096, ?, ?, 7, 999999, 0, NULL, NULL, 'none', NULL, NULL)",
             (begin, begin + 20),
         )
 
     def add_memory(self, connection):
-        """A segment with three blocks: one dies at once, one on another stream's say, one not at all; and a segment that is given back."""
+        """A segment with three blocks: one dies at once, one on another stream's say, one not at all; and a segment
+        that is given back."""
         connection.execute("INSERT INTO segment VALUES (1, 0, 'memory', 0, 65536, 2097152, 0, 1000, NULL, NULL)")
         connection.execute("INSERT INTO segment VALUES (1, 0, 'memory', 1, 8388608, 1048576, 3, 1100, 9000, 9)")
         columns = (
-            "sequence, device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, reusable_ns, free_sequence, "
-            "reusable_sequence, stream, thread, step, category, category_from"
+            "sequence, device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, reusable_ns, "
+            "free_sequence, reusable_sequence, stream, thread, step, category, category_from"
         )
         blocks = [
             (2, "cuda", 65536, 100, 512, 2000, 3000, 3000, 4, 5, 0, 0, 0, "workspace", "lifetime"),

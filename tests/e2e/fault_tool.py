@@ -14,7 +14,8 @@ PATIENCE_S = 30
 
 
 def processes_of(mark):
-    """Processes whose environment holds `mark`: whatever a tool that was started with it left, with its children's children."""
+    """Processes whose environment holds `mark`: whatever a tool that was started with it left, with its children's
+    children."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) == os.getpid():
@@ -40,7 +41,8 @@ def wait_until(ready, patience_s=PATIENCE_S):
 
 
 def damage_of(database):
-    """What is wrong with a results database, as texts: broken pages, dangling rows, and runs that say more than they hold."""
+    """What is wrong with a results database, as texts: broken pages, dangling rows, and runs that say more than they
+    hold."""
     connection = sqlite3.connect(database)
     try:
         wrong = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
@@ -48,8 +50,10 @@ def damage_of(database):
         wrong += [
             f"run {row[0]} is ok and lacks samples"
             for row in connection.execute(
-                """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND r.keep <> 'summary' AND r.passes LIKE '%time%' AND r.steps > 0 AND
-               (SELECT count(*) FROM sample s WHERE s.run_id = r.run_id AND s.pass = 'time' AND s.phase = 'step' AND NOT s.warmup)
+                """SELECT r.run_id FROM run r
+               WHERE r.status = 'ok' AND r.keep <> 'summary' AND r.passes LIKE '%time%' AND r.steps > 0 AND
+               (SELECT count(*) FROM sample s
+                WHERE s.run_id = r.run_id AND s.pass = 'time' AND s.phase = 'step' AND NOT s.warmup)
                <> r.steps * r.ranks"""
             )
         ]
@@ -63,16 +67,18 @@ def damage_of(database):
         wrong += [
             f"run {row[0]} is ok and lacks a worker"
             for row in connection.execute(
-                """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND (SELECT count(*) FROM rank k WHERE k.run_id = r.run_id AND k.status = 'ok')
+                """SELECT r.run_id FROM run r WHERE r.status = 'ok' AND
+               (SELECT count(*) FROM rank k WHERE k.run_id = r.run_id AND k.status = 'ok')
                <> r.ranks * (1 + length(r.passes) - length(replace(r.passes, ',', '')))"""
             )
         ]
         wrong += [
             f"run {row[0]} is ok and does not say what pass {row[1]} cost"
             for row in connection.execute(
-                """SELECT k.run_id, k.pass FROM run r JOIN rank k USING (run_id) WHERE r.status = 'ok' AND r.passes LIKE '%time%'
-               AND k.pass IN ('memory', 'trace', 'ops') AND NOT EXISTS
-               (SELECT 1 FROM overhead o WHERE o.run_id = k.run_id AND o.rank = k.rank AND o.pass = k.pass AND o.phase = 'step')"""
+                """SELECT k.run_id, k.pass FROM run r JOIN rank k USING (run_id)
+               WHERE r.status = 'ok' AND r.passes LIKE '%time%' AND k.pass IN ('memory', 'trace', 'ops') AND NOT EXISTS
+               (SELECT 1 FROM overhead o
+                WHERE o.run_id = k.run_id AND o.rank = k.rank AND o.pass = k.pass AND o.phase = 'step')"""
             )
         ]
         wrong += [

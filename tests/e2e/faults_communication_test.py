@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks that communicate, one of which dies, hangs, throws or runs out of memory: the run ends in time, names rank and phase, leaves nothing
-behind, and the next run works. Over Gloo always; over NCCL where KYMO_TEST_GPUS says that there are at least two GPUs."""
+"""Ranks that communicate, one of which dies, hangs, throws or runs out of memory: the run ends in time, names rank and
+phase, leaves nothing behind, and the next run works. Over Gloo always; over NCCL where KYMO_TEST_GPUS says that there
+are at least two GPUs."""
 
 import os
 import time

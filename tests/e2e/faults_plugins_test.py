@@ -129,7 +129,8 @@ class PluginFaultTest(FaultTest):
         run_id, _, _ = self.one("floods_stdout", "--set", "lines=200000", status="ok", code=0)
         for stream in ("stdout", "stderr"):
             size, cut = self.rows(
-                f"SELECT length({stream}), {stream} LIKE '%bytes were cut%' FROM rank WHERE run_id = {run_id} AND pass = 'time'"
+                f"SELECT length({stream}), {stream} LIKE '%bytes were cut%' FROM rank "
+                f"WHERE run_id = {run_id} AND pass = 'time'"
             )[0]
             self.assertLess(size, 70_000)
             self.assertEqual(cut, 1)

@@ -62,8 +62,14 @@ class KeepTest(SharedRunTest):
         self.assertEqual({table: summary[table] for table in FIGURES}, {table: everything[table] for table in FIGURES})
 
     def test_figures_are_the_same(self):
-        calls = "SELECT n.text, t.backward, sum(t.calls) FROM op_total t JOIN string n ON n.string_id = t.name_id GROUP BY n.text, t.backward"
-        peaks = "SELECT step, phase, peak_allocated_bytes, parameter_bytes, gradient_bytes, activation_bytes FROM memory_phase ORDER BY step, phase"
+        calls = (
+            "SELECT n.text, t.backward, sum(t.calls) "
+            "FROM op_total t JOIN string n ON n.string_id = t.name_id GROUP BY n.text, t.backward"
+        )
+        peaks = (
+            "SELECT step, phase, peak_allocated_bytes, parameter_bytes, gradient_bytes, activation_bytes "
+            "FROM memory_phase ORDER BY step, phase"
+        )
         counts = "SELECT phase, clock, count FROM statistic ORDER BY phase, clock"
         costs = "SELECT pass, phase, steps FROM overhead ORDER BY pass, phase"
         for query in (calls, peaks, counts, costs):
@@ -89,11 +95,15 @@ class KeepTest(SharedRunTest):
                 )
             phases = self.of(
                 "one-step",
-                "SELECT n.text FROM range g JOIN string n ON n.string_id = g.name_id WHERE g.pass = ? AND g.kind = 'phase'",
+                "SELECT n.text FROM range g JOIN string n ON n.string_id = g.name_id "
+                "WHERE g.pass = ? AND g.kind = 'phase'",
                 name,
             )
             self.assertEqual([phase for (phase,) in phases], list(PHASES))
-            modules = "SELECT q.module, count(*) FROM range g JOIN scope_path q USING (scope_id) WHERE g.pass = ? AND g.step = ? GROUP BY q.module"
+            modules = (
+                "SELECT q.module, count(*) FROM range g JOIN scope_path q USING (scope_id) "
+                "WHERE g.pass = ? AND g.step = ? GROUP BY q.module"
+            )
             self.assertEqual(self.of("one-step", modules, name, step), self.of("all", modules, name, step))
         for table in ("range", "op"):
             orphans = f"""SELECT c.sequence FROM {table} c WHERE c.parent IS NOT NULL

@@ -3,8 +3,8 @@
 
     KYMO_BUILD=build tests/e2e/kill_sweep.py --rounds 200 [--seed N]
 
-After each kill: no process is left, the database is whole, a run that says ok holds all its samples. After the next start: what was
-running is interrupted.
+After each kill: no process is left, the database is whole, a run that says ok holds all its samples. After the next
+start: what was running is interrupted.
 """
 
 import argparse

@@ -88,7 +88,7 @@ class LaunchTest(KymoTest):
             if result:
                 return result
             time.sleep(0.05)
-        self.fail(f"did not happen within {seconds} s")
+        raise self.failureException(f"did not happen within {seconds} s")
 
     def both_work(self, launch):
         """Waits until both ranks have a worker; shows what the launch said if it ends before."""

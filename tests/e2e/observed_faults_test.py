@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong while a pass observes costs that pass alone: it is said, counted, and what was measured before stays."""
+"""What goes wrong while a pass observes costs that pass alone: it is said, counted, and what was measured before
+stays."""
 
 import os
 import shutil
@@ -265,7 +266,10 @@ class DiskTest(ObservedFaultTest):
     def test_a_disk_that_is_really_full(self):
         disk = self.folder / "disk"
         disk.mkdir()
-        script = 'mount -t tmpfs -o size=$0 tmpfs "$1" || exit 99; cd "$1"; shift; "$@"; code=$?; cp kymo.db "$OLDPWD"; exit $code'
+        script = (
+            'mount -t tmpfs -o size=$0 tmpfs "$1" || exit 99; cd "$1"; shift; "$@"; code=$?; '
+            'cp kymo.db "$OLDPWD"; exit $code'
+        )
         user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
         words = ["run", *CASE, "--warmup", "1", "--steps", "100", "--observed-steps", "100", "--passes", "time,ops"]
         done = subprocess.run(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the memory pass says of a training step on a CPU: every block, the curves, their peaks, and what they are made of."""
+"""What the memory pass says of a training step on a CPU: every block, the curves, their peaks, and what they are made
+of."""
 
 import bisect
 import collections
@@ -10,7 +11,8 @@ from kymo_tool import TRANSFORMER, SharedRunTest
 from small_model import BATCH, CASE, CONTEXT, HEADS, LAYERS, METHOD, PARAMETER_TENSORS, STEPS, WARMUP
 
 CATEGORIES = ("parameter", "gradient", "optimizer_state", "activation", "workspace", "input", "unknown")
-BLOCKS = """SELECT a.*, p.text AS phase, f.text AS free_phase, s.text AS scope, q.module, o.text AS operator FROM allocation a
+BLOCKS = """SELECT a.*, p.text AS phase, f.text AS free_phase, s.text AS scope, q.module, o.text AS operator
+            FROM allocation a
             LEFT JOIN string p ON p.string_id = a.phase_id LEFT JOIN string f ON f.string_id = a.free_phase_id
             LEFT JOIN string s ON s.string_id = a.scope_id LEFT JOIN scope_path q ON q.scope_id = a.scope_id
             LEFT JOIN string o ON o.string_id = a.op_id WHERE a.pass = 'memory' ORDER BY a.sequence"""
@@ -226,7 +228,8 @@ class MemoryTest(SharedRunTest):
             rows = {
                 phase: (begin, end)
                 for phase, begin, end in self.rows(
-                    "SELECT phase, begin_allocated_bytes, end_allocated_bytes FROM memory_phase WHERE pass = 'memory' AND step = ?",
+                    "SELECT phase, begin_allocated_bytes, end_allocated_bytes FROM memory_phase "
+                    "WHERE pass = 'memory' AND step = ?",
                     step,
                 )
             }
@@ -256,7 +259,8 @@ class MemoryTest(SharedRunTest):
         blocks = self.blocks()
         self.assertGreaterEqual(sum(block["stack"] is not None for block in blocks) / len(blocks), 0.99)
         origins = self.rows(
-            "SELECT category, count(*), count(origin), sum(origin LIKE '%transformer%') FROM memory_largest GROUP BY category"
+            "SELECT category, count(*), count(origin), sum(origin LIKE '%transformer%') FROM memory_largest "
+            "GROUP BY category"
         )
         for category, count, with_origin, own in origins:
             if category in ("parameter", "optimizer_state", "input"):

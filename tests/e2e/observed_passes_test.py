@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the observed passes say of a training step on a CPU: ranges, operators, where backward work belongs, and what observing cost."""
+"""What the observed passes say of a training step on a CPU: ranges, operators, where backward work belongs, and what
+observing cost."""
 
 import collections
 import itertools
@@ -9,13 +10,14 @@ import unittest
 from kymo_tool import OBSERVED, PLUGINS, SAXPY, TRANSFORMER, SharedRunTest
 from small_model import ALL_PASSES, CASE, LAYERS, METHOD, MODULES, PARAMETER_TENSORS, PHASES, STEPS, WARMUP
 
-OPS = """SELECT o.sequence, o.parent, n.text AS name, o.backward, o.start_ns, o.end_ns, o.self_ns, o.thread, o.autograd_sequence AS number,
-                o.step, p.text AS phase, s.text AS scope, q.module, o.attribution, h.text AS shapes
+OPS = """SELECT o.sequence, o.parent, n.text AS name, o.backward, o.start_ns, o.end_ns, o.self_ns, o.thread,
+                o.autograd_sequence AS number, o.step, p.text AS phase, s.text AS scope, q.module, o.attribution,
+                h.text AS shapes
          FROM op o JOIN string n ON n.string_id = o.name_id LEFT JOIN string p ON p.string_id = o.phase_id
          LEFT JOIN string s ON s.string_id = o.scope_id LEFT JOIN scope_path q ON q.scope_id = o.scope_id
          LEFT JOIN string h ON h.string_id = o.shapes_id WHERE o.pass = 'ops' ORDER BY o.sequence"""
-RANGES = """SELECT g.sequence, g.parent, g.kind, n.text AS name, s.text AS scope, q.module, q.depth, g.step, p.text AS phase, g.thread,
-                   g.start_ns, g.end_ns
+RANGES = """SELECT g.sequence, g.parent, g.kind, n.text AS name, s.text AS scope, q.module, q.depth, g.step,
+                   p.text AS phase, g.thread, g.start_ns, g.end_ns
             FROM range g JOIN string n ON n.string_id = g.name_id LEFT JOIN string s ON s.string_id = g.scope_id
             LEFT JOIN scope_path q ON q.scope_id = g.scope_id LEFT JOIN string p ON p.string_id = g.phase_id
             WHERE g.pass = ? ORDER BY g.sequence"""
@@ -165,7 +167,7 @@ class TrainingStepTest(SharedRunTest):
         # Of each node the fastest of the steps: one pause of the machine is longer than all of them.
         steps = [[op for op in nodes if op["step"] == step] for step in range(WARMUP, WARMUP + STEPS)]
         shares = collections.Counter()
-        for alike in zip(*steps):
+        for alike in zip(*steps, strict=True):
             self.assertEqual(len({(op["name"], op["scope"]) for op in alike}), 1, alike)
             shares[alike[0]["scope"] is not None] += min(op["end_ns"] - op["start_ns"] for op in alike)
         self.assertGreaterEqual(shares[True] / shares.total(), 0.98)
@@ -215,8 +217,10 @@ class TrainingStepTest(SharedRunTest):
             total = sums[op["phase"], op["scope"], op["name"], op["backward"]]
             for i, value in enumerate((1, op["end_ns"] - op["start_ns"], op["self_ns"])):
                 total[i] += value
-        stored = self.rows("""SELECT p.text, s.text, n.text, t.backward, t.steps, t.calls, t.host_ns, t.self_host_ns, t.kernels, t.device_ns
-                              FROM op_total t JOIN string n ON n.string_id = t.name_id LEFT JOIN string p ON p.string_id = t.phase_id
+        stored = self.rows("""SELECT p.text, s.text, n.text, t.backward, t.steps, t.calls, t.host_ns, t.self_host_ns,
+                                     t.kernels, t.device_ns
+                              FROM op_total t JOIN string n ON n.string_id = t.name_id
+                              LEFT JOIN string p ON p.string_id = t.phase_id
                               LEFT JOIN string s ON s.string_id = t.scope_id WHERE t.pass = 'ops'""")
         self.assertEqual({tuple(row[:4]): list(row[5:8]) for row in stored}, dict(sums))
         self.assertEqual(len(stored), len(sums))
@@ -288,7 +292,8 @@ class TrainingStepTest(SharedRunTest):
     def test_result_is_the_same_model(self):
         """Observing changes nothing of what is computed: every pass reports the same losses."""
         losses = self.rows(
-            """SELECT m.pass, m.value FROM metric m WHERE m.name = 'loss_first' AND m.pass IN ('time', 'memory', 'trace', 'ops')"""
+            """SELECT m.pass, m.value FROM metric m
+               WHERE m.name = 'loss_first' AND m.pass IN ('time', 'memory', 'trace', 'ops')"""
         )
         self.assertEqual(len(losses), 4)
         self.assertEqual(len({value for _, value in losses}), 1, losses)
@@ -307,8 +312,9 @@ class WithoutTorchTest(SharedRunTest):
         for name, rank in itertools.product(OBSERVED, range(2)):
             self.assertEqual(
                 self.rows(
-                    """SELECT g.step, g.kind, n.text, g.parent IS NULL FROM range g JOIN string n ON n.string_id = g.name_id
-                                          WHERE g.pass = ? AND g.rank = ? ORDER BY g.sequence""",
+                    """SELECT g.step, g.kind, n.text, g.parent IS NULL
+                       FROM range g JOIN string n ON n.string_id = g.name_id
+                       WHERE g.pass = ? AND g.rank = ? ORDER BY g.sequence""",
                     name,
                     rank,
                 ),
@@ -338,7 +344,8 @@ class WithoutTorchTest(SharedRunTest):
         for plugin, words in (("raw_valid", []), ("probe", [])):
             self.kymo("run", PLUGINS / f"{plugin}.so", *words, *METHOD, *ALL_PASSES, "--db", f"{plugin}.db")
             found = self.sql(
-                "SELECT r.status, (SELECT count(*) FROM loss) AS losses, (SELECT count(DISTINCT pass) FROM range) AS ranged FROM run r",
+                "SELECT r.status, (SELECT count(*) FROM loss) AS losses, "
+                "(SELECT count(DISTINCT pass) FROM range) AS ranged FROM run r",
                 f"{plugin}.db",
             )
             self.assertEqual(found, [{"status": "ok", "losses": 0, "ranged": 3}], plugin)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A workload with threads of its own: what each of them does belongs to it, although nothing ends on the thread that began it."""
+"""A workload with threads of its own: what each of them does belongs to it, although nothing ends on the thread that
+began it."""
 
 import collections
 import unittest
@@ -41,9 +42,11 @@ class ThreadsTest(SharedRunTest):
     def test_ranges_of_threads(self):
         for name in ("memory", "trace", "ops"):
             ranges = self.records(
-                """SELECT g.sequence, g.parent, g.kind, s.text AS scope, g.step, p.text AS phase, g.thread, g.start_ns, g.end_ns
-                                     FROM range g LEFT JOIN string s ON s.string_id = g.scope_id LEFT JOIN string p ON p.string_id = g.phase_id
-                                     WHERE g.pass = ?""",
+                """SELECT g.sequence, g.parent, g.kind, s.text AS scope, g.step, p.text AS phase, g.thread, g.start_ns,
+                          g.end_ns
+                   FROM range g LEFT JOIN string s ON s.string_id = g.scope_id
+                   LEFT JOIN string p ON p.string_id = g.phase_id
+                   WHERE g.pass = ?""",
                 name,
             )
             places = collections.Counter(
@@ -65,17 +68,22 @@ class ThreadsTest(SharedRunTest):
 
     def test_backward_work_goes_to_the_thread_that_made_its_node(self):
         """Each thread counts its nodes from the same number: only the thread tells them apart."""
-        found = self.rows("""SELECT n.text, s.text, p.text, o.attribution, o.thread FROM op o JOIN string n ON n.string_id = o.name_id
-                             LEFT JOIN string s ON s.string_id = o.scope_id LEFT JOIN string p ON p.string_id = o.phase_id
+        found = self.rows("""SELECT n.text, s.text, p.text, o.attribution, o.thread
+                             FROM op o JOIN string n ON n.string_id = o.name_id
+                             LEFT JOIN string s ON s.string_id = o.scope_id
+                             LEFT JOIN string p ON p.string_id = o.phase_id
                              WHERE o.pass = 'ops' AND o.backward""")
         for k, node in enumerate(BACKWARD):
             places = collections.Counter(row[1:] for row in found if row[0].split("::")[-1] == node)
             self.assertEqual(places, {(f"worker_{k}/forward", "gather", "autograd", 0): STEPS}, node)
 
     def test_blocks_of_threads(self):
-        blocks = self.records("""SELECT a.step, p.text AS phase, s.text AS scope, f.text AS free_phase, a.free_step, a.category, a.category_from, a.thread
-                                 FROM allocation a LEFT JOIN string p ON p.string_id = a.phase_id LEFT JOIN string s ON s.string_id = a.scope_id
-                                 LEFT JOIN string f ON f.string_id = a.free_phase_id WHERE a.pass = 'memory' AND s.text LIKE 'worker%/take'""")
+        blocks = self.records("""SELECT a.step, p.text AS phase, s.text AS scope, f.text AS free_phase, a.free_step,
+                                        a.category, a.category_from, a.thread
+                                 FROM allocation a LEFT JOIN string p ON p.string_id = a.phase_id
+                                 LEFT JOIN string s ON s.string_id = a.scope_id
+                                 LEFT JOIN string f ON f.string_id = a.free_phase_id
+                                 WHERE a.pass = 'memory' AND s.text LIKE 'worker%/take'""")
         self.assertEqual(len(blocks), STEPS * THREADS * BLOCKS)
         left = [block for block in blocks if block["category_from"] == "tag"]
         self.assertEqual(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sharded optimizer on several CPU ranks: it trains as one process does, and each rank holds its part of the state."""
+"""The sharded optimizer on several CPU ranks: it trains as one process does, and each rank holds its part of the
+state."""
 
 import unittest
 
@@ -29,8 +30,9 @@ class ShardedTest(KymoTest):
     def state_bytes(self):
         """Of each rank, at the peak of its measured steps."""
         found = self.rows(
-            "SELECT rank, max(optimizer_state_bytes) FROM memory_phase WHERE pass = 'memory' AND phase = 'step' AND step >= 0 "
-            "AND NOT warmup GROUP BY rank ORDER BY rank"
+            "SELECT rank, max(optimizer_state_bytes) FROM memory_phase "
+            "WHERE pass = 'memory' AND phase = 'step' AND step >= 0 AND NOT warmup "
+            "GROUP BY rank ORDER BY rank"
         )
         self.assertEqual([rank for rank, _ in found], list(range(len(found))))
         return [size for _, size in found]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kymo under a real Slurm of one node, started for these tests from Debian's slurm-wlm. Needs root and the programs; skipped without them."""
+"""kymo under a real Slurm of one node, started for these tests from Debian's slurm-wlm. Needs root and the programs;
+skipped without them."""
 
 import os
 import shutil
@@ -99,18 +100,17 @@ class Cluster:
         self.until(self.idle, "the node")
 
     def daemon(self, name, *words):
-        log = open(self.folder / f"{name}.out", "wb")
-        self.daemons.append(
-            subprocess.Popen(
-                [program(name), *words],
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+        with open(self.folder / f"{name}.out", "wb") as log:
+            self.daemons.append(
+                subprocess.Popen(
+                    [program(name), *words],
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
             )
-        )
-        log.close()
 
     def idle(self):
         state = subprocess.run(

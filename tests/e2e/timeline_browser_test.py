@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interactive charts of the HTML report in a real browser: what they draw, find and show, with as many rows as they promise to bear."""
+"""The interactive charts of the HTML report in a real browser: what they draw, find and show of very many rows."""
 
 import base64
 import hashlib
@@ -21,11 +21,13 @@ TIMELINE = f"""-- SPDX-License-Identifier: Apache-2.0
 -- caption: Kernels.
 -- empty: None.
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 197999)
-SELECT 'stream ' || (i % 3) AS lane, 5000000 + (i / 3) * 1000 AS start_ns, 5000000 + (i / 3) * 1000 + 800 AS end_ns, 'kernel ' || (i % 50) AS label,
+SELECT 'stream ' || (i % 3) AS lane, 5000000 + (i / 3) * 1000 AS start_ns,
+       5000000 + (i / 3) * 1000 + 800 AS end_ns, 'kernel ' || (i % 50) AS label,
        'class ' || (i % 7) AS class, 'launch ' || i AS detail, 'GPU' AS "group"
 FROM n
 UNION ALL
-SELECT 'phases', 5000000 + i * 33000, 5000000 + (i + 1) * 33000, 'phase ' || i, 'phase', NULL, NULL FROM n WHERE i < {EVENTS - 198_000}
+SELECT 'phases', 5000000 + i * 33000, 5000000 + (i + 1) * 33000, 'phase ' || i, 'phase', NULL, NULL
+FROM n WHERE i < {EVENTS - 198_000}
 """
 
 MEMORY = """-- SPDX-License-Identifier: Apache-2.0
@@ -34,7 +36,9 @@ MEMORY = """-- SPDX-License-Identifier: Apache-2.0
 -- column weights: format="bytes"
 -- column activations: format="bytes"
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49999)
-SELECT i * 1000 AS time_ns, 1073741824 AS weights, CASE WHEN i = 31415 THEN 999999999 ELSE (i % 1000) * 100000 END AS activations FROM n
+SELECT i * 1000 AS time_ns, 1073741824 AS weights,
+       CASE WHEN i = 31415 THEN 999999999 ELSE (i % 1000) * 100000 END AS activations
+FROM n
 """
 
 BANDS = "SELECT 'forward' AS label, 0 AS start, 20000000 AS end UNION ALL SELECT 'backward', 20000000, 50000000"
@@ -42,8 +46,9 @@ BANDS = "SELECT 'forward' AS label, 0 AS start, 20000000 AS end UNION ALL SELECT
 # A thousand weights that stay; the others live 2 ms each, so that about 2,000 of them are alive at once.
 ALLOCATIONS = f"""
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {BLOCKS - 1})
-SELECT i * 1000 AS start_ns, CASE WHEN i < 1000 THEN NULL ELSE i * 1000 + 2000000 END AS end_ns, 4096 * (1 + i % 16) AS bytes,
-       'tensor ' || (i % 100) AS label, CASE WHEN i < 1000 THEN 'weights' ELSE 'activations' END AS category, 'line ' || i AS detail
+SELECT i * 1000 AS start_ns, CASE WHEN i < 1000 THEN NULL ELSE i * 1000 + 2000000 END AS end_ns,
+       4096 * (1 + i % 16) AS bytes, 'tensor ' || (i % 100) AS label,
+       CASE WHEN i < 1000 THEN 'weights' ELSE 'activations' END AS category, 'line ' || i AS detail
 FROM n
 """
 
@@ -65,9 +70,14 @@ blocks = "blocks.sql"
 # What every exercise begins with: input events as a user would cause them, and the time of a frame.
 COMMON = """
 const canvasOf = (view) => view.surface.canvas;
-const press = (view, key, more = {}) => canvasOf(view).dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true, ...more }));
-const at = (view, x, y) => { const box = canvasOf(view).getBoundingClientRect(); return { clientX: box.left + x, clientY: box.top + y, bubbles: true, cancelable: true }; };
-const wheel = (view, deltaY, more = {}) => canvasOf(view).dispatchEvent(new WheelEvent("wheel", { deltaY, ...at(view, 500, 40), ...more }));
+const press = (view, key, more = {}) =>
+  canvasOf(view).dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true, ...more }));
+const at = (view, x, y) => {
+  const box = canvasOf(view).getBoundingClientRect();
+  return { clientX: box.left + x, clientY: box.top + y, bubbles: true, cancelable: true };
+};
+const wheel = (view, deltaY, more = {}) =>
+  canvasOf(view).dispatchEvent(new WheelEvent("wheel", { deltaY, ...at(view, 500, 40), ...more }));
 const pointer = (view, kind, x, y, id = 1) => {
   canvasOf(view).setPointerCapture = () => {};  // there is no real finger to capture
   canvasOf(view).dispatchEvent(new PointerEvent(kind, { pointerId: id, button: 0, ...at(view, x, y) }));
@@ -137,7 +147,8 @@ results.reset = range(view);
 view.toolbar.input.value = "KERNEL 49";
 view.toolbar.input.dispatchEvent(new Event("input"));
 results.found = [view.matches.count, view.toolbar.count.textContent];
-const enter = (more) => view.toolbar.input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", cancelable: true, ...more }));
+const enter = (more) =>
+  view.toolbar.input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", cancelable: true, ...more }));
 enter();
 results.first = [view.match, view.toolbar.count.textContent, drawnTip(), range(view)];
 enter();
@@ -175,8 +186,9 @@ results.value = tip(area);
 area.reset();
 results.blocks = blocks.frame();
 const total = (time) => {
+  const { count, start, end, bytes } = blocks.blocks;
   let sum = 0;
-  for (let i = 0; i < blocks.blocks.count; ++i) if (blocks.blocks.start[i] <= time && time < blocks.blocks.end[i]) sum += blocks.blocks.bytes[i];
+  for (let i = 0; i < count; ++i) if (start[i] <= time && time < end[i]) sum += bytes[i];
   return sum;
 };
 const drawnBytes = (x) => {
@@ -186,7 +198,8 @@ const drawnBytes = (x) => {
   for (let y = 0; y < picture.height; ++y) if (picture.ids[y * picture.width + column] !== -1) ++rows;
   return (rows * blocks.shownBytes()) / picture.height;
 };
-results.heights = [10, 25, 45].map((ms) => [total(ms * 1e6), drawnBytes(blocks.xAt(ms * 1e6)), blocks.shownBytes() / blocks.picture.height]);
+const pixelBytes = () => blocks.shownBytes() / blocks.picture.height;
+results.heights = [10, 25, 45].map((ms) => [total(ms * 1e6), drawnBytes(blocks.xAt(ms * 1e6)), pixelBytes()]);
 blocks.zoomTo(30000000, 30002000);
 blocks.zoomValues(1 / 200);
 blocks.moveTo(0);
@@ -261,7 +274,10 @@ class TimelineBrowserTest(KymoTest):
 
     def exercise(self, script):
         """Runs a script after the page's own, admitted by its hash as the page's own is; returns its `results`."""
-        script = f"{script}\ndocument.body.replaceChildren(Object.assign(document.createElement('pre'), {{ textContent: JSON.stringify(results) }}));"
+        script += """
+const shown = Object.assign(document.createElement('pre'), { textContent: JSON.stringify(results) });
+document.body.replaceChildren(shown);
+"""
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         page = self.page.replace("script-src ", f"script-src 'sha256-{digest}' ", 1).replace(
             "</body>", f"<script>{script}</script></body>"
@@ -280,7 +296,7 @@ class TimelineBrowserTest(KymoTest):
         whole = results["whole"]
         self.assertLessEqual(whole[0], 0)
         self.assertGreaterEqual(whole[1], 66_000_000)
-        # 100 kernels of each stream touch the stretch, and the phases from the one that holds its begin to the one that holds its end.
+        # 100 kernels of each stream touch the stretch, and the phases from the one at its begin to the one at its end.
         self.assertEqual(results["zoomedRange"], [1_000_000, 1_100_000])
         self.assertEqual(results["zoomed"]["bars"], 3 * 101 + 4)
         for fact in ("kernel", "800 ns", "1.050 ms after the first event", "GPU: stream 0", "launch"):
@@ -292,14 +308,18 @@ class TimelineBrowserTest(KymoTest):
         self.assertEqual(results["focusable"], 0)
         self.assertEqual(results["pictureHidden"], "none")
         print(
-            f"\n{EVENTS} events: frame {json.dumps(results['frames'])} ms, while searching {json.dumps(results['framesWhileSearching'])} ms"
+            f"\n{EVENTS} events: frame {json.dumps(results['frames'])} ms, while searching "
+            f"{json.dumps(results['framesWhileSearching'])} ms"
         )
 
     def check_moves(self, results):
         low, high = 1_000_000, 1_100_000
         span = high - low
         self.assertEqual(results["wheelWithoutFocus"], [low, high], "the page keeps its wheel")
-        width = lambda name: results[name][1] - results[name][0]
+
+        def width(name):
+            return results[name][1] - results[name][0]
+
         self.assertLess(width("wheelWithCtrl"), span)
         self.assertGreater(width("wheelWithFocus"), width("wheelWithCtrl"))
         self.assertAlmostEqual(results["right"][0], low + 0.15 * span, delta=1)
@@ -352,7 +372,8 @@ class TimelineBrowserTest(KymoTest):
         self.assertIn("tensor 42", results["next"][1])
         self.assertEqual(results["category"], 1000)
         print(
-            f"\n50000 positions: frame {json.dumps(results['areaFrames'])} ms; {BLOCKS} blocks: frame {json.dumps(results['blockFrames'])} ms"
+            f"\n50000 positions: frame {json.dumps(results['areaFrames'])} ms; {BLOCKS} blocks: "
+            f"frame {json.dumps(results['blockFrames'])} ms"
         )
 
     def test_no_other_script_runs(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kymo under the real torchrun: one process is the supervisor of each rank, and all results are in rank 0's database."""
+"""kymo under the real torchrun: one process is the supervisor of each rank, and all results are in rank 0's
+database."""
 
 import os
 import re
@@ -61,7 +62,7 @@ class ByHandTest(LaunchTest):
             self.rows("SELECT rank, count(*) FROM rank WHERE status = 'ok' GROUP BY rank"), [(0, 12), (1, 12), (2, 12)]
         )
         self.assertEqual(self.rows("SELECT count(*) FROM loss"), [(0,)])
-        self.assertEqual([name for name in os.listdir(self.work)], ["kymo.db"])
+        self.assertEqual(os.listdir(self.work), ["kymo.db"])
 
     def test_nothing_left_to_do(self):
         for expected in (1, 1):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A launch over two machines: two network namespaces joined by a cable, each with a name and clocks of its own. The second machine's clocks
-are hours ahead. Skipped where namespaces are not permitted."""
+"""A launch over two machines: two network namespaces joined by a cable, each with a name and clocks of its own. The
+second machine's clocks are hours ahead. Skipped where namespaces are not permitted."""
 
 import os
 import subprocess
@@ -98,10 +98,11 @@ class TwoMachinesTest(LaunchTest):
             self.rows("SELECT DISTINCT rank, host FROM rank ORDER BY rank"),
             [(0, "machine-a"), (1, "machine-a"), (2, "machine-b")],
         )
-        # An all-reduce cannot end anywhere before it has begun everywhere, if the machines' clocks were put on one line.
+        # An all-reduce cannot end anywhere before it has begun everywhere, if the machines' clocks were put on one
+        # line.
         calls = self.rows(
-            "SELECT count(*), min(transfer_us + error_us), max(error_us) FROM collective_call WHERE operation = 'all_reduce' "
-            "GROUP BY communicator, number"
+            "SELECT count(*), min(transfer_us + error_us), max(error_us) FROM collective_call "
+            "WHERE operation = 'all_reduce' GROUP BY communicator, number"
         )
         self.assertGreaterEqual(len(calls), 4)
         for ranks, early_us, error_us in calls:

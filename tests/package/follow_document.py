@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does what a document tells its reader to do: writes its ```cpp FILE blocks, runs its ```sh blocks in order, in one empty folder.
+"""Does what a document tells its reader to do: writes its ```cpp FILE blocks, runs its ```sh blocks in order, in one
+empty folder.
 
   follow_document.py DOCUMENT KYMO_BINARY
 
-A reader's machine has `kymo` on PATH; here a folder with a link to it takes that place. Fails with the first command that fails.
+A reader's machine has `kymo` on PATH; here a folder with a link to it takes that place. Fails with the first command
+that fails.
 """
 
 import os
@@ -35,7 +37,8 @@ def main():
                 )
                 if result.returncode != 0:
                     print(
-                        f"{document.name}: the reader is told to run this, and it fails with exit code {result.returncode}:\n{content}"
+                        f"{document.name}: the reader is told to run this, and it fails with exit code "
+                        f"{result.returncode}:\n{content}"
                     )
                     return 1
         if followed == 0:

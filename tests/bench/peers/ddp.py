@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python baseline for data parallelism: the strategies that the CS336 assignment asks for, on N GPUs.
-Usage: torchrun --nproc-per-node 2 ddp.py [--size xl] [--context 128] [--batch 2] [--bf16] [--strategies none,naive,flat,overlap,torch:25]
-Prints one CSV row per strategy: peer,strategy,bucket,step_ms,step_std,peak_mib; a bucket in MiB follows `torch` after a colon."""
 
-import argparse, os, statistics as st, time
-import torch, torch.distributed as dist, torch.nn.functional as F
+  torchrun --nproc-per-node 2 ddp.py [--size xl] [--context 128] [--batch 2] [--bf16]
+    [--strategies none,naive,flat,overlap,torch:25]
+
+Prints one CSV row per strategy: peer,strategy,bucket,step_ms,step_std,peak_mib; a bucket in MiB follows `torch` after a
+colon."""
+
+import argparse
+import os
+import statistics as st
+import time
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
 from torch.nn.parallel import DistributedDataParallel
-
 from transformer import LM
 
 
@@ -34,7 +43,7 @@ class Flat(Naive):
         gradients = [p.grad for p in self.parameters]
         flat = _flatten_dense_tensors(gradients)
         dist.all_reduce(flat, op=dist.ReduceOp.AVG)
-        for gradient, mean in zip(gradients, _unflatten_dense_tensors(flat, gradients)):
+        for gradient, mean in zip(gradients, _unflatten_dense_tensors(flat, gradients), strict=True):
             gradient.copy_(mean)
 
 
@@ -121,7 +130,8 @@ def main():
         if dist.get_rank() == 0:
             name, _, bucket = strategy.partition(":")
             print(
-                f"python,{name},{bucket},{st.mean(times):.3f},{st.stdev(times):.3f},{torch.cuda.max_memory_allocated() >> 20}",
+                f"python,{name},{bucket},{st.mean(times):.3f},{st.stdev(times):.3f},"
+                f"{torch.cuda.max_memory_allocated() >> 20}",
                 flush=True,
             )
     dist.destroy_process_group()

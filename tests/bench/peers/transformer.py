@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python baseline that users would otherwise write: a CS336-style Transformer LM, timed
-eagerly (and compiled), forward / backward / optimizer, as the assignment asks.
-Usage: transformer.py [--sizes small,medium] [--ctx 256] [--dtype fp32|bf16] [--compile] [--sdpa]
-Prints one CSV row per size: peer,size,ctx,dtype,mode,fwd_ms,fwd_std,bwd_ms,bwd_std,opt_ms,opt_std,peak_mib_fwd,peak_mib_step"""
+"""The Python baseline that users would otherwise write: a CS336-style Transformer LM, timed eagerly (and compiled),
+forward / backward / optimizer, as the assignment asks.
 
-import argparse, contextlib, math, statistics as st, time
-import torch, torch.nn as nn, torch.nn.functional as F
+  transformer.py [--sizes small,medium] [--ctx 256] [--dtype fp32|bf16] [--compile] [--sdpa]
+
+Prints one CSV row per size:
+peer,size,ctx,dtype,mode,fwd_ms,fwd_std,bwd_ms,bwd_std,opt_ms,opt_std,peak_mib_fwd,peak_mib_step"""
+
+import argparse
+import contextlib
+import math
+import statistics as st
+import time
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
 
 SIZES = {
     "small": (768, 3072, 12, 12),
@@ -52,7 +62,7 @@ class Attn(nn.Module):
 
     def forward(s, x):
         b, t, d = x.shape
-        q, k, v = (l(x).view(b, t, s.h, -1).transpose(1, 2) for l in (s.q, s.k, s.v))
+        q, k, v = (linear(x).view(b, t, s.h, -1).transpose(1, 2) for linear in (s.q, s.k, s.v))
         q, k = s.rope(q), s.rope(k)
         if s.sdpa:
             y = F.scaled_dot_product_attention(q.to(v.dtype), k.to(v.dtype), v, is_causal=True)
@@ -138,7 +148,8 @@ def main():
                     op.append(1e3 * (t3 - t2))
             r = [f"{v:.3f}" for q in (fw, bw, op) for v in (st.mean(q), st.stdev(q))]
             print(
-                f"python,{size},{a.ctx},{a.dtype},{'compile' if a.compile else 'eager'}{'+sdpa' if a.sdpa else ''},{','.join(r)},{pk >> 20},{torch.cuda.max_memory_allocated() >> 20}",
+                f"python,{size},{a.ctx},{a.dtype},{'compile' if a.compile else 'eager'}{'+sdpa' if a.sdpa else ''},"
+                f"{','.join(r)},{pk >> 20},{torch.cuda.max_memory_allocated() >> 20}",
                 flush=True,
             )
         except torch.cuda.OutOfMemoryError:

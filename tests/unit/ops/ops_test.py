@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The attention operators from Python: python ops_test.py LIBRARY [DEVICE]. Loads the library, and holds the operators against LibTorch's
-own attention, gradcheck, opcheck, autocast and torch.compile."""
+"""The attention operators from Python: python ops_test.py LIBRARY [DEVICE]. Loads the library, and holds the operators
+against LibTorch's own attention, gradcheck, opcheck, autocast and torch.compile."""
 
 import itertools
 import sys
@@ -54,7 +54,7 @@ class Operators(unittest.TestCase):
             output.backward(gradient)
             expected.backward(gradient)
             self.assert_close(output, expected)
-            for one, other in zip(mine, theirs):
+            for one, other in zip(mine, theirs, strict=True):
                 self.assert_close(one.grad, other.grad, 1e-4)
 
     def test_log_sum_exp(self):
@@ -73,14 +73,17 @@ class Operators(unittest.TestCase):
         for causal, implementation in itertools.product((False, True), IMPLEMENTATIONS):
             for lengths in ((5, 5), (3, 7), (7, 3)):  # the last has rows that see no key if causal
                 tensors = inputs(*lengths, heads=2, key_heads=1, width=8, dtype=torch.float64)
-                function = lambda q, k, v: ops.attention(q, k, v, causal, 0.7, implementation)
+
+                def function(q, k, v, causal=causal, implementation=implementation):
+                    return ops.attention(q, k, v, causal, 0.7, implementation)
+
                 self.assertTrue(torch.autograd.gradcheck(function, tensors))
 
     def test_opcheck(self):
         for causal, implementation in itertools.product((False, True), IMPLEMENTATIONS + ("auto",)):
             query, key, value = inputs(13, 21, heads=4, key_heads=2)
             strided = query.detach().transpose(1, 2).contiguous().transpose(1, 2).requires_grad_()
-            options = dict(causal=causal, implementation=implementation)
+            options = {"causal": causal, "implementation": implementation}
             for tensors in ((query, key, value), (strided, key, value)):
                 torch.library.opcheck(ops.attention.default, tensors, options)
                 torch.library.opcheck(ops.attention_forward.default, tensors, options)
@@ -102,7 +105,7 @@ class Operators(unittest.TestCase):
                 result.backward()
                 expected.backward()
                 self.assertTrue(torch.equal(result, expected), backend)
-                for one, other in zip(mine, theirs):
+                for one, other in zip(mine, theirs, strict=True):
                     self.assertTrue(torch.equal(one.grad, other.grad), backend)
 
     def test_shapes_without_memory(self):
@@ -132,7 +135,7 @@ class Operators(unittest.TestCase):
         again = copies(tensors)
         output.sum().backward()
         ops.attention(*again).sum().backward()
-        for one, other in zip(tensors, again):
+        for one, other in zip(tensors, again, strict=True):
             self.assert_close(one.grad, other.grad)
 
     def test_a_second_derivative_is_refused(self):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A worker that speaks the worker protocol without any of kymo's code: what it does is told by the run's parameters.
 
-`behaviour` says what happens, on rank `on_rank` (-1: on every rank) and in pass `on_pass` (empty: in every pass); elsewhere all is well.
+`behaviour` says what happens, on rank `on_rank` (-1: on every rank) and in pass `on_pass` (empty: in every pass);
+elsewhere all is well.
 """
 
 import argparse
@@ -108,7 +109,8 @@ class Pass:
                 answer = self.barrier()
                 if answer["type"] == "cancel":
                     write_rank_file(self.a, step)
-                    return self.outcome("interrupted", "the run was cancelled", step)
+                    self.outcome("interrupted", "the run was cancelled", step)
+                    return
             if step == 2:
                 special = getattr(self, "do_" + self.behaviour, None)
                 if special and special() == "end":
@@ -189,6 +191,7 @@ class Pass:
         if answer["type"] != "gathered" or answer["payloads"] != expected:
             self.outcome("failed", f"gathered {answer}")
             return "end"
+        return None
 
     def do_lone_barrier(self):
         self.barrier()
@@ -198,6 +201,7 @@ class Pass:
         if not answer["stop"]:
             self.outcome("failed", "rank 0 said stop and nobody heard")
             return "end"
+        return None
 
     def do_slow(self):
         print("slow", flush=True)
@@ -214,6 +218,7 @@ class Pass:
                 write_rank_file(self.a, step)
                 self.outcome("interrupted", "the run was cancelled", step)
                 return "end"
+        return None
 
     def do_grandchild(self):
         child = subprocess.Popen(["sleep", "600"])

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes wgmma.cuh: the warpgroup products (PTX wgmma.mma_async, sm_90a) that the Hopper kernels take, one function each.
+"""Writes wgmma.cuh: one function for each warpgroup product (PTX wgmma.mma_async, sm_90a) that the Hopper kernels take.
 
 write_wgmma.py FILE
 
-An instruction names each of its N / 2 accumulator registers, which neither the preprocessor nor a template can write down.
+An instruction names each of its N / 2 accumulator registers; neither the preprocessor nor a template can write that.
 Wgmma<T, N> multiplies 64 x 16 by 16 x N elements of T into fp32:
-  shared<kTransposeB>        A row by row and B (N rows, or 16 rows when transposed) from shared memory, by descriptors; acc += A B
+  shared<kTransposeB>        A row by row and B (N rows, or 16 rows when transposed) from shared memory, by descriptors;
+                             acc += A B
   shared_first<kTransposeB>  the same, acc = A B: what acc held before is not read
-  registers                  A from registers, in the layout in which 64 x 16 accumulators leave a product; B transposed; acc += A B
+  registers                  A from registers, in the layout in which 64 x 16 accumulators leave a product; B
+                             transposed; acc += A B
 """
 
 import sys
@@ -25,7 +27,8 @@ def function(signature, predicate, count, kind, columns, first_operand, flags):
     return (
         f"  {signature} {{\n"
         f'    asm volatile("{{ .reg .pred p; setp.ne.b32 p, {predicate}, 0;\\n"\n'
-        f'      "wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{kind}.{kind} {{{accumulators}}}, {operands}, p, 1, 1, {flags(count)}; }}\\n"\n'
+        f'      "wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{kind}.{kind} {{{accumulators}}}, '
+        f'{operands}, p, 1, 1, {flags(count)}; }}\\n"\n'
         f"      : {outputs}\n      : {inputs});\n  }}\n"
     )
 
@@ -63,7 +66,8 @@ def wgmma(cpp_type, kind, columns):
 def main():
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         file.write(
-            "// Written by write_wgmma.py.\n#pragma once\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n\n#include <cstdint>\n\n"
+            "// Written by write_wgmma.py.\n#pragma once\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n\n"
+            "#include <cstdint>\n\n"
         )
         file.write("namespace kymo::flash {\ntemplate <class T, int kColumns>\nstruct Wgmma;\n")
         for cpp_type, kind in TYPES:
