@@ -21,7 +21,7 @@ def commands():
     """(document, command) of all lines of shell that plan cases; not of plugins that the reader has yet to build."""
     for document, text in documents():
         for block in re.findall(r"```sh\n(.*?)```", text, re.S):
-            for line in block.splitlines():
+            for line in block.replace("\\\n", "").splitlines():
                 words = shlex.split(line, comments=True) if line.startswith("kymo ") else []
                 if (words[1:2] == ["run"] or words[1:3] == ["suite", "run"]) and not any(
                     word.endswith(".so") for word in words

@@ -89,7 +89,8 @@ class AreaView extends View {
     root.append(legend);
   }
 
-  // The row that each pixel column shows: the one of the highest sum in it, so that no peak is lost. -1 before the first row.
+  // The row that each pixel column shows: the one of the highest sum in it, so that no peak is lost. -1 before the
+  // first row.
   columns() {
     const count = Math.max(1, Math.floor(this.plot.width));
     const chosen = new Int32Array(count).fill(-1);
@@ -207,9 +208,11 @@ function areaViews(root, rows) {
   if (blocks) views.push(new BlocksView(root, rows, range, blocks));
   addHelp(
     root,
-    "Click a chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything. Ctrl with the wheel zooms at once." +
+    "Click a chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything. " +
+      "Ctrl with the wheel zooms at once." +
       (blocks
-        ? " Each band below is one block of memory: the longer it has lived, the lower it lies. Shift with W or S stretches it, dragging moves it up and down, / searches, Enter goes to the next match."
+        ? " Each band below is one block of memory: the longer it has lived, the lower it lies. " +
+          "Shift with W or S stretches it, dragging moves it up and down, / searches, Enter goes to the next match."
         : ""),
   );
   return views;

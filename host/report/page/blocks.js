@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of memory, each a band that sinks when older ones below it die. Drawn pixel column by pixel column, so that the work is bounded
-// by the size of the picture and the number of blocks alive at once, however many lived in all.
+// Blocks of memory, each a band that sinks when older ones below it die. Drawn pixel column by pixel column, so that
+// the work is bounded by the size of the picture and the number of blocks alive at once, however many lived in all.
 
 const BLOCKS_HEIGHT = 400;
 const EMPTY = -1;
@@ -63,8 +63,8 @@ class BlockPicture {
     this.height = height;
     this.ids = new Int32Array(width * height);
   }
-  // Stacks what is alive at each moment, oldest first; blocks below `smallest` bytes go together on top. The picture begins at `lowest`
-  // bytes.
+  // Stacks what is alive at each moment, oldest first; blocks below `smallest` bytes go together on top. The picture
+  // begins at `lowest` bytes.
   fill(blocks, moments, smallest, lowest, bytesPerPixel) {
     Object.assign(this, { smallest, lowest, pixelsPerByte: 1 / bytesPerPixel });
     this.alive = new Int32Array(blocks.count);
@@ -113,7 +113,8 @@ class BlockPicture {
   repeat(column) {
     for (let at = column; at < this.ids.length; at += this.width) this.ids[at] = this.ids[at - 1];
   }
-  // `colourOf(id)` gives packed pixels; a dark line divides bands that are thick enough for one. Row 0 of the ids is the lowest.
+  // `colourOf(id)` gives packed pixels; a dark line divides bands that are thick enough for one. Row 0 of the ids is
+  // the lowest.
   paint(pixels, colourOf, dark) {
     const { width, height, ids } = this;
     for (let y = 0; y < height; ++y) {

@@ -23,7 +23,8 @@ class TimelineView extends View {
     this.addLegend();
     addHelp(
       root,
-      "Click the chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything, / searches, Enter goes to the next match. Ctrl with the wheel zooms at once.",
+      "Click the chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything, / searches, " +
+        "Enter goes to the next match. Ctrl with the wheel zooms at once.",
     );
   }
 

@@ -44,7 +44,8 @@ class Track {
     }
     return best;
   }
-  // `matches(i)` says which bars are found; keeps running counts, so that any stretch can be asked. Returns how many there are.
+  // `matches(i)` says which bars are found; keeps running counts, so that any stretch can be asked. Returns how many
+  // there are.
   mark(matches) {
     this.hits = new Uint32Array(this.count + 1);
     for (let i = 0; i < this.count; ++i) this.hits[i + 1] = this.hits[i] + (matches(i) ? 1 : 0);

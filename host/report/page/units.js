@@ -63,7 +63,8 @@ function axisTicks(low, high, target, unitSize) {
   return ticks;
 }
 
-// The unit is that of the far end of what is visible, however small the steps, so that a place keeps its number while zooming.
+// The unit is that of the far end of what is visible, however small the steps, so that a place keeps its number while
+// zooming.
 function timeTicks(low, high, target, zero = "the first event") {
   const [factor, unit] = unitFor(TIME_UNITS, Math.max(Math.abs(low), Math.abs(high)));
   return { heading: `time${zero && ` since ${zero}`} (${unit})`, ticks: axisTicks(low, high, target, factor) };

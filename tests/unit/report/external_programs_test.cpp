@@ -135,7 +135,8 @@ std::string with_single_blanks(const std::string& text) {
 TEST(Typst, PrintsHostileNamesAsTheyAre) {
   if (!has_typst()) GTEST_SKIP() << "needs the Python package typst";
   std::string text = R"(#let plain(it) = {
-  if it == [ ] { " " } else if it.has("children") { it.children.map(plain).join("") } else if it.has("text") { it.text } else { repr(it) }
+  if it == [ ] { " " } else if it.has("children") { it.children.map(plain).join("") }
+  else if it.has("text") { it.text } else { repr(it) }
 })";
   for (const std::string& name : testing::hostile_names()) {
     const std::string shown = with_single_blanks(printable(name));

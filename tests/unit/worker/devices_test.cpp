@@ -32,7 +32,8 @@ TEST(Devices, PrintsWhatTheProbeReads) {
 TEST(Devices, ReadsGpus) {
   const Devices devices = answer_of(
       R"(echo '{"gpus": [{"uuid": "GPU-1", "kind": "cuda", "name": "H200", "memory_bytes": 5, "multiprocessors": 132,
-      "max_sm_clock_mhz": 1980, "max_memory_clock_mhz": null, "index": 0}], "no_gpu_reason": "", "driver_version": "580.1"}')");
+      "max_sm_clock_mhz": 1980, "max_memory_clock_mhz": null, "index": 0}], "no_gpu_reason": "",
+      "driver_version": "580.1"}')");
   ASSERT_EQ(devices.gpus.size(), 1u);
   EXPECT_EQ(devices.gpus[0].multiprocessors, 132);
   EXPECT_FALSE(devices.gpus[0].max_memory_clock_mhz);
