@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Generate the example reports in all formats, each from the results database of its runs.
+
+For each example: if the database exists, write its report to OUT/NAME. Otherwise run the suite first if any machine
+can do so, or print which machine and which commands make the database. Without arguments: all examples."""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FORMATS = "markdown,html,latex,typst,csv"
+
+
+@dataclasses.dataclass
+class Example:
+    suite: str  # and the report of the same name
+    machine: str = ""  # empty: any machine, with or without a GPU
+    filters: tuple = ()  # one call of `kymo suite run` each; none: the whole suite
+
+    def runs(self, kymo, database):
+        """The commands that make the database."""
+        words = [kymo, "suite", "run", self.suite]
+        return [[*words, *more, "--db", database] for more in ([["--filter", f] for f in self.filters] or [[]])]
+
+
+EXAMPLES = {
+    "quick": Example("quick"),
+    "cs336-timing": Example("cs336", "one NVIDIA H100 80GB", ("timing",)),
+    "cs336-kernels-memory": Example("cs336", "one NVIDIA H100 80GB", ("kernels", "memory")),
+    "cs336-distributed": Example(
+        "cs336", "two NVIDIA H200 with NVLink", ("ddp|sharding|collectives-nccl", "collectives-gloo")
+    ),
+    "cs336-attention": Example("cs336", "one NVIDIA H100 80GB", ("^attention-memory", "^flash")),
+}
+
+
+def parse(words):
+    parser = argparse.ArgumentParser(
+        prog="make.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "examples",
+        nargs="*",
+        metavar="NAME[=DATABASE]",
+        help=f"one of {', '.join(EXAMPLES)}; the database is OUT/NAME.db unless given",
+    )
+    parser.add_argument("--out", default="out/examples", help="folder to write to [%(default)s]")
+    parser.add_argument("--kymo", help="the tool [build/bin/kymo, or else the one on PATH]")
+    arguments = parser.parse_args(words)
+    arguments.databases = {}
+    for word in arguments.examples or EXAMPLES:
+        name, given, database = word.partition("=")
+        if name not in EXAMPLES:
+            parser.error(f"no example '{name}': one of {', '.join(EXAMPLES)}")
+        if name in arguments.databases:
+            parser.error(f"example '{name}' is named twice")
+        if given and not os.path.isfile(database):
+            parser.error(f"{name}: no database '{database}'")
+        arguments.databases[name] = database
+    built = ROOT / "build" / "bin" / "kymo"
+    arguments.kymo = shutil.which(arguments.kymo or (built if built.exists() else "kymo"))
+    if arguments.kymo is None:
+        parser.error("no kymo to run: build it with './dev build', or name it with --kymo")
+    return arguments
+
+
+def call(words):
+    """The exit code of a command; says so if it is not 0."""
+    print(f"+ {shlex.join(words)}", flush=True)
+    code = subprocess.run(words, check=False).returncode
+    if code != 0:
+        print(f"make.py: '{shlex.join(words)}' ended with exit code {code}", file=sys.stderr, flush=True)
+    return code
+
+
+def make(name, given, arguments):
+    """True if nothing failed."""
+    example, out = EXAMPLES[name], os.path.join(arguments.out, name)
+    database = given or f"{out}.db"
+    ok = True
+    if not given and not example.machine:  # complete what an interrupted call may have left
+        os.makedirs(arguments.out, exist_ok=True)
+        codes = [call([*run, "--resume"]) for run in example.runs(arguments.kymo, database)]
+        ok = not any(codes)
+    if not os.path.isfile(database):
+        if example.machine:
+            runs = " && ".join(shlex.join(run) for run in example.runs("kymo", database))
+            print(f"{name}: no {database}; to make it, run on {example.machine}: {runs}")
+        return ok
+    words = [arguments.kymo, "report", example.suite, "--db", database, "--out", out, "--format", FORMATS]
+    return call(words) == 0 and ok
+
+
+def main():
+    arguments = parse(sys.argv[1:])
+    done = [make(name, database, arguments) for name, database in arguments.databases.items()]
+    return 0 if all(done) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/examples/make.py: writes a report where there is a database, and else says how to make one or makes it."""
+
+import shlex
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from kymo_tool import KYMO, PLUGINS, KymoTest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "examples" / "make.py"
+
+# Stands in for kymo: logs how it is called, and makes the database of a suite as an empty file.
+STAND_IN = """#!/bin/sh
+printf '%s\\n' "$*" >>calls
+case "$*" in
+  *"suite run"*) touch out/examples/quick.db; exit ${SUITE_CODE:-0} ;;
+esac
+"""
+
+
+class ExamplesTest(KymoTest):
+    def make(self, *words, kymo=KYMO, code=0, **environment):
+        done = subprocess.run(
+            [sys.executable, SCRIPT, "--kymo", str(kymo), *map(str, words)],
+            cwd=self.work,
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def stand_in(self):
+        program = self.work / "stand-in"
+        program.write_text(STAND_IN)
+        program.chmod(0o755)
+        return program
+
+    def calls(self):
+        log = self.work / "calls"
+        return log.read_text().splitlines() if log.exists() else []
+
+    def test_a_database_becomes_a_report_in_all_formats(self):
+        self.kymo("run", PLUGINS / "probe.so", "--steps", "1", "--warmup", "0", "--no-verify")
+        self.make("quick=kymo.db", "cs336-timing=kymo.db", "--out", "made")
+        for name in ("quick", "cs336-timing"):
+            for suffix in ("md", "html", "tex", "typ"):
+                self.assertGreater((self.work / "made" / name / f"report.{suffix}").stat().st_size, 0)
+
+    def test_without_a_database_it_says_how_to_make_one(self):
+        done = self.make("cs336-distributed", "cs336-timing", kymo=self.stand_in())
+        distributed, timing = done.stdout.splitlines()
+        self.assertIn("two NVIDIA H200", distributed)
+        _, _, commands = distributed.rpartition(": ")
+        self.assertEqual(
+            [shlex.split(command)[3:] for command in commands.split(" && ")],
+            [
+                ["cs336", "--filter", "ddp|sharding|collectives-nccl", "--db", "out/examples/cs336-distributed.db"],
+                ["cs336", "--filter", "collectives-gloo", "--db", "out/examples/cs336-distributed.db"],
+            ],
+        )
+        self.assertIn("one NVIDIA H100", timing)
+        self.assertEqual(self.calls(), [])
+
+    def test_what_any_machine_can_make_is_made(self):
+        kymo = self.stand_in()
+        done = self.make(kymo=kymo)
+        self.assertEqual(
+            self.calls(),
+            [
+                "suite run quick --db out/examples/quick.db --resume",
+                "report quick --db out/examples/quick.db --out out/examples/quick "
+                "--format markdown,html,latex,typst,csv",
+            ],
+        )
+        self.assertEqual(sum(line.startswith("cs336-") for line in done.stdout.splitlines()), 4)
+
+    def test_a_failed_suite_still_has_its_report(self):
+        done = self.make("quick", kymo=self.stand_in(), code=1, SUITE_CODE="3")
+        self.assertIn("ended with exit code 3", done.stderr)
+        self.assertEqual([call.split()[0] for call in self.calls()], ["suite", "report"])
+
+    def test_a_report_that_fails_is_an_error(self):
+        (self.work / "x.db").write_text("no database")
+        self.make("cs336-timing=x.db", code=1, kymo="/bin/false")
+
+    def test_wrong_arguments(self):
+        for words, says in (
+            (["nothing"], "no example 'nothing': one of quick, cs336-timing"),
+            (["cs336-timing=missing.db"], "no database 'missing.db'"),
+            (["quick", "quick"], "named twice"),
+            (["--kymo", "./missing"], "no kymo to run"),
+        ):
+            done = self.make(*words, kymo="/bin/true", code=2)
+            self.assertIn(says, done.stderr)
+        self.assertEqual(list(self.work.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
