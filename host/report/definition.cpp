@@ -45,8 +45,16 @@ std::map<std::string, ColumnSpec> parse_columns(const Json* table, const std::st
   return columns;
 }
 
-void take_header_line(QueryFile& query, const std::string& key, const std::string& argument, const std::string& value,
-                      const std::string& place) {
+// One `-- key: value` or `-- column NAME: value` of a header comment with the lines that continue it.
+struct HeaderEntry {
+  std::string key;
+  std::string argument;
+  std::string value;
+  std::string place;
+};
+
+void take_header_entry(QueryFile& query, const HeaderEntry& entry) {
+  const auto& [key, argument, value, place] = entry;
   if (key == "column") {
     if (argument.empty()) throw UsageError(place + ": 'column' needs a name: -- column NAME: title=\"…\"");
     const std::string where = place + ", column " + quote(argument);
@@ -195,29 +203,53 @@ SectionSpec read_section(const Json& table, const std::filesystem::path& folder,
   return section;
 }
 
-QueryFile parse_header(const std::string& text, const std::string& name) {
+bool continues_entry(const std::string& line) { return line.starts_with("--   ") && !trim(line.substr(2)).empty(); }
+
+void append_line(std::string& value, const std::string& continuation) {
+  if (!value.empty()) value += ' ';
+  value += trim(continuation);
+}
+
+std::vector<HeaderEntry> read_header_entries(const std::string& text, const std::string& name) {
   static const std::regex kHeaderLine(R"(^--\s*([A-Za-z_]+)(?:\s+([^\s:]+))?:\s*(.*?)\s*$)");
-  QueryFile query;
-  query.name = name;
-  query.sql = text;
+  std::vector<HeaderEntry> entries;
+  bool after_entry = false;
   int number = 0;
   for (const std::string& line : split(text, '\n')) {
     ++number;
+    const std::string place = fmt::format("{}:{}", name, number);
+    if (continues_entry(line)) {
+      if (!after_entry) {
+        throw UsageError(place +
+                         ": an indented comment line continues the entry on the line before it, and there is none");
+      }
+      append_line(entries.back().value, line.substr(2));
+      continue;
+    }
+    after_entry = false;
     if (trim(line).empty()) continue;
     if (!line.starts_with("--")) break;  // the header is what stands before the statement
     std::smatch match;
     constexpr std::size_t kLongestHeader = 2000;  // the matcher recurses over the line
     if (line.size() > kLongestHeader)
-      throw UsageError(fmt::format("{}:{}: a header line has at most {} bytes", name, number, kLongestHeader));
+      throw UsageError(fmt::format("{}: a header line has at most {} bytes", place, kLongestHeader));
     if (line.find("SPDX-License-Identifier") != std::string::npos || !std::regex_match(line, match, kHeaderLine))
       continue;
-    const std::string place = fmt::format("{}:{}", name, number);
     const std::string key = match[1];
     if (std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) == kHeaderKeys.end()) {
       throw UsageError(place + ": unknown key " + quote(key) + " in the header comment" + suggestion(key, kHeaderKeys));
     }
-    take_header_line(query, key, match[2], match[3], place);
+    entries.push_back({key, match[2], match[3], place});
+    after_entry = true;
   }
+  return entries;
+}
+
+QueryFile parse_header(const std::string& text, const std::string& name) {
+  QueryFile query;
+  query.name = name;
+  query.sql = text;
+  for (const HeaderEntry& entry : read_header_entries(text, name)) take_header_entry(query, entry);
   return query;
 }
 

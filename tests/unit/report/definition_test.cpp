@@ -57,6 +57,46 @@ TEST(ParseQuery, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(parse("SELECT 1"), ThrowsMessage<UsageError>(HasSubstr("'caption'")));
 }
 
+TEST(ParseQuery, JoinsIndentedLinesToTheEntryBeforeThem) {
+  const QueryFile query = parse_query(R"(-- caption: Times:
+--   of all,
+--      and of each.
+-- column mean_ms: title="mean
+--   time",
+--   unit="ms"
+-- note: One.
+-- note: Two, with a word and a colon on the next line,
+--   note: still two.
+-- A plain comment.
+-- empty:
+--   Nothing.
+SELECT 1
+)",
+                                      "t.sql");
+  EXPECT_EQ(query.caption, "Times: of all, and of each.");
+  EXPECT_EQ(*query.columns.at("mean_ms").title, "mean time");
+  EXPECT_EQ(query.columns.at("mean_ms").unit, "ms");
+  EXPECT_EQ(query.notes,
+            (std::vector<std::string>{"One.", "Two, with a word and a colon on the next line, note: still two."}));
+  EXPECT_EQ(query.empty, "Nothing.");
+}
+
+TEST(ParseQuery, RefusesAContinuationOfNothing) {
+  const auto parse = [](const std::string& text) { return [text] { parse_query(text, "t.sql"); }; };
+  const auto refused_at = [](const std::string& place) {
+    return ThrowsMessage<UsageError>(AllOf(HasSubstr(place), HasSubstr("continues the entry on the line before it")));
+  };
+  EXPECT_THAT(parse(with("--   of all")), refused_at("t.sql:1"));
+  EXPECT_THAT(parse(with("-- A plain comment.\n--   of all")), refused_at("t.sql:2"));
+  EXPECT_THAT(parse(with("-- note: n\n\n--   of all")), refused_at("t.sql:3"));
+  EXPECT_THAT(parse(with("-- note: n\n-- A plain comment.\n--   of all")), refused_at("t.sql:3"));
+}
+
+TEST(ParseQuery, NamesTheFirstLineOfAContinuedEntryThatIsWrong) {
+  EXPECT_THAT(([] { parse_query(with("-- note: n\n-- column a:\n--   digits=\"2\""), "t.sql"); }),
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("t.sql:2"), HasSubstr("whole number"))));
+}
+
 class DefinitionFolder : public ::testing::Test {
  protected:
   void write(const std::string& toml) {
