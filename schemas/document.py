@@ -4,10 +4,10 @@
     document.py SCHEMAS_FOLDER OUTPUT.md            write
     document.py SCHEMAS_FOLDER --check OUTPUT.md    fail if it is not what would be written
 
-The comment lines right above CREATE TABLE or CREATE VIEW describe it; the comment behind a column, on its last line, describes the column.
-A column that a later migration adds is described behind its ALTER TABLE ... ADD COLUMN, on the same line.
-A later migration describes a column anew, whose meaning has grown, by a line `-- TABLE.COLUMN: comment`.
-A view's `alias.*  -- every column of TABLE` takes the column comments of that table.
+The comment lines right above CREATE TABLE, CREATE VIEW, a column of either or ALTER TABLE ... ADD COLUMN describe it;
+several lines are joined by spaces. A comment behind code is a mistake, as is one that stands above no column.
+A later migration describes a column anew, whose meaning has grown, by comment lines that begin `-- TABLE.COLUMN: `.
+A view's `alias.*` below `-- every column of TABLE` takes the column comments of that table.
 """
 
 import pathlib
@@ -15,10 +15,12 @@ import re
 import sqlite3
 import sys
 
-CREATE = re.compile(r"CREATE (TABLE|VIEW) (\w+)")
-ANEW = re.compile(r"-- (\w+)\.(\w+): (.+)$")
-ADDED = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*;(?:\s*--(.*))?$")
+CREATE = re.compile(r'CREATE (TABLE|VIEW) "?(\w+)"?')
+ANEW = re.compile(r"(\w+)\.(\w+): (.+)$")
+ADDED = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*;$")
+STRING = re.compile(r"'[^']*'")
 EVERY_COLUMN = re.compile(r"every column of (\w+)$")
+TYPE_THAT_KEEPS_ANY_VALUE = "BLOB"
 CONSTRAINT = {"PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "CONSTRAINT"}
 
 
@@ -35,10 +37,10 @@ class Described:
 
 
 def column_of(kind, code):
-    """The column that a line of a CREATE statement ends, or None."""
-    code = code.strip().rstrip(",")
+    """The column that the code of a column of a CREATE statement makes, or None."""
+    code = code.strip().rstrip(",;")
     if kind == "TABLE":
-        word = code.split(" ")[0]
+        word = code.split(" ")[0].strip('"')
         return None if word in CONSTRAINT or not word.isidentifier() else word
     if code.endswith(".*"):
         return "*"
@@ -46,16 +48,43 @@ def column_of(kind, code):
     return found.group(1) if found else None
 
 
+def is_end_of_column(code, following):
+    """Whether the column of a view whose lines so far are `code` ends before the line `following`."""
+    return code.endswith((",", ";")) or following.startswith("FROM ")
+
+
 def read_statement(lines, start, described):
-    """Takes the comments of one CREATE statement; returns the index of the line after it."""
+    """Takes the comments of one CREATE statement; returns the index of the line after it.
+
+    Columns stand at the outermost level: in parentheses in a table, in none in a view.
+    """
+    level = 1 if described.kind == "TABLE" else 0
+    depth, comments, code = level, [], []
     for index in range(start, len(lines)):
-        code, mark, comment = lines[index].partition("--")
-        if mark:
-            column = column_of(described.kind, code)
+        place = f"{described.origin}:{index + 1}"
+        line = lines[index].strip()
+        if line.startswith("--"):
+            if code or depth != level:
+                raise Mistake(f"{place}: a comment within a column or query")
+            comments.append(line[2:].strip())
+            continue
+        bare = STRING.sub("", line)
+        if "--" in bare:
+            raise Mistake(f"{place}: a comment behind code: move it above what it describes")
+        if comments:
+            code.append(line)
+        depth += bare.count("(") - bare.count(")")
+        is_end = bare.endswith(";")
+        following = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        if code and (described.kind == "TABLE" or is_end or depth == level and is_end_of_column(bare, following)):
+            column = column_of(described.kind, " ".join(code))
             if column is None:
-                raise Mistake(f"{described.origin}:{index + 1}: a comment that belongs to no column")
-            described.columns[column] = comment.strip()
-        if code.rstrip().endswith(";"):
+                raise Mistake(f"{place}: a comment that belongs to no column")
+            described.columns[column] = " ".join(comments)
+            comments, code = [], []
+        if is_end:
+            if comments:
+                raise Mistake(f"{place}: a comment that belongs to no column")
             return index + 1
     raise Mistake(f"{described.origin}: {described.name} does not end")
 
@@ -70,8 +99,7 @@ def read_file(path):
         if created:
             described = Described(*created.groups(), " ".join(comments), path.name)
             found.append(described)
-            first = index + 1 if created.group(1) == "TABLE" else index
-            index = read_statement(lines, first, described)
+            index = read_statement(lines, index + 1, described)
             comments = []
             continue
         if line.startswith("-- "):
@@ -86,13 +114,28 @@ def read_file(path):
 
 
 def take_later_comments(path, known):
-    for line in path.read_text(encoding="utf-8").split("\n"):
-        anew = ANEW.match(line)
+    """Takes the comments of columns that are described outside of their CREATE statement."""
+    anew, comments = None, []
+
+    def end_anew():
         if anew:
-            known[anew.group(1)].columns[anew.group(2)] = anew.group(3).strip()
+            known[anew[0]].columns[anew[1]] = " ".join(comments)
+
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        if line.startswith("-- "):
+            text = line[3:].strip()
+            found = ANEW.match(text)
+            if found:
+                end_anew()
+                anew, comments = found.groups()[:2], [found.group(3)]
+            else:
+                comments.append(text)
+            continue
         added = ADDED.match(line)
-        if added and added.group(3):
-            known[added.group(1)].columns[added.group(2)] = added.group(3).strip()
+        if added and comments:
+            known[added.group(1)].columns[added.group(2)] = " ".join(comments)
+        end_anew()
+        anew, comments = None, []
 
 
 def expand_stars(described, known):
@@ -133,8 +176,9 @@ def table_text(database, item):
     if item.kind == "TABLE":
         lines += ["| column | type | meaning |", "|---|---|---|"]
         for _, name, kind, required, _, key, _ in rows:
+            kind = "any" if kind == TYPE_THAT_KEEPS_ANY_VALUE else kind
             words = " ".join(
-                word for word in (kind or "any", "key" if key else "", "" if required or key else "or NULL") if word
+                word for word in (kind, "key" if key else "", "" if required or key else "or NULL") if word
             )
             lines.append(f"| {name} | {words} | {cell(item.columns[name])} |")
     else:
@@ -163,8 +207,10 @@ def document(folder):
         "",
         "Generated from the comments in `schemas/`; change those and build the target `schema_docs`.",
         "",
-        "A results database is one SQLite file (application id `kymo`, readable with SQLite 3.34 and later). Ask views rather than tables: tables may gain",
-        "columns, views answer the usual questions. Times are nanoseconds as integers (`_ns`) or milliseconds (`_ms`), sizes bytes (`_bytes`).",
+        "A results database is one SQLite file (application id `kymo`, readable with SQLite 3.34 and later). "
+        "Ask views rather than tables: tables may gain",
+        "columns, views answer the usual questions. "
+        "Times are nanoseconds as integers (`_ns`) or milliseconds (`_ms`), sizes bytes (`_bytes`).",
         "",
     ]
     for kind, heading in (("views", "## Views"), ("migrations", "## Tables")):

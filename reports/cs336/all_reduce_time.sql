@@ -1,7 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Time of one all-reduce by the size of its message.
 -- empty: No collective was timed: `kymo suite run cs336 --filter collectives` fills this section.
-SELECT b.bytes / 1048576.0 AS size_mib, b.backend || ', ' || b.ranks || CASE b.ranks WHEN 1 THEN ' rank' ELSE ' ranks' END AS series, avg(nullif(b.median_ms, 0)) AS median_ms
+SELECT
+  b.bytes / 1048576.0 AS size_mib,
+  b.backend || ', ' || b.ranks || CASE b.ranks WHEN 1 THEN ' rank' ELSE ' ranks' END AS series,
+  avg(nullif(b.median_ms, 0)) AS median_ms
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN all_reduce_bandwidth b ON b.run_id = r.run_id

@@ -10,22 +10,39 @@
 -- column product_gflop_per_s: title="products", unit="GFLOP/s", format="significant", digits=3
 -- column softmax_gflop_per_s: title="softmax rate", unit="GFLOP/s", format="significant", digits=3
 -- column clock: title="clock"
--- note: Scores is the product of queries and keys with scaling and masking, values that of weights and values. Shares are of the three parts together.
--- note: Operations are counted by the workload: two per multiply-add of the products, five per score of the softmax, none for scaling and masking.
+-- note: Scores is the product of queries and keys with scaling and masking, values that of weights and values. Shares
+--   are of the three parts together.
+-- note: Operations are counted by the workload: two per multiply-add of the products, five per score of the softmax,
+--   none for scaling and masking.
 -- empty: The parts of attention were not observed: `kymo suite run cs336 --filter kernels` fills this section.
 WITH seen AS (
-  SELECT r.run_id, m.size, m.size_order, m.context, m.precision,
-         row_number() OVER (PARTITION BY m.size, m.context, m.precision ORDER BY m.mode <> 'forward', r.run_id DESC) AS place
+  SELECT
+    r.run_id,
+    m.size,
+    m.size_order,
+    m.context,
+    m.precision,
+    row_number() OVER (
+      PARTITION BY m.size, m.context, m.precision
+      ORDER BY m.mode <> 'forward', r.run_id DESC
+    ) AS place
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels'
   JOIN transformer_run m ON m.run_id = r.run_id
   WHERE EXISTS (SELECT 1 FROM rank k WHERE k.run_id = r.run_id AND k.pass IN ('trace', 'ops'))
 )
-SELECT e.size, e.context, max(CASE b.part WHEN 'scores' THEN b.total_ms END) AS scores_ms, max(CASE b.part WHEN 'softmax' THEN b.total_ms END) AS softmax_ms,
-       max(CASE b.part WHEN 'values' THEN b.total_ms END) AS values_ms, 100 * max(CASE b.part WHEN 'softmax' THEN b.time_share END) AS softmax_time_share,
-       100 * max(CASE b.part WHEN 'softmax' THEN b.flops_share END) AS softmax_flops_share,
-       sum(CASE WHEN b.part <> 'softmax' THEN b.flops END) / nullif(sum(CASE WHEN b.part <> 'softmax' THEN b.total_ms END) / 1e3, 0) / 1e9 AS product_gflop_per_s,
-       max(CASE b.part WHEN 'softmax' THEN b.flops_per_s END) / 1e9 AS softmax_gflop_per_s, b.clock
+SELECT
+  e.size,
+  e.context,
+  max(CASE b.part WHEN 'scores' THEN b.total_ms END) AS scores_ms,
+  max(CASE b.part WHEN 'softmax' THEN b.total_ms END) AS softmax_ms,
+  max(CASE b.part WHEN 'values' THEN b.total_ms END) AS values_ms,
+  100 * max(CASE b.part WHEN 'softmax' THEN b.time_share END) AS softmax_time_share,
+  100 * max(CASE b.part WHEN 'softmax' THEN b.flops_share END) AS softmax_flops_share,
+  sum(CASE WHEN b.part <> 'softmax' THEN b.flops END)
+  / nullif(sum(CASE WHEN b.part <> 'softmax' THEN b.total_ms END) / 1e3, 0) / 1e9 AS product_gflop_per_s,
+  max(CASE b.part WHEN 'softmax' THEN b.flops_per_s END) / 1e9 AS softmax_gflop_per_s,
+  b.clock
 FROM seen e
 JOIN attention_breakdown b ON b.run_id = e.run_id AND b.rank = 0
 WHERE e.place = 1

@@ -10,18 +10,51 @@
 -- column cudnn: title="LibTorch cuDNN", unit="ms", format="significant", digits=4
 -- column naive_bytes: title="memory, naive", format="bytes"
 -- column own_bytes: title="memory, flash", format="bytes"
--- note: Sums of the means of forward and backward. No figure: not measured, or LibTorch has no such kernel for the type.
--- empty: No implementation was measured by length: `kymo suite run cs336 --filter '^attention-memory'` fills this section.
-SELECT a.dtype, a.head_dim, a.seq,
-       max(CASE WHEN a.implementation = 'naive' THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END END) AS naive,
-       max(CASE WHEN a.implementation IN ('flash', 'tiled') THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END END) AS own,
-       max(CASE WHEN a.implementation = 'sdpa efficient' THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END END) AS efficient,
-       max(CASE WHEN a.implementation = 'sdpa flash' THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END END) AS flash,
-       max(CASE WHEN a.implementation = 'sdpa cudnn' THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END END) AS cudnn,
-       max(CASE WHEN a.implementation = 'naive' THEN g.before_backward_bytes END) AS naive_bytes,
-       max(CASE WHEN a.implementation IN ('flash', 'tiled') THEN g.before_backward_bytes END) AS own_bytes
+-- note: Sums of the means of forward and backward. No figure: not measured, or LibTorch has no such kernel for the
+--   type.
+-- empty: No implementation was measured by length: `kymo suite run cs336 --filter '^attention-memory'` fills this
+--   section.
+SELECT
+  a.dtype,
+  a.head_dim,
+  a.seq,
+  max(
+    CASE
+      WHEN a.implementation = 'naive' THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END
+    END
+  ) AS naive,
+  max(
+    CASE
+      WHEN a.implementation IN ('flash', 'tiled')
+        THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END
+    END
+  ) AS own,
+  max(
+    CASE
+      WHEN a.implementation = 'sdpa efficient'
+        THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END
+    END
+  ) AS efficient,
+  max(
+    CASE
+      WHEN a.implementation = 'sdpa flash'
+        THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END
+    END
+  ) AS flash,
+  max(
+    CASE
+      WHEN a.implementation = 'sdpa cudnn'
+        THEN CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms + g.backward_ms END
+    END
+  ) AS cudnn,
+  max(CASE WHEN a.implementation = 'naive' THEN g.before_backward_bytes END) AS naive_bytes,
+  max(CASE WHEN a.implementation IN ('flash', 'tiled') THEN g.before_backward_bytes END) AS own_bytes
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'attention-memory%' AND r.suite_case <> 'attention-memory-blocks'
+JOIN run r
+  ON r.run_id = s.run_id
+  AND r.suite = 'cs336'
+  AND r.suite_case LIKE 'attention-memory%'
+  AND r.suite_case <> 'attention-memory-blocks'
 JOIN attention_run a ON a.run_id = r.run_id
 JOIN attention_grid g ON g.run_id = r.run_id AND g.state <> 'skipped'
 GROUP BY a.dtype, a.head_dim, a.seq

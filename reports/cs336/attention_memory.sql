@@ -1,10 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Memory when backward begins, against the length:
 -- empty: The cases `attention-memory` of the suite `cs336` gave no figure to draw.
-SELECT a.dtype || ', width ' || a.head_dim AS setting, CASE a.implementation WHEN 'flash' THEN 'attention_flash' WHEN 'tiled' THEN 'attention_flash, tiled' ELSE a.implementation END AS series,
-       a.seq, max(g.before_backward_bytes) / 1048576.0 AS mib
+SELECT
+  a.dtype || ', width ' || a.head_dim AS setting,
+  CASE a.implementation
+    WHEN 'flash' THEN 'attention_flash'
+    WHEN 'tiled' THEN 'attention_flash, tiled'
+    ELSE a.implementation
+  END AS series,
+  a.seq,
+  max(g.before_backward_bytes) / 1048576.0 AS mib
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'attention-memory%' AND r.suite_case <> 'attention-memory-blocks'
+JOIN run r
+  ON r.run_id = s.run_id
+  AND r.suite = 'cs336'
+  AND r.suite_case LIKE 'attention-memory%'
+  AND r.suite_case <> 'attention-memory-blocks'
 JOIN attention_run a ON a.run_id = r.run_id AND a.head_dim = 64
 JOIN attention_grid g ON g.run_id = r.run_id AND g.before_backward_bytes IS NOT NULL
 GROUP BY a.dtype, a.head_dim, a.implementation_order, a.implementation, a.seq

@@ -7,38 +7,114 @@
 -- column bytes: title="each", format="bytes"
 -- column total: title="together", format="bytes"
 -- column matrices: title="in matrices of all scores", format="significant", digits=3
--- note: Blocks that were alive after the last request that went well. Names go by the size of a block and by the operator that asked for it.
+-- note: Blocks that were alive after the last request that went well. Names go by the size of a block and by the
+--   operator that asked for it.
 -- empty: No memory pass ran out of memory: `kymo suite run cs336 --filter attention-memory-blocks` looks for one.
 WITH smallest AS (
-  SELECT r.run_id, a.score_matrix_bytes AS matrix, a.score_matrix_bytes / (a.batch * a.heads) AS mask, a.tensor_bytes AS tensor, o.requested_bytes, o.free_bytes, o.place, o.rank
+  SELECT
+    r.run_id,
+    a.score_matrix_bytes AS matrix,
+    a.score_matrix_bytes / (a.batch * a.heads) AS mask,
+    a.tensor_bytes AS tensor,
+    o.requested_bytes,
+    o.free_bytes,
+    o.place,
+    o.rank
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'attention-memory-blocks'
   JOIN attention_run a ON a.run_id = r.run_id
   JOIN oom o ON o.run_id = r.run_id AND o.pass = 'memory'
-  ORDER BY a.score_matrix_bytes, a.head_dim, r.run_id DESC LIMIT 1
+  ORDER BY a.score_matrix_bytes, a.head_dim, r.run_id DESC
+  LIMIT 1
 ),
 block AS (
-  SELECT CASE WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%softmax_backward%' THEN 'gradient of the scores'
-              WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%softmax%' THEN 'weights: the softmax of the scores'
-              WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%bmm%' AND b.phase = 'backward' THEN 'gradient of the weights'
-              WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%bmm%' THEN 'scores'
-              WHEN b.requested_bytes = m.matrix THEN 'a matrix of all scores'
-              WHEN b.requested_bytes = m.mask THEN 'mask'
-              WHEN b.requested_bytes = m.tensor AND b.category = 'input' THEN 'query, key, value, gradient of the output'
-              WHEN b.requested_bytes = m.tensor THEN 'as large as a query'
-              ELSE 'other' END AS what,
-         coalesce(b.operator, '') AS operator, b.phase, b.allocated_bytes, m.matrix
-  FROM smallest m JOIN oom_block b ON b.run_id = m.run_id AND b.rank = m.rank
+  SELECT
+    CASE
+      WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%softmax_backward%' THEN 'gradient of the scores'
+      WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%softmax%' THEN 'weights: the softmax of the scores'
+      WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%bmm%' AND b.phase = 'backward'
+        THEN 'gradient of the weights'
+      WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%bmm%' THEN 'scores'
+      WHEN b.requested_bytes = m.matrix THEN 'a matrix of all scores'
+      WHEN b.requested_bytes = m.mask THEN 'mask'
+      WHEN b.requested_bytes = m.tensor AND b.category = 'input' THEN 'query, key, value, gradient of the output'
+      WHEN b.requested_bytes = m.tensor THEN 'as large as a query'
+      ELSE 'other'
+    END AS what,
+    coalesce(b.operator, '') AS operator,
+    b.phase,
+    b.allocated_bytes,
+    m.matrix
+  FROM smallest m
+  JOIN oom_block b ON b.run_id = m.run_id AND b.rank = m.rank
 ),
 line AS (
-  SELECT 0 AS part, what, operator, phase, count(*) AS blocks, CASE WHEN min(allocated_bytes) = max(allocated_bytes) THEN min(allocated_bytes) END AS bytes,
-         sum(allocated_bytes) AS total, max(matrix) AS matrix
-  FROM block GROUP BY what, operator, phase
-  UNION ALL SELECT 1, 'all of these', NULL, NULL, count(*), NULL, sum(allocated_bytes), max(matrix) FROM block
-  UNION ALL SELECT 2, 'the request that failed', NULL, (SELECT nullif(r.failed_phase, '') FROM run r WHERE r.run_id = m.run_id), NULL, NULL, m.requested_bytes, m.matrix
-            FROM smallest m
-  UNION ALL SELECT 3, 'free at that moment', NULL, NULL, NULL, NULL, m.free_bytes, m.matrix FROM smallest m
-  UNION ALL SELECT 4, 'memory of the ' || CASE m.place WHEN 'device' THEN 'device' ELSE 'host' END, NULL, NULL, NULL, NULL, d.memory_bytes, m.matrix
-            FROM smallest m JOIN rank k ON k.run_id = m.run_id AND k.rank = m.rank AND k.pass = 'memory' JOIN device d ON d.device_id = k.device_id
+  SELECT
+    0 AS part,
+    what,
+    operator,
+    phase,
+    count(*) AS blocks,
+    CASE WHEN min(allocated_bytes) = max(allocated_bytes) THEN min(allocated_bytes) END AS bytes,
+    sum(allocated_bytes) AS total,
+    max(matrix) AS matrix
+  FROM block
+  GROUP BY what, operator, phase
+  UNION ALL
+  SELECT
+    1,
+    'all of these',
+    NULL,
+    NULL,
+    count(*),
+    NULL,
+    sum(allocated_bytes),
+    max(matrix)
+  FROM block
+  UNION ALL
+  SELECT
+    2,
+    'the request that failed',
+    NULL,
+    (SELECT nullif(r.failed_phase, '') FROM run r WHERE r.run_id = m.run_id),
+    NULL,
+    NULL,
+    m.requested_bytes,
+    m.matrix
+  FROM smallest m
+  UNION ALL
+  SELECT
+    3,
+    'free at that moment',
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    m.free_bytes,
+    m.matrix
+  FROM smallest m
+  UNION ALL
+  SELECT
+    4,
+    'memory of the ' || CASE m.place WHEN 'device' THEN 'device' ELSE 'host' END,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    d.memory_bytes,
+    m.matrix
+  FROM smallest m
+  JOIN rank k ON k.run_id = m.run_id AND k.rank = m.rank AND k.pass = 'memory'
+  JOIN device d ON d.device_id = k.device_id
 )
-SELECT what, operator, phase, blocks, bytes, total, 1.0 * total / matrix AS matrices FROM line WHERE total IS NOT NULL ORDER BY part, total DESC, what, operator, phase
+SELECT
+  what,
+  operator,
+  phase,
+  blocks,
+  bytes,
+  total,
+  1.0 * total / matrix AS matrices
+FROM line
+WHERE total IS NOT NULL
+ORDER BY part, total DESC, what, operator, phase

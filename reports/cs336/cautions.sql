@@ -4,9 +4,13 @@
 -- column title: title="run"
 -- column kind: title="what"
 -- column detail: title="why"
--- empty: Nothing limits the trust in these runs: each ended well and was verified, its steps were steady, no GPU slowed down, and no record was lost.
-SELECT r.suite_case, CASE count(DISTINCT r.run_id) WHEN 1 THEN max(i.title) ELSE count(DISTINCT r.run_id) || ' runs' END AS title,
-       CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind, c.detail
+-- empty: Nothing limits the trust in these runs: each ended well and was verified, its steps were steady, no GPU slowed
+--   down, and no record was lost.
+SELECT
+  r.suite_case,
+  CASE count(DISTINCT r.run_id) WHEN 1 THEN max(i.title) ELSE count(DISTINCT r.run_id) || ' runs' END AS title,
+  CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind,
+  c.detail
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN run_title i ON i.run_id = r.run_id

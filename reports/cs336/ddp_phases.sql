@@ -1,11 +1,36 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Phases of a step by strategy, mean over ranks:
 -- empty: No data-parallel training was timed: `kymo suite run cs336 --filter ddp` fills this section.
-SELECT x.setting, x.run_id, x.strategy, f.phase,
-       CASE f.place WHEN 0 THEN x.forward_ms WHEN 1 THEN x.backward_ms WHEN 2 THEN x.communication_ms ELSE x.optimizer_ms END AS mean_ms
+SELECT
+  x.setting,
+  x.run_id,
+  x.strategy,
+  f.phase,
+  CASE f.place
+    WHEN 0 THEN x.forward_ms
+    WHEN 1 THEN x.backward_ms
+    WHEN 2 THEN x.communication_ms
+    ELSE x.optimizer_ms
+  END AS mean_ms
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.workload <> 'sharded_optimizer'
 JOIN ddp_summary x ON x.run_id = r.run_id AND x.rank_step_ms IS NOT NULL
 JOIN ddp_run p ON p.run_id = r.run_id
-JOIN (SELECT 0 AS place, 'forward' AS phase UNION ALL SELECT 1, 'backward' UNION ALL SELECT 2, 'communication' UNION ALL SELECT 3, 'optimizer') f
+JOIN (
+  SELECT
+    0 AS place,
+    'forward' AS phase
+  UNION ALL
+  SELECT
+    1,
+    'backward'
+  UNION ALL
+  SELECT
+    2,
+    'communication'
+  UNION ALL
+  SELECT
+    3,
+    'optimizer'
+) f
 ORDER BY x.setting, f.place, x.strategy_order, p.bucket_mb, r.run_id

@@ -2,14 +2,51 @@
 -- caption: Communication by strategy, as a share of the step:
 -- empty: No data-parallel training was timed: `kymo suite run cs336 --filter ddp` fills this section.
 WITH part AS (
-  SELECT x.setting, x.run_id, x.strategy, x.strategy_order, p.bucket_mb, x.communication_share, (SELECT avg(o.exposed_share) FROM communication_overlap o WHERE o.run_id = x.run_id AND o.phase = 'step') AS exposed_share
+  SELECT
+    x.setting,
+    x.run_id,
+    x.strategy,
+    x.strategy_order,
+    p.bucket_mb,
+    x.communication_share,
+    (
+      SELECT avg(o.exposed_share)
+      FROM communication_overlap o
+      WHERE o.run_id = x.run_id AND o.phase = 'step'
+    ) AS exposed_share
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
   JOIN ddp_summary x ON x.run_id = r.run_id AND r.workload <> 'sharded_optimizer'
   JOIN ddp_run p ON p.run_id = r.run_id
 )
-SELECT a.setting, a.run_id, a.strategy, a.series, a.share
-FROM (SELECT setting, run_id, strategy, strategy_order, bucket_mb, 0 AS place, 'phase communication' AS series, 100 * communication_share AS share FROM part
-      UNION ALL SELECT setting, run_id, strategy, strategy_order, bucket_mb, 1, 'exposed in the trace', 100 * exposed_share FROM part) a
+SELECT
+  a.setting,
+  a.run_id,
+  a.strategy,
+  a.series,
+  a.share
+FROM (
+  SELECT
+    setting,
+    run_id,
+    strategy,
+    strategy_order,
+    bucket_mb,
+    0 AS place,
+    'phase communication' AS series,
+    100 * communication_share AS share
+  FROM part
+  UNION ALL
+  SELECT
+    setting,
+    run_id,
+    strategy,
+    strategy_order,
+    bucket_mb,
+    1,
+    'exposed in the trace',
+    100 * exposed_share
+  FROM part
+) a
 WHERE a.share IS NOT NULL
 ORDER BY a.setting, a.place, a.strategy_order, a.bucket_mb, a.run_id

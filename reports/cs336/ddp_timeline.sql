@@ -1,28 +1,69 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: One step of rank zero with either strategy, from its begin on and on one time axis. Communication below backward is hidden; where the phases show communication, it is waited for.
+-- caption: One step of rank zero with either strategy, from its begin on and on one time axis. Communication below
+--   backward is hidden; where the phases show communication, it is waited for.
 -- empty: Neither `ddp_naive` nor `ddp_overlap` was traced: `kymo suite run cs336 --filter ddp` fills this section.
--- The newest traced run of each, of one family. On a GPU what its streams did, by what it was for; on a CPU the phases of the host and the calls under way.
+-- The newest traced run of each, of one family. On a GPU what its streams did, by what it was for; on a CPU the phases
+-- of the host and the calls under way.
 WITH traced AS (
-  SELECT t.run_id, t.rank, t.pass, t.step, t.origin_ns, p.workload, p.strategy_order, p.family, r.device_kind = 'cuda' AS on_device,
-         p.strategy || coalesce(printf(': a step of %.1f ms', coalesce(x.device_ns, x.host_ns) / 1e6), '') AS title,
-         row_number() OVER (PARTITION BY p.workload, p.family ORDER BY t.run_id DESC) AS newest
+  SELECT
+    t.run_id,
+    t.rank,
+    t.pass,
+    t.step,
+    t.origin_ns,
+    p.workload,
+    p.strategy_order,
+    p.family,
+    r.device_kind = 'cuda' AS on_device,
+    p.strategy || coalesce(printf(': a step of %.1f ms', coalesce(x.device_ns, x.host_ns) / 1e6), '') AS title,
+    row_number() OVER (PARTITION BY p.workload, p.family ORDER BY t.run_id DESC) AS newest
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
   JOIN ddp_run p ON p.run_id = r.run_id AND p.workload IN ('ddp_naive', 'ddp_overlap') AND p.communicate = 1
   CROSS JOIN timeline_step t ON t.run_id = r.run_id AND t.rank = 0 AND t.pass = 'trace'
-  LEFT JOIN sample x ON x.run_id = t.run_id AND x.rank = t.rank AND x.pass = t.pass AND x.step = t.step AND x.phase = 'step'
+  LEFT JOIN sample x
+    ON x.run_id = t.run_id AND x.rank = t.rank AND x.pass = t.pass AND x.step = t.step AND x.phase = 'step'
 ),
 chosen AS (
-  SELECT * FROM traced
-  WHERE newest = 1 AND family = (SELECT family FROM traced GROUP BY family
-                                 ORDER BY count(DISTINCT workload) DESC, max(CASE workload WHEN 'ddp_naive' THEN run_id END) DESC, max(run_id) DESC LIMIT 1)
+  SELECT *
+  FROM traced
+  WHERE
+    newest = 1
+    AND family = (
+      SELECT family
+      FROM traced
+      GROUP BY family
+      ORDER BY
+        count(DISTINCT workload) DESC,
+        max(CASE workload WHEN 'ddp_naive' THEN run_id END) DESC,
+        max(run_id) DESC
+      LIMIT 1
+    )
 )
-SELECT c.title, c.strategy_order,
-       CASE b.class WHEN 'phase' THEN 0 WHEN 'communication' THEN 2 WHEN 'copy' THEN 3 WHEN 'memset' THEN 3 ELSE 1 END AS place,
-       CASE b.class WHEN 'phase' THEN 'phases' WHEN 'communication' THEN 'communication' WHEN 'copy' THEN 'copies' WHEN 'memset' THEN 'copies' ELSE 'computing' END AS lane,
-       b.start_ns - c.origin_ns AS start_ns, b.end_ns - c.origin_ns AS end_ns, b.label,
-       CASE b.class WHEN 'phase' THEN b.label ELSE b.class END AS class,  -- a phase of communication has its colour
-       CASE b.side WHEN 'GPU' THEN b.lane || ': ' ELSE '' END || b.detail AS detail
-FROM chosen c CROSS JOIN timeline_bar b ON b.run_id = c.run_id AND b.rank = c.rank AND b.pass = c.pass AND b.step = c.step
+SELECT
+  c.title,
+  c.strategy_order,
+  CASE b.class
+    WHEN 'phase' THEN 0
+    WHEN 'communication' THEN 2
+    WHEN 'copy' THEN 3
+    WHEN 'memset' THEN 3
+    ELSE 1
+  END AS place,
+  CASE b.class
+    WHEN 'phase' THEN 'phases'
+    WHEN 'communication' THEN 'communication'
+    WHEN 'copy' THEN 'copies'
+    WHEN 'memset' THEN 'copies'
+    ELSE 'computing'
+  END AS lane,
+  b.start_ns - c.origin_ns AS start_ns,
+  b.end_ns - c.origin_ns AS end_ns,
+  b.label,
+  -- a phase of communication has its colour
+  CASE b.class WHEN 'phase' THEN b.label ELSE b.class END AS class,
+  CASE b.side WHEN 'GPU' THEN b.lane || ': ' ELSE '' END || b.detail AS detail
+FROM chosen c
+CROSS JOIN timeline_bar b ON b.run_id = c.run_id AND b.rank = c.rank AND b.pass = c.pass AND b.step = c.step
 WHERE b.class = 'communication' OR CASE c.on_device WHEN 1 THEN b.side = 'GPU' ELSE b.class = 'phase' END
 ORDER BY strategy_order, place, start_ns, end_ns DESC

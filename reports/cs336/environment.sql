@@ -3,7 +3,9 @@
 -- column name: title="fact"
 -- column value: title="value"
 -- empty: Nothing is known of the machine.
-SELECT DISTINCT e.name, e.value
+SELECT DISTINCT
+  e.name,
+  e.value
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN environment e ON e.invocation_id = r.invocation_id

@@ -11,27 +11,76 @@
 -- column host_ms: title="host, step 0", unit="ms", format="significant"
 -- column device_ms: title="device, step 0", unit="ms", format="significant"
 -- column clock: title="GPU clock after step 0", unit="MHz", format="plain"
--- note: A phase's time is the device's where there is a GPU. Host times of a phase include only what the host waits for.
+-- note: A phase's time is the device's where there is a GPU. Host times of a phase include only what the host waits
+--   for.
 -- empty: The case `timing-warmup` of the suite `cs336` has no finished run without warm-up.
 WITH cold AS (
-  SELECT r.run_id, m.size, m.size_order, m.context
+  SELECT
+    r.run_id,
+    m.size,
+    m.size_order,
+    m.context
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case IN ('warmup', 'timing-warmup') AND r.warmup = 0 AND r.status = 'ok'
+  JOIN run r
+    ON r.run_id = s.run_id
+    AND r.suite = 'cs336'
+    AND r.suite_case IN ('warmup', 'timing-warmup')
+    AND r.warmup = 0
+    AND r.status = 'ok'
   JOIN transformer_run m ON m.run_id = r.run_id
 ),
 ordered AS (
-  SELECT t.run_id, t.phase, t.time_ms, row_number() OVER (PARTITION BY t.run_id, t.phase ORDER BY t.time_ms) AS place,
-         count(*) OVER (PARTITION BY t.run_id, t.phase) AS steps
-  FROM cold c JOIN step_time t ON t.run_id = c.run_id
+  SELECT
+    t.run_id,
+    t.phase,
+    t.time_ms,
+    row_number() OVER (PARTITION BY t.run_id, t.phase ORDER BY t.time_ms) AS place,
+    count(*) OVER (PARTITION BY t.run_id, t.phase) AS steps
+  FROM cold c
+  JOIN step_time t ON t.run_id = c.run_id
   WHERE t.step > 1
 ),
-later AS (SELECT run_id, phase, avg(time_ms) AS median_ms FROM ordered WHERE place IN ((steps + 1) / 2, (steps + 2) / 2) GROUP BY run_id, phase)
-SELECT c.size, c.context, a.phase, a.time_ms AS first_ms, b.time_ms AS second_ms, l.median_ms AS later_ms, a.time_ms - l.median_ms AS extra_ms,
-       a.time_ms / l.median_ms AS ratio, a.host_ms, a.device_ms,
-       (SELECT g.sm_clock_mhz FROM gpu_sample g WHERE g.run_id = c.run_id AND g.pass = 'time' AND g.step = 0 ORDER BY g.rank LIMIT 1) AS clock
+later AS (
+  SELECT
+    run_id,
+    phase,
+    avg(time_ms) AS median_ms
+  FROM ordered
+  WHERE place IN ((steps + 1) / 2, (steps + 2) / 2)
+  GROUP BY run_id, phase
+)
+SELECT
+  c.size,
+  c.context,
+  a.phase,
+  a.time_ms AS first_ms,
+  b.time_ms AS second_ms,
+  l.median_ms AS later_ms,
+  a.time_ms - l.median_ms AS extra_ms,
+  a.time_ms / l.median_ms AS ratio,
+  a.host_ms,
+  a.device_ms,
+  (
+    SELECT g.sm_clock_mhz
+    FROM gpu_sample g
+    WHERE g.run_id = c.run_id AND g.pass = 'time' AND g.step = 0
+    ORDER BY g.rank
+    LIMIT 1
+  ) AS clock
 FROM cold c
 JOIN step_time a ON a.run_id = c.run_id AND a.step = 0
 LEFT JOIN step_time b ON b.run_id = c.run_id AND b.step = 1 AND b.phase = a.phase
 LEFT JOIN later l ON l.run_id = c.run_id AND l.phase = a.phase
-ORDER BY c.size_order, c.context, c.run_id, a.phase = 'other', a.phase = 'step',
-         (SELECT x.start_ns FROM sample x WHERE x.run_id = c.run_id AND x.pass = 'time' AND x.step = 0 AND x.phase = a.phase ORDER BY x.rank LIMIT 1)
+ORDER BY
+  c.size_order,
+  c.context,
+  c.run_id,
+  a.phase = 'other',
+  a.phase = 'step',
+  (
+    SELECT x.start_ns
+    FROM sample x
+    WHERE x.run_id = c.run_id AND x.pass = 'time' AND x.step = 0 AND x.phase = a.phase
+    ORDER BY x.rank
+    LIMIT 1
+  )

@@ -13,17 +13,23 @@
 -- column cudnn: title="LibTorch cuDNN", unit="ms", format="significant", digits=4
 -- column rate: title="attention_flash", unit="TFLOP/s", format="significant", digits=3
 -- column share: title="of the peak", unit="%", digits=1
--- note: Medians. No figure: not in the grid, skipped, or out of memory; the section on the standing of the runs says which.
+-- note: Medians. No figure: not in the grid, skipped, or out of memory; the section on the standing of the runs says
+--   which.
 -- empty: No kernel of attention was timed: `kymo suite run cs336 --filter '^flash'` fills this section.
-SELECT l.dtype, CASE l.causal WHEN 1 THEN 'causal' ELSE 'full' END AS mask, l.head_dim, l.heads, l.seq,
-       min(CASE l.implementation WHEN 'flash' THEN l.forward_ms END) AS own,
-       min(CASE l.implementation WHEN 'tiled' THEN l.forward_ms END) AS tiled,
-       min(CASE l.implementation WHEN 'naive' THEN l.forward_ms END) AS naive,
-       min(CASE l.implementation WHEN 'sdpa efficient' THEN l.forward_ms END) AS efficient,
-       min(CASE l.implementation WHEN 'sdpa flash' THEN l.forward_ms END) AS flash,
-       min(CASE l.implementation WHEN 'sdpa cudnn' THEN l.forward_ms END) AS cudnn,
-       max(CASE l.implementation WHEN 'flash' THEN l.forward_tflop_per_s END) AS rate,
-       100 * max(CASE l.implementation WHEN 'flash' THEN l.forward_tflop_per_s / l.peak_tflop_per_s END) AS share
+SELECT
+  l.dtype,
+  CASE l.causal WHEN 1 THEN 'causal' ELSE 'full' END AS mask,
+  l.head_dim,
+  l.heads,
+  l.seq,
+  min(CASE l.implementation WHEN 'flash' THEN l.forward_ms END) AS own,
+  min(CASE l.implementation WHEN 'tiled' THEN l.forward_ms END) AS tiled,
+  min(CASE l.implementation WHEN 'naive' THEN l.forward_ms END) AS naive,
+  min(CASE l.implementation WHEN 'sdpa efficient' THEN l.forward_ms END) AS efficient,
+  min(CASE l.implementation WHEN 'sdpa flash' THEN l.forward_ms END) AS flash,
+  min(CASE l.implementation WHEN 'sdpa cudnn' THEN l.forward_ms END) AS cudnn,
+  max(CASE l.implementation WHEN 'flash' THEN l.forward_tflop_per_s END) AS rate,
+  100 * max(CASE l.implementation WHEN 'flash' THEN l.forward_tflop_per_s / l.peak_tflop_per_s END) AS share
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'flash%'
 JOIN attention_latency l ON l.run_id = r.run_id

@@ -12,25 +12,71 @@
 -- column library_ratio: title="library / this", format="significant", digits=3
 -- column library: title="best of the library"
 -- column fills: title="fills the GPU"
--- note: Medians. Forward and backward are timed by themselves, steps in a row without waiting; both is their sum. A ratio above 1 is a speed-up.
+-- note: Medians. Forward and backward are timed by themselves, steps in a row without waiting; both is their sum. A
+--   ratio above 1 is a speed-up.
 -- note: A shape fills the GPU if there is a block of 128 queries for each of its multiprocessors.
 -- empty: No kernel of attention was timed: `kymo suite run cs336 --filter '^flash'` fills this section.
 WITH shown AS (
-  SELECT l.*, l.implementation LIKE 'sdpa%' AS library
+  SELECT
+    l.*,
+    l.implementation LIKE 'sdpa%' AS library
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'flash%'
   JOIN attention_latency l ON l.run_id = r.run_id AND l.both_ms > 0
 ),
 best AS (
-  SELECT *, row_number() OVER (PARTITION BY dtype, causal, head_dim, batch, heads, seq ORDER BY both_ms, implementation) AS place FROM shown WHERE library
+  SELECT
+    *,
+    row_number() OVER (
+      PARTITION BY dtype, causal, head_dim, batch, heads, seq
+      ORDER BY both_ms, implementation
+    ) AS place
+  FROM shown
+  WHERE library
 ),
-naive AS (SELECT dtype, causal, head_dim, batch, heads, seq, min(both_ms) AS both_ms FROM shown WHERE implementation = 'naive' GROUP BY 1, 2, 3, 4, 5, 6)
-SELECT o.dtype, CASE o.causal WHEN 1 THEN 'causal' ELSE 'full' END AS mask, o.head_dim, o.heads, o.seq, o.forward_ms, o.backward_ms, o.both_ms,
-       n.both_ms / o.both_ms AS naive_ratio, b.both_ms / o.both_ms AS library_ratio, substr(b.implementation, 6) AS library,
-       CASE o.fills_device WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END AS fills
+naive AS (
+  SELECT
+    dtype,
+    causal,
+    head_dim,
+    batch,
+    heads,
+    seq,
+    min(both_ms) AS both_ms
+  FROM shown
+  WHERE implementation = 'naive'
+  GROUP BY 1, 2, 3, 4, 5, 6
+)
+SELECT
+  o.dtype,
+  CASE o.causal WHEN 1 THEN 'causal' ELSE 'full' END AS mask,
+  o.head_dim,
+  o.heads,
+  o.seq,
+  o.forward_ms,
+  o.backward_ms,
+  o.both_ms,
+  n.both_ms / o.both_ms AS naive_ratio,
+  b.both_ms / o.both_ms AS library_ratio,
+  substr(b.implementation, 6) AS library,
+  CASE o.fills_device WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END AS fills
 FROM shown o
-LEFT JOIN naive n ON n.dtype = o.dtype AND n.causal = o.causal AND n.head_dim = o.head_dim AND n.batch = o.batch AND n.heads = o.heads AND n.seq = o.seq
-LEFT JOIN best b ON b.dtype = o.dtype AND b.causal = o.causal AND b.head_dim = o.head_dim AND b.batch = o.batch AND b.heads = o.heads AND b.seq = o.seq AND b.place = 1
-WHERE o.implementation = 'flash'
-   OR o.implementation = 'tiled' AND NOT EXISTS (SELECT 1 FROM shown x WHERE x.implementation = 'flash')
+LEFT JOIN naive n
+  ON n.dtype = o.dtype
+  AND n.causal = o.causal
+  AND n.head_dim = o.head_dim
+  AND n.batch = o.batch
+  AND n.heads = o.heads
+  AND n.seq = o.seq
+LEFT JOIN best b
+  ON b.dtype = o.dtype
+  AND b.causal = o.causal
+  AND b.head_dim = o.head_dim
+  AND b.batch = o.batch
+  AND b.heads = o.heads
+  AND b.seq = o.seq
+  AND b.place = 1
+WHERE
+  o.implementation = 'flash'
+  OR o.implementation = 'tiled' AND NOT EXISTS (SELECT 1 FROM shown x WHERE x.implementation = 'flash')
 ORDER BY o.dtype DESC, o.causal DESC, o.heads, o.head_dim, o.seq, o.run_id

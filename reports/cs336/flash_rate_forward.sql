@@ -1,9 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Rate of forward against the length:
 -- empty: The cases `flash` of the suite `cs336` gave no figure to draw.
-SELECT l.dtype || ', width ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END || CASE l.heads WHEN 1 THEN '' ELSE ', ' || l.heads || ' heads' END AS setting,
-       CASE l.implementation WHEN 'flash' THEN 'attention_flash' WHEN 'tiled' THEN 'attention_flash, tiled' ELSE l.implementation END AS series,
-       l.seq, max(l.forward_tflop_per_s) AS rate, max(l.peak_tflop_per_s) AS peak
+SELECT
+  l.dtype || ', width ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END
+  || CASE l.heads WHEN 1 THEN '' ELSE ', ' || l.heads || ' heads' END AS setting,
+  CASE l.implementation
+    WHEN 'flash' THEN 'attention_flash'
+    WHEN 'tiled' THEN 'attention_flash, tiled'
+    ELSE l.implementation
+  END AS series,
+  l.seq,
+  max(l.forward_tflop_per_s) AS rate,
+  max(l.peak_tflop_per_s) AS peak
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'flash%'
 JOIN attention_latency l ON l.run_id = r.run_id AND l.head_dim IN (64, 128) AND l.forward_tflop_per_s IS NOT NULL

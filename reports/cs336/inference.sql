@@ -7,19 +7,37 @@
 -- column training_ms: title="forward in training", unit="ms", format="measured", plus_minus="training_std_ms"
 -- column ratio: title="alone / in training", digits=2
 -- empty: The case `timing-inference` of the suite `cs336` was not run.
-SELECT m.size, m.context, m.precision,
-       CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms, f.std_ms AS forward_std_ms,
-       t.mean_ms AS training_ms, t.std_ms AS training_std_ms,
-       CASE WHEN d.state = '' THEN f.mean_ms / t.mean_ms END AS ratio
+SELECT
+  m.size,
+  m.context,
+  m.precision,
+  CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms,
+  f.std_ms AS forward_std_ms,
+  t.mean_ms AS training_ms,
+  t.std_ms AS training_std_ms,
+  CASE WHEN d.state = '' THEN f.mean_ms / t.mean_ms END AS ratio
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case IN ('inference', 'timing-inference')
 JOIN transformer_run m ON m.run_id = r.run_id
 JOIN run_standing d ON d.run_id = r.run_id
 LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward'
-LEFT JOIN (SELECT n.size, n.context, n.batch, n.precision, q.device_kind, min(q.run_id) AS run_id
-           FROM selected_run y JOIN run q ON q.run_id = y.run_id AND q.suite = 'cs336' AND q.suite_case = 'timing' AND q.status = 'ok'
-           JOIN transformer_run n ON n.run_id = q.run_id
-           GROUP BY n.size, n.context, n.batch, n.precision, q.device_kind) k
-  ON k.size = m.size AND k.context = m.context AND k.batch = m.batch AND k.precision = m.precision AND k.device_kind = r.device_kind
+LEFT JOIN (
+  SELECT
+    n.size,
+    n.context,
+    n.batch,
+    n.precision,
+    q.device_kind,
+    min(q.run_id) AS run_id
+  FROM selected_run y
+  JOIN run q ON q.run_id = y.run_id AND q.suite = 'cs336' AND q.suite_case = 'timing' AND q.status = 'ok'
+  JOIN transformer_run n ON n.run_id = q.run_id
+  GROUP BY n.size, n.context, n.batch, n.precision, q.device_kind
+) k
+  ON k.size = m.size
+  AND k.context = m.context
+  AND k.batch = m.batch
+  AND k.precision = m.precision
+  AND k.device_kind = r.device_kind
 LEFT JOIN phase_time t ON t.run_id = k.run_id AND t.phase = 'forward'
 ORDER BY m.size_order, m.size, m.context, m.precision, r.run_id

@@ -1,27 +1,55 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Device time of each class of kernels by phase, per step:
 -- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
--- The smallest and the largest size that was trained, each at its longest context; classes below 1 % of the step are one bar.
+-- The smallest and the largest size that was trained, each at its longest context; classes below 1 % of the step are
+-- one bar.
 WITH traced AS (
-  SELECT r.run_id, m.size, m.context, row_number() OVER (ORDER BY m.size_order, m.context DESC, r.run_id DESC) AS first,
-         row_number() OVER (ORDER BY m.size_order DESC, m.context DESC, r.run_id DESC) AS last
+  SELECT
+    r.run_id,
+    m.size,
+    m.context,
+    row_number() OVER (ORDER BY m.size_order, m.context DESC, r.run_id DESC) AS smallest_first,
+    row_number() OVER (ORDER BY m.size_order DESC, m.context DESC, r.run_id DESC) AS largest_first
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels' AND r.status = 'ok'
   JOIN transformer_run m ON m.run_id = r.run_id AND m.mode = 'train'
   JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
 ),
 summed AS (
-  SELECT t.run_id, t.size || ', context ' || t.context AS setting, t.first, e.phase, e.class, sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
-  FROM traced t CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
-  WHERE t.first = 1 OR t.last = 1
+  SELECT
+    t.run_id,
+    t.size || ', context ' || t.context AS setting,
+    t.smallest_first,
+    e.phase,
+    e.class,
+    sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
+  FROM traced t
+  CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
+  WHERE t.smallest_first = 1 OR t.largest_first = 1
   GROUP BY t.run_id, e.phase, e.class
 ),
 named AS (
-  SELECT *, CASE WHEN sum(total_ms) OVER (PARTITION BY run_id, class) < 0.01 * sum(total_ms) OVER (PARTITION BY run_id) THEN 'the rest' ELSE class END AS shown,
-         sum(total_ms) OVER (PARTITION BY run_id, class) AS class_ms
+  SELECT
+    *,
+    CASE
+      WHEN sum(total_ms) OVER (PARTITION BY run_id, class) < 0.01 * sum(total_ms) OVER (PARTITION BY run_id)
+        THEN 'the rest'
+      ELSE class
+    END AS shown,
+    sum(total_ms) OVER (PARTITION BY run_id, class) AS class_ms
   FROM summed
 )
-SELECT setting, phase, shown AS class, sum(total_ms) AS total_ms
+SELECT
+  setting,
+  phase,
+  shown AS class,
+  sum(total_ms) AS total_ms
 FROM named
-GROUP BY setting, first, phase, shown
-ORDER BY first, CASE phase WHEN 'forward' THEN 0 WHEN 'backward' THEN 1 WHEN 'optimizer' THEN 2 ELSE 3 END, phase, shown = 'the rest', max(class_ms) DESC, shown
+GROUP BY setting, smallest_first, phase, shown
+ORDER BY
+  smallest_first,
+  CASE phase WHEN 'forward' THEN 0 WHEN 'backward' THEN 1 WHEN 'optimizer' THEN 2 ELSE 3 END,
+  phase,
+  shown = 'the rest',
+  max(class_ms) DESC,
+  shown

@@ -7,27 +7,43 @@
 -- column other_ms: title="elsewhere", unit="ms", format="significant", digits=3
 -- column share: title="share of step", unit="%", digits=1
 -- column matmul_share: title="matrix products in it", unit="%", digits=1
--- note: A part counts what ran in it and in no part inside it, over all blocks. Backward kernels belong to the part whose forward pass made them.
+-- note: A part counts what ran in it and in no part inside it, over all blocks. Backward kernels belong to the part
+--   whose forward pass made them.
 -- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
-WITH setting (rows_shown) AS (VALUES (15)),  -- change it here for more
+-- change it here for more
+WITH setting (rows_shown) AS (VALUES (15)),
 chosen AS (
-  SELECT r.run_id, m.size || ', context ' || m.context AS setting
+  SELECT
+    r.run_id,
+    m.size || ', context ' || m.context AS setting
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels' AND r.status = 'ok'
   JOIN transformer_run m ON m.run_id = r.run_id AND m.mode = 'train'
   JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
-  ORDER BY m.size_order DESC, m.context DESC, r.run_id DESC LIMIT 1
+  ORDER BY m.size_order DESC, m.context DESC, r.run_id DESC
+  LIMIT 1
 ),
 summed AS (
-  SELECT c.setting, e.module, sum(CASE e.phase WHEN 'forward' THEN e.total_ns END) / 1e6 / max(e.steps) AS forward_ms,
-         sum(CASE e.phase WHEN 'backward' THEN e.total_ns END) / 1e6 / max(e.steps) AS backward_ms,
-         sum(CASE WHEN e.phase NOT IN ('forward', 'backward') THEN e.total_ns END) / 1e6 / max(e.steps) AS other_ms, sum(e.total_ns) AS total_ns,
-         sum(CASE e.class WHEN 'matmul' THEN e.total_ns ELSE 0 END) AS matmul_ns
-  FROM chosen c CROSS JOIN kernel_entry e ON e.run_id = c.run_id AND e.rank = 0
+  SELECT
+    c.setting,
+    e.module,
+    sum(CASE e.phase WHEN 'forward' THEN e.total_ns END) / 1e6 / max(e.steps) AS forward_ms,
+    sum(CASE e.phase WHEN 'backward' THEN e.total_ns END) / 1e6 / max(e.steps) AS backward_ms,
+    sum(CASE WHEN e.phase NOT IN ('forward', 'backward') THEN e.total_ns END) / 1e6 / max(e.steps) AS other_ms,
+    sum(e.total_ns) AS total_ns,
+    sum(CASE e.class WHEN 'matmul' THEN e.total_ns ELSE 0 END) AS matmul_ns
+  FROM chosen c
+  CROSS JOIN kernel_entry e ON e.run_id = c.run_id AND e.rank = 0
   GROUP BY e.module
 )
-SELECT setting, coalesce(module, '(no part known)') AS module, forward_ms, backward_ms, other_ms,
-       100.0 * total_ns / nullif((SELECT sum(total_ns) FROM summed), 0) AS share, 100.0 * matmul_ns / nullif(total_ns, 0) AS matmul_share
+SELECT
+  setting,
+  coalesce(module, '(no part known)') AS module,
+  forward_ms,
+  backward_ms,
+  other_ms,
+  100.0 * total_ns / nullif((SELECT sum(total_ns) FROM summed), 0) AS share,
+  100.0 * matmul_ns / nullif(total_ns, 0) AS matmul_share
 FROM summed
 ORDER BY total_ns DESC, module
 LIMIT (SELECT rows_shown FROM setting)

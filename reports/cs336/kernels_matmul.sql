@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Share of matrix products in the device time: forward alone, forward with backward, and the whole training step.
+-- caption: Share of matrix products in the device time: forward alone, forward with backward, and the whole training
+--   step.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column forward_share: title="forward alone", unit="%", digits=1
@@ -8,41 +9,88 @@
 -- column grows: title="grows most instead"
 -- column grows_from: title="its share in forward alone", unit="%", digits=1
 -- column grows_to: title="in the training step", unit="%", digits=1
--- note: Forward alone is a run without gradients; forward and backward are those phases of the training step. A fused attention kernel is of class attention, its products included.
+-- note: Forward alone is a run without gradients; forward and backward are those phases of the training step. A fused
+--   attention kernel is of class attention, its products included.
 -- note: What grows most is the class whose share in the training step exceeds that in forward alone by most.
 -- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
 WITH traced AS (
-  SELECT r.run_id, m.size, m.size_order, m.context, m.precision, m.mode
+  SELECT
+    r.run_id,
+    m.size,
+    m.size_order,
+    m.context,
+    m.precision,
+    m.mode
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels'
   JOIN transformer_run m ON m.run_id = r.run_id AND m.mode IN ('forward', 'train')
 ),
-newest AS (SELECT *, row_number() OVER (PARTITION BY size, context, precision, mode ORDER BY run_id DESC) AS place FROM traced),
+newest AS (
+  SELECT
+    *,
+    row_number() OVER (PARTITION BY size, context, precision, mode ORDER BY run_id DESC) AS place
+  FROM traced
+),
 summed AS (
-  SELECT t.run_id, t.size, t.size_order, t.context, t.precision, t.mode, e.class, sum(e.total_ns) AS step_ns,
-         sum(CASE WHEN e.phase IN ('forward', 'backward') THEN e.total_ns ELSE 0 END) AS both_ns
-  FROM newest t CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
+  SELECT
+    t.run_id,
+    t.size,
+    t.size_order,
+    t.context,
+    t.precision,
+    t.mode,
+    e.class,
+    sum(e.total_ns) AS step_ns,
+    sum(CASE WHEN e.phase IN ('forward', 'backward') THEN e.total_ns ELSE 0 END) AS both_ns
+  FROM newest t
+  CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
   WHERE t.place = 1
   GROUP BY t.run_id, e.class
 ),
 shared AS (
-  SELECT *, 100.0 * step_ns / nullif(sum(step_ns) OVER (PARTITION BY run_id), 0) AS step_share,
-         100.0 * both_ns / nullif(sum(both_ns) OVER (PARTITION BY run_id), 0) AS both_share
+  SELECT
+    *,
+    100.0 * step_ns / nullif(sum(step_ns) OVER (PARTITION BY run_id), 0) AS step_share,
+    100.0 * both_ns / nullif(sum(both_ns) OVER (PARTITION BY run_id), 0) AS both_share
   FROM summed
 ),
 grown AS (
-  SELECT t.size, t.context, t.precision, t.class, coalesce(f.step_share, 0) AS grows_from, t.step_share AS grows_to,
-         row_number() OVER (PARTITION BY t.size, t.context, t.precision ORDER BY t.step_share - coalesce(f.step_share, 0) DESC, t.class) AS place
+  SELECT
+    t.size,
+    t.context,
+    t.precision,
+    t.class,
+    coalesce(f.step_share, 0) AS grows_from,
+    t.step_share AS grows_to,
+    row_number() OVER (
+      PARTITION BY t.size, t.context, t.precision
+      ORDER BY t.step_share - coalesce(f.step_share, 0) DESC, t.class
+    ) AS place
   FROM shared t
-  LEFT JOIN shared f ON f.size = t.size AND f.context = t.context AND f.precision = t.precision AND f.mode = 'forward' AND f.class = t.class
-  WHERE t.mode = 'train' AND t.class <> 'matmul'
-    AND EXISTS (SELECT 1 FROM shared x WHERE x.size = t.size AND x.context = t.context AND x.precision = t.precision AND x.mode = 'forward')
+  LEFT JOIN shared f
+    ON f.size = t.size
+    AND f.context = t.context
+    AND f.precision = t.precision
+    AND f.mode = 'forward'
+    AND f.class = t.class
+  WHERE
+    t.mode = 'train'
+    AND t.class <> 'matmul'
+    AND EXISTS (
+      SELECT 1
+      FROM shared x
+      WHERE x.size = t.size AND x.context = t.context AND x.precision = t.precision AND x.mode = 'forward'
+    )
 )
-SELECT h.size, h.context,
-       max(CASE WHEN h.mode = 'forward' THEN CASE h.class WHEN 'matmul' THEN h.step_share ELSE 0.0 END END) AS forward_share,
-       max(CASE WHEN h.mode = 'train' THEN CASE h.class WHEN 'matmul' THEN h.both_share ELSE 0.0 END END) AS both_share,
-       max(CASE WHEN h.mode = 'train' THEN CASE h.class WHEN 'matmul' THEN h.step_share ELSE 0.0 END END) AS train_share,
-       g.class AS grows, g.grows_from, g.grows_to
+SELECT
+  h.size,
+  h.context,
+  max(CASE WHEN h.mode = 'forward' THEN CASE h.class WHEN 'matmul' THEN h.step_share ELSE 0.0 END END) AS forward_share,
+  max(CASE WHEN h.mode = 'train' THEN CASE h.class WHEN 'matmul' THEN h.both_share ELSE 0.0 END END) AS both_share,
+  max(CASE WHEN h.mode = 'train' THEN CASE h.class WHEN 'matmul' THEN h.step_share ELSE 0.0 END END) AS train_share,
+  g.class AS grows,
+  g.grows_from,
+  g.grows_to
 FROM shared h
 LEFT JOIN grown g ON g.size = h.size AND g.context = h.context AND g.precision = h.precision AND g.place = 1
 GROUP BY h.size, h.context, h.precision

@@ -11,21 +11,44 @@
 -- column idle_share: title="idle share", unit="%", digits=1
 -- column gaps: title="gaps", format="significant", digits=3
 -- column longest_gap_us: title="longest gap", unit="µs", format="significant", digits=3
--- note: The plain timer is the time pass, in which nothing observes. Kernels are the sum of the durations of all kernels, copies and memsets; it is more than busy where they overlap.
+-- note: The plain timer is the time pass, in which nothing observes. Kernels are the sum of the durations of all
+--   kernels, copies and memsets; it is more than busy where they overlap.
 -- note: Busy and idle are of the observed steps, which tracing may have stretched; the section on trust has the ratio.
 -- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
 WITH traced AS (
-  SELECT r.run_id, m.size, m.size_order, m.context, m.precision, m.mode
+  SELECT
+    r.run_id,
+    m.size,
+    m.size_order,
+    m.context,
+    m.precision,
+    m.mode
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels'
   JOIN transformer_run m ON m.run_id = r.run_id
   JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
 ),
 summed AS (
-  SELECT t.run_id, sum(e.total_ns) / 1e6 / max(e.steps) AS kernel_ms FROM traced t CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0 GROUP BY t.run_id
+  SELECT
+    t.run_id,
+    sum(e.total_ns) / 1e6 / max(e.steps) AS kernel_ms
+  FROM traced t
+  CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
+  GROUP BY t.run_id
 )
-SELECT t.size, t.context, t.mode, p.mean_ms AS timer_ms, p.std_ms AS timer_std_ms, k.kernel_ms, 100 * k.kernel_ms / nullif(p.mean_ms, 0) AS kernel_share,
-       g.busy_ms, g.idle_ms, 100 * g.idle_share AS idle_share, g.gaps, g.longest_gap_us
+SELECT
+  t.size,
+  t.context,
+  t.mode,
+  p.mean_ms AS timer_ms,
+  p.std_ms AS timer_std_ms,
+  k.kernel_ms,
+  100 * k.kernel_ms / nullif(p.mean_ms, 0) AS kernel_share,
+  g.busy_ms,
+  g.idle_ms,
+  100 * g.idle_share AS idle_share,
+  g.gaps,
+  g.longest_gap_us
 FROM traced t
 JOIN summed k ON k.run_id = t.run_id
 LEFT JOIN phase_time p ON p.run_id = t.run_id AND p.phase = 'step'

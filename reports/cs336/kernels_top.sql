@@ -9,29 +9,55 @@
 -- column mean_us: title="one call", unit="µs", format="significant", digits=3
 -- column total_ms: title="per step", unit="ms", format="significant", digits=3
 -- column share: title="share", unit="%", digits=1
--- note: Calls are per step; the share is of the device time of all kernels, copies and memsets. Long names are shortened; the view kernel_summary has them whole.
+-- note: Calls are per step; the share is of the device time of all kernels, copies and memsets. Long names are
+--   shortened; the view kernel_summary has them whole.
 -- note: Mode forward runs the forward pass alone; train runs forward, backward and optimizer.
 -- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
 WITH traced AS (
-  SELECT r.run_id, m.size, m.size_order, m.context, m.precision, m.mode
+  SELECT
+    r.run_id,
+    m.size,
+    m.size_order,
+    m.context,
+    m.precision,
+    m.mode
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels' AND r.device_kind = 'cuda'
   JOIN transformer_run m ON m.run_id = r.run_id
 ),
 named AS (
-  SELECT t.run_id, e.name_id, e.class, 1.0 * sum(e.calls) / max(e.steps) AS calls, sum(e.total_ns) / 1e3 / sum(e.calls) AS mean_us,
-         sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
-  FROM traced t CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
+  SELECT
+    t.run_id,
+    e.name_id,
+    e.class,
+    1.0 * sum(e.calls) / max(e.steps) AS calls,
+    sum(e.total_ns) / 1e3 / sum(e.calls) AS mean_us,
+    sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
+  FROM traced t
+  CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
   GROUP BY t.run_id, e.name_id
 ),
 ranked AS (
-  SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY total_ms DESC, name_id) AS place, sum(total_ms) OVER (PARTITION BY run_id) AS all_ms FROM named
+  SELECT
+    *,
+    row_number() OVER (PARTITION BY run_id ORDER BY total_ms DESC, name_id) AS place,
+    sum(total_ms) OVER (PARTITION BY run_id) AS all_ms
+  FROM named
 )
-SELECT t.size, t.context, t.mode,
-       CASE WHEN k.run_id IS NULL THEN CASE d.state WHEN '' THEN 'not recorded' ELSE d.state END
-            WHEN length(coalesce(c.short_name, n.text)) > 60 THEN substr(coalesce(c.short_name, n.text), 1, 59) || '…'
-            ELSE coalesce(c.short_name, n.text) END AS kernel,
-       k.class, CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls, k.mean_us, k.total_ms, 100.0 * k.total_ms / nullif(k.all_ms, 0) AS share
+SELECT
+  t.size,
+  t.context,
+  t.mode,
+  CASE
+    WHEN k.run_id IS NULL THEN CASE d.state WHEN '' THEN 'not recorded' ELSE d.state END
+    WHEN length(coalesce(c.short_name, n.text)) > 60 THEN substr(coalesce(c.short_name, n.text), 1, 59) || '…'
+    ELSE coalesce(c.short_name, n.text)
+  END AS kernel,
+  k.class,
+  CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls,
+  k.mean_us,
+  k.total_ms,
+  100.0 * k.total_ms / nullif(k.all_ms, 0) AS share
 FROM traced t
 JOIN run_standing d ON d.run_id = t.run_id
 LEFT JOIN ranked k ON k.run_id = t.run_id AND k.place = 1

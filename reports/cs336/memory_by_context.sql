@@ -1,7 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Peak of the allocated memory by context, of size
 -- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
-SELECT m.size, m.context, m.mode || ', ' || m.precision AS series, CASE WHEN d.state <> '' THEN d.state ELSE p.peak_allocated_bytes / 1073741824.0 END AS peak_gib
+SELECT
+  m.size,
+  m.context,
+  m.mode || ', ' || m.precision AS series,
+  CASE WHEN d.state <> '' THEN d.state ELSE p.peak_allocated_bytes / 1073741824.0 END AS peak_gib
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory'
 JOIN transformer_run m ON m.run_id = r.run_id

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: The largest blocks of memory that were alive at the peak of a step, those of the same size and origin together.
+-- caption: The largest blocks of memory that were alive at the peak of a step, those of the same size and origin
+--   together.
 -- column setting: title="model", once=true
 -- column block_bytes: title="one block", format="bytes"
 -- column blocks: title="blocks"
@@ -10,18 +11,33 @@
 -- column origin: title="from", format="code"
 -- note: Smaller blocks are left out; the query's first line says how small, and how many rows are shown.
 -- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
-WITH setting (least_bytes, rows_shown) AS (VALUES (1024, 15)),  -- change them here for more detail
+-- change them here for more detail
+WITH setting (least_bytes, rows_shown) AS (VALUES (1024, 15)),
 chosen AS (
-  SELECT r.run_id, r.device_kind, m.size || ', context ' || m.context || ', ' || m.precision || ', ' || m.mode AS setting
+  SELECT
+    r.run_id,
+    r.device_kind,
+    m.size || ', context ' || m.context || ', ' || m.precision || ', ' || m.mode AS setting
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory' AND r.status = 'ok'
   JOIN transformer_run m ON m.run_id = r.run_id
   WHERE EXISTS (SELECT 1 FROM allocation a WHERE a.run_id = r.run_id AND a.rank = 0 AND a.pass = 'memory')
-  ORDER BY m.mode = 'train' DESC, m.size_order DESC, m.context DESC, m.precision = 'fp32' DESC, r.run_id DESC LIMIT 1
+  ORDER BY m.mode = 'train' DESC, m.size_order DESC, m.context DESC, m.precision = 'fp32' DESC, r.run_id DESC
+  LIMIT 1
 )
-SELECT c.setting, b.allocated_bytes AS block_bytes, count(*) AS blocks, sum(b.allocated_bytes) AS total_bytes, replace(b.category, '_', ' ') AS category,
-       coalesce(b.module, CASE b.phase WHEN 'outside' THEN 'before the steps' ELSE b.phase END) || CASE WHEN b.module IS NOT NULL AND b.phase NOT IN ('other', 'outside') THEN ' (' || b.phase || ')' ELSE '' END AS place,
-       b.operator, b.origin
+SELECT
+  c.setting,
+  b.allocated_bytes AS block_bytes,
+  count(*) AS blocks,
+  sum(b.allocated_bytes) AS total_bytes,
+  replace(b.category, '_', ' ') AS category,
+  coalesce(b.module, CASE b.phase WHEN 'outside' THEN 'before the steps' ELSE b.phase END)
+  || CASE
+    WHEN b.module IS NOT NULL AND b.phase NOT IN ('other', 'outside') THEN ' (' || b.phase || ')'
+    ELSE ''
+  END AS place,
+  b.operator,
+  b.origin
 FROM chosen c
 JOIN memory_largest b ON b.run_id = c.run_id AND b.rank = 0 AND b.pass = 'memory' AND b.device = c.device_kind
 WHERE b.at_peak = 1 AND b.allocated_bytes >= (SELECT least_bytes FROM setting)

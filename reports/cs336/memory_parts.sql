@@ -11,9 +11,21 @@
 -- column workspace_bytes: title="workspace", format="bytes"
 -- column input_bytes: title="inputs", format="bytes"
 -- column unknown_bytes: title="unknown", format="bytes"
--- note: The workload names its parameters, gradients, optimizer state and inputs. An activation was born in the forward pass and outlived the operator that made it; workspace was born and gone within one operator.
+-- note: The workload names its parameters, gradients, optimizer state and inputs. An activation was born in the forward
+--   pass and outlived the operator that made it; workspace was born and gone within one operator.
 -- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
-SELECT m.size, m.context, m.precision, m.mode, p.parameter_bytes, p.gradient_bytes, p.optimizer_state_bytes, p.activation_bytes, p.workspace_bytes, p.input_bytes, p.unknown_bytes
+SELECT
+  m.size,
+  m.context,
+  m.precision,
+  m.mode,
+  p.parameter_bytes,
+  p.gradient_bytes,
+  p.optimizer_state_bytes,
+  p.activation_bytes,
+  p.workspace_bytes,
+  p.input_bytes,
+  p.unknown_bytes
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory' AND r.status = 'ok'
 JOIN transformer_run m ON m.run_id = r.run_id

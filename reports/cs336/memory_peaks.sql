@@ -11,26 +11,63 @@
 -- column largest: title="mostly"
 -- column largest_share: title="of the peak", unit="%", digits=1
 -- column stream: title="residual stream", format="bytes"
--- note: Allocated is what the allocator had handed out, requested what was asked for, reserved what it held of the device; each is the highest value within the measured steps.
+-- note: Allocated is what the allocator had handed out, requested what was asked for, reserved what it held of the
+--   device; each is the highest value within the measured steps.
 -- note: The residual stream is one activation of batch × context × model width, in the weights' element type.
 -- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
 WITH chosen AS (
-  SELECT r.run_id, r.device_kind, m.size, m.size_order, m.context, m.precision, m.mode
+  SELECT
+    r.run_id,
+    r.device_kind,
+    m.size,
+    m.size_order,
+    m.context,
+    m.precision,
+    m.mode
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory'
   JOIN transformer_run m ON m.run_id = r.run_id
 ),
 high AS (
-  SELECT p.run_id, p.phase, row_number() OVER (PARTITION BY p.run_id ORDER BY p.peak_allocated_bytes DESC, p.peak_ns) AS place
-  FROM chosen c JOIN memory_peak p ON p.run_id = c.run_id AND p.rank = 0 AND p.device = c.device_kind
+  SELECT
+    p.run_id,
+    p.phase,
+    row_number() OVER (PARTITION BY p.run_id ORDER BY p.peak_allocated_bytes DESC, p.peak_ns) AS place
+  FROM chosen c
+  JOIN memory_peak p ON p.run_id = c.run_id AND p.rank = 0 AND p.device = c.device_kind
   WHERE p.phase NOT IN ('step', 'run', 'warm-up', 'outside')
 )
-SELECT c.size, c.context, c.precision, c.mode, CASE WHEN d.state <> '' THEN d.state ELSE p.peak_allocated_bytes END AS allocated,
-       CASE d.state WHEN '' THEN p.peak_reserved_bytes END AS reserved, CASE d.state WHEN '' THEN p.peak_requested_bytes END AS requested,
-       CASE d.state WHEN '' THEN h.phase END AS phase, CASE d.state WHEN '' THEN replace(p.largest_category, '_', ' ') END AS largest,
-       CASE d.state WHEN '' THEN 100.0 * max(p.parameter_bytes, p.gradient_bytes, p.optimizer_state_bytes, p.activation_bytes, p.workspace_bytes, p.input_bytes, p.unknown_bytes)
-                                 / nullif(p.peak_allocated_bytes, 0) END AS largest_share,
-       (SELECT x.value FROM metric x WHERE x.run_id = c.run_id AND x.rank = 0 AND x.name = 'residual_stream_bytes' LIMIT 1) AS stream
+SELECT
+  c.size,
+  c.context,
+  c.precision,
+  c.mode,
+  CASE WHEN d.state <> '' THEN d.state ELSE p.peak_allocated_bytes END AS allocated,
+  CASE d.state WHEN '' THEN p.peak_reserved_bytes END AS reserved,
+  CASE d.state WHEN '' THEN p.peak_requested_bytes END AS requested,
+  CASE d.state WHEN '' THEN h.phase END AS phase,
+  CASE d.state WHEN '' THEN replace(p.largest_category, '_', ' ') END AS largest,
+  CASE d.state
+    WHEN ''
+      THEN
+        100.0
+        * max(
+          p.parameter_bytes,
+          p.gradient_bytes,
+          p.optimizer_state_bytes,
+          p.activation_bytes,
+          p.workspace_bytes,
+          p.input_bytes,
+          p.unknown_bytes
+        )
+        / nullif(p.peak_allocated_bytes, 0)
+  END AS largest_share,
+  (
+    SELECT x.value
+    FROM metric x
+    WHERE x.run_id = c.run_id AND x.rank = 0 AND x.name = 'residual_stream_bytes'
+    LIMIT 1
+  ) AS stream
 FROM chosen c
 JOIN run_standing d ON d.run_id = c.run_id
 LEFT JOIN memory_peak p ON p.run_id = c.run_id AND p.rank = 0 AND p.phase = 'step' AND p.device = c.device_kind

@@ -8,7 +8,14 @@
 -- column passes: title="passes"
 -- column runs: title="runs"
 -- empty: No run of the suite `cs336` is among these.
-SELECT r.suite_case, r.warmup, CASE r.steps WHEN 0 THEN 'by rule' ELSE r.steps END AS steps, r.mode, r.sync, replace(r.passes, ',', ', ') AS passes, count(*) AS runs
+SELECT
+  r.suite_case,
+  r.warmup,
+  CASE r.steps WHEN 0 THEN 'by rule' ELSE r.steps END AS steps,
+  r.mode,
+  r.sync,
+  replace(r.passes, ',', ', ') AS passes,
+  count(*) AS runs
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 GROUP BY r.suite_case, r.warmup, r.steps, r.mode, r.sync, r.passes

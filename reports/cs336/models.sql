@@ -9,23 +9,44 @@
 -- column vocab_size: title="vocabulary"
 -- column batch: title="batch"
 -- column contexts: title="contexts", align="left"
--- note: Dimensions are what the workload reported, or else the parameter it was given; a dash stands where the size alone fixed one unsaid.
+-- note: Dimensions are what the workload reported, or else the parameter it was given; a dash stands where the size
+--   alone fixed one unsaid.
 -- empty: No run of the suite `cs336` is among these.
 WITH said AS (
-  SELECT run_id, name, value FROM metric WHERE level = 'run' AND name IN ('parameters', 'd_model', 'd_ff', 'layers', 'heads')
+  SELECT
+    run_id,
+    name,
+    value
+  FROM metric
+  WHERE level = 'run' AND name IN ('parameters', 'd_model', 'd_ff', 'layers', 'heads')
   UNION ALL
-  SELECT run_id, name, value FROM param WHERE name IN ('d_model', 'd_ff', 'layers', 'heads', 'vocab_size') AND value <> 0
+  SELECT
+    run_id,
+    name,
+    value
+  FROM param
+  WHERE name IN ('d_model', 'd_ff', 'layers', 'heads', 'vocab_size') AND value <> 0
 )
-SELECT m.size,
-       max(CASE WHEN p.name = 'parameters' THEN p.value / 1e6 END) AS parameters,
-       CAST(max(CASE WHEN p.name = 'd_model' THEN p.value END) AS INTEGER) AS d_model,
-       CAST(max(CASE WHEN p.name = 'd_ff' THEN p.value END) AS INTEGER) AS d_ff,
-       CAST(max(CASE WHEN p.name = 'layers' THEN p.value END) AS INTEGER) AS layers,
-       CAST(max(CASE WHEN p.name = 'heads' THEN p.value END) AS INTEGER) AS heads,
-       CAST(max(CASE WHEN p.name = 'vocab_size' THEN p.value END) AS INTEGER) AS vocab_size,
-       m.batch,
-       (SELECT group_concat(context, ', ') FROM (SELECT DISTINCT n.context FROM selected_run y JOIN run o ON o.run_id = y.run_id AND o.suite = 'cs336'
-        JOIN transformer_run n ON n.run_id = o.run_id WHERE n.size = m.size AND n.batch = m.batch ORDER BY n.context)) AS contexts
+SELECT
+  m.size,
+  max(CASE WHEN p.name = 'parameters' THEN p.value / 1e6 END) AS parameters,
+  CAST(max(CASE WHEN p.name = 'd_model' THEN p.value END) AS INTEGER) AS d_model,
+  CAST(max(CASE WHEN p.name = 'd_ff' THEN p.value END) AS INTEGER) AS d_ff,
+  CAST(max(CASE WHEN p.name = 'layers' THEN p.value END) AS INTEGER) AS layers,
+  CAST(max(CASE WHEN p.name = 'heads' THEN p.value END) AS INTEGER) AS heads,
+  CAST(max(CASE WHEN p.name = 'vocab_size' THEN p.value END) AS INTEGER) AS vocab_size,
+  m.batch,
+  (
+    SELECT group_concat(context, ', ')
+    FROM (
+      SELECT DISTINCT n.context
+      FROM selected_run y
+      JOIN run o ON o.run_id = y.run_id AND o.suite = 'cs336'
+      JOIN transformer_run n ON n.run_id = o.run_id
+      WHERE n.size = m.size AND n.batch = m.batch
+      ORDER BY n.context
+    )
+  ) AS contexts
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN transformer_run m ON m.run_id = r.run_id

@@ -8,7 +8,14 @@
 -- column bytes: title="payload per step", format="bytes"
 -- column traffic: title="traffic per step", format="bytes"
 -- empty: No calls of the sharded optimizer were traced: `kymo suite run cs336 --filter sharding` fills this table.
-SELECT p.setting, p.scheme, c.phase, c.operation, c.calls, c.bytes, c.bus_bytes AS traffic
+SELECT
+  p.setting,
+  p.scheme,
+  c.phase,
+  c.operation,
+  c.calls,
+  c.bytes,
+  c.bus_bytes AS traffic
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN ddp_run p ON p.run_id = r.run_id AND p.workload = 'sharded_optimizer'

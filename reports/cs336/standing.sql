@@ -10,7 +10,16 @@
 -- column verified: title="verified"
 -- column runs: title="runs"
 -- empty: No run of the suite `cs336` is among these.
-SELECT r.suite_case, m.size, m.context, m.mode, m.precision, r.warmup, d.standing, d.verified, count(*) AS runs
+SELECT
+  r.suite_case,
+  m.size,
+  m.context,
+  m.mode,
+  m.precision,
+  r.warmup,
+  d.standing,
+  d.verified,
+  count(*) AS runs
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN run_standing d ON d.run_id = r.run_id

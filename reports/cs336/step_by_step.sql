@@ -1,11 +1,31 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Every step of the run without warm-up:
 -- empty: The case `timing-warmup` of the suite `cs336` has no finished run without warm-up.
-SELECT m.size || ', context ' || m.context || ', ' || m.precision || CASE WHEN r.repetition > 0 THEN ', repetition ' || (r.repetition + 1) ELSE '' END AS setting,
-       t.step, CASE t.phase WHEN 'step' THEN 'whole step' ELSE t.phase END AS phase, t.time_ms
+SELECT
+  m.size || ', context ' || m.context || ', ' || m.precision
+  || CASE WHEN r.repetition > 0 THEN ', repetition ' || (r.repetition + 1) ELSE '' END AS setting,
+  t.step,
+  CASE t.phase WHEN 'step' THEN 'whole step' ELSE t.phase END AS phase,
+  t.time_ms
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case IN ('warmup', 'timing-warmup') AND r.warmup = 0 AND r.status = 'ok'
+JOIN run r
+  ON r.run_id = s.run_id
+  AND r.suite = 'cs336'
+  AND r.suite_case IN ('warmup', 'timing-warmup')
+  AND r.warmup = 0
+  AND r.status = 'ok'
 JOIN transformer_run m ON m.run_id = r.run_id
 JOIN step_time t ON t.run_id = r.run_id AND t.phase <> 'other'
-ORDER BY m.size_order, m.context, r.run_id, t.phase <> 'step',
-         (SELECT x.start_ns FROM sample x WHERE x.run_id = r.run_id AND x.pass = 'time' AND x.phase = t.phase ORDER BY x.step, x.rank LIMIT 1), t.step
+ORDER BY
+  m.size_order,
+  m.context,
+  r.run_id,
+  t.phase <> 'step',
+  (
+    SELECT x.start_ns
+    FROM sample x
+    WHERE x.run_id = r.run_id AND x.pass = 'time' AND x.phase = t.phase
+    ORDER BY x.step, x.rank
+    LIMIT 1
+  ),
+  t.step

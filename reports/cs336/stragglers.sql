@@ -9,7 +9,14 @@
 -- column wait: title="waited", unit="µs", format="significant", digits=3
 -- note: Late: after the first rank to begin, mean over calls. Waited: for the last one.
 -- empty: No call between ranks could be compared: it takes a trace of every rank.
-SELECT coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || i.title) AS case_name, c.rank, c.calls, 100 * c.last_share AS last_share, c.late_us AS late, c.max_late_us AS most, c.wait_us AS wait
+SELECT
+  coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || i.title) AS case_name,
+  c.rank,
+  c.calls,
+  100 * c.last_share AS last_share,
+  c.late_us AS late,
+  c.max_late_us AS most,
+  c.wait_us AS wait
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN run_title i ON i.run_id = r.run_id

@@ -1,14 +1,25 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: A whole step: phases and scopes on the host, kernels and copies on the GPU.
 -- empty: No run was traced: `kymo suite run cs336 --filter kernels` fills this section.
--- The newest run that was traced, or else whose operators were recorded: the last step that has events. Times are after the step's begin.
+-- The newest run that was traced, or else whose operators were recorded: the last step that has events. Times are after
+-- the step's begin.
 WITH chosen AS (
   SELECT t.*
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
   CROSS JOIN timeline_step t ON t.run_id = s.run_id AND t.rank = 0
-  ORDER BY t.run_id DESC, t.preferred DESC LIMIT 1
+  ORDER BY t.run_id DESC, t.preferred DESC
+  LIMIT 1
 )
-SELECT b.side AS "group", b.lane, b.start_ns - c.origin_ns AS start_ns, b.end_ns - c.origin_ns AS end_ns, b.label, b.class, b.detail, b.place
-FROM chosen c CROSS JOIN timeline_bar b ON b.run_id = c.run_id AND b.rank = c.rank AND b.pass = c.pass AND b.step = c.step
+SELECT
+  b.side AS "group",
+  b.lane,
+  b.start_ns - c.origin_ns AS start_ns,
+  b.end_ns - c.origin_ns AS end_ns,
+  b.label,
+  b.class,
+  b.detail,
+  b.place
+FROM chosen c
+CROSS JOIN timeline_bar b ON b.run_id = c.run_id AND b.rank = c.rank AND b.pass = c.pass AND b.step = c.step
 ORDER BY place, lane, start_ns, end_ns DESC

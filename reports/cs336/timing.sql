@@ -9,15 +9,23 @@
 -- column step_ms: title="whole step", unit="ms", format="measured", plus_minus="step_std_ms"
 -- column ratio: title="backward / forward", digits=2
 -- column verified: title="verified"
--- note: A state in place of a figure says why there is none; the reasons are in the section on the standing of the runs.
+-- note: A state in place of a figure says why there is none; the reasons are in the section on the standing of the
+--   runs.
 -- empty: The case `timing` of the suite `cs336` was not run.
-SELECT m.size, m.context, m.precision,
-       CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms, f.std_ms AS forward_std_ms,
-       CASE WHEN d.state <> '' THEN d.state ELSE b.mean_ms END AS backward_ms, b.std_ms AS backward_std_ms,
-       CASE WHEN d.state <> '' THEN d.state ELSE o.mean_ms END AS optimizer_ms, o.std_ms AS optimizer_std_ms,
-       CASE WHEN d.state <> '' THEN d.state ELSE w.mean_ms END AS step_ms, w.std_ms AS step_std_ms,
-       CASE WHEN d.state = '' THEN b.mean_ms / f.mean_ms END AS ratio,
-       CASE WHEN d.state IN ('', 'failed') THEN d.verified END AS verified
+SELECT
+  m.size,
+  m.context,
+  m.precision,
+  CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms,
+  f.std_ms AS forward_std_ms,
+  CASE WHEN d.state <> '' THEN d.state ELSE b.mean_ms END AS backward_ms,
+  b.std_ms AS backward_std_ms,
+  CASE WHEN d.state <> '' THEN d.state ELSE o.mean_ms END AS optimizer_ms,
+  o.std_ms AS optimizer_std_ms,
+  CASE WHEN d.state <> '' THEN d.state ELSE w.mean_ms END AS step_ms,
+  w.std_ms AS step_std_ms,
+  CASE WHEN d.state = '' THEN b.mean_ms / f.mean_ms END AS ratio,
+  CASE WHEN d.state IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'timing'
 JOIN transformer_run m ON m.run_id = r.run_id

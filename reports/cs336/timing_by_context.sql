@@ -1,7 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Time of a whole step against the context length, by model size:
 -- empty: The case `timing` of the suite `cs336` gave no figure to draw.
-SELECT m.precision AS setting, m.size, m.context, avg(t.mean_ms) AS mean_ms, CASE WHEN count(*) = 1 THEN max(t.std_ms) END AS std_ms
+SELECT
+  m.precision AS setting,
+  m.size,
+  m.context,
+  avg(t.mean_ms) AS mean_ms,
+  CASE WHEN count(*) = 1 THEN max(t.std_ms) END AS std_ms
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'timing'
 JOIN transformer_run m ON m.run_id = r.run_id

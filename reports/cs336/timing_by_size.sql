@@ -2,22 +2,47 @@
 -- caption: Time of each phase by model size, mean and standard deviation, at the context that most sizes share:
 -- empty: The case `timing` of the suite `cs336` gave no figure to draw.
 WITH timed AS (
-  SELECT r.run_id, m.size, m.size_order, m.context, m.precision, r.repetition, r.status
+  SELECT
+    r.run_id,
+    m.size,
+    m.size_order,
+    m.context,
+    m.precision,
+    r.repetition,
+    r.status
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'timing'
   JOIN transformer_run m ON m.run_id = r.run_id
 ),
 shared AS (
-  SELECT context FROM timed GROUP BY context
-  ORDER BY count(DISTINCT CASE WHEN status = 'ok' THEN size END) DESC, context LIMIT 1
+  SELECT context
+  FROM timed
+  GROUP BY context
+  ORDER BY count(DISTINCT CASE WHEN status = 'ok' THEN size END) DESC, context
+  LIMIT 1
 )
-SELECT 'context ' || c.context || ', ' || c.precision AS setting,
-       c.run_id, c.size || CASE WHEN c.repetition > 0 THEN ' #' || (c.repetition + 1) ELSE '' END AS size, p.phase,
-       CASE WHEN d.state <> '' THEN d.state ELSE t.mean_ms END AS mean_ms,
-       CASE WHEN d.state = '' THEN t.std_ms END AS std_ms
+SELECT
+  'context ' || c.context || ', ' || c.precision AS setting,
+  c.run_id,
+  c.size || CASE WHEN c.repetition > 0 THEN ' #' || (c.repetition + 1) ELSE '' END AS size,
+  p.phase,
+  CASE WHEN d.state <> '' THEN d.state ELSE t.mean_ms END AS mean_ms,
+  CASE WHEN d.state = '' THEN t.std_ms END AS std_ms
 FROM timed c
 JOIN shared h ON h.context = c.context
-JOIN (SELECT 'forward' AS phase, 1 AS position UNION ALL SELECT 'backward', 2 UNION ALL SELECT 'optimizer', 3) p
+JOIN (
+  SELECT
+    'forward' AS phase,
+    1 AS position
+  UNION ALL
+  SELECT
+    'backward',
+    2
+  UNION ALL
+  SELECT
+    'optimizer',
+    3
+) p
 JOIN run_standing d ON d.run_id = c.run_id
 LEFT JOIN phase_time t ON t.run_id = c.run_id AND t.phase = p.phase
 WHERE t.mean_ms IS NOT NULL OR d.state <> ''

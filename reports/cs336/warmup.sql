@@ -11,13 +11,21 @@
 -- column backward_ms: title="backward", unit="ms", format="measured", plus_minus="backward_std_ms"
 -- column optimizer_ms: title="optimizer", unit="ms", format="measured", plus_minus="optimizer_std_ms"
 -- empty: The case `timing-warmup` of the suite `cs336` was not run.
-SELECT m.size, m.context, r.warmup, w.count,
-       CASE WHEN d.state <> '' THEN d.state ELSE w.mean_ms END AS step_ms, w.std_ms AS step_std_ms,
-       CASE WHEN d.state = '' THEN 100.0 * w.std_ms / w.mean_ms END AS relative,
-       CASE WHEN d.state = '' THEN w.max_ms END AS max_ms,
-       CASE WHEN d.state = '' THEN f.mean_ms END AS forward_ms, f.std_ms AS forward_std_ms,
-       CASE WHEN d.state = '' THEN b.mean_ms END AS backward_ms, b.std_ms AS backward_std_ms,
-       CASE WHEN d.state = '' THEN o.mean_ms END AS optimizer_ms, o.std_ms AS optimizer_std_ms
+SELECT
+  m.size,
+  m.context,
+  r.warmup,
+  w.count,
+  CASE WHEN d.state <> '' THEN d.state ELSE w.mean_ms END AS step_ms,
+  w.std_ms AS step_std_ms,
+  CASE WHEN d.state = '' THEN 100.0 * w.std_ms / w.mean_ms END AS relative,
+  CASE WHEN d.state = '' THEN w.max_ms END AS max_ms,
+  CASE WHEN d.state = '' THEN f.mean_ms END AS forward_ms,
+  f.std_ms AS forward_std_ms,
+  CASE WHEN d.state = '' THEN b.mean_ms END AS backward_ms,
+  b.std_ms AS backward_std_ms,
+  CASE WHEN d.state = '' THEN o.mean_ms END AS optimizer_ms,
+  o.std_ms AS optimizer_std_ms
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case IN ('warmup', 'timing-warmup')
 JOIN transformer_run m ON m.run_id = r.run_id

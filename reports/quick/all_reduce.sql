@@ -10,10 +10,20 @@
 -- column algbw: title="algbw", unit="GB/s", format="significant", digits=3
 -- column busbw: title="busbw", unit="GB/s", format="significant", digits=3
 -- note: A call lasts as long as its slowest rank. Between ranks: the longest median time of a rank less the shortest.
--- note: algbw is the message over the median time; busbw is that times twice the ranks less two, over the ranks, as nccl-tests has it: what each link must carry, whatever the number of ranks. GB are powers of ten.
+-- note: algbw is the message over the median time; busbw is that times twice the ranks less two, over the ranks, as
+--   nccl-tests has it: what each link must carry, whatever the number of ranks. GB are powers of ten.
 -- empty: No collective was timed: `kymo suite run quick` fills this section.
-SELECT b.backend, b.machine, b.ranks, b.bytes, CASE WHEN d.state <> '' THEN d.state ELSE b.mean_ms END AS mean_ms, CASE WHEN d.state = '' THEN b.std_ms END AS std_ms,
-       b.median_ms, b.spread_ms, b.algbw_gb_s AS algbw, b.busbw_gb_s AS busbw
+SELECT
+  b.backend,
+  b.machine,
+  b.ranks,
+  b.bytes,
+  CASE WHEN d.state <> '' THEN d.state ELSE b.mean_ms END AS mean_ms,
+  CASE WHEN d.state = '' THEN b.std_ms END AS std_ms,
+  b.median_ms,
+  b.spread_ms,
+  b.algbw_gb_s AS algbw,
+  b.busbw_gb_s AS busbw
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN all_reduce_bandwidth b ON b.run_id = r.run_id

@@ -5,11 +5,15 @@
 -- column phase_share: title="has a phase", unit="%", digits=2
 -- column scope_share: title="has a scope", unit="%", digits=2
 -- column known_share: title="has a class", unit="%", digits=2
--- note: A trace can be relied on where at least 99.9 % has a phase and 99 % a class; a scope can only be known where the workload opens some.
+-- note: A trace can be relied on where at least 99.9 % has a phase and 99 % a class; a scope can only be known where
+--   the workload opens some.
 -- empty: No run here recorded kernels, which takes a GPU: add `--passes time,trace` to the command.
-SELECT r.workload, i.title, 100.0 * sum(CASE WHEN e.phase_id IS NOT NULL THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS phase_share,
-       100.0 * sum(CASE WHEN e.scope_id IS NOT NULL THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS scope_share,
-       100.0 * sum(CASE WHEN e.class <> 'other' THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS known_share
+SELECT
+  r.workload,
+  i.title,
+  100.0 * sum(CASE WHEN e.phase_id IS NOT NULL THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS phase_share,
+  100.0 * sum(CASE WHEN e.scope_id IS NOT NULL THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS scope_share,
+  100.0 * sum(CASE WHEN e.class <> 'other' THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS known_share
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id

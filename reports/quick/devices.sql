@@ -7,7 +7,13 @@
 -- column max_sm_clock_mhz: title="highest clock", unit="MHz", format="plain"
 -- column runs: title="runs"
 -- empty: No run got as far as using a device.
-SELECT d.name, d.kind, d.memory_bytes, d.multiprocessors, d.max_sm_clock_mhz, count(DISTINCT k.run_id) AS runs
+SELECT
+  d.name,
+  d.kind,
+  d.memory_bytes,
+  d.multiprocessors,
+  d.max_sm_clock_mhz,
+  count(DISTINCT k.run_id) AS runs
 FROM selected_run s
 JOIN rank k ON k.run_id = s.run_id
 JOIN device d ON d.device_id = k.device_id

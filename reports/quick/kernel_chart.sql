@@ -3,17 +3,38 @@
 -- empty: No run here recorded kernels, which takes a GPU: add `--passes time,trace` to the command.
 -- Classes below 1 % of a run's step are one bar.
 WITH shown AS (
-  SELECT run_id FROM (SELECT r.run_id, row_number() OVER (PARTITION BY r.workload ORDER BY r.run_id) AS place
-                      FROM selected_run s JOIN run r ON r.run_id = s.run_id JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0)
+  SELECT run_id
+  FROM (
+    SELECT
+      r.run_id,
+      row_number() OVER (PARTITION BY r.workload ORDER BY r.run_id) AS place
+    FROM selected_run s
+    JOIN run r ON r.run_id = s.run_id
+    JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
+  )
   WHERE place <= 20
 ),
 summed AS (
-  SELECT y.run_id, e.class, sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
-  FROM shown y CROSS JOIN kernel_entry e ON e.run_id = y.run_id AND e.rank = 0
+  SELECT
+    y.run_id,
+    e.class,
+    sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
+  FROM shown y
+  CROSS JOIN kernel_entry e ON e.run_id = y.run_id AND e.rank = 0
   GROUP BY y.run_id, e.class
 ),
-named AS (SELECT *, CASE WHEN total_ms < 0.01 * sum(total_ms) OVER (PARTITION BY run_id) THEN 'the rest' ELSE class END AS shown_as FROM summed)
-SELECT r.workload, r.run_id, i.title, n.shown_as AS class, sum(n.total_ms) AS total_ms
+named AS (
+  SELECT
+    *,
+    CASE WHEN total_ms < 0.01 * sum(total_ms) OVER (PARTITION BY run_id) THEN 'the rest' ELSE class END AS shown_as
+  FROM summed
+)
+SELECT
+  r.workload,
+  r.run_id,
+  i.title,
+  n.shown_as AS class,
+  sum(n.total_ms) AS total_ms
 FROM named n
 JOIN run r ON r.run_id = n.run_id
 JOIN run_title i ON i.run_id = r.run_id

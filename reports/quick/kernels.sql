@@ -8,20 +8,42 @@
 -- column mean_us: title="one call", unit="µs", format="significant", digits=3
 -- column total_ms: title="per step", unit="ms", format="significant", digits=3
 -- column share: title="share", unit="%", digits=1
--- note: Calls are per step; the share is of the device time of the step. Long names are shortened; the view kernel_summary has them whole.
+-- note: Calls are per step; the share is of the device time of the step. Long names are shortened; the view
+--   kernel_summary has them whole.
 -- empty: No run here recorded kernels, which takes a GPU: add `--passes time,trace` to the command.
-WITH setting (rows_shown) AS (VALUES (3)),  -- of each run; change it here for more
+-- of each run; change it here for more
+WITH setting (rows_shown) AS (VALUES (3)),
 named AS (
-  SELECT s.run_id, e.name_id, e.class, 1.0 * sum(e.calls) / max(e.steps) AS calls, sum(e.total_ns) / 1e3 / sum(e.calls) AS mean_us, sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
-  FROM selected_run s CROSS JOIN kernel_entry e ON e.run_id = s.run_id AND e.rank = 0
+  SELECT
+    s.run_id,
+    e.name_id,
+    e.class,
+    1.0 * sum(e.calls) / max(e.steps) AS calls,
+    sum(e.total_ns) / 1e3 / sum(e.calls) AS mean_us,
+    sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
+  FROM selected_run s
+  CROSS JOIN kernel_entry e ON e.run_id = s.run_id AND e.rank = 0
   GROUP BY s.run_id, e.name_id
 ),
 ranked AS (
-  SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY total_ms DESC, name_id) AS place, sum(total_ms) OVER (PARTITION BY run_id) AS all_ms FROM named
+  SELECT
+    *,
+    row_number() OVER (PARTITION BY run_id ORDER BY total_ms DESC, name_id) AS place,
+    sum(total_ms) OVER (PARTITION BY run_id) AS all_ms
+  FROM named
 )
-SELECT r.workload, i.title,
-       CASE WHEN length(coalesce(c.short_name, n.text)) > 60 THEN substr(coalesce(c.short_name, n.text), 1, 59) || '…' ELSE coalesce(c.short_name, n.text) END AS kernel,
-       k.class, CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls, k.mean_us, k.total_ms, 100 * k.total_ms / nullif(k.all_ms, 0) AS share
+SELECT
+  r.workload,
+  i.title,
+  CASE
+    WHEN length(coalesce(c.short_name, n.text)) > 60 THEN substr(coalesce(c.short_name, n.text), 1, 59) || '…'
+    ELSE coalesce(c.short_name, n.text)
+  END AS kernel,
+  k.class,
+  CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls,
+  k.mean_us,
+  k.total_ms,
+  100 * k.total_ms / nullif(k.all_ms, 0) AS share
 FROM ranked k
 JOIN run r ON r.run_id = k.run_id
 JOIN run_title i ON i.run_id = r.run_id

@@ -13,10 +13,29 @@
 -- column unknown_bytes: title="unknown", format="bytes"
 -- note: What LibTorch's allocator of the run's device had handed out, the highest of the measured steps.
 -- empty: No run was observed block by block: add `--passes time,memory` to the command.
-SELECT r.workload, i.title, p.peak_allocated_bytes,
-       (SELECT h.phase FROM memory_peak h WHERE h.run_id = p.run_id AND h.rank = p.rank AND h.pass = p.pass AND h.device = p.device
-        AND h.phase NOT IN ('step', 'run', 'warm-up', 'outside') ORDER BY h.peak_allocated_bytes DESC, h.peak_ns LIMIT 1) AS phase,
-       p.parameter_bytes, p.gradient_bytes, p.optimizer_state_bytes, p.activation_bytes, p.workspace_bytes, p.input_bytes, p.unknown_bytes
+SELECT
+  r.workload,
+  i.title,
+  p.peak_allocated_bytes,
+  (
+    SELECT h.phase
+    FROM memory_peak h
+    WHERE
+      h.run_id = p.run_id
+      AND h.rank = p.rank
+      AND h.pass = p.pass
+      AND h.device = p.device
+      AND h.phase NOT IN ('step', 'run', 'warm-up', 'outside')
+    ORDER BY h.peak_allocated_bytes DESC, h.peak_ns
+    LIMIT 1
+  ) AS phase,
+  p.parameter_bytes,
+  p.gradient_bytes,
+  p.optimizer_state_bytes,
+  p.activation_bytes,
+  p.workspace_bytes,
+  p.input_bytes,
+  p.unknown_bytes
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id

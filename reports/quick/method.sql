@@ -8,7 +8,13 @@
 -- column runs: title="runs"
 -- note: Steps by rule: as many as it took to know the mean well enough.
 -- empty: There are no runs.
-SELECT r.workload, r.warmup, CASE r.steps WHEN 0 THEN 'by rule' ELSE r.steps END AS steps, r.sync, replace(r.passes, ',', ', ') AS passes, count(*) AS runs
+SELECT
+  r.workload,
+  r.warmup,
+  CASE r.steps WHEN 0 THEN 'by rule' ELSE r.steps END AS steps,
+  r.sync,
+  replace(r.passes, ',', ', ') AS passes,
+  count(*) AS runs
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 GROUP BY r.workload, r.warmup, r.steps, r.sync, r.passes

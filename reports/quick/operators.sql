@@ -8,22 +8,44 @@
 -- column self_share: title="share", unit="%", digits=1
 -- column host_ms: title="with what it calls", unit="ms", format="significant", digits=3
 -- column device_ms: title="its kernels", unit="ms", format="significant", digits=3
--- note: Backward marks nodes of the backward pass. An operator's kernels are those that it launched itself; there are none on a CPU.
--- empty: No run here recorded operators: add `--passes time,ops` to the command. They exist for workloads that use LibTorch.
-WITH setting (rows_shown) AS (VALUES (10)),  -- of each workload; change it here for more
+-- note: Backward marks nodes of the backward pass. An operator's kernels are those that it launched itself; there are
+--   none on a CPU.
+-- empty: No run here recorded operators: add `--passes time,ops` to the command. They exist for workloads that use
+--   LibTorch.
+-- of each workload; change it here for more
+WITH setting (rows_shown) AS (VALUES (10)),
 newest AS (
-  SELECT run_id, workload
-  FROM (SELECT r.run_id, r.workload, row_number() OVER (PARTITION BY r.workload ORDER BY r.run_id DESC) AS place
-        FROM selected_run s JOIN run r ON r.run_id = s.run_id
-        WHERE EXISTS (SELECT 1 FROM op_total o WHERE o.run_id = r.run_id AND o.rank = 0))
+  SELECT
+    run_id,
+    workload
+  FROM (
+    SELECT
+      r.run_id,
+      r.workload,
+      row_number() OVER (PARTITION BY r.workload ORDER BY r.run_id DESC) AS place
+    FROM selected_run s
+    JOIN run r ON r.run_id = s.run_id
+    WHERE EXISTS (SELECT 1 FROM op_total o WHERE o.run_id = r.run_id AND o.rank = 0)
+  )
   WHERE place = 1
 ),
 ranked AS (
-  SELECT n.workload, o.*, row_number() OVER (PARTITION BY o.run_id ORDER BY o.self_ms DESC, o.name) AS place
-  FROM newest n JOIN op_summary o ON o.run_id = n.run_id AND o.rank = 0 AND o.phase = 'step'
+  SELECT
+    n.workload,
+    o.*,
+    row_number() OVER (PARTITION BY o.run_id ORDER BY o.self_ms DESC, o.name) AS place
+  FROM newest n
+  JOIN op_summary o ON o.run_id = n.run_id AND o.rank = 0 AND o.phase = 'step'
 )
-SELECT k.workload, i.title, k.name || CASE k.backward WHEN 1 THEN ' (backward)' ELSE '' END AS operator, CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls, k.self_ms, 100 * k.self_share AS self_share, k.host_ms,
-       CASE WHEN k.kernels > 0 THEN k.device_ms END AS device_ms
+SELECT
+  k.workload,
+  i.title,
+  k.name || CASE k.backward WHEN 1 THEN ' (backward)' ELSE '' END AS operator,
+  CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls,
+  k.self_ms,
+  100 * k.self_share AS self_share,
+  k.host_ms,
+  CASE WHEN k.kernels > 0 THEN k.device_ms END AS device_ms
 FROM ranked k
 JOIN run_title i ON i.run_id = k.run_id
 WHERE k.place <= (SELECT rows_shown FROM setting)

@@ -9,7 +9,14 @@
 -- column verdict: title="in words"
 -- note: Host times. Differences up to 2 % are taken for scatter.
 -- empty: No run here was both timed and observed: add `--passes time,trace,memory,ops` to the command.
-SELECT r.workload, i.title, o.pass, o.time_ms, o.observed_ms, o.ratio, o.verdict
+SELECT
+  r.workload,
+  i.title,
+  o.pass,
+  o.time_ms,
+  o.observed_ms,
+  o.ratio,
+  o.verdict
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id

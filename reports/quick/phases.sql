@@ -8,7 +8,15 @@
 -- column share: title="share", unit="% of step", digits=1
 -- column gflop_per_s: title="throughput", unit="GFLOP/s", format="significant", digits=4
 -- empty: No workload here divides its step into phases.
-SELECT r.workload, i.title, t.phase, t.mean_ms, t.std_ms, t.median_ms, 100.0 * t.mean_ms / w.mean_ms AS share, g.flops_per_s / 1e9 AS gflop_per_s
+SELECT
+  r.workload,
+  i.title,
+  t.phase,
+  t.mean_ms,
+  t.std_ms,
+  t.median_ms,
+  100.0 * t.mean_ms / w.mean_ms AS share,
+  g.flops_per_s / 1e9 AS gflop_per_s
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id
@@ -16,5 +24,12 @@ JOIN phase_time t ON t.run_id = r.run_id AND t.phase <> 'step'
 LEFT JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'
 LEFT JOIN throughput g ON g.run_id = r.run_id AND g.phase = t.phase
 WHERE r.status = 'ok'
-ORDER BY r.workload, r.run_id, t.phase = 'other',
-         (SELECT x.start_ns FROM sample x WHERE x.run_id = r.run_id AND x.rank = 0 AND x.pass = 'time' AND x.step = r.warmup AND x.phase = t.phase)
+ORDER BY
+  r.workload,
+  r.run_id,
+  t.phase = 'other',
+  (
+    SELECT x.start_ns
+    FROM sample x
+    WHERE x.run_id = r.run_id AND x.rank = 0 AND x.pass = 'time' AND x.step = r.warmup AND x.phase = t.phase
+  )

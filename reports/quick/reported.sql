@@ -7,10 +7,21 @@
 -- column unit: title="unit"
 -- column runs: title="runs"
 -- empty: No workload here reported a figure of its own.
-SELECT r.workload, m.name || CASE WHEN m.phase = '' THEN '' ELSE ' (' || m.phase || ')' END AS name,
-       CASE WHEN min(m.value) = CAST(min(m.value) AS INTEGER) AND typeof(min(m.value)) = 'real' THEN CAST(min(m.value) AS INTEGER) ELSE min(m.value) END AS low,
-       CASE WHEN max(m.value) = CAST(max(m.value) AS INTEGER) AND typeof(max(m.value)) = 'real' THEN CAST(max(m.value) AS INTEGER) ELSE max(m.value) END AS high,
-       nullif(m.unit, '') AS unit, count(DISTINCT r.run_id) AS runs
+SELECT
+  r.workload,
+  m.name || CASE WHEN m.phase = '' THEN '' ELSE ' (' || m.phase || ')' END AS name,
+  CASE
+    WHEN min(m.value) = CAST(min(m.value) AS INTEGER) AND typeof(min(m.value)) = 'real'
+      THEN CAST(min(m.value) AS INTEGER)
+    ELSE min(m.value)
+  END AS low,
+  CASE
+    WHEN max(m.value) = CAST(max(m.value) AS INTEGER) AND typeof(max(m.value)) = 'real'
+      THEN CAST(max(m.value) AS INTEGER)
+    ELSE max(m.value)
+  END AS high,
+  nullif(m.unit, '') AS unit,
+  count(DISTINCT r.run_id) AS runs
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN metric m ON m.run_id = r.run_id AND m.pass = 'time'

@@ -7,17 +7,34 @@
 -- column calls: title="entered"
 -- column total_ms: title="time", unit="ms", format="significant", digits=3
 -- column self_ms: title="without parts inside", unit="ms", format="significant", digits=3
--- note: Parts of the same name in repeated blocks count together. LibTorch runs the backward pass outside of the workload's parts.
+-- note: Parts of the same name in repeated blocks count together. LibTorch runs the backward pass outside of the
+--   workload's parts.
 -- empty: No run on the CPU recorded the scopes of its workload: add `--passes time,trace` to the command.
-WITH setting (rows_shown) AS (VALUES (12)),  -- of each workload; change it here for more
+-- of each workload; change it here for more
+WITH setting (rows_shown) AS (VALUES (12)),
 timed AS (
-  SELECT r.workload, c.* FROM selected_run s JOIN run r ON r.run_id = s.run_id AND r.device_kind = 'cpu' JOIN cpu_scope_time c ON c.run_id = r.run_id AND c.rank = 0
+  SELECT
+    r.workload,
+    c.*
+  FROM selected_run s
+  JOIN run r ON r.run_id = s.run_id AND r.device_kind = 'cpu'
+  JOIN cpu_scope_time c ON c.run_id = r.run_id AND c.rank = 0
 ),
 ranked AS (
-  SELECT t.*, row_number() OVER (PARTITION BY t.run_id ORDER BY t.self_ms DESC, t.phase, t.module) AS place
-  FROM timed t WHERE t.run_id = (SELECT max(x.run_id) FROM timed x WHERE x.workload = t.workload)
+  SELECT
+    t.*,
+    row_number() OVER (PARTITION BY t.run_id ORDER BY t.self_ms DESC, t.phase, t.module) AS place
+  FROM timed t
+  WHERE t.run_id = (SELECT max(x.run_id) FROM timed x WHERE x.workload = t.workload)
 )
-SELECT k.workload, i.title, k.phase, k.module, CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls, k.total_ms, k.self_ms
+SELECT
+  k.workload,
+  i.title,
+  k.phase,
+  k.module,
+  CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls,
+  k.total_ms,
+  k.self_ms
 FROM ranked k
 JOIN run_title i ON i.run_id = k.run_id
 WHERE k.place <= (SELECT rows_shown FROM setting)

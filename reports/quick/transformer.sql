@@ -10,11 +10,19 @@
 -- column optimizer_ms: title="optimizer", unit="ms", format="measured", plus_minus="optimizer_std_ms"
 -- column ratio: title="backward / forward", digits=2
 -- empty: No run of the Transformer language model is among these.
-SELECT m.size, m.context, m.batch, m.precision, r.device_kind AS device,
-       CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms, f.std_ms AS forward_std_ms,
-       b.mean_ms AS backward_ms, b.std_ms AS backward_std_ms,
-       o.mean_ms AS optimizer_ms, o.std_ms AS optimizer_std_ms,
-       b.mean_ms / f.mean_ms AS ratio
+SELECT
+  m.size,
+  m.context,
+  m.batch,
+  m.precision,
+  r.device_kind AS device,
+  CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms,
+  f.std_ms AS forward_std_ms,
+  b.mean_ms AS backward_ms,
+  b.std_ms AS backward_std_ms,
+  o.mean_ms AS optimizer_ms,
+  o.std_ms AS optimizer_std_ms,
+  b.mean_ms / f.mean_ms AS ratio
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN transformer_run m ON m.run_id = r.run_id

@@ -13,11 +13,25 @@
 -- column busbw: title="busbw", unit="GB/s", format="significant", digits=3
 -- column straggler: title="last rank", format="plain"
 -- column straggler_share: title="how often", unit="%", digits=0
--- note: Means per launch over the measured steps of the trace, a launch being a call or a group of calls that share their kernels, on clocks that were aligned. Wait: from a rank's begin to that of the last one, mean over ranks. Transfer: from the last rank's begin to the last rank's end. Waits shorter than the clocks may err say nothing.
+-- note: Means per launch over the measured steps of the trace, a launch being a call or a group of calls that share
+--   their kernels, on clocks that were aligned. Wait: from a rank's begin to that of the last one, mean over ranks.
+--   Transfer: from the last rank's begin to the last rank's end. Waits shorter than the clocks may err say nothing.
 -- note: Last rank: the one that began last most often. A dash stands where some rank's begin or clock is unknown.
 -- empty: No call between ranks was traced: `kymo suite run quick` fills this table.
-SELECT coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || i.title) AS case_name, c.phase, c.operation, c.calls, c.launches, c.bytes, c.wait_us AS wait, c.transfer_us AS transfer,
-       100 * c.wait_share AS wait_share, c.error_us AS clocks, c.busbw_gb_s AS busbw, c.straggler, 100 * c.straggler_share AS straggler_share
+SELECT
+  coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || i.title) AS case_name,
+  c.phase,
+  c.operation,
+  c.calls,
+  c.launches,
+  c.bytes,
+  c.wait_us AS wait,
+  c.transfer_us AS transfer,
+  100 * c.wait_share AS wait_share,
+  c.error_us AS clocks,
+  c.busbw_gb_s AS busbw,
+  c.straggler,
+  100 * c.straggler_share AS straggler_share
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id

@@ -1,86 +1,232 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The cost of a collective as time per call plus size over bandwidth, fitted to measured all_reduce runs, and what it predicts for gradients that are exchanged in buckets.
+-- The cost of a collective as time per call plus size over bandwidth, fitted to measured all_reduce runs, and what it
+-- predicts for gradients that are exchanged in buckets.
 
--- Time of an all_reduce as alpha + bytes / bandwidth, for each machine, backend, number of ranks and element type: weighted least squares over the newest run of each message size, with weights 1/t², so that relative errors count alike. (In the query x is bytes, y seconds.) Neither part is let below 0.
+-- Time of an all_reduce as alpha + bytes / bandwidth, for each machine, backend, number of ranks and element type:
+-- weighted least squares over the newest run of each message size, with weights 1/t², so that relative errors count
+-- alike. (In the query x is bytes, y seconds.) Neither part is let below 0.
 CREATE VIEW all_reduce_fit AS
 WITH newest AS (
-  SELECT t.* FROM (SELECT b.*, row_number() OVER (PARTITION BY b.machine, b.backend, b.ranks, b.dtype, b.in_place, b.bytes ORDER BY b.run_id DESC) AS place
-                   FROM all_reduce_bandwidth b WHERE b.operation = 'all_reduce' AND b.ranks > 1 AND b.bytes > 0 AND b.median_ms > 0) t
+  SELECT t.*
+  FROM (
+    SELECT
+      b.*,
+      row_number() OVER (
+        PARTITION BY b.machine, b.backend, b.ranks, b.dtype, b.in_place, b.bytes
+        ORDER BY b.run_id DESC
+      ) AS place
+    FROM all_reduce_bandwidth b
+    WHERE b.operation = 'all_reduce' AND b.ranks > 1 AND b.bytes > 0 AND b.median_ms > 0
+  ) t
   WHERE t.place = 1
 ),
 total AS (
-  SELECT machine, backend, ranks, dtype, in_place, count(*) AS sizes, min(bytes) AS smallest_bytes, max(bytes) AS largest_bytes, max(run_id) AS newest_run_id,
-         sum(1 / (median_ms / 1e3 * median_ms / 1e3)) AS w, sum(bytes / (median_ms / 1e3 * median_ms / 1e3)) AS wx, sum(1 / (median_ms / 1e3)) AS wy,
-         sum(1.0 * bytes * bytes / (median_ms / 1e3 * median_ms / 1e3)) AS wxx, sum(bytes / (median_ms / 1e3)) AS wxy
-  FROM newest GROUP BY machine, backend, ranks, dtype, in_place
+  SELECT
+    machine,
+    backend,
+    ranks,
+    dtype,
+    in_place,
+    count(*) AS sizes,
+    min(bytes) AS smallest_bytes,
+    max(bytes) AS largest_bytes,
+    max(run_id) AS newest_run_id,
+    sum(1 / (median_ms / 1e3 * median_ms / 1e3)) AS w,
+    sum(bytes / (median_ms / 1e3 * median_ms / 1e3)) AS wx,
+    sum(1 / (median_ms / 1e3)) AS wy,
+    sum(1.0 * bytes * bytes / (median_ms / 1e3 * median_ms / 1e3)) AS wxx,
+    sum(bytes / (median_ms / 1e3)) AS wxy
+  FROM newest
+  GROUP BY machine, backend, ranks, dtype, in_place
 ),
 line AS (
-  SELECT t.*, (t.w * t.wxy - t.wx * t.wy) / (t.w * t.wxx - t.wx * t.wx) AS slope FROM total t WHERE t.sizes > 1
+  SELECT
+    t.*,
+    (t.w * t.wxy - t.wx * t.wy) / (t.w * t.wxx - t.wx * t.wx) AS slope
+  FROM total t
+  WHERE t.sizes > 1
 ),
 kept AS (
-  SELECT l.*, CASE WHEN l.slope <= 0 THEN l.wy / l.w WHEN l.wy < l.slope * l.wx THEN 0.0 ELSE (l.wy - l.slope * l.wx) / l.w END AS alpha_s,
-         CASE WHEN l.slope <= 0 THEN NULL WHEN l.wy < l.slope * l.wx THEN l.wxy / l.wxx ELSE l.slope END AS s_per_byte
+  SELECT
+    l.*,
+    CASE
+      WHEN l.slope <= 0 THEN l.wy / l.w
+      WHEN l.wy < l.slope * l.wx THEN 0.0
+      ELSE (l.wy - l.slope * l.wx) / l.w
+    END AS alpha_s,
+    CASE WHEN l.slope <= 0 THEN NULL WHEN l.wy < l.slope * l.wx THEN l.wxy / l.wxx ELSE l.slope END AS s_per_byte
   FROM line l
 )
-SELECT k.machine,                                                        -- as in run_machine
-       k.backend,                                                        -- gloo or nccl
-       k.ranks,                                                          -- processes
-       k.dtype,                                                          -- element type
-       k.in_place,                                                       -- 1 if input and output are the same tensor
-       k.sizes,                                                          -- message sizes that the fit goes through; two fit exactly
-       k.smallest_bytes,                                                 -- smallest of them
-       k.largest_bytes,                                                  -- largest
-       k.newest_run_id,                                                  -- newest run among them
-       k.alpha_s * 1e6 AS alpha_us,                                      -- time of a call that the size does not matter for
-       1 / k.s_per_byte / 1e9 AS bandwidth_gb_s,                         -- further bytes per time, in GB/s, of the kind of algbw; NULL if time does not grow with size
-       (SELECT max(abs((k.alpha_s + n.bytes * coalesce(k.s_per_byte, 0)) / (n.median_ms / 1e3) - 1)) FROM newest n
-        WHERE n.machine = k.machine AND n.backend = k.backend AND n.ranks = k.ranks AND n.dtype = k.dtype AND n.in_place = k.in_place) AS largest_error  -- largest relative distance of the fit from a measured time
+SELECT
+  -- as in run_machine
+  k.machine,
+  -- gloo or nccl
+  k.backend,
+  -- processes
+  k.ranks,
+  -- element type
+  k.dtype,
+  -- 1 if input and output are the same tensor
+  k.in_place,
+  -- message sizes that the fit goes through; two fit exactly
+  k.sizes,
+  -- smallest of them
+  k.smallest_bytes,
+  -- largest
+  k.largest_bytes,
+  -- newest run among them
+  k.newest_run_id,
+  -- time of a call that the size does not matter for
+  k.alpha_s * 1e6 AS alpha_us,
+  -- further bytes per time, in GB/s, of the kind of algbw; NULL if time does not grow with size
+  1 / k.s_per_byte / 1e9 AS bandwidth_gb_s,
+  -- largest relative distance of the fit from a measured time
+  (
+    SELECT max(abs((k.alpha_s + n.bytes * coalesce(k.s_per_byte, 0)) / (n.median_ms / 1e3) - 1))
+    FROM newest n
+    WHERE
+      n.machine = k.machine
+      AND n.backend = k.backend
+      AND n.ranks = k.ranks
+      AND n.dtype = k.dtype
+      AND n.in_place = k.in_place
+  ) AS largest_error
 FROM kept k;
 
--- Each run of ddp_bucketed that exchanges gradients, in buckets of one size, against the model of the last bucket: while backward hides the other buckets, the step is longer than without communication by the transfer of the last one and the time of all calls, s/(n·w) + n·o, with s the gradients' bytes, n = ceil(s/bucket) but no more than there are tensors (a gradient larger than a bucket has one to itself), and o and w from all_reduce_fit. The root is taken by Newton's iteration.
+-- Each run of ddp_bucketed that exchanges gradients, in buckets of one size, against the model of the last bucket:
+-- while backward hides the other buckets, the step is longer than without communication by the transfer of the last one
+-- and the time of all calls, s/(n·w) + n·o, with s the gradients' bytes, n = ceil(s/bucket) but no more than there are
+-- tensors (a gradient larger than a bucket has one to itself), and o and w from all_reduce_fit. The root is taken by
+-- Newton's iteration.
 CREATE VIEW bucket_prediction AS
 WITH RECURSIVE bucketed AS (
-  SELECT d.run_id, d.setting, d.family, d.machine, d.backend, d.ranks, d.dtype, d.bucket_mb, 1048576.0 * d.bucket_mb AS bucket_bytes, p.median_ms,
-         (SELECT CAST(max(v.value) AS INTEGER) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'gradient_bytes') AS gradient_bytes,
-         coalesce((SELECT max(v.value) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'parameter_tensors'), 9e18) AS tensors,
-         (SELECT b.median_ms
-          FROM (SELECT a.run_id, q.median_ms, a.workload = d.workload AS same_workload, coalesce(a.bucket_mb = d.bucket_mb, 0) AS same_bucket
-                FROM ddp_run a JOIN phase_time q ON q.run_id = a.run_id AND q.phase = 'step' AND q.status = 'ok'
-                WHERE a.family = d.family AND a.communicate = 0) b
-          ORDER BY b.same_workload DESC, b.same_bucket DESC, b.run_id DESC LIMIT 1) AS silent_ms
+  SELECT
+    d.run_id,
+    d.setting,
+    d.family,
+    d.machine,
+    d.backend,
+    d.ranks,
+    d.dtype,
+    d.bucket_mb,
+    1048576.0 * d.bucket_mb AS bucket_bytes,
+    p.median_ms,
+    (
+      SELECT CAST(max(v.value) AS INTEGER)
+      FROM metric v
+      WHERE v.run_id = d.run_id AND v.name = 'gradient_bytes'
+    ) AS gradient_bytes,
+    coalesce(
+      (SELECT max(v.value) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'parameter_tensors'),
+      9e18
+    ) AS tensors,
+    (
+      SELECT b.median_ms
+      FROM (
+        SELECT
+          a.run_id,
+          q.median_ms,
+          a.workload = d.workload AS same_workload,
+          coalesce(a.bucket_mb = d.bucket_mb, 0) AS same_bucket
+        FROM ddp_run a
+        JOIN phase_time q ON q.run_id = a.run_id AND q.phase = 'step' AND q.status = 'ok'
+        WHERE a.family = d.family AND a.communicate = 0
+      ) b
+      ORDER BY b.same_workload DESC, b.same_bucket DESC, b.run_id DESC
+      LIMIT 1
+    ) AS silent_ms
   FROM ddp_run d
   JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
   WHERE d.workload = 'ddp_bucketed' AND d.communicate = 1 AND d.bucket_mb > 0 AND d.taper = 0
 ),
 fitted AS (
-  SELECT t.* FROM (
-    SELECT b.*, f.alpha_us / 1e6 AS o, f.bandwidth_gb_s * 1e9 AS w, 
-           CAST(min(CAST(b.gradient_bytes / b.bucket_bytes AS INTEGER) + (b.gradient_bytes / b.bucket_bytes > CAST(b.gradient_bytes / b.bucket_bytes AS INTEGER)), b.tensors) AS INTEGER) AS buckets,
-           row_number() OVER (PARTITION BY b.run_id ORDER BY f.in_place DESC) AS place
+  SELECT t.*
+  FROM (
+    SELECT
+      b.*,
+      f.alpha_us / 1e6 AS o,
+      f.bandwidth_gb_s * 1e9 AS w,
+      CAST(
+        min(
+          CAST(b.gradient_bytes / b.bucket_bytes AS INTEGER)
+          + (b.gradient_bytes / b.bucket_bytes > CAST(b.gradient_bytes / b.bucket_bytes AS INTEGER)),
+          b.tensors
+        ) AS INTEGER
+      ) AS buckets,
+      row_number() OVER (PARTITION BY b.run_id ORDER BY f.in_place DESC) AS place
     FROM bucketed b
-    LEFT JOIN all_reduce_fit f ON f.machine = b.machine AND f.backend = b.backend AND f.ranks = b.ranks AND f.dtype = b.dtype AND f.bandwidth_gb_s IS NOT NULL
-  ) t WHERE t.place = 1
+    LEFT JOIN all_reduce_fit f
+      ON f.machine = b.machine
+      AND f.backend = b.backend
+      AND f.ranks = b.ranks
+      AND f.dtype = b.dtype
+      AND f.bandwidth_gb_s IS NOT NULL
+  ) t
+  WHERE t.place = 1
 ),
 root (run_id, square, guess, turn) AS (
-  SELECT run_id, o * gradient_bytes * w, max(o * gradient_bytes * w, 1), 0 FROM fitted WHERE o * gradient_bytes * w > 0
+  SELECT
+    run_id,
+    o * gradient_bytes * w,
+    max(o * gradient_bytes * w, 1),
+    0
+  FROM fitted
+  WHERE o * gradient_bytes * w > 0
   UNION ALL
-  SELECT run_id, square, (guess + square / guess) / 2, turn + 1 FROM root WHERE turn < 80 AND abs(guess * guess - square) > 1e-12 * square
+  SELECT
+    run_id,
+    square,
+    (guess + square / guess) / 2,
+    turn + 1
+  FROM root
+  WHERE turn < 80 AND abs(guess * guess - square) > 1e-12 * square
 )
-SELECT f.run_id,                                                         -- the run
-       f.setting,                                                        -- as in ddp_run
-       f.family,                                                         -- the same
-       f.bucket_mb,                                                      -- most MiB of a bucket
-       f.gradient_bytes,                                                 -- size of all gradients
-       f.buckets,                                                        -- buckets, by that count
-       (SELECT sum(c.launches) FROM collective_summary c WHERE c.run_id = f.run_id AND c.pass = 'trace' AND c.operation = 'all_reduce') AS launches,  -- launches of all_reduce per step that the trace saw, calls of a group counting once; NULL without a trace
-       f.o * 1e6 AS alpha_us,                                            -- time per call, from all_reduce_fit; NULL if there is none for this machine, backend, ranks and element type
-       f.w / 1e9 AS bandwidth_gb_s,                                      -- bandwidth from there
-       f.silent_ms,                                                      -- median step of a run of the same family that does not exchange gradients; NULL without
-       (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3 AS predicted_overhead_ms,  -- s/(n·w) + n·o
-       f.silent_ms + (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3 AS predicted_ms,  -- step without exchange plus overhead
-       f.median_ms AS measured_ms,                                       -- measured median step
-       f.median_ms - f.silent_ms AS measured_overhead_ms,                -- measured step less that without exchange
-       (f.silent_ms + (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3) / nullif(f.median_ms, 0) - 1 AS error,  -- predicted over measured step, less 1
-       CASE WHEN f.o * f.w = 0 THEN 0.0 ELSE (SELECT r.guess FROM root r WHERE r.run_id = f.run_id ORDER BY r.turn DESC LIMIT 1) / 1048576 END AS best_bucket_mb,  -- where the model has its minimum: √(o·s·w), in MiB; 0 if calls cost nothing
-       (SELECT b.bucket_mb FROM bucketed b WHERE b.family = f.family ORDER BY b.median_ms, b.run_id DESC LIMIT 1) AS best_measured_bucket_mb  -- bucket of the fastest run of the family
+SELECT
+  -- the run
+  f.run_id,
+  -- as in ddp_run
+  f.setting,
+  -- the same
+  f.family,
+  -- most MiB of a bucket
+  f.bucket_mb,
+  -- size of all gradients
+  f.gradient_bytes,
+  -- buckets, by that count
+  f.buckets,
+  -- launches of all_reduce per step that the trace saw, calls of a group counting once; NULL without a trace
+  (
+    SELECT sum(c.launches)
+    FROM collective_summary c
+    WHERE c.run_id = f.run_id AND c.pass = 'trace' AND c.operation = 'all_reduce'
+  ) AS launches,
+  -- time per call, from all_reduce_fit; NULL if there is none for this machine, backend, ranks and element type
+  f.o * 1e6 AS alpha_us,
+  -- bandwidth from there
+  f.w / 1e9 AS bandwidth_gb_s,
+  -- median step of a run of the same family that does not exchange gradients; NULL without
+  f.silent_ms,
+  -- s/(n·w) + n·o
+  (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3 AS predicted_overhead_ms,
+  -- step without exchange plus overhead
+  f.silent_ms + (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3 AS predicted_ms,
+  -- measured median step
+  f.median_ms AS measured_ms,
+  -- measured step less that without exchange
+  f.median_ms - f.silent_ms AS measured_overhead_ms,
+  -- predicted over measured step, less 1
+  (f.silent_ms + (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3) / nullif(f.median_ms, 0) - 1 AS error,
+  -- where the model has its minimum: √(o·s·w), in MiB; 0 if calls cost nothing
+  CASE
+    WHEN f.o * f.w = 0 THEN 0.0
+    ELSE (SELECT r.guess FROM root r WHERE r.run_id = f.run_id ORDER BY r.turn DESC LIMIT 1) / 1048576
+  END AS best_bucket_mb,
+  -- bucket of the fastest run of the family
+  (
+    SELECT b.bucket_mb
+    FROM bucketed b
+    WHERE b.family = f.family
+    ORDER BY b.median_ms, b.run_id DESC
+    LIMIT 1
+  ) AS best_measured_bucket_mb
 FROM fitted f;

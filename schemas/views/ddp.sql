@@ -3,169 +3,410 @@
 
 -- Runs of data-parallel training with the parameters that reports sort by.
 CREATE VIEW ddp_run AS
-SELECT t.run_id,                                                         -- the run
-       t.workload,                                                       -- ddp_naive, ddp_flat, ddp_overlap, ddp_bucketed, ddp_torch or sharded_optimizer
-       t.workload || CASE WHEN t.communicate = 0 THEN ', no exchange'
-                          WHEN t.scheme IS NOT NULL THEN ', ' || t.scheme || CASE WHEN t.scheme = 'broadcast' AND t.flat = 0 THEN ' one by one' WHEN t.scheme = 'zero1' AND t.overlap = 0 THEN ' after backward' ELSE '' END
-                          WHEN t.bucket_mb IS NOT NULL THEN ', ' || printf('%g', t.bucket_mb) || ' MiB' || CASE t.gradients WHEN 'separate' THEN ', separate' ELSE '' END || CASE t.taper WHEN 1 THEN ', tapered' ELSE '' END
-                          WHEN t.copy = 1 THEN ', copied' ELSE '' END AS strategy,  -- workload with what sets it apart: size of its buckets, scheme of sharding, or that gradients are not exchanged
-       CASE t.workload WHEN 'ddp_naive' THEN 0 WHEN 'ddp_flat' THEN 1 WHEN 'ddp_overlap' THEN 2 WHEN 'ddp_bucketed' THEN 3 WHEN 'ddp_torch' THEN 4 ELSE 5 END
-         + CASE t.communicate WHEN 0 THEN 10 ELSE 0 END AS strategy_order,  -- place among the strategies
-       t.model,                                                          -- name of the model
-       t.context,                                                        -- tokens per sequence
-       t.batch,                                                          -- sequences of each rank in a step
-       t.dtype || CASE t.autocast WHEN 1 THEN ' autocast' ELSE '' END AS precision,  -- element type, and whether autocast chose it
-       t.dtype,                                                          -- element type of parameters and gradients
-       t.backend,                                                        -- gloo or nccl
-       t.ranks,                                                          -- processes
-       t.communicate,                                                    -- 0 if gradients are not exchanged, which gives wrong training and the time of computing alone
-       CASE WHEN t.scheme IS NULL OR t.scheme = 'zero1' THEN t.bucket_mb END AS bucket_mb,  -- most MiB of a bucket; NULL if it has no buckets
-       coalesce(t.taper, 0) AS taper,                                    -- 1 if buckets hold at most half of what is left as well
-       t.scheme,                                                         -- none, broadcast or zero1; NULL if it is not about sharding
-       t.machine,                                                        -- as in run_machine
-       t.model || ', context ' || t.context || ', batch ' || t.batch || ', ' || t.dtype || CASE t.autocast WHEN 1 THEN ' autocast' ELSE '' END || ', ' || t.backend || ', '
-         || t.ranks || CASE t.ranks WHEN 1 THEN ' rank' ELSE ' ranks' END AS setting,  -- model, batch, precision, backend and ranks in words
-       t.model || '|' || t.context || '|' || t.batch || '|' || t.dtype || '|' || t.autocast || '|' || t.attention || '|' || t.optimizer || '|' || t.backend || '|' || t.ranks || '|'
-         || t.wrapped || '|' || t.sync || '|' || t.machine AS family                         -- what runs share that differ in strategy alone
+SELECT
+  -- the run
+  t.run_id,
+  -- ddp_naive, ddp_flat, ddp_overlap, ddp_bucketed, ddp_torch or sharded_optimizer
+  t.workload,
+  -- workload with what sets it apart: size of its buckets, scheme of sharding, or that gradients are not exchanged
+  t.workload
+  || CASE
+    WHEN t.communicate = 0 THEN ', no exchange'
+    WHEN t.scheme IS NOT NULL
+      THEN
+        ', ' || t.scheme
+        || CASE
+          WHEN t.scheme = 'broadcast' AND t.flat = 0 THEN ' one by one'
+          WHEN t.scheme = 'zero1' AND t.overlap = 0 THEN ' after backward'
+          ELSE ''
+        END
+    WHEN t.bucket_mb IS NOT NULL
+      THEN
+        ', ' || printf('%g', t.bucket_mb) || ' MiB' || CASE t.gradients WHEN 'separate' THEN ', separate' ELSE '' END
+        || CASE t.taper WHEN 1 THEN ', tapered' ELSE '' END
+    WHEN t.copy = 1 THEN ', copied'
+    ELSE ''
+  END AS strategy,
+  -- place among the strategies
+  CASE t.workload
+    WHEN 'ddp_naive' THEN 0
+    WHEN 'ddp_flat' THEN 1
+    WHEN 'ddp_overlap' THEN 2
+    WHEN 'ddp_bucketed' THEN 3
+    WHEN 'ddp_torch' THEN 4
+    ELSE 5
+  END
+  + CASE t.communicate WHEN 0 THEN 10 ELSE 0 END AS strategy_order,
+  -- name of the model
+  t.model,
+  -- tokens per sequence
+  t.context,
+  -- sequences of each rank in a step
+  t.batch,
+  -- element type, and whether autocast chose it
+  t.dtype || CASE t.autocast WHEN 1 THEN ' autocast' ELSE '' END AS precision,
+  -- element type of parameters and gradients
+  t.dtype,
+  -- gloo or nccl
+  t.backend,
+  -- processes
+  t.ranks,
+  -- 0 if gradients are not exchanged, which gives wrong training and the time of computing alone
+  t.communicate,
+  -- most MiB of a bucket; NULL if it has no buckets
+  CASE WHEN t.scheme IS NULL OR t.scheme = 'zero1' THEN t.bucket_mb END AS bucket_mb,
+  -- 1 if buckets hold at most half of what is left as well
+  coalesce(t.taper, 0) AS taper,
+  -- none, broadcast or zero1; NULL if it is not about sharding
+  t.scheme,
+  -- as in run_machine
+  t.machine,
+  -- model, batch, precision, backend and ranks in words
+  t.model || ', context ' || t.context || ', batch ' || t.batch || ', ' || t.dtype
+  || CASE t.autocast WHEN 1 THEN ' autocast' ELSE '' END || ', ' || t.backend || ', ' || t.ranks
+  || CASE t.ranks WHEN 1 THEN ' rank' ELSE ' ranks' END AS setting,
+  -- what runs share that differ in strategy alone
+  t.model || '|' || t.context || '|' || t.batch || '|' || t.dtype || '|' || t.autocast || '|' || t.attention || '|'
+  || t.optimizer || '|' || t.backend || '|' || t.ranks || '|' || t.wrapped || '|' || t.sync || '|'
+  || t.machine AS family
 FROM (
-  SELECT r.run_id, r.workload, r.ranks, r.sync, m.machine, p.bucket_mb, p.scheme, coalesce(p.model, '') AS model, coalesce(p.context, 0) AS context, coalesce(p.batch, 0) AS batch,
-         coalesce(p.dtype, 'fp32') AS dtype, coalesce(p.autocast, 0) AS autocast, coalesce(p.attention, '') AS attention, coalesce(p.optimizer, '') AS optimizer,
-         coalesce(p.wrapped, 'configured') AS wrapped, p.copy, p.gradients, p.taper, p.flat, p.overlap,
-         coalesce(p.communicate, 1) AS communicate,
-         CASE coalesce(p.backend, 'auto') WHEN 'auto' THEN CASE r.device_kind WHEN 'cuda' THEN 'nccl' ELSE 'gloo' END ELSE p.backend END AS backend
+  SELECT
+    r.run_id,
+    r.workload,
+    r.ranks,
+    r.sync,
+    m.machine,
+    p.bucket_mb,
+    p.scheme,
+    coalesce(p.model, '') AS model,
+    coalesce(p.context, 0) AS context,
+    coalesce(p.batch, 0) AS batch,
+    coalesce(p.dtype, 'fp32') AS dtype,
+    coalesce(p.autocast, 0) AS autocast,
+    coalesce(p.attention, '') AS attention,
+    coalesce(p.optimizer, '') AS optimizer,
+    coalesce(p.wrapped, 'configured') AS wrapped,
+    p.copy,
+    p.gradients,
+    p.taper,
+    p.flat,
+    p.overlap,
+    coalesce(p.communicate, 1) AS communicate,
+    CASE coalesce(p.backend, 'auto')
+      WHEN 'auto' THEN CASE r.device_kind WHEN 'cuda' THEN 'nccl' ELSE 'gloo' END
+      ELSE p.backend
+    END AS backend
   FROM run r
   JOIN run_machine m ON m.run_id = r.run_id
   LEFT JOIN (
-    SELECT q.run_id, max(CASE q.name WHEN 'model' THEN q.value END) AS model, max(CASE q.name WHEN 'context' THEN q.value END) AS context,
-           max(CASE q.name WHEN 'batch' THEN q.value END) AS batch, max(CASE q.name WHEN 'dtype' THEN q.value END) AS dtype,
-           max(CASE q.name WHEN 'autocast' THEN q.value END) AS autocast, max(CASE q.name WHEN 'attention' THEN q.value END) AS attention,
-           max(CASE q.name WHEN 'optimizer' THEN q.value END) AS optimizer, max(CASE q.name WHEN 'backend' THEN q.value END) AS backend,
-           max(CASE q.name WHEN 'communicate' THEN q.value END) AS communicate, max(CASE q.name WHEN 'bucket_mb' THEN q.value END) AS bucket_mb,
-           max(CASE q.name WHEN 'scheme' THEN q.value END) AS scheme, max(CASE q.name WHEN 'wrapped' THEN q.value END) AS wrapped,
-           max(CASE q.name WHEN 'copy' THEN q.value END) AS copy, max(CASE q.name WHEN 'gradients' THEN q.value END) AS gradients,
-           max(CASE q.name WHEN 'taper' THEN q.value END) AS taper,
-           max(CASE q.name WHEN 'flat' THEN q.value END) AS flat, max(CASE q.name WHEN 'overlap' THEN q.value END) AS overlap
-    FROM param q GROUP BY q.run_id
+    SELECT
+      q.run_id,
+      max(CASE q.name WHEN 'model' THEN q.value END) AS model,
+      max(CASE q.name WHEN 'context' THEN q.value END) AS context,
+      max(CASE q.name WHEN 'batch' THEN q.value END) AS batch,
+      max(CASE q.name WHEN 'dtype' THEN q.value END) AS dtype,
+      max(CASE q.name WHEN 'autocast' THEN q.value END) AS autocast,
+      max(CASE q.name WHEN 'attention' THEN q.value END) AS attention,
+      max(CASE q.name WHEN 'optimizer' THEN q.value END) AS optimizer,
+      max(CASE q.name WHEN 'backend' THEN q.value END) AS backend,
+      max(CASE q.name WHEN 'communicate' THEN q.value END) AS communicate,
+      max(CASE q.name WHEN 'bucket_mb' THEN q.value END) AS bucket_mb,
+      max(CASE q.name WHEN 'scheme' THEN q.value END) AS scheme,
+      max(CASE q.name WHEN 'wrapped' THEN q.value END) AS wrapped,
+      max(CASE q.name WHEN 'copy' THEN q.value END) AS copy,
+      max(CASE q.name WHEN 'gradients' THEN q.value END) AS gradients,
+      max(CASE q.name WHEN 'taper' THEN q.value END) AS taper,
+      max(CASE q.name WHEN 'flat' THEN q.value END) AS flat,
+      max(CASE q.name WHEN 'overlap' THEN q.value END) AS overlap
+    FROM param q
+    GROUP BY q.run_id
   ) p ON p.run_id = r.run_id
-  WHERE r.workload LIKE 'ddp\_%' ESCAPE '\' OR r.workload = 'sharded_optimizer'
+  WHERE r.workload LIKE 'ddp!_%' ESCAPE '!' OR r.workload = 'sharded_optimizer'
 ) t;
 
--- Time and communication of each run of data-parallel training. Phases are means over ranks and measured steps, which add up to the mean step of the ranks; each rank's time waiting for others is part of them. A run that did not end well has its row without figures.
+-- Time and communication of each run of data-parallel training. Phases are means over ranks and measured steps, which
+-- add up to the mean step of the ranks; each rank's time waiting for others is part of them. A run that did not end
+-- well has its row without figures.
 CREATE VIEW ddp_summary AS
-SELECT t.run_id,                                                         -- the run
-       t.strategy,                                                       -- as in ddp_run
-       t.strategy_order,                                                 -- the same
-       t.bucket_mb,                                                      -- the same
-       t.taper,                                                          -- the same
-       t.setting,                                                        -- the same
-       t.family,                                                         -- the same
-       t.median_ms,                                                      -- median step; of each step the slowest rank counts
-       t.mean_ms,                                                        -- mean step
-       t.std_ms,                                                         -- its standard deviation
-       t.slowest_rank,                                                   -- rank whose median step is the longest
-       t.spread_ms,                                                      -- the longest median step of a rank less the shortest
-       t.rank_step_ms,                                                   -- mean step of all ranks
-       t.forward_ms,                                                     -- phase forward
-       t.backward_ms,                                                    -- phase backward, with what is exchanged meanwhile
-       t.communication_ms,                                               -- phase communication: what backward does not hide
-       t.optimizer_ms,                                                   -- phase optimizer, with what it exchanges
-       t.communication_ms / nullif(t.rank_step_ms, 0) AS communication_share,  -- of the mean step of all ranks
-       o.communication_ms AS traced_communication_ms,                    -- kernels of communication ran, per step, mean over ranks; NULL without a trace of a GPU
-       o.exposed_ms,                                                     -- of them while nothing else ran: exposed communication
-       o.overlap_share,                                                  -- share of communication during which something computed
-       1.0 * n.median_ms / nullif(t.median_ms, 0) AS speedup,            -- median step of ddp_naive over that of this run: the newest run of the same family, of the same invocation if there is one; NULL without
-       t.parameter_tensors,                                              -- tensors that are trained, as the workload says
-       t.gradient_bytes,                                                 -- size of their gradients
-       t.ranks * t.tokens_per_step * 1e3 / nullif(t.median_ms, 0) AS tokens_per_s  -- tokens of all ranks over the median step; NULL if the workload does not say
+SELECT
+  -- the run
+  t.run_id,
+  -- as in ddp_run
+  t.strategy,
+  -- the same
+  t.strategy_order,
+  -- the same
+  t.bucket_mb,
+  -- the same
+  t.taper,
+  -- the same
+  t.setting,
+  -- the same
+  t.family,
+  -- median step; of each step the slowest rank counts
+  t.median_ms,
+  -- mean step
+  t.mean_ms,
+  -- its standard deviation
+  t.std_ms,
+  -- rank whose median step is the longest
+  t.slowest_rank,
+  -- the longest median step of a rank less the shortest
+  t.spread_ms,
+  -- mean step of all ranks
+  t.rank_step_ms,
+  -- phase forward
+  t.forward_ms,
+  -- phase backward, with what is exchanged meanwhile
+  t.backward_ms,
+  -- phase communication: what backward does not hide
+  t.communication_ms,
+  -- phase optimizer, with what it exchanges
+  t.optimizer_ms,
+  -- of the mean step of all ranks
+  t.communication_ms / nullif(t.rank_step_ms, 0) AS communication_share,
+  -- kernels of communication ran, per step, mean over ranks; NULL without a trace of a GPU
+  o.communication_ms AS traced_communication_ms,
+  -- of them while nothing else ran: exposed communication
+  o.exposed_ms,
+  -- share of communication during which something computed
+  o.overlap_share,
+  -- median step of ddp_naive over that of this run: the newest run of the same family, of the same invocation if there
+  -- is one; NULL without
+  1.0 * n.median_ms / nullif(t.median_ms, 0) AS speedup,
+  -- tensors that are trained, as the workload says
+  t.parameter_tensors,
+  -- size of their gradients
+  t.gradient_bytes,
+  -- tokens of all ranks over the median step; NULL if the workload does not say
+  t.ranks * t.tokens_per_step * 1e3 / nullif(t.median_ms, 0) AS tokens_per_s
 FROM (
-  SELECT d.*, p.median_ms, p.mean_ms, p.std_ms, w.slowest_rank, w.spread_ms, f.rank_step_ms, f.forward_ms, f.backward_ms, f.communication_ms, f.optimizer_ms,
-         v.parameter_tensors, v.gradient_bytes, v.tokens_per_step,
-         (SELECT e.run_id
-          FROM (SELECT b.run_id, c.invocation_id = r.invocation_id AS same_invocation FROM ddp_run b JOIN run c ON c.run_id = b.run_id AND c.status = 'ok'
-                WHERE b.workload = 'ddp_naive' AND b.communicate = 1 AND b.family = d.family) e
-          ORDER BY e.same_invocation DESC, e.run_id DESC LIMIT 1) AS naive_run_id
+  SELECT
+    d.*,
+    p.median_ms,
+    p.mean_ms,
+    p.std_ms,
+    w.slowest_rank,
+    w.spread_ms,
+    f.rank_step_ms,
+    f.forward_ms,
+    f.backward_ms,
+    f.communication_ms,
+    f.optimizer_ms,
+    v.parameter_tensors,
+    v.gradient_bytes,
+    v.tokens_per_step,
+    (
+      SELECT e.run_id
+      FROM (
+        SELECT
+          b.run_id,
+          c.invocation_id = r.invocation_id AS same_invocation
+        FROM ddp_run b
+        JOIN run c ON c.run_id = b.run_id AND c.status = 'ok'
+        WHERE b.workload = 'ddp_naive' AND b.communicate = 1 AND b.family = d.family
+      ) e
+      ORDER BY e.same_invocation DESC, e.run_id DESC
+      LIMIT 1
+    ) AS naive_run_id
   FROM ddp_run d
   JOIN run r ON r.run_id = d.run_id
   LEFT JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
   LEFT JOIN rank_spread w ON w.run_id = d.run_id AND r.status = 'ok'
   LEFT JOIN (
-    SELECT run_id, avg(CASE phase WHEN 'step' THEN mean_ms END) AS rank_step_ms, avg(CASE phase WHEN 'forward' THEN mean_ms END) AS forward_ms,
-           avg(CASE phase WHEN 'backward' THEN mean_ms END) AS backward_ms, avg(CASE phase WHEN 'communication' THEN mean_ms END) AS communication_ms,
-           avg(CASE phase WHEN 'optimizer' THEN mean_ms END) AS optimizer_ms
-    FROM rank_time GROUP BY run_id
+    SELECT
+      run_id,
+      avg(CASE phase WHEN 'step' THEN mean_ms END) AS rank_step_ms,
+      avg(CASE phase WHEN 'forward' THEN mean_ms END) AS forward_ms,
+      avg(CASE phase WHEN 'backward' THEN mean_ms END) AS backward_ms,
+      avg(CASE phase WHEN 'communication' THEN mean_ms END) AS communication_ms,
+      avg(CASE phase WHEN 'optimizer' THEN mean_ms END) AS optimizer_ms
+    FROM rank_time
+    GROUP BY run_id
   ) f ON f.run_id = d.run_id AND r.status = 'ok'
   LEFT JOIN (
-    SELECT run_id, CAST(max(CASE name WHEN 'parameter_tensors' THEN value END) AS INTEGER) AS parameter_tensors, CAST(max(CASE name WHEN 'gradient_bytes' THEN value END) AS INTEGER) AS gradient_bytes,
-           max(CASE name WHEN 'tokens_per_step' THEN value END) AS tokens_per_step
-    FROM metric GROUP BY run_id
+    SELECT
+      run_id,
+      CAST(max(CASE name WHEN 'parameter_tensors' THEN value END) AS INTEGER) AS parameter_tensors,
+      CAST(max(CASE name WHEN 'gradient_bytes' THEN value END) AS INTEGER) AS gradient_bytes,
+      max(CASE name WHEN 'tokens_per_step' THEN value END) AS tokens_per_step
+    FROM metric
+    GROUP BY run_id
   ) v ON v.run_id = d.run_id
 ) t
 LEFT JOIN phase_time n ON n.run_id = t.naive_run_id AND n.phase = 'step'
 LEFT JOIN (
-  SELECT run_id, avg(communication_ms) AS communication_ms, avg(exposed_ms) AS exposed_ms, sum(overlap_ms) / nullif(sum(communication_ms), 0) AS overlap_share
-  FROM communication_overlap WHERE phase = 'step' GROUP BY run_id
+  SELECT
+    run_id,
+    avg(communication_ms) AS communication_ms,
+    avg(exposed_ms) AS exposed_ms,
+    sum(overlap_ms) / nullif(sum(communication_ms), 0) AS overlap_share
+  FROM communication_overlap
+  WHERE phase = 'step'
+  GROUP BY run_id
 ) o ON o.run_id = t.run_id;
 
--- What each rank of a run of sharded_optimizer held at the moments that the workload marks, from the memory pass: the last point of the memory curves at or before the mark, of those within steps the first measured step's.
+-- What each rank of a run of sharded_optimizer held at the moments that the workload marks, from the memory pass: the
+-- last point of the memory curves at or before the mark, of those within steps the first measured step's.
 CREATE VIEW sharding_memory AS
 WITH moment AS (
-  SELECT t.* FROM (
-    SELECT d.run_id, m.rank, m.pass, d.scheme, d.setting, d.family, r.invocation_id, r.device_kind, m.name, m.time_ns, m.step,
-           row_number() OVER (PARTITION BY m.run_id, m.rank, m.name ORDER BY coalesce(s.warmup, 0), m.step, m.sequence) AS place
+  SELECT t.*
+  FROM (
+    SELECT
+      d.run_id,
+      m.rank,
+      m.pass,
+      d.scheme,
+      d.setting,
+      d.family,
+      r.invocation_id,
+      r.device_kind,
+      m.name,
+      m.time_ns,
+      m.step,
+      row_number() OVER (
+        PARTITION BY m.run_id, m.rank, m.name
+        ORDER BY coalesce(s.warmup, 0), m.step, m.sequence
+      ) AS place
     FROM ddp_run d
     JOIN run r ON r.run_id = d.run_id
-    JOIN mark m ON m.run_id = d.run_id AND m.pass = 'memory' AND m.name IN ('model_ready', 'optimizer_ready', 'before_optimizer', 'after_optimizer')
-    LEFT JOIN sample s ON s.run_id = m.run_id AND s.rank = m.rank AND s.pass = m.pass AND s.step = m.step AND s.phase = 'step'
+    JOIN mark m
+      ON m.run_id = d.run_id
+      AND m.pass = 'memory'
+      AND m.name IN ('model_ready', 'optimizer_ready', 'before_optimizer', 'after_optimizer')
+    LEFT JOIN sample s
+      ON s.run_id = m.run_id AND s.rank = m.rank AND s.pass = m.pass AND s.step = m.step AND s.phase = 'step'
     WHERE d.workload = 'sharded_optimizer'
-  ) t WHERE t.place = 1
+  ) t
+  WHERE t.place = 1
 ),
 held AS (
-  SELECT o.*, (SELECT p.sequence FROM memory_point p WHERE p.run_id = o.run_id AND p.rank = o.rank AND p.pass = o.pass AND p.device = o.device_kind AND p.time_ns <= o.time_ns
-               ORDER BY p.sequence DESC LIMIT 1) AS point
+  SELECT
+    o.*,
+    (
+      SELECT p.sequence
+      FROM memory_point p
+      WHERE
+        p.run_id = o.run_id
+        AND p.rank = o.rank
+        AND p.pass = o.pass
+        AND p.device = o.device_kind
+        AND p.time_ns <= o.time_ns
+      ORDER BY p.sequence DESC
+      LIMIT 1
+    ) AS point
   FROM moment o
 )
-SELECT h.run_id,                                                         -- the run
-       h.rank,                                                           -- its rank
-       h.scheme,                                                         -- none, broadcast or zero1
-       h.setting,                                                        -- as in ddp_run
-       h.family,                                                         -- the same
-       h.name AS moment,                                                 -- model_ready, optimizer_ready, before_optimizer or after_optimizer
-       CASE h.name WHEN 'model_ready' THEN 0 WHEN 'optimizer_ready' THEN 1 WHEN 'before_optimizer' THEN 2 ELSE 3 END AS place,  -- their order
-       h.step,                                                           -- step of the mark; −1 outside of steps
-       p.allocated_bytes,                                                -- handed out by the allocator; NULL if no point is known
-       p.parameter_bytes,                                                -- allocated sizes of the live blocks of that category
-       p.gradient_bytes,                                                 -- the same
-       p.optimizer_state_bytes,                                          -- the same
-       p.activation_bytes,                                               -- the same
-       p.workspace_bytes + p.input_bytes + p.unknown_bytes AS rest_bytes,  -- of all other categories
-       (SELECT max(v.value) FROM metric v WHERE v.run_id = h.run_id AND v.rank = h.rank AND v.name = 'optimizer_state_bytes') AS declared_state_bytes,  -- size of the optimizer state of this rank, as the workload counts it; NULL if it does not
-       1.0 * p.optimizer_state_bytes / nullif((
-         SELECT w.optimizer_state_bytes
-         FROM (SELECT u.run_id, y.optimizer_state_bytes, u.invocation_id = h.invocation_id AS same_invocation
-               FROM held u JOIN memory_point y ON y.run_id = u.run_id AND y.rank = u.rank AND y.pass = u.pass AND y.sequence = u.point
-               WHERE u.scheme = 'none' AND u.family = h.family AND u.rank = h.rank AND u.name = h.name) w
-         ORDER BY w.same_invocation DESC, w.run_id DESC LIMIT 1), 0) AS state_share  -- optimizer state over that of the same rank and moment in the newest run without sharding of the same family; NULL without
+SELECT
+  -- the run
+  h.run_id,
+  -- its rank
+  h.rank,
+  -- none, broadcast or zero1
+  h.scheme,
+  -- as in ddp_run
+  h.setting,
+  -- the same
+  h.family,
+  -- model_ready, optimizer_ready, before_optimizer or after_optimizer
+  h.name AS moment,
+  -- their order
+  CASE h.name
+    WHEN 'model_ready' THEN 0
+    WHEN 'optimizer_ready' THEN 1
+    WHEN 'before_optimizer' THEN 2
+    ELSE 3
+  END AS place,
+  -- step of the mark; −1 outside of steps
+  h.step,
+  -- handed out by the allocator; NULL if no point is known
+  p.allocated_bytes,
+  -- allocated sizes of the live blocks of that category
+  p.parameter_bytes,
+  -- the same
+  p.gradient_bytes,
+  -- the same
+  p.optimizer_state_bytes,
+  -- the same
+  p.activation_bytes,
+  -- of all other categories
+  p.workspace_bytes + p.input_bytes + p.unknown_bytes AS rest_bytes,
+  -- size of the optimizer state of this rank, as the workload counts it; NULL if it does not
+  (
+    SELECT max(v.value)
+    FROM metric v
+    WHERE v.run_id = h.run_id AND v.rank = h.rank AND v.name = 'optimizer_state_bytes'
+  ) AS declared_state_bytes,
+  -- optimizer state over that of the same rank and moment in the newest run without sharding of the same family; NULL
+  -- without
+  1.0 * p.optimizer_state_bytes
+  / nullif(
+    (
+      SELECT w.optimizer_state_bytes
+      FROM (
+        SELECT
+          u.run_id,
+          y.optimizer_state_bytes,
+          u.invocation_id = h.invocation_id AS same_invocation
+        FROM held u
+        JOIN memory_point y ON y.run_id = u.run_id AND y.rank = u.rank AND y.pass = u.pass AND y.sequence = u.point
+        WHERE u.scheme = 'none' AND u.family = h.family AND u.rank = h.rank AND u.name = h.name
+      ) w
+      ORDER BY w.same_invocation DESC, w.run_id DESC
+      LIMIT 1
+    ),
+    0
+  ) AS state_share
 FROM held h
 LEFT JOIN memory_point p ON p.run_id = h.run_id AND p.rank = h.rank AND p.pass = h.pass AND p.sequence = h.point;
 
 -- What each run of sharded_optimizer costs and saves: its step, the state of a rank and what moves between ranks.
 CREATE VIEW sharding_time AS
-SELECT d.run_id,                                                         -- the run
-       d.scheme,                                                         -- none, broadcast or zero1
-       CASE d.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END AS place,  -- their order
-       d.setting,                                                        -- as in ddp_run
-       x.mean_ms,                                                        -- mean step; of each step the slowest rank counts
-       x.std_ms,                                                         -- its standard deviation
-       x.optimizer_ms,                                                   -- phase optimizer, with what it exchanges
-       x.communication_ms,                                               -- phase communication
-       x.median_ms / (SELECT y.median_ms FROM ddp_summary y JOIN ddp_run n ON n.run_id = y.run_id AND n.scheme = 'none' AND n.communicate = d.communicate
-                      WHERE y.family = x.family AND y.median_ms > 0 ORDER BY y.run_id DESC LIMIT 1) AS unsharded_ratio,  -- median step over that of the newest run without sharding of the same family; NULL without
-       (SELECT max(v.value) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'optimizer_state_bytes') AS state_bytes,  -- optimizer state of the rank that holds the most, as the workload counts it; NULL if it does not
-       m.allocated_peak_bytes AS peak_bytes,                             -- largest allocated size of any rank in the time pass; NULL on a CPU
-       c.calls,  -- between ranks, per step, from the trace; NULL without
-       c.bus_bytes AS traffic_bytes  -- what a rank moves over its links in a step, likewise
+SELECT
+  -- the run
+  d.run_id,
+  -- none, broadcast or zero1
+  d.scheme,
+  -- their order
+  CASE d.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END AS place,
+  -- as in ddp_run
+  d.setting,
+  -- mean step; of each step the slowest rank counts
+  x.mean_ms,
+  -- its standard deviation
+  x.std_ms,
+  -- phase optimizer, with what it exchanges
+  x.optimizer_ms,
+  -- phase communication
+  x.communication_ms,
+  -- median step over that of the newest run without sharding of the same family; NULL without
+  x.median_ms
+  / (
+    SELECT y.median_ms
+    FROM ddp_summary y
+    JOIN ddp_run n ON n.run_id = y.run_id AND n.scheme = 'none' AND n.communicate = d.communicate
+    WHERE y.family = x.family AND y.median_ms > 0
+    ORDER BY y.run_id DESC
+    LIMIT 1
+  ) AS unsharded_ratio,
+  -- optimizer state of the rank that holds the most, as the workload counts it; NULL if it does not
+  (SELECT max(v.value) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'optimizer_state_bytes') AS state_bytes,
+  -- largest allocated size of any rank in the time pass; NULL on a CPU
+  m.allocated_peak_bytes AS peak_bytes,
+  -- between ranks, per step, from the trace; NULL without
+  c.calls,
+  -- what a rank moves over its links in a step, likewise
+  c.bus_bytes AS traffic_bytes
 FROM ddp_run d
 JOIN ddp_summary x ON x.run_id = d.run_id
 LEFT JOIN run_memory m ON m.run_id = d.run_id
-LEFT JOIN (SELECT run_id, sum(calls) AS calls, sum(bus_bytes) AS bus_bytes FROM collective_summary WHERE pass = 'trace' GROUP BY run_id) c ON c.run_id = d.run_id
+LEFT JOIN (
+  SELECT
+    run_id,
+    sum(calls) AS calls,
+    sum(bus_bytes) AS bus_bytes
+  FROM collective_summary
+  WHERE pass = 'trace'
+  GROUP BY run_id
+) c ON c.run_id = d.run_id
 WHERE d.workload = 'sharded_optimizer';

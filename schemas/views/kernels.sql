@@ -1,73 +1,152 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What ran on the GPU in the measured steps of an observed pass, by name, class, phase and module. Sums are per step. They hold kernels, copies and memsets; work that ran at the same time counts each by itself. A view with phase `step` in it has a row of the whole step beside those of its phases, `other` being what lies outside of phases.
+-- What ran on the GPU in the measured steps of an observed pass, by name, class, phase and module. Sums are per step.
+-- They hold kernels, copies and memsets; work that ran at the same time counts each by itself. A view with phase `step`
+-- in it has a row of the whole step beside those of its phases, `other` being what lies outside of phases.
 
 -- The pass that a rank's kernels are taken from: trace if it holds any, else ops. Every view on kernels asks here.
 CREATE VIEW kernel_pass AS
-SELECT k.run_id,  -- the run
-       k.rank,    -- its rank
-       k.pass     -- trace or ops
+SELECT
+  -- the run
+  k.run_id,
+  -- its rank
+  k.rank,
+  -- trace or ops
+  k.pass
 FROM rank k
-WHERE (k.pass = 'trace'
-       OR k.pass = 'ops' AND NOT EXISTS (SELECT 1 FROM kernel_total o WHERE o.run_id = k.run_id AND o.rank = k.rank AND o.pass = 'trace'))
+WHERE
+  (
+    k.pass = 'trace'
+    OR k.pass = 'ops'
+    AND NOT EXISTS (SELECT 1 FROM kernel_total o WHERE o.run_id = k.run_id AND o.rank = k.rank AND o.pass = 'trace')
+  )
   AND EXISTS (SELECT 1 FROM kernel_total t WHERE t.run_id = k.run_id AND t.rank = k.rank AND t.pass = k.pass);
 
--- The rows of kernel_total of that pass with their texts: what the other views on kernels sum up. Sums of all measured steps, not per step.
+-- The rows of kernel_total of that pass with their texts: what the other views on kernels sum up. Sums of all measured
+-- steps, not per step.
 CREATE VIEW kernel_entry AS
-SELECT t.run_id,                                     -- the run
-       t.rank,                                       -- rank that launched them
-       t.pass,                                       -- pass they ran in
-       t.kind,                                       -- kernel, memcpy or memset
-       t.phase_id,                                   -- row of string with the phase; NULL if it is unknown or outside of phases
-       coalesce((SELECT p.text FROM string p WHERE p.string_id = t.phase_id), 'other') AS phase,  -- phase that launched them; `other` outside of phases
-       t.scope_id,                                   -- row of string with the path of scopes; NULL if no scope is known
-       (SELECT q.module FROM scope_path q WHERE q.scope_id = t.scope_id) AS module,  -- that path without the numbers of repeated parts
-       t.attribution,                                -- how they were placed, as in kernel
-       t.name_id,                                    -- row of string with the name
-       coalesce((SELECT c.class FROM kernel_class c WHERE c.name_id = t.name_id),
-                CASE t.kind WHEN 'memcpy' THEN 'copy' WHEN 'memset' THEN 'memset' ELSE 'other' END) AS class,  -- what kind of kernel it is
-       t.steps,                                      -- measured steps that the sums go over
-       t.calls,                                      -- how many ran
-       t.bytes,                                      -- copied or set; 0 for kernels
-       t.total_ns,                                   -- sum of their durations
-       t.min_ns,                                     -- shortest
-       t.max_ns                                      -- longest
+SELECT
+  -- the run
+  t.run_id,
+  -- rank that launched them
+  t.rank,
+  -- pass they ran in
+  t.pass,
+  -- kernel, memcpy or memset
+  t.kind,
+  -- row of string with the phase; NULL if it is unknown or outside of phases
+  t.phase_id,
+  -- phase that launched them; `other` outside of phases
+  coalesce((SELECT p.text FROM string p WHERE p.string_id = t.phase_id), 'other') AS phase,
+  -- row of string with the path of scopes; NULL if no scope is known
+  t.scope_id,
+  -- that path without the numbers of repeated parts
+  (SELECT q.module FROM scope_path q WHERE q.scope_id = t.scope_id) AS module,
+  -- how they were placed, as in kernel
+  t.attribution,
+  -- row of string with the name
+  t.name_id,
+  -- what kind of kernel it is
+  coalesce(
+    (SELECT c.class FROM kernel_class c WHERE c.name_id = t.name_id),
+    CASE t.kind WHEN 'memcpy' THEN 'copy' WHEN 'memset' THEN 'memset' ELSE 'other' END
+  ) AS class,
+  -- measured steps that the sums go over
+  t.steps,
+  -- how many ran
+  t.calls,
+  -- copied or set; 0 for kernels
+  t.bytes,
+  -- sum of their durations
+  t.total_ns,
+  -- shortest
+  t.min_ns,
+  -- longest
+  t.max_ns
 FROM kernel_pass k
 CROSS JOIN kernel_total t ON t.run_id = k.run_id AND t.rank = k.rank AND t.pass = k.pass;
 
 -- Each kernel, copy and memset by name within each phase and within the whole step.
 CREATE VIEW kernel_summary AS
-SELECT g.run_id,                                                         -- the run
-       g.rank,                                                           -- rank that launched it
-       g.pass,                                                           -- pass it ran in
-       CASE WHEN g.whole THEN 'step' ELSE coalesce(p.text, 'other') END AS phase,  -- phase that launched it; `step` is the whole step, `other` outside of phases
-       coalesce(c.class, CASE g.kind WHEN 'memcpy' THEN 'copy' WHEN 'memset' THEN 'memset' ELSE 'other' END) AS class,  -- what kind of kernel it is
-       coalesce(c.short_name, n.text) AS short_name,                     -- name without template arguments, parameters and namespaces
-       n.text AS name,                                                   -- full name
-       g.steps,                                                          -- measured steps
-       1.0 * g.calls / g.steps AS calls,                                 -- calls per step
-       g.total_ns / 1e6 / g.steps AS total_ms,                           -- time per step
-       g.total_ns / 1e3 / g.calls AS mean_us,                            -- mean duration of a call
-       g.min_ns / 1e3 AS min_us,                                         -- shortest call
-       g.max_ns / 1e3 AS max_us,                                         -- longest call
-       1.0 * g.total_ns / nullif(g.phase_ns, 0) AS share_of_phase,       -- of the device time of all names in that phase
-       1.0 * g.total_ns / nullif(sum(CASE WHEN g.whole THEN g.total_ns END) OVER (PARTITION BY g.run_id, g.rank), 0) AS share_of_step  -- of the device time of the whole step
+SELECT
+  -- the run
+  g.run_id,
+  -- rank that launched it
+  g.rank,
+  -- pass it ran in
+  g.pass,
+  -- phase that launched it; `step` is the whole step, `other` outside of phases
+  CASE WHEN g.whole THEN 'step' ELSE coalesce(p.text, 'other') END AS phase,
+  -- what kind of kernel it is
+  coalesce(c.class, CASE g.kind WHEN 'memcpy' THEN 'copy' WHEN 'memset' THEN 'memset' ELSE 'other' END) AS class,
+  -- name without template arguments, parameters and namespaces
+  coalesce(c.short_name, n.text) AS short_name,
+  -- full name
+  n.text AS name,
+  -- measured steps
+  g.steps,
+  -- calls per step
+  1.0 * g.calls / g.steps AS calls,
+  -- time per step
+  g.total_ns / 1e6 / g.steps AS total_ms,
+  -- mean duration of a call
+  g.total_ns / 1e3 / g.calls AS mean_us,
+  -- shortest call
+  g.min_ns / 1e3 AS min_us,
+  -- longest call
+  g.max_ns / 1e3 AS max_us,
+  -- of the device time of all names in that phase
+  1.0 * g.total_ns / nullif(g.phase_ns, 0) AS share_of_phase,
+  -- of the device time of the whole step
+  1.0 * g.total_ns
+  / nullif(sum(CASE WHEN g.whole THEN g.total_ns END) OVER (PARTITION BY g.run_id, g.rank), 0) AS share_of_step
 FROM (
-  SELECT *, sum(total_ns) OVER (PARTITION BY run_id, rank, whole, phase_id) AS phase_ns
+  SELECT
+    *,
+    sum(total_ns) OVER (PARTITION BY run_id, rank, whole, phase_id) AS phase_ns
   FROM (
-    SELECT m.run_id, m.rank, m.pass, b.whole, CASE WHEN b.whole THEN NULL ELSE m.phase_id END AS phase_id, m.name_id, m.kind, m.steps,
-           CASE WHEN b.whole THEN m.step_calls ELSE m.calls END AS calls, CASE WHEN b.whole THEN m.step_ns ELSE m.total_ns END AS total_ns,
-           CASE WHEN b.whole THEN m.step_min_ns ELSE m.min_ns END AS min_ns, CASE WHEN b.whole THEN m.step_max_ns ELSE m.max_ns END AS max_ns
+    SELECT
+      m.run_id,
+      m.rank,
+      m.pass,
+      b.whole,
+      CASE WHEN b.whole THEN NULL ELSE m.phase_id END AS phase_id,
+      m.name_id,
+      m.kind,
+      m.steps,
+      CASE WHEN b.whole THEN m.step_calls ELSE m.calls END AS calls,
+      CASE WHEN b.whole THEN m.step_ns ELSE m.total_ns END AS total_ns,
+      CASE WHEN b.whole THEN m.step_min_ns ELSE m.min_ns END AS min_ns,
+      CASE WHEN b.whole THEN m.step_max_ns ELSE m.max_ns END AS max_ns
     FROM (
-      SELECT *, sum(calls) OVER (PARTITION BY run_id, rank, name_id) AS step_calls, sum(total_ns) OVER (PARTITION BY run_id, rank, name_id) AS step_ns,
-             min(min_ns) OVER (PARTITION BY run_id, rank, name_id) AS step_min_ns, max(max_ns) OVER (PARTITION BY run_id, rank, name_id) AS step_max_ns,
-             coalesce(phase_id, 0) = min(coalesce(phase_id, 0)) OVER (PARTITION BY run_id, rank, name_id) AS is_first
+      SELECT
+        *,
+        sum(calls) OVER (PARTITION BY run_id, rank, name_id) AS step_calls,
+        sum(total_ns) OVER (PARTITION BY run_id, rank, name_id) AS step_ns,
+        min(min_ns) OVER (PARTITION BY run_id, rank, name_id) AS step_min_ns,
+        max(max_ns) OVER (PARTITION BY run_id, rank, name_id) AS step_max_ns,
+        coalesce(phase_id, 0) = min(coalesce(phase_id, 0)) OVER (PARTITION BY run_id, rank, name_id) AS is_first
       FROM (
-        SELECT run_id, rank, pass, phase_id, name_id, max(kind) AS kind, max(steps) AS steps, sum(calls) AS calls, sum(total_ns) AS total_ns,
-               min(min_ns) AS min_ns, max(max_ns) AS max_ns
-        FROM kernel_entry GROUP BY run_id, rank, pass, phase_id, name_id
+        SELECT
+          run_id,
+          rank,
+          pass,
+          phase_id,
+          name_id,
+          max(kind) AS kind,
+          max(steps) AS steps,
+          sum(calls) AS calls,
+          sum(total_ns) AS total_ns,
+          min(min_ns) AS min_ns,
+          max(max_ns) AS max_ns
+        FROM kernel_entry
+        GROUP BY run_id, rank, pass, phase_id, name_id
       )
     ) m
-    JOIN (SELECT 0 AS whole UNION ALL SELECT 1) b ON b.whole = 0 OR m.is_first
+    JOIN (
+      SELECT 0 AS whole
+      UNION ALL
+      SELECT 1
+    ) b ON b.whole = 0 OR m.is_first
   )
 ) g
 JOIN string n ON n.string_id = g.name_id
@@ -76,102 +155,228 @@ LEFT JOIN kernel_class c ON c.name_id = g.name_id;
 
 -- Each class of kernels within each phase and within the whole step.
 CREATE VIEW kernel_by_phase AS
-SELECT g.run_id,                                                         -- the run
-       g.rank,                                                           -- rank that launched them
-       g.pass,                                                           -- pass they ran in
-       CASE WHEN g.whole THEN 'step' ELSE coalesce(p.text, 'other') END AS phase,  -- phase; `step` is the whole step, `other` outside of phases
-       g.class,                                                          -- class of kernels
-       1.0 * g.calls / g.steps AS calls,                                 -- calls per step
-       g.total_ns / 1e6 / g.steps AS total_ms,                           -- time per step
-       1.0 * g.total_ns / nullif(g.phase_ns, 0) AS share_of_phase,       -- of the device time of that phase
-       1.0 * g.total_ns / nullif(sum(CASE WHEN g.whole THEN g.total_ns END) OVER (PARTITION BY g.run_id, g.rank), 0) AS share_of_step  -- of the device time of the whole step
+SELECT
+  -- the run
+  g.run_id,
+  -- rank that launched them
+  g.rank,
+  -- pass they ran in
+  g.pass,
+  -- phase; `step` is the whole step, `other` outside of phases
+  CASE WHEN g.whole THEN 'step' ELSE coalesce(p.text, 'other') END AS phase,
+  -- class of kernels
+  g.class,
+  -- calls per step
+  1.0 * g.calls / g.steps AS calls,
+  -- time per step
+  g.total_ns / 1e6 / g.steps AS total_ms,
+  -- of the device time of that phase
+  1.0 * g.total_ns / nullif(g.phase_ns, 0) AS share_of_phase,
+  -- of the device time of the whole step
+  1.0 * g.total_ns
+  / nullif(sum(CASE WHEN g.whole THEN g.total_ns END) OVER (PARTITION BY g.run_id, g.rank), 0) AS share_of_step
 FROM (
-  SELECT *, sum(total_ns) OVER (PARTITION BY run_id, rank, whole, phase_id) AS phase_ns
+  SELECT
+    *,
+    sum(total_ns) OVER (PARTITION BY run_id, rank, whole, phase_id) AS phase_ns
   FROM (
-    SELECT m.run_id, m.rank, m.pass, b.whole, CASE WHEN b.whole THEN NULL ELSE m.phase_id END AS phase_id, m.class, m.steps,
-           CASE WHEN b.whole THEN m.step_calls ELSE m.calls END AS calls, CASE WHEN b.whole THEN m.step_ns ELSE m.total_ns END AS total_ns
+    SELECT
+      m.run_id,
+      m.rank,
+      m.pass,
+      b.whole,
+      CASE WHEN b.whole THEN NULL ELSE m.phase_id END AS phase_id,
+      m.class,
+      m.steps,
+      CASE WHEN b.whole THEN m.step_calls ELSE m.calls END AS calls,
+      CASE WHEN b.whole THEN m.step_ns ELSE m.total_ns END AS total_ns
     FROM (
-      SELECT *, sum(calls) OVER (PARTITION BY run_id, rank, class) AS step_calls, sum(total_ns) OVER (PARTITION BY run_id, rank, class) AS step_ns,
-             coalesce(phase_id, 0) = min(coalesce(phase_id, 0)) OVER (PARTITION BY run_id, rank, class) AS is_first
+      SELECT
+        *,
+        sum(calls) OVER (PARTITION BY run_id, rank, class) AS step_calls,
+        sum(total_ns) OVER (PARTITION BY run_id, rank, class) AS step_ns,
+        coalesce(phase_id, 0) = min(coalesce(phase_id, 0)) OVER (PARTITION BY run_id, rank, class) AS is_first
       FROM (
-        SELECT run_id, rank, pass, phase_id, class, max(steps) AS steps, sum(calls) AS calls, sum(total_ns) AS total_ns
-        FROM kernel_entry GROUP BY run_id, rank, pass, phase_id, class
+        SELECT
+          run_id,
+          rank,
+          pass,
+          phase_id,
+          class,
+          max(steps) AS steps,
+          sum(calls) AS calls,
+          sum(total_ns) AS total_ns
+        FROM kernel_entry
+        GROUP BY run_id, rank, pass, phase_id, class
       )
     ) m
-    JOIN (SELECT 0 AS whole UNION ALL SELECT 1) b ON b.whole = 0 OR m.is_first
+    JOIN (
+      SELECT 0 AS whole
+      UNION ALL
+      SELECT 1
+    ) b ON b.whole = 0 OR m.is_first
   )
 ) g
 LEFT JOIN string p ON p.string_id = g.phase_id;
 
 -- Each module within each phase, by class: a module counts what ran in it and in no scope inside it.
 CREATE VIEW kernel_by_scope AS
-SELECT g.run_id,                                                         -- the run
-       g.rank,                                                           -- rank that launched them
-       g.pass,                                                           -- pass they ran in
-       g.phase,                                                          -- phase; `other` outside of phases
-       g.module,                                                         -- path of scopes without the numbers of repeated parts; NULL if no scope is known
-       g.class,                                                          -- class of kernels
-       1.0 * g.calls / g.steps AS calls,                                 -- calls per step
-       g.total_ns / 1e6 / g.steps AS total_ms,                           -- time per step
-       1.0 * g.total_ns / nullif(g.phase_ns, 0) AS share_of_phase,       -- of the device time of that phase
-       1.0 * g.total_ns / nullif(sum(g.total_ns) OVER (PARTITION BY g.run_id, g.rank), 0) AS share_of_step  -- of the device time of the whole step
+SELECT
+  -- the run
+  g.run_id,
+  -- rank that launched them
+  g.rank,
+  -- pass they ran in
+  g.pass,
+  -- phase; `other` outside of phases
+  g.phase,
+  -- path of scopes without the numbers of repeated parts; NULL if no scope is known
+  g.module,
+  -- class of kernels
+  g.class,
+  -- calls per step
+  1.0 * g.calls / g.steps AS calls,
+  -- time per step
+  g.total_ns / 1e6 / g.steps AS total_ms,
+  -- of the device time of that phase
+  1.0 * g.total_ns / nullif(g.phase_ns, 0) AS share_of_phase,
+  -- of the device time of the whole step
+  1.0 * g.total_ns / nullif(sum(g.total_ns) OVER (PARTITION BY g.run_id, g.rank), 0) AS share_of_step
 FROM (
-  SELECT *, sum(total_ns) OVER (PARTITION BY run_id, rank, phase) AS phase_ns
+  SELECT
+    *,
+    sum(total_ns) OVER (PARTITION BY run_id, rank, phase) AS phase_ns
   FROM (
-    SELECT run_id, rank, pass, phase, module, class, max(steps) AS steps, sum(calls) AS calls, sum(total_ns) AS total_ns
-    FROM kernel_entry GROUP BY run_id, rank, pass, phase, module, class
+    SELECT
+      run_id,
+      rank,
+      pass,
+      phase,
+      module,
+      class,
+      max(steps) AS steps,
+      sum(calls) AS calls,
+      sum(total_ns) AS total_ns
+    FROM kernel_entry
+    GROUP BY run_id, rank, pass, phase, module, class
   )
 ) g;
 
--- How much of the device time matrix products take, and what takes most of the rest. A fused attention kernel is of class attention, its products included.
+-- How much of the device time matrix products take, and what takes most of the rest. A fused attention kernel is of
+-- class attention, its products included.
 CREATE VIEW matmul_share AS
-SELECT c.run_id,                                                         -- the run
-       c.rank,                                                           -- its rank
-       c.pass,                                                           -- pass the kernels ran in
-       c.phase,                                                          -- phase; `step` is the whole step, `other` outside of phases
-       c.device_ms,                                                      -- device time per step of all kernels, copies and memsets
-       c.matmul_ms,                                                      -- of those of class matmul
-       c.matmul_ms / nullif(c.device_ms, 0) AS matmul_share,             -- of the device time
-       CASE WHEN c.class <> 'matmul' THEN c.class END AS largest_other,  -- class with the most time beside it; NULL if there is none
-       CASE WHEN c.class <> 'matmul' THEN c.share_of_phase END AS largest_other_share  -- its share
+SELECT
+  -- the run
+  c.run_id,
+  -- its rank
+  c.rank,
+  -- pass the kernels ran in
+  c.pass,
+  -- phase; `step` is the whole step, `other` outside of phases
+  c.phase,
+  -- device time per step of all kernels, copies and memsets
+  c.device_ms,
+  -- of those of class matmul
+  c.matmul_ms,
+  -- of the device time
+  c.matmul_ms / nullif(c.device_ms, 0) AS matmul_share,
+  -- class with the most time beside it; NULL if there is none
+  CASE WHEN c.class <> 'matmul' THEN c.class END AS largest_other,
+  -- its share
+  CASE WHEN c.class <> 'matmul' THEN c.share_of_phase END AS largest_other_share
 FROM (
-  SELECT *, row_number() OVER (PARTITION BY run_id, rank, phase ORDER BY class = 'matmul', total_ms DESC, class) AS place
+  SELECT
+    *,
+    row_number() OVER (PARTITION BY run_id, rank, phase ORDER BY class = 'matmul', total_ms DESC, class) AS place
   FROM (
-    SELECT *, sum(total_ms) OVER (PARTITION BY run_id, rank, phase) AS device_ms,
-           sum(CASE class WHEN 'matmul' THEN total_ms ELSE 0.0 END) OVER (PARTITION BY run_id, rank, phase) AS matmul_ms
+    SELECT
+      *,
+      sum(total_ms) OVER (PARTITION BY run_id, rank, phase) AS device_ms,
+      sum(CASE class WHEN 'matmul' THEN total_ms ELSE 0.0 END) OVER (PARTITION BY run_id, rank, phase) AS matmul_ms
     FROM kernel_by_phase
   )
 ) c
 WHERE c.place = 1;
 
--- The three parts of unfused attention in the forward pass: time, floating-point operations, and the rate they make. Time is of the device, or on a CPU the host's time in the scopes; none for runs without these scopes.
+-- The three parts of unfused attention in the forward pass: time, floating-point operations, and the rate they make.
+-- Time is of the device, or on a CPU the host's time in the scopes; none for runs without these scopes.
 CREATE VIEW attention_breakdown AS
-SELECT t.run_id,                                                         -- the run
-       t.rank,                                                           -- its rank
-       t.pass,                                                           -- pass the time was taken in
-       t.clock,                                                          -- device or host
-       t.part,                                                           -- scores (query times key), softmax, or values (weights times value)
-       t.total_ms,                                                       -- time per step, over all layers
-       t.total_ms / nullif(sum(t.total_ms) OVER (PARTITION BY t.run_id, t.rank), 0) AS time_share,  -- of the three parts' time
-       t.flops,                                                          -- floating-point operations per step as the workload counts them; NULL if it does not
-       t.flops / sum(t.flops) OVER (PARTITION BY t.run_id, t.rank) AS flops_share,  -- of the three parts' operations
-       t.flops / nullif(t.total_ms / 1e3, 0) AS flops_per_s              -- operations per second
+SELECT
+  -- the run
+  t.run_id,
+  -- its rank
+  t.rank,
+  -- pass the time was taken in
+  t.pass,
+  -- device or host
+  t.clock,
+  -- scores (query times key), softmax, or values (weights times value)
+  t.part,
+  -- time per step, over all layers
+  t.total_ms,
+  -- of the three parts' time
+  t.total_ms / nullif(sum(t.total_ms) OVER (PARTITION BY t.run_id, t.rank), 0) AS time_share,
+  -- floating-point operations per step as the workload counts them; NULL if it does not
+  t.flops,
+  -- of the three parts' operations
+  t.flops / sum(t.flops) OVER (PARTITION BY t.run_id, t.rank) AS flops_share,
+  -- operations per second
+  t.flops / nullif(t.total_ms / 1e3, 0) AS flops_per_s
 FROM (
-  SELECT m.run_id, m.rank, m.pass, m.clock, m.part, m.total_ms,
-         (SELECT x.value FROM metric x WHERE x.run_id = m.run_id AND x.rank = m.rank AND x.level = 'run' AND x.name = 'attention_' || m.part || '_flops'
-          ORDER BY x.pass <> 'time', x.pass, x.sequence LIMIT 1) AS flops
+  SELECT
+    m.run_id,
+    m.rank,
+    m.pass,
+    m.clock,
+    m.part,
+    m.total_ms,
+    (
+      SELECT x.value
+      FROM metric x
+      WHERE x.run_id = m.run_id AND x.rank = m.rank AND x.level = 'run' AND x.name = 'attention_' || m.part || '_flops'
+      ORDER BY x.pass <> 'time', x.pass, x.sequence
+      LIMIT 1
+    ) AS flops
   FROM (
-    SELECT e.run_id, e.rank, e.pass, 'device' AS clock, p.part, sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
+    SELECT
+      e.run_id,
+      e.rank,
+      e.pass,
+      'device' AS clock,
+      p.part,
+      sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
     FROM kernel_entry e
-    JOIN (SELECT q.scope_id, w.part FROM scope_path q
-          JOIN (SELECT 'scores' AS part UNION ALL SELECT 'softmax' UNION ALL SELECT 'values') w ON q.module = w.part OR '/' || q.module LIKE '%/attention/' || w.part) p
-      ON p.scope_id = e.scope_id
+    JOIN (
+      SELECT
+        q.scope_id,
+        w.part
+      FROM scope_path q
+      JOIN (
+        SELECT 'scores' AS part
+        UNION ALL
+        SELECT 'softmax'
+        UNION ALL
+        SELECT 'values'
+      ) w ON q.module = w.part OR '/' || q.module LIKE '%/attention/' || w.part
+    ) p ON p.scope_id = e.scope_id
     WHERE e.phase_id = (SELECT f.string_id FROM string f WHERE f.text = 'forward')
     GROUP BY e.run_id, e.rank, e.pass, p.part
     UNION ALL
-    SELECT h.run_id, h.rank, h.pass, 'host', p.part, sum(h.total_ms)
+    SELECT
+      h.run_id,
+      h.rank,
+      h.pass,
+      'host',
+      p.part,
+      sum(h.total_ms)
     FROM cpu_scope_time h
-    JOIN (SELECT 'scores' AS part UNION ALL SELECT 'softmax' UNION ALL SELECT 'values') p ON h.module = p.part OR '/' || h.module LIKE '%/attention/' || p.part
+    JOIN (
+      SELECT 'scores' AS part
+      UNION ALL
+      SELECT 'softmax'
+      UNION ALL
+      SELECT 'values'
+    ) p ON h.module = p.part OR '/' || h.module LIKE '%/attention/' || p.part
     WHERE h.phase = 'forward'
     GROUP BY h.run_id, h.rank, h.pass, p.part
   ) m
@@ -179,12 +384,20 @@ FROM (
 
 -- How much of the device time is in kernels that no pattern of classes knows.
 CREATE VIEW class_coverage AS
-SELECT e.run_id,                                                         -- the run
-       e.rank,                                                           -- its rank
-       e.pass,                                                           -- pass the kernels ran in
-       sum(e.total_ns) / 1e6 / max(e.steps) AS device_ms,                -- device time per step
-       sum(CASE e.class WHEN 'other' THEN e.total_ns ELSE 0 END) / 1e6 / max(e.steps) AS other_ms,  -- of class other
-       1.0 * sum(CASE e.class WHEN 'other' THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS other_share,  -- its share
-       count(DISTINCT CASE e.class WHEN 'other' THEN e.name_id END) AS other_names  -- different names in it
+SELECT
+  -- the run
+  e.run_id,
+  -- its rank
+  e.rank,
+  -- pass the kernels ran in
+  e.pass,
+  -- device time per step
+  sum(e.total_ns) / 1e6 / max(e.steps) AS device_ms,
+  -- of class other
+  sum(CASE e.class WHEN 'other' THEN e.total_ns ELSE 0 END) / 1e6 / max(e.steps) AS other_ms,
+  -- its share
+  1.0 * sum(CASE e.class WHEN 'other' THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS other_share,
+  -- different names in it
+  count(DISTINCT CASE e.class WHEN 'other' THEN e.name_id END) AS other_names
 FROM kernel_entry e
 GROUP BY e.run_id, e.rank, e.pass;

@@ -1,61 +1,156 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the host did in the measured steps: operators of LibTorch, and the scopes of runs on a CPU.
 
--- Each operator by name within each phase and within the whole step, per step. Kernels that ran for it count for the operator that launched them itself.
+-- Each operator by name within each phase and within the whole step, per step. Kernels that ran for it count for the
+-- operator that launched them itself.
 CREATE VIEW op_summary AS
-SELECT g.run_id,                                                         -- the run
-       g.rank,                                                           -- rank that called it
-       g.pass,                                                           -- pass it was observed in
-       g.phase,                                                          -- phase it was called in; `step` is the whole step, `other` outside of phases
-       n.text AS name,                                                   -- its name, as aten::mm
-       g.backward,                                                       -- 1 for a node of the backward pass
-       1.0 * g.calls / g.steps AS calls,                                 -- calls per step
-       g.host_ns / 1e6 / g.steps AS host_ms,                             -- time on the host, with the operators that it called
-       g.self_host_ns / 1e6 / g.steps AS self_ms,                        -- time on the host without them
-       1.0 * g.self_host_ns / nullif(sum(g.self_host_ns) OVER (PARTITION BY g.run_id, g.rank, g.pass, g.phase), 0) AS self_share,  -- of that of all operators in the phase
-       1.0 * g.kernels / g.steps AS kernels,                             -- kernels, copies and memsets that it launched itself
-       g.device_ns / 1e6 / g.steps AS device_ms                          -- sum of their durations
+SELECT
+  -- the run
+  g.run_id,
+  -- rank that called it
+  g.rank,
+  -- pass it was observed in
+  g.pass,
+  -- phase it was called in; `step` is the whole step, `other` outside of phases
+  g.phase,
+  -- its name, as aten::mm
+  n.text AS name,
+  -- 1 for a node of the backward pass
+  g.backward,
+  -- calls per step
+  1.0 * g.calls / g.steps AS calls,
+  -- time on the host, with the operators that it called
+  g.host_ns / 1e6 / g.steps AS host_ms,
+  -- time on the host without them
+  g.self_host_ns / 1e6 / g.steps AS self_ms,
+  -- of that of all operators in the phase
+  1.0 * g.self_host_ns
+  / nullif(sum(g.self_host_ns) OVER (PARTITION BY g.run_id, g.rank, g.pass, g.phase), 0) AS self_share,
+  -- kernels, copies and memsets that it launched itself
+  1.0 * g.kernels / g.steps AS kernels,
+  -- sum of their durations
+  g.device_ns / 1e6 / g.steps AS device_ms
 FROM (
-  SELECT t.run_id, t.rank, t.pass, coalesce(p.text, 'other') AS phase, t.name_id, t.backward, max(t.steps) AS steps, sum(t.calls) AS calls,
-         sum(t.host_ns) AS host_ns, sum(t.self_host_ns) AS self_host_ns, sum(t.kernels) AS kernels, sum(t.device_ns) AS device_ns
-  FROM op_total t LEFT JOIN string p ON p.string_id = t.phase_id
+  SELECT
+    t.run_id,
+    t.rank,
+    t.pass,
+    coalesce(p.text, 'other') AS phase,
+    t.name_id,
+    t.backward,
+    max(t.steps) AS steps,
+    sum(t.calls) AS calls,
+    sum(t.host_ns) AS host_ns,
+    sum(t.self_host_ns) AS self_host_ns,
+    sum(t.kernels) AS kernels,
+    sum(t.device_ns) AS device_ns
+  FROM op_total t
+  LEFT JOIN string p ON p.string_id = t.phase_id
   GROUP BY t.run_id, t.rank, t.pass, t.phase_id, t.name_id, t.backward
   UNION ALL
-  SELECT run_id, rank, pass, 'step', name_id, backward, max(steps), sum(calls), sum(host_ns), sum(self_host_ns), sum(kernels), sum(device_ns)
-  FROM op_total GROUP BY run_id, rank, pass, name_id, backward
+  SELECT
+    run_id,
+    rank,
+    pass,
+    'step',
+    name_id,
+    backward,
+    max(steps),
+    sum(calls),
+    sum(host_ns),
+    sum(self_host_ns),
+    sum(kernels),
+    sum(device_ns)
+  FROM op_total
+  GROUP BY run_id, rank, pass, name_id, backward
 ) g
 JOIN string n ON n.string_id = g.name_id;
 
--- Time of each module within each phase of runs on a CPU, on the host's clock: means of those measured steps whose ranges were kept, of the pass trace, or else ops, or else memory.
+-- Time of each module within each phase of runs on a CPU, on the host's clock: means of those measured steps whose
+-- ranges were kept, of the pass trace, or else ops, or else memory.
 CREATE VIEW cpu_scope_time AS
 WITH chosen AS (
-  SELECT k.run_id, k.rank, k.pass,
-         (SELECT min(s.step) FROM sample s WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass AND s.phase = 'step' AND s.warmup = 0) AS first_step
+  SELECT
+    k.run_id,
+    k.rank,
+    k.pass,
+    (
+      SELECT min(s.step)
+      FROM sample s
+      WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass AND s.phase = 'step' AND s.warmup = 0
+    ) AS first_step
   FROM run r
   JOIN rank k ON k.run_id = r.run_id
-  WHERE r.device_kind = 'cpu' AND k.pass IN ('trace', 'ops', 'memory')
-    AND EXISTS (SELECT 1 FROM range g WHERE g.run_id = k.run_id AND g.rank = k.rank AND g.pass = k.pass)
-    AND NOT EXISTS (SELECT 1 FROM range g WHERE g.run_id = k.run_id AND g.rank = k.rank AND g.pass = 'trace' AND k.pass <> 'trace')
-    AND NOT EXISTS (SELECT 1 FROM range g WHERE g.run_id = k.run_id AND g.rank = k.rank AND g.pass = 'ops' AND k.pass = 'memory')
+  WHERE
+    r.device_kind = 'cpu'
+    AND k.pass IN ('trace', 'ops', 'memory')
+    AND EXISTS (SELECT 1 FROM "range" g WHERE g.run_id = k.run_id AND g.rank = k.rank AND g.pass = k.pass)
+    AND NOT EXISTS (
+      SELECT 1
+      FROM "range" g
+      WHERE g.run_id = k.run_id AND g.rank = k.rank AND g.pass = 'trace' AND k.pass <> 'trace'
+    )
+    AND NOT EXISTS (
+      SELECT 1
+      FROM "range" g
+      WHERE g.run_id = k.run_id AND g.rank = k.rank AND g.pass = 'ops' AND k.pass = 'memory'
+    )
 ),
 observed AS (
-  SELECT c.*, (SELECT count(DISTINCT g.step) FROM range g WHERE g.run_id = c.run_id AND g.rank = c.rank AND g.pass = c.pass AND g.step >= c.first_step) AS steps FROM chosen c
+  SELECT
+    c.*,
+    (
+      SELECT count(DISTINCT g.step)
+      FROM "range" g
+      WHERE g.run_id = c.run_id AND g.rank = c.rank AND g.pass = c.pass AND g.step >= c.first_step
+    ) AS steps
+  FROM chosen c
 ),
 instance AS (
-  SELECT c.run_id, c.rank, c.pass, c.steps, g.sequence, g.parent, g.phase_id, g.scope_id, g.end_ns - g.start_ns AS lasted_ns
-  FROM observed c CROSS JOIN range g ON g.run_id = c.run_id AND g.rank = c.rank AND g.pass = c.pass
+  SELECT
+    c.run_id,
+    c.rank,
+    c.pass,
+    c.steps,
+    g.sequence,
+    g.parent,
+    g.phase_id,
+    g.scope_id,
+    g.end_ns - g.start_ns AS lasted_ns
+  FROM observed c
+  CROSS JOIN "range" g ON g.run_id = c.run_id AND g.rank = c.rank AND g.pass = c.pass
   WHERE g.kind = 'scope' AND g.step >= c.first_step
 ),
-inner_scopes AS (SELECT run_id, rank, pass, parent, sum(lasted_ns) AS lasted_ns FROM instance WHERE parent IS NOT NULL GROUP BY run_id, rank, pass, parent)
-SELECT i.run_id,                                                         -- the run
-       i.rank,                                                           -- its rank
-       i.pass,                                                           -- pass it was observed in
-       coalesce(p.text, 'other') AS phase,                               -- phase; `other` outside of phases
-       q.module,                                                         -- path of scopes without the numbers of repeated parts
-       max(q.depth) AS depth,                                            -- scopes it names
-       1.0 * count(*) / max(i.steps) AS calls,                           -- how often it is entered in a step
-       sum(i.lasted_ns) / 1e6 / max(i.steps) AS total_ms,                -- time in it per step, with the scopes inside it
-       (sum(i.lasted_ns) - sum(coalesce(n.lasted_ns, 0))) / 1e6 / max(i.steps) AS self_ms  -- without them
+inner_scopes AS (
+  SELECT
+    run_id,
+    rank,
+    pass,
+    parent,
+    sum(lasted_ns) AS lasted_ns
+  FROM instance
+  WHERE parent IS NOT NULL
+  GROUP BY run_id, rank, pass, parent
+)
+SELECT
+  -- the run
+  i.run_id,
+  -- its rank
+  i.rank,
+  -- pass it was observed in
+  i.pass,
+  -- phase; `other` outside of phases
+  coalesce(p.text, 'other') AS phase,
+  -- path of scopes without the numbers of repeated parts
+  q.module,
+  -- scopes it names
+  max(q.depth) AS depth,
+  -- how often it is entered in a step
+  1.0 * count(*) / max(i.steps) AS calls,
+  -- time in it per step, with the scopes inside it
+  sum(i.lasted_ns) / 1e6 / max(i.steps) AS total_ms,
+  -- without them
+  (sum(i.lasted_ns) - sum(coalesce(n.lasted_ns, 0))) / 1e6 / max(i.steps) AS self_ms
 FROM instance i
 JOIN scope_path q ON q.scope_id = i.scope_id
 LEFT JOIN string p ON p.string_id = i.phase_id

@@ -3,50 +3,93 @@
 
 -- How each run stands, in the words of a report.
 CREATE VIEW run_standing AS
-SELECT r.run_id,                                                        -- the run
-       CASE r.status WHEN 'ok' THEN '' WHEN 'oom' THEN 'OOM' ELSE r.status END AS state,  -- empty if its figures can be read as they are; else why there may be none
-       CASE WHEN r.status = 'ok' THEN 'ok'
-            WHEN r.status = 'oom' THEN 'OOM'
-            ELSE r.status END || CASE WHEN r.detail = '' THEN '' ELSE ': ' || r.detail END AS standing,  -- the state with its reason
-       CASE r.verification
-            WHEN 'passed' THEN 'passed'
-            WHEN 'failed' THEN 'failed'
-            ELSE 'not verified' END AS verified,                         -- what the comparison with a reference gave
-       coalesce((SELECT group_concat(DISTINCT v.detail) FROM verification v WHERE v.run_id = r.run_id AND v.outcome = 'unavailable' AND v.detail <> ''),
-                CASE r.verification WHEN 'unavailable' THEN 'no reference' WHEN '' THEN 'not asked for' ELSE '' END) AS not_verified_because  -- empty if it was verified
+SELECT
+  -- the run
+  r.run_id,
+  -- empty if its figures can be read as they are; else why there may be none
+  CASE r.status WHEN 'ok' THEN '' WHEN 'oom' THEN 'OOM' ELSE r.status END AS state,
+  -- the state with its reason
+  CASE WHEN r.status = 'ok' THEN 'ok' WHEN r.status = 'oom' THEN 'OOM' ELSE r.status END
+  || CASE WHEN r.detail = '' THEN '' ELSE ': ' || r.detail END AS standing,
+  -- what the comparison with a reference gave
+  CASE r.verification WHEN 'passed' THEN 'passed' WHEN 'failed' THEN 'failed' ELSE 'not verified' END AS verified,
+  -- empty if it was verified
+  coalesce(
+    (
+      SELECT group_concat(DISTINCT v.detail)
+      FROM verification v
+      WHERE v.run_id = r.run_id AND v.outcome = 'unavailable' AND v.detail <> ''
+    ),
+    CASE r.verification WHEN 'unavailable' THEN 'no reference' WHEN '' THEN 'not asked for' ELSE '' END
+  ) AS not_verified_because
 FROM run r;
 
--- What tells a run from the other runs of its workload in this database: the parameters and settings in which they differ. How a run was timed, its steps and its seed count among the runs of its case alone, as each case of a suite may have its own.
+-- What tells a run from the other runs of its workload in this database: the parameters and settings in which they
+-- differ. How a run was timed, its steps and its seed count among the runs of its case alone, as each case of a suite
+-- may have its own.
 CREATE VIEW run_title AS
 WITH differs AS (
-  SELECT workload, min(suite_case) <> max(suite_case) AS suite_case, min(ranks) <> max(ranks) AS ranks, min(device_kind) <> max(device_kind) AS device, min(warmup) <> max(warmup) AS warmup,
-         min(sync) <> max(sync) AS sync, min(label) <> max(label) AS label, min(repetition) <> max(repetition) AS repetition
-  FROM run GROUP BY workload
+  SELECT
+    workload,
+    min(suite_case) <> max(suite_case) AS suite_case,
+    min(ranks) <> max(ranks) AS ranks,
+    min(device_kind) <> max(device_kind) AS device,
+    min(warmup) <> max(warmup) AS warmup,
+    min(sync) <> max(sync) AS sync,
+    min(label) <> max(label) AS label,
+    min(repetition) <> max(repetition) AS repetition
+  FROM run
+  GROUP BY workload
 ),
 differs_within AS (
-  SELECT workload, suite_case, min(mode) <> max(mode) AS mode, min(steps) <> max(steps) AS steps, min(seed) <> max(seed) AS seed FROM run GROUP BY workload, suite_case
+  SELECT
+    workload,
+    suite_case,
+    min(mode) <> max(mode) AS mode,
+    min(steps) <> max(steps) AS steps,
+    min(seed) <> max(seed) AS seed
+  FROM run
+  GROUP BY workload, suite_case
 ),
 varying AS (
-  SELECT r.workload, p.name FROM param p JOIN run r ON r.run_id = p.run_id GROUP BY r.workload, p.name HAVING min(p.value) <> max(p.value)
+  SELECT
+    r.workload,
+    p.name
+  FROM param p
+  JOIN run r ON r.run_id = p.run_id
+  GROUP BY r.workload, p.name
+  HAVING min(p.value) <> max(p.value)
 )
-SELECT t.run_id,                                                         -- the run
-       coalesce(nullif(substr(t.title, 3), ''), 'only case') AS title    -- such as `n=1024, device=cuda`
+SELECT
+  -- the run
+  t.run_id,
+  -- such as `n=1024, device=cuda`
+  coalesce(nullif(substr(t.title, 3), ''), 'only case') AS title
 FROM (
-  SELECT r.run_id,
-         CASE WHEN d.suite_case AND r.suite_case <> '' THEN ', case=' || r.suite_case ELSE '' END
-         || coalesce((SELECT group_concat(part, '')
-                      FROM (SELECT ', ' || p.name || '=' || p.text AS part
-                            FROM varying v JOIN run_parameter p ON p.run_id = r.run_id AND p.name = v.name
-                            WHERE v.workload = r.workload AND p.text <> '' ORDER BY p.name)), '')
-         || CASE WHEN d.ranks THEN ', ranks=' || r.ranks ELSE '' END
-         || CASE WHEN d.device THEN ', device=' || r.device_kind ELSE '' END
-         || CASE WHEN d.warmup THEN ', warm-up=' || r.warmup ELSE '' END
-         || CASE WHEN d.sync THEN ', sync=' || r.sync ELSE '' END
-         || CASE WHEN w.mode THEN ', timing=' || r.mode ELSE '' END
-         || CASE WHEN w.steps AND r.steps > 0 THEN ', steps=' || r.steps ELSE '' END
-         || CASE WHEN w.seed THEN ', seed=' || r.seed ELSE '' END
-         || CASE WHEN d.label AND r.label <> '' THEN ', label=' || r.label ELSE '' END
-         || CASE WHEN d.repetition THEN ', repetition=' || (r.repetition + 1) ELSE '' END AS title
+  SELECT
+    r.run_id,
+    CASE WHEN d.suite_case AND r.suite_case <> '' THEN ', case=' || r.suite_case ELSE '' END
+    || coalesce(
+      (
+        SELECT group_concat(part, '')
+        FROM (
+          SELECT ', ' || p.name || '=' || p.text AS part
+          FROM varying v
+          JOIN run_parameter p ON p.run_id = r.run_id AND p.name = v.name
+          WHERE v.workload = r.workload AND p.text <> ''
+          ORDER BY p.name
+        )
+      ),
+      ''
+    )
+    || CASE WHEN d.ranks THEN ', ranks=' || r.ranks ELSE '' END
+    || CASE WHEN d.device THEN ', device=' || r.device_kind ELSE '' END
+    || CASE WHEN d.warmup THEN ', warm-up=' || r.warmup ELSE '' END
+    || CASE WHEN d.sync THEN ', sync=' || r.sync ELSE '' END || CASE WHEN w.mode THEN ', timing=' || r.mode ELSE '' END
+    || CASE WHEN w.steps AND r.steps > 0 THEN ', steps=' || r.steps ELSE '' END
+    || CASE WHEN w.seed THEN ', seed=' || r.seed ELSE '' END
+    || CASE WHEN d.label AND r.label <> '' THEN ', label=' || r.label ELSE '' END
+    || CASE WHEN d.repetition THEN ', repetition=' || (r.repetition + 1) ELSE '' END AS title
   FROM run r
   JOIN differs d ON d.workload = r.workload
   JOIN differs_within w ON w.workload = r.workload AND w.suite_case = r.suite_case
@@ -54,58 +97,117 @@ FROM (
 
 -- Highest memory use of any rank of a run, in its time pass.
 CREATE VIEW run_memory AS
-SELECT r.run_id,                                                        -- the run
-       max(k.resident_peak_bytes) AS resident_peak_bytes,               -- of a worker process on the host
-       max(k.allocated_peak_bytes) AS allocated_peak_bytes,             -- handed out by the caching allocator
-       max(k.reserved_peak_bytes) AS reserved_peak_bytes                -- held by the caching allocator
+SELECT
+  -- the run
+  r.run_id,
+  -- of a worker process on the host
+  max(k.resident_peak_bytes) AS resident_peak_bytes,
+  -- handed out by the caching allocator
+  max(k.allocated_peak_bytes) AS allocated_peak_bytes,
+  -- held by the caching allocator
+  max(k.reserved_peak_bytes) AS reserved_peak_bytes
 FROM run r
 JOIN rank k ON k.run_id = r.run_id AND k.pass = 'time'
 GROUP BY r.run_id;
 
 -- What a reader must know before trusting a run's figures; a run may have several rows, or none.
 CREATE VIEW run_caution AS
-SELECT run_id,                                                          -- the run
-       status AS kind,                                                  -- a status other than ok, `not verified`, `slowed down`, `all slowed down`, `unsteady` (a standard deviation above a quarter of the mean), `events only` or `lost records`
-       detail                                                           -- why, in one line
-FROM run WHERE status <> 'ok'
+SELECT
+  -- the run
+  run_id,
+  -- a status other than ok, `not verified`, `slowed down`, `all slowed down`, `unsteady` (a standard deviation above a
+  -- quarter of the mean), `events only` or `lost records`
+  status AS kind,
+  -- why, in one line
+  detail
+FROM run
+WHERE status <> 'ok'
 UNION ALL
-SELECT r.run_id, 'not verified', s.not_verified_because
-FROM run r JOIN run_standing s ON s.run_id = r.run_id
+SELECT
+  r.run_id,
+  'not verified',
+  s.not_verified_because
+FROM run r
+JOIN run_standing s ON s.run_id = r.run_id
 WHERE r.status = 'ok' AND r.verification NOT IN ('passed', 'failed')
 UNION ALL
-SELECT run_id, 'slowed down', max(excluded) || ' of ' || max(count + excluded) || ' samples of the step were left out'
-FROM statistic WHERE phase = 'step' AND excluded > 0 AND all_throttled = 0 GROUP BY run_id
+SELECT
+  run_id,
+  'slowed down',
+  max(excluded) || ' of ' || max(count + excluded) || ' samples of the step were left out'
+FROM statistic
+WHERE phase = 'step' AND excluded > 0 AND all_throttled = 0
+GROUP BY run_id
 UNION ALL
-SELECT run_id, 'all slowed down', 'every sample of the step was taken on a slowed-down GPU, so all of them count'
-FROM statistic WHERE phase = 'step' AND all_throttled = 1 GROUP BY run_id
+SELECT
+  run_id,
+  'all slowed down',
+  'every sample of the step was taken on a slowed-down GPU, so all of them count'
+FROM statistic
+WHERE phase = 'step' AND all_throttled = 1
+GROUP BY run_id
 UNION ALL
-SELECT run_id, 'unsteady', 'the standard deviation of the step is ' || CAST(round(100 * std_ms / mean_ms) AS INTEGER) || ' % of its mean; the median is ' ||
-       printf('%.4g', median_ms) || ' ms'
-FROM phase_time WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms
+SELECT
+  run_id,
+  'unsteady',
+  'the standard deviation of the step is ' || CAST(round(100 * std_ms / mean_ms) AS INTEGER)
+  || ' % of its mean; the median is ' || printf('%.4g', median_ms) || ' ms'
+FROM phase_time
+WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms
 UNION ALL
-SELECT run_id, 'events only', 'the pass ' || pass || ' could not record kernels' || CASE max(rank) WHEN 0 THEN '' ELSE ' on ' || count(*) || ' ranks' END
-FROM rank WHERE observation = 'events only' GROUP BY run_id, pass
+SELECT
+  run_id,
+  'events only',
+  'the pass ' || pass || ' could not record kernels'
+  || CASE max(rank) WHEN 0 THEN '' ELSE ' on ' || count(*) || ' ranks' END
+FROM rank
+WHERE observation = 'events only'
+GROUP BY run_id, pass
 UNION ALL
-SELECT run_id, 'lost records', source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': ' ||
-       CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END
+SELECT
+  run_id,
+  'lost records',
+  source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': '
+  || CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END
+  || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END
 FROM loss;
 
 -- Runs of the Transformer workload with the parameters that its reports sort by.
 CREATE VIEW transformer_run AS
-SELECT p.run_id,                                                        -- the run
-       p.size,                                                          -- name of the size
-       CASE p.size WHEN 'tiny' THEN 0 WHEN 'small' THEN 1 WHEN 'medium' THEN 2 WHEN 'large' THEN 3 WHEN 'xl' THEN 4 WHEN '2.7B' THEN 5 ELSE 6 END AS size_order,  -- place among the sizes
-       p.context,                                                       -- tokens per sequence
-       p.batch,                                                         -- sequences per step
-       p.dtype || CASE WHEN p.autocast = 1 THEN ' autocast' ELSE '' END AS precision,  -- element type, and whether autocast chose it
-       p.mode                                                           -- forward, forward_backward or train
-FROM (SELECT r.run_id,
-             max(CASE WHEN q.name = 'size' THEN q.value END) AS size,
-             max(CASE WHEN q.name = 'context' THEN q.value END) AS context,
-             max(CASE WHEN q.name = 'batch' THEN q.value END) AS batch,
-             max(CASE WHEN q.name = 'dtype' THEN q.value END) AS dtype,
-             max(CASE WHEN q.name = 'autocast' THEN q.value END) AS autocast,
-             max(CASE WHEN q.name = 'mode' THEN q.value END) AS mode
-      FROM run r JOIN param q ON q.run_id = r.run_id
-      WHERE r.workload = 'transformer_lm'
-      GROUP BY r.run_id) p;
+SELECT
+  -- the run
+  p.run_id,
+  -- name of the size
+  p.size,
+  -- place among the sizes
+  CASE p.size
+    WHEN 'tiny' THEN 0
+    WHEN 'small' THEN 1
+    WHEN 'medium' THEN 2
+    WHEN 'large' THEN 3
+    WHEN 'xl' THEN 4
+    WHEN '2.7B' THEN 5
+    ELSE 6
+  END AS size_order,
+  -- tokens per sequence
+  p.context,
+  -- sequences per step
+  p.batch,
+  -- element type, and whether autocast chose it
+  p.dtype || CASE WHEN p.autocast = 1 THEN ' autocast' ELSE '' END AS precision,
+  -- forward, forward_backward or train
+  p.mode
+FROM (
+  SELECT
+    r.run_id,
+    max(CASE WHEN q.name = 'size' THEN q.value END) AS size,
+    max(CASE WHEN q.name = 'context' THEN q.value END) AS context,
+    max(CASE WHEN q.name = 'batch' THEN q.value END) AS batch,
+    max(CASE WHEN q.name = 'dtype' THEN q.value END) AS dtype,
+    max(CASE WHEN q.name = 'autocast' THEN q.value END) AS autocast,
+    max(CASE WHEN q.name = 'mode' THEN q.value END) AS mode
+  FROM run r
+  JOIN param q ON q.run_id = r.run_id
+  WHERE r.workload = 'transformer_lm'
+  GROUP BY r.run_id
+) p;

@@ -1,76 +1,185 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What happens before the first step, and what the first steps contain.
 
--- The stages of each worker up to its first step, from its own marks: assigned (a new process connects and is given its work), plugin loaded (with the libraries it links), collectors armed (on a GPU this holds the creation of the CUDA context), created, prepared, first step (what precedes its timed stretch).
+-- The stages of each worker up to its first step, from its own marks: assigned (a new process connects and is given its
+-- work), plugin loaded (with the libraries it links), collectors armed (on a GPU this holds the creation of the CUDA
+-- context), created, prepared, first step (what precedes its timed stretch).
 CREATE VIEW worker_stage AS
-SELECT t.run_id,                                   -- the run
-       t.rank,                                     -- its rank
-       t.pass,                                     -- its pass
-       t.place,                                    -- 0, 1, 2 ... in the order of the stages
-       t.stage,                                    -- name of the stage
-       t.begin_ns / 1e6 AS begin_ms,               -- when it began, after the start of the process or, for a reused worker, of the assignment
-       (t.end_ns - t.begin_ns) / 1e6 AS lasted_ms  -- how long it took
+SELECT
+  -- the run
+  t.run_id,
+  -- its rank
+  t.rank,
+  -- its pass
+  t.pass,
+  -- 0, 1, 2 ... in the order of the stages
+  t.place,
+  -- name of the stage
+  t.stage,
+  -- when it began, after the start of the process or, for a reused worker, of the assignment
+  t.begin_ns / 1e6 AS begin_ms,
+  -- how long it took
+  (t.end_ns - t.begin_ns) / 1e6 AS lasted_ms
 FROM (
-  SELECT run_id, rank, pass, row_number() OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) - 1 AS place, stage,
-         lag(end_ns, 1, 0) OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) AS begin_ns, end_ns
+  SELECT
+    run_id,
+    rank,
+    pass,
+    row_number() OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) - 1 AS place,
+    stage,
+    lag(end_ns, 1, 0) OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) AS begin_ns,
+    end_ns
   FROM (
-    SELECT run_id, rank, pass, min(sequence) AS sequence, substr(name, 9) AS stage, min(time_ns) AS end_ns
+    SELECT
+      run_id,
+      rank,
+      pass,
+      min(sequence) AS sequence,
+      substr(name, 9) AS stage,
+      min(time_ns) AS end_ns
     FROM mark
-    WHERE name IN ('worker: assigned', 'worker: plugin loaded', 'worker: collectors armed', 'worker: created', 'worker: prepared')
+    WHERE
+      name IN (
+        'worker: assigned', 'worker: plugin loaded', 'worker: collectors armed', 'worker: created', 'worker: prepared'
+      )
     GROUP BY run_id, rank, pass, name
     UNION ALL
-    SELECT s.run_id, s.rank, s.pass, 9223372036854775807, 'first step', s.start_ns
+    SELECT
+      s.run_id,
+      s.rank,
+      s.pass,
+      9223372036854775807,
+      'first step',
+      s.start_ns
     FROM sample s
-    WHERE s.phase = 'step' AND s.step = 0 AND EXISTS (SELECT 1 FROM mark m WHERE m.run_id = s.run_id AND m.rank = s.rank AND m.pass = s.pass AND m.name = 'worker: prepared')
+    WHERE
+      s.phase = 'step'
+      AND s.step = 0
+      AND EXISTS (
+        SELECT 1
+        FROM mark m
+        WHERE m.run_id = s.run_id AND m.rank = s.rank AND m.pass = s.pass AND m.name = 'worker: prepared'
+      )
   )
 ) t;
 
--- Steps 0 to 4 of each run without warm-up: how far each exceeds the median of the later half of the run's steps, and what was recorded beside it. All times are the host's.
+-- Steps 0 to 4 of each run without warm-up: how far each exceeds the median of the later half of the run's steps, and
+-- what was recorded beside it. All times are the host's.
 CREATE VIEW first_step_content AS
 WITH early AS (
-  SELECT s.run_id, s.step, s.host_ns, count(*) OVER (PARTITION BY s.run_id) AS steps
-  FROM run r JOIN step_duration s ON s.run_id = r.run_id AND s.phase = 'step'
+  SELECT
+    s.run_id,
+    s.step,
+    s.host_ns,
+    count(*) OVER (PARTITION BY s.run_id) AS steps
+  FROM run r
+  JOIN step_duration s ON s.run_id = r.run_id AND s.phase = 'step'
   WHERE r.warmup = 0
 ),
 late AS (
-  SELECT run_id, host_ns, row_number() OVER (PARTITION BY run_id ORDER BY host_ns) AS place, count(*) OVER (PARTITION BY run_id) AS steps
-  FROM early WHERE 2 * step >= steps
+  SELECT
+    run_id,
+    host_ns,
+    row_number() OVER (PARTITION BY run_id ORDER BY host_ns) AS place,
+    count(*) OVER (PARTITION BY run_id) AS steps
+  FROM early
+  WHERE 2 * step >= steps
 ),
-later AS (SELECT run_id, avg(host_ns) AS median_ns FROM late WHERE place IN ((steps + 1) / 2, (steps + 2) / 2) GROUP BY run_id),
+later AS (
+  SELECT
+    run_id,
+    avg(host_ns) AS median_ns
+  FROM late
+  WHERE place IN ((steps + 1) / 2, (steps + 2) / 2)
+  GROUP BY run_id
+),
 growth AS (
-  SELECT run_id, step, max(requests) AS requests, max(reserved_bytes) AS reserved_bytes
-  FROM (SELECT run_id, rank, step, device_allocations - lag(device_allocations) OVER (PARTITION BY run_id, rank ORDER BY step) AS requests,
-               reserved_bytes - lag(reserved_bytes) OVER (PARTITION BY run_id, rank ORDER BY step) AS reserved_bytes
-        FROM memory_counter WHERE pass = 'time')
+  SELECT
+    run_id,
+    step,
+    max(requests) AS requests,
+    max(reserved_bytes) AS reserved_bytes
+  FROM (
+    SELECT
+      run_id,
+      rank,
+      step,
+      device_allocations - lag(device_allocations) OVER (PARTITION BY run_id, rank ORDER BY step) AS requests,
+      reserved_bytes - lag(reserved_bytes) OVER (PARTITION BY run_id, rank ORDER BY step) AS reserved_bytes
+    FROM memory_counter
+    WHERE pass = 'time'
+  )
   GROUP BY run_id, step
 ),
-clock AS (SELECT run_id, step, min(sm_clock_mhz) AS mhz FROM gpu_sample WHERE pass = 'time' GROUP BY run_id, step),
+clock AS (
+  SELECT
+    run_id,
+    step,
+    min(sm_clock_mhz) AS mhz
+  FROM gpu_sample
+  WHERE pass = 'time'
+  GROUP BY run_id, step
+),
 stage AS (
-  SELECT run_id, max(CASE stage WHEN 'plugin loaded' THEN lasted_ms END) AS load_ms, max(CASE stage WHEN 'collectors armed' THEN lasted_ms END) AS arm_ms,
-         max(CASE stage WHEN 'created' THEN lasted_ms END) AS create_ms, max(CASE stage WHEN 'prepared' THEN lasted_ms END) AS prepare_ms
-  FROM worker_stage WHERE pass = 'time' GROUP BY run_id
+  SELECT
+    run_id,
+    max(CASE stage WHEN 'plugin loaded' THEN lasted_ms END) AS load_ms,
+    max(CASE stage WHEN 'collectors armed' THEN lasted_ms END) AS arm_ms,
+    max(CASE stage WHEN 'created' THEN lasted_ms END) AS create_ms,
+    max(CASE stage WHEN 'prepared' THEN lasted_ms END) AS prepare_ms
+  FROM worker_stage
+  WHERE pass = 'time'
+  GROUP BY run_id
 )
-SELECT t.run_id,                                   -- the run
-       t.step,                                     -- 0 to 4
-       t.host_ms,                                  -- time of the step
-       t.later_ms,                                 -- median of the later half of the run's steps; NULL for a run of one step
-       t.host_ms - t.later_ms AS excess_ms,        -- time above it
-       t.device_allocations,                       -- requests for memory that the allocator sent to the driver in or right before the step, counted and not timed; NULL without a reading
-       t.reserved_growth_bytes,                    -- what the allocator holds more than before the step; NULL without a reading
-       t.sm_clock_mhz,                             -- lowest SM clock of any rank right after the step; NULL without a reading
-       t.median_sm_clock_mhz,                      -- the run's median SM clock; NULL without readings
-       t.clock_ms,                                 -- what the lower clock can have added at most: were all of a later step in proportion to the clock; NULL without a reading
-       t.host_ms - t.later_ms - coalesce(t.clock_ms, 0) AS unexplained_ms,  -- excess that no record explains: memory requests to the driver, and first use of kernels and libraries (loading, handles, selection)
-       t.load_ms,                                  -- stage before step 0: loading the plugin with its libraries; NULL for other steps
-       t.arm_ms,                                   -- stage before step 0: arming the collectors, on a GPU with the creation of the CUDA context; NULL for other steps
-       t.create_ms,                                -- stage before step 0: creating the workload; NULL for other steps
-       t.prepare_ms                                -- stage before step 0: preparing the workload; NULL for other steps
+SELECT
+  -- the run
+  t.run_id,
+  -- 0 to 4
+  t.step,
+  -- time of the step
+  t.host_ms,
+  -- median of the later half of the run's steps; NULL for a run of one step
+  t.later_ms,
+  -- time above it
+  t.host_ms - t.later_ms AS excess_ms,
+  -- requests for memory that the allocator sent to the driver in or right before the step, counted and not timed; NULL
+  -- without a reading
+  t.device_allocations,
+  -- what the allocator holds more than before the step; NULL without a reading
+  t.reserved_growth_bytes,
+  -- lowest SM clock of any rank right after the step; NULL without a reading
+  t.sm_clock_mhz,
+  -- the run's median SM clock; NULL without readings
+  t.median_sm_clock_mhz,
+  -- what the lower clock can have added at most: were all of a later step in proportion to the clock; NULL without a
+  -- reading
+  t.clock_ms,
+  -- excess that no record explains: memory requests to the driver, and first use of kernels and libraries (loading,
+  -- handles, selection)
+  t.host_ms - t.later_ms - coalesce(t.clock_ms, 0) AS unexplained_ms,
+  -- stage before step 0: loading the plugin with its libraries; NULL for other steps
+  t.load_ms,
+  -- stage before step 0: arming the collectors, on a GPU with the creation of the CUDA context; NULL for other steps
+  t.arm_ms,
+  -- stage before step 0: creating the workload; NULL for other steps
+  t.create_ms,
+  -- stage before step 0: preparing the workload; NULL for other steps
+  t.prepare_ms
 FROM (
-  SELECT e.run_id, e.step, e.host_ns / 1e6 AS host_ms, l.median_ns / 1e6 AS later_ms, g.requests AS device_allocations,
-         g.reserved_bytes AS reserved_growth_bytes, c.mhz AS sm_clock_mhz, d.sm_clock_mhz AS median_sm_clock_mhz,
-         l.median_ns / 1e6 * (max(1.0 * d.sm_clock_mhz / nullif(c.mhz, 0), 1) - 1) AS clock_ms,
-         CASE e.step WHEN 0 THEN a.load_ms END AS load_ms, CASE e.step WHEN 0 THEN a.arm_ms END AS arm_ms,
-         CASE e.step WHEN 0 THEN a.create_ms END AS create_ms, CASE e.step WHEN 0 THEN a.prepare_ms END AS prepare_ms
+  SELECT
+    e.run_id,
+    e.step,
+    e.host_ns / 1e6 AS host_ms,
+    l.median_ns / 1e6 AS later_ms,
+    g.requests AS device_allocations,
+    g.reserved_bytes AS reserved_growth_bytes,
+    c.mhz AS sm_clock_mhz,
+    d.sm_clock_mhz AS median_sm_clock_mhz,
+    l.median_ns / 1e6 * (max(1.0 * d.sm_clock_mhz / nullif(c.mhz, 0), 1) - 1) AS clock_ms,
+    CASE e.step WHEN 0 THEN a.load_ms END AS load_ms,
+    CASE e.step WHEN 0 THEN a.arm_ms END AS arm_ms,
+    CASE e.step WHEN 0 THEN a.create_ms END AS create_ms,
+    CASE e.step WHEN 0 THEN a.prepare_ms END AS prepare_ms
   FROM early e
   LEFT JOIN later l ON l.run_id = e.run_id
   LEFT JOIN growth g ON g.run_id = e.run_id AND g.step = e.step

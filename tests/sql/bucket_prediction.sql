@@ -3,13 +3,39 @@
 SELECT * FROM bucket_prediction ORDER BY run_id;
 -- No more buckets than tensors.
 UPDATE metric SET value = 3 WHERE name = 'parameter_tensors';
-SELECT run_id, buckets, predicted_overhead_ms FROM bucket_prediction ORDER BY run_id;
+SELECT
+  run_id,
+  buckets,
+  predicted_overhead_ms
+FROM bucket_prediction
+ORDER BY run_id;
 -- Without runs that do not communicate, without gradients, without a fit.
 UPDATE param SET value = 1 WHERE run_id = 25 AND name = 'communicate';
 DELETE FROM metric WHERE run_id = 23;
-SELECT run_id, buckets, silent_ms, predicted_overhead_ms, predicted_ms, error, best_bucket_mb, best_measured_bucket_mb FROM bucket_prediction ORDER BY run_id;
+SELECT
+  run_id,
+  buckets,
+  silent_ms,
+  predicted_overhead_ms,
+  predicted_ms,
+  error,
+  best_bucket_mb,
+  best_measured_bucket_mb
+FROM bucket_prediction
+ORDER BY run_id;
 DELETE FROM statistic WHERE run_id > 30;
-SELECT run_id, buckets, alpha_us, predicted_overhead_ms, best_bucket_mb FROM bucket_prediction ORDER BY run_id;
+SELECT
+  run_id,
+  buckets,
+  alpha_us,
+  predicted_overhead_ms,
+  best_bucket_mb
+FROM bucket_prediction
+ORDER BY run_id;
 -- The model knows no buckets that shrink towards the end.
 INSERT INTO param (run_id, name, type, value) VALUES (24, 'taper', 'bool', 1);
-SELECT run_id, best_measured_bucket_mb FROM bucket_prediction ORDER BY run_id;
+SELECT
+  run_id,
+  best_measured_bucket_mb
+FROM bucket_prediction
+ORDER BY run_id;

@@ -3,4 +3,10 @@
 SELECT * FROM ddp_run ORDER BY run_id;
 -- Buckets that shrink towards the end.
 INSERT INTO param (run_id, name, type, value) VALUES (24, 'taper', 'bool', 1);
-SELECT run_id, strategy, taper FROM ddp_run WHERE workload = 'ddp_bucketed' ORDER BY run_id;
+SELECT
+  run_id,
+  strategy,
+  taper
+FROM ddp_run
+WHERE workload = 'ddp_bucketed'
+ORDER BY run_id;

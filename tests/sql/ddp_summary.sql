@@ -1,8 +1,64 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
--- Run 21 is the naive one of the family; 41, 43 and 44 have none. Of an earlier invocation another naive run counts less, though newer.
-INSERT INTO run SELECT 50, 1, 50, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, ranks, device_kind, mode, sync, warmup, steps, until_relative_error, passes, seed, status, detail, verification, exit_code, signal, failed_rank, failed_pass, failed_phase, failed_step, started_at, ended_at, keep FROM run WHERE run_id = 21;
-INSERT INTO param SELECT 50, name, type, value FROM param WHERE run_id = 21;
-INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, stdout, stderr) SELECT 50, rank, pass, pid, host, status, device_id, stdout, stderr FROM rank WHERE run_id = 21;
-INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, median_ns, min_ns, max_ns) VALUES (50, 'step', 'device', 1, 0, 0, 1e6, 1e6, 1e6, 1e6);
+-- Run 21 is the naive one of the family; 41, 43 and 44 have none. Of an earlier invocation another naive run counts
+-- less, though newer.
+INSERT INTO run
+SELECT
+  50,
+  1,
+  50,
+  plugin_id,
+  workload,
+  case_key,
+  plan_key,
+  suite,
+  suite_case,
+  label,
+  repetition,
+  ranks,
+  device_kind,
+  mode,
+  sync,
+  warmup,
+  steps,
+  until_relative_error,
+  passes,
+  seed,
+  status,
+  detail,
+  verification,
+  exit_code,
+  signal,
+  failed_rank,
+  failed_pass,
+  failed_phase,
+  failed_step,
+  started_at,
+  ended_at,
+  keep
+FROM run
+WHERE run_id = 21;
+INSERT INTO param
+SELECT
+  50,
+  name,
+  type,
+  value
+FROM param
+WHERE run_id = 21;
+INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, stdout, stderr)
+SELECT
+  50,
+  rank,
+  pass,
+  pid,
+  host,
+  status,
+  device_id,
+  stdout,
+  stderr
+FROM rank
+WHERE run_id = 21;
+INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, median_ns, min_ns, max_ns) VALUES
+(50, 'step', 'device', 1, 0, 0, 1e6, 1e6, 1e6, 1e6);
 SELECT * FROM ddp_summary ORDER BY run_id;

@@ -2,5 +2,13 @@
 UPDATE run SET verification = 'passed' WHERE run_id = 1;
 UPDATE run SET status = 'oom', detail = 'CUDA out of memory', verification = 'unavailable' WHERE run_id = 2;
 UPDATE run SET status = 'failed', detail = 'y differs', verification = 'failed' WHERE run_id = 3;
-INSERT INTO verification (run_id, rank, name, outcome, reference, detail) VALUES (2, 0, 'y', 'unavailable', 'float64', 'does not fit');
-SELECT run_id, state, standing, verified, not_verified_because FROM run_standing ORDER BY run_id;
+INSERT INTO verification (run_id, rank, name, outcome, reference, detail) VALUES
+(2, 0, 'y', 'unavailable', 'float64', 'does not fit');
+SELECT
+  run_id,
+  state,
+  standing,
+  verified,
+  not_verified_because
+FROM run_standing
+ORDER BY run_id;
