@@ -80,10 +80,10 @@ typedef struct kymo_parameter {
 
 /* Where this process stands in its run. */
 typedef struct kymo_placement {
-  uint32_t size; /* sizeof(kymo_placement) */
-  int32_t rank, world_size, local_rank;
-  int32_t device; /* KYMO_CPU or KYMO_CUDA */
-  int32_t device_index;
+  uint32_t size;                        /* sizeof(kymo_placement) */
+  int32_t rank, world_size, local_rank; /* local_rank counts the ranks of this rank's machine */
+  int32_t device;                       /* KYMO_CPU or KYMO_CUDA */
+  int32_t device_index;        /* CUDA device ordinal in this process; it may differ from local_rank. 0 on KYMO_CPU */
   const char* rendezvous_host; /* address for the ranks of this run to meet at */
   uint32_t rendezvous_port;    /* 0 when world_size is 1 */
 } kymo_placement;

@@ -36,6 +36,7 @@ Json to_json(const Assignment& m) {
           {"pass", to_string(m.pass)},
           {"rank", m.rank},
           {"local_rank", m.local_rank},
+          {"device_index", m.device_index},
           {"rendezvous_host", m.rendezvous_host},
           {"rendezvous_port", m.rendezvous_port},
           {"rank_file", m.rank_file}};
@@ -49,6 +50,7 @@ Assignment assignment_from(const Json& f) {
   m.pass = pass_from(field<std::string>(f, "pass"));
   m.rank = field<int>(f, "rank");
   m.local_rank = field<int>(f, "local_rank");
+  m.device_index = field<int>(f, "device_index");
   m.rendezvous_host = field<std::string>(f, "rendezvous_host");
   m.rendezvous_port = field<std::uint16_t>(f, "rendezvous_port");
   m.rank_file = field<std::string>(f, "rank_file");

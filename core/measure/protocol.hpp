@@ -15,7 +15,7 @@
 /// assignment with an outcome; then it receives the next assignment or `exit`. A worker in any language can take part.
 namespace kymo::measure::protocol {
 
-inline constexpr int kVersion = 2;
+inline constexpr int kVersion = 3;
 inline constexpr std::uint32_t kMaxFrameBytes = 64u << 20;
 
 /// worker → supervisor: the first frame.
@@ -33,7 +33,8 @@ struct Assignment {
   Method how;
   Pass pass = Pass::kTime;
   int rank = 0;
-  int local_rank = 0;
+  int local_rank = 0;    ///< counts the ranks of this one's machine
+  int device_index = 0;  ///< CUDA device ordinal in the worker's process; means nothing on CPU
   std::string rendezvous_host = "127.0.0.1";
   std::uint16_t rendezvous_port = 0;  ///< 0 when there is one rank
   std::string rank_file;              ///< database the worker writes

@@ -167,6 +167,7 @@ class Follower {
     welcomed_ = true;
     messages::Plan plan = messages::plan_of(plan_);
     plan.folder = folder_.path.string();
+    plan.local_rank = launch_.local_rank;
     plan.gpu = launch_.gpu;
     link_->send(to_json(plan));
   }
@@ -178,7 +179,8 @@ class Follower {
     worker.plan_index = order.plan_index;
     try {
       const LaunchRequest request{run, launch_.rank, launch_.port, order.token, launch_.meeting_host(), false};
-      worker.process = std::make_unique<LocalProcess>(loop_, setup_.launcher(request), *guardian_, launch_.gpu);
+      worker.process = std::make_unique<LocalProcess>(loop_, setup_.launcher(request), *guardian_,
+                                                      LocalPlacement{launch_.local_rank, launch_.gpu});
     } catch (const Error& error) {
       worker.told_end = true;
       const WorkerEnd end{

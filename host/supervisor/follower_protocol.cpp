@@ -122,8 +122,9 @@ Json to_json(const Plan& m) {
   for (const auto& plugin : m.plugins)
     plugins.push_back(
         {{"name", plugin.name}, {"file", plugin.file}, {"sha256", plugin.sha256}, {"libraries", plugin.libraries}});
-  return {{"type", "plan"},     {"plugins", plugins}, {"digests", m.digests}, {"plugin_of_run", m.plugin_of_run},
-          {"folder", m.folder}, {"gpu", m.gpu}};
+  return {
+      {"type", "plan"},     {"plugins", plugins},         {"digests", m.digests}, {"plugin_of_run", m.plugin_of_run},
+      {"folder", m.folder}, {"local_rank", m.local_rank}, {"gpu", m.gpu}};
 }
 Plan plan_from(const Json& f) {
   Plan m;
@@ -134,6 +135,7 @@ Plan plan_from(const Json& f) {
   m.digests = field<std::vector<std::string>>(f, "digests");
   m.plugin_of_run = field<std::vector<std::size_t>>(f, "plugin_of_run");
   m.folder = field<std::string>(f, "folder");
+  m.local_rank = field<int>(f, "local_rank");
   m.gpu = field<int>(f, "gpu");
   const bool in_range = std::all_of(m.plugin_of_run.begin(), m.plugin_of_run.end(),
                                     [&](std::size_t at) { return at < m.plugins.size(); });

@@ -20,7 +20,7 @@
 /// sends `left` followed by the bytes of the rank file. `finish` is the last message.
 namespace kymo::supervisor::follower_protocol {
 
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 
 /// follower → leader: the first message. At most 4096 bytes.
 struct Join {
@@ -51,7 +51,8 @@ struct Plan {
   std::vector<std::string> digests;  ///< of each run, without its plugin
   std::vector<std::size_t> plugin_of_run;
   std::string folder;  ///< where the follower's workers write
-  int gpu = 0;         ///< its rank's GPU on its machine
+  int local_rank = 0;
+  int gpu = 0;  ///< which of the GPUs that the follower's process sees is its rank's
 };
 /// What a process plans, before anything is left out because it is finished.
 Plan plan_of(const std::vector<PlannedRun>& runs);

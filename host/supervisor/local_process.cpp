@@ -17,8 +17,13 @@ std::string host_name() {
 }
 
 LocalProcess::LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian,
-                           int local_rank)
-    : process_(loop, options, guardian), local_rank_(local_rank), kernel_kills_before_(kernel_out_of_memory_kills()) {}
+                           const LocalPlacement& placement)
+    : process_(loop, options, guardian), placement_(placement), kernel_kills_before_(kernel_out_of_memory_kills()) {}
+
+void LocalProcess::localize(measure::protocol::Assignment& assignment) const {
+  assignment.local_rank = placement_.local_rank;
+  assignment.device_index = placement_.device_index;
+}
 
 void LocalProcess::begin_pass(std::int64_t, measure::Pass) { kernel_kills_before_ = kernel_out_of_memory_kills(); }
 

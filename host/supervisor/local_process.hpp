@@ -9,13 +9,21 @@ namespace kymo::supervisor {
 /// The name of this machine.
 std::string host_name();
 
+/// The position of a rank on its machine. The two differ where each process sees a GPU of its own: each is its device
+/// 0.
+struct LocalPlacement {
+  int local_rank = 0;
+  int device_index = 0;  ///< CUDA device ordinal in the worker's process
+};
+
 /// A worker that this process started.
 class LocalProcess final : public RankProcess {
  public:
   /// Starts it; throws Error if it cannot be.
-  LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian, int local_rank);
+  LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian,
+               const LocalPlacement& placement);
 
-  void localize(measure::protocol::Assignment& assignment) const override { assignment.local_rank = local_rank_; }
+  void localize(measure::protocol::Assignment& assignment) const override;
   void begin_pass(std::int64_t run_id, measure::Pass pass) override;
   void announce(pid_t pid) override { process_.announce(pid); }
   pid_t worker_pid() const override { return process_.worker_pid(); }
@@ -31,7 +39,7 @@ class LocalProcess final : public RankProcess {
 
  private:
   WorkerProcess process_;
-  int local_rank_;
+  LocalPlacement placement_;
   std::int64_t kernel_kills_before_ = 0;
   std::optional<WorkerEnd> end_;
 };

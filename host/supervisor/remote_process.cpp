@@ -46,7 +46,8 @@ RemoteProcess::~RemoteProcess() {
 
 void RemoteProcess::localize(measure::protocol::Assignment& assignment) const {
   const messages::Plan& plan = hub_.plan_of_rank(rank_);
-  assignment.local_rank = plan.gpu;
+  assignment.local_rank = plan.local_rank;
+  assignment.device_index = plan.gpu;
   assignment.what.plugin_file = plan.plugins.at(plan.plugin_of_run.at(plan_index_)).file;
   assignment.rank_file = (fs::path(plan.folder) / rank_file_name(assignment.run_id, rank_, assignment.pass)).string();
 }

@@ -235,8 +235,9 @@ struct RunMaker::Impl {
       return std::make_unique<RemoteProcess>(*hub, request.rank, request.run.plan_index, request.token);
     LaunchRequest here = request;
     here.shares_cores = !leading;
-    return std::make_unique<LocalProcess>(loop, setup.launcher(here), *guardian,
-                                          leading ? leading->launch.gpu : request.rank);
+    const LocalPlacement placement = leading ? LocalPlacement{leading->launch.local_rank, leading->launch.gpu}
+                                             : LocalPlacement{request.rank, request.rank};
+    return std::make_unique<LocalProcess>(loop, setup.launcher(here), *guardian, placement);
   }
 
   void begin_pass(std::int64_t run_id, const PlannedRun& run, Pass pass) {

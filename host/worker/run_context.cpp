@@ -67,7 +67,7 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
   placement_.world_size = assignment.what.ranks;
   placement_.local_rank = assignment.local_rank;
   placement_.device = cuda ? KYMO_CUDA : KYMO_CPU;
-  placement_.device_index = cuda ? assignment.local_rank : 0;
+  placement_.device_index = cuda ? assignment.device_index : 0;
   placement_.rendezvous_host = rendezvous_host_.c_str();
   placement_.rendezvous_port = assignment.rendezvous_port;
   bind_parameters(assignment, workload);

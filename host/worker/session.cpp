@@ -80,7 +80,7 @@ Outcome Session::carry_out(const Assignment& assignment) {
 void Session::add_device(const Assignment& assignment, event::PassRecord& record) {
   const bool cuda = assignment.what.device == measure::DeviceKind::kCuda;
   try {
-    record.device = equipment_.device(assignment.what.device, cuda ? assignment.local_rank : 0);
+    record.device = equipment_.device(assignment.what.device, cuda ? assignment.device_index : 0);
   } catch (const collect::Unavailable& reason) {
     record.losses.push_back({"device", -1, one_line(reason.what())});
   }

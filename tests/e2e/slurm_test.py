@@ -168,6 +168,10 @@ class SlurmTest(LaunchTest):
             ),
             [(0, 4), (1, 4)],
         )
+        self.assertEqual(
+            self.rows("SELECT rank, value FROM metric WHERE name = 'local_rank' AND pass = 'time' ORDER BY rank"),
+            [(0, 0), (1, 1)],
+        )
         self.assertEqual(out.count("results: "), 1)
 
     def test_a_failing_rank_is_the_exit_code_of_all(self):

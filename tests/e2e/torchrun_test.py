@@ -64,6 +64,28 @@ class ByHandTest(LaunchTest):
         self.assertEqual(self.rows("SELECT count(*) FROM loss"), [(0,)])
         self.assertEqual(os.listdir(self.work), ["kymo.db"])
 
+    def test_tasks_with_a_gpu_each_keep_their_local_rank(self):
+        def task(number):
+            return self.start(
+                KYMO,
+                *RUN,
+                KYMO_PORT=self.port,
+                SLURM_JOB_ID="1",
+                SLURM_STEP_ID="0",
+                SLURM_STEP_NUM_TASKS="2",
+                SLURM_STEP_NODELIST=socket.gethostname(),
+                SLURM_PROCID=str(number),
+                SLURM_LOCALID=str(number),
+                SLURM_GPUS_PER_TASK="1",
+            )
+
+        for process in [task(0), task(1)]:
+            self.ended(process, 0)
+        self.assertEqual(
+            self.rows("SELECT rank, value FROM metric WHERE name = 'local_rank' AND pass = 'time' ORDER BY rank"),
+            [(0, 0), (1, 1)],
+        )
+
     def test_nothing_left_to_do(self):
         for expected in (1, 1):
             processes = [self.rank(rank, *RUN, "--resume") for rank in range(2)]

@@ -44,6 +44,7 @@ class Probe final : public kymo::Workload {
     ctx.metric("factor", ctx.real("factor"), "x");
     ctx.metric("label", ctx.text("label"));
     ctx.metric("ranks", ctx.world_size(), "ranks");
+    ctx.metric("local_rank", ctx.local_rank(), "");
     ctx.log("rank " + std::to_string(ctx.rank()) + " of " + std::to_string(ctx.world_size()) + " is ready");
   }
 

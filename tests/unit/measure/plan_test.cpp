@@ -92,11 +92,17 @@ TEST(Protocol, FramesSurviveTheWayThroughJson) {
   a.run_id = 7;
   a.what = example();
   a.pass = Pass::kVerify;
-  a.rank = 1;
+  a.rank = 5;
+  a.local_rank = 1;
+  a.device_index = 2;
   a.rank_file = "/r";
   const Json frame = parse_json(to_json(a).dump(), "test");
   EXPECT_EQ(type_of(frame), "assignment");
-  EXPECT_EQ(to_json(assignment_from(frame)), to_json(a));
+  const Assignment read = assignment_from(frame);
+  EXPECT_EQ(to_json(read), to_json(a));
+  EXPECT_EQ(read.rank, 5);
+  EXPECT_EQ(read.local_rank, 1);
+  EXPECT_EQ(read.device_index, 2);
   const Outcome o{"failed", "why", "step", "forward", 3, ""};
   EXPECT_EQ(to_json(outcome_from(to_json(o))), to_json(o));
 }

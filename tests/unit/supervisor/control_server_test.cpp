@@ -174,7 +174,7 @@ TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
     return to_json(protocol::Hello{version, token, rank, 1});
   };
   EXPECT_THAT(wrong(hello(99, 0), ""),
-              HasSubstr("speaks version 99 of the worker protocol; this kymo speaks version 2"));
+              HasSubstr("speaks version 99 of the worker protocol; this kymo speaks version 3"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 3), ""), HasSubstr("says that it is rank 3"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("nonsense")), HasSubstr("not understood"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("{\"type\": \"x\", \"bad\": 1}")), HasSubstr("not like this"));

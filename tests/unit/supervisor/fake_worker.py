@@ -124,6 +124,9 @@ class Pass:
 
     # What may happen in step 2.
 
+    def do_tell_placement(self):
+        print(f"local_rank {self.a['local_rank']}, device_index {self.a['device_index']}", flush=True)
+
     def do_crash(self):
         print("the last words", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -249,7 +252,7 @@ def main():
         sys.exit(127)
     control = Control(options.connect)
     token = os.environ["KYMO_WORKER_TOKEN"]
-    protocol = 99 if options.start == "wrong version" else 2
+    protocol = 99 if options.start == "wrong version" else 3
     control.send(type="hello", protocol=protocol, token=token, rank=options.rank, pid=os.getpid())
     while True:
         frame = control.receive()

@@ -57,7 +57,8 @@ class HubTest : public testing::Test {
     messages::Plan plan = messages::plan_of(plan_);
     plan.folder = "/there";
     plan.plugins.front().file = "/elsewhere/fake.so";
-    plan.gpu = 3;
+    plan.local_rank = 3;
+    plan.gpu = 2;
     return plan;
   }
   /// A follower whose plan is accepted.
@@ -120,7 +121,7 @@ TEST_F(HubTest, RefusesStrangersAndGoesOn) {
 TEST_F(HubTest, AnotherVersionEndsTheLaunch) {
   auto said = join();
   said.version = 99;
-  EXPECT_THAT(refusal(said), AllOf(HasSubstr("launch protocol 99"), HasSubstr("launch protocol 1")));
+  EXPECT_THAT(refusal(said), AllOf(HasSubstr("launch protocol 99"), HasSubstr("launch protocol 2")));
   EXPECT_THAT(failure(), HasSubstr("launch protocol 99"));
 }
 
@@ -183,6 +184,7 @@ TEST_F(HubTest, ARemoteProcessIsToldAndHeard) {
   EXPECT_EQ(process.memory_use(10)->available_bytes, 50);
   EXPECT_FALSE(process.memory_use(10));
   peer.say(to_json(messages::Ended{start.worker, {{std::nullopt, SIGSEGV}, false, "last words", ""}, 200}));
+  EXPECT_EQ(assignment.device_index, 2);
   peer.say(to_json(messages::Signalled{SIGTERM}));
   run();
   EXPECT_FALSE(process.reaped());

@@ -89,6 +89,8 @@ TEST_F(FollowerTest, SaysWhoItIsAndEndsWithTheLeadersCode) {
   leader.say(messages::bare("welcome"));
   const messages::Plan plan = messages::plan_from(leader.hear());
   EXPECT_THAT(messages::difference(messages::plan_of(plan_), plan, 1), IsEmpty());
+  EXPECT_EQ(plan.local_rank, 1);
+  EXPECT_EQ(plan.gpu, 5);
   EXPECT_TRUE(std::filesystem::is_directory(plan.folder));
   leader.say(messages::bare("accepted"));
   leader.say(to_json(messages::Finish{143}));

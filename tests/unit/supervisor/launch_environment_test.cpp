@@ -99,9 +99,14 @@ TEST(LaunchEnvironment, TakesItsOwnGpuWhereSlurmGivesOneToEachTask) {
   const Variables one_node = with(kSlurm, {{"SLURM_STEP_NODELIST", "n08"}, {"SLURM_LOCALID", "2"}});
   EXPECT_EQ(read(one_node)->gpu, 2);
   EXPECT_EQ(read(one_node)->gpus_needed, 3);
-  const auto launch = read(with(one_node, {{"SLURM_GPUS_PER_TASK", "1"}}));
-  EXPECT_EQ(launch->gpu, 0);
-  EXPECT_EQ(launch->gpus_needed, 1);
+  for (int task = 0; task < 3; ++task) {
+    const std::string number = std::to_string(task);
+    const auto launch =
+        read(with(one_node, {{"SLURM_GPUS_PER_TASK", "1"}, {"SLURM_PROCID", number}, {"SLURM_LOCALID", number}}));
+    EXPECT_EQ(launch->local_rank, task);
+    EXPECT_EQ(launch->gpu, 0);
+    EXPECT_EQ(launch->gpus_needed, 1);
+  }
 }
 
 TEST(LaunchEnvironment, PlainShellsAreNoLaunch) {

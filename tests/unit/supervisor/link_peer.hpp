@@ -56,7 +56,7 @@ inline Launch launch_of(int rank, std::uint16_t port) {
   launch.world = 2;
   launch.local_rank = rank;
   launch.local_world = 2;
-  launch.gpu = rank;
+  launch.gpu = rank + 4;  // which GPU a process uses does not follow from its local rank
   launch.leader_host = "localhost";
   launch.port = port;
   launch.token = "secret";

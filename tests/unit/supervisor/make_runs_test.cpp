@@ -9,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/free_port.hpp"
 #include "supervisor/guardian.hpp"
 #include "unit/supervisor/supervised.hpp"
 
@@ -70,6 +71,24 @@ TEST_F(MakeRuns, StoresWhatEveryRankMeasured) {
   EXPECT_EQ(line("SELECT count(*) FROM sample"), "12");
   EXPECT_EQ(line("SELECT count(DISTINCT pid) FROM rank WHERE pid > 0"), "3");
   EXPECT_THAT(line("SELECT stdout FROM rank WHERE rank = 1"), HasSubstr("run 1 pass time"));
+}
+
+TEST_F(MakeRuns, RanksStartedHereUseTheGpuOfTheirOwnNumber) {
+  make({behaving("tell_placement", 2)});
+  EXPECT_THAT(line("SELECT stdout FROM rank WHERE rank = 0"), HasSubstr("local_rank 0, device_index 0\n"));
+  EXPECT_THAT(line("SELECT stdout FROM rank WHERE rank = 1"), HasSubstr("local_rank 1, device_index 1\n"));
+}
+
+TEST_F(MakeRuns, TheRankOfALaunchIsToldItsLocalRankAndItsGpu) {
+  Leading leading;
+  leading.launch.local_rank = 3;
+  leading.launch.gpu = 2;
+  leading.launch.port = free_port();
+  leading.exit_code = [](const Summary&) { return 0; };
+  Options options;
+  options.leading = &leading;
+  make({behaving("tell_placement")}, fake_setup(), options);
+  EXPECT_THAT(line("SELECT stdout FROM rank"), HasSubstr("local_rank 3, device_index 2\n"));
 }
 
 TEST_F(MakeRuns, MakesEveryPassInAWorkerOfItsOwn) {

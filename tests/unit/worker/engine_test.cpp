@@ -100,6 +100,7 @@ TEST_F(EngineTest, TellsWhereThisRankStands) {
   assignment.what.ranks = 4;
   assignment.rank = 3;
   assignment.local_rank = 1;
+  assignment.device_index = 2;
   assignment.rendezvous_port = 4321;
   assignment.how.seed = 99;
   FakeWorkload workload;
@@ -109,6 +110,7 @@ TEST_F(EngineTest, TellsWhereThisRankStands) {
     EXPECT_EQ(placement.world_size, 4);
     EXPECT_EQ(placement.local_rank, 1);
     EXPECT_EQ(placement.device, KYMO_CPU);
+    EXPECT_EQ(placement.device_index, 0);
     EXPECT_STREQ(placement.rendezvous_host, "127.0.0.1");
     EXPECT_EQ(placement.rendezvous_port, 4321u);
     EXPECT_EQ(host.host->seed(host.context), 99u);

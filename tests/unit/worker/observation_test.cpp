@@ -57,9 +57,17 @@ TEST_F(ObservationTest, CollectorsLearnTheSetting) {
   assignment.what.device = measure::DeviceKind::kCuda;
   assignment.what.ranks = 2;
   assignment.local_rank = 1;
+  assignment.device_index = 3;
+  workload.on_prepare = [](const FakeHost& host) {
+    const kymo_placement& placement = *host.host->placement(host.context);
+    EXPECT_EQ(placement.local_rank, 1);
+    EXPECT_EQ(placement.device_index, 3);
+    return KYMO_OK;
+  };
   run();
+  EXPECT_EQ(workload.count("prepare"), 1);
   EXPECT_EQ(collector.setting().device, measure::DeviceKind::kCuda);
-  EXPECT_EQ(collector.setting().device_index, 1);
+  EXPECT_EQ(collector.setting().device_index, 3);
   EXPECT_FALSE(collector.setting().uses_torch);
   EXPECT_GT(collector.setting().run_start_ns, 0);
 }

@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 constexpr std::int64_t kHeadStartNs = 3'000'000'000;
 
@@ -25,7 +26,8 @@ class FakeEquipment final : public Equipment {
     return workload.plugin();
   }
   Observers observers(measure::Pass, measure::DeviceKind, bool) override { return {{{&collector, nullptr}}, {}}; }
-  event::Device device(measure::DeviceKind, int) override {
+  event::Device device(measure::DeviceKind kind, int index) override {
+    devices.emplace_back(kind, index);
     if (!device_reason.empty()) throw collect::Unavailable(device_reason);
     event::Device device;
     device.uuid = "CPU-1";
@@ -44,6 +46,7 @@ class FakeEquipment final : public Equipment {
   std::string store_error;
   std::vector<event::PassRecord> stored;
   std::vector<std::int64_t> runs;
+  std::vector<std::pair<measure::DeviceKind, int>> devices;
 };
 
 class SessionTest : public testing::Test {
@@ -68,6 +71,17 @@ TEST_F(SessionTest, StoresAndThenReports) {
   EXPECT_EQ(equipment.stored[0].device.uuid, "CPU-1");
   EXPECT_EQ(control.progress.front().stage, "load");
   EXPECT_EQ(control.progress.back().stage, "write");
+}
+
+TEST_F(SessionTest, DescribesTheDeviceThatItWasAssigned) {
+  auto assignment = fake_assignment();
+  assignment.local_rank = 1;
+  assignment.device_index = 3;
+  control.assignments.push_back(assignment);
+  assignment.what.device = measure::DeviceKind::kCuda;
+  control.assignments.push_back(assignment);
+  serve();
+  EXPECT_THAT(equipment.devices, ElementsAre(Pair(measure::DeviceKind::kCpu, 0), Pair(measure::DeviceKind::kCuda, 3)));
 }
 
 TEST_F(SessionTest, IsUsedAgainAndResetInBetween) {
