@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <future>
 #include <thread>
 
@@ -20,6 +21,8 @@ namespace {
 
 namespace protocol = measure::protocol;
 using testing::ElementsAre;
+
+constexpr std::chrono::seconds kPatience{20};
 
 /// One end of the control connection, with blocking calls: the test plays the supervisor.
 class TestServer {
@@ -140,10 +143,17 @@ TEST_F(SocketClientTest, CancelReleasesABarrier) {
 }
 
 TEST_F(SocketClientTest, PollsForCancelWithoutWaiting) {
-  EXPECT_FALSE(client.cancelled());
+  auto nothing_sent = std::async(std::launch::async, [&] { return client.cancelled(); });
+  if (nothing_sent.wait_for(kPatience) != std::future_status::ready) {
+    server.hang_up();  // ends the wait
+    FAIL() << "cancelled() waits for a frame";
+  }
+  EXPECT_FALSE(nothing_sent.get());
   server.send(protocol::Cancel{});
-  while (!client.cancelled()) std::this_thread::yield();
-  SUCCEED();
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  bool cancelled = false;
+  while (!(cancelled = client.cancelled()) && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_TRUE(cancelled) << "the frame did not arrive, or was not taken for a cancel";
 }
 
 TEST_F(SocketClientTest, GathersAnyBytes) {
