@@ -107,6 +107,37 @@ TEST(Compare, TellsFasterFromSlower) {
   EXPECT_NEAR(slower.ratio, 1 / 0.9, 1e-12);
 }
 
+/// Of two sides of `runs` runs each that do not overlap, or of which the slowest run of the first and the fastest of
+/// the second have changed places.
+double probability_of(std::int64_t runs, bool one_pair_out_of_order) {
+  Figures first, second;
+  for (std::int64_t i = 1; i <= runs; ++i) {
+    first.push_back(static_cast<double>(i));
+    second.push_back(static_cast<double>(runs + i));
+  }
+  if (one_pair_out_of_order) std::swap(first.back(), second.front());
+  return rank_sum_probability(first, second);
+}
+
+TEST(Compare, TheFewestRunsFollowFromTheSignificance) {
+  EXPECT_DOUBLE_EQ(probability_of(3, false), 2.0 / 20);
+  EXPECT_DOUBLE_EQ(probability_of(4, false), 2.0 / 70);
+  EXPECT_DOUBLE_EQ(probability_of(4, true), 4.0 / 70);
+  EXPECT_DOUBLE_EQ(probability_of(5, false), 2.0 / 252);
+  EXPECT_DOUBLE_EQ(probability_of(5, true), 4.0 / 252);
+  std::int64_t fewest = 2;
+  while (probability_of(fewest, true) >= kRankSignificance) ++fewest;
+  EXPECT_EQ(kRunsForVerdict, fewest);
+}
+
+TEST(Compare, OneRunFewerThanTheFewestDecidesNothing) {
+  const auto fewest = static_cast<std::size_t>(kRunsForVerdict);
+  const Figures before(fewest, 10.0), after(fewest, 5.0), too_few(fewest - 1, 10.0);
+  EXPECT_EQ(compare(before, after, kMargin).verdict, Verdict::kFaster);
+  EXPECT_EQ(compare(too_few, after, kMargin).verdict, Verdict::kAmbiguous);
+  EXPECT_EQ(compare(after, too_few, kMargin).verdict, Verdict::kAmbiguous);
+}
+
 TEST(Compare, FiguresThatAgreeWithinTheMarginAreTheSame) {
   EXPECT_EQ(compare(Figures(5, 3.0), Figures(5, 3.0), kMargin).verdict, Verdict::kSame);
   // Wholly apart, but by half of the margin.
