@@ -61,26 +61,33 @@ IntervalSet communicating(const Trace& trace) {
   return merged(std::move(calls));
 }
 
-/// When each phase first began, by step.
-std::map<std::int64_t, std::map<std::int32_t, std::int64_t>> phase_starts_of(const Trace& trace) {
-  std::map<std::int64_t, std::map<std::int32_t, std::int64_t>> steps;
+/// When each phase first began, by step and in that order: a phase without work may end, and the next one begin, at
+/// the very time at which it began.
+std::map<std::int64_t, std::vector<PhaseStart>> phase_starts_of(const Trace& trace) {
+  std::map<std::int64_t, std::vector<PhaseStart>> steps;
   for (const event::Range& range : trace.ranges) {
     if (!range.is_phase || range.step < 0) continue;
-    const auto [found, is_new] = steps[range.step].try_emplace(range.phase, range.start_ns);
-    if (!is_new) found->second = std::min(found->second, range.start_ns);
+    std::vector<PhaseStart>& phases = steps[range.step];
+    const auto found =
+        std::find_if(phases.begin(), phases.end(), [&](const PhaseStart& each) { return each.phase == range.phase; });
+    if (found == phases.end()) {
+      phases.push_back({range.phase, range.start_ns});
+    } else {
+      found->start_ns = std::min(found->start_ns, range.start_ns);
+    }
   }
   return steps;
 }
 
 /// Nothing lies outside of the step, and before its first phase comes `other` or, where nothing ran, that phase itself.
-Stretches tiled(Interval whole, std::map<std::int32_t, std::int64_t> phase_starts, const Busy& busy) {
+Stretches tiled(Interval whole, std::vector<PhaseStart> phase_starts, const Busy& busy) {
   for (auto& [phase, start_ns] : phase_starts) start_ns = std::clamp(start_ns, whole.start_ns, whole.end_ns);
   const auto first = std::min_element(phase_starts.begin(), phase_starts.end(),
-                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (first == phase_starts.end() || length_within_ns(busy.any(), {whole.start_ns, first->second}) > 0) {
-    phase_starts[-1] = whole.start_ns;
+                                      [](const PhaseStart& a, const PhaseStart& b) { return a.start_ns < b.start_ns; });
+  if (first == phase_starts.end() || length_within_ns(busy.any(), {whole.start_ns, first->start_ns}) > 0) {
+    phase_starts.insert(phase_starts.begin(), {-1, whole.start_ns});
   } else {
-    first->second = whole.start_ns;
+    first->start_ns = whole.start_ns;
   }
   return {whole, std::move(phase_starts)};
 }

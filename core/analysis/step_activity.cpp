@@ -28,13 +28,18 @@ Busy busy_on_device(const Trace& trace, const std::vector<bool>& is_communicatio
   return {std::move(compute), std::move(communication), std::move(copy)};
 }
 
-std::map<std::int32_t, Stretches> stretches_of(const std::vector<Activity>& activities) {
-  std::map<std::int32_t, Stretches> steps;
+struct StepOnDevice {
+  Interval whole;
+  std::map<std::int32_t, std::int64_t> phase_starts;  // by phase
+};
+
+std::map<std::int32_t, StepOnDevice> steps_of(const std::vector<Activity>& activities) {
+  std::map<std::int32_t, StepOnDevice> steps;
   auto step = steps.end();
   for (const Activity& activity : activities) {
     if (activity.step < 0) continue;
     if (step == steps.end() || step->first != activity.step) {
-      step = steps.try_emplace(activity.step, Stretches{{activity.start_ns, activity.start_ns}, {}}).first;
+      step = steps.try_emplace(activity.step, StepOnDevice{{activity.start_ns, activity.start_ns}, {}}).first;
     }
     step->second.whole.end_ns = std::max(step->second.whole.end_ns, activity.end_ns);
     step->second.whole.end_ns = std::max(step->second.whole.end_ns, activity.start_ns);
@@ -44,12 +49,19 @@ std::map<std::int32_t, Stretches> stretches_of(const std::vector<Activity>& acti
   return steps;
 }
 
+/// Of phases whose first activities start together on several streams, the order of declaration decides.
+Stretches stretches_of(const StepOnDevice& step) {
+  Stretches stretches{step.whole, {}};
+  for (const auto& [phase, start_ns] : step.phase_starts) stretches.phase_starts.push_back({phase, start_ns});
+  return stretches;
+}
+
 }  // namespace
 
 std::vector<StepActivity> step_activity(const Trace& trace, const std::vector<bool>& is_communication,
                                         std::int64_t warmup) {
   StepRows rows(trace.activities, trace.phases, busy_on_device(trace, is_communication), warmup);
-  for (const auto& [step, stretches] : stretches_of(trace.activities)) rows.add_step(step, stretches);
+  for (const auto& [number, step] : steps_of(trace.activities)) rows.add_step(number, stretches_of(step));
   return rows.take();
 }
 

@@ -67,15 +67,15 @@ void Busy::measure(StepActivity& row) const {
 void StepRows::add_step(std::int64_t step, const Stretches& stretches) {
   const std::size_t at = rows_.size();
   rows_.push_back(new_row(step, event::kWholeStep, stretches.whole));
-  std::vector<std::pair<std::int64_t, std::int32_t>> starts;
-  for (const auto& [phase, start_ns] : stretches.phase_starts) starts.emplace_back(start_ns, phase);
-  std::sort(starts.begin(), starts.end());
+  std::vector<PhaseStart> starts = stretches.phase_starts;
+  std::stable_sort(starts.begin(), starts.end(),
+                   [](const PhaseStart& a, const PhaseStart& b) { return a.start_ns < b.start_ns; });
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const auto [start_ns, phase] = starts[i];
+    const auto [phase, start_ns] = starts[i];
     const bool last = i + 1 == starts.size();
     const bool known = phase >= 0 && static_cast<std::size_t>(phase) < phases_.size();
     rows_.push_back(new_row(step, known ? phases_[static_cast<std::size_t>(phase)] : event::kOtherPhase,
-                            {start_ns, last ? stretches.whole.end_ns : starts[i + 1].first}));
+                            {start_ns, last ? stretches.whole.end_ns : starts[i + 1].start_ns}));
     fill(rows_.back(), last);
     add_to(rows_[at], rows_.back());
   }

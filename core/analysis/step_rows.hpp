@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -27,10 +26,15 @@ class Busy {
   IntervalSet compute_, communication_, copy_, both_, communication_alone_, copy_alone_, any_;
 };
 
+struct PhaseStart {
+  std::int32_t phase = -1;  ///< -1 is outside of phases
+  std::int64_t start_ns = 0;
+};
+
 /// Where a step and its phases lie on the device.
 struct Stretches {
   Interval whole;
-  std::map<std::int32_t, std::int64_t> phase_starts;  ///< by phase; -1 is outside of phases
+  std::vector<PhaseStart> phase_starts;  ///< of those that start at the same time, the earlier one first
 };
 
 /// Rows, step by step. The phases tile the step, so that what they count adds up to its row; gaps may reach across

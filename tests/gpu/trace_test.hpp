@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -75,7 +76,10 @@ class TraceTest : public testing::Test {
     for (const event::Activity& activity : record.trace.activities) {
       if (record.trace.texts.text(activity.name) == name) found.push_back(activity);
     }
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    // Kernels of several streams may start at the same time: then in the order of their launches.
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.start_ns, a.correlation_id) < std::pair(b.start_ns, b.correlation_id);
+    });
     return found;
   }
   static std::unordered_map<std::uint32_t, event::Launch> launches_by_id(const event::PassRecord& record) {

@@ -141,6 +141,36 @@ TEST_F(HostActivity, BeforeTheFirstPhaseIsOtherOnlyIfSomethingRan) {
   for (const StepActivity& row : all) expect_parts_sum_up(row);
 }
 
+TEST_F(HostActivity, APhaseThatBeginsAtTheSameTimeAsTheNextOneIsEmpty) {
+  step(0, 0, 100);
+  phase(0, 1, 0);
+  phase(0, 0, 0);  // what is declared first runs second
+  op("aten::mm", 10, 40);
+  const auto all = rows();
+  ASSERT_THAT(all, SizeIs(3));
+  EXPECT_EQ(all[1].phase, "backward");
+  EXPECT_EQ(all[1].end_ns, 0);
+  EXPECT_EQ(all[1].compute_ns, 0);
+  EXPECT_EQ(all[2].phase, "forward");
+  EXPECT_EQ(all[2].start_ns, 0);
+  EXPECT_EQ(all[2].end_ns, 100);
+  EXPECT_EQ(all[2].compute_ns, 30);
+  for (const StepActivity& row : all) expect_parts_sum_up(row);
+}
+
+TEST_F(HostActivity, AStepThatLastsNoTimeHasEmptyPhases) {
+  step(0, 50, 50);
+  phase(0, 0, 50);
+  phase(0, 1, 50);
+  op("aten::mm", 10, 90);
+  const auto all = rows();
+  ASSERT_THAT(all, SizeIs(3));
+  for (const StepActivity& row : all) {
+    EXPECT_EQ(row.end_ns, row.start_ns);
+    EXPECT_EQ(row.compute_ns + row.idle_ns, 0) << row.phase;
+  }
+}
+
 TEST_F(HostActivity, OperatorsThatReachOutOfTheStepAreClipped) {
   step(0, 100, 200);
   phase(0, 0, 100);
