@@ -35,6 +35,7 @@ class Peer {
     asio::read(socket_, asio::buffer(body));
     return body;
   }
+  bool has_input() { return socket_.available() > 0; }
   Json hear() { return Json::parse(hear_body()); }
   bool is_closed() {
     char byte = 0;
