@@ -59,17 +59,22 @@ void add_run(Group& group, const Json& run, const std::string& phase) {
 
 /// By case; cases that `keys` lacks are added to it, in the order of their first runs.
 Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std::string>& keys) {
-  std::map<std::string, std::pair<std::string, std::string>> newest;  // begin and build
+  struct Newest {
+    std::pair<std::string, std::int64_t> place;  // runs that began at the same time count in the order of their numbers
+    std::string build;
+  };
+  std::map<std::string, Newest> newest;
   for (const Json& run : runs) {
-    auto& known = newest[key_of(run)];
-    known = std::max(known, {text_at(run, "began"), text_at(run, "build")});
+    Newest& known = newest[key_of(run)];
+    const std::pair place{text_at(run, "began"), run.at("run_id").get<std::int64_t>()};
+    if (place >= known.place) known = {place, text_at(run, "build")};
   }
   Groups groups;
   for (const Json& run : runs) {
     const std::string key = key_of(run);
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     Group& group = groups[key];
-    if (text_at(run, "build") == newest[key].second)
+    if (text_at(run, "build") == newest[key].build)
       add_run(group, run, phase);
     else
       ++group.of_older_builds;

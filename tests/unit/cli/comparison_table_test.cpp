@@ -19,6 +19,7 @@ constexpr double kMargin = 0.01;
 
 Json run(double median_ns, int n = 8) {
   static int count = 0;
+  ++count;
   const Json time{{"median_ns", median_ns}, {"clock", "host"}};
   return {{"workload", "w"},
           {"case_key", "w n=" + std::to_string(n)},
@@ -33,7 +34,8 @@ Json run(double median_ns, int n = 8) {
           {"began", "2026-01-01T00:00:00Z"},
           {"machine", "A"},
           {"sm_clock_mhz", nullptr},
-          {"process", "p" + std::to_string(++count)}};
+          {"run_id", count},
+          {"process", "p" + std::to_string(count)}};
 }
 
 Json side(const std::vector<double>& medians_ns, int n = 8) {
@@ -112,6 +114,19 @@ TEST(ComparisonRows, CountOnlyTheNewestBuildOfASide) {
   EXPECT_EQ(rows[0]["before"]["runs"], 5);
   EXPECT_EQ(rows[0]["before"]["median_ns"], 100e3);
   EXPECT_THAT(comparison_notes(rows), ElementsAre("w: before: 5 runs of an older build of the plugin left out"));
+}
+
+TEST(ComparisonRows, OfBuildsThatBeganTogetherTheLaterRunTellsTheNewest) {
+  for (const auto& [older, newer] : {std::pair{"1", "2"}, std::pair{"2", "1"}}) {
+    const Json first = changed(side(kSlow), "build", older);
+    const Json second = changed(side(kFast), "build", newer);
+    const Json before = together(first, second);
+    for (const Json& runs : {before, Json(Json::array_t(before.rbegin(), before.rend()))}) {
+      const Json rows = comparison_rows(runs, side(kFast), "step", kMargin);
+      EXPECT_EQ(rows[0]["before"]["runs"], 5);
+      EXPECT_EQ(rows[0]["before"]["median_ns"], 100e3) << "build " << newer << " counts";
+    }
+  }
 }
 
 TEST(ComparisonRows, SayWhatSpeaksAgainstAComparison) {
