@@ -17,7 +17,8 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
 find_program(KYMO_CCACHE ccache)
 if(KYMO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${KYMO_CCACHE})
+  # ccache caches sources with a precompiled header only if told that macros defined before it do not matter to it.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${KYMO_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${KYMO_CCACHE})
 endif()
 
@@ -31,4 +32,5 @@ function(kymo_room name)
   add_library(${name} STATIC ${room_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/host)
   target_link_libraries(${name} PUBLIC ${room_LINKS} PRIVATE kymo_warnings ${room_PRIVATE_LINKS})
+  kymo_reuse_headers(${name} kymo_json_headers)
 endfunction()

@@ -2,7 +2,7 @@
 # CUDA C++ without CMake's CUDA language, whose detection wants a toolkit and a linkable driver: nvcc of the CUDA wheels, one command
 # for each source. Needs KymoTorch (KYMO_CUDA_ROOT, kymo::cudart).
 
-set(KYMO_NVCC ${KYMO_CUDA_ROOT}/bin/nvcc CACHE FILEPATH "CUDA compiler; without one the parts in CUDA C++ are left out")
+set(KYMO_NVCC ${KYMO_CUDA_ROOT}/bin/nvcc CACHE FILEPATH "CUDA compiler")
 find_program(KYMO_PYTHON NAMES python3)
 
 # kymo_cuda_objects(OUTPUT FOR gpus SOURCES sources... INCLUDES folders... DEPENDS files...): object files of .cu sources.

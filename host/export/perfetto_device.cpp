@@ -116,7 +116,9 @@ void PerfettoWriter::write_activities() {
   std::vector<Pages> pages;
   pages.reserve(tables.size());
   for (const std::string& table : tables) {
-    pages.emplace_back(database_, target_, table, std::string(kColumns) + (table == "kernel" ? "shape" : "bytes"));
+    std::string columns = kColumns;
+    columns += table == "kernel" ? "shape" : "bytes";
+    pages.emplace_back(database_, target_, table, columns);
   }
   std::vector<std::optional<Row>> heads;
   for (Pages& each : pages) heads.push_back(each.next());

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# Precompiled headers: what many sources include and what takes longest to parse. Each set is compiled once and reused by every
+# target with the same flags. Sources still include what they use: the sanitizer builds compile without precompiled headers.
+
+# kymo_header_set(NAME HEADERS headers... LINKS libraries... [EXECUTABLE]): an object library that holds one precompiled header.
+# EXECUTABLE: for the sources of programs, whose code CMake compiles with -fPIE instead of -fPIC.
+function(kymo_header_set name)
+  cmake_parse_arguments(set "EXECUTABLE" "" "HEADERS;LINKS" ${ARGN})
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "// Holds the precompiled header ${name}.\n")
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(${name} PRIVATE kymo_warnings ${set_LINKS})
+  target_precompile_headers(${name} PRIVATE ${set_HEADERS})
+  # kymo_comm is installed with what it takes from a precompiled header, and must not name the folder it was built in.
+  target_compile_options(${name} PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  if(set_EXECUTABLE)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${name} PRIVATE -fPIE)
+  endif()
+endfunction()
+
+# kymo_reuse_headers(TARGET SET): compiles the C++ sources of TARGET with the precompiled header of SET.
+function(kymo_reuse_headers target set)
+  target_precompile_headers(${target} REUSE_FROM ${set})
+endfunction()
+
+set(kymo_standard_headers <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <mutex>
+  <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
+set(kymo_tensor_headers <ATen/Context.h> <ATen/TensorOperators.h> <ATen/core/Tensor.h> <ATen/core/grad_mode.h>
+  <ATen/ops/empty.h> <ATen/ops/zeros.h>)
+
+kymo_header_set(kymo_json_headers HEADERS ${kymo_standard_headers} <nlohmann/json.hpp>)
+if(KYMO_TORCH_PARTS)
+  kymo_header_set(kymo_torch_headers HEADERS ${kymo_standard_headers} ${kymo_tensor_headers} LINKS kymo::torch)
+endif()
+if(KYMO_TESTS)
+  kymo_header_set(kymo_test_headers EXECUTABLE HEADERS ${kymo_standard_headers} <nlohmann/json.hpp> <gmock/gmock.h> <gtest/gtest.h>
+    LINKS GTest::gmock)
+  if(KYMO_TORCH_PARTS)
+    kymo_header_set(kymo_torch_test_headers EXECUTABLE
+      HEADERS ${kymo_standard_headers} ${kymo_tensor_headers} <gmock/gmock.h> <gtest/gtest.h> LINKS GTest::gmock kymo::torch)
+  endif()
+endif()
