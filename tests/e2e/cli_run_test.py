@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from kymo_tool import KYMO, SAXPY, TRANSFORMER, KymoTest
+from kymo_tool import KYMO, SAXPY, KymoTest, needs_torch_parts
 
 SMALL = ["--set", "n=1000", "--warmup", "1", "--steps", "3"]
 
@@ -172,7 +172,7 @@ class RunTest(KymoTest):
             self.assertRegex(self.kymo("sql", statement, code=2).stderr, r"\Akymo: [^\n]+\n\Z")
         self.assertEqual(self.sql("SELECT count(*) AS n FROM run"), [{"n": 1}])
 
-    @unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+    @needs_torch_parts
     @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "this machine has a GPU")
     def test_suite_skips_what_has_no_device(self):
         self.kymo("suite", "run", "cs336", "--filter", "timing-warmup")

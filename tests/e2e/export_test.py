@@ -15,7 +15,7 @@ import sqlite3
 import unittest
 from pathlib import Path
 
-from kymo_tool import BUILD, PLUGINS, SAXPY, TRANSFORMER, KymoTest, SharedRunTest, rows_of
+from kymo_tool import BUILD, PLUGINS, SAXPY, KymoTest, SharedRunTest, needs_torch_parts, rows_of
 from small_model import ALL_PASSES, CASE, METHOD, MODULES, STEPS, WARMUP
 
 KERNEL = 'void gemm<"x\\">(float*)'
@@ -130,7 +130,7 @@ class ExportTest(SharedRunTest):
         self.assertEqual(said.getvalue(), "", "a block was given back that nobody took")
 
 
-@unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+@needs_torch_parts
 class TrainingStepTest(ExportTest):
     words = [*CASE, *METHOD, *ALL_PASSES]
 

@@ -4,7 +4,7 @@
 import collections
 import unittest
 
-from kymo_tool import OBSERVED, TRANSFORMER, SharedRunTest, rows_of
+from kymo_tool import OBSERVED, SharedRunTest, needs_torch_parts, rows_of
 from small_model import ALL_PASSES, CASE, METHOD, PHASES, STEPS, WARMUP
 
 EVENTS = ("range", "op", "allocation", "memory_point", "stack", "stack_frame")
@@ -24,7 +24,7 @@ FIGURES = (
 LESS = ("one-step", "summary")
 
 
-@unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+@needs_torch_parts
 class KeepTest(SharedRunTest):
     words = [*CASE, *METHOD, *ALL_PASSES, "--keep", "all"]
     made = False

@@ -19,6 +19,28 @@ TRANSFORMER = SAXPY.with_name("transformer_lm.so")
 PLUGINS = BUILD / "tests" / "plugins"
 OBSERVED = ("memory", "trace", "ops")
 
+# The configuration says what this build should hold: a plugin that is missing then is a failure, and no reason to skip.
+HAS_TORCH_PARTS = "KYMO_TORCH_PARTS:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+needs_torch_parts = unittest.skipUnless(HAS_TORCH_PARTS, "this build has no LibTorch parts")
+
+
+def needs_installed(found, what):
+    """For test classes: what `./dev setup tests` installs must be there. They are skipped where it is not, and fail in
+    continuous integration (.ci/run sets CI=true), where nobody would notice the skip."""
+    if found:
+        return lambda case: case
+    if os.environ.get("CI") != "true":
+        return unittest.skip(f"needs {what}: './dev setup tests' installs it")
+
+    def failing(case):
+        def fail(_):
+            raise AssertionError(f"needs {what}, which './dev setup tests' should install")
+
+        case.setUpClass = classmethod(fail)
+        return case
+
+    return failing
+
 
 def rows_of(database, query, *values):
     connection = sqlite3.connect(database)

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from fault_tool import BAD, FaultTest, damage_of, wait_until
-from kymo_tool import KYMO, OBSERVED, TRANSFORMER
+from kymo_tool import KYMO, OBSERVED, needs_torch_parts
 from small_model import CASE
 
 FAILS = BAD / "fails_observed.so"
@@ -166,7 +166,7 @@ class EndTest(ObservedFaultTest):
         )
         self.assertEqual(self.scratch_folders(), [])
 
-    @unittest.skipIf(not THREADS.exists(), "this build has no LibTorch parts")
+    @needs_torch_parts
     def test_libtorch_is_out_of_memory(self):
         self.kymo("run", THREADS, "--device", "cpu", "--set", "too_much_at=2", "--passes", "time,memory", *METHOD)
         self.assertEqual(
@@ -194,7 +194,7 @@ class BoundTest(ObservedFaultTest):
         # Beside them a step has its phase and one more scope.
         self.assertEqual((lost["pass"], lost["source"], lost["count"]), ("trace", "scope", scopes + 2 - most))
 
-    @unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+    @needs_torch_parts
     def test_more_events_than_memory(self):
         case = [*CASE, "--warmup", "1", "--steps", "40", "--observed-steps", "40", "--passes", "time,memory,ops"]
         self.kymo("run", *case)
@@ -261,7 +261,7 @@ class DiskTest(ObservedFaultTest):
         self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE pass = 'trace'"), [(0,)])
         self.assertEqual(self.scratch_folders(), [])
 
-    @unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+    @needs_torch_parts
     @unittest.skipIf(shutil.which("unshare") is None, "there is no unshare")
     def test_a_disk_that_is_really_full(self):
         disk = self.folder / "disk"

@@ -7,7 +7,7 @@ import collections
 import itertools
 import unittest
 
-from kymo_tool import TRANSFORMER, SharedRunTest
+from kymo_tool import SharedRunTest, needs_torch_parts
 from small_model import BATCH, CASE, CONTEXT, HEADS, LAYERS, METHOD, PARAMETER_TENSORS, STEPS, WARMUP
 
 CATEGORIES = ("parameter", "gradient", "optimizer_state", "activation", "workspace", "input", "unknown")
@@ -38,7 +38,7 @@ class Curve:
         return self.after(sequence - 1)
 
 
-@unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+@needs_torch_parts
 class MemoryTest(SharedRunTest):
     words = [*CASE, *METHOD, "--passes", "verify,time,memory"]
 

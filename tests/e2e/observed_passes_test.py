@@ -7,7 +7,7 @@ import itertools
 import statistics
 import unittest
 
-from kymo_tool import OBSERVED, PLUGINS, SAXPY, TRANSFORMER, SharedRunTest
+from kymo_tool import OBSERVED, PLUGINS, SAXPY, SharedRunTest, needs_torch_parts
 from small_model import ALL_PASSES, CASE, LAYERS, METHOD, MODULES, PARAMETER_TENSORS, PHASES, STEPS, WARMUP
 
 OPS = """SELECT o.sequence, o.parent, n.text AS name, o.backward, o.start_ns, o.end_ns, o.self_ns, o.thread,
@@ -31,7 +31,7 @@ NODE_MODULES = {
 }
 
 
-@unittest.skipIf(not TRANSFORMER.exists(), "this build has no LibTorch parts")
+@needs_torch_parts
 class TrainingStepTest(SharedRunTest):
     words = [*CASE, *METHOD, *ALL_PASSES, "--trace-detail", "shapes"]
 

@@ -5,7 +5,7 @@ began it."""
 import collections
 import unittest
 
-from kymo_tool import PLUGINS, SharedRunTest
+from kymo_tool import PLUGINS, SharedRunTest, needs_torch_parts
 
 PLUGIN = PLUGINS / "many_threads.so"
 THREADS, BLOCKS, BYTES = 4, 5, 4096
@@ -13,7 +13,7 @@ STEPS = 3
 BACKWARD = ["ExpBackward0", "SinBackward0", "TanhBackward0", "SigmoidBackward0"]
 
 
-@unittest.skipIf(not PLUGIN.exists(), "this build has no LibTorch parts")
+@needs_torch_parts
 class ThreadsTest(SharedRunTest):
     words = [
         PLUGIN,

@@ -4,13 +4,13 @@ state."""
 
 import unittest
 
-from kymo_tool import SAXPY, KymoTest
+from kymo_tool import SAXPY, KymoTest, needs_torch_parts
 
 PLUGIN = SAXPY.with_name("sharded_optimizer.so")
 QUICK = ["--device", "cpu", "--warmup", "1", "--observed-steps", "2", "--timeout", "120", "--set", "context=32"]
 
 
-@unittest.skipIf(not PLUGIN.exists(), "this build has no LibTorch parts")
+@needs_torch_parts
 class ShardedTest(KymoTest):
     def train(self, ranks, scheme, *settings, passes="verify,memory"):
         words = [word for setting in (f"scheme={scheme}", *settings) for word in ("--set", setting)]

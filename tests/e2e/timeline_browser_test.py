@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import unittest
 
-from kymo_tool import KymoTest
+from kymo_tool import KymoTest, needs_installed
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -226,7 +226,7 @@ results.blockFrames = slowest(blocks, () => blocks.frame());
 )
 
 
-@unittest.skipUnless(CHROMIUM, "needs chromium")
+@needs_installed(CHROMIUM, "chromium")
 class TimelineBrowserTest(KymoTest):
     def setUp(self):
         super().setUp()

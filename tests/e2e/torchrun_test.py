@@ -11,7 +11,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from kymo_tool import BUILD, KYMO
+from kymo_tool import BUILD, KYMO, needs_installed
 from launch_tool import PROBE, LaunchTest, free_port
 
 
@@ -181,7 +181,7 @@ class ByHandTest(LaunchTest):
         self.assertEqual(self.rows("SELECT ranks, status FROM run"), [(2, "ok")])
 
 
-@unittest.skipUnless(TORCHRUN, "there is no torchrun: it comes with the torch wheel")
+@needs_installed(TORCHRUN, "torchrun, which comes with the torch wheel")
 class TorchrunTest(LaunchTest):
     def torchrun(self, *words):
         return self.start(TORCHRUN, "--standalone", "--nproc-per-node", "2", "--no-python", KYMO, *words)

@@ -12,6 +12,7 @@
 #include <kymo/communicator.hpp>
 #include <kymo/torch.hpp>
 
+#include "gpu/machine.hpp"
 #include "unit/comm/ranks.hpp"
 
 namespace {
@@ -91,7 +92,8 @@ void communicate_everything(RankHost& host, const kymo::comm::Options& options) 
 class OnAllGpus : public testing::Test {
  protected:
   void SetUp() override {
-    if (gpu_count() == 0) GTEST_SKIP() << "no GPU";
+    if (!kymo::machine::has_gpu()) GTEST_SKIP() << "no GPU";
+    ASSERT_GT(gpu_count(), 0);
   }
   static void on_gpus(const std::function<void(RankHost&)>& body) { on_ranks(gpu_count(), body, KYMO_CUDA); }
 };
@@ -99,7 +101,8 @@ class OnAllGpus : public testing::Test {
 class OnSeveralGpus : public OnAllGpus {
  protected:
   void SetUp() override {
-    if (gpu_count() < 2) GTEST_SKIP() << "fewer than two GPUs";
+    OnAllGpus::SetUp();
+    if (!IsSkipped() && !HasFatalFailure() && gpu_count() < 2) GTEST_SKIP() << "fewer than two GPUs";
   }
 };
 

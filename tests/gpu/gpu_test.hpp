@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "collect/module.hpp"
+#include "gpu/machine.hpp"
 
 namespace kymo::collect {
 
@@ -18,7 +19,8 @@ class GpuTest : public testing::Test {
   explicit GpuTest(const char* module) : module_name_(module) {}
 
   void SetUp() override {
-    if (c10::cuda::device_count() == 0) GTEST_SKIP() << "no GPU";
+    if (!machine::has_gpu()) GTEST_SKIP() << "no GPU";
+    ASSERT_GT(c10::cuda::device_count(), 0);
     module_ = &load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" /
                            (std::string(module_name_) + ".so"));
     collector_ = module_->make();

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "collect/module.hpp"
+#include "gpu/machine.hpp"
 #include "unit/worker/fake_control.hpp"
 #include "unit/worker/fake_workload.hpp"
 #include "worker/engine.hpp"
@@ -27,8 +28,10 @@ constexpr std::size_t kInCacheBytes = std::size_t{4}
 class GpuModes : public testing::Test {
  protected:
   void SetUp() override {
+    if (!machine::has_gpu()) GTEST_SKIP() << "no GPU";
     int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU";
+    ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
+    ASSERT_GT(count, 0);
     const collect::Module& module =
         collect::load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_cuda.so");
     collector_ = module.make();

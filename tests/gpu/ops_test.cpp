@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA kernels through the operators: the cases of tests/unit/ops on a GPU, and what only a GPU can show.
 #include <ATen/TensorOperators.h>
+#include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <ATen/ops/randn.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -9,6 +10,7 @@
 
 #include <tuple>
 
+#include "gpu/machine.hpp"
 #include "ops/attention.hpp"
 #include "unit/ops/attention_case.hpp"
 
@@ -24,10 +26,16 @@ at::TensorOptions on_gpu(at::ScalarType dtype) { return at::TensorOptions().dtyp
 class FlashOnGpu : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (c10::cuda::device_count() == 0) GTEST_SKIP() << "no GPU";
-    const at::Tensor any = at::randn({1, 1, 16, 64}, on_gpu(at::kBFloat16));
-    const std::string refusal = why_not_flash(any, any, any);
-    if (!refusal.empty()) GTEST_SKIP() << "flash " << refusal;
+    if (!machine::has_gpu()) GTEST_SKIP() << "no GPU";
+    if (!KYMO_HAS_FLASH) GTEST_SKIP() << "this build had no CUDA compiler for the flash kernels";
+    ASSERT_GT(c10::cuda::device_count(), 0);
+    const cudaDeviceProp& properties = *at::cuda::getDeviceProperties(0);
+    if (properties.major < 8) GTEST_SKIP() << "the flash kernels need a GPU of compute capability 8.0";
+    for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf, at::kFloat}) {
+      const at::Tensor any = at::randn({1, 1, 16, 64}, on_gpu(dtype));
+      ASSERT_EQ(why_not_flash(any, any, any), "") << "on a GPU of compute capability " << properties.major << "."
+                                                  << properties.minor << ", " << c10::toString(dtype);
+    }
   }
 };
 

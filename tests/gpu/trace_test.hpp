@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "collect/module.hpp"
+#include "gpu/machine.hpp"
 #include "unit/collect/own_standing.hpp"
 
 namespace kymo::collect {
@@ -49,7 +50,7 @@ class PlantedKernels {
 class TraceTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "no GPU";
+    if (!machine::has_gpu()) GTEST_SKIP() << "no GPU";
     module_ = &load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_cuda.so");
     collector_ = module_->make();
     standpoint_.this_thread = &tell_standing;

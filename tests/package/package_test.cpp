@@ -13,6 +13,7 @@
 #include "base/process.hpp"
 #include "catalog/catalog.hpp"
 #include "catalog/new_plugin.hpp"
+#include "unit/installed.hpp"
 
 namespace kymo::catalog {
 namespace {
@@ -133,9 +134,9 @@ TEST_F(Package, HoldsTheOperatorsForPython) {
   const fs::path torch = KYMO_TORCH_FOLDER;
   if (torch.empty()) GTEST_SKIP() << "this build is without LibTorch";
   const fs::path python = torch / ".." / ".." / ".." / ".." / "bin" / "python";
-  if (!fs::exists(python)) GTEST_SKIP() << "there is no Python of this LibTorch";
+  KYMO_NEEDS_INSTALLED(fs::exists(python), "the Python that LibTorch came with");
   const fs::path built = fs::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "plugins" / "libkymo_ops.so";
-  if (!fs::exists(built)) GTEST_SKIP() << "the operators are not built yet";
+  ASSERT_TRUE(fs::exists(built)) << "build the target kymo_ops first";
   const fs::path moved = *top_ / "moved plugins";
   fs::create_directory(moved);
   fs::copy_file(built, moved / "libkymo_ops.so");

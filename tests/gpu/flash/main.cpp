@@ -16,6 +16,7 @@
 #include <exception>
 #include <string>
 
+#include "../machine.hpp"
 #include "runs.hpp"
 
 int main(int argc, char** argv) {
@@ -26,7 +27,9 @@ int main(int argc, char** argv) {
       throw WrongWord("the first word must be check or bench, not '" + what + "'");
     const Choice choice = read_words({argv + 2, argv + argc});
     int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::puts("no GPU"), 77;
+    if (!kymo::machine::has_gpu()) return std::puts("no GPU"), 77;
+    if (const cudaError_t failed = cudaGetDeviceCount(&devices); failed != cudaSuccess || devices == 0)
+      return std::fprintf(stderr, "flash_kernels: CUDA finds no GPU: %s\n", cudaGetErrorString(failed)), 1;
     return what == "bench" ? bench(choice) : check(choice);
   } catch (const WrongWord& error) {
     std::fprintf(stderr, "flash_kernels: %s\n", error.what());

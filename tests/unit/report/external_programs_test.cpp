@@ -15,6 +15,7 @@
 #include "sample_database.hpp"
 #include "sample_document.hpp"
 #include "sample_timeline.hpp"
+#include "unit/installed.hpp"
 
 namespace kymo::report {
 namespace {
@@ -62,19 +63,19 @@ void expect_compiles(const std::string& pdflatex, const Document& document) {
 
 TEST(Latex, Compiles) {
   const std::string pdflatex = find_program({"pdflatex"});
-  if (pdflatex.empty() || !has_latex_packages(pdflatex)) GTEST_SKIP() << "needs pdflatex with siunitx and pgfplots";
+  KYMO_NEEDS_INSTALLED(!pdflatex.empty() && has_latex_packages(pdflatex), "pdflatex with siunitx and pgfplots");
   expect_compiles(pdflatex, testing::sample_document());
 }
 
 TEST(Latex, CompilesWithHostileNames) {
   const std::string pdflatex = find_program({"pdflatex"});
-  if (pdflatex.empty() || !has_latex_packages(pdflatex)) GTEST_SKIP() << "needs pdflatex with siunitx and pgfplots";
+  KYMO_NEEDS_INSTALLED(!pdflatex.empty() && has_latex_packages(pdflatex), "pdflatex with siunitx and pgfplots");
   expect_compiles(pdflatex, testing::hostile_document());
 }
 
 TEST(Latex, CompilesTimelines) {
   const std::string pdflatex = find_program({"pdflatex"});
-  if (pdflatex.empty() || !has_latex_packages(pdflatex)) GTEST_SKIP() << "needs pdflatex with siunitx and pgfplots";
+  KYMO_NEEDS_INSTALLED(!pdflatex.empty() && has_latex_packages(pdflatex), "pdflatex with siunitx and pgfplots");
   Document document;
   Chart roof = testing::sample_chart(ChartKind::kLine);
   roof.roof = Roof{"peak of the device", 100};
@@ -113,12 +114,12 @@ void expect_typst_compiles(const Document& document) {
 }
 
 TEST(Typst, Compiles) {
-  if (!has_typst()) GTEST_SKIP() << "needs the Python package typst";
+  KYMO_NEEDS_INSTALLED(has_typst(), "the Python package typst");
   expect_typst_compiles(testing::sample_document());
 }
 
 TEST(Typst, CompilesWithHostileNames) {
-  if (!has_typst()) GTEST_SKIP() << "needs the Python package typst";
+  KYMO_NEEDS_INSTALLED(has_typst(), "the Python package typst");
   expect_typst_compiles(testing::hostile_document());
   expect_typst_compiles(testing::hostile_timelines());
 }
@@ -133,7 +134,7 @@ std::string with_single_blanks(const std::string& text) {
 }
 
 TEST(Typst, PrintsHostileNamesAsTheyAre) {
-  if (!has_typst()) GTEST_SKIP() << "needs the Python package typst";
+  KYMO_NEEDS_INSTALLED(has_typst(), "the Python package typst");
   std::string text = R"(#let plain(it) = {
   if it == [ ] { " " } else if it.has("children") { it.children.map(plain).join("") }
   else if it.has("text") { it.text } else { repr(it) }
@@ -177,19 +178,19 @@ void expect_opens(const std::string& browser, const Document& document) {
 
 TEST(Browser, OpensThePageWithoutNetworkOrErrors) {
   const std::string browser = find_program({"chromium", "chromium-browser", "google-chrome"});
-  if (browser.empty()) GTEST_SKIP() << "needs chromium";
+  KYMO_NEEDS_INSTALLED(!browser.empty(), "chromium");
   expect_opens(browser, testing::sample_document());
 }
 
 TEST(Browser, OpensHostileTimelines) {
   const std::string browser = find_program({"chromium", "chromium-browser", "google-chrome"});
-  if (browser.empty()) GTEST_SKIP() << "needs chromium";
+  KYMO_NEEDS_INSTALLED(!browser.empty(), "chromium");
   expect_opens(browser, testing::hostile_timelines());
 }
 
 TEST(Browser, OpensAPageOfHostileNames) {
   const std::string browser = find_program({"chromium", "chromium-browser", "google-chrome"});
-  if (browser.empty()) GTEST_SKIP() << "needs chromium";
+  KYMO_NEEDS_INSTALLED(!browser.empty(), "chromium");
   expect_opens(browser, testing::hostile_document());
 }
 
