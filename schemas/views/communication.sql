@@ -338,6 +338,7 @@ WITH observed AS (
     c.rank,
     c.pass,
     c.step,
+    c.sequence,
     c.start_ns,
     c.end_ns,
     max(c.end_ns) OVER (
@@ -368,7 +369,7 @@ stretch AS (
       o.*,
       sum(o.before_ns IS NULL OR o.start_ns > o.before_ns) OVER (
         PARTITION BY o.run_id, o.rank, o.pass, o.step
-        ORDER BY o.start_ns, o.end_ns
+        ORDER BY o.start_ns, o.sequence
       ) AS island
     FROM observed o
   )

@@ -2,3 +2,11 @@
 -- with: distributed
 -- Run 44: calls 0 and 1 overlap; call 2 begins in backward and ends in communication. Rank 1 has no phases.
 SELECT * FROM collective_cover ORDER BY run_id, rank, phase;
+-- Two calls that begin together, the longer one first: the time that both take counts once.
+UPDATE collective SET start_ns = 1100000, end_ns = 1400000 WHERE run_id = 44 AND rank = 0 AND sequence = 0;
+UPDATE collective SET start_ns = 1100000, end_ns = 1300000 WHERE run_id = 44 AND rank = 0 AND sequence = 1;
+SELECT
+  phase,
+  covered_ms
+FROM collective_cover WHERE run_id = 44 AND rank = 0
+ORDER BY phase;
