@@ -19,9 +19,9 @@
 #include <memory>
 #include <string_view>
 
-#include "collect/cuda/event_arena.hpp"
 #include "collect/cuda/launch_calls.hpp"
-#include "collect/cuda/launch_log.hpp"
+#include "collect/event_log/event_arena.hpp"
+#include "collect/event_log/launch_log.hpp"
 
 namespace {
 

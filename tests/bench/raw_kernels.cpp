@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "collect/cuda/activity_parser.hpp"
-#include "collect/cuda/event_arena.hpp"
+#include "collect/event_log/event_arena.hpp"
 #include "training_run.hpp"
 
 namespace kymo::bench {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "collect/cuda/clock_conversion.hpp"
+#include "collect/event_log/clock_conversion.hpp"
 #include "event/records.hpp"
 
 namespace kymo::collect {

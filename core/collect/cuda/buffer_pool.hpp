@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "collect/cuda/event_arena.hpp"
+#include "collect/event_log/event_arena.hpp"
 
 namespace kymo::collect {
 

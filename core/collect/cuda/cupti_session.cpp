@@ -16,13 +16,13 @@
 #include "collect/collector.hpp"
 #include "collect/cuda/activity_parser.hpp"
 #include "collect/cuda/buffer_pool.hpp"
-#include "collect/cuda/clock_conversion.hpp"
 #include "collect/cuda/cuda_error.hpp"
-#include "collect/cuda/event_arena.hpp"
 #include "collect/cuda/graph_nodes.hpp"
 #include "collect/cuda/launch_calls.hpp"
-#include "collect/cuda/launch_log.hpp"
 #include "collect/cuda/other_client.hpp"
+#include "collect/event_log/clock_conversion.hpp"
+#include "collect/event_log/event_arena.hpp"
+#include "collect/event_log/launch_log.hpp"
 
 namespace kymo::collect {
 namespace {

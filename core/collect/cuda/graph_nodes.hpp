@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collect/cuda/event_arena.hpp"
+#include "collect/event_log/event_arena.hpp"
 #include "event/trace.hpp"
 
 namespace kymo::collect {

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "collect/cuda/call_clock.hpp"
+#include "collect/event_log/call_clock.hpp"
+#include "collect/event_log/operator_rows.hpp"
 #include "collect/torch/autograd_position.hpp"
 #include "collect/torch/lasting_names.hpp"
-#include "collect/torch/operator_rows.hpp"
 #include "collect/torch/registered_names.hpp"
 #include "collect/torch/shapes.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "collect/torch/operator_rows.hpp"
+#include "collect/event_log/operator_rows.hpp"
 
 namespace kymo::collect {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collect/cuda/call_clock.hpp"
+#include "collect/event_log/call_clock.hpp"
 
 #include <fstream>
 #include <optional>

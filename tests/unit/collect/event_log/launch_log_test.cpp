@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collect/cuda/launch_log.hpp"
+#include "collect/event_log/launch_log.hpp"
 
 #include <gtest/gtest.h>
 

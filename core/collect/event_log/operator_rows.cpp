@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collect/torch/operator_rows.hpp"
+#include "collect/event_log/operator_rows.hpp"
 
 #include <algorithm>
 #include <cstring>

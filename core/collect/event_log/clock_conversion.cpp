@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collect/cuda/clock_conversion.hpp"
+#include "collect/event_log/clock_conversion.hpp"
 
 namespace kymo::collect {
 

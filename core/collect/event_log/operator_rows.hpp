@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collect/cuda/event_arena.hpp"
+#include "collect/event_log/event_arena.hpp"
 
 namespace kymo::collect {
 

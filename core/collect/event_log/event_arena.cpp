@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collect/cuda/event_arena.hpp"
+#include "collect/event_log/event_arena.hpp"
 
 #include <sys/mman.h>
 

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <vector>
 
-#include "collect/cuda/call_clock.hpp"
-#include "collect/cuda/event_arena.hpp"
+#include "collect/event_log/call_clock.hpp"
+#include "collect/event_log/event_arena.hpp"
 #include "collect/standpoint.hpp"
 #include "event/trace.hpp"
 

@@ -8,7 +8,7 @@
 #endif
 
 #include "base/clock.hpp"
-#include "collect/cuda/clock_conversion.hpp"
+#include "collect/event_log/clock_conversion.hpp"
 
 namespace kymo::collect {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collect/torch/operator_rows.hpp"
+#include "collect/event_log/operator_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "collect/cuda/call_clock.hpp"
+#include "collect/event_log/call_clock.hpp"
 
 namespace kymo::collect {
 namespace {
