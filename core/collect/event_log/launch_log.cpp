@@ -10,6 +10,9 @@ namespace {
 constexpr std::size_t kMostChunkBytes = std::size_t{256} << 10;
 constexpr std::size_t kLeastChunkBytes = std::size_t{4} << 10;
 constexpr std::size_t kChunkShare = 32;
+// In place of the kind of a launch that was taken back. It keeps its room: a launch that take() may be reading is never
+// written over.
+constexpr auto kRetracted = static_cast<event::LaunchKind>(0xff);
 
 std::uint64_t next_number() {
   static std::atomic<std::uint64_t> number{0};
@@ -87,7 +90,8 @@ void LaunchLog::append(std::uint32_t correlation_id, event::LaunchKind kind) noe
   }
   Chunk* chunk = part->current;
   std::uint32_t used = chunk ? chunk->used.load(std::memory_order_relaxed) : 0;
-  if (!chunk || used == chunk->capacity) {
+  // A straggler may store its count into a chunk that take() has released, whose capacity is 0 by then.
+  if (!chunk || used >= chunk->capacity) {
     chunk = new_chunk(*part);
     used = 0;
   }
@@ -111,8 +115,11 @@ void LaunchLog::close() noexcept {
 void LaunchLog::retract() noexcept {
   if (t_own.log != number_) return;
   auto& part = *static_cast<ThreadPart*>(t_own.part);
-  const bool stored = part.open == ThreadPart::Open::kStored && part.current->used.load(std::memory_order_relaxed) > 0;
-  if (stored) part.current->used.fetch_sub(1, std::memory_order_release);
+  if (part.open == ThreadPart::Open::kStored) {
+    // 0 for a straggler whose chunk take() has released.
+    const std::uint32_t used = part.current->used.load(std::memory_order_relaxed);
+    if (used > 0) std::atomic_ref(part.current->launches()[used - 1].kind).store(kRetracted, std::memory_order_relaxed);
+  }
   if (part.open == ThreadPart::Open::kLost) part.lost.fetch_sub(1, std::memory_order_relaxed);
   part.open = ThreadPart::Open::kNone;
 }
@@ -130,8 +137,9 @@ void LaunchLog::take(std::vector<event::Launch>& launches) {
   clock_.finish();
   for (const auto& part : parts_) {
     for (Chunk* chunk = part->first.load(std::memory_order_acquire); chunk;) {
-      take_chunk(*chunk, launches);
+      // Asked before what the chunk holds: a chunk that has a next one is full, so a straggler leaves no gap.
       Chunk* next = chunk->next.load(std::memory_order_acquire);
+      take_chunk(*chunk, launches);
       // A straggler finds zeros there, a full chunk that is: it does no harm.
       EventArena::release(reinterpret_cast<std::byte*>(chunk), chunk_bytes_);
       chunk = next;
@@ -143,8 +151,10 @@ void LaunchLog::take(std::vector<event::Launch>& launches) {
 void LaunchLog::take_chunk(Chunk& chunk, std::vector<event::Launch>& launches) const {
   const std::uint32_t used = chunk.used.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < used; ++i) {
-    event::Launch& launch = launches.emplace_back(chunk.launches()[i]);
-    launch.time_ns = clock_.host_ns(launch.time_ns) - run_start_ns_;
+    event::Launch& launch = chunk.launches()[i];
+    const event::LaunchKind kind = std::atomic_ref(launch.kind).load(std::memory_order_relaxed);
+    if (kind == kRetracted) continue;
+    launches.push_back({launch.correlation_id, kind, clock_.host_ns(launch.time_ns) - run_start_ns_, launch.place});
   }
 }
 
