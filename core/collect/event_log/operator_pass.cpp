@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/event_log/operator_pass.hpp"
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+#include <unordered_map>
+
+#include "base/text.hpp"
+
+namespace kymo::collect {
+namespace {
+
+/// Texts of rows by their numbers in the trace: each thread has kept its own.
+class TextNumbers {
+ public:
+  explicit TextNumbers(event::Texts& texts) : texts_(texts) {}
+  event::TextId of(const RowText* text) {
+    if (text == nullptr) return event::kNoText;
+    const auto [found, is_new] = numbers_.try_emplace(text, event::kNoText);
+    if (is_new) found->second = texts_.intern(text->view());
+    return found->second;
+  }
+
+ private:
+  event::Texts& texts_;
+  std::unordered_map<const RowText*, event::TextId> numbers_;
+};
+
+/// Without its times.
+event::Operator operator_of(const OperatorRow& row, std::uint32_t thread, TextNumbers& texts) {
+  event::Operator call;
+  call.parent = row.parent;
+  call.name = texts.of(row.name);
+  call.shapes = texts.of(row.shapes);
+  call.backward = row.backward != 0;
+  call.place = {row.step, row.phase, row.range, thread, {}, -1};
+  if (call.backward) call.place.node = {row.sequence, row.node_thread};
+  call.sequence = row.sequence;
+  return call;
+}
+
+/// Calls within the engine's work on a node work on that node.
+void pass_nodes_down(std::vector<event::Operator>& calls) {
+  for (event::Operator& call : calls)  // parents come first
+    if (!call.backward && call.parent >= 0) call.place.node = calls[static_cast<std::size_t>(call.parent)].place.node;
+}
+
+}  // namespace
+
+void OperatorPass::keep_rows(std::int64_t bytes, bool with_shapes) {
+  most_bytes_ = bytes;
+  keeps_shapes_ = with_shapes;
+  rows_.emplace(bytes);
+}
+
+void OperatorPass::warm() noexcept {
+  if (rows_) rows_->warm();
+}
+
+/// How many calls have a number. A call that has one is published within its callback, which may be under way on
+/// another thread: a moment's wait, after which each of them has a row. As many rows as numbers, asked in this order: a
+/// row of a call that begins meanwhile cannot stand in for one that is still to come.
+std::int64_t OperatorPass::await_rows() const {
+  constexpr auto kLongest = std::chrono::seconds(1);
+  const auto deadline = std::chrono::steady_clock::now() + kLongest;
+  for (;;) {
+    const std::int64_t published = rows_->published();
+    const std::int64_t count = next_.load();
+    if (published == count || std::chrono::steady_clock::now() >= deadline) return count;
+    std::this_thread::yield();
+  }
+}
+
+/// Returns how many calls have no row, because their thread has been kept from writing it.
+std::int64_t OperatorPass::move_rows(event::Trace& trace) {
+  const std::int64_t count = await_rows();
+  clock_.finish();
+  trace.operators.resize(static_cast<std::size_t>(count));
+  TextNumbers texts(trace.texts);
+  std::int64_t missing = count;
+  rows_->each([&](const OperatorRow& row, std::uint32_t thread) {
+    // It may have begun while the pass ended.
+    if (row.number >= count) return;
+    event::Operator& call = trace.operators[static_cast<std::size_t>(row.number)];
+    call = operator_of(row, thread, texts);
+    const std::int64_t end = row.end.load(std::memory_order_relaxed);
+    call.start_ns = clock_.host_ns(row.start) - run_start_ns_;
+    if (end != -1) call.end_ns = clock_.host_ns(end) - run_start_ns_;
+    --missing;
+  });
+  pass_nodes_down(trace.operators);
+  rows_->release();
+  return missing;
+}
+
+void OperatorPass::finish(event::PassRecord& record, const char* source) {
+  const std::int64_t missing = rows_ ? move_rows(record.trace) : 0;
+  if (missing > 0)
+    record.losses.push_back({source, missing, "operator calls that their threads had not noted when the pass ended"});
+  if (lost_ > 0)
+    record.losses.push_back({source, lost_, "operator calls beyond the bound of " + format_bytes(most_bytes_)});
+  if (failed_ > 0)
+    record.losses.push_back({source, failed_, "operator calls that could not be described, or for want of memory"});
+}
+
+void OperatorPasses::begin(std::unique_ptr<OperatorPass> pass) {
+  static_assert(std::is_trivially_destructible_v<OperatorPasses>);
+  if (current_.load() != nullptr) throw std::logic_error("operators are watched already");
+  pass->before_ = last_;
+  last_ = pass.release();
+  current_ = last_;
+}
+
+void ThreadCalls::begin(OperatorPass& pass) {
+  pass_ = nullptr;
+  open_.clear();
+  standing_ = &pass.standpoint_.standing();
+  if (pass.rows_) writer_.begin(*pass.rows_, standing_->number);
+  pass_ = &pass;
+}
+
+}  // namespace kymo::collect
