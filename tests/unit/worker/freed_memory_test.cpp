@@ -24,7 +24,15 @@ void use_a_block() {
   std::free(block);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// A sanitizer brings an allocator of its own, for which mallopt() and malloc_trim() do nothing.
+constexpr bool kAllocatorOfGlibc = false;
+#else
+constexpr bool kAllocatorOfGlibc = true;
+#endif
+
 TEST(FreedMemory, StaysWithTheProcessUntilItIsReturned) {
+  if (!kAllocatorOfGlibc) GTEST_SKIP() << "the allocator of a sanitizer cannot be told what to keep";
   ASSERT_TRUE(keep_freed_memory());
   const std::int64_t before = resident_bytes(getpid()).value();
   use_a_block();
@@ -40,6 +48,7 @@ void expect_users_choice(const char* variable, const char* value) {
 }
 
 TEST(FreedMemory, IsTheUsersToDecideAbout) {
+  if (!kAllocatorOfGlibc) GTEST_SKIP() << "the allocator of a sanitizer cannot be told what to keep";
   expect_users_choice("MALLOC_TRIM_THRESHOLD_", "131072");
   expect_users_choice("MALLOC_MMAP_THRESHOLD_", "131072");
   expect_users_choice("GLIBC_TUNABLES", "glibc.rtld.nns=2:glibc.malloc.trim_threshold=131072");
