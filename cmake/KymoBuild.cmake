@@ -25,12 +25,26 @@ endif()
 add_library(kymo_warnings INTERFACE)
 target_compile_options(kymo_warnings INTERFACE -Wall -Wextra -Wshadow -Werror $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 
-# kymo_room(NAME SOURCES ... LINKS ... PRIVATE_LINKS ...): a folder of the house as one static library.
+# kymo_compile_together(TARGET): the compiler reads up to eight sources as one (a unity build), because most of its time goes into
+# headers and templates that all of them use.
+function(kymo_compile_together name)
+  if(NOT KYMO_FAST_COMPILE)
+    return()
+  endif()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  # GCC takes the anonymous namespace of a source that another one includes for that of a header.
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endfunction()
+
+# kymo_room(NAME SOURCES ... ALONE ... LINKS ... PRIVATE_LINKS ...): a directory of core/ or host/ as one static library.
+# ALONE names the sources that are compiled by themselves, because names in their anonymous namespaces occur in others too.
 # Its headers are included by their path below core/ or host/; whoever does not link it cannot link its code.
 function(kymo_room name)
-  cmake_parse_arguments(room "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
-  add_library(${name} STATIC ${room_SOURCES})
+  cmake_parse_arguments(room "" "" "SOURCES;ALONE;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(${name} STATIC ${room_SOURCES} ${room_ALONE})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/host)
   target_link_libraries(${name} PUBLIC ${room_LINKS} PRIVATE kymo_warnings ${room_PRIVATE_LINKS})
   kymo_reuse_headers(${name} kymo_json_headers)
+  set_source_files_properties(${room_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  kymo_compile_together(${name})
 endfunction()

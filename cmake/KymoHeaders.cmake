@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Precompiled headers: what many sources include and what takes longest to parse. Each set is compiled once and reused by every
-# target with the same flags. Sources still include what they use: the sanitizer builds compile without precompiled headers.
+# target with the same flags. Sources still include what they use: docs/decisions/0013-what-is-compiled-together.md.
 
 # kymo_header_set(NAME HEADERS headers... LINKS libraries... [EXECUTABLE]): an object library that holds one precompiled header.
 # EXECUTABLE: for the sources of programs, whose code CMake compiles with -fPIE instead of -fPIC.
@@ -21,7 +21,9 @@ endfunction()
 
 # kymo_reuse_headers(TARGET SET): compiles the C++ sources of TARGET with the precompiled header of SET.
 function(kymo_reuse_headers target set)
-  target_precompile_headers(${target} REUSE_FROM ${set})
+  if(KYMO_FAST_COMPILE)
+    target_precompile_headers(${target} REUSE_FROM ${set})
+  endif()
 endfunction()
 
 set(kymo_standard_headers <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <mutex>

@@ -2,6 +2,9 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# Every test program of the label `unit`: CTest gives the cases of a program that was not built no label, and would skip them.
+add_custom_target(kymo_unit_tests)
+
 # kymo_test(NAME LABEL label [TORCH] SOURCES ... LINKS ...): one GoogleTest program whose cases CTest sees one by one.
 # TORCH: its sources include LibTorch.
 function(kymo_test name)
@@ -22,4 +25,7 @@ function(kymo_test name)
   # A busy machine takes longer to load LibTorch than the five seconds that are the default.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
     PROPERTIES LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
+  if("unit" IN_LIST test_LABEL)
+    add_dependencies(kymo_unit_tests ${name})
+  endif()
 endfunction()

@@ -9,6 +9,9 @@
 
 namespace kymo {
 
+/// A text that came through a C interface; a null pointer stands for an empty one.
+inline const char* or_empty(const char* text) { return text ? text : ""; }
+
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string trim(std::string_view text);

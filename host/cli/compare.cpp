@@ -22,7 +22,7 @@ namespace {
 
 using store::ResultsDatabase;
 
-struct Arguments {
+struct CompareArguments {
   std::string before, after;
   std::string phase = "step";
   double margin = 0.01;
@@ -93,7 +93,7 @@ SideRuns side_from(const std::string& side, const std::filesystem::path& file) {
   return runs_with(*database, ids);
 }
 
-int compare(const Arguments& arguments) {
+int compare(const CompareArguments& arguments) {
   if (arguments.before == arguments.after) throw UsageError("both sides are " + quote(arguments.before) + "; name two");
   const SideRuns before = side_from(arguments.before, arguments.database);
   const SideRuns after = side_from(arguments.after, arguments.database);
@@ -112,7 +112,7 @@ int compare(const Arguments& arguments) {
 }  // namespace
 
 void add_compare(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CompareArguments>();
   CLI::App* command = app.add_subcommand(
       "compare", "Says whether the same cases take longer on one side than on the other, by their runs");
   const char* const side = "a label of --db, the number of an invocation, or another database FILE.db";

@@ -68,7 +68,7 @@ int describe(const std::string& word, const catalog::Options& options, bool as_j
   return 0;
 }
 
-struct Arguments {
+struct DescribeArguments {
   std::string workload;
   catalog::Options plugins;
   bool json = false;
@@ -77,7 +77,7 @@ struct Arguments {
 }  // namespace
 
 void add_describe(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DescribeArguments>();
   CLI::App* command = app.add_subcommand("describe", "Shows a workload with its parameters, their defaults and bounds");
   command->add_option("workload", arguments->workload, "name, or FILE.so, or FILE.so:NAME")
       ->required()

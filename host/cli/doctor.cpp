@@ -14,12 +14,12 @@
 namespace kymo::cli {
 namespace {
 
-struct Arguments {
+struct DoctorArguments {
   std::filesystem::path database = "kymo.db";
   bool json = false;
 };
 
-int doctor(const Arguments& arguments) {
+int doctor(const DoctorArguments& arguments) {
   const std::vector<Finding> findings = examine(arguments.database);
   Json json = Json::array();
   TextTable table{{"subject", "state", "found"}, {}, {}};
@@ -48,7 +48,7 @@ int doctor(const Arguments& arguments) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DoctorArguments>();
   CLI::App* command =
       app.add_subcommand("doctor", "Tells what is missing or wrong on this machine, and what to do about it");
   command->add_flag("--json", arguments->json, "print JSON");

@@ -16,7 +16,7 @@ namespace {
 
 using exports::Written;
 
-struct Arguments {
+struct ExportArguments {
   exports::CsvRequest request;
   std::filesystem::path file;
   std::filesystem::path database = "kymo.db";
@@ -45,8 +45,8 @@ void add_number(CLI::App& command, const std::string& option, std::int64_t low, 
 }
 
 CLI::App* add_format(CLI::App& command, Session& session, const std::string& name, const std::string& what,
-                     const std::string& file_help, const std::shared_ptr<Arguments>& arguments,
-                     std::vector<Written> (*write)(const Arguments&)) {
+                     const std::string& file_help, const std::shared_ptr<ExportArguments>& arguments,
+                     std::vector<Written> (*write)(const ExportArguments&)) {
   CLI::App* format = command.add_subcommand(name, what);
   exports::Choice& choice = arguments->request.choice;
   add_number(*format, "--run", 1, choice.run,
@@ -66,10 +66,10 @@ void add_export(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("export", "Writes events or tables of a database in the formats of other tools");
   command->require_subcommand(1);
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExportArguments>();
   CLI::App* perfetto = add_format(
       *command, session, "perfetto", "Writes a trace for ui.perfetto.dev, chrome://tracing and Holistic Trace Analysis",
-      "file, - for standard output [trace-runN-rankN.json]", arguments, [](const Arguments& given) {
+      "file, - for standard output [trace-runN-rankN.json]", arguments, [](const ExportArguments& given) {
         return exports::export_perfetto(*open_results(given.database), given.request.choice, given.file);
       });
   perfetto
@@ -79,13 +79,13 @@ void add_export(CLI::App& app, Session& session) {
   perfetto->footer("Example: kymo export perfetto --run 3 --rank 0 -o step.json");
   CLI::App* memory = add_format(
       *command, session, "memory-viz", "Writes a memory snapshot for pytorch.org/memory_viz and torch.cuda._memory_viz",
-      "file, - for standard output [memory-runN-rankN.pickle]", arguments, [](const Arguments& given) {
+      "file, - for standard output [memory-runN-rankN.pickle]", arguments, [](const ExportArguments& given) {
         return exports::export_memory_viz(*open_results(given.database), given.request.choice, given.file);
       });
   memory->footer("Example: kymo export memory-viz --run 3 -o snapshot.pickle");
   CLI::App* csv = add_format(
       *command, session, "csv", "Writes a table, a view or what a query finds as CSV",
-      "file, - for standard output [-]", arguments, [](const Arguments& given) {
+      "file, - for standard output [-]", arguments, [](const ExportArguments& given) {
         return std::vector<Written>{exports::export_csv(*open_results(given.database), given.request, given.file)};
       });
   csv->add_option("--pass", arguments->request.choice.pass, "only rows of this pass")->type_name("PASS");

@@ -43,7 +43,7 @@ int list(const catalog::Options& options, bool as_json) {
   return 0;
 }
 
-struct Arguments {
+struct ListArguments {
   catalog::Options plugins;
   bool json = false;
 };
@@ -51,7 +51,7 @@ struct Arguments {
 }  // namespace
 
 void add_list(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ListArguments>();
   CLI::App* command = app.add_subcommand("list", "Lists the workloads of all plugins");
   command->add_flag("--json", arguments->json, "print everything known about them as JSON");
   add_plugin_options(*command, arguments->plugins);

@@ -17,12 +17,12 @@ namespace {
 using store::ResultsDatabase;
 using Path = std::filesystem::path;
 
-struct Arguments {
+struct MergeArguments {
   Path target;
   std::vector<Path> sources;
 };
 
-int merge(const Arguments& arguments) {
+int merge(const MergeArguments& arguments) {
   // Every source is opened before the target is made, so that a slip of the pen leaves nothing behind.
   for (const Path& source : arguments.sources) {
     if (is_missing(source))
@@ -46,7 +46,7 @@ int merge(const Arguments& arguments) {
 }  // namespace
 
 void add_merge(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<MergeArguments>();
   CLI::App* command =
       app.add_subcommand("merge", "Adds the runs of databases to another one; what is there already is left alone");
   command->add_option("target", arguments->target, "database to add to; made if missing")

@@ -11,12 +11,12 @@
 namespace kymo::cli {
 namespace {
 
-struct Arguments {
+struct NewArguments {
   std::string name;
   std::filesystem::path parent = ".";
 };
 
-int make_plugin(const Arguments& arguments) {
+int make_plugin(const NewArguments& arguments) {
   const std::filesystem::path folder = catalog::new_plugin(arguments.name, arguments.parent).lexically_normal();
   std::printf("%s\n", visible(folder.string()).c_str());
   std::fprintf(stderr, "next: kymo build %s, then kymo run ./%s.so\n",
@@ -27,7 +27,7 @@ int make_plugin(const Arguments& arguments) {
 }  // namespace
 
 void add_new(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<NewArguments>();
   CLI::App* command = app.add_subcommand("new", "Makes a folder with a workload to start from");
   command->add_option("name", arguments->name, "name of the workload")->required()->type_name("NAME");
   command->add_option("--in", arguments->parent, "folder to make it in")

@@ -15,7 +15,7 @@
 namespace kymo::cli {
 namespace {
 
-struct Arguments {
+struct ReportArguments {
   report::Request request;
   std::filesystem::path database = "kymo.db";
 };
@@ -26,7 +26,7 @@ std::vector<std::string> formats_from(const std::string& text) {
   return formats;
 }
 
-int make_report(const Arguments& arguments) {
+int make_report(const ReportArguments& arguments) {
   if (arguments.request.name.empty()) {
     for (const std::string& name : report::list_reports()) std::printf("%s\n", visible(name).c_str());
     return 0;
@@ -40,7 +40,7 @@ int make_report(const Arguments& arguments) {
 }  // namespace
 
 void add_report(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReportArguments>();
   report::Request& request = arguments->request;
   request.out_folder = "report";
   request.formats = {"markdown", "html"};

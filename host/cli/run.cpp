@@ -10,13 +10,13 @@
 namespace kymo::cli {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   CaseOptions cases;
   RunOptions options;
   std::optional<Peer> against;
 };
 
-int run(const Arguments& arguments, const std::string& command_line) {
+int run(const RunArguments& arguments, const std::string& command_line) {
   Order order = order_of(arguments.cases);
   order.against = arguments.against;
   Targets targets(arguments.options.plugins);
@@ -26,7 +26,7 @@ int run(const Arguments& arguments, const std::string& command_line) {
 }  // namespace
 
 void add_run(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Measures workloads and stores what they did");
   add_case_options(*command, arguments->cases, Axes::kAdmitted);
   command

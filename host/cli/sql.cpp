@@ -11,14 +11,14 @@
 namespace kymo::cli {
 namespace {
 
-struct Arguments {
+struct SqlArguments {
   std::string query;
   std::filesystem::path database = "kymo.db";
   bool json = false;
   bool csv = false;
 };
 
-int sql(const Arguments& arguments) {
+int sql(const SqlArguments& arguments) {
   const auto table = open_results(arguments.database)->query(arguments.query);
   const std::string text = arguments.json  ? rows_to_json(table)
                            : arguments.csv ? rows_to_csv(table)
@@ -30,7 +30,7 @@ int sql(const Arguments& arguments) {
 }  // namespace
 
 void add_sql(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SqlArguments>();
   CLI::App* command =
       app.add_subcommand("sql", "Prints what one SELECT finds in a database; nothing can be changed by it");
   command->add_option("query", arguments->query, "the statement")->required()->type_name("QUERY");

@@ -13,7 +13,7 @@
 namespace kymo::cli {
 namespace {
 
-struct Arguments {
+struct SuiteArguments {
   std::string suite, profile;
   RunOptions options;
   bool json = false;  // of `suite list`
@@ -33,7 +33,7 @@ int list_suites(bool as_json) {
   return 0;
 }
 
-int run_suite(const Arguments& arguments, const std::string& command_line) {
+int run_suite(const SuiteArguments& arguments, const std::string& command_line) {
   Order order{.specs = find_suite(arguments.suite, arguments.profile).cases, .missing = MissingDevice::kSkippedRun};
   Targets targets(arguments.options.plugins);
   return execute(order, targets, arguments.options, command_line);
@@ -42,7 +42,7 @@ int run_suite(const Arguments& arguments, const std::string& command_line) {
 }  // namespace
 
 void add_suite(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SuiteArguments>();
   CLI::App* command = app.add_subcommand("suite", "Measures the cases of a file");
   command->require_subcommand(1);
 

@@ -9,12 +9,12 @@
 namespace kymo::cli {
 namespace {
 
-struct Arguments {
+struct VerifyArguments {
   CaseOptions cases;
   RunOptions options;
 };
 
-int verify(const Arguments& arguments, const std::string& command_line) {
+int verify(const VerifyArguments& arguments, const std::string& command_line) {
   Order order = order_of(arguments.cases);
   for (CaseSpec& spec : order.specs) spec.method.passes = {measure::Pass::kVerify};
   Targets targets(arguments.options.plugins);
@@ -24,7 +24,7 @@ int verify(const Arguments& arguments, const std::string& command_line) {
 }  // namespace
 
 void add_verify(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<VerifyArguments>();
   arguments->options.show_checks = true;
   CLI::App* command =
       app.add_subcommand("verify", "Compares what workloads compute with their references, without timing them");

@@ -2,6 +2,7 @@
 #include "worker/services.hpp"
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "worker/run_context.hpp"
 
 namespace kymo::worker {
@@ -16,8 +17,6 @@ void guarded(kymo_context* context, Body&& body) noexcept {
     context->run->keep_exception();
   }
 }
-
-const char* or_empty(const char* text) { return text ? text : ""; }
 
 kymo_status parameter(kymo_context* context, const char* name, kymo_value* out) {
   return context->run->parameter(name, out);

@@ -11,8 +11,6 @@
 namespace kymo::worker {
 namespace {
 
-const char* or_empty(const char* text) { return text ? text : ""; }
-
 std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
 }
