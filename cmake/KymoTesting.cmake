@@ -22,6 +22,7 @@ function(kymo_test name)
   else()
     kymo_reuse_headers(${name} kymo_test_headers)
   endif()
+  kymo_compile_together(${name})
   # A busy machine takes longer to load LibTorch than the five seconds that are the default.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
     PROPERTIES LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")

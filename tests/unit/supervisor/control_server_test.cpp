@@ -15,22 +15,15 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "measure/clock_comparison.hpp"
+#include "unit/supervisor/link_peer.hpp"
 
 namespace kymo::supervisor {
 namespace {
 
-namespace asio = boost::asio;
 namespace protocol = measure::protocol;
-using asio::ip::tcp;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string framed(const std::string& body) {
-  std::string bytes;
-  for (std::size_t shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>(body.size() >> shift & 0xFF));
-  return bytes + body;
-}
 
 class ControlServerTest : public testing::Test {
  protected:

@@ -23,13 +23,13 @@ namespace {
 using event::Operator;
 using testing::HasSubstr;
 
-constexpr std::int64_t kRoomy = std::int64_t{4} << 20;
+constexpr std::int64_t kPassBytes = std::int64_t{4} << 20;
 
 // Passes last as long as the process, and so does what they point to.
 constinit OperatorPasses g_passes;
 Standpoint g_standpoint;
 
-std::unique_ptr<OperatorPass> pass_with_rows(std::int64_t bytes = kRoomy) {
+std::unique_ptr<OperatorPass> pass_with_rows(std::int64_t bytes = kPassBytes) {
   g_standpoint.this_thread = &tell_standing;
   auto pass = std::make_unique<OperatorPass>(g_standpoint, now_ns());
   pass->keep_rows(bytes, true);
@@ -110,7 +110,7 @@ TEST(OperatorPass, CallsWithinCallsFormAChain) {
 
 TEST(OperatorPass, ManyCallsCrossTheBoundariesOfChunksInOrder) {
   constexpr int kCalls = 30'000;
-  g_passes.begin(pass_with_rows(4 * kRoomy));
+  g_passes.begin(pass_with_rows(4 * kPassBytes));
   Caller caller;
   for (int i = 0; i < kCalls; ++i) caller.call(("number " + std::to_string(i % 3000)).c_str());
   const event::PassRecord record = end_pass();
@@ -129,7 +129,7 @@ TEST(OperatorPass, ManyCallsCrossTheBoundariesOfChunksInOrder) {
 
 TEST(OperatorPass, CallsOfThreadsThatEndedBeforeStayInTheRecord) {
   constexpr int kThreads = 40;
-  g_passes.begin(pass_with_rows(4 * kRoomy));
+  g_passes.begin(pass_with_rows(4 * kPassBytes));
   for (int i = 0; i < kThreads; ++i)
     std::thread([i] { Caller().call(("of thread " + std::to_string(i)).c_str()); }).join();
   const event::PassRecord record = end_pass();

@@ -15,7 +15,7 @@
 namespace kymo::collect {
 namespace {
 
-constexpr std::int64_t kRoomy = std::int64_t{64} << 20;
+constexpr std::int64_t kRowsBytes = std::int64_t{64} << 20;
 constexpr std::int64_t kOnePage = 4096;
 
 OperatorRow* put(RowWriter& writer, std::int64_t number, const std::string& name) {
@@ -31,7 +31,7 @@ OperatorRow* put(RowWriter& writer, std::int64_t number, const std::string& name
 TEST(OperatorRows, RowsOfManyChunksAndThreadsAreAllThere) {
   constexpr int kThreads = 3;
   constexpr std::int64_t kRows = 20'000;  // several chunks each
-  OperatorRows rows(kRoomy);
+  OperatorRows rows(kRowsBytes);
   std::vector<std::thread> threads;
   for (std::uint32_t thread = 0; thread < kThreads; ++thread)
     threads.emplace_back([&rows, thread] {
@@ -53,7 +53,7 @@ TEST(OperatorRows, RowsOfManyChunksAndThreadsAreAllThere) {
 }
 
 TEST(OperatorRows, ARowIsSeenOnceItIsPublished) {
-  OperatorRows rows(kRoomy);
+  OperatorRows rows(kRowsBytes);
   RowWriter writer;
   writer.begin(rows, 0);
   ASSERT_TRUE(writer.has_room());
@@ -64,7 +64,7 @@ TEST(OperatorRows, ARowIsSeenOnceItIsPublished) {
 }
 
 TEST(OperatorRows, TextsAreKeptOnceAndCompareByTheirCharacters) {
-  OperatorRows rows(kRoomy);
+  OperatorRows rows(kRowsBytes);
   RowWriter writer;
   writer.begin(rows, 0);
   const RowText* first = nullptr;
@@ -88,7 +88,7 @@ TEST(OperatorRows, TextsAreKeptOnceAndCompareByTheirCharacters) {
 
 TEST(OperatorRows, ManyTextsStayToldApart) {
   constexpr int kTexts = 5000;
-  OperatorRows rows(kRoomy);
+  OperatorRows rows(kRowsBytes);
   RowWriter writer;
   writer.begin(rows, 0);
   std::map<std::string, const RowText*> kept;
@@ -137,7 +137,7 @@ TEST(OperatorRows, WhoStillWritesAfterTheReleaseDoesNoHarm) {
   EXPECT_EQ(rows.published(), 0);
   open->end = 5;
   for (int i = 0; i < 1000; ++i) put(writer, i, "late " + std::to_string(i % 7));
-  OperatorRows next(kRoomy);
+  OperatorRows next(kRowsBytes);
   writer.begin(next, 0);
   ASSERT_NE(put(writer, 0, "open"), nullptr);
   EXPECT_EQ(next.published(), 1);
