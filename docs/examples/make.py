@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generate the example reports in all formats, each from the results database of its runs.
+"""Generate the example reports in all formats, each from its results database.
 
-For each example: if the database exists, write its report to OUT/NAME. Otherwise run the suite first if any machine
-can do so, or print which machine and which commands make the database. Without arguments: all examples."""
+For each example, write the report to OUT/NAME if its database exists. Otherwise run the suite first if the example
+runs on any machine, or print the required machine and the commands that create the database. Without arguments,
+process all examples."""
 
 import argparse
 import dataclasses
@@ -20,12 +21,12 @@ FORMATS = "markdown,html,latex,typst,csv"
 
 @dataclasses.dataclass
 class Example:
-    suite: str  # and the report of the same name
+    suite: str  # the report has the same name
     machine: str = ""  # empty: any machine, with or without a GPU
-    filters: tuple = ()  # one call of `kymo suite run` each; none: the whole suite
+    filters: tuple = ()  # one `kymo suite run` per filter; empty: the whole suite
 
     def runs(self, kymo, database):
-        """The commands that make the database."""
+        """Return the commands that create the database."""
         words = [kymo, "suite", "run", self.suite]
         return [[*words, *more, "--db", database] for more in ([["--filter", f] for f in self.filters] or [[]])]
 
@@ -49,50 +50,50 @@ def parse(words):
         "examples",
         nargs="*",
         metavar="NAME[=DATABASE]",
-        help=f"one of {', '.join(EXAMPLES)}; the database is OUT/NAME.db unless given",
+        help=f"one of {', '.join(EXAMPLES)}; DATABASE defaults to OUT/NAME.db",
     )
-    parser.add_argument("--out", default="out/examples", help="folder to write to [%(default)s]")
-    parser.add_argument("--kymo", help="the tool [build/bin/kymo, or else the one on PATH]")
+    parser.add_argument("--out", default="out/examples", help="output directory [%(default)s]")
+    parser.add_argument("--kymo", help="path of the kymo program [build/bin/kymo if it exists, otherwise kymo on PATH]")
     arguments = parser.parse_args(words)
     arguments.databases = {}
     for word in arguments.examples or EXAMPLES:
         name, given, database = word.partition("=")
         if name not in EXAMPLES:
-            parser.error(f"no example '{name}': one of {', '.join(EXAMPLES)}")
+            parser.error(f"unknown example '{name}'; choose from {', '.join(EXAMPLES)}")
         if name in arguments.databases:
-            parser.error(f"example '{name}' is named twice")
+            parser.error(f"example '{name}' is given more than once")
         if given and not os.path.isfile(database):
-            parser.error(f"{name}: no database '{database}'")
+            parser.error(f"{name}: database '{database}' not found")
         arguments.databases[name] = database
     built = ROOT / "build" / "bin" / "kymo"
     arguments.kymo = shutil.which(arguments.kymo or (built if built.exists() else "kymo"))
     if arguments.kymo is None:
-        parser.error("no kymo to run: build it with './dev build', or name it with --kymo")
+        parser.error("kymo not found; build it with './dev build' or pass its path with --kymo")
     return arguments
 
 
 def call(words):
-    """The exit code of a command; says so if it is not 0."""
+    """Run a command and return its exit code; print an error if it is not 0."""
     print(f"+ {shlex.join(words)}", flush=True)
     code = subprocess.run(words, check=False).returncode
     if code != 0:
-        print(f"make.py: '{shlex.join(words)}' ended with exit code {code}", file=sys.stderr, flush=True)
+        print(f"make.py: '{shlex.join(words)}' failed with exit code {code}", file=sys.stderr, flush=True)
     return code
 
 
 def make(name, given, arguments):
-    """True if nothing failed."""
+    """Generate the report of one example. Return True if no command failed."""
     example, out = EXAMPLES[name], os.path.join(arguments.out, name)
     database = given or f"{out}.db"
     ok = True
-    if not given and not example.machine:  # complete what an interrupted call may have left
+    if not given and not example.machine:  # complete the results of an interrupted invocation
         os.makedirs(arguments.out, exist_ok=True)
         codes = [call([*run, "--resume"]) for run in example.runs(arguments.kymo, database)]
         ok = not any(codes)
     if not os.path.isfile(database):
         if example.machine:
             runs = " && ".join(shlex.join(run) for run in example.runs("kymo", database))
-            print(f"{name}: no {database}; to make it, run on {example.machine}: {runs}")
+            print(f"{name}: {database} not found; to create it, run on {example.machine}: {runs}")
         return ok
     words = [arguments.kymo, "report", example.suite, "--db", database, "--out", out, "--format", FORMATS]
     return call(words) == 0 and ok

@@ -85,7 +85,7 @@ class ExamplesTest(KymoTest):
 
     def test_a_failed_suite_still_has_its_report(self):
         done = self.make("quick", kymo=self.stand_in(), code=1, SUITE_CODE="3")
-        self.assertIn("ended with exit code 3", done.stderr)
+        self.assertIn("failed with exit code 3", done.stderr)
         self.assertEqual([call.split()[0] for call in self.calls()], ["suite", "report"])
 
     def test_a_report_that_fails_is_an_error(self):
@@ -94,10 +94,10 @@ class ExamplesTest(KymoTest):
 
     def test_wrong_arguments(self):
         for words, says in (
-            (["nothing"], "no example 'nothing': one of quick, cs336-timing"),
-            (["cs336-timing=missing.db"], "no database 'missing.db'"),
-            (["quick", "quick"], "named twice"),
-            (["--kymo", "./missing"], "no kymo to run"),
+            (["nothing"], "unknown example 'nothing'; choose from quick, cs336-timing"),
+            (["cs336-timing=missing.db"], "database 'missing.db' not found"),
+            (["quick", "quick"], "given more than once"),
+            (["--kymo", "./missing"], "kymo not found"),
         ):
             done = self.make(*words, kymo="/bin/true", code=2)
             self.assertIn(says, done.stderr)
