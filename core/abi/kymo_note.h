@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ELF note of a plugin (section .note.kymo): read by the host without loading the file. */
+/* ELF note of a plugin (section .note.kymo). The host reads it without loading the library. */
 #ifndef KYMO_NOTE_H
 #define KYMO_NOTE_H
 
@@ -9,7 +9,8 @@
 #define KYMO_NOTE_TYPE 1
 #define KYMO_NOTE_MAGIC "KYMOPLG"
 
-/* The content of the ELF note. Text fields are zero-padded; empty means "does not use it". */
+/* Contents of the ELF note. Strings are zero-padded; an empty string means that the plugin does not use the
+ * component. */
 typedef struct kymo_note {
   char magic[8]; /* KYMO_NOTE_MAGIC */
   uint32_t size; /* sizeof(kymo_note) */
