@@ -10,31 +10,30 @@
 #include <string>
 #include <utility>
 
-/// What both backends need for a call: whether its tensors fit, how it is reported, and whether the communicator is
-/// still whole.
+/// Shared by both backends: tensor validation, reporting of calls, and the error state of a communicator.
 namespace kymo::comm {
 
 /// all_reduce, reduce_scatter, all_gather, broadcast, barrier.
 const char* to_string(Operation operation);
 
-/// The checks throw std::invalid_argument, in one line.
+/// These checks throw std::invalid_argument with a one-line message.
 void check_all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction, const at::Device& device);
 void check_reduce_scatter(const at::Tensor& output, const at::Tensor& input, Reduction reduction,
                           const at::Device& device, int rank, int size);
 void check_all_gather(const at::Tensor& output, const at::Tensor& input, const at::Device& device, int rank, int size);
 void check_broadcast(const at::Tensor& tensor, int root, const at::Device& device, int size);
 
-/// Counts the calls of a communicator and reports them.
+/// Counts and reports the calls of a communicator.
 class Reporter {
  public:
   Reporter(const Context& ctx, std::string name) : ctx_(ctx), name_(std::move(name)) {}
 
-  /// `bytes` is what this rank holds of the payload, the larger of input and output; `stream` as in kymo_collective.
+  /// `bytes` is the size of the larger of input and output on this rank; `stream` as in kymo_collective.
   Collective begin(Operation operation, std::uint64_t bytes, void* stream);
 
   const Context& context() const { return ctx_; }
   const std::string& name() const { return name_; }
-  /// "all_reduce 12 of communicator 'world' on rank 1", for the call that was begun last.
+  /// Describes the most recent call, for example "all_reduce 12 of communicator 'world' on rank 1".
   std::string last_call() const;
 
  private:
@@ -44,10 +43,10 @@ class Reporter {
   Operation last_ = Operation::Barrier;
 };
 
-/// Whether a communicator may still be used, and else why not. Any thread.
+/// Error state of a communicator. Any thread.
 class Health {
  public:
-  /// Only the first failure is kept.
+  /// Records the first failure; later ones are ignored.
   void fail(const std::string& why);
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   /// Throws std::runtime_error after a failure.
@@ -63,9 +62,9 @@ class Health {
   std::string why_;
 };
 
-/// The first line of a message of a library, which may go on with a stack.
+/// Returns the first line of a library's error message, which may be followed by a stack trace.
 std::string first_line(const std::string& text);
-/// "A=1 B=2" of the environment variables that begin with the prefix, in the order of their names; may be empty.
+/// Returns the environment variables that start with `prefix` as "A=1 B=2", sorted by name; may be empty.
 std::string environment_of(const std::string& prefix);
 
 }  // namespace kymo::comm

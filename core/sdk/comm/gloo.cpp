@@ -19,7 +19,7 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// The network that leads to rank 0, unless GLOO_SOCKET_IFNAME names another.
+/// Selects the network interface that routes to rank 0, unless GLOO_SOCKET_IFNAME selects another one.
 std::shared_ptr<::gloo::transport::Device> choose_device(const Meeting& meeting, std::string& chosen) {
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface && *interface) {
     chosen = std::string("interface ") + interface;
@@ -43,8 +43,8 @@ class GlooCommunicator final : public Communicator {
   }
   GlooCommunicator(const GlooCommunicator&) = delete;
   GlooCommunicator& operator=(const GlooCommunicator&) = delete;
-  /// Waits for the calls that are under way, but not after a failure or for a cancelled run. Gloo cannot be
-  /// interrupted: then its threads are left to run into their deadline.
+  /// Waits for in-flight calls, unless the communicator failed or the run is cancelled. Gloo calls cannot be
+  /// interrupted; in those cases Gloo's threads continue until their timeout.
   ~GlooCommunicator() override {
     if (!health_->failed()) return;
     bool any_open = false;
@@ -76,7 +76,7 @@ class GlooCommunicator final : public Communicator {
                                              Reduction reduction) override {
     check_reduce_scatter(output, input, reduction, at::kCPU, rank_, size_);
     return start(Operation::ReduceScatter, input.nbytes(), [&](GlooProgress& progress) {
-      // Gloo has no reduce_scatter, and its reductions write into what they are given.
+      // Gloo has no reduce_scatter, and its reductions overwrite their input.
       const at::Tensor scratch = at::empty_like(input).view({-1});
       fill(scratch, input.view({-1}), reduction);
       const at::Tensor mine = scratch.narrow(0, rank_ * output.numel(), output.numel());
@@ -116,11 +116,12 @@ class GlooCommunicator final : public Communicator {
   }
 
  private:
-  // Gloo begins each call by itself.
+  // Gloo starts each call separately.
   void begin_group() override {}
   void end_group() override {}
 
-  /// Puts the input, for an average its share, into `output`: as c10d's reducer does, first scaled and then summed.
+  /// Copies the input to `output`. For an average, scales it by 1 / size first, as c10d's Reducer does, and sums
+  /// afterwards.
   void fill(const at::Tensor& output, const at::Tensor& input, Reduction reduction) const {
     at::Tensor target = output;
     if (reduction == Reduction::kAverage)
@@ -156,7 +157,7 @@ class GlooCommunicator final : public Communicator {
   const std::shared_ptr<Health> health_ = std::make_shared<Health>();
   std::string network_;
   std::string description_;
-  std::deque<std::shared_ptr<GlooProgress>> calls_;  ///< in their order; those that ended first are dropped
+  std::deque<std::shared_ptr<GlooProgress>> calls_;  ///< in call order; completed calls are removed from the front
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
 };
 

@@ -15,26 +15,27 @@
 
 namespace kymo::comm {
 
-/// How far a call on Gloo is: shared by who called, who waits and the thread of Gloo that ends it.
+/// State of a Gloo call, shared by the calling thread, waiting threads and the Gloo thread that completes it.
 class GlooProgress {
  public:
-  /// `name` says which call it is, for errors.
+  /// `name` identifies the call in error messages.
   GlooProgress(Collective report, std::shared_ptr<Health> health, std::string name)
       : report_(std::move(report)), health_(std::move(health)), name_(std::move(name)) {}
 
-  /// Keeps what the call works on until it is done, and says what is left to do then (may be empty).
+  /// Keeps the call's tensors alive until it is done. `last` runs on completion and may be empty.
   void hold(std::vector<at::Tensor> tensors, std::function<void()> last);
-  /// Ends the call together with this future.
+  /// Completes the call when `future` completes.
   void follow(const std::shared_ptr<GlooProgress>& self, const c10::intrusive_ptr<c10::ivalue::Future>& future);
-  /// Ends the call.
+  /// Completes the call.
   void finish();
 
-  /// Throws std::runtime_error if the call failed, or the run is cancelled before it is done.
+  /// Blocks until the call is done. Throws std::runtime_error if the call failed or the run is cancelled.
   void wait(const Context& ctx);
   bool done();
-  /// As done(), but does not throw.
+  /// Same as done(), but does not throw.
   bool ended();
-  /// Reports the end now: the host may be gone when Gloo is done. False if the call had ended before.
+  /// Reports the end of the call immediately, because the host may be gone when Gloo completes it. Returns false if the
+  /// call was already done.
   bool abandon();
 
  private:

@@ -29,12 +29,11 @@ Addresses resolve(const Rendezvous& where, int type) {
   hints.ai_socktype = type;
   addrinfo* found = nullptr;
   if (const int code = getaddrinfo(where.host.c_str(), std::to_string(where.port).c_str(), &hints, &found); code != 0)
-    throw std::runtime_error("the address " + place(where) +
-                             ", where the ranks meet, is not known: " + gai_strerror(code));
+    throw std::runtime_error("cannot resolve the rendezvous address " + place(where) + ": " + gai_strerror(code));
   return {found, &freeaddrinfo};
 }
 
-/// A socket that is connected to an address, which is closed at the end; -1 if none could be reached.
+/// A socket that is connected to an address and closed on destruction; -1 if the connection failed.
 class Connected {
  public:
   Connected(const Rendezvous& where, int type) {
@@ -73,12 +72,12 @@ class Connected {
 
 std::string seconds(const Options& options) { return std::to_string(options.deadline.count()) + " s"; }
 
-/// LibTorch's own client would sleep for seconds and log between its attempts, and could not be cancelled.
+/// Polls until rank 0 listens. LibTorch's own client sleeps for seconds, logs between attempts and cannot be cancelled.
 void await_server(const Context& ctx, const Rendezvous& where, const Options& options, Clock::time_point end) {
   for (Pause pause; !Connected(where, SOCK_STREAM); pause.sleep(ctx, "rank 0"))
     if (Clock::now() > end)
-      throw std::runtime_error("rank 0 of " + std::to_string(ctx.world_size()) + " is missing: nothing answered at " +
-                               place(where) + " for " + seconds(options));
+      throw std::runtime_error("rank 0 of " + std::to_string(ctx.world_size()) + " is missing: no response from " +
+                               place(where) + " within " + seconds(options));
 }
 
 StorePointer open_store(const Context& ctx, const Rendezvous& where, const Options& options, Clock::time_point end) {
@@ -87,15 +86,16 @@ StorePointer open_store(const Context& ctx, const Rendezvous& where, const Optio
   c10d::TCPStoreOptions settings;
   settings.port = where.port;
   settings.isServer = is_server;
-  settings.waitWorkers = false;  // meet() waits, and names who is missing
-  settings.multiTenant = true;   // another plugin of this process may serve the same run
+  settings.waitWorkers = false;  // meet() waits and lists the missing ranks
+  settings.multiTenant = true;   // another plugin in this process may use the same rendezvous server
   settings.timeout = std::max(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()),
                               std::chrono::milliseconds(1000));
   return c10::make_intrusive<c10d::TCPStore>(where.host, settings);
 }
 
-/// One store for all communicators of a run. It is kept until this process meets elsewhere, and never closed at exit:
-/// the others may still need what rank 0 serves, and LibTorch may be gone by then.
+/// Returns the store that all communicators of a run share. It is kept until this process uses another rendezvous
+/// address and is never closed at exit: other ranks may still need the server on rank 0, and LibTorch may already be
+/// unloaded.
 StorePointer store_at(const Context& ctx, const Rendezvous& where, const Options& options, Clock::time_point end) {
   static std::mutex mutex;
   static auto* const kept = new std::pair<std::string, StorePointer>;
@@ -125,9 +125,9 @@ void await_ranks(const Context& ctx, c10d::Store& store, const std::string& name
   for (int rank = 0; rank < ctx.world_size(); ++rank) keys.push_back(here(rank));
   for (Pause pause; !store.check(keys); pause.sleep(ctx, "the other ranks"))
     if (Clock::now() > end)
-      throw std::runtime_error(list_missing(store, ctx.world_size()) + " missing of the " +
-                               std::to_string(ctx.world_size()) + " of communicator '" + name + "': did not come to " +
-                               place(ctx.rendezvous()) + " within " + seconds(options));
+      throw std::runtime_error(list_missing(store, ctx.world_size()) + " missing from the " +
+                               std::to_string(ctx.world_size()) + " ranks of communicator '" + name +
+                               "': no connection to " + place(ctx.rendezvous()) + " within " + seconds(options));
 }
 
 void check_agreement(const Context& ctx, c10d::Store& store, const std::string& mine) {
@@ -135,18 +135,18 @@ void check_agreement(const Context& ctx, c10d::Store& store, const std::string& 
     const std::vector<std::uint8_t> value = store.get(here(rank));
     const std::string theirs(value.begin(), value.end());
     if (theirs != mine)
-      throw std::invalid_argument("rank " + std::to_string(rank) + " wants " + theirs + " and rank " +
+      throw std::invalid_argument("rank " + std::to_string(rank) + " uses " + theirs + " and rank " +
                                   std::to_string(ctx.rank()) + " " + mine +
-                                  ": all ranks of a communicator need the same backend");
+                                  ": all ranks of a communicator must use the same backend");
   }
 }
 
 Meeting meet_others(const Context& ctx, Backend backend, const Options& options, Clock::time_point end) {
   const Rendezvous where = ctx.rendezvous();
   if (where.port == 0 || where.host.empty())
-    throw std::runtime_error("a run of " + std::to_string(ctx.world_size()) + " ranks has no address to meet at");
+    throw std::runtime_error("a run of " + std::to_string(ctx.world_size()) + " ranks has no rendezvous address");
   const StorePointer store = store_at(ctx, where, options, end);
-  // Counted by each rank for itself: the same on all, for they make their communicators in the same order.
+  // Each rank counts its own communicators. The counts agree, because all ranks create communicators in the same order.
   const std::string own = "kymo/" + options.name;
   const std::int64_t number = store->add(own + "/made by/" + std::to_string(ctx.rank()), 1);
   Meeting meeting{c10::make_intrusive<c10d::PrefixStore>(own + "/" + std::to_string(number), store), options.name, "",
@@ -155,7 +155,7 @@ Meeting meet_others(const Context& ctx, Backend backend, const Options& options,
   meeting.store->set(here(ctx.rank()), std::string(to_string(backend)));
   await_ranks(ctx, *meeting.store, meeting.name, options, end);
   check_agreement(ctx, *meeting.store, to_string(backend));
-  // A datagram socket sends nothing: it only asks the routing table which own address faces rank 0.
+  // Connecting a datagram socket sends no packet; it selects the local address that routes to rank 0.
   meeting.own_address = Connected(where, SOCK_DGRAM).own_address();
   return meeting;
 }
@@ -165,13 +165,13 @@ Meeting meet_others(const Context& ctx, Backend backend, const Options& options,
 bool part_together(const Meeting& meeting, int ranks, std::chrono::milliseconds patience) noexcept {
   constexpr const char *kCount = "parting", *kAnswer = "parting/answer", *kYes = "together", *kNo = "apart";
   try {
-    // Whoever is last says yes, whoever loses patience no, and the first to speak is heard.
+    // The last rank to arrive stores yes, a rank that times out stores no, and the first stored value wins.
     const auto answer = [&](const char* mine) { return meeting.store->compareSet(kAnswer, "", mine) == kYes; };
     const Clock::time_point end = Clock::now() + patience;
     if (meeting.store->add(kCount, 1) == ranks) return answer(kYes);
     for (; !meeting.store->check({kAnswer}); std::this_thread::sleep_for(std::chrono::milliseconds(1)))
       if (Clock::now() > end) return answer(kNo);
-    return answer(kNo);  // has been given
+    return answer(kNo);  // returns the stored answer
   } catch (const std::exception&) {
     return false;
   }
@@ -189,8 +189,8 @@ Meeting meet(const Context& ctx, Backend backend, const Options& options) {
   try {
     return meet_others(ctx, backend, options, end);
   } catch (const c10::Error& error) {
-    throw std::runtime_error("the ranks could not meet at " + place(ctx.rendezvous()) +
-                             ", which rank 0 serves: " + first_line(error.what_without_backtrace()));
+    throw std::runtime_error("rendezvous failed at " + place(ctx.rendezvous()) +
+                             " (served by rank 0): " + first_line(error.what_without_backtrace()));
   }
 }
 

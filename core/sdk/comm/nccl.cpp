@@ -32,7 +32,7 @@ ncclDataType_t nccl_type(const at::Tensor& tensor) {
       return ncclUint8;
     case at::kInt:
       return ncclInt32;
-    default:  // the checks of a call let no other through
+    default:  // check_tensor() rejects all other types
       return ncclInt64;
   }
 }
@@ -41,7 +41,7 @@ ncclRedOp_t nccl_reduction(Reduction reduction) { return reduction == Reduction:
 
 std::size_t count_of(const at::Tensor& tensor) { return static_cast<std::size_t>(tensor.numel()); }
 
-/// The communicator whose group is open on this thread: NCCL holds back what any communicator calls meanwhile.
+/// The communicator with an open group on this thread. NCCL defers the calls of all communicators until the group ends.
 thread_local const void* open_group = nullptr;
 
 class NcclWork final : public Work {
@@ -57,9 +57,9 @@ class NcclWork final : public Work {
     if (current != flight_->stream) {
       const OnDevice device(index);
       flight_->mark();
-      check_cuda(cudaStreamWaitEvent(current, flight_->done, 0), "a collective could not be waited for");
+      check_cuda(cudaStreamWaitEvent(current, flight_->done, 0), "cannot wait for a collective");
     }
-    // Memory that is freed from now on is used again by that stream alone, and so after the collective.
+    // Memory freed from now on can only be reused on this stream, which is ordered after the collective.
     if (current == flight_->caller) flight_->kept.clear();
   }
 
@@ -74,7 +74,7 @@ class NcclWork final : public Work {
   void check_launched() const {
     if (!flight_->launched) {
       session_->check();
-      throw std::logic_error("a collective of a group is waited for before the end of the group");
+      throw std::logic_error("cannot wait for a collective inside its group: end the group first");
     }
   }
 
@@ -90,24 +90,24 @@ class NcclCommunicator final : public Communicator {
         device_(at::kCUDA, static_cast<c10::DeviceIndex>(ctx.device_index())),
         session_(std::make_shared<NcclSession>(ctx, meeting, options)) {
     const OnDevice device(device_.index());
-    check_cuda(cudaEventCreateWithFlags(&ready_, cudaEventDisableTiming), "no event for a communicator");
+    check_cuda(cudaEventCreateWithFlags(&ready_, cudaEventDisableTiming), "cannot create an event for a communicator");
     if (!options.own_stream) return;
     int lowest = 0;
     int highest = 0;
-    check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "no stream for a communicator");
+    check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cannot create a stream for a communicator");
     check_cuda(cudaStreamCreateWithPriority(&own_stream_, cudaStreamNonBlocking, highest),
-               "no stream for a communicator");
+               "cannot create a stream for a communicator");
   }
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
-  /// Waits for what is under way; if that does not end soon, another rank has gone, and it is aborted.
+  /// Waits for in-flight calls. If they do not complete in time, another rank is gone and they are aborted.
   ~NcclCommunicator() override {
     constexpr std::chrono::seconds kPatience{10};
     const OnDevice device(device_.index());
     if (!session_->failed() && !drain_all(kPatience))
-      session_->fail("the communicator was closed with a collective under way");
-    drain(kPatience);  // an abort takes a moment to reach the device, and until then its tensors are written
+      session_->fail("the communicator was closed while a collective was in flight");
+    drain(kPatience);  // after an abort, kernels may write their tensors for a short time
     session_->close();
     cudaEventDestroy(ready_);
     if (own_stream_) cudaStreamDestroy(own_stream_);
@@ -164,7 +164,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   void barrier() override {
-    if (in_group_) throw std::logic_error("a barrier cannot be part of a group");
+    if (in_group_) throw std::logic_error("barriers are not allowed in a group");
     const OnDevice device(device_.index());
     if (!token_.defined()) token_ = at::zeros({1}, at::TensorOptions().dtype(at::kInt).device(device_));
     start({Operation::Barrier, 0}, token_, token_, [&](cudaStream_t stream) {
@@ -177,7 +177,7 @@ class NcclCommunicator final : public Communicator {
     session_->fail(call + " failed: " +
                    (reporter_.context().cancelled()
                         ? "the run was cancelled"
-                        : "not done after " + std::to_string(deadline_.count()) + " s, another rank is missing"));
+                        : "timed out after " + std::to_string(deadline_.count()) + " s: another rank is missing"));
     session_->check();
   }
 
@@ -190,7 +190,7 @@ class NcclCommunicator final : public Communicator {
   template <typename Queue>
   std::unique_ptr<Work> start(const Call& call, const at::Tensor& output, const at::Tensor& input, const Queue& queue) {
     if (open_group != (in_group_ ? this : nullptr))
-      throw std::logic_error("a group takes only calls of its own communicator and thread");
+      throw std::logic_error("calls inside a group must use the group's communicator and thread");
     session_->check();
     const OnDevice device(device_.index());
     const cudaStream_t caller = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
@@ -198,7 +198,7 @@ class NcclCommunicator final : public Communicator {
     const std::shared_ptr<Flight> flight = in_group_ && group_ ? group_ : flights_.take();
     if (!group_ || !in_group_) prepare(*flight, caller);
     Collective report = reporter_.begin(call.operation, call.bytes, queued_on(flight->stream));
-    if (own_stream_ || in_group_) {  // elsewhere it is queued where its memory would be used again
+    if (own_stream_ || in_group_) {  // on the current stream, stream order protects the memory
       flight->kept.push_back(output);
       if (!input.is_same(output)) flight->kept.push_back(input);
     }
@@ -216,7 +216,7 @@ class NcclCommunicator final : public Communicator {
 
   void accept(ncclResult_t result) {
     if (result != ncclSuccess)
-      session_->accept(result, reporter_.last_call());  // naming the call costs as much as a small one of them
+      session_->accept(result, reporter_.last_call());  // formatting the call name costs as much as a small call
   }
 
   void prepare(Flight& flight, cudaStream_t caller) const {
@@ -224,23 +224,23 @@ class NcclCommunicator final : public Communicator {
     flight.caller = caller;
   }
 
-  /// What is queued on `stream` from now on comes after what is queued on `caller` so far.
+  /// Orders work queued on `stream` from now on after the work already queued on `caller`.
   void order(cudaStream_t stream, cudaStream_t caller) const {
     if (stream == caller) return;
-    check_cuda(cudaEventRecord(ready_, caller), "a collective could not be put in order");
-    check_cuda(cudaStreamWaitEvent(stream, ready_, 0), "a collective could not be put in order");
+    check_cuda(cudaEventRecord(ready_, caller), "cannot order a collective after the current stream");
+    check_cuda(cudaStreamWaitEvent(stream, ready_, 0), "cannot order a collective after the current stream");
   }
 
   static void check_not_captured(cudaStream_t stream) {
-    if (!stream) return;  // CUDA does not capture the legacy stream
+    if (!stream) return;  // the legacy stream cannot be captured
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check_cuda(cudaStreamIsCapturing(stream, &status), "the current stream cannot be used");
+    check_cuda(cudaStreamIsCapturing(stream, &status), "cannot query the capture status of the current stream");
     if (status != cudaStreamCaptureStatusNone)
-      throw std::runtime_error("a collective of this communicator cannot be captured into a graph");
+      throw std::runtime_error("collectives of this communicator cannot be captured into a CUDA graph");
   }
 
-  /// On the current stream nothing has to be kept or waited for: memory that is freed is used again by that stream
-  /// alone, and so after the call. An event would cost as much as a fifth of a small message.
+  /// On the current stream, tensors need no extra reference and no event: freed memory is only reused on the same
+  /// stream, after the call. An event would cost up to a fifth of the time of a small message.
   void launch(const std::shared_ptr<Flight>& flight) {
     last_stream_ = flight->stream;
     if (!own_stream_) return flights_.pass(flight);
@@ -253,13 +253,14 @@ class NcclCommunicator final : public Communicator {
     }
   }
 
-  /// Waits until all calls are done; false if that takes longer, the run is cancelled, or NCCL or the device failed.
+  /// Waits until all calls are complete. Returns false if that takes longer than `patience`, the run is cancelled, or
+  /// NCCL or the device fails.
   bool drain(std::chrono::seconds patience) noexcept {
     const Clock::time_point start = Clock::now();
     try {
       for (flights_.reap(); !flights_.empty(); flights_.reap()) {
         const auto waited = Clock::now() - start;
-        if (waited < std::chrono::microseconds(200)) continue;  // most barriers end within this
+        if (waited < std::chrono::microseconds(200)) continue;  // most barriers finish within this time
         if (waited > patience || (!session_->failed() && reporter_.context().cancelled())) return false;
         if (!session_->failed()) session_->check();
         std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -279,8 +280,8 @@ class NcclCommunicator final : public Communicator {
     return drain(patience);
   }
 
-  // A group is launched as a whole at its end, so it waits for the caller's stream only then, and once: unless the
-  // caller changes streams.
+  // A group is launched at its end, so its stream waits for the caller's stream only once, at the end. If the caller
+  // changes streams inside the group, the stream waits for each of them.
   void join_group(const std::shared_ptr<Flight>& flight, cudaStream_t caller, Collective report) {
     if (group_ && group_caller_ != caller) order(flight->stream, group_caller_);
     group_ = flight;
@@ -289,9 +290,9 @@ class NcclCommunicator final : public Communicator {
   }
 
   void begin_group() override {
-    if (open_group) throw std::logic_error("groups do not nest");
+    if (open_group) throw std::logic_error("groups cannot be nested");
     session_->check();
-    session_->accept(ncclGroupStart(), "the begin of a group");
+    session_->accept(ncclGroupStart(), "ncclGroupStart");
     open_group = this;
     in_group_ = true;
     exceptions_before_ = std::uncaught_exceptions();
@@ -307,16 +308,16 @@ class NcclCommunicator final : public Communicator {
     if (std::uncaught_exceptions() > exceptions_before_ || session_->failed()) return abandon_group();
     const OnDevice device(device_.index());
     if (flight) order(flight->stream, group_caller_);
-    session_->accept(ncclGroupEnd(), "a group up to " + reporter_.last_call());
+    session_->accept(ncclGroupEnd(), "ncclGroupEnd after " + reporter_.last_call());
     if (!flight) return;
     launch(flight);
   }
 
-  /// Throws nothing: it may run while an exception leaves the group. The other ranks would wait for the calls that are
-  /// missing here.
+  /// Does not throw, because it may run during stack unwinding. The communicator is aborted, since the other ranks
+  /// would wait for the calls that this rank did not make.
   void abandon_group() noexcept {
     ncclGroupEnd();
-    session_->fail("a group of communicator '" + reporter_.name() + "' was left by an exception");
+    session_->fail("a group of communicator '" + reporter_.name() + "' was aborted by an exception");
   }
 
   Reporter reporter_;
@@ -325,10 +326,10 @@ class NcclCommunicator final : public Communicator {
   const std::shared_ptr<NcclSession> session_;
   Flights flights_;
   cudaEvent_t ready_ =
-      nullptr;  ///< recorded anew at each call: a stream waits for what it stood for when it was told to
+      nullptr;  ///< re-recorded for each call; a waiting stream uses the record at the time of cudaStreamWaitEvent
   cudaStream_t own_stream_ = nullptr;
-  std::optional<cudaStream_t> last_stream_;  ///< of the last call
-  at::Tensor token_;                         ///< what a barrier reduces
+  std::optional<cudaStream_t> last_stream_;  ///< stream of the last call
+  at::Tensor token_;                         ///< buffer that a barrier reduces
 
   bool in_group_ = false;
   int exceptions_before_ = 0;

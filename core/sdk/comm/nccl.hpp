@@ -8,7 +8,7 @@
 
 namespace kymo::comm {
 
-/// Initialises NCCL on the device of this rank. Throws std::runtime_error with NCCL's own words.
+/// Initializes NCCL on the device of this rank. Throws std::runtime_error with NCCL's error message.
 std::unique_ptr<Communicator> make_nccl(const Context& ctx, const Meeting& meeting, const Options& options);
 
 }  // namespace kymo::comm

@@ -7,7 +7,9 @@
 
 namespace kymo::comm {
 
-Flight::Flight() { check_cuda(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "no event for a collective"); }
+Flight::Flight() {
+  check_cuda(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "cannot create an event for a collective");
+}
 
 Flight::~Flight() {
   if (done) cudaEventDestroy(done);
@@ -15,7 +17,7 @@ Flight::~Flight() {
 
 void Flight::mark() {
   if (marked) return;
-  check_cuda(cudaEventRecord(done, stream), "a collective could not be followed");
+  check_cuda(cudaEventRecord(done, stream), "cannot record the event of a collective");
   marked = true;
 }
 
@@ -23,17 +25,17 @@ bool Flight::landed() {
   mark();
   const cudaError_t state = cudaEventQuery(done);
   if (state == cudaErrorNotReady) return false;
-  check_cuda(state, "the device failed during a collective");
+  check_cuda(state, "device error during a collective");
   return true;
 }
 
 std::shared_ptr<Flight> Flights::take() {
-  constexpr int kLooks = 4;  // enough where Work is dropped in the order of its calls
+  constexpr int kLooks = 4;  // enough if Work objects are dropped in call order
   for (int look = 0; look < kLooks && !landed_.empty(); ++look) {
     std::shared_ptr<Flight> flight = std::move(landed_.front());
     landed_.pop_front();
     if (flight.use_count() == 1) {
-      std::atomic_thread_fence(std::memory_order_acquire);  // after what another thread did before it dropped its Work
+      std::atomic_thread_fence(std::memory_order_acquire);  // synchronizes with the thread that dropped its Work
       flight->launched = flight->marked = false;
       return flight;
     }

@@ -10,47 +10,47 @@
 
 namespace kymo::comm {
 
-/// One call, or all calls of a group, from its launch until it is done on the device.
+/// An in-flight op: one call, or all calls of a group, from launch to completion on the device.
 struct Flight {
   Flight();
   Flight(const Flight&) = delete;
   Flight& operator=(const Flight&) = delete;
   ~Flight();
 
-  /// Records the event behind what the stream holds, unless it stands there. Throws std::runtime_error, as landed()
-  /// does, on an error of the device.
+  /// Records the completion event on the stream if it is not recorded yet. mark() and landed() throw std::runtime_error
+  /// on device errors.
   void mark();
-  /// True once the work before its event is done, which is recorded now if it was not.
+  /// Returns true if the work before the event is complete. Records the event first if necessary.
   bool landed();
 
   cudaEvent_t done = nullptr;
   bool launched = false;
-  bool marked = false;            ///< the event stands in the stream
-  cudaStream_t stream = nullptr;  ///< that the work was queued on
-  cudaStream_t caller = nullptr;  ///< the current stream when it was called
+  bool marked = false;            ///< the event is recorded on the stream
+  cudaStream_t stream = nullptr;  ///< stream that the work is queued on
+  cudaStream_t caller = nullptr;  ///< current stream at the time of the call
   std::vector<at::Tensor> kept;
 };
 
-/// Flights under way, and their events for later calls: making an event at each call would cost more than a small
-/// message.
+/// In-flight ops and a pool of completed ones. Events are reused, because creating one per call would cost more than a
+/// small message.
 class Flights {
  public:
-  /// One that nobody uses.
+  /// Returns an unused op.
   std::shared_ptr<Flight> take();
-  /// Records its event, and keeps it until it has landed.
+  /// Records the event of an op and keeps the op until it is complete.
   void launch(const std::shared_ptr<Flight>& flight);
-  /// Lets it go without an event.
+  /// Returns an op to the pool without recording an event.
   void pass(const std::shared_ptr<Flight>& flight);
-  /// One that lands after all that the stream holds.
+  /// Adds an op that completes when all work already queued on `stream` is complete.
   void follow(cudaStream_t stream);
-  /// Lets go of what the calls that are done worked on. Never waits.
+  /// Releases the tensors of completed ops. Never blocks.
   void reap();
-  /// Whether all have landed.
+  /// True if no op is in flight.
   bool empty() const { return under_way_.empty(); }
 
  private:
   std::deque<std::shared_ptr<Flight>> under_way_;
-  std::deque<std::shared_ptr<Flight>> landed_;  ///< a Work may still hold them
+  std::deque<std::shared_ptr<Flight>> landed_;  ///< a Work may still refer to them
 };
 
 }  // namespace kymo::comm

@@ -14,31 +14,33 @@ namespace {
 
 constexpr const char* kIdKey = "nccl id";
 
-/// Rank 0 makes the id by which the ranks find each other.
+/// Rank 0 creates the unique id and shares it through the store.
 ncclUniqueId share_id(const Context& ctx, const Meeting& meeting, Clock::time_point end) {
   ncclUniqueId id{};
   if (ctx.rank() == 0) {
     if (const ncclResult_t result = ncclGetUniqueId(&id); result != ncclSuccess)
-      throw std::runtime_error("NCCL could not start: " + words_of(result));
+      throw std::runtime_error("NCCL initialization failed: " + words_of(result));
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&id);
     meeting.store->set(kIdKey, std::vector<std::uint8_t>(bytes, bytes + sizeof id));
     return id;
   }
   for (Pause pause; !meeting.store->check({kIdKey}); pause.sleep(ctx, "NCCL on rank 0"))
     if (Clock::now() > end)
-      throw std::runtime_error("rank 0 did not start NCCL in time for communicator '" + meeting.name + "'");
+      throw std::runtime_error("timed out waiting for rank 0 to initialize NCCL for communicator '" + meeting.name +
+                               "'");
   const std::vector<std::uint8_t> bytes = meeting.store->get(kIdKey);
-  if (bytes.size() != sizeof id) throw std::runtime_error("rank 0 sent an id of another version of NCCL");
+  if (bytes.size() != sizeof id)
+    throw std::runtime_error("rank 0 uses another version of NCCL: its unique id has a different size");
   std::memcpy(&id, bytes.data(), sizeof id);
   return id;
 }
 
-/// Joining the other ranks, on a thread of its own.
+/// State of ncclCommInitRankConfig(), which runs on its own thread.
 struct Joining {
   std::mutex mutex;
   std::condition_variable changed;
   bool ended = false;
-  bool abandoned = false;  ///< nobody waits any more
+  bool abandoned = false;  ///< the constructor no longer waits
   ncclResult_t result = ncclSuccess;
   std::string words;
   ncclComm_t comm = nullptr;
@@ -78,10 +80,10 @@ void check_cuda(cudaError_t result, const char* what) {
   if (result != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(result));
 }
 
-// A non-blocking communicator would have a deadline by itself, but in NCCL 2.28 each of its calls launches from a new
-// thread: slow for small messages, and the kernel could not be attributed to the thread that called. So the
-// communicator is blocking, and only joining, which waits for other ranks, gets a thread that can be left behind when
-// the deadline passes.
+// A non-blocking communicator would provide timeouts, but with NCCL 2.28 each of its calls launches from a new thread,
+// which is slow for small messages and prevents attributing the kernel to the calling thread. The communicator is
+// therefore blocking, and only joining, which waits for other ranks, runs on a thread that can be abandoned when the
+// deadline passes.
 NcclSession::NcclSession(const Context& ctx, const Meeting& meeting, const Options& options)
     : ctx_(ctx), meeting_(meeting), deadline_(options.deadline) {
   const Clock::time_point end = Clock::now() + deadline_;
@@ -101,7 +103,7 @@ NcclSession::NcclSession(const Context& ctx, const Meeting& meeting, const Optio
     joining->abandoned = true;
     throw std::runtime_error(
         "NCCL could not connect the ranks of communicator '" + meeting.name +
-        "': " + (late ? "not done after " + std::to_string(deadline_.count()) + " s" : "the run was cancelled"));
+        "': " + (late ? "timed out after " + std::to_string(deadline_.count()) + " s" : "the run was cancelled"));
   }
   if (joining->result != ncclSuccess) {
     if (joining->comm) ncclCommAbort(joining->comm);
@@ -143,14 +145,14 @@ void NcclSession::fail(const std::string& why) noexcept {
   if (health_.failed()) return;
   try {
     health_.fail(why);
-  } catch (...) {  // no memory for the text: the communicator is aborted all the same
+  } catch (...) {  // out of memory for the message; abort the communicator anyway
   }
   if (comm_) ncclCommAbort(comm_);
   comm_ = nullptr;
 }
 
 void NcclSession::close() noexcept {
-  // ncclCommDestroy waits for the other ranks, and without end for one that failed or hangs.
+  // ncclCommDestroy waits for the other ranks, and would block forever if one of them failed or hangs.
   constexpr std::chrono::seconds kPatience{1};
   if (health_.failed() || !comm_) return;
   const bool together = part_together(meeting_, ctx_.world_size(), kPatience);

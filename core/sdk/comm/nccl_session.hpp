@@ -12,16 +12,16 @@
 
 namespace kymo::comm {
 
-/// What NCCL and the CUDA runtime say of a result, in one line.
+/// Formats the error messages of NCCL and the CUDA runtime for a result in one line.
 std::string words_of(ncclResult_t result);
-/// Throws std::runtime_error that begins with `what`.
+/// Throws std::runtime_error with a message that starts with `what`.
 void check_cuda(cudaError_t result, const char* what);
 
-/// Makes a device the current one. Where it is already this only looks; c10's guard asks the driver twice whether the
-/// device has a context, which is a part of a small message's time.
+/// Sets the current device. If it is already current, this is a single query; c10's guard queries the driver twice for
+/// a context, which takes a measurable part of a small message's time.
 class OnDevice {
  public:
-  /// What goes wrong here, the calls that follow say.
+  /// Errors are not reported here; the CUDA calls that follow report them.
   explicit OnDevice(int device) noexcept : device_(device), before_(device) {
     cudaGetDevice(&before_);
     if (before_ != device_) cudaSetDevice(device_);
@@ -37,11 +37,10 @@ class OnDevice {
   int before_;
 };
 
-/// NCCL's communicator and whether it may still be used. It is shared with Work, which may outlive the Communicator.
+/// An NCCL communicator and its error state. Shared with Work objects, which may outlive the Communicator.
 class NcclSession {
  public:
-  /// Waits for all ranks to join, and no longer than the deadline or until the run is cancelled. Throws
-  /// std::runtime_error.
+  /// Waits until all ranks have joined. Throws std::runtime_error when the deadline passes or the run is cancelled.
   NcclSession(const Context& ctx, const Meeting& meeting, const Options& options);
   NcclSession(const NcclSession&) = delete;
   NcclSession& operator=(const NcclSession&) = delete;
@@ -51,17 +50,18 @@ class NcclSession {
   const Context& context() const { return ctx_; }
   bool failed() const { return health_.failed(); }
 
-  /// Throws std::runtime_error after a failure, also one that NCCL met since.
+  /// Throws std::runtime_error if the communicator has failed, including asynchronous NCCL errors.
   void check();
-  /// Takes the result of a call of NCCL that `call` names. Throws std::runtime_error if it failed.
+  /// Checks the result of the NCCL call named `call`. Throws std::runtime_error if it failed.
   void accept(ncclResult_t result, const std::string& call);
-  /// Aborts what is under way on the device; from now on check() throws this.
+  /// Aborts in-flight operations. Subsequent calls of check() throw `why`.
   void fail(const std::string& why) noexcept;
-  /// After it check() throws. Where not all ranks come to it, what the others still wait for is aborted.
+  /// Closes the communicator; check() throws afterwards. If not all ranks close it, in-flight operations of the other
+  /// ranks are aborted.
   void close() noexcept;
 
  private:
-  /// The result of what a communicator does that was made non-blocking (NCCL_COMM_BLOCKING=0).
+  /// Waits for a communicator that is non-blocking because of NCCL_COMM_BLOCKING=0 and returns its result.
   ncclResult_t settle();
 
   const Context ctx_;

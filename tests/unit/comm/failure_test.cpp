@@ -43,7 +43,7 @@ TEST(Meeting, NamesTheRankThatIsMissing) {
     EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), 10);
     // Rank 0 ends first, and with it what the others ask.
     if (host.rank() == 0) {
-      EXPECT_THAT(why, HasSubstr("rank 1 is missing of the 3 of communicator 'world'"));
+      EXPECT_THAT(why, HasSubstr("rank 1 is missing from the 3 ranks of communicator 'world'"));
     }
   });
 }
@@ -73,7 +73,7 @@ TEST(Meeting, EndsWhenTheRunIsCancelled) {
 TEST(Meeting, RefusesWithoutAnAddress) {
   RankHost host(0, 2, 0);
   EXPECT_THAT(message_of([&] { make_communicator(host.context(), Backend::kGloo); }),
-              HasSubstr("no address to meet at"));
+              HasSubstr("no rendezvous address"));
 }
 
 TEST(Failure, AnotherRankThatDies) {
@@ -130,9 +130,9 @@ TEST(Refused, TensorsThatDoNotFit) {
     EXPECT_THAT(refused([&] { all->all_reduce(at::ones({3}, at::kInt), Reduction::kAverage); }), HasSubstr("average"));
     EXPECT_THAT(refused([&] { all->all_reduce(at::ones({24}), good, Reduction::kSum); }), HasSubstr("shape"));
     EXPECT_THAT(refused([&] { all->all_reduce(at::ones({4, 6}, at::kHalf), good, Reduction::kSum); }),
-                HasSubstr("one type"));
-    EXPECT_THAT(refused([&] { all->reduce_scatter(at::ones({5}), good, Reduction::kSum); }), HasSubstr("parts"));
-    EXPECT_THAT(refused([&] { all->all_gather(at::ones({5}), good); }), HasSubstr("parts"));
+                HasSubstr("same dtype"));
+    EXPECT_THAT(refused([&] { all->reduce_scatter(at::ones({5}), good, Reduction::kSum); }), HasSubstr("chunks"));
+    EXPECT_THAT(refused([&] { all->all_gather(at::ones({5}), good); }), HasSubstr("chunks"));
     const at::Tensor line = at::ones({8});
     EXPECT_THAT(refused([&] { all->all_reduce(line.narrow(0, 0, 5), line.narrow(0, 2, 5), Reduction::kSum); }),
                 HasSubstr("overlap"));

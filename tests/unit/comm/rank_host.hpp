@@ -47,7 +47,7 @@ class RankHost {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<ReportedCall> found;
     for (const ReportedCall& call : calls_)
-      if (call.communicator.find(" meeting") == std::string::npos) found.push_back(call);
+      if (call.communicator.find(" rendezvous") == std::string::npos) found.push_back(call);
     return found;
   }
 

@@ -141,7 +141,7 @@ TEST_F(Facade, EndsPhasesWhenAnExceptionPasses) {
 TEST_F(Facade, FailsWhenAPhaseIsRefused) {
   host_.refuse_phases = true;
   EXPECT_EQ(step([](kymo::Context& ctx) { auto phase = ctx.phase("unknown"); }), KYMO_FAILED);
-  EXPECT_THAT(host_.said, ElementsAre("phase unknown", HasSubstr("phase 'unknown' was refused")));
+  EXPECT_THAT(host_.said, ElementsAre("phase unknown", HasSubstr("phase 'unknown' was rejected")));
 }
 
 TEST_F(Facade, PassesReportsOn) {

@@ -15,10 +15,10 @@
 
 namespace kymo {
 
-/// Thrown by Context::skip; not a std::exception, so that a workload's own handlers let it pass.
+/// Thrown by Context::skip. It does not derive from std::exception, so that a workload's own handlers do not catch it.
 struct Skipped {};
 
-/// What a metric is about: the run, the current step, or the current phase.
+/// The scope that a metric applies to: the run, the current step, or the current phase.
 enum class Per : std::uint32_t { Run = KYMO_PER_RUN, Step = KYMO_PER_STEP, Phase = KYMO_PER_PHASE };
 
 enum class Level : std::uint32_t {
@@ -28,7 +28,7 @@ enum class Level : std::uint32_t {
   Error = KYMO_LOG_ERROR
 };
 
-/// What a memory block holds.
+/// Memory block category.
 enum class Block : std::uint32_t {
   Parameter = KYMO_PARAMETER,
   Gradient = KYMO_GRADIENT,
@@ -38,26 +38,28 @@ enum class Block : std::uint32_t {
   Input = KYMO_INPUT,
 };
 
-/// Where the ranks of a run meet; the port is 0 when there is one rank.
+/// Address of the rendezvous server for the ranks of a run. The port is 0 for a single rank.
 struct Rendezvous {
   std::string host;
   std::uint16_t port = 0;
 };
 
-/// The host as a workload sees it: its parameters, its place in the run, and where it reports to.
-/// Two pointers: a copy may be kept until the workload is destroyed, and used from any thread where a function says so.
+/// The host interface of a workload: parameters, rank, device, and reporting functions. It holds two pointers. Copies
+/// are valid until the workload is destroyed. Call a function only from the workload thread unless it is documented for
+/// any thread.
 class Context {
  public:
   Context(const kymo_host* host, kymo_context* context) : host_(host), context_(context) {}
 
-  /// The value of a declared parameter. Throw std::invalid_argument if there is none of that name and type. One thread.
+  /// Returns the value of a declared parameter. Throws std::invalid_argument if no parameter of that name and type
+  /// exists. Workload thread only.
   std::int64_t integer(const char* name) const { return value(name, KYMO_INT).integer; }
   double real(const char* name) const { return value(name, KYMO_REAL).real; }
   bool boolean(const char* name) const { return value(name, KYMO_BOOL).boolean != 0; }
-  /// Also for Choice.
+  /// Also returns the value of a Choice.
   std::string text(const char* name) const { return value(name, KYMO_TEXT).text; }
 
-  /// Any thread.
+  /// Placement of this process. Any thread.
   Device device() const { return static_cast<Device>(placement().device); }
   bool is_cuda() const { return placement().device == KYMO_CUDA; }
   int device_index() const { return placement().device_index; }
@@ -68,28 +70,30 @@ class Context {
     return {placement().rendezvous_host ? placement().rendezvous_host : "",
             static_cast<std::uint16_t>(placement().rendezvous_port)};
   }
-  /// The same on every rank.
+  /// Random seed of the run, identical on all ranks. Any thread.
   std::uint64_t seed() const { return host_->seed ? host_->seed(context_) : 0; }
 
-  /// Begins a phase of the step, which ends with the returned object; `stream` is the cudaStream_t its work is queued
-  /// on. In step(), one thread.
+  /// Begins a phase of the step. The phase ends when the returned object is destroyed. `stream` is the cudaStream_t
+  /// that its work is queued on. Only in step(), workload thread only.
   [[nodiscard]] Phase phase(const char* name, void* stream = nullptr) const { return {host_, context_, name, stream}; }
-  /// Begins a named region inside a phase, which ends with the returned object. Any thread.
+  /// Begins a named region inside a phase. The region ends when the returned object is destroyed. Any thread.
   [[nodiscard]] Scope scope(const char* name) const noexcept { return {host_, context_, name}; }
   [[nodiscard]] Scope scope(const std::string& name) const noexcept { return scope(name.c_str()); }
-  /// Reports a collective call of the only communicator from here to the end of the returned object: with a stream,
-  /// queued_on() that of its work, once it is queued, else once it is done. One thread, in the same order on all ranks.
+  /// Reports a call of the only communicator. The call lasts until the returned object is destroyed or ended: when the
+  /// work is queued if `stream` is given, otherwise when the work is complete. Pass queued_on() of the work's stream.
+  /// Workload thread only, in the same order on all ranks.
   [[nodiscard]] Collective collective(Operation operation, std::uint64_t bytes, void* stream = nullptr) const noexcept {
     return {host_, context_, operation, bytes, stream};
   }
-  /// The same for one of several communicators, or where the caller counts its calls. Any thread.
+  /// Reports a call of one of several communicators, or with a call index set by the caller. Any thread.
   [[nodiscard]] Collective collective(const CollectiveCall& call) const noexcept { return {host_, context_, call}; }
 
-  /// Declares what one step's phase does: floating-point operations and bytes moved; 0 is not declared. In prepare().
+  /// Declares the floating-point operations and the bytes of memory traffic of one phase, per step. 0 means not
+  /// declared. Only in prepare().
   void work(const char* phase, double flops, double bytes) const {
     if (host_->work) host_->work(context_, phase, flops, bytes);
   }
-  /// A figure of the workload's own. Any thread.
+  /// Records a workload-defined metric. Any thread.
   void metric(const char* name, double value, const char* unit = "", Per per = Per::Run) const {
     if (host_->metric_number) host_->metric_number(context_, static_cast<std::uint32_t>(per), name, value, unit);
   }
@@ -99,30 +103,30 @@ class Context {
   void metric(const char* name, const std::string& value, Per per = Per::Run) const {
     metric(name, value.c_str(), per);
   }
-  /// A named moment on the memory timeline. Any thread.
+  /// Marks the current time on the memory timeline. Any thread.
   void mark(const char* name) const {
     if (host_->mark) host_->mark(context_, name);
   }
-  /// Says what the block at `address` holds. Any thread.
+  /// Sets the category of the memory block at `address`. Any thread.
   void tag(const void* address, std::uint64_t bytes, Block what) const {
     if (host_->tag) host_->tag(context_, address, bytes, static_cast<std::uint32_t>(what));
   }
-  /// One line in the log of the run. Any thread.
+  /// Writes a line to the log of the run. Any thread.
   void log(Level level, const std::string& message) const {
     if (host_->log) host_->log(context_, static_cast<std::uint32_t>(level), message.c_str());
   }
   void log(const std::string& message) const { log(Level::Info, message); }
 
-  /// Ends the run as `skipped`: this case makes no sense here. One thread, outside the step's phases.
+  /// Ends the run as `skipped` because the case is not applicable. Workload thread only, outside of phases.
   [[noreturn]] void skip(const std::string& reason) const {
     if (host_->skip) host_->skip(context_, reason.c_str());
     throw Skipped{};
   }
-  /// True once the run is to end: return soon. Any thread.
+  /// Returns true if the run is being cancelled; the workload should then return promptly. Any thread.
   bool cancelled() const { return host_->cancelled && host_->cancelled(context_) != 0; }
 
-  /// One value of each rank, in rank order. Every rank must call it; not for timed code. Throws std::runtime_error if
-  /// the ranks cannot be reached.
+  /// Gathers one value from each rank, in rank order. Every rank must call it. Do not call it in timed code. Throws
+  /// std::runtime_error if another rank cannot be reached.
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   std::vector<T> all_gather(const T& mine) const {
@@ -130,7 +134,7 @@ class Context {
     gather_bytes(&mine, sizeof(T), all.data());
     return all;
   }
-  /// Equally long parts of all ranks, one after the other in rank order.
+  /// Concatenates the vectors of all ranks in rank order. All vectors must have the same length.
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   std::vector<T> all_gather(const std::vector<T>& mine) const {
@@ -139,7 +143,7 @@ class Context {
     return all;
   }
 
-  /// What crosses the boundary underneath, for glue such as LibTorch's.
+  /// The underlying C interface, for bindings such as those for LibTorch.
   const kymo_host* host() const { return host_; }
   kymo_context* handle() const { return context_; }
 

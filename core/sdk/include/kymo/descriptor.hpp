@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-/// What a workload is called, which parameters it takes and where it runs: the one source that `kymo list`, `--help`
-/// and validation read.
+/// Name, parameters, devices and ranks of a workload. `kymo list`, `--help` and parameter validation use this
+/// description.
 namespace kymo {
 
 enum class Framework { LibTorch };
 enum class Device { Cpu = KYMO_CPU, Cuda = KYMO_CUDA };
 
-/// A parameter as Descriptor stores it. Authors write Int, Real, Bool, Text or Choice.
+/// A parameter as stored by Descriptor. Workloads declare Int, Real, Bool, Text or Choice.
 struct Parameter {
   std::uint32_t type = KYMO_TEXT;
   std::string name;
@@ -35,11 +35,11 @@ struct Parameter {
 
 namespace detail {
 
-/// What all types of parameters share; each call returns the parameter itself, so that calls chain.
+/// Setters common to all parameter types. Each returns the parameter itself, so that calls can be chained.
 template <typename Self>
 class Typed {
  public:
-  /// The unit of the value, as in "elements" or "bytes": for people.
+  /// Sets the unit of the value for display, for example "elements" or "bytes".
   Self& unit(std::string text) {
     parameter_.unit = std::move(text);
     return self();
@@ -51,7 +51,7 @@ class Typed {
   Parameter parameter_;
 };
 
-/// A number with inclusive bounds and values worth sweeping over.
+/// A numeric parameter with inclusive bounds and suggested sweep values.
 template <typename Self, typename Number>
 class Numeric : public Typed<Self> {
  public:
@@ -73,7 +73,7 @@ class Numeric : public Typed<Self> {
   }
 };
 
-/// A text with values worth sweeping over.
+/// A string parameter with suggested sweep values.
 template <typename Self>
 class Textual : public Typed<Self> {
  public:
@@ -85,7 +85,7 @@ class Textual : public Typed<Self> {
 
 }  // namespace detail
 
-/// A whole number: kymo::Int{1024}.at_least(1).
+/// An integer parameter, for example kymo::Int{1024}.at_least(1).
 class Int : public detail::Numeric<Int, std::int64_t> {
  public:
   explicit Int(std::int64_t default_value) {
@@ -94,7 +94,7 @@ class Int : public detail::Numeric<Int, std::int64_t> {
   }
 };
 
-/// A real number: kymo::Real{0.5}.at_least(0).at_most(1).
+/// A floating-point parameter, for example kymo::Real{0.5}.at_least(0).at_most(1).
 class Real : public detail::Numeric<Real, double> {
  public:
   explicit Real(double default_value) {
@@ -119,7 +119,7 @@ class Text : public detail::Textual<Text> {
   }
 };
 
-/// One of a few words: kymo::Choice{"fp32", {"fp32", "bf16"}}.
+/// A parameter with a fixed set of values, for example kymo::Choice{"fp32", {"fp32", "bf16"}}.
 class Choice : public detail::Textual<Choice> {
  public:
   Choice(std::string default_value, std::vector<std::string> choices) {
@@ -129,13 +129,13 @@ class Choice : public detail::Textual<Choice> {
   }
 };
 
-/// What describe() of a workload returns. Names are [a-z][a-z0-9_]*; the host refuses others.
+/// Return type of a workload's describe(). Names must match [a-z][a-z0-9_]*; the host rejects other names.
 class Descriptor {
  public:
   Descriptor(std::string name, std::string documentation)
       : name_(std::move(name)), documentation_(std::move(documentation)) {}
 
-  /// Declares a parameter; `type` is an Int, Real, Bool, Text or Choice with its default.
+  /// Declares a parameter. `type` is an Int, Real, Bool, Text or Choice with its default value.
   template <typename Type>
   Descriptor& param(std::string name, const Type& type, std::string documentation) {
     Parameter parameter = type.parameter();
@@ -144,30 +144,30 @@ class Descriptor {
     parameters_.push_back(std::move(parameter));
     return *this;
   }
-  /// The named parts that tile a step, in order. What they leave out is reported as "other"; "step" and "other" are
-  /// reserved.
+  /// Declares the phases that partition a step, in execution order. Time outside these phases is reported as "other".
+  /// The names "step" and "other" are reserved.
   Descriptor& phases(std::vector<std::string> names) {
     phases_ = std::move(names);
     return *this;
   }
-  /// Where the workload runs. Without this call: on CPU, and on CUDA too if it uses LibTorch.
+  /// Sets the supported devices. The default is CPU, plus CUDA if the plugin uses LibTorch.
   Descriptor& devices(const std::vector<Device>& kinds) {
     devices_ = 0;
     for (Device kind : kinds) devices_ |= static_cast<std::uint32_t>(kind);
     return *this;
   }
-  /// How many ranks it takes; a maximum of 0 is no bound.
+  /// Sets the supported number of ranks. A maximum of 0 means no limit.
   Descriptor& ranks(std::uint32_t minimum, std::uint32_t maximum = 0) {
     min_ranks_ = minimum;
     max_ranks_ = maximum;
     return *this;
   }
-  /// States the framework. What the file was linked with is in its note, and the note decides.
+  /// Declares the framework. The framework recorded in the plugin's note takes precedence.
   Descriptor& uses(Framework framework) {
     framework_ = framework;
     return *this;
   }
-  /// States that step() only queues work on the device and never waits for it; modes hot and cold need this.
+  /// Declares that step() only queues work on the device and never waits for it. Required by timing modes hot and cold.
   Descriptor& asynchronous() {
     asynchronous_ = true;
     return *this;

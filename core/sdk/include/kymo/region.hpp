@@ -9,18 +9,19 @@
 #include <string>
 #include <utility>
 
-/// Named stretches of a step that begin where they are made and end where they go out of scope.
+/// RAII objects for named regions of a step. A region begins on construction and ends on destruction.
 namespace kymo {
 
-/// A part of a step that is timed on its own. Phases tile the step: they are declared in describe() and never nest.
+/// A separately timed part of a step. Phases partition the step, are declared in describe() and do not nest.
 class Phase {
  public:
-  /// Throws std::runtime_error if the host refuses the phase: undeclared, nested, or outside a step.
+  /// Throws std::runtime_error if the host rejects the phase: not declared, nested, or outside a step.
   Phase(const kymo_host* host, kymo_context* context, const char* name, void* stream) {
     if (!host->phase_begin) return;
     if (host->phase_begin(context, name, stream) != KYMO_OK) {
-      throw std::runtime_error("phase '" + std::string(name) +
-                               "' was refused: phases are declared in describe(), do not nest, and belong into step()");
+      throw std::runtime_error(
+          "phase '" + std::string(name) +
+          "' was rejected: declare phases in describe(), do not nest them, and begin them only in step()");
     }
     end_ = host->phase_end;
     context_ = context;
@@ -29,7 +30,7 @@ class Phase {
   Phase& operator=(const Phase&) = delete;
   ~Phase() { end(); }
 
-  /// Ends the phase before its variable goes out of scope.
+  /// Ends the phase before the object is destroyed.
   void end() noexcept {
     if (end_) end_(context_);
     end_ = nullptr;
@@ -40,8 +41,8 @@ class Phase {
   kymo_context* context_ = nullptr;
 };
 
-/// A named region inside a phase, on any thread; scopes nest. Costs one null check in passes that do not observe
-/// scopes.
+/// A named region inside a phase, on any thread. Scopes nest. In passes that do not record scopes, a scope costs one
+/// null check.
 class Scope {
  public:
   Scope(const kymo_host* host, kymo_context* context, const char* name) noexcept {
@@ -69,22 +70,25 @@ enum class Operation : std::uint32_t {
   Barrier = KYMO_BARRIER,
 };
 
-/// What to report as the stream of a call that is queued on `stream`, a cudaStream_t. The default stream's handle is
-/// nullptr, which in a report says that the call runs on the host; CUDA's other name for it, cudaStreamLegacy, stands
-/// for it there.
+/// Returns the value to report as the stream of a call that is queued on `stream`, a cudaStream_t. In a report nullptr
+/// means that the call runs on the host, so the default stream, whose handle is nullptr, is reported as
+/// cudaStreamLegacy.
 inline void* queued_on(void* stream) noexcept { return stream ? stream : reinterpret_cast<void*>(std::uintptr_t{1}); }
 
-/// One call of a collective as this rank makes it.
+/// A collective call on this rank.
 struct CollectiveCall {
   Operation operation = Operation::AllReduce;
-  std::uint64_t bytes = 0;             ///< payload of this rank
-  void* stream = nullptr;              ///< queued_on() the work's stream; nullptr where it runs from begin to end
-  const char* communicator = nullptr;  ///< its name, the same on all its ranks; nullptr for the only one
-  std::uint64_t sequence = 0;          ///< counts the calls of the communicator from 0, the same on all its ranks
+  std::uint64_t bytes = 0;  ///< payload size on this rank
+  void* stream =
+      nullptr;  ///< queued_on() of the stream that the work is queued on; nullptr if the work runs on the host
+  const char* communicator =
+      nullptr;                 ///< communicator name, identical on all of its ranks; nullptr if there is only one
+  std::uint64_t sequence = 0;  ///< index of this call in its communicator, from 0, identical on all ranks
 };
 
-/// A collective call from where it is made to where its work is queued (with a stream) or done (without). It may be
-/// moved to the object that waits for the work, and be ended on another thread; one that ends nothing costs nothing.
+/// Reports a collective call from construction until its work is queued (with a stream) or complete (without one). The
+/// object can be moved to the code that waits for the work and ended on another thread. A default-constructed object
+/// reports nothing.
 class Collective {
  public:
   Collective() = default;
@@ -93,8 +97,8 @@ class Collective {
           {sizeof(kymo_collective), static_cast<std::uint32_t>(call.operation), call.bytes, call.stream,
            call.communicator, call.sequence});
   }
-  /// Of the only communicator, whose calls the host counts: all ranks make the same calls in the same order, from one
-  /// thread.
+  /// For the only communicator. The host counts its calls, so all ranks must make the same calls in the same order,
+  /// from one thread.
   Collective(const kymo_host* host, kymo_context* context, Operation operation, std::uint64_t bytes,
              void* stream) noexcept {
     begin(host, context,
@@ -102,7 +106,7 @@ class Collective {
   }
   Collective(Collective&& other) noexcept
       : end_(std::exchange(other.end_, nullptr)), context_(other.context_), handle_(other.handle_) {}
-  /// Ends the call that this object held.
+  /// Ends the call that this object currently holds.
   Collective& operator=(Collective&& other) noexcept {
     if (this == &other) return *this;
     end();

@@ -13,7 +13,7 @@
 
 namespace kymo {
 
-/// How far a result lies from its reference, elementwise maxima.
+/// Maximum elementwise absolute and relative error of a result with respect to its reference.
 struct Deviation {
   double max_abs = 0;
   double max_rel = 0;
@@ -21,20 +21,20 @@ struct Deviation {
 
 enum class Outcome { Passed = KYMO_CHECK_PASSED, Failed = KYMO_CHECK_FAILED, Unavailable = KYMO_CHECK_UNAVAILABLE };
 
-/// One comparison with a reference.
+/// Result of one comparison with a reference.
 struct Check {
   std::string name;
-  std::string reference;  ///< what it was compared with
+  std::string reference;  ///< name of the reference
   Outcome outcome = Outcome::Failed;
   std::string detail;  ///< may be empty
   Deviation deviation;
   double tolerance = 0;
 };
 
-/// What verify() returns: one check or several, or the reason why there is none.
+/// Return type of verify(): one or more checks, or the reason why verification is unavailable.
 class Verification {
  public:
-  /// There is no reference here, or it does not fit: the run counts as not verified.
+  /// Reports that no applicable reference exists. The run is recorded as not verified.
   static Verification unavailable(std::string reason) {
     return Verification{}.check({"reference", "", Outcome::Unavailable, std::move(reason), {}, 0});
   }
@@ -44,21 +44,21 @@ class Verification {
     return *this;
   }
 
-  /// A yes or no; `detail` says what was found.
+  /// Adds a boolean check; `detail` describes the observed result.
   Verification& that(bool holds, std::string name, std::string reference, std::string detail = "") {
     return check(
         {std::move(name), std::move(reference), holds ? Outcome::Passed : Outcome::Failed, std::move(detail), {}, 0});
   }
 
-  /// Passes if the absolute or the relative deviation is within the tolerance; never if both are NaN.
+  /// Adds a check that passes if the absolute or the relative error is within `tolerance`. It fails if both are NaN.
   Verification& within(std::string name, std::string reference, Deviation deviation, double tolerance) {
     const bool near = deviation.max_abs <= tolerance || deviation.max_rel <= tolerance;
     return check(
         {std::move(name), std::move(reference), near ? Outcome::Passed : Outcome::Failed, "", deviation, tolerance});
   }
 
-  /// Passes if |actual - expected| <= tolerance * max(1, |expected|) for every element; NaN passes only where NaN is
-  /// expected.
+  /// Adds a check that passes if |actual - expected| <= tolerance * max(1, |expected|) for every element. A NaN element
+  /// passes only if the expected element is NaN.
   template <typename A, typename E>
   Verification& compare(std::string name, std::string reference, const A& actual, const E& expected, double tolerance) {
     Check made{std::move(name), std::move(reference), Outcome::Failed, "", {}, tolerance};
@@ -76,7 +76,7 @@ class Verification {
   const std::vector<Check>& checks() const { return checks_; }
 
  private:
-  /// Fills in the deviation and returns how many elements are out of tolerance.
+  /// Computes the maximum errors and returns the number of elements that exceed the tolerance.
   template <typename A, typename E>
   static std::size_t measure(const A& actual, const E& expected, Check& made) {
     std::size_t wrong = 0;

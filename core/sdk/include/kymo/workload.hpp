@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything that a workload without LibTorch glue includes.
+/// Includes everything that a workload without LibTorch needs.
 #include "context.hpp"
 #include "descriptor.hpp"
 #include "detail/export.hpp"
 #include "verification.hpp"
 #include "workload_class.hpp"
 
-/// Makes a plugin of this file: lists its workload classes once, outside any namespace.
+/// Exports the listed workload classes as a plugin. Use it once per plugin, outside any namespace.
 #define KYMO_EXPORT_WORKLOADS(...)                                                                                 \
   namespace {                                                                                                      \
   [[gnu::used, gnu::section(".note.kymo"), gnu::aligned(4)]] const ::kymo::detail::Note kymo_note_of_this_plugin = \

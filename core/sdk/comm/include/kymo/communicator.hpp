@@ -12,53 +12,54 @@
 #include <string_view>
 #include <vector>
 
-#ifdef KYMO_COMM_TORCH  // set for plugins outside of kymo's own tree
+#ifdef KYMO_COMM_TORCH  // defined for plugins built outside of kymo's source tree
 static_assert(std::string_view(TORCH_VERSION).substr(0, sizeof KYMO_COMM_TORCH) == KYMO_COMM_TORCH ".",
-              "kymo::comm was built with LibTorch " KYMO_COMM_TORCH ", and this plugin is built with " TORCH_VERSION);
+              "kymo::comm was built with LibTorch " KYMO_COMM_TORCH ", but this plugin is built with " TORCH_VERSION);
 #endif
 
 /// Collectives between the ranks of a run, over NCCL or Gloo. Each call is reported to the host.
 namespace kymo::comm {
 
 enum class Backend { kGloo, kNccl };
-/// gloo, nccl.
+/// Backend name: gloo or nccl.
 const char* to_string(Backend backend);
-/// auto, gloo, nccl: choices for a parameter.
+/// Choices for a backend parameter: auto, gloo, nccl.
 std::vector<std::string> backend_names();
-/// auto is NCCL where the workload runs on a GPU, else Gloo. Throws std::invalid_argument for another name, and for
-/// nccl without a GPU.
+/// Parses a backend name; auto selects NCCL on a GPU and Gloo otherwise. Throws std::invalid_argument for an unknown
+/// name, and for nccl without a GPU.
 Backend backend_of(const std::string& name, const Context& ctx);
 
 enum class Reduction { kSum, kAverage };
 
-/// A collective that was begun. Dropping it without waiting is allowed; its tensors stay alive until it is done.
+/// Handle of an asynchronous collective. It may be destroyed without waiting; the tensors stay alive until the call is
+/// done.
 class Work {
  public:
   virtual ~Work() = default;
-  /// NCCL: what is queued on the current stream from now on comes after it; the caller does not wait. Gloo: waits until
-  /// it is done. Throws std::runtime_error if it failed.
+  /// NCCL: makes the current stream wait for the collective, without blocking the calling thread. Gloo: blocks until
+  /// the collective is done. Throws std::runtime_error if it failed.
   virtual void wait() = 0;
-  /// True once it is done, on the device too. Never waits; throws as wait() does.
+  /// Returns true if the collective is complete, including its work on the device. Never blocks; throws like wait().
   virtual bool done() = 0;
 };
 
 struct Options {
-  std::string name = "world";          ///< tells communicators of one process apart; the same on all ranks
-  std::chrono::seconds deadline{120};  ///< for the ranks to meet, with Gloo for every call, with NCCL for a barrier
-  /// NCCL: calls are queued on a stream of its own, beside what runs on the current one. false queues them on the
-  /// current stream itself, which costs less for a small message; nothing then overlaps.
+  std::string name = "world";          ///< distinguishes communicators of a process; identical on all ranks
+  std::chrono::seconds deadline{120};  ///< timeout of the rendezvous, of every Gloo call, and of NCCL barriers
+  /// NCCL: queue calls on a separate stream, so that they overlap with work on the current stream. If false, calls are
+  /// queued on the current stream, which costs less for small messages but allows no overlap.
   bool own_stream = true;
-  /// NCCL: the most thread blocks a call may take, each of which keeps a multiprocessor from computing; 0 leaves it to
-  /// NCCL. With fewer a call takes longer and disturbs less what it overlaps with.
+  /// NCCL: maximum number of thread blocks per call (ncclConfig_t::maxCTAs); 0 uses NCCL's default. Each block occupies
+  /// a multiprocessor. With fewer blocks a call takes longer but interferes less with concurrent kernels.
   int max_blocks = 0;
 };
 
-/// The ranks of a run as a group that communicates. Every rank makes the same calls in the same order. Tensors are
-/// contiguous and dense, of one type, and on the backend's device; anything else throws std::invalid_argument before
-/// anything is sent. Calls may come from any thread, one at a time, and return as soon as the work is queued (NCCL, on
-/// a stream of its own that first waits for the current one) or handed to Gloo's threads. Gloo runs two calls at a
-/// time, so one that needs another's result must wait for it. Calls are reported with the bytes of the larger of input
-/// and output, 0 for a barrier. After a failure every further call throws std::runtime_error.
+/// A communicator over all ranks of a run. Every rank must make the same calls in the same order. Tensors must be
+/// dense, contiguous, of the same dtype, and on the backend's device; otherwise a call throws std::invalid_argument
+/// before any data is sent. Calls may come from any thread, but only one at a time. They return when the work is queued
+/// (NCCL, by default on a separate stream that first waits for the current one) or handed to Gloo's threads. Gloo runs
+/// two calls concurrently, so a call that needs the result of another must wait for it. The reported size of a call is
+/// the larger of input and output, and 0 for a barrier. After a failure every further call throws std::runtime_error.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -67,23 +68,24 @@ class Communicator {
   virtual int size() const = 0;
   virtual Backend backend() const = 0;
 
-  /// In place: every rank ends with the same bits.
+  /// In-place all-reduce. The result is bitwise identical on all ranks.
   virtual std::unique_ptr<Work> all_reduce(const at::Tensor& tensor, Reduction reduction) = 0;
-  /// `output` gets the reduced input and has its shape; may be the same tensor.
+  /// Reduces `input` of all ranks into `output`, which has the same shape and may be the same tensor.
   virtual std::unique_ptr<Work> all_reduce(const at::Tensor& output, const at::Tensor& input, Reduction reduction) = 0;
-  /// `input` holds size() parts of output's numel, one after the other; part i is reduced to rank i. output may be this
-  /// rank's part of input.
+  /// `input` consists of size() chunks of output.numel() elements; chunk i is reduced to rank i. `output` may be this
+  /// rank's chunk of `input`.
   virtual std::unique_ptr<Work> reduce_scatter(const at::Tensor& output, const at::Tensor& input,
                                                Reduction reduction) = 0;
-  /// The reverse: part i of `output` becomes rank i's input, which may be this rank's part of output.
+  /// The inverse of reduce_scatter: chunk i of `output` receives the input of rank i. `input` may be this rank's chunk
+  /// of `output`.
   virtual std::unique_ptr<Work> all_gather(const at::Tensor& output, const at::Tensor& input) = 0;
   virtual std::unique_ptr<Work> broadcast(const at::Tensor& tensor, int root) = 0;
-  /// Returns once every rank has called it; with NCCL all that was queued before it on the current stream is done as
+  /// Blocks until every rank has called it. With NCCL, all work queued before it on the current stream is complete as
   /// well.
   virtual void barrier() = 0;
 
-  /// Calls of this communicator and thread until its end are begun together: NCCL launches them as one. Groups do not
-  /// nest; Work made inside is waited for after the end.
+  /// Groups the calls that this thread makes on this communicator until destruction; NCCL launches them as one
+  /// operation. Groups do not nest. Wait for Work created inside a group after the group ends.
   class Group {
    public:
     explicit Group(Communicator& communicator) : communicator_(communicator) { communicator_.begin_group(); }
@@ -95,8 +97,7 @@ class Communicator {
     Communicator& communicator_;
   };
 
-  /// The name and version of the library underneath, and what of the environment changes what it does (NCCL_NVLS_ENABLE
-  /// ...).
+  /// Name and version of the library, and the environment variables that affect it (NCCL_NVLS_ENABLE ...).
   virtual std::string description() const = 0;
 
  private:
@@ -104,9 +105,9 @@ class Communicator {
   virtual void end_group() = 0;
 };
 
-/// Meets the other ranks of the run at ctx.rendezvous(); every rank calls it in the same order. A run of one rank needs
-/// no rendezvous. Throws std::runtime_error that names the ranks that are missing when the deadline passes, and when
-/// the run is cancelled.
+/// Creates a communicator of all ranks of the run, which rendezvous at ctx.rendezvous(). All ranks must create their
+/// communicators in the same order. A run with a single rank needs no rendezvous. Throws std::runtime_error that lists
+/// the missing ranks when the deadline passes, or if the run is cancelled.
 std::unique_ptr<Communicator> make_communicator(const Context& ctx, Backend backend, const Options& options = {});
 
 }  // namespace kymo::comm

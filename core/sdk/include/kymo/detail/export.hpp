@@ -14,10 +14,10 @@
 #include "note.hpp"
 #include "thunks.hpp"
 
-/// The C table of a plugin, built from the descriptors when the host first asks.
+/// Builds the C function table of a plugin from its descriptors on the host's first call.
 namespace kymo::detail {
 
-/// A descriptor as C structs that point into it; lives as long as the process.
+/// C structs that describe a workload and point into its Descriptor. It lives until the process exits.
 class WorkloadTable {
  public:
   explicit WorkloadTable(Descriptor descriptor) : descriptor_(std::move(descriptor)) {
@@ -85,7 +85,7 @@ class WorkloadTable {
   kymo_workload table_{};
 };
 
-/// All workloads of the file. Never freed: other libraries may use it while the process ends.
+/// Tables of all workloads of the plugin. Never freed, because other libraries may use them during process exit.
 struct PluginTable {
   std::vector<std::unique_ptr<WorkloadTable>> workloads;
   std::string name;
@@ -94,16 +94,16 @@ struct PluginTable {
 
 template <typename W>
 void add_workload(PluginTable& table) {
-  static_assert(std::is_base_of_v<Workload, W>, "a workload derives from kymo::Workload");
+  static_assert(std::is_base_of_v<Workload, W>, "a workload must derive from kymo::Workload");
   static_assert(std::is_convertible_v<decltype(W::describe()), Descriptor>,
-                "a workload has: static kymo::Descriptor describe()");
+                "a workload must define: static kymo::Descriptor describe()");
   static_assert(std::is_default_constructible_v<W> || std::is_constructible_v<W, Context&>,
-                "a workload has a constructor without arguments, or one that takes kymo::Context&");
+                "a workload must have a default constructor or one that takes kymo::Context&");
   table.workloads.push_back(std::make_unique<WorkloadTable>(W::describe()));
   table.workloads.back()->fill<W>();
 }
 
-/// Hidden, so that two plugins with classes of the same name never share the table.
+/// Hidden visibility, so that two plugins with workload classes of the same name never share a table.
 template <typename... Ws>
 struct [[gnu::visibility("hidden")]] Exported {
   static PluginTable*& table() {
@@ -123,7 +123,8 @@ struct [[gnu::visibility("hidden")]] Exported {
     fresh->name = *KYMO_PLUGIN_NAME ? KYMO_PLUGIN_NAME : first.name();
     std::string_view framework = KYMO_PLUGIN_FRAMEWORK;
     for (const auto& each : fresh->workloads) {
-      // A stated framework that the file was not built with: the host compares with the note and says so.
+      // The workload declares a framework that the library was not built with. The host detects the mismatch with the
+      // note.
       if (framework.empty() && each->descriptor().framework()) framework = "libtorch";
     }
     fresh->plugin = {sizeof(kymo_plugin), KYMO_ABI_MAJOR,   KYMO_ABI_MINOR, fresh->name.c_str(),
@@ -134,10 +135,10 @@ struct [[gnu::visibility("hidden")]] Exported {
   }
 };
 
-/// The body of kymo_plugin_v1; NULL, with the reason on stderr, if describe() throws.
+/// Implementation of kymo_plugin_v1. Prints the error to stderr and returns NULL if describe() throws.
 template <typename... Ws>
 const kymo_plugin* plugin_of() noexcept {
-  static_assert(sizeof...(Ws) > 0, "KYMO_EXPORT_WORKLOADS names at least one workload class");
+  static_assert(sizeof...(Ws) > 0, "KYMO_EXPORT_WORKLOADS requires at least one workload class");
   using Table = Exported<Ws...>;
   try {
     return Table::table() ? &Table::table()->plugin : Table::make();

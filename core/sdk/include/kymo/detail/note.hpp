@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-// What kymo_add_plugin() says about the file; without it the file says that it uses no framework.
+// kymo_add_plugin() defines these macros. Without it the note declares no framework.
 #ifndef KYMO_PLUGIN_NAME
 #define KYMO_PLUGIN_NAME ""
 #endif
@@ -32,7 +32,7 @@
 
 namespace kymo::detail {
 
-/// The content of section .note.kymo: an ELF note header, its name, and the struct that the host reads.
+/// Contents of section .note.kymo: the ELF note header, the note name, and the struct that the host reads.
 struct Note {
   std::uint32_t name_size;
   std::uint32_t content_size;
@@ -46,7 +46,7 @@ constexpr void put(char (&field)[size], std::string_view text) {
   for (std::size_t i = 0; i < size; ++i) field[i] = i < text.size() && i + 1 < size ? text[i] : '\0';
 }
 
-/// Evaluated while compiling, so that the note is plain bytes in the file.
+/// Evaluated at compile time, so that the note is stored as constant bytes in the library.
 consteval Note make_note() {
   Note note{};
   note.name_size = sizeof(KYMO_NOTE_NAME);

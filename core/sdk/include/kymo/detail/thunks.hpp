@@ -18,17 +18,17 @@
 #include "../verification.hpp"
 #include "../workload_class.hpp"
 
-/// The functions of the C table: no exception passes them.
+/// Functions of the C table. They convert every exception into a status.
 namespace kymo::detail {
 
-/// LibTorch's out-of-memory error is known by its name, so that this header needs no LibTorch.
-/// Its CPU allocator throws a plain c10::Error, which is known by its text.
+/// Recognizes LibTorch's out-of-memory error by its type name, so that this header does not depend on LibTorch.
+/// LibTorch's CPU allocator throws a plain c10::Error, which is recognized by its message.
 inline bool is_out_of_memory(const std::type_info* type, const char* what) {
   return (type && std::strcmp(type->name(), "N3c1016OutOfMemoryErrorE") == 0) ||
          std::strstr(what, "DefaultCPUAllocator: can't allocate memory");
 }
 
-/// For what was thrown and is no std::exception; call it inside a catch block.
+/// Describes a caught exception that does not derive from std::exception. Call it inside a catch block.
 inline std::string name_of_current_exception() {
   const std::type_info* type = abi::__cxa_current_exception_type();
   if (!type) return "an unknown value was thrown";
@@ -45,7 +45,7 @@ inline kymo_status report(const Context& context, kymo_status status, const char
   return status;
 }
 
-/// Runs `body` and turns whatever it throws into a status and a message for the host.
+/// Runs `body` and converts any exception into a status and an error message for the host.
 template <typename Body>
 kymo_status guarded(const Context& context, Body&& body) noexcept {
   try {
@@ -64,17 +64,17 @@ kymo_status guarded(const Context& context, Body&& body) noexcept {
   }
 }
 
-/// What the host's void* points to.
+/// The object behind the host's void* instance pointer.
 struct Instance {
   Instance(const kymo_host* host, kymo_context* handle) : context(host, handle) {}
   Context context;
   Workload* workload = nullptr;
-  Verification verification;  ///< owns the texts of `checks`
+  Verification verification;  ///< owns the strings of `checks`
   std::vector<kymo_check> checks;
 };
 
 inline void publish(Instance& self, kymo_verification* out) {
-  if (self.verification.checks().empty()) self.verification = Verification::unavailable("verify() made no check");
+  if (self.verification.checks().empty()) self.verification = Verification::unavailable("verify() returned no checks");
   self.checks.clear();
   for (const Check& check : self.verification.checks()) {
     self.checks.push_back({sizeof(kymo_check), static_cast<std::uint32_t>(check.outcome), check.name.c_str(),

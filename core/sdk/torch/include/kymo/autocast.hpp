@@ -5,9 +5,8 @@
 
 namespace kymo::libtorch {
 
-/// Automatic mixed precision on one device kind and this thread, from here to the end of the object. Guards nest. The
-/// copies of weights that autocast keeps are dropped when the outermost ends: an update of the weights would make them
-/// stale.
+/// RAII guard for automatic mixed precision on one device type and the current thread. Guards nest. The autocast weight
+/// cache is cleared when the outermost guard ends, because updating the weights makes the cached copies stale.
 class Autocast {
  public:
   Autocast(at::DeviceType device, at::ScalarType dtype, bool enabled = true)

@@ -16,12 +16,12 @@
 #include <string_view>
 #include <vector>
 
-/// Glue between a workload and LibTorch. Needs no CUDA header: what is particular to a device goes through LibTorch's
-/// own device guard.
+/// Helper functions for workloads that use LibTorch. They need no CUDA headers: device-specific operations use
+/// LibTorch's device guard.
 namespace kymo::libtorch {
 
-/// The device that the host chose for this rank, made LibTorch's current one; before anything is computed. Throws
-/// c10::Error if LibTorch cannot use it.
+/// Makes the device that the host assigned to this rank LibTorch's current device and returns it. Call it before any
+/// computation. Throws c10::Error if LibTorch cannot use the device.
 inline at::Device select_device(const Context& ctx) {
   settle_vector_functions();
   if (!ctx.is_cuda()) return at::Device(at::kCPU);
@@ -30,7 +30,7 @@ inline at::Device select_device(const Context& ctx) {
   return device;
 }
 
-/// The cudaStream_t that LibTorch queues this thread's work on; nullptr on CPU.
+/// Returns LibTorch's current cudaStream_t for this thread, or nullptr on CPU.
 inline void* current_stream(const Context& ctx) {
   if (!ctx.is_cuda()) return nullptr;
   const at::Device device(at::kCUDA, static_cast<at::DeviceIndex>(ctx.device_index()));
@@ -40,23 +40,22 @@ inline void* current_stream(const Context& ctx) {
 /// Begins a phase on LibTorch's current stream.
 [[nodiscard]] inline Phase phase(const Context& ctx, const char* name) { return ctx.phase(name, current_stream(ctx)); }
 
-/// The names that dtype() knows and that workloads offer.
+/// Names of the dtypes that workloads offer, as accepted by dtype().
 inline std::vector<std::string> dtype_names() { return {"fp32", "bf16", "fp16"}; }
 
-/// The element type of a name; also "fp64", for references. Throws std::invalid_argument.
+/// Returns the dtype with this name. Also accepts "fp64", for references. Throws std::invalid_argument for other names.
 inline at::ScalarType dtype(std::string_view name) {
   if (name == "fp32") return at::kFloat;
   if (name == "bf16") return at::kBFloat16;
   if (name == "fp16") return at::kHalf;
   if (name == "fp64") return at::kDouble;
-  throw std::invalid_argument("there is no element type '" + std::string(name) +
-                              "': it is one of fp32, bf16, fp16, fp64");
+  throw std::invalid_argument("unknown dtype '" + std::string(name) + "': expected one of fp32, bf16, fp16, fp64");
 }
 
-/// Seeds the generators of all devices.
+/// Seeds the default generators of all devices.
 inline void seed_everything(std::uint64_t seed) { at::manual_seed(seed); }
 
-/// A generator of its own for a device: what others draw does not move it.
+/// Creates a generator for a device that is independent of the device's default generator.
 inline at::Generator make_generator(const at::Device& device, std::uint64_t seed) {
   at::Generator shared = at::globalContext().defaultGenerator(device);
   at::Generator own = [&] {
@@ -67,7 +66,7 @@ inline at::Generator make_generator(const at::Device& device, std::uint64_t seed
   return own;
 }
 
-/// Tells the host what the memory of a tensor holds. Undefined tensors are left out.
+/// Reports the category of a tensor's memory to the host. Undefined tensors are ignored.
 inline void tag(const Context& ctx, const at::Tensor& tensor, Block what) {
   if (tensor.defined()) ctx.tag(tensor.const_data_ptr(), tensor.nbytes(), what);
 }

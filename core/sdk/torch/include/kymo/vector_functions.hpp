@@ -6,13 +6,13 @@
 
 namespace kymo::libtorch {
 
-/// On a CPU LibTorch leaves functions of contiguous floats and doubles to MKL, which chooses a kernel for each at its
-/// first call; where several threads make that call together, one of them may run the least accurate kernel for its
-/// part, once: relative errors of 1e-4 (github.com/pytorch/pytorch/issues/188792). So one thread takes each of one
-/// number first. Any thread; after the first call it costs nothing.
+/// Calls each MKL-backed vector function once from a single thread. On CPU, LibTorch computes elementwise functions of
+/// contiguous float and double tensors with MKL, which selects a kernel for each function at its first call. If several
+/// threads make that first call concurrently, one of them may run the least accurate kernel once, with relative errors
+/// of 1e-4 (github.com/pytorch/pytorch/issues/188792). Any thread; subsequent calls cost nothing.
 inline void settle_vector_functions() {
   using Function = at::Tensor& (at::Tensor::*)() const;
-  // What ATen/cpu/vml.h leaves to MKL.
+  // The functions that ATen/cpu/vml.h delegates to MKL.
   static constexpr Function kFunctions[] = {
       &at::Tensor::acos_, &at::Tensor::asin_,  &at::Tensor::atan_,   &at::Tensor::cos_,
       &at::Tensor::erf_,  &at::Tensor::erfc_,  &at::Tensor::erfinv_, &at::Tensor::exp_,
