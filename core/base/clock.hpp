@@ -6,10 +6,10 @@
 
 namespace kymo {
 
-/// The host clock of every measurement: CLOCK_MONOTONIC_RAW in nanoseconds.
+/// The host clock for all measurements: CLOCK_MONOTONIC_RAW in nanoseconds.
 std::int64_t now_ns();
 
-/// Wall-clock time as ISO 8601 in UTC with milliseconds, for people and for records.
+/// Returns the UTC time in ISO 8601 format with milliseconds.
 std::string wall_time_utc();
 
 }  // namespace kymo

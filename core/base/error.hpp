@@ -6,7 +6,7 @@
 
 namespace kymo {
 
-/// Exit codes of the command line tool.
+/// Exit codes of the command-line tool.
 enum class ExitCode : int {
   kOk = 0,
   kToolError = 1,
@@ -16,7 +16,7 @@ enum class ExitCode : int {
   kTerminated = 143,
 };
 
-/// Something the tool could not do. The message is one line: what was wrong, where, and what would be right.
+/// An operation that failed. The one-line message says what failed, where, and how to fix it.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ExitCode code = ExitCode::kToolError)
@@ -27,7 +27,7 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// Something the user asked for that cannot be: exit code 2.
+/// Invalid command-line arguments or input: exit code 2.
 class UsageError : public Error {
  public:
   explicit UsageError(const std::string& message) : Error(message, ExitCode::kUsage) {}

@@ -25,7 +25,7 @@ namespace {
   throw Error(std::string("cannot ") + what + " " + quote(file.string()) + ": " + std::strerror(errno));
 }
 
-/// Closes a descriptor at the end of its scope.
+/// Closes a file descriptor on destruction.
 struct Descriptor {
   int fd;
   ~Descriptor() {
@@ -111,17 +111,17 @@ std::string sha256_of_file(const fs::path& file) {
 
 bool is_world_writable(const fs::path& file) {
   struct stat facts{};
-  if (stat(file.c_str(), &facts) != 0) fail("look at", file);
+  if (stat(file.c_str(), &facts) != 0) fail("stat", file);
   if (facts.st_mode & S_IWOTH) return true;
   const fs::path folder = fs::absolute(file).parent_path();
-  if (stat(folder.c_str(), &facts) != 0) fail("look at", folder);
+  if (stat(folder.c_str(), &facts) != 0) fail("stat", folder);
   return (facts.st_mode & S_IWOTH) != 0;
 }
 
 fs::path make_private_folder(std::string_view prefix) {
   const char* base = std::getenv("TMPDIR");
   std::string pattern = (fs::path(base && *base ? base : "/tmp") / (std::string(prefix) + ".XXXXXX")).string();
-  if (!mkdtemp(pattern.data())) fail("make a folder like", pattern);
+  if (!mkdtemp(pattern.data())) fail("create a directory from the template", pattern);
   return pattern;
 }
 
@@ -132,11 +132,11 @@ fs::path cache_folder() {
   } else if (const char* home = std::getenv("HOME"); home && *home) {
     folder = fs::path(home) / ".cache" / "kymo";
   } else {
-    throw Error("no place for the cache: set HOME or XDG_CACHE_HOME");
+    throw Error("no cache directory: set HOME or XDG_CACHE_HOME");
   }
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed) throw Error("cannot make the cache folder " + quote(folder.string()) + ": " + failed.message());
+  if (failed) throw Error("cannot create the cache directory " + quote(folder.string()) + ": " + failed.message());
   return folder;
 }
 

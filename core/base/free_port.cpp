@@ -15,14 +15,14 @@
 namespace kymo {
 namespace {
 
-/// Where the ports begin that the system gives to outgoing connections.
+/// Returns the first port of the ephemeral range.
 int first_outgoing_port() {
   int first = 0;
   std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
   return first > 0 && first < 65'536 ? first : kFirstOutgoingPort;
 }
 
-/// The port that a socket could be bound to, the system's choice for 0; 0 if it could not.
+/// Returns the port that a socket could be bound to, or 0 on failure. For port 0 the system chooses one.
 std::uint16_t bound_port(std::uint32_t address, std::uint16_t port) {
   const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (probe < 0) return 0;
@@ -40,8 +40,8 @@ std::uint16_t bound_port(std::uint32_t address, std::uint16_t port) {
 }  // namespace
 
 std::uint16_t free_port(bool everywhere) {
-  // A port that the system gives to outgoing connections may be taken again before it is used: even by a rank that
-  // tries to reach it, whose connection then meets itself.
+  // Avoid ephemeral ports. The system may assign such a port to an outgoing connection before it is used, even to a
+  // rank that tries to connect to it, which would then connect to itself.
   constexpr int kLowest = 10'000;
   constexpr int kAttempts = 200;
   const std::uint32_t address = everywhere ? INADDR_ANY : INADDR_LOOPBACK;
@@ -50,7 +50,7 @@ std::uint16_t free_port(bool everywhere) {
   for (int attempt = 0; attempt < kAttempts; ++attempt)
     if (const std::uint16_t port = bound_port(address, static_cast<std::uint16_t>(any(random))); port != 0) return port;
   if (const std::uint16_t port = bound_port(address, 0); port != 0) return port;
-  throw Error("the system has no free TCP port");
+  throw Error("no free TCP port");
 }
 
 }  // namespace kymo

@@ -5,12 +5,11 @@
 
 namespace kymo {
 
-/// Linux gives its ports from here on to outgoing connections, unless it is told otherwise.
+/// First port of Linux's default ephemeral range.
 inline constexpr int kFirstOutgoingPort = 32'768;
 
-/// A TCP port of IPv4 that nobody listens on now: of the loopback interface, or of all of this machine's.
-/// It lies, if it can, below those that the system gives to outgoing connections, so that none of those takes it before
-/// it is used. Throws Error if there is none.
+/// Returns a free IPv4 TCP port, on the loopback interface or on all interfaces. Prefers ports below the ephemeral
+/// range, so that no outgoing connection takes the port before it is used. Throws Error if no port is free.
 std::uint16_t free_port(bool everywhere = false);
 
 }  // namespace kymo

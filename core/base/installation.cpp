@@ -14,7 +14,7 @@ namespace kymo {
 namespace fs = std::filesystem;
 namespace {
 
-/// The value of `name = 'value'` or `name: type = 'value'` in a version.py; empty if it is not there.
+/// Returns the value of `name = 'value'` or `name: type = 'value'` in a version.py, or an empty string.
 std::string python_assignment(const std::string& text, const std::string& name) {
   std::smatch found;
   const std::regex pattern("(^|\\n)" + name + "[^=\\n]*= *'([0-9.]+)");
@@ -37,14 +37,14 @@ TorchLocation describe(const fs::path& torch) {
   return location;
 }
 
-/// Where the python3 on PATH keeps torch. Importing torch would take seconds, so only its place is asked for.
+/// Locates the torch package of the python3 on PATH. Importing torch would take seconds, so only its path is queried.
 fs::path torch_of_python() {
   const auto result = run_command({{"python3", "-c",
                                     "import importlib.util as u; s = u.find_spec('torch'); "
                                     "print(s.submodule_search_locations[0] if s else '', end='')"},
                                    {}},
                                   20);
-  if (result.timed_out || result.end.exit_code != 0) throw Error("python3 does not run");
+  if (result.timed_out || result.end.exit_code != 0) throw Error("running python3 failed");
   if (result.stdout_text.empty()) throw Error("python3 has no torch");
   return result.stdout_text;
 }
@@ -79,12 +79,11 @@ TorchLocation find_torch() {
   std::vector<std::string> reasons;
   if (const char* chosen = std::getenv("KYMO_TORCH"); chosen && *chosen) {
     if (auto found = attempt("KYMO_TORCH", reasons, [&] { return fs::path(chosen); })) return *found;
-    throw Error("no LibTorch where KYMO_TORCH points: " + reasons.front() +
-                "; set it to the folder of the torch package");
+    throw Error("no LibTorch at KYMO_TORCH: " + reasons.front() + "; set it to the directory of the torch package");
   }
   if (auto found = attempt("the build's torch", reasons, [] { return fs::path(KYMO_BUILD_TORCH); })) return *found;
   if (auto found = attempt("python3 on PATH", reasons, torch_of_python)) return *found;
-  throw Error("no LibTorch found (" + join(reasons, "; ") + "); set KYMO_TORCH to the folder of the torch package");
+  throw Error("no LibTorch found (" + join(reasons, "; ") + "); set KYMO_TORCH to the directory of the torch package");
 }
 
 }  // namespace kymo

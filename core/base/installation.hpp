@@ -7,30 +7,30 @@
 
 namespace kymo {
 
-/// Version of this build, "0.1.0".
+/// Version of this build, for example "0.1.0".
 std::string version();
 
-/// Where the running tool's parts lie: the install tree, or the build tree that mirrors it.
+/// Directories of the running tool: the install tree, or the build tree with the same layout.
 struct Installation {
-  std::filesystem::path root;     ///< holds bin/, lib/, share/, include/
+  std::filesystem::path root;     ///< contains bin/, lib/, share/ and include/
   std::filesystem::path plugins;  ///< lib/kymo/plugins
   std::filesystem::path modules;  ///< lib/kymo/modules: kymo_cuda.so, kymo_torch_cuda.so
   std::filesystem::path share;    ///< share/kymo: reports/, template/
 };
 
-/// Found from the program's own path: <root>/bin/kymo.
+/// Determined from the program's own path, <root>/bin/kymo.
 const Installation& installation();
 
-/// A LibTorch that workers can use.
+/// A LibTorch installation that workers can use.
 struct TorchLocation {
-  std::filesystem::path torch;                         ///< folder of the torch package (holds lib/ and version.py)
+  std::filesystem::path torch;                         ///< directory of the torch package; contains lib/ and version.py
   std::string version;                                 ///< "2.11.0"
   std::string cuda;                                    ///< "13.0", or empty for a CPU build
-  std::vector<std::filesystem::path> library_folders;  ///< torch/lib and the CUDA wheels' lib folders
+  std::vector<std::filesystem::path> library_folders;  ///< torch/lib and the lib directories of the CUDA wheels
 };
 
-/// $KYMO_TORCH, else the torch this build was made with, else that of the `python3` on PATH. Throws Error naming all
-/// three and what each lacked.
+/// Finds LibTorch in $KYMO_TORCH, the torch of this build, or the `python3` on PATH, in this order. Throws Error that
+/// gives the reason for each of them.
 TorchLocation find_torch();
 
 }  // namespace kymo

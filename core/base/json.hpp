@@ -7,10 +7,10 @@
 
 namespace kymo {
 
-/// JSON as it travels between processes and to users; keys keep the order in which they were written.
+/// JSON for communication between processes and for users. Objects keep their insertion order.
 using Json = nlohmann::ordered_json;
 
-/// Parses JSON text; throws Error naming `origin` and the place of the mistake.
+/// Parses JSON text. Throws Error that names `origin` and the position of the syntax error.
 Json parse_json(std::string_view text, const std::string& origin);
 
 }  // namespace kymo

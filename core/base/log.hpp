@@ -7,10 +7,10 @@ namespace kymo::log {
 
 enum class Level { kDebug, kInfo, kWarning, kError };
 
-/// Lines below this level are dropped. The default is kInfo.
+/// Drops lines below this level. The default is kInfo.
 void set_level(Level level);
 
-/// Writes one line to stderr; colour only on a terminal. Safe from any thread.
+/// Writes a line to stderr, in color only on a terminal. Any thread.
 void write(Level level, std::string_view message);
 
 inline void debug(std::string_view message) { write(Level::kDebug, message); }

@@ -7,8 +7,8 @@
 
 namespace kymo {
 
-/// Middle of the values, of which there is at least one, or halfway between the middle two, whole numbers rounded down;
-/// reorders them.
+/// Returns the median of at least one value and reorders the values. For an even count it is the mean of the two middle
+/// values, rounded down for integers.
 template <typename T>
 T median(std::vector<T>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

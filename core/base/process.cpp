@@ -23,11 +23,11 @@ extern char** environ;
 namespace kymo {
 namespace {
 
-/// A pipe whose ends are closed unless they were given away.
+/// A pipe that closes the ends it still owns on destruction.
 struct Pipe {
   std::array<int, 2> ends{-1, -1};
   Pipe() {
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("cannot create a pipe: ") + std::strerror(errno));
   }
   ~Pipe() {
     for (const int end : ends)
@@ -56,13 +56,13 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-/// Between fork and exec: only calls that are safe there. Writes errno to `report` if exec fails.
+/// Runs in the child between fork and exec, with async-signal-safe calls only. Writes errno to `report` if exec fails.
 [[noreturn]] void become(char* const* arguments, char* const* environment, pid_t parent, bool die_with_parent, int out,
                          int err, int report) {
   setpgid(0, 0);
   if (die_with_parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);  // the parent died before the signal was armed
+    if (getppid() != parent) _exit(127);  // the parent exited before the parent-death signal was set
   }
   sigset_t none;
   sigemptyset(&none);
@@ -74,7 +74,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   dup2(err, STDERR_FILENO);
   close_range(
       3, ~0U,
-      CLOSE_RANGE_CLOEXEC);  // sockets of libraries are not close-on-exec: a child would hold their other ends open
+      CLOSE_RANGE_CLOEXEC);  // library sockets may lack close-on-exec; the child must not keep their connections open
   execvpe(arguments[0], arguments, environment);
   const int reason = errno;
   [[maybe_unused]] const ssize_t written = ::write(report, &reason, sizeof reason);
@@ -83,7 +83,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 void set_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-/// Appends what is there to `text` up to a bound and drops the rest; false at the end of the stream.
+/// Appends available output to `text` up to a bound and discards the rest. Returns false at end of file.
 bool drain(int fd, std::string& text, std::size_t bound) {
   std::array<char, 1 << 16> block{};
   for (;;) {
@@ -123,7 +123,7 @@ std::string ProcessEnd::describe() const {
 }
 
 Child spawn(const SpawnOptions& options) {
-  if (options.command.empty()) throw Error("nothing to start: the command is empty");
+  if (options.command.empty()) throw Error("cannot start a process: the command is empty");
   auto arguments = options.command;
   auto environment = merged_environment(options.environment);
   const auto argument_pointers = pointers(arguments);
@@ -136,7 +136,7 @@ Child spawn(const SpawnOptions& options) {
     become(argument_pointers.data(), environment_pointers.data(), parent, options.die_with_parent, out.ends[1],
            err.ends[1], report.ends[1]);
   }
-  setpgid(pid, pid);  // in both processes, so that neither can be ahead of the group
+  setpgid(pid, pid);  // called in both parent and child, to avoid a race on the process group
   close(report.take(1));
   int reason = 0;
   ssize_t got = 0;
@@ -181,7 +181,7 @@ CommandResult run_command(const SpawnOptions& options, double deadline_s) {
     if (streams[0].fd >= 0 && !drain(child.stdout_fd, result.stdout_text, 8u << 20)) streams[0].fd = -1;
     if (streams[1].fd >= 0 && !drain(child.stderr_fd, result.stderr_text, 1u << 20)) streams[1].fd = -1;
     if (!end) end = try_reap(child.pid);
-    if (end) signal_group(child.pid, SIGKILL);  // whoever it left behind holds the pipes open
+    if (end) signal_group(child.pid, SIGKILL);  // remaining descendants keep the pipes open
   }
   signal_group(child.pid, SIGKILL);
   result.end = end ? *end : reap(child.pid);
@@ -195,7 +195,7 @@ CommandResult run_command(const SpawnOptions& options, double deadline_s) {
 std::filesystem::path own_executable() {
   std::error_code failed;
   auto path = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (failed) throw Error("cannot find the running program: " + failed.message());
+  if (failed) throw Error("cannot determine the path of the running program: " + failed.message());
   return path;
 }
 

@@ -11,58 +11,59 @@
 
 namespace kymo {
 
-/// What a process printed.
+/// Output of a process.
 struct ProcessOutput {
   std::string stdout_text;
   std::string stderr_text;
 };
 
-/// How a process ended.
+/// Exit status of a process.
 struct ProcessEnd {
-  std::optional<int> exit_code;  ///< set if it exited by itself
-  std::optional<int> signal;     ///< set if a signal ended it
-  std::string describe() const;  ///< "exit code 3", "signal 11 (Segmentation fault)"
+  std::optional<int> exit_code;  ///< set if the process exited
+  std::optional<int> signal;     ///< set if the process was terminated by a signal
+  std::string describe() const;  ///< for example "exit code 3" or "signal 11 (Segmentation fault)"
 };
 
 struct SpawnOptions {
-  std::vector<std::string> command;  ///< absolute program, then its arguments
+  std::vector<std::string> command;  ///< absolute path of the program, then its arguments
   std::vector<std::pair<std::string, std::string>>
-      environment;  ///< added to, or replacing in, the caller's environment
-  bool die_with_parent =
-      true;  ///< parent-death signal; it follows the calling thread, so spawn from one that outlives the child
+      environment;              ///< added to the caller's environment; overrides existing variables
+  bool die_with_parent = true;  ///< sets the parent-death signal, which is tied to the calling thread: spawn from a
+                                ///< thread that outlives the child
 };
 
-/// A child in its own process group with stdin from /dev/null and stdout and stderr on pipes of the parent.
+/// A child process in its own process group. Its stdin is /dev/null; its stdout and stderr are pipes to the parent.
 struct Child {
-  pid_t pid = -1;  ///< also the id of its process group
+  pid_t pid = -1;  ///< also the process group id
   int stdout_fd = -1;
   int stderr_fd = -1;
 };
 
-/// fork + exec; throws Error if the program cannot be started. The caller owns the descriptors.
+/// Starts a process with fork and exec. The caller owns the file descriptors. Throws Error if the program cannot be
+/// started.
 Child spawn(const SpawnOptions& options);
 
-/// Sends a signal to the whole process group; false if it is gone.
+/// Sends a signal to a process group. Returns false if the group no longer exists.
 bool signal_group(pid_t group, int signal);
 
-/// Reaps the child if it has ended; never blocks.
+/// Reaps the child if it has exited. Never blocks.
 std::optional<ProcessEnd> try_reap(pid_t pid);
 
-/// Result of a short-lived command run to its end.
+/// Result of a completed command.
 struct CommandResult {
   ProcessEnd end;
   bool timed_out = false;
-  std::string stdout_text;  ///< bounded to 8 MiB
-  std::string stderr_text;  ///< bounded to 1 MiB
+  std::string stdout_text;  ///< truncated to 8 MiB
+  std::string stderr_text;  ///< truncated to 1 MiB
 };
 
-/// Runs a command with a deadline in seconds; its group is killed when the deadline passes.
+/// Runs a command and kills its process group if it exceeds the deadline, in seconds.
 CommandResult run_command(const SpawnOptions& options, double deadline_s);
 
-/// The path of the running program.
+/// Returns the path of the running program.
 std::filesystem::path own_executable();
 
-/// Resident set size of a process in bytes; nullopt if it is gone.
+/// Returns the resident set size of a process in bytes, or nullopt if the process no longer exists.
 std::optional<std::int64_t> resident_bytes(pid_t pid);
 
 }  // namespace kymo

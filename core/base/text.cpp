@@ -13,7 +13,7 @@
 namespace kymo {
 namespace {
 
-/// Edit distance with transposition of neighbours (optimal string alignment).
+/// Edit distance with transposition of adjacent characters (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   std::iota(last.begin(), last.end(), 0);
@@ -65,7 +65,7 @@ std::string trim(std::string_view text) {
 }
 
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& candidates) {
-  static constexpr std::size_t kLongestName = 200;  // the distance costs length × length
+  static constexpr std::size_t kLongestName = 200;  // bounds the cost, which is quadratic in the length
   if (name.size() > kLongestName) return std::nullopt;
   const std::size_t admitted = std::max<std::size_t>(1, name.size() / 3);
   std::optional<std::string> best;
@@ -91,7 +91,7 @@ std::string quote(std::string_view text) {
   static constexpr std::size_t kMost = 300;
   std::size_t end = std::min(kMost, text.size());
   while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u)
-    --end;  // never inside a character
+    --end;  // do not split a UTF-8 character
   return "'" + visible(text.substr(0, end)) + (end < text.size() ? "...'" : "'");
 }
 

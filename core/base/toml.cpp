@@ -26,7 +26,7 @@ Json to_json(const toml::node& node) {
   if (auto value = node.value_exact<std::int64_t>()) return *value;
   if (auto value = node.value_exact<double>()) return *value;
   if (auto value = node.value_exact<std::string>()) return *value;
-  std::ostringstream text;  // dates and times: no setting of ours is one, so they travel as text
+  std::ostringstream text;  // dates and times are stored as text, because no setting uses these types
   node.visit([&](const auto& value) {
     if constexpr (toml::is_date<decltype(value)> || toml::is_time<decltype(value)> ||
                   toml::is_date_time<decltype(value)>)

@@ -8,7 +8,8 @@
 
 namespace kymo {
 
-/// Reads a TOML file as JSON (tables keep no order); throws UsageError with file, line and column of the mistake.
+/// Reads a TOML file as JSON; tables are unordered. Throws UsageError with the file, line and column of the syntax
+/// error.
 Json read_toml(const std::filesystem::path& file);
 Json parse_toml(std::string_view text, const std::string& origin);
 

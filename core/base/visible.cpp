@@ -8,7 +8,7 @@
 namespace kymo {
 namespace {
 
-/// A character and its bytes; a byte that begins no whole character stands for itself.
+/// A UTF-8 character and its encoded bytes. A byte that does not begin a complete character is its own character.
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 1;
@@ -34,7 +34,7 @@ Character first_of(std::string_view text) {
   return {code, length, true};
 }
 
-// C1 controls steer terminals as ESC does; embeddings, overrides and isolates make one text look like another.
+// C1 controls act on terminals like ESC. Bidirectional embeddings, overrides and isolates can disguise text.
 bool is_unsafe(std::uint32_t code) {
   const bool control =
       code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 || code == 0xFEFF;
@@ -73,7 +73,7 @@ std::string visible_json(std::string_view json) {
   result.reserve(json.size());
   while (!json.empty()) {
     const Character character = first_of(json);
-    const bool layout = character.code < 0x20;  // inside strings the writer has escaped them already
+    const bool layout = character.code < 0x20;  // the JSON writer has already escaped control characters inside strings
     if (character.whole && !layout && is_unsafe(character.code)) {
       result += escape("\\u%04x", character.code);
     } else {

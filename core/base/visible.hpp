@@ -6,11 +6,11 @@
 
 namespace kymo {
 
-/// The text as one line that cannot steer a terminal: control characters, marks that reorder text, and bytes that are
-/// no UTF-8 become escapes such as \n, \x1b and \u202e.
+/// Returns the text as one line that is safe to print on a terminal: control characters, bidirectional marks and
+/// invalid UTF-8 bytes are escaped as \n, \x1b or \u202e.
 std::string visible(std::string_view text);
 
-/// JSON text in which these characters, which can only stand in its strings, are written as JSON escapes.
+/// Returns JSON text in which the same characters, which can occur only in strings, are written as JSON escapes.
 std::string visible_json(std::string_view json);
 
 }  // namespace kymo

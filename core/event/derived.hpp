@@ -9,8 +9,7 @@
 #include "event/memory.hpp"
 #include "event/trace.hpp"
 
-/// What analysis makes of the events of one pass of one rank; fields are those of the tables of the same names
-/// (docs/schema.md).
+/// Results of the analysis of one pass of one rank. The fields match the tables of the same names (docs/schema.md).
 namespace kymo::event {
 
 struct KernelClass {
@@ -51,7 +50,7 @@ struct StepActivity {
 };
 
 struct KernelOutlier {
-  std::int64_t sequence = 0;  ///< index into Trace::activities, which are in order of starting by then
+  std::int64_t sequence = 0;  ///< index into Trace::activities, which are sorted by start time at this point
   std::int64_t siblings = 0, sibling_median_ns = 0;
   double deviation = 0;
   bool first_use = false;
@@ -113,9 +112,9 @@ struct MemoryPhase {
   std::string phase;
   bool warmup = false;
   std::int64_t begin_allocated_bytes = 0, end_allocated_bytes = 0;
-  MemoryState peak;  ///< highest value of each curve by itself
+  MemoryState peak;  ///< maximum of each counter separately
   std::int64_t peak_ns = 0;
-  std::int64_t category_bytes[kMemoryCategories] = {};  ///< alive at peak_ns, allocated sizes
+  std::int64_t category_bytes[kMemoryCategories] = {};  ///< allocated sizes of the blocks that are live at peak_ns
 };
 
 struct Derived {

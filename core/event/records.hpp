@@ -10,39 +10,39 @@
 #include "event/memory.hpp"
 #include "event/trace.hpp"
 
-/// What a worker observed in one pass: plain records, free of SQL and of CUDA types.
+/// Records of one pass of a worker, without SQL or CUDA types.
 namespace kymo::event {
 
-/// The name under which the whole step, and what its phases leave out, are stored as phases.
+/// Phase names for the whole step and for the time outside of its phases.
 inline constexpr const char* kWholeStep = "step";
 inline constexpr const char* kOtherPhase = "other";
 
-/// Time of one phase (or of the whole step) in one step.
+/// Duration of a phase, or of the whole step, in one step.
 struct Sample {
-  std::int64_t step = 0;  ///< counts from 0, warm-up steps included
+  std::int64_t step = 0;  ///< index from 0, including warm-up steps
   std::string phase;
   bool warmup = false;
-  bool throttled = false;     ///< the GPU was slowed down during the step; set after the pass (measure/throttle.hpp)
-  std::int64_t calls = 1;     ///< how often the phase was entered in the step
+  bool throttled = false;     ///< the GPU was throttled during the step; set after the pass (measure/throttle.hpp)
+  std::int64_t calls = 1;     ///< number of times the phase was entered in the step
   std::int64_t start_ns = 0;  ///< host clock, relative to the start of the run
-  std::int64_t host_ns = 0;   ///< elapsed on the host clock
-  std::optional<std::int64_t> device_ns;  ///< elapsed between events on the phase's stream
+  std::int64_t host_ns = 0;   ///< duration on the host clock
+  std::optional<std::int64_t> device_ns;  ///< duration between CUDA events on the phase's stream
 };
 
 enum class MetricLevel { kRun, kStep, kPhase };
 
-/// A figure that the workload reported itself; either number or text is set.
+/// A workload-defined metric. Either number or text is set.
 struct Metric {
   MetricLevel level = MetricLevel::kRun;
   std::int64_t step = -1;  ///< -1 for per-run metrics
-  std::string phase;       ///< empty unless per phase
+  std::string phase;       ///< empty except for per-phase metrics
   std::string name;
   std::optional<double> number;
   std::string text;
   std::string unit;
 };
 
-/// What one step's phase does, by count.
+/// Floating-point operations and memory traffic of one phase, per step.
 struct Work {
   std::string phase;
   double flops = 0;
@@ -51,7 +51,7 @@ struct Work {
 
 enum class CheckOutcome { kPassed, kFailed, kUnavailable };
 
-/// One comparison with a reference.
+/// Result of one comparison with a reference.
 struct Check {
   std::string name;
   CheckOutcome outcome = CheckOutcome::kUnavailable;
@@ -62,7 +62,7 @@ struct Check {
   std::string detail;
 };
 
-/// One reading of the GPU beside a step.
+/// GPU clocks, power and temperature, sampled during a step.
 struct GpuSample {
   std::int64_t step = 0;
   std::int64_t time_ns = 0;  ///< host clock, relative to the start of the run
@@ -70,17 +70,17 @@ struct GpuSample {
   std::optional<std::int64_t> memory_clock_mhz;
   std::optional<std::int64_t> power_mw;
   std::optional<std::int64_t> temperature_c;
-  std::int64_t throttle_reasons = 0;  ///< NVML's bit mask
+  std::int64_t throttle_reasons = 0;  ///< NVML bit mask
 };
 
-/// Peaks of the pass; absent where nothing measured them.
+/// Peak memory of the pass; empty values were not measured.
 struct MemoryPeak {
-  std::optional<std::int64_t> resident_bytes;   ///< of the process on the host
-  std::optional<std::int64_t> allocated_bytes;  ///< of the caching allocator
+  std::optional<std::int64_t> resident_bytes;   ///< resident set size of the process
+  std::optional<std::int64_t> allocated_bytes;  ///< LibTorch's caching allocator
   std::optional<std::int64_t> reserved_bytes;
 };
 
-/// A request for memory that could not be met.
+/// A failed memory allocation.
 struct OutOfMemory {
   std::string where;  ///< "host" or "device"
   std::optional<std::int64_t> requested_bytes;
@@ -88,32 +88,32 @@ struct OutOfMemory {
   std::optional<std::int64_t> peak_bytes;
 };
 
-/// Facts known to be missing.
+/// Dropped or missing records.
 struct Loss {
   std::string source;
   std::int64_t count = 0;  ///< -1 if unknown
   std::string detail;
 };
 
-/// One reading of LibTorch's caching allocator on the GPU.
+/// State of LibTorch's CUDA caching allocator at one time.
 struct MemoryCounter {
-  std::int64_t step = -1;               ///< step it was taken after; -1 before the first
+  std::int64_t step = -1;               ///< preceding step; -1 before the first step
   std::int64_t time_ns = 0;             ///< host clock, relative to the start of the run
-  std::int64_t allocated_bytes = 0;     ///< handed out
-  std::int64_t reserved_bytes = 0;      ///< held
-  std::int64_t device_allocations = 0;  ///< requests to the driver for memory, since the pass began
+  std::int64_t allocated_bytes = 0;     ///< memory in allocated blocks
+  std::int64_t reserved_bytes = 0;      ///< memory reserved from the driver
+  std::int64_t device_allocations = 0;  ///< allocation requests to the driver since the start of the pass
 };
 
-/// A named moment that the workload marked, or the end of one of the worker's own stages ("worker: ...").
+/// A mark set by the workload, or the end of a stage of the worker ("worker: ...").
 struct Mark {
   std::string name;
   std::int64_t time_ns = 0;
   std::int64_t step = -1;
 };
 
-/// The device a worker used.
+/// The device that a worker used.
 struct Device {
-  std::string uuid;  ///< of the GPU; for a CPU a hash of its model and core count
+  std::string uuid;  ///< GPU UUID; for a CPU, a hash of its model and core count
   std::string kind;  ///< "cpu" or "cuda"
   std::string name;
   std::int64_t memory_bytes = 0;
@@ -123,7 +123,7 @@ struct Device {
   std::int64_t index = 0;
 };
 
-/// All that one pass of one rank hands to the store.
+/// All records of one pass of one rank, as passed to the store.
 struct PassRecord {
   std::vector<Sample> samples;
   std::vector<Metric> metrics;
@@ -136,11 +136,11 @@ struct PassRecord {
   MemoryPeak memory;
   std::optional<OutOfMemory> out_of_memory;
   Device device;
-  /// "events only" if kernels could not be recorded although the pass asks for it; a loss says why.
+  /// "events only" if the pass requests kernel records but they are unavailable; a Loss gives the reason.
   std::string observation;
-  Trace trace;          ///< passes trace and ops; texts and ranges in every observed pass
-  Memory memory_trace;  ///< pass memory
-  Derived derived;      ///< what analysis made of the two
+  Trace trace;          ///< trace and ops passes; all observing passes fill texts and ranges
+  Memory memory_trace;  ///< memory pass
+  Derived derived;      ///< results of the analysis of both
 };
 
 }  // namespace kymo::event

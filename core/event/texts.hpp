@@ -9,22 +9,22 @@
 
 namespace kymo::event {
 
-/// Number of a text within one pass; 0 is no text.
+/// Id of a string within one pass; 0 means no string.
 using TextId = std::uint32_t;
 inline constexpr TextId kNoText = 0;
 
-/// The texts of one pass by number: names repeat in millions of events. Not safe for use from several threads.
+/// String table of one pass, because millions of events repeat the same names. Not thread-safe.
 class Texts {
  public:
   Texts() = default;
   Texts(Texts&&) = default;
   Texts& operator=(Texts&&) = default;
-  // The index points into the texts: a copy makes its own.
+  // The index points into the strings, so a copy builds its own index.
   Texts(const Texts& other) : texts_(other.texts_) { index(); }
   Texts& operator=(const Texts& other) { return *this = Texts(other); }
   ~Texts() = default;
 
-  /// The text's number, the same each time; an empty text is kNoText.
+  /// Returns the id of a string. Equal strings get the same id; an empty string is kNoText.
   TextId intern(std::string_view text) {
     if (text.empty()) return kNoText;
     const auto found = numbers_.find(text);
@@ -34,12 +34,12 @@ class Texts {
     numbers_.emplace(texts_.back(), number);
     return number;
   }
-  /// `id` must come from intern(); kNoText gives an empty text.
+  /// Returns the string with this id, which must come from intern(). kNoText gives an empty string.
   const std::string& text(TextId id) const {
     static const std::string empty;
     return id == kNoText ? empty : texts_[id - 1];
   }
-  /// Numbers run from 1 to size().
+  /// Number of strings. Ids run from 1 to size().
   std::size_t size() const { return texts_.size(); }
 
  private:
@@ -48,7 +48,7 @@ class Texts {
     for (const std::string& each : texts_) numbers_.emplace(each, ++number);
   }
 
-  std::deque<std::string> texts_;  // never moves what it holds
+  std::deque<std::string> texts_;  // a deque, so that strings never move
   std::unordered_map<std::string_view, TextId> numbers_;
 };
 

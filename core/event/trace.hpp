@@ -7,46 +7,48 @@
 
 #include "event/texts.hpp"
 
-/// What the passes trace and ops observe. Collectors fill it, analysis says where each event belongs, the store writes
-/// it. Times are nanoseconds on the host clock, relative to the start of the run. Numbers of -1 mean: none.
+/// Records of the trace and ops passes. Collectors fill them, analysis attributes each event to a phase and scope, and
+/// the store writes them. Times are nanoseconds on the host clock, relative to the start of the run. The value -1 means
+/// none.
 namespace kymo::event {
 
-/// The autograd node that a thread works on, or the number that the next one will get.
+/// The autograd node that a thread executes, or the sequence number of the next node that it creates.
 struct AutogradPosition {
   std::int64_t sequence =
-      -1;  ///< autograd's sequence number; -1 without a node or if the node has none (gradient accumulation)
-  std::uint64_t thread = 0;  ///< LibTorch's number of the forward thread, on which sequence numbers count
+      -1;  ///< autograd sequence number; -1 without a node or if the node has none (gradient accumulation)
+  std::uint64_t thread = 0;  ///< LibTorch's id of the forward thread; sequence numbers are per thread
 };
 
-/// Where something happened, noted by the thread that did it.
+/// Execution context of an event, recorded by the thread that caused it.
 struct Place {
   std::int32_t step = -1;
   std::int32_t phase = -1;   ///< index into Trace::phases
-  std::int32_t range = -1;   ///< index into Trace::ranges: the innermost scope that was open on the thread
-  std::uint32_t thread = 0;  ///< numbered from 0 in the order in which they were first seen
-  AutogradPosition node;     ///< of the backward pass
-  std::int64_t op = -1;  ///< number of the innermost operator that was open on the thread: index into Trace::operators
+  std::int32_t range = -1;   ///< index into Trace::ranges: innermost open range on the thread
+  std::uint32_t thread = 0;  ///< thread index from 0, in order of first use
+  AutogradPosition node;     ///< node of the backward pass
+  std::int64_t op = -1;      ///< index into Trace::operators: innermost active operator on the thread
 };
 
-/// An instance of a phase or a scope; its place in Trace::ranges is its number.
+/// An instance of a phase or a scope, identified by its index in Trace::ranges.
 struct Range {
   bool is_phase = false;
-  std::int32_t parent = -1;  ///< the range around it on its thread
+  std::int32_t parent = -1;  ///< enclosing range on the same thread
   TextId name = kNoText;
-  TextId path = kNoText;  ///< names of the scopes down to it, joined by '/'; kNoText for a phase
+  TextId path = kNoText;  ///< names of the enclosing scopes and its own, joined by '/'; kNoText for a phase
   std::int32_t step = -1;
   std::int32_t phase = -1;
   std::uint32_t thread = 0;
   std::int64_t start_ns = 0;
-  std::int64_t end_ns = -1;        ///< -1 if it never ended
-  AutogradPosition first_node;     ///< the number that the next node on this thread would get when it began,
-  std::int64_t end_sequence = -1;  ///< and when it ended: nodes made within it have numbers in between
+  std::int64_t end_ns = -1;     ///< -1 if it did not end
+  AutogradPosition first_node;  ///< position of the next node on this thread at the begin of the range
+  std::int64_t end_sequence =
+      -1;  ///< sequence number of the next node at the end; nodes created within the range have numbers in between
 };
 
-/// What a launching call asks for.
+/// Type of work that a call launches.
 enum class LaunchKind : std::uint8_t { kKernel, kMemcpy, kMemset, kGraph };
 
-/// A call that launched work on a GPU.
+/// A call that launches work on a GPU.
 struct Launch {
   std::uint32_t correlation_id = 0;
   LaunchKind kind = LaunchKind::kKernel;
@@ -54,7 +56,7 @@ struct Launch {
   Place place;
 };
 
-/// A node of a CUDA graph, placed where it was captured.
+/// A CUDA graph node and the context in which it was captured.
 struct GraphNode {
   std::uint64_t node = 0;
   Place place;
@@ -62,38 +64,38 @@ struct GraphNode {
 
 enum class ActivityKind : std::uint8_t { kKernel, kMemcpy, kMemset };
 
-/// How an event was given its phase and scope.
+/// How the phase and scope of an event were determined.
 enum class Attribution : std::uint8_t {
-  kNone,      ///< no phase is known
-  kPhase,     ///< the phase of its launch; no scope is known
-  kLaunch,    ///< the scope that was open on the launching thread
-  kAutograd,  ///< the forward scope that made the backward node
-  kGraph,     ///< where its graph node was captured
+  kNone,      ///< unknown phase
+  kPhase,     ///< phase of the launch; unknown scope
+  kLaunch,    ///< scope that was open on the launching thread
+  kAutograd,  ///< forward scope that created the backward node
+  kGraph,     ///< context in which the graph node was captured
 };
 /// none, phase, launch, autograd, graph.
 const char* to_string(Attribution attribution);
 
-/// Work that a GPU did.
+/// A kernel, copy or memset on a GPU.
 struct Activity {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::uint64_t graph_node = 0;  ///< 0 for an eager launch
-  std::int64_t bytes = 0;        ///< of a copy or memset
+  std::int64_t bytes = 0;        ///< size of a copy or memset
   TextId name = kNoText;
   std::uint32_t correlation_id = 0;
   std::uint32_t stream = 0;
-  std::uint32_t shape = 0;  ///< of a kernel: index into Trace::shapes
+  std::uint32_t shape = 0;  ///< kernels: index into Trace::shapes
   ActivityKind kind = ActivityKind::kKernel;
 
   // Set by analysis::attribute().
   Attribution attribution = Attribution::kNone;
   std::int32_t step = -1;
   std::int32_t phase = -1;
-  TextId scope = kNoText;  ///< path
+  TextId scope = kNoText;  ///< scope path
   std::int64_t op = -1;
 };
 
-/// How a kernel was launched.
+/// Launch configuration and static resources of a kernel.
 struct LaunchShape {
   std::int32_t grid[3] = {0, 0, 0};
   std::int32_t block[3] = {0, 0, 0};
@@ -103,16 +105,16 @@ struct LaunchShape {
   bool operator==(const LaunchShape&) const = default;
 };
 
-/// A call into CUDA.
+/// A CUDA API call.
 struct ApiCall {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   TextId name = kNoText;
   std::uint32_t correlation_id = 0;
-  std::int64_t thread = 0;  ///< the system's number
+  std::int64_t thread = 0;  ///< system thread id
 };
 
-/// A wait for a GPU.
+/// A synchronization with a GPU.
 struct Synchronization {
   std::string kind;  ///< event, stream, stream event, context
   std::int64_t start_ns = 0;
@@ -121,23 +123,23 @@ struct Synchronization {
   std::uint32_t correlation_id = 0;
 };
 
-/// Time that tracing itself took.
+/// Overhead of tracing itself (CUPTI overhead records).
 struct TracingPause {
   std::string kind;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
 };
 
-/// A call of an operator of LibTorch; its place in Trace::operators is its number.
+/// A LibTorch operator call, identified by its index in Trace::operators.
 struct Operator {
   std::int64_t start_ns = 0;
-  std::int64_t end_ns = -1;  ///< -1 if it never ended
+  std::int64_t end_ns = -1;  ///< -1 if it did not end
   std::int64_t parent = -1;
   TextId name = kNoText;
   TextId shapes = kNoText;
   bool backward = false;
-  Place place;                 ///< place.node is the node being worked on; place.op is unused
-  std::int64_t sequence = -1;  ///< the number that a forward operator shares with its backward node
+  Place place;                 ///< place.node is the executing node; place.op is unused
+  std::int64_t sequence = -1;  ///< sequence number shared by a forward operator and its backward node
 
   // Set by analysis::attribute().
   Attribution attribution = Attribution::kNone;
@@ -149,31 +151,30 @@ enum class CollectiveOperation : std::uint8_t { kAllReduce, kReduceScatter, kAll
 /// all_reduce, reduce_scatter, all_gather, broadcast, barrier.
 const char* to_string(CollectiveOperation operation);
 
-/// A call that all ranks of a communicator make together.
+/// A collective call on one rank.
 struct Collective {
   CollectiveOperation operation = CollectiveOperation::kAllReduce;
   TextId communicator = kNoText;
-  std::int64_t sequence = 0;    ///< counts the calls of the communicator, the same on all its ranks
-  std::int64_t bytes = 0;       ///< payload of this rank
-  bool on_device = false;       ///< queued on a stream
-  Place place;                  ///< of the call; its phase is bounded by place_collectives()
-  std::int64_t enqueue_ns = 0;  ///< when it was called
+  std::int64_t sequence = 0;    ///< index of the call in its communicator, identical on all ranks
+  std::int64_t bytes = 0;       ///< payload size on this rank
+  bool on_device = false;       ///< true if it was queued on a stream
+  Place place;                  ///< context of the call; place_collectives() limits its phase
+  std::int64_t enqueue_ns = 0;  ///< start of the call
   std::int64_t returned_ns =
-      -1;  ///< when the call had queued it, or without a stream when the work was done; -1 if it never was
+      -1;  ///< end of the call: the work is queued, or without a stream, complete; -1 if it did not end
   // Set by analysis::place_collectives():
   std::int64_t start_ns =
-      -1;  ///< when this rank began: its first kernel on the device; without a stream enqueue_ns. -1 if not seen
+      -1;  ///< start on this rank: its first kernel on the device, or enqueue_ns without a stream; -1 if unknown
   std::int64_t end_ns = -1;
-  std::int64_t kernels = 0;  ///< that served it; the calls of a group share theirs
+  std::int64_t kernels = 0;  ///< number of its kernels; all calls of a group count the kernels of the group
   Attribution attribution = Attribution::kNone;
   TextId scope = kNoText;
 };
 
-/// Name of the clock that the ranks of a run have in common: CLOCK_MONOTONIC_RAW of the machine that the supervisor
-/// runs on.
+/// Name of the clock that all ranks of a run share: CLOCK_MONOTONIC_RAW of the host that runs the supervisor.
 inline constexpr const char* kSupervisorClock = "supervisor";
 
-/// A comparison of another clock with the host's.
+/// A simultaneous reading of another clock and the host clock.
 struct ClockSync {
   std::string clock;
   std::int64_t host_ns = 0;
@@ -181,10 +182,10 @@ struct ClockSync {
   std::int64_t error_ns = 0;
 };
 
-/// Everything a pass observed by events.
+/// All records of a pass that consist of events.
 struct Trace {
   Texts texts;
-  std::vector<std::string> phases;  ///< names, in the order in which the workload declares them
+  std::vector<std::string> phases;  ///< names, in declaration order
   std::vector<Range> ranges;
   std::vector<Launch> launches;
   std::vector<GraphNode> graph_nodes;
@@ -194,7 +195,7 @@ struct Trace {
   std::vector<Synchronization> synchronizations;
   std::vector<TracingPause> pauses;
   std::vector<Operator> operators;
-  std::vector<Collective> collectives;  ///< in the order of their calls
+  std::vector<Collective> collectives;  ///< in call order
   std::vector<ClockSync> clock_syncs;
 };
 
