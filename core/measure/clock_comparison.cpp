@@ -18,7 +18,7 @@ ClockPair closest_pair(const std::vector<ClockReading>& readings) {
       *std::min_element(readings.begin(), readings.end(),
                         [&](const ClockReading& a, const ClockReading& b) { return length(a) < length(b); });
   const std::int64_t half_ns = length(best) / 2;
-  return {best.asked_ns + half_ns, best.clock_ns, half_ns + 1};  // 1 for the half that is rounded away
+  return {best.asked_ns + half_ns, best.clock_ns, half_ns + 1};  // + 1 because the division rounds down
 }
 
 std::string boot_id() {

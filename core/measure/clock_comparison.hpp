@@ -5,33 +5,33 @@
 #include <string>
 #include <vector>
 
-/// Comparing this process's clock with that of another one, by questions and answers.
+/// Synchronization of this process's clock with a remote clock by request and response.
 namespace kymo::measure {
 
-/// A question for the other's clock. Times are nanoseconds.
+/// One request to the remote clock. Times are in nanoseconds.
 struct ClockReading {
-  std::int64_t asked_ns = 0;     ///< on this clock
-  std::int64_t answered_ns = 0;  ///< on this clock, when the answer had come
-  std::int64_t clock_ns = 0;     ///< what the other clock said in between
+  std::int64_t asked_ns = 0;     ///< local time of the request
+  std::int64_t answered_ns = 0;  ///< local time of the response
+  std::int64_t clock_ns = 0;     ///< remote time in between
 };
 
-/// A moment on both clocks.
+/// The same moment on both clocks.
 struct ClockPair {
-  std::int64_t host_ns = 0;   ///< on this clock
-  std::int64_t clock_ns = 0;  ///< on the other
-  std::int64_t error_ns = 0;  ///< bound on what the pair is off
+  std::int64_t host_ns = 0;   ///< local clock
+  std::int64_t clock_ns = 0;  ///< remote clock
+  std::int64_t error_ns = 0;  ///< bound on the error of the pair
 };
 
-/// Two processes of one boot of one machine share their clock, unless one lives in a time namespace: then the answer
-/// does not lie between question and answer. True if it does in each reading.
+/// Returns true if every remote time lies between its request and response. Processes of the same boot of a host share
+/// the clock, except in a time namespace, where this test fails.
 bool is_same_clock(const std::vector<ClockReading>& readings);
 
-/// The pair that the shortest of the readings gives: the other clock was read in the middle of it, give or take half
-/// its length (F. Cristian, "Probabilistic clock synchronization", 1989). There must be a reading.
+/// Returns the pair of the reading with the shortest round trip: the remote clock was read at its midpoint, with an
+/// error of at most half its duration (F. Cristian, "Probabilistic clock synchronization", 1989). `readings` must not
+/// be empty.
 ClockPair closest_pair(const std::vector<ClockReading>& readings);
 
-/// What the system calls its boot: the same for all its processes, and for no other machine. Empty if the system does
-/// not tell.
+/// Returns the kernel's boot id, which is unique to a boot of a host. Empty if it is not available.
 std::string boot_id();
 
 }  // namespace kymo::measure

@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::size_t kMostForExactRanks = 60;
 constexpr int kResamples = 10'000;
-constexpr double kTail = 0.025;  // of each side of a 95 % interval
+constexpr double kTail = 0.025;  // on each side of a 95 % interval
 
-/// Twice the midrank of each figure, those of the first side in front: whole numbers also where figures are equal.
+/// Twice the midrank of each value, starting with the first side. Doubling keeps the midranks of ties integral.
 struct Ranks {
   std::vector<std::int64_t> doubled;
-  double ties = 0;  // sum of t^3 - t over groups of t equal figures
+  double ties = 0;  // sum of t^3 - t over groups of t equal values
 };
 
 Ranks ranks_of(const std::vector<double>& first, const std::vector<double>& second) {
@@ -32,15 +32,15 @@ Ranks ranks_of(const std::vector<double>& first, const std::vector<double>& seco
   Ranks ranks;
   for (const double figure : figures) {
     const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), figure);
-    // Places from + 1 to `to`, counted from 1: their mean, doubled.
+    // Ranks from + 1 to `to`, counted from 1: twice their mean.
     ranks.doubled.push_back((from - sorted.begin()) + 1 + (to - sorted.begin()));
     const auto equal = static_cast<double>(to - from);
-    ranks.ties += equal * equal - 1;  // each of the group adds its share of t^3 - t
+    ranks.ties += equal * equal - 1;  // share of this value in its group's t^3 - t
   }
   return ranks;
 }
 
-/// In how many ways `drawn` of the ranks have each sum; counts up to C(60, 30) are exact to 1e-16 or so as doubles.
+/// Number of ways in which `drawn` of the ranks have each sum. Doubles represent counts up to C(60, 30) to about 1e-16.
 std::vector<double> ways_by_sum(const std::vector<std::int64_t>& ranks, std::size_t drawn) {
   std::int64_t most = 0;
   for (const std::int64_t rank : ranks) most += rank;
@@ -57,7 +57,7 @@ std::vector<double> ways_by_sum(const std::vector<std::int64_t>& ranks, std::siz
 
 double exact_probability(const Ranks& ranks, std::size_t drawn, std::int64_t sum) {
   const auto all = static_cast<std::int64_t>(ranks.doubled.size());
-  // The sum of all doubled ranks is all (all + 1), ties or not; a draw's middle is its share.
+  // The sum of all doubled ranks is all (all + 1), with or without ties. `middle` is the expected sum of a draw.
   const std::int64_t middle = static_cast<std::int64_t>(drawn) * (all + 1);
   const std::vector<double> ways = ways_by_sum(ranks.doubled, drawn);
   double total = 0;
@@ -80,13 +80,12 @@ double normal_probability(const Ranks& ranks, std::size_t drawn, std::int64_t su
 }
 
 double resampled_median(const std::vector<double>& figures, std::vector<double>& room, std::mt19937_64& random) {
-  // Not std::uniform_int_distribution, whose draws differ between standard libraries; the bias of the remainder is
-  // below 1e-15.
+  // std::uniform_int_distribution is not portable between standard libraries. The modulo bias is below 1e-15.
   for (double& figure : room) figure = figures[random() % figures.size()];
   return median(room);
 }
 
-/// Percentiles of the ratio of medians over resamples of each side (Efron and Tibshirani 1993, chapter 13).
+/// Adds the percentile bootstrap interval of the ratio of medians (Efron and Tibshirani 1993, chapter 13).
 void add_interval(const std::vector<double>& first, const std::vector<double>& second, Comparison& found) {
   std::mt19937_64 random(first.size() * 1009 + second.size());
   std::vector<double> ratios(kResamples);
@@ -108,8 +107,8 @@ Verdict verdict_of(const Comparison& found, std::int64_t fewest, double margin) 
   return *found.low > 1 ? Verdict::kSlower : Verdict::kAmbiguous;
 }
 
-/// The interval narrows with the root of the number of runs: when it leaves 1 out, or lies within the margin, whichever
-/// comes first.
+/// The interval narrows with the square root of the number of runs. Estimates the number at which it either excludes 1
+/// or lies within the margin, whichever comes first.
 std::optional<std::int64_t> more_runs_for(const Comparison& found, std::int64_t fewest, double margin) {
   const double distance = std::abs(std::log(found.ratio));
   const double half = std::log(*found.high / *found.low) / 2;
@@ -122,10 +121,10 @@ std::optional<std::int64_t> more_runs_for(const Comparison& found, std::int64_t 
 }
 
 void check(const std::vector<double>& figures) {
-  if (figures.empty()) throw Error("nothing to compare: a side has no run");
+  if (figures.empty()) throw Error("nothing to compare: one side has no runs");
   for (const double figure : figures)
     if (!(figure > 0) || !std::isfinite(figure))
-      throw Error("only positive figures can be compared, not " + std::to_string(figure));
+      throw Error("only positive values can be compared, not " + std::to_string(figure));
 }
 
 }  // namespace

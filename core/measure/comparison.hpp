@@ -5,48 +5,47 @@
 #include <optional>
 #include <vector>
 
-/// Whether one thing takes longer than another: a judgement over runs, of which each gives one figure (the median of
-/// its steps), because steps of one process are not independent samples.
+/// Comparison of the times of two sets of runs. Each run contributes one value, the median of its steps, because steps
+/// of the same process are not independent samples.
 namespace kymo::measure {
 
-/// Fewest runs of each side that a verdict takes. Of n runs each, groups that do not overlap have the smallest
-/// two-sided probability of the rank test, 2 / C(2n, n), and groups with one pair of runs out of order twice that:
-/// 0.1 and 0.2 with three runs, 0.029 and 0.057 with four, 0.008 and 0.016 with five. So three runs can never be
-/// significant, four only if no run of one side is beyond any of the other, and from five on a single pair out of order
-/// does not hide a difference.
+/// Minimum number of runs per side for a verdict. With n runs per side, the smallest two-sided p-value of the rank test
+/// is 2 / C(2n, n) if the sides do not overlap, and twice that if a single pair of runs is out of order: 0.1 and 0.2
+/// for three runs, 0.029 and 0.057 for four, 0.008 and 0.016 for five. Three runs are thus never significant, four only
+/// without any overlap, and five tolerate one pair out of order.
 inline constexpr std::int64_t kRunsForVerdict = 5;
-/// Two-sided probability below which ranks count as different. kRunsForVerdict follows from it.
+/// Significance level of the two-sided rank test. kRunsForVerdict follows from it.
 inline constexpr double kRankSignificance = 0.05;
 
 enum class Verdict {
-  kSame,       ///< whatever the ratio is, it lies within the margin
+  kSame,       ///< the interval of the ratio lies within the margin
   kFaster,     ///< the second side takes less time
   kSlower,     ///< the second side takes more time
-  kAmbiguous,  ///< too few runs, or they differ too much among themselves
+  kAmbiguous,  ///< too few runs, or too much variation between runs
 };
 /// SAME, FASTER, SLOWER, AMBIGUOUS.
 const char* to_string(Verdict verdict);
 
 struct Comparison {
-  double ratio = 1;           ///< median of the second side over that of the first
-  std::optional<double> low;  ///< 95 % interval of the ratio, by bootstrap; absent with a single run on a side
+  double ratio = 1;           ///< median of the second side divided by the median of the first
+  std::optional<double> low;  ///< 95 % bootstrap confidence interval of the ratio; empty if a side has a single run
   std::optional<double> high;
-  std::optional<double> probability;  ///< of ranks at least as different if both sides were alike; absent likewise
+  std::optional<double> probability;  ///< two-sided p-value of the rank test; empty if a side has a single run
   Verdict verdict = Verdict::kAmbiguous;
-  /// How many more runs of each side would decide, if they are like those so far; absent if decided, if a side has a
-  /// single run, and if it would take more than kMostMoreRuns.
+  /// Estimated number of additional runs per side for a verdict, assuming the same variation. Empty if there is a
+  /// verdict, if a side has a single run, or above kMostMoreRuns.
   std::optional<std::int64_t> more_runs;
 };
 inline constexpr std::int64_t kMostMoreRuns = 1000;
 
-/// Judges positive figures of two sides, such as times. A ratio that certainly lies within 1 / (1 + margin) and 1 +
-/// margin is SAME; FASTER and SLOWER take both the rank test and the interval. The same figures always give the same
-/// answer. Throws Error if a side has no figure, or one that is not positive and finite.
+/// Compares positive values of two sides, such as times. The verdict is SAME if the interval of the ratio lies within
+/// [1 / (1 + margin), 1 + margin]. FASTER and SLOWER require both the rank test and the interval to be significant. The
+/// result is deterministic. Throws Error if a side is empty or has a value that is not positive and finite.
 Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin);
 
-/// Two-sided probability of the rank sum test of Mann and Whitney (1947), ties by midranks: exact, by counting how many
-/// ways of drawing the first side's ranks lie at least as far from the middle, up to 60 figures together, by the normal
-/// approximation with corrections for ties and continuity beyond. Neither side may be empty.
+/// Returns the two-sided p-value of the rank-sum test of Mann and Whitney (1947) with midranks for ties. Exact up to 60
+/// values in total, by counting the draws whose rank sum is at least as far from its mean; a normal approximation with
+/// tie and continuity corrections beyond. Neither side may be empty.
 double rank_sum_probability(const std::vector<double>& first, const std::vector<double>& second);
 
 }  // namespace kymo::measure

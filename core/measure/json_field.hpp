@@ -8,12 +8,12 @@
 
 namespace kymo::measure {
 
-/// A field that must be there; `owner` names what holds it ("a plan"). Throws Error naming the field if it is missing
-/// or of another type.
+/// Returns a required field; `owner` names the object in error messages ("a plan"). Throws Error that names the field
+/// if it is missing or has another type.
 template <typename T>
 T required_field(const Json& json, const char* name, const char* owner) {
   const auto found = json.find(name);
-  if (found == json.end()) throw Error(std::string(owner) + " lacks its field '" + name + "'");
+  if (found == json.end()) throw Error(std::string(owner) + " has no field '" + name + "'");
   try {
     return found->get<T>();
   } catch (const Json::exception&) {

@@ -26,16 +26,16 @@ std::string mode_from(const std::string& word) {
 
 std::string mode_objection(const Method& how, const Case& what, const StepNature& step) {
   if (how.mode == kSyncMode) return "";
-  if (!is_mode(how.mode))
-    return "this version does not time in mode " + quote(how.mode) + "; it knows: " + join(modes(), ", ");
-  const std::string refusal = "workload " + quote(what.workload) + " cannot be timed in mode " + how.mode + ": ";
-  if (step.phases == 0) return refusal + "it declares no phase; hot and cold time one";
+  if (!is_mode(how.mode)) return "unsupported timing mode " + quote(how.mode) + "; supported: " + join(modes(), ", ");
+  const std::string refusal = "workload " + quote(what.workload) + " does not support timing mode " + how.mode + ": ";
+  if (step.phases == 0) return refusal + "it declares no phase, but hot and cold time a phase";
   if (!step.asynchronous)
-    return refusal + "it does not declare its step asynchronous; a step that waits for the device needs sync";
+    return refusal + "its step is not declared asynchronous; a step that waits for the device needs sync";
   if (what.ranks != 1)
-    return refusal + std::to_string(what.ranks) + " ranks meet before each step; hot and cold need one rank";
+    return refusal + std::to_string(what.ranks) +
+           " ranks synchronize before each step, but hot and cold need a single rank";
   if (how.sync == Sync::kPhase)
-    return refusal + "--sync phase waits for the device within the step; hot and cold need --sync step";
+    return refusal + "--sync phase waits for the device within the step, but hot and cold need --sync step";
   return "";
 }
 

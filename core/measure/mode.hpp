@@ -6,25 +6,25 @@
 
 #include "measure/plan.hpp"
 
-/// How the time pass puts steps between two readings of a clock: Method::mode.
+/// Timing modes of the time pass (Method::mode): how steps are placed between clock readings.
 namespace kymo::measure {
 
-inline constexpr const char* kSyncMode = "sync";  ///< each step ends synchronised
+inline constexpr const char* kSyncMode = "sync";  ///< each step ends with a synchronization
 inline constexpr const char* kHotMode =
-    "hot";  ///< several steps between two events, the stream held until they are queued
+    "hot";  ///< several steps between two events; the stream is blocked until they are queued
 inline constexpr const char* kColdMode =
-    "cold";  ///< caches flushed before each step, and the stream held until its work is queued
+    "cold";  ///< caches are flushed before each step; the stream is blocked until the step's work is queued
 
-/// The word itself. Throws UsageError naming the admitted ones.
+/// Validates a mode name and returns it. Throws UsageError that lists the valid names.
 std::string mode_from(const std::string& word);
 
-/// What a mode asks of a workload.
+/// Properties of a workload that a mode depends on.
 struct StepNature {
-  std::size_t phases = 0;  ///< declared; which of them a step enters is seen when it runs
+  std::size_t phases = 0;  ///< number of declared phases; the phases that a step enters are known only at run time
   bool asynchronous = false;
 };
 
-/// Why the case cannot be timed in the method's mode, in one line; empty if it can.
+/// Returns a one-line reason why the case cannot be timed in the method's mode, or an empty string if it can.
 std::string mode_objection(const Method& how, const Case& what, const StepNature& step);
 
 }  // namespace kymo::measure

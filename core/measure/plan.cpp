@@ -30,7 +30,7 @@ template <typename Enum>
 const char* word_of(const Words<Enum>& words, Enum wanted) {
   for (const auto& [value, word] : words)
     if (value == wanted) return word;
-  throw Error("a value outside its enumeration");
+  throw Error("invalid enumeration value");
 }
 
 template <typename Enum>
@@ -43,7 +43,7 @@ Enum value_of(const Words<Enum>& words, const std::string& word, const char* wha
   throw UsageError("unknown " + std::string(what) + " " + quote(word) + suggestion(word, known));
 }
 
-/// Names and values may hold bytes that are no UTF-8; those must give a key, not an exception.
+/// Names and values may contain invalid UTF-8, which must not throw an exception here.
 std::string key_of(const Json& content) {
   return sha256(content.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 16);
 }
@@ -80,13 +80,13 @@ const char* to_string(Pass pass) { return word_of(kPasses, pass); }
 const char* to_string(Sync sync) { return word_of(kSyncs, sync); }
 DeviceKind device_kind_from(const std::string& word) { return value_of(kDeviceKinds, word, "device"); }
 Pass pass_from(const std::string& word) { return value_of(kPasses, word, "pass"); }
-Sync sync_from(const std::string& word) { return value_of(kSyncs, word, "synchronisation"); }
+Sync sync_from(const std::string& word) { return value_of(kSyncs, word, "synchronization"); }
 
 std::string case_key(const Case& what) { return key_of(identity(what)); }
 
 std::string plan_key(const Case& what, const Method& how) {
   Json method = to_json(how);
-  method.erase("timeout_s");  // bounds on a run do not change what it measures
+  method.erase("timeout_s");  // limits on a run do not change what it measures
   method.erase("host_memory_bytes");
   Json all{{"case", identity(what)}, {"method", method}, {"plugin", what.plugin_sha256}};
   if (!what.plugin_libraries.empty()) all["libraries"] = what.plugin_libraries;
@@ -96,7 +96,7 @@ std::string plan_key(const Case& what, const Method& how) {
 Method method_in(const Method& how, Pass pass) {
   if (!observes(pass)) return how;
   Method observed = how;
-  observed.mode = kSyncMode;  // modes are ways of timing: events are placed by steps that each end synchronised
+  observed.mode = kSyncMode;  // modes affect timing only; attributing events requires a synchronization after each step
   observed.warmup = std::min(how.warmup, how.observation.warmup);
   observed.steps = how.until ? how.observation.steps : std::min(how.steps, how.observation.steps);
   observed.until.reset();
@@ -112,7 +112,7 @@ Value value_from_json(const Json& json) {
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
-  throw Error("a parameter's value is neither bool, number nor text");
+  throw Error("a parameter value must be a bool, number or string");
 }
 
 Json to_json(const Case& what) {
@@ -162,7 +162,7 @@ Json to_json(const Method& how) {
                {"host_memory_bytes", how.host_memory_bytes},
                {"fresh", how.fresh},
                {"wrap", how.wrap}};
-  // How events are observed is no part of a method that observes none: its plan key stays what it was.
+  // Methods without observing passes omit the observation, so that their plan keys do not change.
   if (std::any_of(how.passes.begin(), how.passes.end(), observes)) json["observation"] = to_json(how.observation);
   if (how.until) {
     json["until"] = {{"relative_standard_error", how.until->relative_standard_error},

@@ -12,7 +12,7 @@
 
 namespace kymo::measure {
 
-/// A parameter's value; choices are text.
+/// Value of a parameter. A choice is stored as a string.
 using Value = std::variant<bool, std::int64_t, double, std::string>;
 using Parameters = std::map<std::string, Value>;
 
@@ -25,23 +25,24 @@ enum class Sync { kStep, kPhase };
 const char* to_string(DeviceKind kind);
 const char* to_string(Pass pass);
 const char* to_string(Sync sync);
-/// Throw UsageError naming the admitted words.
+/// These functions throw UsageError that lists the valid names.
 DeviceKind device_kind_from(const std::string& word);
 Pass pass_from(const std::string& word);
 Sync sync_from(const std::string& word);
 
-/// A workload with all its parameters fixed.
+/// A workload with a value for every parameter.
 struct Case {
   std::string plugin_file;  ///< absolute path
   std::string plugin_sha256;
-  std::map<std::string, std::string> plugin_libraries;  ///< of the plugin's folder, loaded with it: sha256 by file name
+  std::map<std::string, std::string>
+      plugin_libraries;  ///< SHA-256 by file name of the libraries in the plugin's directory that are loaded with it
   std::string workload;
-  Parameters parameters;  ///< every declared parameter, defaults included
+  Parameters parameters;  ///< every declared parameter, including defaults
   int ranks = 1;
   DeviceKind device = DeviceKind::kCpu;
 };
 
-/// End the steps once the mean of the whole step is known well enough.
+/// Ends the measurement when the mean duration of a step is precise enough.
 struct StoppingRule {
   double relative_standard_error = 0.01;
   std::int64_t min_samples = 10;
@@ -49,48 +50,47 @@ struct StoppingRule {
   double max_seconds = 60;
 };
 
-/// How the passes memory, trace and ops observe.
+/// Settings of the memory, trace and ops passes.
 struct Observation {
-  std::int64_t warmup = 3;  ///< steps before the observed ones that count; never more than the time pass makes
-  std::int64_t steps = 5;   ///< the same
-  bool memsets = false;     ///< record memsets too
+  std::int64_t warmup = 3;  ///< maximum number of warm-up steps; the time pass may have fewer
+  std::int64_t steps = 5;   ///< maximum number of observed steps; the time pass may have fewer
+  bool memsets = false;     ///< record memsets
   bool synchronization = false;
-  bool pauses = false;         ///< what tracing itself took
-  bool api_calls = false;      ///< all calls into CUDA: slow
-  bool shapes = false;         ///< of the operators' inputs
-  bool stacks = true;          ///< where blocks of memory were asked for
-  std::string kernel_classes;  ///< file of the user's patterns for classes of kernels; empty for none
-  std::int64_t memory_bytes = std::int64_t{512}
-                              << 20;  ///< bound on what events may take in a worker before they are written
+  bool pauses = false;                                  ///< record CUPTI overhead
+  bool api_calls = false;                               ///< record all CUDA API calls; slow
+  bool shapes = false;                                  ///< record operator input shapes
+  bool stacks = true;                                   ///< record the call stacks of allocations
+  std::string kernel_classes;                           ///< file of user-defined kernel class patterns, or empty
+  std::int64_t memory_bytes = std::int64_t{512} << 20;  ///< bound on the memory of buffered events in a worker
 };
 
-/// How a case is measured.
+/// Measurement settings of a case.
 struct Method {
   std::int64_t warmup = 5;
   std::int64_t steps = 10;
-  std::optional<StoppingRule> until;  ///< instead of `steps`
+  std::optional<StoppingRule> until;  ///< replaces `steps`
   Sync sync = Sync::kStep;
-  std::string mode = "sync";  ///< how the time pass is made: sync, hot or cold (measure/mode.hpp)
+  std::string mode = "sync";  ///< timing mode of the time pass: sync, hot or cold (measure/mode.hpp)
   std::vector<Pass> passes{Pass::kVerify, Pass::kTime};
   std::uint64_t seed = 0;
-  double timeout_s = 600;              ///< a worker without progress for this long is ended as `timeout`
-  std::int64_t host_memory_bytes = 0;  ///< bound on a worker's resident size; 0 = none
-  bool fresh = false;                  ///< never reuse a time worker
-  std::string wrap;                    ///< program put before the worker, split at spaces
+  double timeout_s = 600;              ///< a worker without progress for this long ends with status `timeout`
+  std::int64_t host_memory_bytes = 0;  ///< limit on a worker's resident set size; 0 means no limit
+  bool fresh = false;                  ///< start a new process for every time pass
+  std::string wrap;                    ///< command that wraps the worker, split at spaces
   Observation observation;
 };
 
-/// What is compared: workload, parameters, ranks and device kind. 16 hexadecimal digits.
+/// Key of what is compared: workload, parameters, ranks and device kind. 16 hexadecimal digits.
 std::string case_key(const Case& what);
 
-/// What makes two runs repetitions of each other: the case key, the method and the hashes of the plugin and its
-/// libraries. 16 hexadecimal digits.
+/// Key of repetitions: runs with the same case key, method, and hashes of the plugin and its libraries. 16 hexadecimal
+/// digits.
 std::string plan_key(const Case& what, const Method& how);
 
-/// True if the pass observes events: memory, trace and ops.
+/// Returns true if the pass records events: memory, trace and ops.
 inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; }
 
-/// The method of one pass: memory, trace and ops make fewer steps than the time pass, and no stopping rule ends them.
+/// Returns the method of one pass. The memory, trace and ops passes run fewer steps and ignore stopping rules.
 Method method_in(const Method& how, Pass pass);
 
 Json to_json(const Case& what);

@@ -8,59 +8,60 @@
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
-/// What supervisor and worker say to each other, as JSON frames over one TCP connection.
+/// Protocol between supervisor and worker: JSON frames over one TCP connection.
 ///
-/// A frame is a 4-byte little-endian length and that many bytes of JSON: {"type": ..., fields}.
-/// The worker connects, says hello, receives an assignment, reports progress, asks for barriers, and ends each
-/// assignment with an outcome; then it receives the next assignment or `exit`. A worker in any language can take part.
+/// A frame is a 4-byte little-endian length followed by that many bytes of JSON: {"type": ..., fields}.
+/// The worker connects, sends hello, and receives an assignment. It then reports progress, requests barriers, and ends
+/// each assignment with an outcome, after which it receives the next assignment or `exit`. Workers can be written in
+/// any language.
 namespace kymo::measure::protocol {
 
 inline constexpr int kVersion = 3;
 inline constexpr std::uint32_t kMaxFrameBytes = 64u << 20;
 
-/// worker → supervisor: the first frame.
+/// worker → supervisor: first frame.
 struct Hello {
   int protocol = kVersion;
-  std::string token;  ///< proves that the supervisor started this worker
+  std::string token;  ///< authenticates the worker
   int rank = 0;
   std::int64_t pid = 0;
 };
 
-/// supervisor → worker: one pass of one run on one rank.
+/// supervisor → worker: one pass of a run on one rank.
 struct Assignment {
   std::int64_t run_id = 0;
   Case what;
   Method how;
   Pass pass = Pass::kTime;
   int rank = 0;
-  int local_rank = 0;    ///< counts the ranks of this one's machine
-  int device_index = 0;  ///< CUDA device ordinal in the worker's process; means nothing on CPU
+  int local_rank = 0;    ///< index among the ranks on this host
+  int device_index = 0;  ///< CUDA device ordinal in the worker's process; unused on CPU
   std::string rendezvous_host = "127.0.0.1";
-  std::uint16_t rendezvous_port = 0;  ///< 0 when there is one rank
-  std::string rank_file;              ///< database the worker writes
+  std::uint16_t rendezvous_port = 0;  ///< 0 for a single rank
+  std::string rank_file;              ///< database that the worker writes
 };
 
-/// worker → supervisor: the heartbeat; sent when a stage or step begins, between timed stretches.
+/// worker → supervisor: heartbeat, sent at the start of a stage or step, outside of timed regions.
 struct Progress {
   std::string stage;  ///< "load", "create", "prepare", "warmup", "step", "verify", "write"
   std::int64_t step = -1;
-  std::int64_t steps = 0;  ///< planned, warm-up included; 0 if a stopping rule decides
-  bool failing = false;    ///< the pass has failed on this rank; it clears up, and its outcome follows
+  std::int64_t steps = 0;  ///< planned number including warm-up; 0 with a stopping rule
+  bool failing = false;    ///< the pass failed on this rank; the worker cleans up and then sends the outcome
 };
 
-/// worker → supervisor, answered by Released once every rank has arrived. `stop` counts from rank 0 alone.
+/// worker → supervisor, answered by Released when every rank has arrived. Only rank 0's `stop` is used.
 struct Barrier {
   std::int64_t sequence = 0;
   bool stop = false;
 };
 
-/// supervisor → worker.
+/// supervisor → worker: answer to Barrier.
 struct Released {
   std::int64_t sequence = 0;
   bool stop = false;
 };
 
-/// worker → supervisor, answered by Gathered once every rank has sent its part. Payloads are base64.
+/// worker → supervisor, answered by Gathered when every rank has sent its payload. Payloads are base64-encoded.
 struct Gather {
   std::int64_t sequence = 0;
   std::string payload;
@@ -70,33 +71,34 @@ struct Gathered {
   std::vector<std::string> payloads;  ///< in rank order
 };
 
-/// worker → supervisor, answered by Clock at once, whatever the pass is doing.
+/// worker → supervisor, answered by Clock immediately at any time.
 struct AskClock {
   std::int64_t sequence = 0;
 };
-/// supervisor → worker.
+/// supervisor → worker: answer to AskClock.
 struct Clock {
   std::int64_t sequence = 0;
-  std::int64_t clock_ns = 0;  ///< the supervisor's CLOCK_MONOTONIC_RAW as it answered
-  std::string boot_id;        ///< of its machine: with the worker's own, the two have one clock; empty if unknown
+  std::int64_t clock_ns = 0;  ///< the supervisor's CLOCK_MONOTONIC_RAW at the time of the answer
+  std::string
+      boot_id;  ///< boot id of the supervisor's host; if it equals the worker's, both use one clock; empty if unknown
 };
 
-/// worker → supervisor: how the assignment ended on this rank. The rank file is complete when this is sent.
+/// worker → supervisor: result of the assignment on this rank. The rank file is complete when this frame is sent.
 struct Outcome {
   std::string status;  ///< ok, oom, failed, skipped, interrupted
   std::string detail;  ///< one line
-  std::string stage;   ///< where it happened
+  std::string stage;   ///< stage in which the pass ended
   std::string phase;
   std::int64_t step = -1;
   std::string verification;  ///< verify pass: "passed", "failed", "unavailable"; else empty
-  /// When the pass failed, on the supervisor's clock: of several ranks the first to fail is the cause. -1 if it did
-  /// not, if there is but one rank, or if that is unknown.
+  /// Time of the failure on the supervisor's clock, used to find the first rank that failed. -1 without a failure, with
+  /// a single rank, or if unknown.
   std::int64_t failed_ns = -1;
 };
 
-/// supervisor → worker: end after the current step; what was measured is written.
+/// supervisor → worker: stop after the current step and write the measurements.
 struct Cancel {};
-/// supervisor → worker: no more work.
+/// supervisor → worker: no further assignments.
 struct Exit {};
 
 Json to_json(const Hello&);
@@ -112,11 +114,11 @@ Json to_json(const Outcome&);
 Json to_json(const Cancel&);
 Json to_json(const Exit&);
 
-/// The "type" of a frame: hello, assignment, progress, barrier, released, gather, gathered, ask_clock, clock, outcome,
-/// cancel, exit.
+/// Returns the "type" of a frame: hello, assignment, progress, barrier, released, gather, gathered, ask_clock, clock,
+/// outcome, cancel or exit.
 std::string type_of(const Json& frame);
 
-/// Throw Error on a missing or mistyped field.
+/// These functions throw Error on a missing or mistyped field.
 Hello hello_from(const Json&);
 Assignment assignment_from(const Json&);
 Progress progress_from(const Json&);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kSamplesForP95 = 100;
 
-/// Linear interpolation between order statistics (Hyndman and Fan's type 7, numpy's default). `sorted` is not empty.
+/// Linear interpolation between order statistics (type 7 of Hyndman and Fan, NumPy's default). `sorted` is not empty.
 double quantile(const std::vector<double>& sorted, double q) {
   const double place = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -25,13 +25,13 @@ double quantile(const std::vector<double>& sorted, double q) {
 }  // namespace
 
 Statistics summarize(std::vector<double> samples) {
-  if (samples.empty()) throw Error("no samples to summarise");
+  if (samples.empty()) throw Error("no samples to summarize");
   std::sort(samples.begin(), samples.end());
   Statistics s;
   s.count = static_cast<std::int64_t>(samples.size());
   s.min = samples.front();
   s.max = samples.back();
-  s.mean = std::clamp(boost::math::statistics::mean(samples), s.min, s.max);  // rounding may leave the range by an ulp
+  s.mean = std::clamp(boost::math::statistics::mean(samples), s.min, s.max);  // rounding may exceed the range by an ulp
   s.median = quantile(samples, 0.5);
   if (s.count >= 2) {
     s.std = std::sqrt(boost::math::statistics::sample_variance(samples));

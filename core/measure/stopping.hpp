@@ -7,26 +7,26 @@
 
 namespace kymo::measure {
 
-/// Follows the measured steps of one pass and says when a stopping rule is met. Constant time and memory per step.
+/// Evaluates a stopping rule on the measured steps of a pass. Constant time and memory per step.
 class Stopping {
  public:
   explicit Stopping(const StoppingRule& rule) : rule_(rule) {}
 
-  /// Counts one measured step; warm-up steps do not belong here.
+  /// Adds a measured step. Do not add warm-up steps.
   void add(double step_ns);
 
-  /// Standard error of the mean over the mean; infinity for fewer than two steps or a mean of zero.
+  /// Returns the standard error of the mean divided by the mean, or infinity for fewer than two steps or a mean of 0.
   double relative_standard_error() const;
 
-  /// True once the mean is known well enough with the least number of samples, or a cap on samples or time is reached.
-  /// The caps win over the least number of samples, but one step is always measured.
+  /// Returns true if the mean is precise enough after the minimum number of samples, or if the maximum number of
+  /// samples or time is reached. The maxima take precedence over the minimum, but at least one step is always measured.
   bool enough(double elapsed_s) const;
 
  private:
   StoppingRule rule_;
   std::int64_t count_ = 0;
   double mean_ns_ = 0;
-  double squares_ns2_ = 0;  // sum of squared distances from the mean (Welford)
+  double squares_ns2_ = 0;  // sum of squared deviations from the mean (Welford)
 };
 
 }  // namespace kymo::measure

@@ -23,7 +23,8 @@ constexpr std::size_t kMostPhases = 64;
 constexpr std::size_t kNameBytes = 48;
 
 void copy_name(char (&to)[kNameBytes], const std::string& from) {
-  std::memcpy(to, from.data(), std::min(from.size(), kNameBytes - 1));  // the page is zeroed: the end is there
+  std::memcpy(to, from.data(),
+              std::min(from.size(), kNameBytes - 1));  // the page is zeroed, so the name stays terminated
 }
 
 }  // namespace
@@ -57,8 +58,7 @@ WorkerPlace::WorkerPlace(const std::filesystem::path& file, const std::vector<st
     std::ofstream(file, std::ios::binary) << std::string(sizeof(Page), '\0');
     mapping_ = std::make_unique<Mapping>(file, interprocess::read_write);
   } catch (const std::exception& error) {
-    throw Error("cannot make " + quote(file.string()) +
-                ", by which the supervisor sees where a worker stands: " + error.what());
+    throw Error("cannot create " + quote(file.string()) + ", the worker's status page: " + error.what());
   }
   page_ = new (mapping_->region.get_address()) Page{};
   page_->step = -1;

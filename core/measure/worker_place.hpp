@@ -10,22 +10,23 @@
 
 namespace kymo::measure {
 
-/// Where a worker stood when it was looked at.
+/// Snapshot of a worker's status.
 struct Standing {
   std::int64_t step = -1;
   std::string phase;  ///< empty outside of phases
   std::int64_t collectives_begun = 0;
-  std::int64_t collectives_ended = 0;  ///< of those, the calls that came back or whose work was done
+  std::int64_t collectives_ended = 0;  ///< number of those calls that have returned or whose work is complete
 };
 
-/// The file by which the worker that writes a rank file shows where it stands.
+/// Returns the status page file of the worker that writes `rank_file`.
 std::filesystem::path place_file(const std::filesystem::path& rank_file);
 
-/// Where a worker stands, in a page of a file that its supervisor can read: also when the worker hangs or is dead. Any
-/// thread; each function is a relaxed store or an increment.
+/// A worker's status page: a memory-mapped file that the supervisor can read even if the worker hangs or has died. Any
+/// thread; each update is a relaxed store or increment.
 class WorkerPlace {
  public:
-  /// Makes the file; names are cut and numbered as the page has room for. Throws Error if it cannot be made.
+  /// Creates the file. Phase names are truncated and their number is limited to the size of the page. Throws Error if
+  /// the file cannot be created.
   WorkerPlace(const std::filesystem::path& file, const std::vector<std::string>& phases);
   ~WorkerPlace();
   WorkerPlace(const WorkerPlace&) = delete;
@@ -37,7 +38,7 @@ class WorkerPlace {
   void begin_collective() noexcept;
   void end_collective() noexcept;
 
-  /// What the file says; nullopt if there is none or it is none of ours.
+  /// Reads a status page. Returns nullopt if the file does not exist or is not a status page.
   static std::optional<Standing> read(const std::filesystem::path& file) noexcept;
 
  private:
