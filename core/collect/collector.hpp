@@ -13,94 +13,96 @@
 
 namespace kymo::collect {
 
-/// A collector cannot work here; the run goes on without it and the reason is stored as a loss.
+/// Thrown if a collector cannot work in this environment. The run continues without it, and the reason is recorded as a
+/// Loss.
 class Unavailable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What a collector is told when a pass begins.
+/// Settings of a pass, passed to collectors before it begins.
 struct PassSetting {
   measure::Pass pass = measure::Pass::kTime;
   measure::DeviceKind device = measure::DeviceKind::kCpu;
   int device_index = 0;
   std::int64_t run_start_ns = 0;  ///< host clock; times in records are relative to it
   bool uses_torch = false;        ///< the plugin links LibTorch
-  /// Where the workload stands at any moment; nullptr in the passes time and verify. Outlives the pass.
+  /// Execution context of the workload's threads; nullptr in the time and verify passes. Outlives the pass.
   Standpoint* standpoint = nullptr;
   measure::Observation how;
-  std::vector<std::string> phases;  ///< names, in the order in which the workload declares them
+  std::vector<std::string> phases;  ///< names, in declaration order
 };
 
-/// What observes during a pass. All calls come from the worker's main thread, outside timed stretches unless said
-/// otherwise.
+/// Base class of everything that collects records during a pass. Unless noted otherwise, all calls come from the
+/// worker's main thread, outside of timed regions.
 class Collector {
  public:
   virtual ~Collector() = default;
   virtual std::string name() const = 0;
-  /// Before the plugin is created. Throws Unavailable.
+  /// Called before the plugin is created. Throws Unavailable.
   virtual void arm(const PassSetting& setting) = 0;
-  /// Before the first step is prepared, outside the timed stretch.
+  /// Called before the first step is prepared, outside of the timed region.
   virtual void before_steps() {}
-  /// Inside the timed stretch: at its very beginning, and at its end once the device is synchronised.
+  /// Called inside the timed region: at its begin, and at its end after the device is synchronized.
   virtual void step_begin(std::int64_t step) { (void)step; }
   virtual void step_end(std::int64_t step) { (void)step; }
-  /// Inside the timed stretch. `stream` is the cudaStream_t of the phase.
+  /// Called inside the timed region. `stream` is the cudaStream_t of the phase.
   virtual void phase_begin(std::size_t phase, void* stream) { (void)phase, (void)stream; }
   virtual void phase_end() {}
-  /// True if the collector is to be told of scopes; asked once, after arm(). Scopes come from any thread.
+  /// Returns true if the collector receives scopes; queried once, after arm(). Scopes come from any thread.
   virtual bool wants_scopes() const { return false; }
   virtual void scope_begin(const char* name) { (void)name; }
   virtual void scope_end() {}
-  /// After each step, outside the timed stretch.
+  /// Called after each step, outside of the timed region.
   virtual void between_steps(std::int64_t step) { (void)step; }
-  /// Between two cases of a reused worker: give back cached memory, reset peaks.
+  /// Called between two cases of a reused worker. Releases cached memory and resets peaks.
   virtual void reset() {}
-  /// After the last step, also after a failure: hands over what it holds, losses included.
-  /// If the pass ended for want of memory, record.out_of_memory is set: fill in what is known of it.
+  /// Called after the last step, also after a failure. Moves all records, including dropped-record counts, into
+  /// `record`. If the pass ran out of memory, record.out_of_memory is set; fill in its known fields.
   virtual void disarm(event::PassRecord& record) = 0;
 };
 
-/// The device's side of timing; at most one collector of a pass provides it.
+/// Device timing. At most one collector of a pass provides it.
 class DeviceTimer {
  public:
   virtual ~DeviceTimer() = default;
-  /// Waits until the device has done all its work; throws std::runtime_error with the device's error.
+  /// Blocks until the device has completed all work. Throws std::runtime_error with the device's error.
   virtual void synchronize() = 0;
-  /// True if what is queued on the stream is being captured into a graph: the device must not be waited for meanwhile.
+  /// Returns true if the stream is being captured into a CUDA graph, during which the device must not be synchronized.
   virtual bool is_capturing(void* stream) {
     (void)stream;
     return false;
   }
-  /// Device time per phase index of the step that ended last; -1 where nothing was recorded. `whole_step_ns` spans the
-  /// first phase's begin to the last phase's end.
+  /// Returns the device time per phase index of the last step, or -1 where nothing was recorded. `whole_step_ns` spans
+  /// from the begin of the first phase to the end of the last phase.
   virtual void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) = 0;
 
-  /// Mode hot: from begin_batch(), after step_begin(), to end_batch() all entries into a phase are one, which ends
-  /// where the last of them left its stream; take_step() then gives the time of the whole batch.
+  /// Timing mode hot: between begin_batch(), which follows step_begin(), and end_batch(), all entries into a phase
+  /// count as one entry, which ends with the last of them on its stream. take_step() then returns the time of the whole
+  /// batch.
   virtual void begin_batch() = 0;
   virtual void end_batch() = 0;
 
-  /// Mode cold: queues on the stream that the device's last-level cache is filled with something else. Throws
+  /// Timing mode cold: queues work on the stream that evicts the device's last-level cache. Throws
   /// std::runtime_error.
   virtual void flush(void* stream) = 0;
-  /// Modes hot and cold: what is queued on the stream from here on does not begin before release(), or before a
-  /// time-out of one second: whoever waits for a held stream on the thread that is to release it would wait for ever.
+  /// Timing modes hot and cold: blocks execution of work queued on the stream from now on until release(), or until a
+  /// timeout of one second. The timeout prevents a deadlock if the releasing thread waits for the blocked stream.
   /// Throws std::runtime_error.
   virtual void block(void* stream) = 0;
-  /// Lets a held stream go on; false if the time-out had to do it. True if nothing is held.
+  /// Unblocks the stream. Returns false if the timeout already did; true if no stream is blocked.
   virtual bool release() = 0;
 };
 
-/// What a module's one exported symbol returns. Host and modules are built together: C++ may cross here.
+/// Return type of a module's only exported symbol. Host and modules are built together, so C++ types may cross here.
 struct Module {
   const char* build = "";  ///< must equal the host's build id
   std::unique_ptr<Collector> (*make)() = nullptr;
-  /// The collector's DeviceTimer, or nullptr.
+  /// Returns the collector's DeviceTimer, or nullptr.
   DeviceTimer* (*timer)(Collector&) = nullptr;
-  /// The devices of this module's kind; throws Unavailable with the reason there are none.
+  /// Returns the devices that this module supports. Throws Unavailable with the reason if there are none.
   std::vector<event::Device> (*devices)() = nullptr;
-  /// Version of the devices' driver, or empty; may be nullptr.
+  /// Returns the version of the device driver, or an empty string. May be nullptr.
   std::string (*driver_version)() = nullptr;
 };
 inline constexpr const char* kModuleSymbol = "kymo_module";

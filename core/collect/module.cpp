@@ -10,7 +10,7 @@ namespace {
 
 std::string loader_message() {
   const char* message = dlerror();
-  return message ? message : "unknown error of the dynamic loader";
+  return message ? message : "unknown dynamic loader error";
 }
 
 }  // namespace
@@ -21,12 +21,13 @@ const Module& load_module(const std::filesystem::path& file) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw Unavailable("cannot load the module: " + loader_message());
   const auto entry = reinterpret_cast<ModuleEntry>(dlsym(library, kModuleSymbol));
-  if (!entry) throw Unavailable(file.string() + " is no kymo module: it lacks the symbol " + kModuleSymbol);
+  if (!entry) throw Unavailable(file.string() + " is not a kymo module: missing symbol " + kModuleSymbol);
   const Module* module = entry();
-  if (!module || !module->make) throw Unavailable(file.string() + " is no kymo module: its entry returns nothing");
+  if (!module || !module->make)
+    throw Unavailable(file.string() + " is not a kymo module: its entry point returned nothing");
   if (std::string(module->build) != build_id()) {
-    throw Unavailable(file.string() + " was built for " + module->build + ", this is " + build_id() +
-                      "; install both from one build");
+    throw Unavailable(file.string() + " was built for " + module->build + ", but this host is " + build_id() +
+                      "; install both from the same build");
   }
   return *module;
 }

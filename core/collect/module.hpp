@@ -8,15 +8,15 @@
 
 namespace kymo::collect {
 
-/// What host and modules must have in common: version, compiler and the headers that cross between them.
+/// Identifies the version, the compiler and the headers that host and modules share.
 const char* build_id();
 
-/// Loads a collector module into this process and checks that it was built with this host. It is never unloaded: what
-/// it links (CUDA, LibTorch) does not survive that. Loading the same file again is cheap. Throws Unavailable: no such
-/// file, a library it needs is missing (the loader's own message), or another build.
+/// Loads a collector module and checks that it was built with this host. Modules are never unloaded, because their
+/// libraries (CUDA, LibTorch) do not support it. Loading the same file again is cheap. Throws Unavailable if the file
+/// does not exist, a library is missing (with the loader's message), or the build id differs.
 const Module& load_module(const std::filesystem::path& file);
 
-/// The module of that name ("kymo_cuda") in this installation. Throws as above.
+/// Loads the module with this name ("kymo_cuda") from this installation. Throws like load_module().
 const Module& load_installed_module(const std::string& name);
 
 }  // namespace kymo::collect

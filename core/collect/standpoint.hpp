@@ -9,39 +9,40 @@
 
 namespace kymo::collect {
 
-/// Where one thread stands. Written and read by that thread alone, on a line of the cache of its own.
+/// Execution context of one thread. Accessed only by that thread, on a cache line of its own.
 struct alignas(64) ThreadStanding {
-  std::int32_t range = -1;   ///< the innermost scope that is open on the thread: index into Trace::ranges, or -1
-  std::uint32_t number = 0;  ///< threads count from 0 in the order in which they were first seen
+  std::int32_t range = -1;   ///< index into Trace::ranges of the innermost open scope on the thread, or -1
+  std::uint32_t number = 0;  ///< thread index from 0, in order of first use
 };
 
-/// Of a thread that nobody follows.
+/// Context of a thread that is not tracked.
 inline constexpr ThreadStanding kNowhere;
 
-/// Where the workload stands: what a collector asks, on any thread and at any moment of an observed pass, to place an
-/// event. The worker keeps step, phase, range and thread; the module of LibTorch adds autograd and operators while it
-/// is armed, so that each module works without the other.
+/// Execution context of the workload, which collectors query on any thread of an observed pass to attribute an event.
+/// The worker maintains step, phase, range and thread. The LibTorch module adds autograd nodes and operators while it
+/// is armed, so that either module works without the other.
 struct Standpoint {
   std::atomic<std::int32_t> step{-1};
   std::atomic<std::int32_t> phase{-1};
-  /// The calling thread's standing. Within one pass it is the same object on each call, and it outlives the pass: who
-  /// asks often may keep it for so long.
+  /// Returns the context of the calling thread. Within a pass every call returns the same object, which outlives the
+  /// pass, so callers may cache the reference.
   const ThreadStanding& (*this_thread)() noexcept = nullptr;
 
   using Node = event::AutogradPosition (*)() noexcept;
-  /// The autograd node that the calling thread works on.
+  /// Returns the autograd node that the calling thread executes.
   std::atomic<Node> current_node{nullptr};
-  /// The number that the next node made on the calling thread will get.
+  /// Returns the sequence number of the next node that the calling thread creates.
   std::atomic<Node> next_node{nullptr};
-  /// The operator call that is open on the calling thread, numbered in order of beginning, or -1: where the pass
-  /// records operators the innermost (the index into Trace::operators), in the pass memory the outermost.
+  /// Returns the operator call that is active on the calling thread, or -1. Calls are numbered in order of their begin.
+  /// In a pass that records operators this is the innermost call (an index into Trace::operators); in the memory pass
+  /// it is the outermost.
   std::atomic<std::int64_t (*)() noexcept> op{nullptr};
-  /// Its name, valid until it ends; empty if there is none.
+  /// Returns the operator's name, valid until the operator ends; empty if there is none.
   std::atomic<std::string_view (*)() noexcept> op_name{nullptr};
 
   const ThreadStanding& standing() const noexcept { return this_thread ? this_thread() : kNowhere; }
   event::Place here() const noexcept { return here(standing()); }
-  /// For who keeps the calling thread's standing.
+  /// For callers that cache the context of the calling thread.
   event::Place here(const ThreadStanding& own) const noexcept {
     event::Place place;
     place.step = step.load(std::memory_order_relaxed);

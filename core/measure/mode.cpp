@@ -32,8 +32,7 @@ std::string mode_objection(const Method& how, const Case& what, const StepNature
   if (!step.asynchronous)
     return refusal + "its step is not declared asynchronous; a step that waits for the device needs sync";
   if (what.ranks != 1)
-    return refusal + std::to_string(what.ranks) +
-           " ranks synchronize before each step, but hot and cold need a single rank";
+    return refusal + std::to_string(what.ranks) + " ranks synchronize before each step, but hot and cold need one rank";
   if (how.sync == Sync::kPhase)
     return refusal + "--sync phase waits for the device within the step, but hot and cold need --sync step";
   return "";

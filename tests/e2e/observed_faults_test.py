@@ -220,7 +220,7 @@ class BoundTest(ObservedFaultTest):
         self.kymo("report", "quick", "--format", "markdown", "--out", "report")
         text = next((self.work / "report").rglob("*.md")).read_text(encoding="utf-8")
         self.assertIn("facts known to be missing", text)
-        self.assertIn("beyond the bound of", text)
+        self.assertIn("beyond the memory limit of", text)
 
 
 class DiskTest(ObservedFaultTest):

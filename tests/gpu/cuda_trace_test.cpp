@@ -237,7 +237,7 @@ TEST_F(TraceTest, ABrokenContextLosesNoLaunch) {
     kernels_.launch_broken();
     cudaDeviceSynchronize();
     const event::PassRecord record = disarm();
-    const bool said = lost(record, "work that the GPU had not ended") == -1;
+    const bool said = lost(record, "unfinished GPU work") == -1;
     std::fprintf(stderr, "%zu launches, %zu kernels, %s\n", record.trace.launches.size(),
                  named(record, "planted").size(), said ? "said so" : "said nothing");
     std::_Exit(record.trace.launches.size() == 11 && said ? 0 : 1);

@@ -20,7 +20,7 @@ constexpr std::size_t kRecent = 1024;
 constexpr std::size_t kSampledRecords = 256;
 constexpr double kSpare = 1.05;
 
-/// Size of the records that are used here; 0 of all others. CUPTI steps over the others by itself.
+/// Returns the size of the record kinds that are used here, and 0 for all others, which CUPTI skips.
 std::size_t size_of(CUpti_ActivityKind kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
@@ -49,7 +49,7 @@ struct LaunchShapeHash {
     const auto two = [](std::int32_t a, std::int32_t b) {
       return static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 32 | static_cast<std::uint32_t>(b);
     };
-    // Odd factors, one a pair, so that the products do not wait for each other.
+    // One odd factor per pair, so that the multiplications are independent.
     std::uint64_t hash = two(s.grid[0], s.grid[1]) * 0x9e3779b97f4a7c15ULL;
     hash ^= two(s.grid[2], s.block[0]) * 0xbf58476d1ce4e5b9ULL;
     hash ^= two(s.block[1], s.block[2]) * 0x94d049bb133111ebULL;
@@ -59,8 +59,8 @@ struct LaunchShapeHash {
   }
 };
 
-/// Most of the time of filling hundreds of megabytes goes into the first touch of each page: large pages are 512 times
-/// fewer.
+/// Uses huge pages, because page faults take most of the time of filling hundreds of megabytes, and huge pages need 512
+/// times fewer.
 template <typename Event>
 void ask_for_large_pages(std::vector<Event>& events) {
   constexpr std::uintptr_t kLarge = std::uintptr_t{2} << 20;
@@ -69,11 +69,11 @@ void ask_for_large_pages(std::vector<Event>& events) {
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
-/// Walks through a buffer and gives each record to `visit`. Returns the bytes that could not be read.
+/// Iterates over the records of a buffer and passes each to `visit`. Returns the number of unreadable bytes.
 template <typename Visit>
 std::size_t walk(std::uint8_t* buffer, std::size_t valid_bytes, Visit&& visit) {
   CUpti_Activity* record = nullptr;
-  std::size_t end = 0;  // of the last record, as far as its size is known
+  std::size_t end = 0;  // end of the last record, as far as its size is known
   bool end_is_known = true;
   CUptiResult result = CUPTI_ERROR_MAX_LIMIT_REACHED;
   while (valid_bytes > 0 && (result = cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) == CUPTI_SUCCESS) {
@@ -95,13 +95,14 @@ std::int64_t count_activity_records(std::uint8_t* buffer, std::size_t valid_byte
   return count;
 }
 
-/// Kernels share the text of their name, so that its address finds it; it is demangled once.
+/// Cache of kernel names by address, because the records of a kernel share its name string. Each name is demangled
+/// once.
 struct ActivityParser::Names {
   struct Recent {
     const char* name = nullptr;
     event::TextId text = event::kNoText;
   };
-  // A step launches the same kernels over and over: most are found without a search.
+  // Steps launch the same kernels repeatedly, so most lookups hit this cache.
   std::array<Recent, kRecent> recent{};
   std::unordered_map<const char*, event::TextId> kernels;
   std::unordered_map<std::uint64_t, event::TextId> calls;
@@ -110,7 +111,7 @@ struct ActivityParser::Names {
 };
 
 struct ActivityParser::Shapes {
-  std::array<std::uint32_t, kRecent> recent{};  // numbers by hash, right only if the shape there is the one looked for
+  std::array<std::uint32_t, kRecent> recent{};  // ids by hash; valid only if the stored shape matches
   std::unordered_map<event::LaunchShape, std::uint32_t, LaunchShapeHash> numbers;
 };
 
@@ -163,7 +164,7 @@ ActivityParser::~ActivityParser() = default;
 void ActivityParser::expect(std::uint8_t* buffer, std::size_t valid_bytes) {
   Counts first;
   std::size_t records = 0;
-  std::size_t bytes = 0;  // of the records up to there
+  std::size_t bytes = 0;  // size of the records up to that point
   CUpti_Activity* record = nullptr;
   while (records < kSampledRecords && valid_bytes > 0 &&
          cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
@@ -171,8 +172,8 @@ void ActivityParser::expect(std::uint8_t* buffer, std::size_t valid_bytes) {
     bytes = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(record) - buffer) + size_of(record->kind);
     ++records;
   }
-  // The rest of a full sample's buffer is like it, and a little more than that costs nothing: room that is never filled
-  // takes no memory.
+  // Extrapolate from the sampled records to the rest of the buffer. A slight overestimate is harmless: memory that is
+  // never written is not committed.
   expected_->add(first, records < kSampledRecords || bytes == 0
                             ? 1
                             : kSpare * static_cast<double>(valid_bytes) / static_cast<double>(bytes));
@@ -319,11 +320,12 @@ void ActivityParser::take_pause(const CUpti_ActivityOverhead3& record) {
 std::vector<event::Loss> ActivityParser::losses() const {
   std::vector<event::Loss> losses;
   if (incomplete_ > 0)
-    losses.push_back({kSource, incomplete_, "activity records without times: the work had not ended when tracing did"});
-  if (unused_ > 0) losses.push_back({kSource, unused_, "activity records of kinds that were not asked for"});
+    losses.push_back(
+        {kSource, incomplete_, "activity records without timestamps: the work was still running when tracing ended"});
+  if (unused_ > 0) losses.push_back({kSource, unused_, "activity records of kinds that were not requested"});
   if (cut_buffers_ > 0) {
     losses.push_back({kSource, -1,
-                      "activity records that cannot be read: " + format_bytes(unread_bytes_) + " at the end of " +
+                      "unreadable activity records: " + format_bytes(unread_bytes_) + " at the end of " +
                           std::to_string(cut_buffers_) + " buffers"});
   }
   return losses;

@@ -13,26 +13,25 @@
 
 namespace kymo::collect {
 
-/// How many activity records a buffer holds, up to the first that CUPTI cannot read.
+/// Returns the number of activity records in a buffer up to the first unreadable one.
 std::int64_t count_activity_records(std::uint8_t* buffer, std::size_t valid_bytes);
 
-/// Makes events of CUPTI's raw activity records. Needs neither a GPU nor a driver.
+/// Converts CUPTI's raw activity records to events. Needs neither a GPU nor a driver.
 class ActivityParser {
  public:
-  /// Events are added to `trace`, with times on the host clock relative to `run_start_ns`. `trace` must outlive the
-  /// parser.
+  /// Adds events to `trace`, with times on the host clock relative to `run_start_ns`. `trace` must outlive the parser.
   ActivityParser(const ClockConversion& clock, std::int64_t run_start_ns, event::Trace& trace);
   ~ActivityParser();
   ActivityParser(const ActivityParser&) = delete;
   ActivityParser& operator=(const ActivityParser&) = delete;
 
-  /// Announces a buffer that is going to be parsed, so that room for its events is made once; how much its first
-  /// records tell.
+  /// Announces a buffer before it is parsed, so that memory for its events is allocated once. The size is estimated
+  /// from its first records.
   void expect(std::uint8_t* buffer, std::size_t valid_bytes);
-  /// Records without times, which CUPTI hands out when it is forced to, are left out and counted; so is what follows a
-  /// record that CUPTI cannot read, and kinds that nobody asked for.
+  /// Parses a buffer. Skips and counts records without timestamps, which CUPTI returns on a forced flush, everything
+  /// after an unreadable record, and record kinds that were not requested.
   void parse(std::uint8_t* buffer, std::size_t valid_bytes);
-  /// What could not be used.
+  /// Returns the counts of dropped records.
   std::vector<event::Loss> losses() const;
 
  private:

@@ -10,7 +10,7 @@
 namespace kymo::collect {
 namespace {
 
-/// CUPTI's names of runtime calls end in the CUDA version that brought them: _v7000.
+/// CUPTI's names of runtime functions end in the CUDA version that introduced them, for example _v7000.
 void drop_version(std::string& name) {
   std::size_t digits = 0;
   while (digits < name.size() && std::isdigit(static_cast<unsigned char>(name[name.size() - 1 - digits]))) ++digits;
@@ -25,7 +25,7 @@ std::string readable_kernel_name(const char* name) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(abi::__cxa_demangle(name, nullptr, nullptr, &status),
                                                               &std::free);
-  // Names of C are no mangled names, but a single letter such as "f" would pass for a type.
+  // Do not demangle names of C functions: a single letter such as "f" would demangle to a type.
   const bool mangled = name[0] == '_' && name[1] == 'Z';
   return mangled && status == 0 && demangled ? demangled.get() : name;
 }

@@ -6,18 +6,18 @@
 #include <cstdint>
 #include <string>
 
-/// Names for what CUPTI numbers.
+/// Names of CUPTI's enumeration values.
 namespace kymo::collect {
 
-/// Demangled if it is a C++ name.
+/// Returns the demangled name if `name` is a mangled C++ name, otherwise the name itself.
 std::string readable_kernel_name(const char* name);
-/// "memcpy host to device" and the like, of a CUpti_ActivityMemcpyKind.
+/// Name of a CUpti_ActivityMemcpyKind, for example "memcpy host to device".
 const char* words_of_copy(std::uint8_t kind);
 /// event, stream, stream event, context or unknown.
 const char* words_of_synchronization(CUpti_ActivitySynchronizationType type);
-/// What CUPTI or the driver did meanwhile.
+/// Name of the overhead of CUPTI or the driver.
 const char* words_of_pause(CUpti_ActivityOverheadKind kind);
-/// "cudaLaunchKernel": a call of the runtime or of the driver, without the version that CUPTI adds.
+/// Name of a runtime or driver API call, for example "cudaLaunchKernel", without CUPTI's version suffix.
 std::string words_of_call(bool runtime, std::uint32_t number);
 
 }  // namespace kymo::collect

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
 constexpr std::size_t kLeastBufferBytes = std::size_t{64} << 10;
-constexpr std::size_t kFewestBuffers = 8;  // CUPTI fills one per thread and one per device at a time
+constexpr std::size_t kFewestBuffers = 8;  // CUPTI fills one buffer per thread and one per device at a time
 constexpr std::size_t kMostScrapBytes = std::size_t{64} << 10;
 constexpr std::size_t kScrapShare = 8;
 constexpr std::size_t kScraps = 4;

@@ -10,9 +10,8 @@
 
 namespace kymo::collect {
 
-/// The buffers that CUPTI fills with activity records. Once the arena's bound is reached it hands out a few small
-/// buffers again and again, whose records are counted and thrown away, so that the records before them are kept and
-/// nothing grows. Safe for use from any thread.
+/// Buffers that CUPTI fills with activity records. When the arena is full, the pool reuses a few small buffers, whose
+/// records are counted and discarded, so that earlier records are kept and memory does not grow. Thread-safe.
 class BufferPool {
  public:
   struct Buffer {
@@ -21,21 +20,21 @@ class BufferPool {
   };
   using CountRecords = std::int64_t (*)(std::uint8_t* memory, std::size_t valid_bytes);
 
-  /// Bytes of a buffer that suits a bound: 4 MB, less if the bound holds only few of them.
+  /// Returns the buffer size for a memory limit: 4 MB, or less if only a few of these would fit.
   static std::size_t buffer_bytes_for(std::int64_t bound_bytes);
 
-  /// `arena` must outlive the pool; `count` says how many records a discarded buffer held.
+  /// `arena` must outlive the pool. `count` returns the number of records in a discarded buffer.
   BufferPool(EventArena& arena, std::size_t buffer_bytes, CountRecords count);
 
-  /// A buffer to fill; {nullptr, 0} if there is none, and whoever asked must drop what it wanted to write.
+  /// Returns an empty buffer, or {nullptr, 0} if there is none; the caller must then drop its records.
   Buffer request();
-  /// A buffer of request() comes back with `valid_bytes` of records; `dropped` more had no room at all.
+  /// Returns a buffer from request() with `valid_bytes` of records; `dropped` more records did not fit.
   void complete(std::uint8_t* memory, std::size_t valid_bytes, std::int64_t dropped);
 
-  /// The filled buffers in order of completion, which are the caller's from here on: give each to EventArena::release
-  /// once it was read.
+  /// Returns the filled buffers in order of completion and transfers ownership. Pass each to EventArena::release()
+  /// after reading it.
   std::vector<Buffer> take_filled();
-  /// Records that were dropped or discarded so far.
+  /// Number of records dropped or discarded so far.
   std::int64_t lost() const;
 
  private:
@@ -48,7 +47,7 @@ class BufferPool {
   mutable std::mutex mutex_;
   std::vector<std::uint8_t*> scraps_;
   std::vector<bool> scrap_in_use_;
-  std::vector<std::uint8_t*> empty_;  // came back without records
+  std::vector<std::uint8_t*> empty_;  // returned without records
   std::vector<Buffer> filled_;
   std::int64_t lost_ = 0;
 };

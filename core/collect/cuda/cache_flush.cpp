@@ -6,7 +6,7 @@
 namespace kymo::collect {
 namespace {
 
-// The cache has no documented order of replacement: what is written passes through it twice.
+// The replacement policy of the cache is undocumented, so twice its size is written.
 constexpr std::size_t kTimesTheCache = 2;
 
 }  // namespace
@@ -14,11 +14,10 @@ constexpr std::size_t kTimesTheCache = 2;
 CacheFlush::CacheFlush() {
   int device = 0;
   int cache_bytes = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the device");
-  check_cuda(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device),
-             "asking for the size of the L2 cache");
+  check_cuda(cudaGetDevice(&device), "querying the current device");
+  check_cuda(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device), "querying the size of the L2 cache");
   size_bytes_ = kTimesTheCache * static_cast<std::size_t>(cache_bytes);
-  if (size_bytes_ > 0) check_cuda(cudaMalloc(&memory_, size_bytes_), "taking the memory that flushes the L2 cache");
+  if (size_bytes_ > 0) check_cuda(cudaMalloc(&memory_, size_bytes_), "allocating memory to flush the L2 cache");
 }
 
 CacheFlush::~CacheFlush() {

@@ -7,16 +7,16 @@
 
 namespace kymo::collect {
 
-/// Fills the L2 cache of the current device with something else.
+/// Evicts the L2 cache of the current device by writing memory.
 class CacheFlush {
  public:
-  /// Takes memory of twice the L2's size; throws std::runtime_error.
+  /// Allocates twice the size of the L2 cache. Throws std::runtime_error.
   CacheFlush();
   ~CacheFlush();
   CacheFlush(const CacheFlush&) = delete;
   CacheFlush& operator=(const CacheFlush&) = delete;
 
-  /// Queues that all of that memory is written; throws std::runtime_error.
+  /// Queues a memset of that memory. Throws std::runtime_error.
   void queue(cudaStream_t stream);
 
  private:

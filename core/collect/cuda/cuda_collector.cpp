@@ -14,10 +14,10 @@
 namespace kymo::collect {
 namespace {
 
-// A reading takes up to some milliseconds, in which the GPU idles. Taken beside every step of a short workload it would
-// leave the GPU idle most of the time and lower the very clocks it watches, while NVML renews its figures only some ten
-// times a second. The same in all passes: the step after a reading finds other things in the processor's caches, which
-// is not what observing it costs.
+// Minimum interval of GPU readings. A reading takes up to a few milliseconds, during which the GPU idles. After every
+// step of a short workload it would leave the GPU idle most of the time and lower the clocks that it measures, while
+// NVML updates its values only about ten times per second. The interval is the same in all passes, because the step
+// after a reading runs with different CPU cache contents, which must not count as tracing overhead.
 constexpr std::int64_t kReadingIntervalNs = 50'000'000;
 
 constexpr const char* kName = "kymo_cuda";
@@ -61,7 +61,7 @@ void CudaCollector::arm(const PassSetting& setting) {
   std::vector<Nvml::Use> before_cuda;
   if (observes(setting.pass) && nvml_) before_cuda = nvml_->use_of_all();
   const std::int64_t before_cuda_ns = now_ns() - setting.run_start_ns;
-  // CUPTI must be there before CUDA starts; up to here nothing has called CUDA.
+  // CUPTI must be initialized before CUDA; nothing has called CUDA so far.
   if (traces(setting)) start_tracing();
   try {
     const event::Device device = cuda_device(setting.device_index);
@@ -87,8 +87,8 @@ void CudaCollector::start_tracing() {
 }
 
 void CudaCollector::start_on_device() {
-  check_cuda(cudaSetDevice(setting_.device_index), "choosing the device");
-  if (observes(setting_.pass)) check_cuda(cudaFree(nullptr), "making the context");
+  check_cuda(cudaSetDevice(setting_.device_index), "setting the device");
+  if (observes(setting_.pass)) check_cuda(cudaFree(nullptr), "creating the context");
   timer_.prepare();
 }
 
@@ -96,7 +96,7 @@ void CudaCollector::open_nvml() {
   try {
     if (!nvml_) nvml_ = std::make_unique<Nvml>();
   } catch (const Unavailable& reason) {
-    losses_.push_back({kName, -1, std::string("no clocks, power, temperature and memory in use: ") + reason.what()});
+    losses_.push_back({kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
   }
 }
 
@@ -106,7 +106,7 @@ void CudaCollector::select_on_nvml(const std::string& uuid) {
     nvml_->select(uuid);
   } catch (const Unavailable& reason) {
     nvml_.reset();
-    losses_.push_back({kName, -1, std::string("no clocks, power, temperature and memory in use: ") + reason.what()});
+    losses_.push_back({kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
   }
 }
 
@@ -130,12 +130,12 @@ void CudaCollector::start_memory(const std::string& uuid, const std::vector<Nvml
   try {
     memory_->start_background();
   } catch (const std::system_error& error) {
-    losses_.push_back({kName, -1, std::string("no readings of the GPU's memory within steps: ") + error.what()});
+    losses_.push_back({kName, -1, std::string("no GPU memory readings within steps: ") + error.what()});
   }
 }
 
-/// Asking what this process holds takes long: beside every step it would leave the GPU idle in the passes that watch it
-/// work.
+/// Querying the memory of this process is slow. In the tracing passes, doing it after every step would leave the GPU
+/// idle.
 void CudaCollector::note_memory(const char* moment, std::int64_t step) {
   if (!memory_) return;
   memory_->note(moment, static_cast<std::int32_t>(step), step < 0 || setting_.pass == measure::Pass::kMemory);

@@ -13,8 +13,8 @@
 
 namespace kymo::collect {
 
-/// Event timing and readings of the GPU in every pass; in passes that observe also its memory, and in trace and ops all
-/// that it does.
+/// Event timing and GPU readings in every pass; GPU memory in passes that record events; and all GPU activity in the
+/// trace and ops passes.
 class CudaCollector final : public Collector {
  public:
   ~CudaCollector() override;
@@ -47,7 +47,7 @@ class CudaCollector final : public Collector {
   EventTimer timer_;
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<CuptiSession> session_;
-  std::unique_ptr<DeviceMemorySampler> memory_;  // reads by nvml_: goes before it
+  std::unique_ptr<DeviceMemorySampler> memory_;  // uses nvml_, so it is destroyed first
   std::vector<event::GpuSample> readings_;
   std::vector<event::Loss> losses_;
   std::int64_t next_reading_ns_ = 0;

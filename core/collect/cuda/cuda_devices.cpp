@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kKhzPerMhz = 1000;
 
-/// As NVML and nvidia-smi write it: GPU-8-4-4-4-12 hexadecimal digits.
+/// Formats a UUID like NVML and nvidia-smi: GPU- followed by 8-4-4-4-12 hexadecimal digits.
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU-";
   for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
@@ -70,7 +70,7 @@ event::Device describe(int index, Nvml* nvml) {
       device.max_sm_clock_mhz = nvml->max_sm_clock_mhz();
       device.max_memory_clock_mhz = nvml->max_memory_clock_mhz();
     } catch (const Unavailable&) {
-      // A part of a GPU (MIG) is unknown under this UUID: its clocks come from CUDA below.
+      // NVML does not know the UUID of a MIG instance; its clocks come from CUDA below.
     }
   }
   if (!device.max_sm_clock_mhz) device.max_sm_clock_mhz = clock_attribute_mhz(cudaDevAttrClockRate, index);

@@ -8,13 +8,13 @@
 
 namespace kymo::collect {
 
-/// The GPUs that CUDA sees, in its order. Makes no context. Throws Unavailable with CUDA's reason.
+/// Returns the GPUs in CUDA's order. Does not create a context. Throws Unavailable with CUDA's error message.
 std::vector<event::Device> cuda_devices();
 
-/// One of them; throws Unavailable if there is none of that index.
+/// Returns one GPU. Throws Unavailable if the index is invalid.
 event::Device cuda_device(int index);
 
-/// Version of the NVIDIA driver, or empty.
+/// Returns the version of the NVIDIA driver, or an empty string.
 std::string nvidia_driver_version();
 
 }  // namespace kymo::collect

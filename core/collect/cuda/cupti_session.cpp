@@ -30,11 +30,11 @@ namespace {
 constexpr const char* kSource = "kymo_cuda";
 constexpr const char* kClock = "cupti";
 constexpr int kClockAttempts = 64;
-// Activity records of some 100,000 kernels, and their launches.
+// Prefaulted memory for the activity records of about 100,000 kernels, and for their launches.
 constexpr std::size_t kWarmLowBytes = std::size_t{32} << 20;
 constexpr std::size_t kWarmHighBytes = std::size_t{8} << 20;
 
-// CUPTI's calls for buffers carry no word of ours.
+// CUPTI's buffer callbacks take no user data.
 std::atomic<BufferPool*> g_pool{nullptr};
 
 void CUPTIAPI buffer_requested(std::uint8_t** memory, std::size_t* bytes, std::size_t* most_records) {
@@ -45,7 +45,7 @@ void CUPTIAPI buffer_requested(std::uint8_t** memory, std::size_t* bytes, std::s
   *most_records = 0;
 }
 
-/// Records that CUPTI dropped for want of a buffer since it was last asked.
+/// Returns the number of records that CUPTI dropped since the last call because it had no buffer.
 std::int64_t dropped_records() {
   std::size_t dropped = 0;
   return cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS ? static_cast<std::int64_t>(dropped)
@@ -65,13 +65,14 @@ std::string reason_of(CUptiResult result) {
   switch (result) {
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
     case CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED:
-      return "CUPTI serves one client, and that is " + name_other_client(profiler_traces()) + "; run without it";
+      return "CUPTI supports a single client, which is " + name_other_client(profiler_traces()) +
+             "; run kymo without it";
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-      return "CUPTI is not permitted to this user (" + words_of(result) +
-             "); the driver's option NVreg_RestrictProfilingToAdminUsers=0 permits it";
+      return "insufficient permissions for CUPTI (" + words_of(result) +
+             "); set the driver option NVreg_RestrictProfilingToAdminUsers=0";
     default:
-      return "CUPTI does not start: " + words_of(result);
+      return "CUPTI initialization failed: " + words_of(result);
   }
 }
 
@@ -154,18 +155,18 @@ void CuptiSession::State::node_made(CUpti_CallbackId what, const CUpti_GraphData
 }
 
 void CuptiSession::State::watch(CUpti_CallbackDomain domain, CUpti_CallbackId call) {
-  // A CUPTI older than the headers does not know the newest calls.
+  // A CUPTI version older than the headers does not support the newest calls.
   if (cuptiEnableCallback(1, subscriber, domain, call) != CUPTI_SUCCESS) ++unwatched;
 }
 
 void CuptiSession::State::watch_calls() {
   for (const LaunchCall& each : launch_calls()) {
-    // A launch whose record nobody asked for would look like lost work.
+    // Without an activity record, the launch would look like a dropped record.
     if (each.kind != event::LaunchKind::kMemset || how.memsets) watch(CUPTI_CB_DOMAIN_DRIVER_API, each.call);
   }
   watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
   watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
-  if (unwatched > 0) losses.push_back({kSource, unwatched, "kinds of launches that this CUPTI does not report"});
+  if (unwatched > 0) losses.push_back({kSource, unwatched, "launch calls that this CUPTI version does not report"});
 }
 
 void CuptiSession::State::record_kind(CUpti_ActivityKind kind) {
@@ -173,14 +174,14 @@ void CuptiSession::State::record_kind(CUpti_ActivityKind kind) {
   kinds.push_back(kind);
 }
 
-/// What was asked for beyond kernels and copies may be missing by itself.
+/// Enables an optional record kind, which may be unavailable on its own.
 void CuptiSession::State::record_kind_if(bool wanted, CUpti_ActivityKind kind, const char* name) {
   if (!wanted) return;
   const CUptiResult result = cuptiActivityEnable(kind);
   if (result == CUPTI_SUCCESS) {
     kinds.push_back(kind);
   } else {
-    losses.push_back({kSource, -1, std::string("no ") + name + ": " + words_of(result)});
+    losses.push_back({kSource, -1, std::string("no records of ") + name + ": " + words_of(result)});
   }
 }
 
@@ -199,7 +200,7 @@ CuptiSession::~CuptiSession() {
     state_->end();
     cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   }
-  // CUPTI may ask for a buffer until the process ends: it gets none from here on.
+  // CUPTI may request buffers until the process exits. It gets none from now on.
   BufferPool* mine = &state_->pool;
   g_pool.compare_exchange_strong(mine, nullptr);
 }
@@ -220,9 +221,9 @@ void CuptiSession::start() {
     state.record_kind(CUPTI_ACTIVITY_KIND_MEMCPY);
     state.record_kind_if(state.how.memsets, CUPTI_ACTIVITY_KIND_MEMSET, "memsets");
     state.record_kind_if(state.how.synchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronization");
-    state.record_kind_if(state.how.pauses, CUPTI_ACTIVITY_KIND_OVERHEAD, "pauses of tracing");
-    state.record_kind_if(state.how.api_calls, CUPTI_ACTIVITY_KIND_RUNTIME, "calls of the runtime");
-    state.record_kind_if(state.how.api_calls, CUPTI_ACTIVITY_KIND_DRIVER, "calls of the driver");
+    state.record_kind_if(state.how.pauses, CUPTI_ACTIVITY_KIND_OVERHEAD, "CUPTI overhead");
+    state.record_kind_if(state.how.api_calls, CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime API calls");
+    state.record_kind_if(state.how.api_calls, CUPTI_ACTIVITY_KIND_DRIVER, "CUDA driver API calls");
   } catch (const Unavailable&) {
     state.end();
     throw;
@@ -241,14 +242,14 @@ void CuptiSession::stop(event::PassRecord& record) {
   State& state = *state_;
   if (!state.recording) return;
   if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
-    state.losses.push_back({kSource, -1, "work that the GPU had not ended: " + take_cuda_error(error)});
+    state.losses.push_back({kSource, -1, "unfinished GPU work: " + take_cuda_error(error)});
   }
   state.end_clock = compare_with_cupti();
   cuptiActivityFlushAll(0);
   state.end();
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   state.pool.complete(nullptr, 0, dropped_records());
-  // What the host saw comes first: it survives whatever befalls the rest.
+  // Take the host-side records first, so that they survive any later failure.
   state.launches.take(record.trace.launches);
   state.nodes.take(record.trace.graph_nodes);
   state.parse(record);
@@ -265,7 +266,8 @@ void CuptiSession::State::parse(event::PassRecord& record) {
                                 : end_clock              ? ClockConversion(*end_clock)
                                                          : ClockConversion();
   if (!begin_clock && !end_clock)
-    losses.push_back({kSource, -1, "CUPTI's clock cannot be compared with the host's: times of the GPU are its own"});
+    losses.push_back(
+        {kSource, -1, "CUPTI's clock cannot be compared with the host clock: GPU timestamps are not converted"});
   ActivityParser parser(clock, run_start_ns, record.trace);
   const std::vector<BufferPool::Buffer> buffers = pool.take_filled();
   std::size_t parsed = 0;
@@ -278,7 +280,7 @@ void CuptiSession::State::parse(event::PassRecord& record) {
   } catch (const std::bad_alloc&) {
     losses.push_back(
         {kSource, -1,
-         "activity records of " + std::to_string(buffers.size() - parsed) + " buffers: no memory to read them into"});
+         "activity records of " + std::to_string(buffers.size() - parsed) + " buffers: out of memory while parsing"});
   }
   const std::vector<event::Loss> unread = parser.losses();
   losses.insert(losses.end(), unread.begin(), unread.end());
@@ -286,13 +288,13 @@ void CuptiSession::State::parse(event::PassRecord& record) {
 
 void CuptiSession::State::add_losses(std::vector<event::Loss>& into) const {
   into.insert(into.end(), losses.begin(), losses.end());
-  const std::string bound = " had no room in " + format_bytes(how.memory_bytes);
+  const std::string bound = " beyond the memory limit of " + format_bytes(how.memory_bytes);
   if (const std::int64_t count = pool.lost())
-    into.push_back({kSource, count, "activity records (kernels, copies and the like)" + bound});
+    into.push_back({kSource, count, "activity records (kernels, copies, ...)" + bound});
   if (const std::int64_t count = launches.lost()) into.push_back({kSource, count, "launches" + bound});
   if (const std::int64_t count = nodes.lost()) into.push_back({kSource, count, "graph nodes" + bound});
   if (const std::int64_t count = nodes.unknown_originals()) {
-    into.push_back({kSource, count, "graph nodes that were captured before tracing began: nobody knows where"});
+    into.push_back({kSource, count, "graph nodes captured before tracing began, whose context is unknown"});
   }
 }
 

@@ -10,27 +10,27 @@
 
 namespace kymo::collect {
 
-/// Records what the GPU does, and who launched it, by CUPTI: activity records in bounded memory, a callback at each
-/// launch and at each node of a graph. At most one session records at a time.
+/// Records GPU activity and launches with CUPTI: activity records in bounded memory, and a callback for each launch and
+/// graph node. At most one session records at a time.
 class CuptiSession {
  public:
-  /// Nothing is recorded yet. `standpoint` (may be nullptr) must outlive the session. Throws Unavailable if there is no
-  /// room for events.
+  /// Does not start recording. `standpoint` (may be nullptr) must outlive the session. Throws Unavailable if memory for
+  /// events is not available.
   CuptiSession(const measure::Observation& how, const Standpoint* standpoint, std::int64_t run_start_ns);
-  /// Ends recording, if it still goes on, and throws away what was recorded.
+  /// Stops recording if necessary and discards unclaimed records.
   ~CuptiSession();
   CuptiSession(const CuptiSession&) = delete;
   CuptiSession& operator=(const CuptiSession&) = delete;
 
-  /// To be called before CUDA starts: some of what CUPTI offers works only then. Throws Unavailable with the reason,
-  /// naming the other client if there is one, and leaves nothing behind.
+  /// Starts recording. Call it before CUDA is initialized, because some CUPTI features require it. Throws Unavailable
+  /// with the reason, including the name of another CUPTI client, and undoes everything on failure.
   void start();
-  /// Once CUDA has its context: compares clocks, if CUPTI could not tell the time before.
+  /// Call it when CUDA has created its context. Compares the clocks if CUPTI provided no timestamps before.
   void context_made();
-  /// Touches memory that the next events will take. Outside timed stretches.
+  /// Prefaults memory for the next events. Call it outside of timed regions.
   void warm() noexcept;
-  /// Waits for the device, ends recording and adds everything to `record`: events, clock comparisons, and as losses
-  /// what is missing. Works after a failure of CUDA too: what was recorded until then is kept.
+  /// Synchronizes the device, stops recording and adds all events, clock comparisons and dropped-record counts to
+  /// `record`. After a CUDA error, the events up to that point are kept.
   void stop(event::PassRecord& record);
 
  private:

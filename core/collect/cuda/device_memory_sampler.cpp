@@ -86,10 +86,10 @@ void DeviceMemorySampler::take(event::PassRecord& record) {
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
   auto& into = record.memory_trace.device;
   into.insert(into.end(), all.begin(), all.end());
-  if (failed_ > 0) record.losses.push_back({kSource, failed_, "readings of the GPU's memory that failed"});
+  if (failed_ > 0) record.losses.push_back({kSource, failed_, "GPU memory readings that failed"});
   if (given_up_ > 0) {
     record.losses.push_back({kSource, given_up_,
-                             "readings of the GPU's memory between steps, given up evenly: there were more than " +
+                             "GPU memory readings between steps, thinned out evenly because there were more than " +
                                  std::to_string(setting_.most_background)});
   }
   failed_ = 0;

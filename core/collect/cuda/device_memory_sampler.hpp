@@ -15,23 +15,23 @@
 
 namespace kymo::collect {
 
-/// Memory in use on a whole GPU over time: at named moments and, on request, in the background in between.
+/// Samples the used memory of a whole GPU at defined moments and, optionally, periodically on a background thread.
 class DeviceMemorySampler {
  public:
   struct Reading {
     std::int64_t used_bytes = 0;
     std::optional<std::int64_t> process_bytes;
   };
-  /// Reads the GPU now, with or without what this process holds, which takes longer; nothing if that fails. Called from
-  /// two threads.
+  /// Reads the GPU's memory, optionally including the memory of this process, which takes longer. Returns nullopt on
+  /// failure. Called from two threads.
   using Read = std::function<std::optional<Reading>(bool with_process)>;
 
   struct Setting {
-    const Standpoint* standpoint = nullptr;  ///< says the step of readings in the background; may be nullptr
+    const Standpoint* standpoint = nullptr;  ///< provides the step of background readings; may be nullptr
     std::int64_t run_start_ns = 0;
-    std::int64_t interval_ns = 5'000'000;  ///< between readings in the background
+    std::int64_t interval_ns = 5'000'000;  ///< interval of background readings
     std::size_t most_background =
-        65'536;  ///< when there are as many, every other one is given up and the interval doubles
+        65'536;  ///< at this number, every other background reading is dropped and the interval doubles
   };
 
   DeviceMemorySampler(Read read, const Setting& setting);
@@ -39,15 +39,15 @@ class DeviceMemorySampler {
   DeviceMemorySampler(const DeviceMemorySampler&) = delete;
   DeviceMemorySampler& operator=(const DeviceMemorySampler&) = delete;
 
-  /// Reads now.
+  /// Takes a reading now.
   void note(const char* moment, std::int32_t step, bool with_process);
-  /// A reading that was made otherwise.
+  /// Adds a reading taken elsewhere.
   void add(event::DeviceMemory reading);
   void start_background();
-  /// Waits for the thread to end; does nothing if there is none.
+  /// Joins the background thread; does nothing if there is none.
   void stop_background();
-  /// Hands all readings over in order of time, and as losses those that failed or were given up. The background must
-  /// have been stopped.
+  /// Moves all readings, sorted by time, and the counts of failed and dropped readings into `record`. Call
+  /// stop_background() first.
   void take(event::PassRecord& record);
 
  private:

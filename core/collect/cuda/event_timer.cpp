@@ -25,8 +25,8 @@ EventTimer::~EventTimer() {
 
 EventTimer::Entry EventTimer::make_entry() {
   Entry entry;
-  check_cuda(cudaEventCreate(&entry.begin), "making an event");
-  check_cuda(cudaEventCreate(&entry.end), "making an event");
+  check_cuda(cudaEventCreate(&entry.begin), "creating an event");
+  check_cuda(cudaEventCreate(&entry.end), "creating an event");
   return entry;
 }
 
@@ -45,7 +45,7 @@ void EventTimer::begin_phase(std::size_t phase, void* stream) {
     batch.moved = batch.moved || batch.stream != static_cast<cudaStream_t>(stream);
     return;
   }
-  // A step with more entries than any before it makes the missing events here, once.
+  // Create the missing events once, in the first step with this many entries.
   if (used_ == entries_.size()) entries_.push_back(make_entry());
   Entry& entry = entries_[used_++];
   entry.phase = phase;
@@ -91,7 +91,7 @@ cudaError_t EventTimer::record(cudaEvent_t event, Entry& entry) {
   if (error == cudaSuccess) {
     const bool capturing = capture == cudaStreamCaptureStatusActive;
     entry.captured = entry.captured || capturing;
-    // In a graph only an external record is a timestamp that the host can read after a replay.
+    // In a graph, only external event records provide timestamps that the host can read after a replay.
     error = capturing ? cudaEventRecordWithFlags(event, entry.stream, cudaEventRecordExternal)
                       : cudaEventRecord(event, entry.stream);
   }
@@ -99,7 +99,7 @@ cudaError_t EventTimer::record(cudaEvent_t event, Entry& entry) {
   return error;
 }
 
-void EventTimer::synchronize() { check_cuda(cudaDeviceSynchronize(), "waiting for the device"); }
+void EventTimer::synchronize() { check_cuda(cudaDeviceSynchronize(), "synchronizing the device"); }
 
 bool EventTimer::is_capturing(void* stream) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -126,7 +126,7 @@ bool EventTimer::elapsed(cudaEvent_t from, cudaEvent_t to, std::int64_t& ns) {
 void EventTimer::take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) {
   std::fill(phase_ns.begin(), phase_ns.end(), std::int64_t{-1});
   whole_step_ns = -1;
-  cudaEvent_t origin = nullptr;  // the first phase's begin
+  cudaEvent_t origin = nullptr;  // begin of the first phase
   std::int64_t first_ns = 0;
   std::int64_t last_ns = 0;
   bool complete = used_ > 0;
@@ -149,7 +149,7 @@ void EventTimer::take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& wh
     last_ns = std::max(last_ns, begin_ns + ns);
     phase_ns[entry.phase] = std::max<std::int64_t>(phase_ns[entry.phase], 0) + ns;
   }
-  // A part of a phase's entries is not its time.
+  // If an entry of a phase was not timed, the time of the phase is unknown.
   for (const std::size_t phase : untimed_phases) {
     if (phase < phase_ns.size()) phase_ns[phase] = -1;
   }

@@ -15,8 +15,8 @@
 
 namespace kymo::collect {
 
-/// Times phases on the device by pairs of events on the phase's stream. The pairs are made when the pass is armed and
-/// used again in each step.
+/// Measures the device time of phases with pairs of CUDA events on the phase's stream. The events are created when the
+/// pass is armed and reused in each step.
 class EventTimer final : public DeviceTimer {
  public:
   EventTimer() = default;
@@ -24,7 +24,7 @@ class EventTimer final : public DeviceTimer {
   EventTimer(const EventTimer&) = delete;
   EventTimer& operator=(const EventTimer&) = delete;
 
-  /// Makes the events on the current device; throws std::runtime_error.
+  /// Creates the events on the current device. Throws std::runtime_error.
   void prepare();
 
   void begin_step() {
@@ -43,10 +43,10 @@ class EventTimer final : public DeviceTimer {
   void block(void* stream) override;
   bool release() override { return hold_ ? hold_->release() : true; }
 
-  /// Gives back what flush() and block() took.
+  /// Releases the resources of flush() and block().
   void end_cold();
 
-  /// How many entries could not be timed since prepare(), and why the last one could not.
+  /// Number of phase entries since prepare() that could not be timed, and the reason for the last one.
   std::int64_t untimed() const { return untimed_; }
   const std::string& last_reason() const { return last_reason_; }
 
@@ -58,7 +58,7 @@ class EventTimer final : public DeviceTimer {
     cudaStream_t stream = nullptr;
     std::size_t phase = 0;
     bool captured = false;  // recorded into a graph, which keeps using the events
-    bool moved = false;     // to another stream within a batch: its end says nothing of the work before
+    bool moved = false;     // the stream changed within a batch, so the end event does not cover all of its work
     cudaError_t error = cudaSuccess;
   };
 
@@ -69,8 +69,8 @@ class EventTimer final : public DeviceTimer {
   bool elapsed(cudaEvent_t from, cudaEvent_t to, std::int64_t& ns);
   void replace_captured();
 
-  std::vector<Entry> entries_;      // the first used_ belong to the step at hand
-  std::vector<cudaEvent_t> given_;  // events that graphs hold; destroyed with the timer
+  std::vector<Entry> entries_;      // the first used_ belong to the current step
+  std::vector<cudaEvent_t> given_;  // events that graphs use; destroyed with the timer
   std::size_t used_ = 0;
   std::int64_t untimed_ = 0;
   std::string last_reason_;

@@ -6,7 +6,7 @@
 namespace kymo::collect {
 namespace {
 
-// An entry of the map with its links and its share of the buckets.
+// A map entry with its links and its share of the buckets.
 constexpr std::size_t kNodeBytes = 2 * sizeof(event::GraphNode);
 constexpr std::size_t kNodesAtOnce = 512;
 
@@ -18,7 +18,7 @@ void GraphNodes::put(std::uint64_t node, const event::Place& place) noexcept {
     return;
   }
   if (places_.size() == room_) {
-    // The arena's pages are charged, never touched: the bound holds for all events together.
+    // Charge the arena without touching its pages, so that one limit applies to all events.
     if (!arena_.take_high(kNodesAtOnce * kNodeBytes)) {
       ++lost_;
       return;

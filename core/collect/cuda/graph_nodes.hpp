@@ -12,21 +12,21 @@
 
 namespace kymo::collect {
 
-/// Where the nodes of CUDA graphs were captured. Nodes come by the hundred and seldom: a lock suits. Safe for use from
-/// any thread.
+/// Contexts in which the nodes of CUDA graphs were captured. A lock suffices, because nodes are created rarely, but
+/// hundreds at a time. Thread-safe.
 class GraphNodes {
  public:
-  /// `arena` must outlive this; what the nodes take counts against it.
+  /// `arena` must outlive this object; the memory of the nodes counts towards its limit.
   explicit GraphNodes(EventArena& arena) : arena_(arena) {}
 
-  /// A node was made, by capture or by hand. Counts it as lost if there is no room.
+  /// Records a node created by capture or explicitly. Counts it as dropped if there is no memory.
   void created(std::uint64_t node, const event::Place& place) noexcept;
-  /// A graph was copied or instantiated: the copy of a node keeps the place of its original.
+  /// Called when a graph is cloned or instantiated: the copy of a node gets the context of its original.
   void cloned(std::uint64_t node, std::uint64_t original) noexcept;
 
   void take(std::vector<event::GraphNode>& nodes);
   std::int64_t lost() const;
-  /// Copies of nodes that were made before anyone watched.
+  /// Number of copies of nodes that were created before recording began.
   std::int64_t unknown_originals() const;
 
  private:
@@ -35,7 +35,7 @@ class GraphNodes {
   EventArena& arena_;
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, event::Place> places_;
-  std::size_t room_ = 0;  // nodes that the arena has been charged for
+  std::size_t room_ = 0;  // number of nodes charged to the arena
   std::int64_t lost_ = 0;
   std::int64_t unknown_originals_ = 0;
 };

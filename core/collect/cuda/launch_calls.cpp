@@ -8,8 +8,7 @@ namespace {
 
 using event::LaunchKind;
 
-// Of calls that exist in several versions the one that today's runtime and headers use, for both kinds of default
-// stream.
+// For calls with several versions, the one that current runtimes and headers use, for both default stream modes.
 constexpr LaunchCall kCalls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, LaunchKind::kKernel},
     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, LaunchKind::kKernel},

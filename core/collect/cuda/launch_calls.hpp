@@ -7,8 +7,8 @@
 
 #include "event/trace.hpp"
 
-/// The calls of the driver that put work on a GPU. Those of the runtime end in them, and libraries such as cuBLASLt and
-/// cuDNN call them directly, so that watching the driver's alone sees every launch.
+/// The driver API functions that launch work on a GPU. The runtime API calls them internally, and libraries such as
+/// cuBLASLt and cuDNN call them directly, so that tracing only the driver API captures every launch.
 namespace kymo::collect {
 
 struct LaunchCall {
@@ -17,7 +17,7 @@ struct LaunchCall {
 };
 
 std::span<const LaunchCall> launch_calls();
-/// Of one of them.
+/// Returns the kind of work that one of these functions launches.
 event::LaunchKind kind_of_launch(CUpti_CallbackId call) noexcept;
 
 }  // namespace kymo::collect

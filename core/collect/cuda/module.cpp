@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kymo_cuda: event timing and GPU readings, which accompany every pass on a GPU and cost the timed stretch two event
-// records per phase, and tracing by CUPTI in the passes that ask for it.
+// kymo_cuda: event timing and GPU readings in every pass on a GPU, which add two event records per phase to the timed
+// region, and CUPTI tracing in the passes that request it.
 #include "collect/cuda/cuda_collector.hpp"
 #include "collect/cuda/cuda_devices.hpp"
 

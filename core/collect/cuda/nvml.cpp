@@ -63,10 +63,10 @@ struct Nvml::Functions {
     find(uuid, "nvmlDeviceGetUUID");
     find(memory, "nvmlDeviceGetMemoryInfo");
     find(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
-    // The name before driver 535.
+    // Name of the function before driver 535.
     if (!reasons) find(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
     if (!init || !shutdown || !error_string || !by_uuid)
-      throw Unavailable("no NVML: libnvidia-ml.so.1 lacks basic functions");
+      throw Unavailable("no NVML: libnvidia-ml.so.1 does not provide the required functions");
   }
 
   std::optional<std::int64_t> clock_mhz(decltype(&nvmlDeviceGetClockInfo) function, nvmlClockType_t type) const {
@@ -85,7 +85,7 @@ struct Nvml::Functions {
 Nvml::Nvml() : functions_(std::make_unique<Functions>()) {
   functions_->load();
   if (const nvmlReturn_t error = functions_->init(); error != NVML_SUCCESS) {
-    throw Unavailable(std::string("NVML does not start: ") + functions_->error_string(error));
+    throw Unavailable(std::string("NVML initialization failed: ") + functions_->error_string(error));
   }
 }
 
@@ -100,7 +100,7 @@ std::string Nvml::driver_version() const {
 void Nvml::select(const std::string& uuid) {
   if (const nvmlReturn_t error = functions_->by_uuid(uuid.c_str(), &functions_->device); error != NVML_SUCCESS) {
     functions_->device = nullptr;
-    throw Unavailable("NVML does not know the GPU " + uuid + ": " + functions_->error_string(error));
+    throw Unavailable("NVML does not find the GPU " + uuid + ": " + functions_->error_string(error));
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace kymo::collect {
 
-/// NVML, opened at run time: it comes with the driver, and a machine may lack both.
+/// NVML, loaded at run time: it is part of the driver, which may be missing.
 class Nvml {
  public:
   /// Throws Unavailable with the reason.
@@ -22,22 +22,22 @@ class Nvml {
 
   std::string driver_version() const;
 
-  /// One GPU, found by its UUID; throws Unavailable.
+  /// Selects a GPU by UUID. Throws Unavailable.
   void select(const std::string& uuid);
-  /// Memory in use on each GPU of the machine, also before CUDA says which of them is meant.
+  /// Memory use of each GPU of the host; available before the CUDA device is known.
   struct Use {
     std::string uuid;
     std::int64_t used_bytes = 0;
   };
   std::vector<Use> use_of_all() const;
-  /// What the selected GPU reports now; what it does not report stays empty. Costs between some 0.1 ms and a few
+  /// Reads the current state of the selected GPU; unsupported values stay empty. Takes between about 0.1 ms and a few
   /// milliseconds.
   void read(event::GpuSample& sample) const;
-  /// Memory of the whole selected GPU; nothing if it does not tell. Costs some 10 µs. May be called beside other
-  /// readings.
+  /// Returns the used memory of the whole selected GPU, or nullopt if it is not supported. Takes about 10 µs. May be
+  /// called concurrently with other readings.
   std::optional<std::int64_t> used_bytes() const;
-  /// Of that, what this process holds; nothing if the driver does not tell, or does not know the process by its number
-  /// (in a container, say).
+  /// Returns the part of it that this process uses, or nullopt if the driver does not report it or does not know the
+  /// process id (for example in a container).
   std::optional<std::int64_t> process_bytes() const;
   std::optional<std::int64_t> max_sm_clock_mhz() const;
   std::optional<std::int64_t> max_memory_clock_mhz() const;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Phases and scopes for whoever listens by NVTX: Nsight Systems, Nsight Compute and the like.
+/// NVTX ranges of phases and scopes, for tools such as Nsight Systems and Nsight Compute.
 namespace kymo::collect {
 
-/// True if a tool has put itself into this process's environment.
+/// Returns true if a tool has set an injection path in the environment of this process.
 bool nvtx_is_wanted();
-/// Ranges nest on their thread.
+/// Begins a range. Ranges nest per thread.
 void nvtx_begin(const char* name);
 void nvtx_end();
 

@@ -18,7 +18,7 @@ namespace kymo::collect {
 namespace {
 
 struct Known {
-  std::string_view file;  // part of the name of a library
+  std::string_view file;  // substring of a library's file name
   std::string_view tool;
 };
 
@@ -29,7 +29,7 @@ constexpr std::array kKnown{
     Known{"libsanitizer-collection", "Compute Sanitizer"},
     Known{"libInterceptorInjection", "Nsight Compute or Compute Sanitizer"},
     Known{"libkineto", "Kineto"},
-    Known{"libnvperf_target", "a reader of performance counters"},
+    Known{"libnvperf_target", "a performance counter client"},
     Known{"libscorep", "Score-P"},
     Known{"libTAU", "TAU"},
     Known{"libhpcrun", "HPCToolkit"},
@@ -44,7 +44,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// The path of a line of /proc/PID/maps: what follows the fifth column.
+/// Returns the path in a line of /proc/PID/maps, which follows the fifth column.
 std::string_view mapped_path(std::string_view line) {
   const std::size_t slash = line.find('/');
   return slash == std::string_view::npos ? std::string_view() : line.substr(slash);
@@ -69,7 +69,7 @@ int add_if_injected(dl_phdr_info* object, std::size_t, void* libraries) {
   if (!object->dlpi_name || !*object->dlpi_name) return 0;
   void* handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
   if (!handle) return 0;
-  // The search goes on in what the library needs: only what it defines itself counts.
+  // dlsym also searches a library's dependencies; only symbols that the library itself defines count.
   Dl_info where{};
   const void* entry = dlsym(handle, kInjectionEntry);
   if (entry && dladdr(entry, &where) && reinterpret_cast<ElfW(Addr)>(where.dli_fbase) == object->dlpi_addr) {

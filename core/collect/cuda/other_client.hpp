@@ -6,19 +6,19 @@
 
 namespace kymo::collect {
 
-/// What tells which other profiler is in a process.
+/// Evidence of another profiler in a process.
 struct ProfilerTraces {
-  std::string maps;                              ///< text of /proc/PID/maps
+  std::string maps;                              ///< contents of /proc/PID/maps
   std::string cuda_injection;                    ///< CUDA_INJECTION64_PATH
   std::string nvtx_injection;                    ///< NVTX_INJECTION64_PATH
-  std::vector<std::string> injection_libraries;  ///< loaded libraries that export CUDA's entry for injected tools
+  std::vector<std::string> injection_libraries;  ///< loaded libraries that export CUDA's entry point for injected tools
 };
 
-/// Names the other user of CUPTI as far as it can be known, in one line: "Nsight Systems ('libToolsInjection64.so')";
-/// else "another CUPTI client in this process".
+/// Returns a one-line name of the other CUPTI client, for example "Nsight Systems ('libToolsInjection64.so')", or
+/// "another CUPTI client in this process" if it is unknown.
 std::string name_other_client(const ProfilerTraces& traces);
 
-/// The traces in this process.
+/// Collects the evidence in this process.
 ProfilerTraces profiler_traces();
 
 }  // namespace kymo::collect

@@ -11,16 +11,16 @@ namespace kymo::collect {
 namespace {
 
 constexpr const char* kWaitValue = "cuStreamWaitValue32";
-constexpr unsigned int kWaitValueVersion = 12000;  // of CUDA; since then all devices on Linux have it
+constexpr unsigned int kWaitValueVersion = 12000;  // CUDA version since which all devices on Linux support it
 
 void* find_wait_value() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
   check_cuda(cudaGetDriverEntryPointByVersion(kWaitValue, &function, kWaitValueVersion, cudaEnableDefault, &found),
-             "looking for cuStreamWaitValue32");
+             "querying cuStreamWaitValue32");
   if (found != cudaDriverEntryPointSuccess || !function)
     throw std::runtime_error(
-        "the driver has no cuStreamWaitValue32, by which the modes hot and cold hold a stream; update it");
+        "the driver does not provide cuStreamWaitValue32, which the timing modes hot and cold need; update the driver");
   return function;
 }
 
@@ -30,11 +30,11 @@ StreamHold::StreamHold() : wait_value_(reinterpret_cast<WaitValue>(find_wait_val
   void* gate = nullptr;
   void* on_device = nullptr;
   check_cuda(cudaHostAlloc(&gate, sizeof(std::uint32_t), cudaHostAllocMapped),
-             "taking the word that a held stream waits for");
+             "allocating the wait value of a blocked stream");
   gate_ = static_cast<volatile std::uint32_t*>(gate);
   *gate_ = 0;
   try {
-    check_cuda(cudaHostGetDevicePointer(&on_device, gate, 0), "mapping the word that a held stream waits for");
+    check_cuda(cudaHostGetDevicePointer(&on_device, gate, 0), "mapping the wait value of a blocked stream");
     gate_on_device_ = reinterpret_cast<CUdeviceptr>(on_device);
     watcher_ = std::thread([this] { watch(); });
   } catch (...) {
@@ -51,7 +51,7 @@ StreamHold::~StreamHold() {
   }
   changed_.notify_one();
   watcher_.join();
-  // Waits until the device has read the word for the last time.
+  // Wait until the device no longer reads the value.
   cudaDeviceSynchronize();
   cudaFreeHost(const_cast<std::uint32_t*>(gate_));
 }
@@ -59,7 +59,7 @@ StreamHold::~StreamHold() {
 void StreamHold::block(cudaStream_t stream) {
   {
     const std::lock_guard lock(mutex_);
-    if (held_) throw std::runtime_error("a stream is held already");
+    if (held_) throw std::runtime_error("a stream is already blocked");
     ++holds_;
     held_ = true;
     timed_out_ = false;
@@ -69,7 +69,7 @@ void StreamHold::block(cudaStream_t stream) {
   const CUresult result = wait_value_(stream, gate_on_device_, holds_, CU_STREAM_WAIT_VALUE_GEQ);
   if (result == CUDA_SUCCESS) return;
   release();
-  throw std::runtime_error("CUDA error, holding a stream: cuStreamWaitValue32 gave " + std::to_string(result));
+  throw std::runtime_error("CUDA error, blocking a stream: cuStreamWaitValue32 returned " + std::to_string(result));
 }
 
 bool StreamHold::release() {

@@ -12,36 +12,36 @@
 
 namespace kymo::collect {
 
-/// Holds a stream until its work is queued: the stream waits for a word of host memory. A thread of its own writes the
-/// word if the holder does not come back in time, because the holder may be waiting for the very stream that it holds.
+/// Blocks a stream until its work is queued: the stream waits for a value in host memory. A watchdog thread writes the
+/// value after a timeout, because the blocking thread may itself be waiting for the stream.
 class StreamHold {
  public:
   static constexpr std::chrono::milliseconds kTimeout{1000};
 
-  /// For the current device; throws std::runtime_error.
+  /// Allocates resources for the current device. Throws std::runtime_error.
   StreamHold();
-  /// Releases what is held.
+  /// Unblocks the stream.
   ~StreamHold();
   StreamHold(const StreamHold&) = delete;
   StreamHold& operator=(const StreamHold&) = delete;
 
-  /// What is queued on the stream from here on waits; one stream at a time. Throws std::runtime_error.
+  /// Blocks work queued on the stream from now on; only one stream can be blocked at a time. Throws std::runtime_error.
   void block(cudaStream_t stream);
-  /// Lets the stream go on; false if the time-out did so before. True if nothing is held.
+  /// Unblocks the stream. Returns false if the timeout already did; true if no stream is blocked.
   bool release();
 
  private:
   using WaitValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
 
   void watch();
-  void open_gate();  // mutex_ is held
+  void open_gate();  // requires mutex_
 
   WaitValue wait_value_ = nullptr;
-  volatile std::uint32_t* gate_ = nullptr;  // holds that are over; the device reads it
+  volatile std::uint32_t* gate_ = nullptr;  // number of completed holds; read by the device
   CUdeviceptr gate_on_device_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint32_t holds_ = 0;  // made so far
+  std::uint32_t holds_ = 0;  // number of holds so far
   bool held_ = false;
   bool timed_out_ = false;
   bool ending_ = false;

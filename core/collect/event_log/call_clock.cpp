@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kAttempts = 32;
 
-/// The kernel takes the counter for its clock only if it runs at one rate, never stops and agrees between processors;
-/// then the clock is a straight line of the counter.
+/// The kernel uses the time stamp counter as its clock source only if the counter has a constant rate, never stops and
+/// is synchronized between processors. The clock is then a linear function of the counter.
 bool system_counts_ticks() {
 #ifdef __x86_64__
   std::ifstream source("/sys/devices/system/clocksource/clocksource0/current_clocksource");

@@ -12,24 +12,24 @@
 
 namespace kymo::collect {
 
-/// The host's clock for what happens too often to ask the system each time: the processor's own counter, where that is
-/// what the system makes its clock of, put on the host's clock afterwards. A reading costs half as much or less.
-/// Elsewhere the host's clock itself.
+/// Host clock for frequent events. Reads the processor's time stamp counter if the kernel uses it as clock source, and
+/// converts it to the host clock afterwards, which costs half as much or less per reading. Otherwise it reads the host
+/// clock.
 class CallClock {
  public:
-  /// Compares the clocks; outside timed stretches.
+  /// Compares the clocks. Call it outside of timed regions.
   CallClock();
 
-  /// Any thread. To be understood by host_ns() of the same object.
+  /// Returns a reading, to be converted by host_ns() of the same object. Any thread.
   std::int64_t read() const noexcept {
 #ifdef __x86_64__
     if (counts_) return static_cast<std::int64_t>(__rdtsc());
 #endif
     return now_ns();
   }
-  /// Compares the clocks again: readings since the first comparison lie on the line through both.
+  /// Compares the clocks again. Readings are converted by the line through both comparisons.
   void finish();
-  /// After finish().
+  /// Converts a reading to host clock nanoseconds. Call it after finish().
   std::int64_t host_ns(std::int64_t reading) const noexcept {
     return counts_ ? conversion_.host_ns(static_cast<std::uint64_t>(reading)) : reading;
   }

@@ -17,13 +17,13 @@ constexpr int kHalfBits = 32;
 
 constexpr std::uint64_t pages_for(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
 
-/// Another thread may take a page meanwhile and write to it: nothing is changed.
+/// Another thread may take and write to a page concurrently, so existing contents must not change.
 void touch(std::byte* memory, std::uint64_t pages) noexcept {
 #ifdef MADV_POPULATE_WRITE
   if (madvise(memory, pages * kPageBytes, MADV_POPULATE_WRITE) == 0) return;
 #endif
   for (std::uint64_t page = 0; page < pages; ++page) {
-    // Written even where it finds something else than the zero that it would replace by a zero.
+    // The compare-exchange accesses the page for writing even if it finds a non-zero value.
     auto expected = std::byte{0};
     std::atomic_ref<std::byte>(memory[page * kPageBytes])
         .compare_exchange_strong(expected, std::byte{0}, std::memory_order_relaxed);
@@ -38,7 +38,8 @@ EventArena::EventArena(std::int64_t bytes) {
   void* memory =
       mmap(nullptr, size_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
-    throw Unavailable("no room for events: " + format_bytes(bytes) + " of address space are not to be had");
+    throw Unavailable("cannot reserve memory for events: " + format_bytes(bytes) +
+                      " of address space are not available");
   memory_ = static_cast<std::byte*>(memory);
 }
 

@@ -7,28 +7,27 @@
 
 namespace kymo::collect {
 
-/// All memory that events of a pass may take, reserved at once and filled from both ends: activity buffers grow from
-/// the bottom, launches from the top, and where they meet the bound is reached. Pages that were never written take no
-/// memory. Safe for use from any thread.
+/// The memory for all events of a pass, reserved at once and filled from both ends: activity buffers grow from the
+/// bottom, launches from the top, until they meet. Pages that were never written use no physical memory. Thread-safe.
 class EventArena {
  public:
-  /// Reserves `bytes`, rounded down to whole pages (at least one). Throws Unavailable if the address space is not to be
-  /// had.
+  /// Reserves `bytes`, rounded down to whole pages (at least one). Throws Unavailable if the address space is not
+  /// available.
   explicit EventArena(std::int64_t bytes);
   ~EventArena();
   EventArena(const EventArena&) = delete;
   EventArena& operator=(const EventArena&) = delete;
 
-  /// Memory of zeros, aligned to a page and rounded up to whole pages; nullptr once the bound is reached.
+  /// Returns zeroed, page-aligned memory, rounded up to whole pages, or nullptr if the arena is full.
   std::byte* take_low(std::size_t bytes) noexcept;
   std::byte* take_high(std::size_t bytes) noexcept;
-  /// Gives the pages back to the system: they read as zeros afterwards and still count as taken.
+  /// Returns the physical pages to the system. They read as zeros afterwards and remain taken.
   static void release(std::byte* memory, std::size_t bytes) noexcept;
 
   std::size_t size_bytes() const noexcept;
-  /// Touches pages that will be taken next, so that steps do not pay for them: so many bytes beyond what is taken at
-  /// either end, once less than half of that is left; most calls do nothing. What lies there stays. One thread at a
-  /// time, while others may take.
+  /// Prefaults pages that will be taken next, so that steps do not pay for the page faults: the given number of bytes
+  /// beyond the taken memory at either end, once less than half of them are left. Most calls do nothing. Contents are
+  /// preserved. One thread at a time; other threads may take memory concurrently.
   void warm(std::size_t low_bytes, std::size_t high_bytes) noexcept;
   bool holds(const void* address) const noexcept;
 
@@ -37,9 +36,10 @@ class EventArena {
 
   std::byte* memory_ = nullptr;
   std::uint64_t pages_ = 0;
-  std::uint64_t warm_low_ = 0;  // pages from either end that were touched
+  std::uint64_t warm_low_ = 0;  // prefaulted pages from either end
   std::uint64_t warm_high_ = 0;
-  std::atomic<std::uint64_t> taken_{0};  // pages from the top in the upper half, from the bottom in the lower
+  std::atomic<std::uint64_t> taken_{
+      0};  // pages taken from the top in the upper half, from the bottom in the lower half
 };
 
 }  // namespace kymo::collect

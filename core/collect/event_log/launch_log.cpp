@@ -10,8 +10,7 @@ namespace {
 constexpr std::size_t kMostChunkBytes = std::size_t{256} << 10;
 constexpr std::size_t kLeastChunkBytes = std::size_t{4} << 10;
 constexpr std::size_t kChunkShare = 32;
-// In place of the kind of a launch that was taken back. It keeps its room: a launch that take() may be reading is never
-// written over.
+// Kind of a retracted launch. The entry remains, because a launch that take() may be reading is never overwritten.
 constexpr auto kRetracted = static_cast<event::LaunchKind>(0xff);
 
 std::uint64_t next_number() {
@@ -19,7 +18,7 @@ std::uint64_t next_number() {
   return ++number;
 }
 
-/// The calling thread's part of the log that it wrote to last.
+/// The part of the log that the calling thread wrote to last.
 struct Own {
   std::uint64_t log = 0;
   void* part = nullptr;
@@ -28,7 +27,7 @@ thread_local Own t_own;
 
 }  // namespace
 
-/// Lies at the head of a stretch of the arena; launches follow it.
+/// Header of an arena chunk; the launches follow it.
 struct LaunchLog::Chunk {
   std::atomic<std::uint32_t> used{0};
   std::uint32_t capacity = 0;
@@ -40,7 +39,7 @@ struct LaunchLog::Chunk {
 struct LaunchLog::ThreadPart {
   std::atomic<Chunk*> first{nullptr};
   enum class Open : std::uint8_t { kNone, kStored, kLost };
-  // Touched by the thread alone:
+  // Accessed only by the owning thread:
   const ThreadStanding* standing = nullptr;
   Chunk* current = nullptr;
   Open open = Open::kNone;
@@ -90,7 +89,7 @@ void LaunchLog::append(std::uint32_t correlation_id, event::LaunchKind kind) noe
   }
   Chunk* chunk = part->current;
   std::uint32_t used = chunk ? chunk->used.load(std::memory_order_relaxed) : 0;
-  // A straggler may store its count into a chunk that take() has released, whose capacity is 0 by then.
+  // A late thread may store its count into a chunk that take() has released, whose capacity is then 0.
   if (!chunk || used >= chunk->capacity) {
     chunk = new_chunk(*part);
     used = 0;
@@ -102,8 +101,8 @@ void LaunchLog::append(std::uint32_t correlation_id, event::LaunchKind kind) noe
   }
   new (chunk->launches() + used) event::Launch{correlation_id, kind, clock_.read(), standpoint_.here(*part->standing)};
   chunk->used.store(used + 1, std::memory_order_release);
-  // The driver's next lock would wait until what was written has arrived: the next launch's memory is on its way by
-  // then.
+  // Prefetch the entry of the next launch, because the driver's next lock operation would wait for the store's cache
+  // miss.
   __builtin_prefetch(chunk->launches() + used + 2, 1);
   part->open = ThreadPart::Open::kStored;
 }
@@ -116,7 +115,7 @@ void LaunchLog::retract() noexcept {
   if (t_own.log != number_) return;
   auto& part = *static_cast<ThreadPart*>(t_own.part);
   if (part.open == ThreadPart::Open::kStored) {
-    // 0 for a straggler whose chunk take() has released.
+    // 0 for a late thread whose chunk take() has released.
     const std::uint32_t used = part.current->used.load(std::memory_order_relaxed);
     if (used > 0) std::atomic_ref(part.current->launches()[used - 1].kind).store(kRetracted, std::memory_order_relaxed);
   }
@@ -137,10 +136,10 @@ void LaunchLog::take(std::vector<event::Launch>& launches) {
   clock_.finish();
   for (const auto& part : parts_) {
     for (Chunk* chunk = part->first.load(std::memory_order_acquire); chunk;) {
-      // Asked before what the chunk holds: a chunk that has a next one is full, so a straggler leaves no gap.
+      // Read before the contents: a chunk with a successor is full, so a late thread leaves no gap.
       Chunk* next = chunk->next.load(std::memory_order_acquire);
       take_chunk(*chunk, launches);
-      // A straggler finds zeros there, a full chunk that is: it does no harm.
+      // A late thread sees zeros, which means a full chunk, and does no harm.
       EventArena::release(reinterpret_cast<std::byte*>(chunk), chunk_bytes_);
       chunk = next;
     }

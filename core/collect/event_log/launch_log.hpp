@@ -15,26 +15,26 @@
 
 namespace kymo::collect {
 
-/// Launches as they are made, written by the launching threads without a lock: each thread fills chunks of its own,
-/// which the log owns, so that nothing is lost when a thread ends.
+/// Log of launches, written by the launching threads without locks. Each thread fills its own chunks, which the log
+/// owns, so that they survive the thread.
 class LaunchLog {
  public:
-  /// `arena` and `standpoint` must outlive the log, and the log every thread that may still append. Times are relative
-  /// to `run_start_ns` of the host's clock.
+  /// `arena` and `standpoint` must outlive the log, and the log must outlive every thread that may append. Times are
+  /// relative to `run_start_ns` on the host clock.
   LaunchLog(EventArena& arena, const Standpoint& standpoint, std::int64_t run_start_ns);
   ~LaunchLog();
   LaunchLog(const LaunchLog&) = delete;
   LaunchLog& operator=(const LaunchLog&) = delete;
 
-  /// From any thread, when a launching call begins: notes the time and where the thread stands. Counts the launch as
-  /// lost if there is no room for it.
+  /// Records the time and context at the begin of a launching call. Counts the launch as dropped if there is no memory
+  /// for it. Any thread.
   void append(std::uint32_t correlation_id, event::LaunchKind kind) noexcept;
-  /// The call that the calling thread appended last has returned.
+  /// Marks the call that this thread appended last as returned.
   void close() noexcept;
-  /// That call, if it is still open, launches nothing: it is being captured into a graph. Takes it back.
+  /// Removes that call if it has not returned, because it is being captured into a graph and launches nothing.
   void retract() noexcept;
-  /// Once, when nothing is to be appended any more: moves all launches to the end of `launches`, thread by thread and
-  /// in each thread's order.
+  /// Moves all launches to the end of `launches`, grouped by thread and in each thread's order. Call it once, when no
+  /// thread appends any more.
   void take(std::vector<event::Launch>& launches);
   std::int64_t lost() const;
 
@@ -51,7 +51,7 @@ class LaunchLog {
   const std::int64_t run_start_ns_;
   CallClock clock_;
   const std::size_t chunk_bytes_;
-  const std::uint64_t number_;  // tells logs apart, also at the same address
+  const std::uint64_t number_;  // distinguishes logs that reuse an address
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<ThreadPart>> parts_;
   std::atomic<std::int64_t> lost_without_part_{0};

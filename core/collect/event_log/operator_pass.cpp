@@ -12,7 +12,7 @@
 namespace kymo::collect {
 namespace {
 
-/// Texts of rows by their numbers in the trace: each thread has kept its own.
+/// Maps the strings of rows, which are interned per thread, to ids of the trace.
 class TextNumbers {
  public:
   explicit TextNumbers(event::Texts& texts) : texts_(texts) {}
@@ -28,7 +28,7 @@ class TextNumbers {
   std::unordered_map<const RowText*, event::TextId> numbers_;
 };
 
-/// Without its times.
+/// Sets everything except the times.
 event::Operator operator_of(const OperatorRow& row, std::uint32_t thread, TextNumbers& texts) {
   event::Operator call;
   call.parent = row.parent;
@@ -41,7 +41,7 @@ event::Operator operator_of(const OperatorRow& row, std::uint32_t thread, TextNu
   return call;
 }
 
-/// Calls within the engine's work on a node work on that node.
+/// Calls within the autograd engine's evaluation of a node belong to that node.
 void pass_nodes_down(std::vector<event::Operator>& calls) {
   for (event::Operator& call : calls)  // parents come first
     if (!call.backward && call.parent >= 0) call.place.node = calls[static_cast<std::size_t>(call.parent)].place.node;
@@ -59,9 +59,9 @@ void OperatorPass::warm() noexcept {
   if (rows_) rows_->warm();
 }
 
-/// How many calls have a number. A call that has one is published within its callback, which may be under way on
-/// another thread: a moment's wait, after which each of them has a row. As many rows as numbers, asked in this order: a
-/// row of a call that begins meanwhile cannot stand in for one that is still to come.
+/// Returns the number of calls. A call is published in the same callback that numbers it, which may still run on
+/// another thread, so this function waits briefly until every number has a row. Rows are counted before numbers, so
+/// that the row of a new call cannot stand in for a pending one.
 std::int64_t OperatorPass::await_rows() const {
   constexpr auto kLongest = std::chrono::seconds(1);
   const auto deadline = std::chrono::steady_clock::now() + kLongest;
@@ -73,7 +73,7 @@ std::int64_t OperatorPass::await_rows() const {
   }
 }
 
-/// Returns how many calls have no row, because their thread has been kept from writing it.
+/// Returns the number of calls without a row, whose threads were delayed.
 std::int64_t OperatorPass::move_rows(event::Trace& trace) {
   const std::int64_t count = await_rows();
   clock_.finish();
@@ -81,7 +81,7 @@ std::int64_t OperatorPass::move_rows(event::Trace& trace) {
   TextNumbers texts(trace.texts);
   std::int64_t missing = count;
   rows_->each([&](const OperatorRow& row, std::uint32_t thread) {
-    // It may have begun while the pass ended.
+    // The call began while the pass was ending.
     if (row.number >= count) return;
     event::Operator& call = trace.operators[static_cast<std::size_t>(row.number)];
     call = operator_of(row, thread, texts);
@@ -98,16 +98,16 @@ std::int64_t OperatorPass::move_rows(event::Trace& trace) {
 void OperatorPass::finish(event::PassRecord& record, const char* source) {
   const std::int64_t missing = rows_ ? move_rows(record.trace) : 0;
   if (missing > 0)
-    record.losses.push_back({source, missing, "operator calls that their threads had not noted when the pass ended"});
+    record.losses.push_back({source, missing, "operator calls that were not yet recorded when the pass ended"});
   if (lost_ > 0)
-    record.losses.push_back({source, lost_, "operator calls beyond the bound of " + format_bytes(most_bytes_)});
+    record.losses.push_back({source, lost_, "operator calls beyond the memory limit of " + format_bytes(most_bytes_)});
   if (failed_ > 0)
-    record.losses.push_back({source, failed_, "operator calls that could not be described, or for want of memory"});
+    record.losses.push_back({source, failed_, "operator calls that could not be described or allocated"});
 }
 
 void OperatorPasses::begin(std::unique_ptr<OperatorPass> pass) {
   static_assert(std::is_trivially_destructible_v<OperatorPasses>);
-  if (current_.load() != nullptr) throw std::logic_error("operators are watched already");
+  if (current_.load() != nullptr) throw std::logic_error("operators are already being recorded");
   pass->before_ = last_;
   last_ = pass.release();
   current_ = last_;

@@ -17,29 +17,28 @@
 
 namespace kymo::collect {
 
-/// What one pass observes of operator calls: their numbers and, if it keeps them, their rows. ThreadCalls writes to it
-/// from any thread.
+/// The operator calls of one pass: their count and, optionally, their rows. ThreadCalls writes to it from any thread.
 class OperatorPass {
  public:
-  /// Numbers calls and keeps nothing of those that ended. `standpoint` must outlive every call that may still begin.
-  /// Times are relative to `run_start_ns` of the host's clock.
+  /// Numbers calls without keeping them. `standpoint` must outlive every call that may still begin. Times are relative
+  /// to `run_start_ns` on the host clock.
   OperatorPass(const Standpoint& standpoint, std::int64_t run_start_ns)
       : standpoint_(standpoint), run_start_ns_(run_start_ns) {}
-  /// Before the pass begins: keep each call as a row, all within `bytes`, with its shapes or without. Throws
-  /// Unavailable if the address space is not to be had.
+  /// Keeps each call as a row, with or without input shapes, within `bytes` of memory. Call it before the pass begins.
+  /// Throws Unavailable if the address space is not available.
   void keep_rows(std::int64_t bytes, bool with_shapes);
 
   bool keeps_rows() const noexcept { return rows_.has_value(); }
   bool keeps_shapes() const noexcept { return keeps_shapes_; }
-  /// Touches memory that the next rows will be kept in. One thread at a time, outside timed stretches.
+  /// Prefaults memory for the next rows. One thread at a time, outside of timed regions.
   void warm() noexcept;
-  /// To be understood by finish().
+  /// Returns a clock reading, which finish() converts.
   std::int64_t time() const noexcept { return clock_.read(); }
-  /// A call could not be described, or there was no memory for it.
+  /// Counts a call that could not be described or for which there was no memory.
   void count_failed() noexcept { failed_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Once, when no call begins any more: moves the rows into record.trace.operators, by number; calls that are still
-  /// open have no end. What is missing becomes dropped records of `source`.
+  /// Moves the rows into record.trace.operators, ordered by number; calls that are still active have no end. Missing
+  /// calls are counted as dropped records of `source`. Call it once, when no more calls begin.
   void finish(event::PassRecord& record, const char* source);
 
  private:
@@ -61,16 +60,16 @@ class OperatorPass {
   OperatorPass* before_ = nullptr;
 };
 
-/// The passes of the process, one after the other. Each is kept for the life of the process, with the address space of
-/// its rows: a call that began before its pass ended may still look at it and write to it. Never destroyed either,
-/// since threads may outlive main().
+/// The passes of the process, in sequence. Each pass and the address space of its rows is kept until the process exits,
+/// because a call that began before its pass ended may still access it. This object is never destroyed either, since
+/// threads may outlive main().
 class OperatorPasses {
  public:
-  /// The pass that is under way, or nullptr. Any thread.
+  /// Returns the current pass, or nullptr. Any thread.
   OperatorPass* current() const noexcept { return current_.load(std::memory_order_acquire); }
-  /// By one thread, as end(). Throws std::logic_error if a pass is under way.
+  /// Makes `pass` current. Call begin() and end() from one thread. Throws std::logic_error if a pass is current.
   void begin(std::unique_ptr<OperatorPass> pass);
-  /// No call belongs to the pass that asks for current() from now on. Returns the pass that was under way, or nullptr.
+  /// Ends the current pass and returns it, or nullptr. Calls that query current() afterwards belong to no pass.
   OperatorPass* end() noexcept { return current_.exchange(nullptr); }
 
  private:
@@ -78,31 +77,31 @@ class OperatorPasses {
   OperatorPass* last_ = nullptr;
 };
 
-/// A call that is open on a thread.
+/// An active call on a thread.
 struct OpenCall {
-  const void* call = nullptr;  ///< the same when it ends
-  std::int64_t number = -1;    ///< -1 if it could not be kept
+  const void* call = nullptr;  ///< identifies the call when it ends
+  std::int64_t number = -1;    ///< -1 if the call was dropped
   OperatorRow* row = nullptr;
   const char* name = "";
 };
 
-/// What one thread knows of its calls. Touched by its thread alone.
+/// The calls of one thread. Accessed only by that thread.
 class ThreadCalls {
  public:
   bool belongs_to(const OperatorPass* pass) const noexcept { return pass_ == pass && pass != nullptr; }
-  /// Forgets the pass that it belonged to before. Throws std::bad_alloc.
+  /// Switches to another pass. Throws std::bad_alloc.
   void begin(OperatorPass& pass);
 
-  /// Room for one more open call. Throws std::bad_alloc, and the calls below do not.
+  /// Reserves memory for one more active call. Throws std::bad_alloc; the functions below do not throw.
   void reserve() {
     if (open_.size() == open_.capacity()) open_.reserve(2 * open_.size() + 16);
   }
-  /// False once the bound is reached. Throws std::bad_alloc.
+  /// Returns false if the memory is exhausted. Throws std::bad_alloc.
   bool intern(std::string_view text, const RowText*& kept) { return writer_.intern(text, kept); }
-  /// The row of a call that begins, for open_row(); nullptr once the bound is reached.
+  /// Returns the row of a new call, for open_row(), or nullptr if the memory is exhausted.
   OperatorRow* add(const RowText* name, const RowText* shapes, std::int64_t sequence) noexcept {
     if (!writer_.has_room()) return nullptr;
-    // Before the row is touched: counting waits for what was stored before it, and the row's memory is still far away.
+    // Increment before writing the row: the atomic increment waits for preceding stores, which miss the cache.
     const std::int64_t number = pass_->next_.fetch_add(1, std::memory_order_relaxed);
     OperatorRow& row = writer_.add();
     const Standpoint& here = pass_->standpoint_;
@@ -116,25 +115,26 @@ class ThreadCalls {
     row.range = standing_->range;
     return &row;
   }
-  /// The call begins now. Its row, complete but for the start, is published.
+  /// Begins the call and publishes its row, which is complete except for the start time set here.
   void open_row(const void* call, const char* name, OperatorRow& row) noexcept {
     open_.push_back({call, row.number, &row, name});
     row.start = pass_->time();
     writer_.publish();
   }
-  /// A call that has no room for its row.
+  /// Begins a call whose row was dropped.
   void open_lost(const void* call, const char* name) noexcept {
     pass_->lost_.fetch_add(1, std::memory_order_relaxed);
     open_.push_back({call, -1, nullptr, name});
   }
-  /// In a pass without rows. A block of memory that an operator's own parts made and used up is that operator's
-  /// workspace: they all count as one call.
+  /// Begins a call in a pass without rows. Nested calls share the number of the outermost one, so that a block
+  /// allocated and freed by parts of an operator counts as that operator's workspace.
   void open_number(const void* call, const char* name) noexcept {
     const std::int64_t number =
         open_.empty() ? pass_->next_.fetch_add(1, std::memory_order_relaxed) : open_.front().number;
     open_.push_back({call, number, nullptr, name});
   }
-  /// Calls above it never ended on this thread: asynchronous ones may end elsewhere.
+  /// Ends a call, and drops calls above it, which never ended on this thread; asynchronous calls may end on another
+  /// one.
   void close(const void* call, std::int64_t time) noexcept {
     for (std::size_t i = open_.size(); i-- > 0;) {
       if (open_[i].call != call) continue;
@@ -146,7 +146,7 @@ class ThreadCalls {
   const OpenCall* innermost() const noexcept { return open_.empty() ? nullptr : &open_.back(); }
 
  private:
-  OperatorPass* pass_ = nullptr;  // that the rest belongs to
+  OperatorPass* pass_ = nullptr;  // pass that the other members belong to
   const ThreadStanding* standing_ = nullptr;
   std::vector<OpenCall> open_;
   RowWriter writer_;

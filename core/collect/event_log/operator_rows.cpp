@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kMostChunkBytes = std::size_t{256} << 10;
 constexpr std::size_t kChunkShare = 32;
-// Some 500,000 calls: steps do not pay for the pages.
+// Prefaulted memory for about 500,000 calls, so that steps do not pay for the page faults.
 constexpr std::size_t kWarmBytes = std::size_t{32} << 20;
 constexpr std::size_t kFirstSlots = 512;
 constexpr std::size_t kTextAlignment = 8;
@@ -94,7 +94,7 @@ bool RowWriter::intern(std::string_view text, const RowText*& kept) {
 }
 
 const RowText* RowWriter::keep(std::string_view text) noexcept {
-  // What it takes of the table counts as well: the bytes stay unused.
+  // The bound includes the table's slots; the corresponding bytes stay unused.
   const std::size_t wanted = sizeof(RowText) + text.size() + 2 * sizeof(Slot);
   const std::size_t bytes = (wanted + kTextAlignment - 1) / kTextAlignment * kTextAlignment;
   if (bytes > store_->chunk_bytes_ - sizeof(OperatorRows::Chunk)) return nullptr;

@@ -12,19 +12,19 @@
 
 namespace kymo::collect {
 
-/// A text that rows refer to; its characters follow it in memory.
+/// A string that rows refer to; its characters follow it in memory.
 struct RowText {
   std::uint32_t size = 0;
 
   std::string_view view() const { return {reinterpret_cast<const char*>(this + 1), size}; }
 };
 
-/// A call of an operator as its thread notes it: plain numbers and pointers, nothing to copy or to free. As large as a
-/// line of the cache, since each line written here drives one of the workload's out.
+/// An operator call as recorded by its thread: plain numbers and pointers, nothing to copy or free. The size of one
+/// cache line, since every line written here evicts one of the workload's.
 struct alignas(64) OperatorRow {
-  std::int64_t start = 0;             ///< readings of a CallClock
-  std::atomic<std::int64_t> end{-1};  ///< -1 while the call is open
-  const RowText* name = nullptr;      ///< nullptr: empty
+  std::int64_t start = 0;             ///< reading of a CallClock
+  std::atomic<std::int64_t> end{-1};  ///< -1 while the call is active
+  const RowText* name = nullptr;      ///< nullptr for an empty name
   const RowText* shapes = nullptr;
   std::int64_t sequence = -1;
   std::int32_t number = -1;
@@ -33,35 +33,35 @@ struct alignas(64) OperatorRow {
   std::int32_t phase = -1;
   std::int32_t range = -1;
   std::uint32_t backward : 1 = 0;
-  std::uint32_t node_thread : 31 = 0;  ///< of a backward node: LibTorch's number of the thread that made it
+  std::uint32_t node_thread : 31 = 0;  ///< backward node: LibTorch's id of the thread that created it
 };
 
-/// The rows of one watch. Threads fill chunks of their own without a lock (RowWriter); the chunks belong to the store,
-/// so nothing is lost when a thread ends. Address space stays reserved as long as the store lives: whoever still writes
-/// after release() does no harm.
+/// The rows of one pass. Threads fill their own chunks without locks (RowWriter). The chunks belong to this store and
+/// survive their threads. The address space stays reserved for the lifetime of the store, so that late writes after
+/// release() do no harm.
 class OperatorRows {
  public:
-  /// Rows and their texts take at most `bytes`, rounded to pages, and never more than there are numbers for. Throws
-  /// Unavailable if the address space is not to be had.
+  /// Rows and their strings take at most `bytes`, rounded to pages, and at most as many rows as there are numbers.
+  /// Throws Unavailable if the address space is not available.
   explicit OperatorRows(std::int64_t bytes);
 
-  /// Touches memory that rows will take next. One thread at a time, outside timed stretches.
+  /// Prefaults memory for the next rows. One thread at a time, outside of timed regions.
   void warm() noexcept;
 
-  /// How many rows may be read. Any thread.
+  /// Number of readable rows. Any thread.
   std::int64_t published() const noexcept;
-  /// visit(const OperatorRow&, std::uint32_t thread) for every row that is published, in no order of threads. Any
-  /// thread, while others write.
+  /// Calls visit(const OperatorRow&, std::uint32_t thread) for every published row; the order of threads is
+  /// unspecified. Any thread, concurrently with writers.
   template <class Visit>
   void each(Visit visit) const;
-  /// Gives the pages back to the system. Rows and texts are gone.
+  /// Returns the pages to the system. Rows and strings become invalid.
   void release() noexcept;
 
  private:
   friend class RowWriter;
   struct Chunk;
 
-  /// A chunk of the calling thread, known to each() from now on; nullptr once the bound is reached.
+  /// Returns a new chunk for the calling thread that each() visits from now on, or nullptr if the memory is exhausted.
   Chunk* take_chunk(std::uint32_t thread) noexcept;
 
   EventArena arena_;
@@ -70,7 +70,7 @@ class OperatorRows {
   std::atomic<Chunk*> last_{nullptr};
 };
 
-/// Lies at the head of its memory: rows grow from it upwards, texts from the end downwards.
+/// Chunk header: rows grow upwards from it, strings downwards from the end of the chunk.
 struct alignas(OperatorRow) OperatorRows::Chunk {
   Chunk* before = nullptr;
   std::atomic<std::uint32_t> used{0};
@@ -87,27 +87,26 @@ void OperatorRows::each(Visit visit) const {
   }
 }
 
-/// One thread's way to write to a store. Touched by its thread alone.
+/// Writes rows of one thread to a store. Accessed only by that thread.
 class RowWriter {
  public:
-  /// Forgets the store that it wrote to before. `thread` is the number that each() gives with its rows. Throws
-  /// std::bad_alloc.
+  /// Switches to another store. `thread` is the number that each() passes with the rows. Throws std::bad_alloc.
   void begin(OperatorRows& rows, std::uint32_t thread);
 
-  /// Whether add() has a row to give: false once the bound is reached.
+  /// Returns true if add() has a row, false if the memory is exhausted.
   bool has_room() noexcept { return static_cast<std::size_t>(limit_ - next_) >= sizeof(OperatorRow) || open_chunk(); }
-  /// The thread's next row, empty. Nobody sees it before publish(). Only after has_room().
+  /// Returns the thread's next row, empty and invisible until publish(). Call has_room() first.
   OperatorRow& add() noexcept {
     auto* const row = new (next_) OperatorRow;
     next_ += sizeof(OperatorRow);
-    // Rows are written once, one after the other: what the next but one takes is on its way by then.
+    // Rows are written sequentially, each once; prefetch the row after the next one.
     __builtin_prefetch(next_ + sizeof(OperatorRow), 1);
     return *row;
   }
   void publish() noexcept { chunk_->used.store(++used_, std::memory_order_release); }
 
-  /// The text, kept once for each thread; nullptr if it is empty. False once the bound is reached. Not between
-  /// has_room() and publish(): it may open another chunk. Throws std::bad_alloc.
+  /// Interns a string per thread; `kept` is nullptr for an empty string. Returns false if the memory is exhausted. Do
+  /// not call it between has_room() and publish(), because it may open a new chunk. Throws std::bad_alloc.
   bool intern(std::string_view text, const RowText*& kept);
 
  private:
@@ -124,9 +123,9 @@ class RowWriter {
   std::uint32_t thread_ = 0;
   OperatorRows::Chunk* chunk_ = nullptr;
   std::uint32_t used_ = 0;
-  std::byte* next_ = nullptr;   // the next row
-  std::byte* limit_ = nullptr;  // where the texts begin
-  std::vector<Slot> slots_;     // a power of two; at most half are taken
+  std::byte* next_ = nullptr;   // next row
+  std::byte* limit_ = nullptr;  // begin of the strings
+  std::vector<Slot> slots_;     // the size is a power of two; at most half are used
   std::size_t texts_ = 0;
 };
 

@@ -8,11 +8,11 @@
 
 namespace kymo::collect {
 
-/// Rows that only grow in number: none ever moves, and adding one never copies the others.
+/// A growing sequence of rows that never move or get copied.
 template <class Row>
 class Chunks {
  public:
-  /// The reference stays valid until drain().
+  /// The returned reference is valid until drain().
   Row& add(Row row) {
     if (chunks_.empty() || chunks_.back().size() == chunks_.back().capacity()) {
       const std::size_t rows = chunks_.empty() ? kFirstRows : std::min(kMostRows, 2 * chunks_.back().capacity());
@@ -24,7 +24,7 @@ class Chunks {
   }
   std::size_t size() const { return size_; }
 
-  /// Hands every row to `take`, in order, and gives its memory back on the way.
+  /// Passes every row to `take`, in order, and frees the memory on the way.
   template <class Take>
   void drain(Take take) {
     for (auto& chunk : chunks_) {

@@ -10,7 +10,7 @@ namespace kymo::collect {
 namespace {
 
 constexpr std::int64_t kStackShare = 4;
-// What a text takes beside its characters: its place and a node of the index.
+// Overhead of a string in addition to its characters: its entry and an index node.
 constexpr std::int64_t kBytesBesideText = 96;
 
 }  // namespace
@@ -43,9 +43,9 @@ void MemoryLog::hand_over(event::PassRecord& record, const std::string& source) 
     if (event.stack >= 0) event.stack += first_stack;
     memory.events.push_back(std::move(event));
   });
-  const std::string bound = " beyond the bound of " + format_bytes(most_bytes_);
+  const std::string bound = " beyond the memory limit of " + format_bytes(most_bytes_);
   if (lost_ > 0) record.losses.push_back({source, lost_, "memory events" + bound});
-  if (stacks_.lost() > 0) record.losses.push_back({source, stacks_.lost(), "stacks of memory events" + bound});
+  if (stacks_.lost() > 0) record.losses.push_back({source, stacks_.lost(), "call stacks of memory events" + bound});
   *this = MemoryLog();
 }
 

@@ -12,18 +12,18 @@
 
 namespace kymo::collect {
 
-/// The memory events of a pass as they come, within a bound. Not safe for use from several threads.
+/// The memory events of a pass, in order and within a memory limit. Not thread-safe.
 class MemoryLog {
  public:
-  /// `most_bytes` bounds what events and stacks take together; a quarter of it is for stacks.
+  /// `most_bytes` limits the memory of events and stacks; a quarter of it is reserved for stacks.
   explicit MemoryLog(std::int64_t most_bytes = 0);
 
-  /// Keeps the event; `op` is the operator it happened in, `stack` may be nullptr. The pointer stays valid until
-  /// hand_over(); nullptr, and counted, if the bound is reached.
+  /// Adds an event; `op` is the operator it occurred in, `stack` may be nullptr. Returns a pointer that is valid until
+  /// hand_over(), or nullptr if the limit is reached, which counts the event as dropped.
   event::MemoryEvent* add(event::MemoryEvent event, std::string_view op, const Stack* stack);
-  /// Counts an event that was seen and could not be kept.
+  /// Counts an observed event that could not be kept.
   void lose() { ++lost_; }
-  /// Moves everything into the record, losses under the name of `source`, and leaves the log empty.
+  /// Moves all events into the record, with dropped-record counts for `source`, and clears the log.
   void hand_over(event::PassRecord& record, const std::string& source);
 
  private:

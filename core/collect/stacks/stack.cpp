@@ -16,8 +16,8 @@
 namespace kymo::collect {
 namespace {
 
-// The collector's own frames lie among the first few; a deeper frame of this library would be somebody's who called
-// through it.
+// The collector's own frames are among the first few. A deeper frame of this library belongs to a caller that reached
+// it through this library.
 constexpr std::size_t kOwnFramesWithin = 12;
 
 struct Range {
@@ -25,7 +25,7 @@ struct Range {
   std::uintptr_t end = 0;
 };
 
-// Set once by prepare_stacks(); any thread may take stacks while another collector prepares again.
+// Set by prepare_stacks(). Other threads may take stacks while another collector calls it again.
 std::atomic<Unwinder> g_unwinder{nullptr};
 std::atomic<std::uintptr_t> g_own_begin{0};
 std::atomic<std::uintptr_t> g_own_end{0};
@@ -99,13 +99,13 @@ Stack take_stack() noexcept {
     stack.depth = static_cast<std::uint32_t>(std::min(frames.size() - first, kMostFrames));
     std::copy_n(frames.begin() + static_cast<std::ptrdiff_t>(first), stack.depth, stack.frames.begin());
   } catch (const std::exception&) {
-    stack.depth = 0;  // code without unwind tables, or no memory
+    stack.depth = 0;  // code without unwind tables, or out of memory
   }
   return stack;
 }
 
 event::StackFrame locate(const void* return_address) {
-  // A call that never returns ends its function: its return address lies in the next one.
+  // The return address of a noreturn call may lie in the following function.
   const auto address = reinterpret_cast<std::uintptr_t>(return_address) - 1;
   Dl_info symbol{};
   link_map* library = nullptr;

@@ -6,10 +6,10 @@
 namespace kymo::collect {
 namespace {
 
-// What a stack takes beside its frames: its extent and a node of the hash table.
+// Overhead of a stack in addition to its frames: its extent and a hash table node.
 constexpr std::int64_t kBytesBesideFrames = 64;
 
-/// FNV-1a over whole addresses, with a final mix (MurmurHash3's) since addresses differ in their low bits alone.
+/// FNV-1a over whole addresses with MurmurHash3's finalizer, since addresses differ only in their low bits.
 std::uint64_t hash_of(const Stack& stack) {
   std::uint64_t hash = 14695981039346656037ull;
   for (std::uint32_t i = 0; i < stack.depth; ++i)

@@ -10,18 +10,18 @@
 
 namespace kymo::collect {
 
-/// The distinct stacks of a pass: the same few are met at every step. Not safe for use from several threads.
+/// The distinct call stacks of a pass; the same few repeat in every step. Not thread-safe.
 class StackTable {
  public:
-  /// `most_bytes` bounds what the stacks may take.
+  /// `most_bytes` limits the memory of the stacks.
   explicit StackTable(std::int64_t most_bytes = 0) : bytes_left_(most_bytes) {}
 
-  /// The stack's number, the same each time; -1 for an empty stack, and for a new one beyond the bound, which is
-  /// counted.
+  /// Returns the id of a stack; equal stacks get the same id. Returns -1 for an empty stack, and for a new stack beyond
+  /// the memory limit, which is counted as dropped.
   std::int32_t number(const Stack& stack);
-  /// How often a stack could not be kept.
+  /// Number of dropped stacks.
   std::int64_t lost() const { return lost_; }
-  /// Appends all stacks, symbolised, in the order of their numbers. Returns the index of the first.
+  /// Appends all stacks, symbolized and ordered by id. Returns the index of the first one.
   std::int32_t append_to(event::Memory& memory) const;
 
  private:

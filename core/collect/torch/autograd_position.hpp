@@ -5,12 +5,12 @@
 
 namespace kymo::collect {
 
-/// The autograd node that the calling thread works on, with LibTorch's number of the thread that made it (as of
-/// at::RecordFunction::currentThreadId()). Sequence -1 without a node, and for gradient accumulation, whose nodes have
-/// no number.
+/// Returns the autograd node that the calling thread executes and LibTorch's id of the thread that created it (see
+/// at::RecordFunction::currentThreadId()). The sequence is -1 without a node, and for gradient accumulation nodes,
+/// which have no sequence number.
 event::AutogradPosition current_autograd_node() noexcept;
 
-/// The number that the next node made on the calling thread will get, and LibTorch's number of the thread.
+/// Returns the sequence number of the next node that the calling thread creates, and LibTorch's id of the thread.
 event::AutogradPosition next_autograd_node() noexcept;
 
 }  // namespace kymo::collect

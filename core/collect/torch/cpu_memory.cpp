@@ -21,9 +21,9 @@ using event::MemoryAction;
 
 void give_back(void* block);
 
-/// Forwards to the allocator that it was put in front of. Lives as long as the process: tensors keep pointers to their
-/// allocator. A block's context stays its own address, as LibTorch asks of an allocator with a raw deleter; so what is
-/// to be known of a block lies in a table, and its deleter is one plain function.
+/// Records and forwards all calls to the previous allocator. Lives until the process exits, because tensors keep
+/// pointers to their allocator. A block's context must remain its own address, as LibTorch requires of an allocator
+/// with a raw deleter; information about blocks is therefore kept in a table, and the deleter is a plain function.
 class RecordingAllocator final : public c10::Allocator {
  public:
   void begin(const PassSetting& setting);
@@ -47,11 +47,11 @@ class RecordingAllocator final : public c10::Allocator {
   std::atomic<bool> recording_{false};
   std::atomic<bool> with_stacks_{false};
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   const Standpoint* standpoint_ = nullptr;
   std::int64_t run_start_ns_ = 0;
   std::int64_t in_use_bytes_ = 0;
-  std::unordered_map<void*, std::int64_t> live_;  // requested sizes of the blocks born since it began
+  std::unordered_map<void*, std::int64_t> live_;  // requested sizes of blocks allocated since the recording began
   MemoryLog log_;
   std::uint8_t priority_ = 0;
 };
@@ -64,7 +64,7 @@ RecordingAllocator& recorder() {
 void give_back(void* block) { recorder().forward_free(block); }
 
 void RecordingAllocator::begin(const PassSetting& setting) {
-  if (recording_) throw std::logic_error("memory on the CPU is recorded already");
+  if (recording_) throw std::logic_error("CPU memory is already being recorded");
   c10::Allocator* const present = c10::GetCPUAllocator();
   if (forward_ == nullptr) {
     if (present->raw_deleter() == nullptr)
@@ -88,8 +88,8 @@ void RecordingAllocator::begin(const PassSetting& setting) {
   recording_ = true;
 }
 
-/// LibTorch keeps an allocator of higher priority: the least that suffices is the former one's, which can then be put
-/// back as it was.
+/// LibTorch only replaces an allocator if the new one has at least the same priority. Using the previous allocator's
+/// priority allows it to be restored later.
 void RecordingAllocator::put_in_place() {
   for (int priority = 0; priority <= UINT8_MAX; ++priority) {
     priority_ = static_cast<std::uint8_t>(priority);
@@ -100,7 +100,7 @@ void RecordingAllocator::put_in_place() {
 
 bool RecordingAllocator::end(event::PassRecord& record, const char* source) {
   if (!recording_.exchange(false)) return false;
-  // Whoever replaced it since has it behind; it goes on forwarding.
+  // If another allocator was installed in front of this one meanwhile, keep forwarding.
   if (c10::GetCPUAllocator() == this) c10::SetCPUAllocator(forward_, priority_);
   const std::lock_guard lock(mutex_);
   log_.hand_over(record, source);
@@ -116,14 +116,14 @@ c10::DataPtr RecordingAllocator::allocate(std::size_t bytes) {
     if (recording_) failed(bytes, stack());
     throw;
   }
-  // Also while nothing is recorded: raw_deleter() promises it.
+  // Also required while nothing is recorded, because raw_deleter() promises it.
   const bool known_deleter = block.get() == nullptr || block.compare_exchange_deleter(forward_deleter_, &give_back);
   if (recording_ && known_deleter && block.get() != nullptr) born(block.get(), bytes, stack());
   return block;
 }
 
 void RecordingAllocator::forward_free(void* block) {
-  // Noted first: once it is free, another thread may be given the same address.
+  // Record before freeing: afterwards another thread may get the same address.
   if (recording_) died(block);
   forward_deleter_(block);
 }
@@ -160,12 +160,12 @@ void RecordingAllocator::born(void* block, std::size_t bytes, const Stack& stack
 void RecordingAllocator::died(void* block) {
   const std::lock_guard lock(mutex_);
   const auto found = live_.find(block);
-  if (!recording_ || found == live_.end()) return;  // born before it began
+  if (!recording_ || found == live_.end()) return;  // allocated before the recording began
   const std::int64_t size = found->second;
   in_use_bytes_ -= size;
   live_.erase(found);
   try {
-    // No stream holds a block of the host: both at once.
+    // No stream uses host blocks, so the free is requested and completed at the same time.
     note(MemoryAction::kFreeRequested, block, size, nullptr);
     note(MemoryAction::kFreeCompleted, block, size, nullptr);
   } catch (const std::bad_alloc&) {

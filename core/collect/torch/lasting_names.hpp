@@ -9,17 +9,17 @@ namespace kymo::collect {
 
 struct RowText;
 
-/// Texts of names that stay where they are: found by the address alone, so that nothing is read of the name. For one
-/// thread.
+/// Cache of the interned strings of names with stable addresses. Looks up the address only, without reading the name.
+/// For one thread.
 class LastingNames {
  public:
-  /// nullptr if there is none.
+  /// Returns nullptr if the name is not cached.
   const RowText* find(const char* name) const noexcept {
     std::size_t at = place_of(name);
     while (entries_[at].name && entries_[at].name != name) at = next(at);
     return entries_[at].text;
   }
-  /// Forgets it at once if there are too many already.
+  /// Adds a name; drops it if the cache is full.
   void add(const char* name, const RowText& text) noexcept {
     if (2 * (count_ + 1) > kEntries) return;
     std::size_t at = place_of(name);

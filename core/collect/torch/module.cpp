@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kymo_torch: where autograd stands, LibTorch's operator calls, and the memory of its CPU allocator. Works without
+// kymo_torch: the autograd position, LibTorch's operator calls, and the memory of its CPU allocator. Works without
 // CUDA.
 #include <memory>
 #include <optional>
@@ -23,8 +23,8 @@ class TorchCollector final : public Collector {
   void arm(const PassSetting& setting) override {
     stop_for_good();
     if (!setting.uses_torch || !observes(setting.pass) || setting.standpoint == nullptr)
-      throw Unavailable("the pass does not observe a plugin that links LibTorch");
-    // A trace is to slow the launches down as little as can be: no callback for each operator.
+      throw Unavailable("the pass records no events, or the plugin does not use LibTorch");
+    // The trace pass must slow down launches as little as possible, so it uses no operator callback.
     const bool with_operators = setting.pass != measure::Pass::kTrace;
     if (with_operators)
       watch_operators(setting, setting.pass == measure::Pass::kOps ? OperatorDetail::kRows : OperatorDetail::kNames);
@@ -62,13 +62,13 @@ class TorchCollector final : public Collector {
     }
   }
 
-  /// What an armed pass saw that nobody asks for any more goes.
+  /// Discards what an armed pass has recorded.
   void stop_for_good() {
     event::PassRecord unwanted;
     disarm(unwanted);
   }
 
-  Standpoint* standpoint_ = nullptr;  // while armed
+  Standpoint* standpoint_ = nullptr;  // set while armed
   std::optional<event::Loss> missing_;
 };
 

@@ -19,10 +19,10 @@
 namespace kymo::collect {
 namespace {
 
-/// What one thread knows of its calls; no other thread ever looks at it.
+/// State of one thread. Accessed only by that thread.
 struct ThreadLog {
   ThreadCalls calls;
-  LastingNames names;  // of registered operators
+  LastingNames names;  // names of registered operators
   std::uint32_t deregistered = 0;
 
   void begin(OperatorPass& pass) {
@@ -35,7 +35,7 @@ struct ThreadLog {
     deregistered = now;
     return names.find(name);
   }
-  /// False once the bound is reached.
+  /// Returns false if the memory is exhausted.
   bool intern_name(const at::RecordFunction& call, const char* name, bool backward, const RowText*& text) {
     if (!calls.intern(name, text)) return false;
     if (!backward && text && is_registered_name(call, name)) names.add(name, *text);
@@ -44,7 +44,7 @@ struct ThreadLog {
 };
 
 constinit OperatorPasses g_passes;
-at::CallbackHandle g_callback = at::INVALID_CALLBACK_HANDLE;  // of the pass that is under way
+at::CallbackHandle g_callback = at::INVALID_CALLBACK_HANDLE;  // callback of the current pass
 thread_local ThreadLog* t_log = nullptr;
 
 struct LogOwner {
@@ -61,11 +61,11 @@ ThreadLog& thread_log() {
   return *t_log;
 }
 
-// What the autograd engine puts before a node's name for all its work on the node.
+// Prefix that the autograd engine adds to a node's name for its evaluation.
 constexpr std::string_view kNodePrefix = "autograd::engine::evaluate_function: ";
 
 bool is_node(const char* name) {
-  // Most names are told by their second letter: aten::
+  // The second character already distinguishes most names, which begin with aten::.
   return name[0] == kNodePrefix[0] && name[1] == kNodePrefix[1] &&
          std::strncmp(name, kNodePrefix.data(), kNodePrefix.size()) == 0;
 }
@@ -77,7 +77,8 @@ void note_node(OperatorRow& row) {
   row.node_thread = static_cast<std::uint32_t>(node.thread);
 }
 
-/// The call's row, but for its start; nullptr once the bound is reached. `text` is the name's text if it is known.
+/// Returns the call's row without its start time, or nullptr if the memory is exhausted. `text` is the interned name,
+/// if known.
 OperatorRow* describe(const OperatorPass& pass, ThreadLog& log, const at::RecordFunction& call, const char* name,
                       const RowText* text, bool backward) {
   const RowText* shapes = nullptr;
@@ -104,7 +105,7 @@ void begin_call(OperatorPass& pass, const at::RecordFunction& call) {
     log.calls.open_lost(&call, name);
 }
 
-// LibTorch swallows what callbacks throw, with a warning on stderr for each.
+// LibTorch catches exceptions of callbacks and prints a warning on stderr for each.
 std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& call) {
   if (OperatorPass* const pass = g_passes.current()) {
     try {
@@ -139,8 +140,8 @@ void watch_operators(const PassSetting& setting, OperatorDetail detail) {
   const bool with_shapes = pass->keeps_shapes();
   g_passes.begin(std::move(pass));
   auto callback = at::RecordFunctionCallback(&on_begin, &on_end);
-  // Not BACKWARD_FUNCTION: it lies within the engine's own record of the same node, and LibTorch spells the node's name
-  // for both.
+  // BACKWARD_FUNCTION is excluded: it is nested in the engine's own record of the same node, and LibTorch would format
+  // the node's name for both.
   callback.scopes({at::RecordScope::FUNCTION}).needsInputs(with_shapes);
   g_callback = at::addGlobalCallback(callback);
 }

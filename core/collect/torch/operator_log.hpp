@@ -8,31 +8,32 @@
 
 namespace kymo::collect {
 
-/// What a pass wants of LibTorch's operator calls.
+/// What a pass records of LibTorch's operator calls.
 enum class OperatorDetail {
-  kNames,  ///< only which calls are open, numbered; nothing is kept of those that ended
-  kRows,   ///< each call as an event::Operator, within setting.how.memory_bytes
+  kNames,  ///< only numbers the active calls; completed calls are not kept
+  kRows,   ///< keeps each call as an event::Operator, within setting.how.memory_bytes
 };
 
-/// Watches all operator calls of the process and all that the autograd engine does about a backward node (its hooks and
-/// what adds up gradients included), on all threads, through one global callback of LibTorch. LibTorch calls plain
-/// functions, so what they write to belongs to the process; one watch at a time. `setting.standpoint` must be set.
-/// Throws std::logic_error if a watch is on.
+/// Starts recording all operator calls of the process on all threads, including everything the autograd engine does for
+/// a backward node (hooks and gradient accumulation), through a global LibTorch callback. LibTorch callbacks are plain
+/// functions, so the recording is process-wide and only one can be active. `setting.standpoint` must be set. Throws
+/// std::logic_error if a recording is active.
 void watch_operators(const PassSetting& setting, OperatorDetail detail);
 
-/// Touches memory that the next calls will be kept in. By the thread that begins and ends watches, outside timed
-/// stretches.
+/// Prefaults memory for the next calls. Call it from the thread that starts and ends recordings, outside of timed
+/// regions.
 void warm_operators() noexcept;
 
-/// Ends the watch, removes the callback and moves the calls into record.trace.operators, by number; those still open
-/// have no end. What went beyond the bound is a loss under the name of `source`. Without a watch it does nothing.
+/// Ends the recording, removes the callback and moves the calls into record.trace.operators, ordered by number; active
+/// calls have no end. Calls beyond the memory limit are counted as dropped records of `source`. Does nothing without a
+/// recording.
 void end_operators(event::PassRecord& record, const char* source);
 
-/// Number of the innermost call that is open on this thread; -1 if there is none, if it is one that could not be kept,
-/// or without a watch.
+/// Returns the number of the innermost active call on this thread; -1 if there is none, if it was dropped, or without a
+/// recording.
 std::int64_t open_operator() noexcept;
 
-/// Its name, valid until it ends.
+/// Returns the name of that call, valid until it ends.
 std::string_view open_operator_name() noexcept;
 
 }  // namespace kymo::collect

@@ -21,7 +21,7 @@ class Deregistrations final : public c10::OpRegistrationListener {
 std::atomic<std::uint32_t> g_deregistered_operators{0};
 
 void watch_registered_names() {
-  // Never ended: operators may go when the process does.
+  // Never destroyed, because operators may be deregistered during process exit.
   [[maybe_unused]] static auto* const watched = new c10::RegistrationHandleRAII(
       c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Deregistrations>()));
 }

@@ -8,16 +8,15 @@
 
 namespace kymo::collect {
 
-/// Tells that registered operators are noticed when they go: call it before the others. Not from several threads at
-/// once.
+/// Starts tracking the deregistration of operators. Call it before the other functions; not thread-safe.
 void watch_registered_names();
 
-/// True if `name`, that of the call, lies within its operator's registration: it then lies there, and reads the same,
-/// until the operator is deregistered. Slow. Throws c10::Error.
+/// Returns true if `name`, the name of the call, points into its operator's registration. The pointer and its contents
+/// are then valid until the operator is deregistered. Slow. Throws c10::Error.
 bool is_registered_name(const at::RecordFunction& call, const char* name);
 
-/// How many operators were deregistered since watch_registered_names(). While this does not change, no registered name
-/// has gone.
+/// Number of operators deregistered since watch_registered_names(). While it is unchanged, all registered names are
+/// valid.
 extern std::atomic<std::uint32_t> g_deregistered_operators;
 
 }  // namespace kymo::collect

@@ -6,10 +6,10 @@
 namespace kymo::collect {
 namespace {
 
-// An operator over all parameters of a model would else fill the log by itself.
+// Limit for operators that take all parameters of a model, which would otherwise fill the log.
 constexpr std::size_t kMostCharacters = 400;
 
-/// False if there is no room left.
+/// Returns false if the limit is reached.
 bool append(std::string& text, const at::Tensor& tensor) {
   if (!tensor.defined() || tensor.is_nested() || tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
     return true;

@@ -7,9 +7,9 @@
 
 namespace kymo::collect {
 
-/// Shapes of the tensors among the inputs of an operator, those in lists included, as "[4, 256] [256]"; [] is a scalar.
-/// What is no tensor is left out, as are tensors without plain sizes. At most some hundred characters; "..." stands for
-/// the rest.
+/// Returns the shapes of an operator's input tensors, including those in lists, as "[4, 256] [256]"; [] is a scalar.
+/// Inputs that are not tensors and tensors without concrete sizes are omitted. Limited to a few hundred characters;
+/// "..." replaces the rest.
 std::string shapes_of(c10::ArrayRef<const c10::IValue> inputs);
 
 }  // namespace kymo::collect

@@ -7,7 +7,7 @@
 
 namespace kymo::collect {
 
-/// Index of the statistics over the small and the large pool together.
+/// Index of the statistics of the small and the large pool combined.
 inline constexpr std::size_t kAllPools = 0;
 
 struct AllocatorState {

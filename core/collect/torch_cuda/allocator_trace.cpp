@@ -42,12 +42,12 @@ std::optional<MemoryAction> action_of(const TraceEntry& entry) {
     case TraceEntry::OOM:
       return MemoryAction::kOutOfMemory;
     default:
-      return std::nullopt;  // a snapshot does nothing
+      return std::nullopt;  // the snapshot action changes nothing
   }
 }
 
-/// The process's one recorder. Locks are taken in one order: the device allocator's, which is held while it reports,
-/// then the recorder's.
+/// The process-wide recorder. Lock order: first the lock of the device's allocator, which is held while it reports,
+/// then the recorder's mutex.
 class AllocatorRecorder {
  public:
   void begin(const PassSetting& setting, c10::DeviceIndex device);
@@ -66,12 +66,12 @@ class AllocatorRecorder {
   std::atomic<int> device_{0};
   std::atomic<bool> with_stacks_{false};
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   const Standpoint* standpoint_ = nullptr;
   std::int64_t run_start_ns_ = 0;
   MemoryLog log_;
   CounterLedger ledger_;
-  event::MemoryEvent* last_ = nullptr;  // whose counters are still to come; nullptr if it was not kept
+  event::MemoryEvent* last_ = nullptr;  // event whose counters are still pending; nullptr if it was dropped
   bool ended_ = false;
   std::unordered_map<void*, std::uint32_t> streams_;
 };
@@ -109,14 +109,14 @@ std::uint32_t AllocatorRecorder::stream_number(void* stream) {
   return streams_.emplace(stream, static_cast<std::uint32_t>(streams_.size())).first->second;
 }
 
-/// Runs under the lock of the device's allocator, on the thread that holds it.
+/// Called by the thread that holds the lock of the device's allocator.
 void AllocatorRecorder::report(const TraceEntry& entry) noexcept {
   const State state = state_.load(std::memory_order_acquire);
   if (state == State::kOff || entry.device_ != device_.load(std::memory_order_relaxed)) return;
   const auto action = action_of(entry);
   if (!action) return;
   try {
-    // The lock is recursive: the counters may be read here.
+    // The lock is recursive, so the counters can be read here.
     const event::MemoryState reading = allocator_state(allocator::getDeviceStats(entry.device_)).current;
     const bool with_stack =
         with_stacks_ && (*action == MemoryAction::kAllocate || *action == MemoryAction::kOutOfMemory);
@@ -129,7 +129,7 @@ void AllocatorRecorder::report(const TraceEntry& entry) noexcept {
     if (state == State::kRecording)
       keep(entry, *action, &stack);
     else
-      ended_ = true;  // the last event of the recording is done; this one came later
+      ended_ = true;  // the last event of the recording is complete; this event came later
   } catch (const std::exception&) {
     const std::lock_guard lock(mutex_);
     log_.lose();
@@ -142,7 +142,7 @@ void AllocatorRecorder::keep(const TraceEntry& entry, MemoryAction action, const
   event.device = event::MemoryDevice::kCuda;
   event.time_ns = now_ns() - run_start_ns_;
   event.bytes = static_cast<std::int64_t>(entry.size_);
-  // Where nothing was allocated, the place of the address holds what the device had free.
+  // If the allocation failed, the address field contains the free memory of the device.
   if (action == MemoryAction::kOutOfMemory)
     event.free_bytes = static_cast<std::int64_t>(entry.addr_);
   else
@@ -156,12 +156,12 @@ void AllocatorRecorder::keep(const TraceEntry& entry, MemoryAction action, const
 void AllocatorRecorder::end(event::PassRecord& record, const char* source) {
   auto recording = State::kRecording;
   if (!state_.compare_exchange_strong(recording, State::kEnding)) return;
-  // Reading waits for a report in progress; one that comes later settles the last event itself.
+  // Reading the counters waits for a report in progress. A report that comes later completes the last event itself.
   std::optional<event::MemoryState> reading;
   try {
     reading = allocator_state(allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device_.load()))).current;
   } catch (const c10::Error&) {
-    record.losses.push_back({source, 1, "the counters after the last memory event: the device is lost"});
+    record.losses.push_back({source, 1, "the counters after the last memory event are missing: device error"});
   }
   const std::lock_guard lock(mutex_);
   if (reading && !ended_ && ledger_.is_open()) {
@@ -172,8 +172,7 @@ void AllocatorRecorder::end(event::PassRecord& record, const char* source) {
   ended_ = true;
   last_ = nullptr;
   if (ledger_.disagreements() > 0)
-    record.losses.push_back(
-        {source, ledger_.disagreements(), "changes of the allocator's counters that it did not report"});
+    record.losses.push_back({source, ledger_.disagreements(), "unreported changes of the allocator's counters"});
   log_.hand_over(record, source);
 }
 

@@ -7,22 +7,23 @@
 
 namespace kymo::collect {
 
-/// What the counters of LibTorch's caching allocator were once each event was done, from what they read while it is
-/// reported. The allocator reports (2.11) an allocation before any counter moves; a request to free after
-/// allocated_bytes fell and before the others; a completed free before; a segment taken, mapped or unmapped after, and
-/// a segment freed before reserved_bytes moves. So the rest of an event shows only in the reading of the next one,
-/// which may itself have moved one counter by then. That one is told apart since active_bytes rises by the size of a
-/// block exactly when allocated_bytes does, and never moves ahead of its report.
+/// Reconstructs the counters of LibTorch's CUDA caching allocator after each event from their values during the
+/// reports. LibTorch 2.11 reports an allocation before any counter changes; a requested free after allocated_bytes
+/// decreased and before the other counters change; a completed free before any counter changes; a segment allocation,
+/// map or unmap after reserved_bytes changed; and a segment free before it changes. The remaining changes of an event
+/// are thus visible only during the report of the next event, which may have changed one counter by then. That change
+/// can be separated, because active_bytes increases by the size of a block exactly when allocated_bytes does, and never
+/// changes before its report.
 class CounterLedger {
  public:
-  /// An event and the reading during its report. Returns the counters as they were once the event before it was done.
+  /// Adds an event and the counters during its report. Returns the counters after the previous event.
   event::MemoryState next(event::MemoryAction action, std::int64_t bytes, const event::MemoryState& reading);
-  /// A reading after the last event; returns the counters once that one was done. The ledger then stands between
-  /// events.
+  /// Adds the counters after the last event and returns them as they were after that event. No event is pending
+  /// afterwards.
   event::MemoryState finish(const event::MemoryState& reading);
-  /// The last event is not done yet as far as the ledger knows.
+  /// Returns true if the last event is still pending.
   bool is_open() const { return open_; }
-  /// Readings that did not fit the events before them: something moved the counters without a report.
+  /// Number of counter values that contradict the events: a counter changed without a report.
   std::int64_t disagreements() const { return disagreements_; }
 
  private:
@@ -32,7 +33,7 @@ class CounterLedger {
   event::MemoryState state_;
   bool started_ = false;
   bool open_ = false;
-  event::MemoryAction action_ = event::MemoryAction::kAllocate;  // of the open event
+  event::MemoryAction action_ = event::MemoryAction::kAllocate;  // action of the pending event
   std::int64_t bytes_ = 0;
   std::int64_t disagreements_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kymo_torch_cuda: peaks of LibTorch's caching allocator on the GPU, its state after each step, what it knew when a
-// request failed, and in the pass memory all that it does.
+// kymo_torch_cuda: peaks of LibTorch's CUDA caching allocator, its state after each step, details of a failed request,
+// and in the memory pass all of its events.
 #include <ATen/Context.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -21,14 +21,14 @@ namespace {
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
 constexpr const char* kName = "kymo_torch_cuda";
-// Readings of one pass, 40 bytes each; what goes beyond is counted as a loss.
+// Maximum number of readings of a pass, 40 bytes each; further ones are counted as dropped records.
 constexpr std::size_t kMostReadings = 100'000;
-// Room made before the first step, so that short passes never allocate between steps.
+// Reserved before the first step, so that short passes do not allocate between steps.
 constexpr std::size_t kReadingsReserved = 1024;
 constexpr std::int64_t kBeforeSteps = -1;
 
-/// What the allocator says when it gives up. The allocator keeps its observers for good, so the slot is shared with the
-/// observer.
+/// Details that the allocator reports when a request fails. The allocator keeps its observers forever, so the observer
+/// shares ownership of this object.
 class FailedRequest {
  public:
   struct Sizes {
@@ -56,7 +56,7 @@ class FailedRequest {
   std::optional<Sizes> sizes_;
 };
 
-/// First line of a LibTorch error, without its stack.
+/// Returns the first line of a LibTorch error, without the stack trace.
 std::string first_line(const std::exception& error) {
   const std::string text = error.what();
   return text.substr(0, text.find('\n'));
@@ -70,7 +70,7 @@ class TorchCudaCollector final : public Collector {
 
   void arm(const PassSetting& setting) override {
     if (setting.device != measure::DeviceKind::kCuda || !setting.uses_torch)
-      throw Unavailable("the pass does not use LibTorch on a GPU");
+      throw Unavailable("the workload does not use LibTorch on a GPU");
     device_ = static_cast<c10::DeviceIndex>(setting.device_index);
     run_start_ns_ = setting.run_start_ns;
     forget_events();
@@ -81,9 +81,9 @@ class TorchCudaCollector final : public Collector {
     readings_lost_ = 0;
     try {
       if (device_ < 0 || device_ >= c10::cuda::device_count_ensure_non_zero())
-        throw Unavailable("LibTorch sees no GPU of this index");
-      // The allocator has no state until LibTorch's lazy start-up; that is due in any workload that touches the GPU,
-      // and is made here through the same once-only path, so that peaks can be reset before the first allocation.
+        throw Unavailable("LibTorch finds no GPU with this index");
+      // The allocator has no state until LibTorch initializes CUDA lazily, which any GPU workload does. Initialize it
+      // here through the same once-only path, so that peaks can be reset before the first allocation.
       at::globalContext().lazyInitDevice(c10::kCUDA);
       failed_->clear(device_);
       attach();
@@ -106,7 +106,7 @@ class TorchCudaCollector final : public Collector {
       allocator::emptyCache();
       allocator::resetPeakStats(device_);
     } catch (const c10::Error&) {
-      // The device is lost; the next arm says so.
+      // Device error; the next arm() reports it.
     }
   }
 
@@ -117,8 +117,8 @@ class TorchCudaCollector final : public Collector {
     record.memory_counters.insert(record.memory_counters.end(), readings_.begin(), readings_.end());
     if (readings_lost_ > 0)
       record.losses.push_back({kName, readings_lost_,
-                               "allocator readings beyond the first " + std::to_string(kMostReadings) +
-                                   " of a pass, or refused by the device"});
+                               "allocator readings beyond the limit of " + std::to_string(kMostReadings) +
+                                   " per pass, or failed because of a device error"});
     try {
       const event::MemoryState peak = allocator_state(allocator::getDeviceStats(device_)).peak;
       record.memory.allocated_bytes = peak.allocated_bytes;
@@ -136,7 +136,7 @@ class TorchCudaCollector final : public Collector {
   }
 
  private:
-  /// The allocator's counters are its own bookkeeping: reading them asks nothing of the device and takes microseconds.
+  /// The counters are the allocator's own bookkeeping: reading them does not access the device and takes microseconds.
   void read(std::int64_t step) {
     if (readings_.size() >= kMostReadings) {
       ++readings_lost_;
@@ -160,18 +160,19 @@ class TorchCudaCollector final : public Collector {
     }
   }
 
-  /// What a pass saw that nobody asks for any more goes.
+  /// Discards the recorded events of a pass.
   void forget_events() {
     if (!armed_) return;
     event::PassRecord unwanted;
     end_allocator_record(unwanted, kName);
   }
 
-  /// The allocator cannot detach an observer: one for the life of the process. It works only when a request has failed.
+  /// The allocator cannot detach an observer, so one is attached for the lifetime of the process. It only runs when a
+  /// request fails.
   void attach() {
     if (attached_) return;
-    // The second argument is the size of the block that the allocator asked the device for: the request, rounded up (2
-    // MiB for large ones).
+    // The second argument is the size that the allocator requested from the device, rounded up (to 2 MiB for large
+    // requests).
     allocator::attachOutOfMemoryObserver(
         [slot = failed_](std::int64_t device, std::size_t block_bytes, std::size_t, std::size_t free_bytes) {
           slot->set(device, static_cast<std::int64_t>(block_bytes), static_cast<std::int64_t>(free_bytes));

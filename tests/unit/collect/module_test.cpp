@@ -54,7 +54,7 @@ TEST(Module, AFileThatIsNoLibraryIsRefused) {
 
 TEST(Module, ALibraryWithoutTheEntryIsRefused) {
   EXPECT_THAT(reason_of(kTestModules / "collect_no_entry.so"), HasSubstr(kModuleSymbol));
-  EXPECT_THAT(reason_of(kTestModules / "collect_empty_table.so"), HasSubstr("no kymo module"));
+  EXPECT_THAT(reason_of(kTestModules / "collect_empty_table.so"), HasSubstr("not a kymo module"));
 }
 
 TEST(Module, AnotherBuildIsRefusedNamingBoth) {

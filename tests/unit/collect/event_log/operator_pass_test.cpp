@@ -227,7 +227,7 @@ TEST(OperatorPass, ANumberWhoseRowNeverComesIsADroppedRecord) {
   EXPECT_EQ(record.trace.operators.size(), 2u);
   ASSERT_EQ(record.losses.size(), 1u);
   EXPECT_EQ(record.losses[0].count, 1);
-  EXPECT_THAT(record.losses[0].detail, HasSubstr("had not noted"));
+  EXPECT_THAT(record.losses[0].detail, HasSubstr("not yet recorded"));
 }
 
 TEST(OperatorPass, FailedCallsAreCounted) {

@@ -49,7 +49,7 @@ TEST(MemoryLog, CountsWhatItCannotKeep) {
   EXPECT_EQ(record.memory_trace.events.size() + static_cast<std::size_t>(lost), 100u);
   ASSERT_EQ(record.losses.size(), 2u);
   EXPECT_EQ(record.losses[0].count, lost + 1);
-  EXPECT_THAT(record.losses[0].detail, testing::HasSubstr("memory events beyond the bound"));
+  EXPECT_THAT(record.losses[0].detail, testing::HasSubstr("memory events beyond the memory limit"));
   EXPECT_GT(record.losses[1].count, 0);
   EXPECT_THAT(record.losses[1].detail, testing::HasSubstr("stacks"));
 }
