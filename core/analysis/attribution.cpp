@@ -18,10 +18,10 @@ using event::LaunchKind;
 using event::Operator;
 using event::Trace;
 
-/// What a comparison of start and launch must allow beside the clocks' error: the clocks' own grain.
+/// Allowed difference between start and launch in addition to the clock error: the clock resolution.
 constexpr std::int64_t kClockGrainNs = 1000;
 
-/// Counts what made no sense, by what is wrong with it.
+/// Counts inconsistent events by type of inconsistency.
 class Losses {
  public:
   void add(std::int64_t count, std::string detail) {
@@ -37,13 +37,14 @@ void sort_by_start(std::vector<Activity>& activities) {
   const auto before = [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; };
   if (std::is_sorted(activities.begin(), activities.end(), before)) return;
   std::vector<std::uint64_t> starts(activities.size());
-  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;  // turned, it orders negative times before positive ones
+  constexpr std::uint64_t kSign = std::uint64_t{1}
+                                  << 63;  // flipping the sign bit orders negative times before positive ones
   std::transform(activities.begin(), activities.end(), starts.begin(),
                  [](const Activity& activity) { return static_cast<std::uint64_t>(activity.start_ns) ^ kSign; });
   arrange(activities, order_of(starts));
 }
 
-/// Where the nodes of CUDA graphs were captured.
+/// Contexts in which the nodes of CUDA graphs were captured.
 class CapturedNodes {
  public:
   struct Node {
@@ -72,7 +73,7 @@ class CapturedNodes {
   std::vector<Node> nodes_;
 };
 
-/// Gives the activities of a trace their places.
+/// Attributes the activities of a trace to their context.
 class ActivityPlacer {
  public:
   ActivityPlacer(Trace& trace, ScopeFinder& finder)
@@ -88,9 +89,9 @@ class ActivityPlacer {
 
   void place(Losses& losses) {
     for (Activity& activity : trace_.activities) place(activity);
-    losses.add(without_launch_, "activities without a launch: their step is unknown");
-    losses.add(backwards_, "activities that end before they start: they count as lasting no time");
-    losses.add(early_, "activities that start before their launch by more than the error of the clocks");
+    losses.add(without_launch_, "activities without a launch: unknown step");
+    losses.add(backwards_, "activities that end before they start: duration set to 0");
+    losses.add(early_, "activities that start before their launch by more than the clock error");
     losses.add(launches_without_work(), "launches in steps whose work was not recorded");
   }
 
@@ -117,7 +118,7 @@ class ActivityPlacer {
     memsets_seen_ |= activity.kind == event::ActivityKind::kMemset;
   }
 
-  /// Takes the phase from the node, or leaves that of the launch where the graph was captured outside of phases.
+  /// Uses the phase of the node, or that of the launch if the graph was captured outside of phases.
   Placement placement_in_graph(Activity& activity) {
     const CapturedNodes::Node* node = nodes_.find(activity.graph_node);
     if (node && (node->phase >= 0 || node->placement.scope != event::kNoText)) {
@@ -136,8 +137,8 @@ class ActivityPlacer {
     return number >= 0 && static_cast<std::size_t>(number) < trace_.operators.size() ? number : -1;
   }
 
-  /// Memsets are recorded only on request: where none was, their launches say nothing. Nor does any where kernels were
-  /// not recorded at all.
+  /// Memsets are recorded only on request, so memset launches are ignored if there are no memset records. All launches
+  /// are ignored if kernels were not recorded.
   std::int64_t launches_without_work() const {
     std::int64_t count = 0;
     for (std::size_t i = 0; i < trace_.launches.size() && kernels_seen_; ++i) {
@@ -151,13 +152,13 @@ class ActivityPlacer {
   ScopeFinder& finder_;
   NumberIndex index_;
   CapturedNodes nodes_;
-  std::vector<bool> has_work_;  // by launch
+  std::vector<bool> has_work_;  // by launch index
   std::int64_t tolerance_ns_ = kClockGrainNs;
   std::int64_t without_launch_ = 0, backwards_ = 0, early_ = 0;
   bool kernels_seen_ = false, memsets_seen_ = false;
 };
 
-/// Places operators, and takes from each one's time that of the operators that it called on its thread.
+/// Attributes operators, and subtracts the time of nested operators on the same thread from their parents' own time.
 void place_operators(std::vector<Operator>& operators, ScopeFinder& finder, Losses& losses) {
   std::int64_t open = 0, backwards = 0;
   for (std::size_t i = 0; i < operators.size(); ++i) {
@@ -166,7 +167,7 @@ void place_operators(std::vector<Operator>& operators, ScopeFinder& finder, Loss
     call.attribution = placement.attribution;
     call.scope = placement.scope;
     call.place.phase = finder.phase(call.place);
-    // An operator begins after the one that calls it, so its number is higher; any other parent is none.
+    // An operator begins after its parent, so its number is higher; other parents are invalid.
     Operator* parent = call.parent >= 0 && static_cast<std::size_t>(call.parent) < i
                            ? &operators[static_cast<std::size_t>(call.parent)]
                            : nullptr;
@@ -181,8 +182,8 @@ void place_operators(std::vector<Operator>& operators, ScopeFinder& finder, Loss
     const std::int64_t within = std::min(call.end_ns, parent->end_ns) - std::max(call.start_ns, parent->start_ns);
     parent->self_ns -= std::clamp<std::int64_t>(within, 0, std::max<std::int64_t>(0, parent->self_ns));
   }
-  losses.add(open, "operators without an end: they count until the operator around them ended");
-  losses.add(backwards, "operators that end before they start: they count as lasting no time");
+  losses.add(open, "operators without an end: the end of the enclosing operator is used");
+  losses.add(backwards, "operators that end before they start: duration set to 0");
 }
 
 }  // namespace

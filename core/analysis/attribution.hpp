@@ -7,16 +7,16 @@
 
 namespace kymo::analysis {
 
-/// Sorts the activities by their start and gives each activity and operator its step, phase, scope and the way it was
-/// placed: an activity by its graph node if that was seen at capture, else by the launch that shares its correlation
-/// id. Work launched by a backward node belongs to the forward scope in whose interval of sequence numbers (on the
-/// forward thread) the node's number lies, innermost first; all else to the scope that was open on the launching
-/// thread. A node without a number (gradient accumulation, the seed of the gradient) leaves the phase alone. For a
-/// replayed graph the step is that of the launch and the rest is that of the node; a node captured outside of phases
-/// takes the launch's phase, and one that was not seen at capture nothing else. An operator without an end gets that of
-/// the operator around it, and counts as a loss. Activities that end before they start, or start before their launch by
-/// more than the clocks' error, stay and are returned as losses, as are launches whose work never appeared in a
-/// measured step and activities without any launch.
+/// Sorts the activities by start and sets step, phase, scope and attribution of each activity and operator. An activity
+/// uses its graph node if its capture was recorded, otherwise the launch with the same correlation id. Work launched by
+/// a backward node belongs to the innermost forward scope whose interval of sequence numbers (on the forward thread)
+/// contains that of the node; other work belongs to the scope that was open on the launching thread. A node without a
+/// sequence number (gradient accumulation, the gradient seed) only determines the phase. For a replayed graph, the step
+/// is that of the launch and everything else is that of the node. A node captured outside of phases uses the launch's
+/// phase; if its capture was not recorded, only the phase is set. An operator without an end gets the end of its parent
+/// and is counted as a Loss. Also returned as Loss, but kept: activities that end before they start, or that start
+/// before their launch by more than the clock error; launches in steps whose work was not recorded; and activities
+/// without a launch.
 std::vector<event::Loss> attribute(event::Trace& trace);
 
 }  // namespace kymo::analysis

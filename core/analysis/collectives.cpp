@@ -16,20 +16,20 @@ using event::Activity;
 using event::Collective;
 using event::Trace;
 
-/// A kernel of communication and when it was launched.
+/// A communication kernel and its launch time.
 struct LaunchedKernel {
   std::int64_t launch_ns = 0;
   const Activity* kernel = nullptr;
 };
 
-/// By launching thread, in order of launching.
+/// By launching thread, in launch order.
 using Kernels = std::map<std::uint32_t, std::vector<LaunchedKernel>>;
 
 Kernels communication_kernels(const Trace& trace, const std::vector<bool>& is_communication) {
   NumberIndex launches(correlation_ids_of(trace.launches));
   Kernels threads;
   for (const Activity& activity : trace.activities) {
-    // The launch of a graph is not that of its kernels.
+    // A graph launch is not the launch of its kernels.
     if (activity.kind != event::ActivityKind::kKernel || activity.graph_node != 0) continue;
     if (!is_marked(is_communication, activity.name)) continue;
     const std::uint32_t found = launches.find(activity.correlation_id);
@@ -51,9 +51,9 @@ void add_kernel(Collective& call, const Activity& kernel) {
   ++call.kernels;
 }
 
-/// Hands the kernels of one thread to its calls, both in order of time.
+/// Assigns the kernels of one thread to its calls; both are ordered by time.
 void give_kernels(const std::vector<LaunchedKernel>& kernels, const std::vector<Collective*>& calls) {
-  std::vector<Collective*> group;  // begun with nothing launched in between
+  std::vector<Collective*> group;  // calls that began without a kernel launch in between
   bool launched = false;
   auto next = calls.begin();
   for (const LaunchedKernel& each : kernels) {
@@ -62,14 +62,14 @@ void give_kernels(const std::vector<LaunchedKernel>& kernels, const std::vector<
       group.push_back(*next);
     }
     for (Collective* call : group) {
-      if (each.launch_ns > call->returned_ns) continue;  // it had returned, or never did
+      if (each.launch_ns > call->returned_ns) continue;  // the call had returned, or never did
       add_kernel(*call, *each.kernel);
       launched = true;
     }
   }
 }
 
-/// The calls on the device, or the others.
+/// Returns either the calls on the device or the calls on the host, by thread.
 std::map<std::uint32_t, std::vector<Collective*>> by_thread(std::vector<Collective>& collectives, bool on_device) {
   std::map<std::uint32_t, std::vector<Collective*>> threads;
   for (Collective& call : collectives) {
@@ -88,7 +88,7 @@ void give_kernels(const Kernels& kernels, std::vector<Collective>& collectives, 
   }
 }
 
-/// Calls said to have run on the host from begin to end, though a kernel that they launched ran on after their end.
+/// Counts the calls that were reported as host calls although a kernel that they launched ended after them.
 std::int64_t outlived_by_kernels(const Kernels& kernels, std::vector<Collective> collectives) {
   give_kernels(kernels, collectives, false);
   return std::count_if(collectives.begin(), collectives.end(), [](const Collective& call) {
@@ -120,13 +120,13 @@ std::vector<event::Loss> losses_of(const Trace& trace, const Kernels& kernels) {
   std::vector<event::Loss> losses;
   if (open > 0) losses.push_back({"collective", open, "collective calls without an end"});
   if (unseen > 0)
-    losses.push_back({"collective", unseen,
-                      "collective calls whose kernels were not seen: replayed by a graph, or made by one rank alone"});
+    losses.push_back(
+        {"collective", unseen, "collective calls without kernels: replayed by a CUDA graph, or made by a single rank"});
   if (const std::int64_t outlived = outlived_by_kernels(kernels, trace.collectives); outlived > 0)
-    losses.push_back({"collective", outlived,
-                      "collective calls that were reported without a stream and so as over when their kernels had yet "
-                      "to run: their times say "
-                      "nothing; report queued_on() the stream"});
+    losses.push_back(
+        {"collective", outlived,
+         "collective calls that were reported without a stream and ended before their kernels: their times "
+         "are invalid; report queued_on() the stream"});
   return losses;
 }
 

@@ -19,7 +19,7 @@ void move_losses(std::vector<event::Loss> losses, event::PassRecord& record) {
                        std::make_move_iterator(losses.end()));
 }
 
-/// Whether kernels of a name communicate, by number of the text.
+/// Returns, by string id, whether kernels of that name are communication.
 std::vector<bool> communicating(const event::PassRecord& record) {
   std::vector<bool> result(record.trace.texts.size() + 1, false);
   for (const auto& each : record.derived.kernel_classes) result[each.name] = each.kernel_class == "communication";

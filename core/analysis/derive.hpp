@@ -8,16 +8,15 @@
 
 namespace kymo::analysis {
 
-/// What derive() must know of a pass.
+/// Properties of a pass that derive() depends on.
 struct DeriveSetting {
-  std::int64_t warmup = 0;  ///< steps below this number are warm-up
+  std::int64_t warmup = 0;  ///< number of warm-up steps
   const Classifier* classifier = nullptr;
-  bool on_host = false;  ///< the host's processors do the work, not a GPU
+  bool on_host = false;  ///< the work runs on the host processors instead of a GPU
 };
 
-/// Makes of a pass's events what is stored beside them: places every event (attribute), and fills record.derived from
-/// record.trace and record.memory_trace. Adds losses for events that make no sense. Activities are in order of starting
-/// afterwards.
+/// Attributes all events of a pass (attribute()) and fills record.derived from record.trace and record.memory_trace.
+/// Adds a Loss for inconsistent events. Activities are sorted by start afterwards.
 void derive(event::PassRecord& record, const DeriveSetting& setting);
 
 }  // namespace kymo::analysis

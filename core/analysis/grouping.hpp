@@ -7,12 +7,12 @@
 
 namespace kymo::analysis {
 
-/// What a group's members share, as numbers.
+/// Properties that the members of a group share, as numbers.
 using GroupKey = std::array<std::uint64_t, 2>;
 
 inline std::uint64_t packed(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; }
 
-/// Numbers groups from 0 in the order in which their keys are first seen. An open hash table with linear probing
+/// Numbers groups from 0 in order of first use of their keys. A hash table with open addressing and linear probing
 /// (Knuth, The Art of Computer Programming 3, 6.4), at most half full: millions of events fall into a few thousand
 /// groups.
 class Grouping {
@@ -33,7 +33,7 @@ class Grouping {
   static constexpr std::uint32_t kEmpty = UINT32_MAX;
   static constexpr std::size_t kFewestSlots = 1024;
 
-  /// Multiplies and folds: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+  /// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
   static std::size_t hash(const GroupKey& key) {
     std::uint64_t mixed = key[0] ^ (key[1] * 0x9e3779b97f4a7c15U);
     mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9U;

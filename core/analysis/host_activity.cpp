@@ -23,7 +23,7 @@ bool names_communication(std::string_view name) {
                      [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-/// Whether operators of a name communicate, by number of the text.
+/// Returns, by string id, whether operators of that name are communication.
 std::vector<bool> communicating_operators(const Trace& trace) {
   std::vector<bool> result(trace.texts.size() + 1, false);
   for (std::size_t id = 1; id < result.size(); ++id)
@@ -31,7 +31,7 @@ std::vector<bool> communicating_operators(const Trace& trace) {
   return result;
 }
 
-/// What a thread was in.
+/// State of a thread over time.
 struct ThreadTime {
   std::vector<Interval> operators;
   std::vector<Interval> communication;
@@ -61,8 +61,8 @@ IntervalSet communicating(const Trace& trace) {
   return merged(std::move(calls));
 }
 
-/// When each phase first began, by step and in that order: a phase without work may end, and the next one begin, at
-/// the very time at which it began.
+/// Returns the first begin of each phase by step, in order. A phase without work may end, and the next one begin, at
+/// the time at which it began.
 std::map<std::int64_t, std::vector<PhaseStart>> phase_starts_of(const Trace& trace) {
   std::map<std::int64_t, std::vector<PhaseStart>> steps;
   for (const event::Range& range : trace.ranges) {
@@ -79,7 +79,7 @@ std::map<std::int64_t, std::vector<PhaseStart>> phase_starts_of(const Trace& tra
   return steps;
 }
 
-/// Nothing lies outside of the step, and before its first phase comes `other` or, where nothing ran, that phase itself.
+/// Nothing lies outside of the step. Time before the first phase is `other`, or belongs to that phase if nothing ran.
 Stretches tiled(Interval whole, std::vector<PhaseStart> phase_starts, const Busy& busy) {
   for (auto& [phase, start_ns] : phase_starts) start_ns = std::clamp(start_ns, whole.start_ns, whole.end_ns);
   const auto first = std::min_element(phase_starts.begin(), phase_starts.end(),

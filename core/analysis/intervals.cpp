@@ -6,13 +6,13 @@
 namespace kymo::analysis {
 namespace {
 
-/// The first interval that ends after a time.
+/// Returns the first interval that ends after a time.
 IntervalSet::const_iterator first_after(const IntervalSet& set, std::int64_t time_ns) {
   return std::upper_bound(set.begin(), set.end(), time_ns,
                           [](std::int64_t time, const Interval& each) { return time < each.end_ns; });
 }
 
-/// Calls `gap(start, end)` for each stretch of a span, some of them empty, that lies outside of a set.
+/// Calls `gap(start, end)` for each part of a span that is not covered by a set; some may be empty.
 template <typename Visit>
 void visit_gaps(const IntervalSet& set, Interval span, const Visit& gap) {
   std::int64_t from = span.start_ns;

@@ -6,17 +6,17 @@
 
 namespace kymo::analysis {
 
-/// Time from start to end, the end left out. An interval whose end is not after its start is empty.
+/// Half-open time interval [start, end). An interval whose end is not after its start is empty.
 struct Interval {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   bool operator==(const Interval&) const = default;
 };
 
-/// Intervals in order, none empty, none touching the next: what the functions below take and return.
+/// Sorted intervals; none is empty and none touches the next. Argument and return type of the functions below.
 using IntervalSet = std::vector<Interval>;
 
-/// Adds an interval that starts no earlier than any in the set before it; empty ones change nothing. Constant time.
+/// Appends an interval that does not start before any interval of the set. Empty intervals are ignored. Constant time.
 inline void append(IntervalSet& set, Interval interval) {
   if (interval.end_ns <= interval.start_ns) return;
   if (set.empty() || set.back().end_ns < interval.start_ns) {
@@ -26,18 +26,19 @@ inline void append(IntervalSet& set, Interval interval) {
   }
 }
 
-/// The union of intervals in any order.
+/// Returns the union of unsorted intervals.
 IntervalSet merged(std::vector<Interval> intervals);
 
-/// Time in either set; in both; in the first alone. Linear sweeps over both.
+/// Return the union, the intersection and the difference of two sets, in linear time.
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
 IntervalSet intersect(const IntervalSet& a, const IntervalSet& b);
 IntervalSet subtract(const IntervalSet& a, const IntervalSet& b);
 
-/// The part of a span outside of a set. Logarithmic, and linear in what lies within.
+/// Returns the part of a span that is not covered by a set. Logarithmic, plus linear in the number of intervals in the
+/// span.
 IntervalSet complement(const IntervalSet& set, Interval span);
 
-/// What complement() holds, without making it.
+/// Summary of complement(), without building the set.
 struct Gaps {
   std::int64_t count = 0;
   std::int64_t total_ns = 0;
@@ -46,7 +47,7 @@ struct Gaps {
 Gaps gaps_within(const IntervalSet& set, Interval span);
 
 std::int64_t length_ns(const IntervalSet& set);
-/// Of the part of the set within the span.
+/// Returns the total length of the intervals within the span.
 std::int64_t length_within_ns(const IntervalSet& set, Interval span);
 
 }  // namespace kymo::analysis

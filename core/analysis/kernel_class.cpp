@@ -20,24 +20,25 @@ const std::vector<std::string>& known_classes() {
 
 struct Group {
   const char* kernel_class;
-  const char* texts;  ///< separated by bars
+  const char* texts;  ///< separated by '|'
 };
 
-/// In the order in which they are tried. Names are those of ATen, cuBLAS, cuDNN, NCCL, CUB, flash-attention, inductor
-/// and Triton; more general texts stand behind those that would be mistaken for them.
+/// In matching order. Names are those of ATen, cuBLAS, cuDNN, NCCL, CUB, flash-attention, Inductor and Triton. General
+/// patterns follow the specific ones that they would shadow.
 constexpr Group kGroups[] = {
-    {"copy", "memcpy "},  // the space: CUPTI's copies are named by direction; a kernel that copies is elementwise
+    {"copy", "memcpy "},  // the trailing space matches only CUPTI's copies, which are named by direction; copy kernels
+                          // are elementwise
     {"memset", "memset"},
     {"communication", "nccl|nvshmem|multimem|one_shot_all_reduce|two_shot_all_reduce|cross_device_reduce"},
     {"optimizer", "multi_tensor|FusedAdam|FusedSgd|FusedAdagrad|adamw|fused_adam|fused_sgd"},
-    // Before softmax and matmul: fused attention holds both, and its names name CUTLASS and tensor-core types.
+    // Before softmax and matmul: fused attention contains both, and its names contain CUTLASS and tensor core types.
     {"attention", "flash|fmha|sdpa|attention|mem_eff|dot_do_o|convert_dq"},
     {"softmax", "softmax"},
     {"normalisation",
      "layer_norm|layernorm|rms_norm|rmsnorm|batch_norm|batchnorm|cudnn::bn_|group_norm|groupnorm|instance_norm|weight_"
      "norm|"
      "GammaBeta|RowwiseMoments|ComputeInternalGradients|ComputeFusedParams|BackwardFusedParams"},
-    // Kernels that finish a product belong to it: the sum over a split K, cuBLAS's epilogues, the second half of a dot
+    // Kernels that finish a matrix product belong to it: split-K reductions, cuBLAS epilogues, the second half of a dot
     // product.
     {"matmul",
      "gemm|gemv|cutlass|xmma|nvjet|cublas|splitK|matmul|wgmma|tensorop|ampere_|volta_|turing_|hopper_|sm70_|sm75_|sm80_"
@@ -45,8 +46,8 @@ constexpr Group kGroups[] = {
      "sm89_|sm90_|sm100_|sm120_|triton_tem|triton_mm|triton_bmm|region_transform|dot_kernel|reduce_1Block|syrk|"
      "implicit_convolve|"
      "convolve_common|fprop|dgrad|wgrad"},
-    {"elementwise", "elementwise|triton_poi"},  // before reduction: some carry out `ReduceAdd` element by element
-    // What brings many elements together: sums, losses, gradients of embeddings, scans, sorts, histograms.
+    {"elementwise", "elementwise|triton_poi"},  // before reduction: some apply `ReduceAdd` elementwise
+    // Operations that combine many elements: sums, losses, embedding gradients, scans, sorts, histograms.
     {"reduction",
      "reduce|reduction|triton_red|triton_per|nll_loss|cross_entropy|embedding_backward|embedding_dense_backward|"
      "compute_grad_weight|"
@@ -73,7 +74,7 @@ std::string lowered(std::string_view text) {
   return result;
 }
 
-/// "FILE:LINE: pattern 2: ", with the line of the pattern's header where the file writes one.
+/// Returns "FILE:LINE: pattern 2: ", with the line of the pattern's header in the file.
 std::string place_of(const std::string& origin, std::string_view text, std::size_t ordinal) {
   const std::string which = "pattern " + std::to_string(ordinal + 1) + ": ";
   std::size_t line = 0;
@@ -91,15 +92,16 @@ std::string place_of(const std::string& origin, std::string_view text, std::size
 std::string text_of(const Json& table, const char* key, const std::string& place) {
   const auto found = table.find(key);
   if (found == table.end())
-    throw UsageError(place + "no '" + key + "'; a pattern is: contains = \"part of a name\", class = \"matmul\"");
+    throw UsageError(place + "missing '" + key +
+                     "'; example of a pattern: contains = \"part of a name\", class = \"matmul\"");
   if (!found->is_string() || trim(found->get<std::string>()).empty())
-    throw UsageError(place + "'" + key + "' must be a text that is not empty");
+    throw UsageError(place + "'" + key + "' must be a non-empty string");
   return found->get<std::string>();
 }
 
 Classifier::Pattern read_pattern(const Json& table, const std::string& place) {
   static const std::vector<std::string> keys = {"contains", "class"};
-  if (!table.is_object()) throw UsageError(place + "not a table; write [[pattern]] with contains and class");
+  if (!table.is_object()) throw UsageError(place + "not a table; use [[pattern]] with contains and class");
   for (const auto& [key, value] : table.items()) {
     if (std::find(keys.begin(), keys.end(), key) == keys.end())
       throw UsageError(place + "unknown key " + quote(key) + suggestion(key, keys));
@@ -128,7 +130,7 @@ Classifier Classifier::with_file(const std::filesystem::path& file) {
   Classifier classifier;
   if (!content.contains("pattern")) return classifier;
   const Json& tables = content.at("pattern");
-  if (!tables.is_array()) throw UsageError(origin + ": 'pattern' must be a list; write [[pattern]] with two brackets");
+  if (!tables.is_array()) throw UsageError(origin + ": 'pattern' must be a list; use [[pattern]] with two brackets");
   std::vector<Pattern> own;
   for (std::size_t i = 0; i < tables.size(); ++i) own.push_back(read_pattern(tables[i], place_of(origin, text, i)));
   classifier.patterns_.insert(classifier.patterns_.begin(), own.begin(), own.end());

@@ -8,21 +8,21 @@
 
 namespace kymo::analysis {
 
-/// Says what kind of kernel a name is, by the first pattern that the name contains (letters of either case are alike).
-/// Classes: matmul, softmax, elementwise, reduction, attention, normalisation, optimizer, communication, copy, memset,
-/// other. A kernel that finishes a matrix product (the sum over a split K) is matmul; fused attention is attention, its
-/// products included; foreach kernels are optimizer; losses, scans and sorts are reduction; gathering, scattering and
-/// copying by a kernel is elementwise, so that copy is what the copy engines do.
+/// Classifies kernels by the first pattern that occurs in their name, ignoring case. Classes: matmul, softmax,
+/// elementwise, reduction, attention, normalisation, optimizer, communication, copy, memset, other. Kernels that finish
+/// a matrix product (split-K reductions) are matmul; fused attention including its products is attention; foreach
+/// kernels are optimizer; losses, scans and sorts are reduction; gather, scatter and copy kernels are elementwise, so
+/// that copy only contains transfers by the copy engines.
 class Classifier {
  public:
   struct Pattern {
-    std::string text;  ///< part of a demangled name
+    std::string text;  ///< substring of a demangled name
     std::string kernel_class;
   };
-  /// The patterns that kymo knows.
+  /// Uses the built-in patterns.
   Classifier();
-  /// Those of a TOML file go before them: [[pattern]] tables with `contains` and `class`. Throws UsageError naming
-  /// file, line and what would be right: an unknown class, an empty pattern, a file that is no TOML.
+  /// Adds the patterns of a TOML file before the built-in ones: [[pattern]] tables with `contains` and `class`. Throws
+  /// UsageError with file, line and the expected value for an unknown class, an empty pattern or invalid TOML.
   static Classifier with_file(const std::filesystem::path& file);
 
   const std::string& class_of(std::string_view name) const;
@@ -31,10 +31,10 @@ class Classifier {
   std::vector<Pattern> patterns_;
 };
 
-/// A demangled kernel name without return type, namespaces, template arguments and parameters: "void at::native::foo<4,
-/// float>(int)" is "foo". Names that are mostly one generic template are told apart by what their arguments name:
-/// "elementwise add", "reduce sum". At most 60 bytes: longer names, as those of matrix products, lose words that tell
-/// little, and then their middle. For people to read, not to compare: different kernels may share one.
+/// Returns a demangled kernel name without return type, namespaces, template arguments and parameters: "void
+/// at::native::foo<4, float>(int)" becomes "foo". Instances of generic templates are named by the operations in their
+/// arguments: "elementwise add", "reduce sum". At most 60 bytes: longer names, such as those of matrix products, first
+/// lose uninformative words and then their middle. For display only: different kernels may have the same short name.
 std::string short_kernel_name(std::string_view name);
 
 }  // namespace kymo::analysis

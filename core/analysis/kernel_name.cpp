@@ -14,9 +14,9 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 /// The last component of a demangled function name.
 struct Component {
-  std::string scope;      ///< the namespace or class around it
-  std::string base;       ///< its name
-  std::string arguments;  ///< between the brackets of its template
+  std::string scope;      ///< enclosing namespace or class
+  std::string base;       ///< name
+  std::string arguments;  ///< template arguments
 };
 
 bool opens(char c) { return c == '<' || c == '(' || c == '{' || c == '['; }
@@ -30,7 +30,7 @@ std::string without_anonymous(std::string_view name) {
   return plain;
 }
 
-/// Reads up to the parameters: "void a::b<4, c>(int)" is a, b, "4, c".
+/// Parses a name up to its parameters: "void a::b<4, c>(int)" gives a, b and "4, c".
 Component last_component(const std::string& name) {
   Component result;
   int depth = 0;
@@ -52,7 +52,7 @@ Component last_component(const std::string& name) {
   return result;
 }
 
-/// Words of template arguments that say nothing about the operation: types, wrappers, machinery.
+/// Words in template arguments that do not identify the operation: types, wrappers, implementation details.
 constexpr std::string_view kMachinery =
     " at native std c10 cuda detail array char float double int long short bool unsigned signed const ul void true "
     "false BFloat16 Half "
@@ -71,11 +71,11 @@ constexpr std::string_view kMachinery =
 bool is_machinery(std::string_view word) {
   if (word.empty() || std::isdigit(static_cast<unsigned char>(word.front())) != 0) return true;
   if (word.rfind("_GLOBAL__N_", 0) == 0 || word.rfind("_internal_", 0) == 0)
-    return true;  // nvcc's names of unnamed namespaces
+    return true;  // nvcc's names of anonymous namespaces
   return kMachinery.find(' ' + std::string(word) + ' ') != std::string_view::npos;
 }
 
-/// The words that name operations, in order.
+/// Returns the words that identify operations, in order.
 std::vector<std::string> telling_words(std::string_view arguments) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < arguments.size();) {
@@ -99,7 +99,7 @@ bool drop_suffix(std::string& word, std::string_view suffix) {
   return true;
 }
 
-/// GeluBackward is gelu_backward.
+/// Converts a name to snake case: GeluBackward becomes gelu_backward.
 std::string snake_case(const std::string& word) {
   std::string result;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -111,8 +111,8 @@ std::string snake_case(const std::string& word) {
   return result;
 }
 
-/// What ATen's name of a functor or of the function around a lambda calls the operation: CUDAFunctor_add and
-/// add_kernel_cuda are add.
+/// Returns the operation in ATen's name of a functor or of the function that contains a lambda: CUDAFunctor_add and
+/// add_kernel_cuda become add.
 std::string operation(std::string word) {
   for (const char* prefix : {"CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "CUDAFunctor_", "cuda_", "launch_"})
     drop_prefix(word, prefix);
@@ -127,7 +127,7 @@ std::string operation(std::string word) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// The first operation named; where it is one of foreach's wrappers (BinaryOpScalarFunctor ...), what it wraps too.
+/// Returns the first operation. For foreach wrappers (BinaryOpScalarFunctor ...), appends the wrapped operation.
 std::string operations(std::string_view arguments) {
   const std::vector<std::string> words = telling_words(arguments);
   if (words.empty()) return "";
@@ -137,7 +137,7 @@ std::string operations(std::string_view arguments) {
   return result;
 }
 
-/// A family of kernels that are one template: all are told apart by its arguments.
+/// Returns the family of kernels that are instances of one template and differ only in its arguments.
 std::string family_of(const std::string& base) {
   if (base == "reduce_kernel") return "reduce";
   if (base == "multi_tensor_apply_kernel") return "multi_tensor";
@@ -147,8 +147,8 @@ std::string family_of(const std::string& base) {
   return elementwise ? "elementwise" : "";
 }
 
-/// What the names of libraries' kernels say beside operation, types, layout and tile, the least telling first. A word
-/// ends here in a number, if the entry ends in '#'.
+/// Parts of library kernel names that do not identify operation, types, layout or tile, least informative first. An
+/// entry that ends in '#' matches a word that ends in a number.
 constexpr std::array<std::string_view, 14> kFiller = {"5x",        "cublas",         "execute", "kernel",  "generated",
                                                       "fort",      "native",         "aligna#", "alignc#", "cluster#",
                                                       "warpsize#", "warpgroupsize#", "ffma",    "stage#"};
@@ -161,7 +161,7 @@ bool is_filler(std::string_view word, std::string_view filler) {
          std::isdigit(static_cast<unsigned char>(word[filler.size()])) != 0;
 }
 
-/// The words between underscores, without empty ones, less those that are the filler.
+/// Splits a name at underscores and removes empty words and those that match `filler`.
 std::string without(const std::string& name, std::string_view filler) {
   std::vector<std::string> words = split(name, '_');
   words.erase(std::remove_if(words.begin(), words.end(),
@@ -170,7 +170,8 @@ std::string without(const std::string& name, std::string_view filler) {
   return join(words, "_");
 }
 
-/// Leaves out filler until the name is short enough; products of cuBLAS would else differ in nothing but what is cut.
+/// Removes filler words until the name is short enough. Otherwise, truncated names of cuBLAS matrix products would be
+/// equal.
 std::string without_filler(std::string name) {
   if (name.size() <= kLongest) return name;
   static constexpr std::string_view kTile = "_tilesize";
@@ -180,7 +181,7 @@ std::string without_filler(std::string name) {
   return name;
 }
 
-/// Cuts the middle of a name that is still too long.
+/// Removes the middle of a name that is too long.
 std::string bounded(const std::string& whole) {
   static constexpr std::string_view kCut = "...";
   const std::string name = without_filler(whole);
@@ -202,7 +203,7 @@ std::string readable(const std::string& name) {
     return what.empty() ? family : family + ' ' + what;
   }
   if (last.base == "Kernel" || last.base == "Kernel2" ||
-      last.base == "device_kernel") {  // CUTLASS: the argument is the kernel
+      last.base == "device_kernel") {  // CUTLASS: the template argument identifies the kernel
     const std::vector<std::string> words = telling_words(last.arguments);
     const auto found = std::find_if(words.begin(), words.end(), [](const std::string& word) {
       return word != "cutlass" && word != "gemm" && word != "kernel" && word.rfind("enable_", 0) != 0;

@@ -19,7 +19,7 @@ std::uint64_t end_of(std::uint64_t address, std::int64_t bytes) {
   return address + static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 1));
 }
 
-/// The first thing in the map that reaches beyond `begin`.
+/// Returns the first element of the map that extends beyond `begin`.
 template <typename Map>
 typename Map::iterator first_reaching(Map& map, std::uint64_t begin) {
   auto found = map.upper_bound(begin);
@@ -77,7 +77,7 @@ void MemoryBlocks::take(std::int64_t sequence) {
 
 std::int64_t MemoryBlocks::allocated_size(const MemoryEvent& event) const {
   const MemoryEvent* previous = previous_[static_cast<std::size_t>(event.device)];
-  // Before the first event the counters stood at 0 if this block is all that they count.
+  // If this block is all that the counters count, they were 0 before the first event.
   const std::int64_t before = previous ? previous->after.allocated_bytes : 0;
   const bool known = previous || event.after.requested_bytes == event.bytes;
   const std::int64_t grown = event.after.allocated_bytes - before;
@@ -87,7 +87,7 @@ std::int64_t MemoryBlocks::allocated_size(const MemoryEvent& event) const {
 void MemoryBlocks::add_block(std::int64_t sequence) {
   const MemoryEvent& event = memory_.events[static_cast<std::size_t>(sequence)];
   LiveBlocks& blocks = blocks_of(event.device);
-  // By the requested size: what the counters grew by is too much if events were lost in between.
+  // Use the requested size: the change of the counters would be too large if events were dropped in between.
   const std::uint64_t end = end_of(event.address, event.bytes);
   clear_room(blocks, event.address, end, sequence);
   Allocation block;
@@ -130,7 +130,7 @@ void MemoryBlocks::request_free(std::int64_t sequence) {
   }
   end_life(found->second, sequence, true);
   found->second.requested = true;
-  // No stream works behind the host's back on its own memory.
+  // Host memory is not used asynchronously by streams.
   if (event.device == MemoryDevice::kCpu) complete_free(sequence);
 }
 
@@ -211,7 +211,7 @@ void MemoryBlocks::apply_tags_before(std::int64_t time_ns) {
 
 void MemoryBlocks::apply(const event::BlockTag& tag) {
   if (tag.address == 0) return;  // an empty tensor has no memory
-  // KYMO_PARAMETER ... KYMO_INPUT are 1 to 6, in the order of MemoryCategory.
+  // The values KYMO_PARAMETER ... KYMO_INPUT are 1 to 6, in the order of MemoryCategory.
   if (tag.category < 1 || tag.category >= event::kMemoryCategories) {
     ++oddities_.unknown_tags;
     return;

@@ -10,32 +10,31 @@
 
 namespace kymo::analysis {
 
-/// What is known of a block beside its row: what its category is made of.
+/// Properties of a block that determine its category.
 struct BlockLife {
   std::int32_t tag = -1;          ///< MemoryCategory of the last tag on it, or -1
-  std::int32_t newest_step = -1;  ///< newest step that had begun when it was given back, or at the end of the pass
-  bool given_back = false;        ///< an event says so; a block that another one took the place of was not
+  std::int32_t newest_step = -1;  ///< newest step that had begun when it was freed, or at the end of the pass
+  bool given_back = false;        ///< freed by an event; false for a block whose memory was allocated again without one
 };
 
-/// What of the events made no sense.
+/// Counts of inconsistent events.
 struct MemoryOddities {
-  std::int64_t unknown_blocks = 0;      ///< given back, never handed out
-  std::int64_t overlapping_blocks = 0;  ///< alive when their memory was handed out again
-  std::int64_t unknown_segments = 0;    ///< given back to the driver, never taken
+  std::int64_t unknown_blocks = 0;      ///< freed but never allocated
+  std::int64_t overlapping_blocks = 0;  ///< live when their memory was allocated again
+  std::int64_t unknown_segments = 0;    ///< returned to the driver but never allocated
   std::int64_t overlapping_segments = 0;
-  std::int64_t unknown_tags = 0;   ///< of no category
-  std::int64_t homeless_tags = 0;  ///< where no block was alive
+  std::int64_t unknown_tags = 0;   ///< with an unknown category
+  std::int64_t homeless_tags = 0;  ///< at an address without a live block
 };
 
-/// Pairs the events of one pass: each block and each segment with the event that ended it. Blocks are looked up by
-/// their address, so a pass of n events takes O(n log n). A block of a backward node belongs to the forward scope, as a
-/// kernel does. A block's allocated size is what the counter of its device grew by; its requested size if that makes no
-/// sense.
+/// Matches each block and each segment of a pass with the event that ended it. Blocks are looked up by address, so that
+/// n events take O(n log n) time. A block of a backward node belongs to the forward scope, like a kernel. The allocated
+/// size of a block is the increase of its device's counter, or its requested size if that increase is implausible.
 class MemoryBlocks {
  public:
-  MemoryBlocks(const event::Memory& memory, const event::Trace& trace);  // both must outlive it
+  MemoryBlocks(const event::Memory& memory, const event::Trace& trace);  // both must outlive this object
 
-  /// In order of birth; their category is left open. life()[i] belongs to allocations()[i].
+  /// In allocation order, without categories. life()[i] belongs to allocations()[i].
   std::vector<event::Allocation>& allocations() { return allocations_; }
   const std::vector<BlockLife>& life() const { return life_; }
   std::vector<event::Segment>& segments() { return segments_; }
@@ -45,7 +44,7 @@ class MemoryBlocks {
   struct Live {
     std::size_t index = 0;
     std::uint64_t end = 0;
-    bool requested = false;  ///< given back, but a stream may still use it
+    bool requested = false;  ///< freed, but a stream may still use it
   };
   using LiveBlocks = std::map<std::uint64_t, Live>;
 
@@ -56,8 +55,8 @@ class MemoryBlocks {
   void end_life(const Live& live, std::int64_t sequence, bool by_event);
   void clear_room(LiveBlocks& blocks, std::uint64_t begin, std::uint64_t end, std::int64_t sequence);
   void add_segment(std::int64_t sequence);
-  /// Segments may be given back in part: what is left goes on as a segment of the same birth. Returns how many were
-  /// touched.
+  /// Removes address ranges from segments. If part of a segment is removed, the rest remains a segment with the same
+  /// allocation. Returns the number of affected segments.
   std::int64_t remove_segments(std::uint64_t begin, std::uint64_t end, std::int64_t sequence);
   void keep_rest(const event::Segment& whole, std::uint64_t begin, std::uint64_t end);
   void apply_tags_before(std::int64_t time_ns);

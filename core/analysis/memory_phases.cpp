@@ -13,17 +13,17 @@ using event::MemoryState;
 
 namespace {
 
-/// In the order in which steps and their phases are listed: the whole step, then phases as declared, then the rest.
+/// Sort order of the rows: the whole step, then phases in declaration order, then the rest.
 constexpr std::int32_t kWhole = -2;
 constexpr std::int32_t kOutside = INT32_MAX;
 
-/// The counters of the device at a moment.
+/// The counters of the device at one time.
 struct Level {
   MemoryState state;
   CategoryBytes categories{};
 };
 
-/// A phase or step begins: its first level is what was there before.
+/// A phase or step begins; its first level is that of the preceding event.
 struct Entry {
   std::int64_t time_ns = 0;
   std::int64_t step = -1;
@@ -35,7 +35,7 @@ class PhaseTable {
   PhaseTable(const std::vector<std::string>& phases, event::MemoryDevice device, std::int64_t warmup)
       : phases_(phases), device_(device), warmup_(warmup) {}
 
-  /// The level counts for the phase and the whole step.
+  /// Adds a level to the phase and to the whole step.
   void add(std::int64_t step, std::int32_t phase, std::int64_t time_ns, const Level& level) {
     if (!is_current(step, phase)) {
       current_ = {step, phase};
@@ -45,7 +45,7 @@ class PhaseTable {
     raise(*whole_, time_ns, level);
     if (part_ != whole_) raise(*part_, time_ns, level);
   }
-  /// True if the last level went to the same rows.
+  /// Returns true if the last level was added to the same rows.
   bool is_current(std::int64_t step, std::int32_t phase) const {
     return whole_ != nullptr && current_ == std::pair{step, phase};
   }
@@ -96,7 +96,7 @@ class PhaseTable {
   std::int64_t warmup_;
   std::map<std::pair<std::int64_t, std::int32_t>, MemoryPhase> rows_;
   std::pair<std::int64_t, std::int32_t> current_;
-  MemoryPhase* whole_ = nullptr;  // rows of a map stay where they are
+  MemoryPhase* whole_ = nullptr;  // rows of a map do not move
   MemoryPhase* part_ = nullptr;
 };
 
@@ -115,14 +115,13 @@ std::vector<Entry> entries_of(const event::PassRecord& record) {
   return entries;
 }
 
-/// What the counters stood at before the first event, as far as it tells: with what it did taken back, at its requested
-/// size.
+/// Estimates the counters before the first event by undoing its changes, with its requested size.
 MemoryState state_before(const MemoryEvent& event) {
   using event::MemoryAction;
   MemoryState state = event.after;
   if (event.action == MemoryAction::kAllocate || event.action == MemoryAction::kFreeRequested) {
     const bool born = event.action == MemoryAction::kAllocate;
-    // What was rounded up goes with the block if it is all there is.
+    // If this is the only block, the rounded-up part belongs to it.
     if (born && state.requested_bytes == event.bytes)
       state.requested_bytes = state.allocated_bytes = state.active_bytes = event.bytes;
     const std::int64_t bytes = born ? event.bytes : -event.bytes;
@@ -163,7 +162,7 @@ std::vector<MemoryPhase> memory_phases(const event::PassRecord& record, event::M
     const std::int32_t phase = event->place.phase;
     const std::int32_t row = phase >= 0 && static_cast<std::size_t>(phase) < phases ? phase : kOutside;
     if (!table.is_current(event->place.step, row))
-      table.add(event->place.step, row, event->time_ns, level);  // what it found counts too
+      table.add(event->place.step, row, event->time_ns, level);  // the level at the begin counts too
     level.state = event->after;
     level.categories = curve.after(event - events.begin());
     table.add(event->place.step, row, event->time_ns, level);

@@ -45,7 +45,7 @@ std::array<std::int64_t, kCounters> counters(const MemoryState& state) {
   return {state.requested_bytes, state.allocated_bytes, state.active_bytes, state.reserved_bytes};
 }
 
-/// Everything that is drawn of one moment.
+/// All plotted values at one moment.
 struct Values {
   std::array<std::int64_t, kCounters> counters{};
   CategoryBytes categories{};
@@ -71,7 +71,7 @@ Sequences events_of(const std::vector<MemoryEvent>& events, MemoryDevice device)
   return all;
 }
 
-/// Those at which a curve has moved, each with the one before it: the level that it came from.
+/// Returns the events at which a curve changes, each with its predecessor, which holds the previous level.
 Sequences moves(const std::vector<MemoryEvent>& events, const Sequences& all, CategoryCurve& curve) {
   const auto [low, high] = std::minmax_element(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
     return events[a].after.allocated_bytes < events[b].after.allocated_bytes;
@@ -90,7 +90,7 @@ Sequences moves(const std::vector<MemoryEvent>& events, const Sequences& all, Ca
   return kept;
 }
 
-/// Of each of the equal stretches of time the first, last, lowest and highest.
+/// Returns the first, last, lowest and highest event of each of a number of equal time intervals.
 Sequences thinned(const std::vector<MemoryEvent>& events, const Sequences& moved) {
   const std::int64_t begin = events[moved.front()].time_ns;
   const std::int64_t span = std::max<std::int64_t>(events[moved.back()].time_ns - begin, 1);
@@ -114,7 +114,7 @@ Sequences thinned(const std::vector<MemoryEvent>& events, const Sequences& moved
   return kept;
 }
 
-/// The highest of each counter in each phase of each step.
+/// Returns the peak of each counter in each phase of each step.
 Sequences highest(const std::vector<MemoryEvent>& events, const Sequences& all) {
   std::map<std::pair<std::int32_t, std::int32_t>, std::array<std::size_t, kCounters>> tops;
   auto current = tops.end();

@@ -19,7 +19,7 @@ using event::MemoryEvent;
 
 namespace {
 
-/// The phase with which each step begins.
+/// The first phase of each step.
 class FirstPhases {
  public:
   explicit FirstPhases(const event::Trace& trace) {
@@ -38,7 +38,7 @@ class FirstPhases {
   std::unordered_map<std::int32_t, std::pair<std::int64_t, std::int32_t>> first_;
 };
 
-/// False if the block is kept for later steps, as a cache is.
+/// Returns false if the block is kept for later steps, like a cache.
 bool is_gone_by_the_next_step(const Allocation& block, const BlockLife& life) {
   if (!block.free_step || *block.free_step < 0) return life.newest_step == block.step;
   return *block.free_step <= block.step + 1;
@@ -48,7 +48,8 @@ MemoryCategory lifetime_category(const Allocation& block, const BlockLife& life,
                                  const FirstPhases& first_phases) {
   const std::int64_t op = events[static_cast<std::size_t>(block.sequence)].place.op;
   if (op < 0) return MemoryCategory::kUnknown;
-  if (block.free_sequence && !life.given_back) return MemoryCategory::kUnknown;  // when it really ended is not known
+  if (block.free_sequence && !life.given_back)
+    return MemoryCategory::kUnknown;  // the true end of its lifetime is unknown
   if (block.free_sequence && events[static_cast<std::size_t>(*block.free_sequence)].place.op == op)
     return MemoryCategory::kWorkspace;
   const bool from_forward = first_phases.is_first(block.step, block.phase);
@@ -73,22 +74,19 @@ void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
 
 void add_oddities(const MemoryOddities& odd, std::vector<Loss>& losses) {
   const std::pair<std::int64_t, const char*> all[] = {
-      {odd.unknown_blocks, "blocks that were given back without having been handed out since the pass began"},
-      {odd.overlapping_blocks,
-       "blocks whose memory was handed out again though no event says that they were given back"},
-      {odd.unknown_segments,
-       "segments that were given back to the driver without having been taken since the pass began"},
-      {odd.overlapping_segments,
-       "segments that were taken again though no event says that they were given back to the driver"},
-      {odd.unknown_tags, "tags of memory with a category that this version does not know"},
-      {odd.homeless_tags, "tags at addresses where no known block was alive"},
+      {odd.unknown_blocks, "frees of blocks that were not allocated during the pass"},
+      {odd.overlapping_blocks, "blocks whose memory was allocated again without a free event"},
+      {odd.unknown_segments, "frees of segments that were not allocated during the pass"},
+      {odd.overlapping_segments, "segments that were allocated again without a free event"},
+      {odd.unknown_tags, "memory tags with an unknown category"},
+      {odd.homeless_tags, "memory tags at addresses without a live block"},
   };
   for (const auto& [count, detail] : all) {
     if (count > 0) losses.push_back({"memory", count, detail});
   }
 }
 
-/// The events must have seen the highest values that the allocator's own statistics tell.
+/// The peaks of the events must equal those of the allocator's statistics.
 void compare_peaks(const event::Memory& memory, std::vector<Loss>& losses) {
   if (!memory.cuda_peaks) return;
   event::MemoryState seen;
@@ -103,8 +101,8 @@ void compare_peaks(const event::Memory& memory, std::vector<Loss>& losses) {
   const auto compare = [&](const char* counter, std::int64_t ours, std::int64_t theirs) {
     if (ours == theirs) return;
     losses.push_back({"memory", -1,
-                      std::string("the events of the CUDA allocator peak at ") + std::to_string(ours) + " bytes " +
-                          counter + ", its own statistics at " + std::to_string(theirs)});
+                      std::string("CUDA allocator events peak at ") + std::to_string(ours) + " bytes " + counter +
+                          ", its statistics at " + std::to_string(theirs)});
   };
   compare("requested", seen.requested_bytes, told.requested_bytes);
   compare("allocated", seen.allocated_bytes, told.allocated_bytes);

@@ -31,7 +31,7 @@ NumberIndex::NumberIndex(std::vector<std::uint64_t> numbers) {
 
 std::uint32_t NumberIndex::find_sorted(std::uint64_t number) {
   if (numbers_.empty()) return kNone;
-  // Doubling steps from the last answer bound the search to its neighbourhood (Bentley and Yao's unbounded search).
+  // Exponential search from the previous result bounds the search to its neighborhood (Bentley and Yao).
   std::size_t low = last_, high = last_, step = 1;
   while (low > 0 && numbers_[low] >= number) low -= std::min(low, step), step *= 2;
   for (step = 1; high < numbers_.size() && numbers_[high] < number; step *= 2)

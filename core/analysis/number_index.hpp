@@ -8,16 +8,16 @@
 
 namespace kymo::analysis {
 
-/// Finds which of many things bears a number, as the launch with a correlation id. Numbers that lie densely get a
-/// table; others are sorted, and a search begins where the last one ended, since numbers are mostly asked for in order.
+/// Maps numbers to their index in a list, for example correlation ids to launches. Dense numbers use a table; others
+/// use a sorted list, in which a search begins at the previous result, since lookups are mostly in ascending order.
 class NumberIndex {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  /// At most 2^32 - 2 numbers; where one occurs twice its first place counts.
+  /// Takes at most 2^32 - 2 numbers. For duplicates, the first index is returned.
   explicit NumberIndex(std::vector<std::uint64_t> numbers);
 
-  /// The place of the number among those given, or kNone.
+  /// Returns the index of a number, or kNone.
   std::uint32_t find(std::uint64_t number) {
     if (table_.empty()) return find_sorted(number);
     return number - base_ < table_.size() ? table_[number - base_] : kNone;
@@ -27,13 +27,13 @@ class NumberIndex {
   std::uint32_t find_sorted(std::uint64_t number);
 
   std::uint64_t base_ = 0;
-  std::vector<std::uint32_t> table_;    // place by number - base_
-  std::vector<std::uint64_t> numbers_;  // ascending; empty if there is a table
+  std::vector<std::uint32_t> table_;    // index by number - base_
+  std::vector<std::uint64_t> numbers_;  // ascending; empty if a table is used
   std::vector<std::uint32_t> places_;
   std::size_t last_ = 0;
 };
 
-/// For finding the launch of an activity.
+/// Returns the correlation ids of the launches, to look up the launch of an activity.
 std::vector<std::uint64_t> correlation_ids_of(const std::vector<event::Launch>& launches);
 
 }  // namespace kymo::analysis

@@ -17,10 +17,11 @@ struct Entry {
   std::uint32_t place = 0;
 };
 
-/// What a few threads wrote one after another is merged faster than sorted.
+/// A few ascending runs, such as the logs of several threads, are merged, which is faster than sorting.
 constexpr std::size_t kMostRuns = 8;
 
-/// Where ascending runs of keys begin, and the end; nothing if there are too many.
+/// Returns the begins of the ascending runs of the keys and the end of the last one, or nothing if there are too many
+/// runs.
 std::vector<std::size_t> few_runs(const std::vector<std::uint64_t>& keys) {
   std::vector<std::size_t> bounds = {0};
   for (std::size_t i = 1; i < keys.size(); ++i) {

@@ -6,12 +6,12 @@
 
 namespace kymo::analysis {
 
-/// The places of the keys in ascending order; equal keys keep their order. Least-significant-digit radix sort with
-/// digits of 11 bits (Knuth, The Art of Computer Programming 3, 5.2.5): linear. A few ascending runs are merged
-/// instead. At most 2^32 - 1 keys.
+/// Returns the indices that sort the keys in ascending order; the sort is stable. Least-significant-digit radix sort
+/// with digits of 11 bits (Knuth, The Art of Computer Programming 3, 5.2.5), which takes linear time. A few ascending
+/// runs are merged instead. At most 2^32 - 1 keys.
 std::vector<std::uint32_t> order_of(const std::vector<std::uint64_t>& keys);
 
-/// Puts items into an order that order_of() returned, in place, by following its cycles.
+/// Permutes items in place into the order returned by order_of(), by following its cycles.
 template <typename Item>
 void arrange(std::vector<Item>& items, std::vector<std::uint32_t> order) {
   for (std::uint32_t i = 0; i < order.size(); ++i) {

@@ -27,7 +27,7 @@ std::int64_t duration_ns(const Activity& activity) {
   return std::max<std::int64_t>(0, activity.end_ns - activity.start_ns);
 }
 
-/// Numbers paths of scopes by their module, so that the same part of different layers counts as one.
+/// Numbers scope paths by module, so that the same module of different layers counts as one.
 class Modules {
  public:
   explicit Modules(const Trace& trace) : of_path_(trace.texts.size() + 1, 0) {
@@ -43,20 +43,20 @@ class Modules {
   std::vector<std::uint32_t> of_path_;
 };
 
-/// A kernel among its siblings.
+/// A kernel call within its group.
 struct Member {
-  std::uint32_t place = 0;  ///< among the activities
+  std::uint32_t place = 0;  ///< index into the activities
   std::int64_t duration_ns = 0;
 };
 
-/// Kernels of the same name, shape, phase and module in measured steps.
+/// Kernel calls with the same name, launch shape, phase and module in measured steps.
 struct Group {
   std::size_t count = 0;
   std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest_ns = 0;
-  std::vector<Member> members = {};  // only of a group that can hold outliers
+  std::vector<Member> members = {};  // filled only if the group can contain outliers
 
-  /// The median lies between the shortest and the longest, so that most groups need none.
+  /// Most groups need no median: it lies between the shortest and the longest call.
   bool can_hold_outliers() const { return count >= kFewestSiblings && longest_ns - shortest_ns >= kLeastExcessNs; }
 };
 
@@ -94,7 +94,7 @@ struct Candidate {
   KernelOutlier outlier;
 };
 
-/// Adds what lies far from the rest of one group.
+/// Adds the outliers of one group.
 void judge(const Group& group, std::vector<Candidate>& candidates) {
   if (group.members.empty()) return;
   std::vector<std::int64_t> values(group.count);
@@ -117,7 +117,7 @@ void judge(const Group& group, std::vector<Candidate>& candidates) {
   }
 }
 
-/// The worst, in order of starting.
+/// Returns the worst outliers, ordered by start time.
 std::vector<KernelOutlier> worst_of(std::vector<Candidate> candidates) {
   const auto kept = candidates.begin() + static_cast<std::ptrdiff_t>(std::min(kMostOutliers, candidates.size()));
   std::partial_sort(candidates.begin(), kept, candidates.end(), [](const Candidate& a, const Candidate& b) {
@@ -131,10 +131,10 @@ std::vector<KernelOutlier> worst_of(std::vector<Candidate> candidates) {
   return outliers;
 }
 
-/// Says whose first call it was, what ran beside it and how long the GPU had waited. One pass over the activities, and
-/// from each outlier back as far as anything still runs.
+/// Sets first use, concurrent kernels and preceding gap of each outlier. One pass over the activities, plus a backward
+/// scan from each outlier over the activities that overlap it.
 void describe_surroundings(const std::vector<Activity>& activities, std::vector<KernelOutlier>& outliers) {
-  std::vector<std::int64_t> latest_ends(activities.size());  // of all up to there
+  std::vector<std::int64_t> latest_ends(activities.size());  // latest end of all activities up to each index
   std::map<event::TextId, std::int64_t> first_uses;
   for (const KernelOutlier& outlier : outliers)
     first_uses.emplace(activities[static_cast<std::size_t>(outlier.sequence)].name, -1);
@@ -159,7 +159,7 @@ void describe_surroundings(const std::vector<Activity>& activities, std::vector<
   }
 }
 
-/// The readings that hold a clock, in order of time.
+/// The GPU samples that contain a clock, ordered by time.
 class ClockReadings {
  public:
   explicit ClockReadings(const std::vector<event::GpuSample>& samples) {

@@ -13,7 +13,7 @@ using event::Range;
 
 constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
-/// Where each range's stretch of numbers ends; ranges stand after the ranges around them.
+/// Returns the end of each range's interval of sequence numbers. Enclosing ranges precede nested ones.
 std::vector<std::int64_t> ends_of(const std::vector<Range>& ranges) {
   std::vector<std::int64_t> ends(ranges.size(), kForever);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -31,11 +31,11 @@ std::vector<std::int64_t> ends_of(const std::vector<Range>& ranges) {
 struct Edge {
   std::int64_t number = 0;
   bool begins = false;
-  std::int64_t end = 0;  ///< of the range that begins
+  std::int64_t end = 0;  ///< end of the range that begins
   std::int32_t range = -1;
 
-  /// Ends before beginnings, since a stretch is open at its end; of ranges that begin together the one that lasts
-  /// longest is outermost.
+  /// Ends precede begins, since intervals are half-open. Among ranges with the same begin, the longest is the
+  /// outermost.
   bool operator<(const Edge& other) const {
     return std::tuple(number, begins, begins ? -end : 0, range) <
            std::tuple(other.number, other.begins, other.begins ? -other.end : 0, other.range);
@@ -85,7 +85,8 @@ std::int32_t ForwardScopes::scope_of(const event::AutogradPosition& node) {
   };
   std::size_t& last = found->last;
   if (holds(last)) return stretches[last].range;
-  if (last > 0 && holds(last - 1)) return stretches[--last].range;  // the backward pass goes through them in reverse
+  if (last > 0 && holds(last - 1))
+    return stretches[--last].range;  // the backward pass visits intervals in reverse order
   const auto after = std::upper_bound(stretches.begin(), stretches.end(), node.sequence,
                                       [](std::int64_t wanted, const Stretch& each) { return wanted < each.first; });
   if (after == stretches.begin()) return -1;

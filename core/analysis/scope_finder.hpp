@@ -8,20 +8,20 @@
 
 namespace kymo::analysis {
 
-/// Finds the forward scope that made a node of the backward pass. On one forward thread the nodes made within a scope
-/// have the sequence numbers [first_node.sequence, end_sequence); such stretches nest as the scopes do, and those of
-/// different steps lie apart because numbers only grow. A scope that never ended reaches to the end of the scope around
-/// it, or for ever.
+/// Finds the forward scope that created a node of the backward pass. On a forward thread, the nodes created within a
+/// scope have the sequence numbers [first_node.sequence, end_sequence). These intervals nest like the scopes, and
+/// intervals of different steps are disjoint because sequence numbers only increase. A scope without an end extends to
+/// the end of the enclosing scope, or indefinitely.
 class ForwardScopes {
  public:
   explicit ForwardScopes(const std::vector<event::Range>& ranges);
 
-  /// The innermost scope (index into the ranges) in whose stretch the node's number lies, or -1. Logarithmic; constant
-  /// where the number lies near the one asked for before.
+  /// Returns the innermost scope (index into the ranges) whose interval contains the node's sequence number, or -1.
+  /// Logarithmic time; constant if the number is near that of the previous call.
   std::int32_t scope_of(const event::AutogradPosition& node);
 
  private:
-  /// From this number up to that of the next stretch, `range` is the innermost scope.
+  /// `range` is the innermost scope from this number up to that of the next element.
   struct Stretch {
     std::int64_t first = 0;
     std::int32_t range = -1;
@@ -29,26 +29,26 @@ class ForwardScopes {
   struct Thread {
     std::uint64_t number = 0;
     std::vector<Stretch> stretches;
-    std::size_t last = 0;  ///< where the last answer was found
+    std::size_t last = 0;  ///< index of the previous result
   };
-  std::vector<Thread> threads_;  // in order of number
+  std::vector<Thread> threads_;  // sorted by thread id
 };
 
-/// Where an event belongs.
+/// The attributed scope of an event and how it was determined.
 struct Placement {
   event::Attribution attribution = event::Attribution::kNone;
   event::TextId scope = event::kNoText;
 };
 
-/// Places events by the note that their thread made, as attribute() documents. Numbers in a place that point nowhere
-/// count as none.
+/// Attributes events by the context that their thread recorded, as documented at attribute(). Invalid indices in a
+/// context count as none.
 class ScopeFinder {
  public:
-  /// The trace's ranges and phases must outlive the finder.
+  /// The trace's ranges and phases must outlive this object.
   explicit ScopeFinder(const event::Trace& trace) : trace_(trace), forward_(trace.ranges) {}
 
   Placement place(const event::Place& place);
-  /// The phase if there is one of that number, else -1.
+  /// Returns the phase if the index is valid, else -1.
   std::int32_t phase(const event::Place& place) const {
     return place.phase >= 0 && static_cast<std::size_t>(place.phase) < trace_.phases.size() ? place.phase : -1;
   }

@@ -30,7 +30,7 @@ Busy busy_on_device(const Trace& trace, const std::vector<bool>& is_communicatio
 
 struct StepOnDevice {
   Interval whole;
-  std::map<std::int32_t, std::int64_t> phase_starts;  // by phase
+  std::map<std::int32_t, std::int64_t> phase_starts;  // start by phase
 };
 
 std::map<std::int32_t, StepOnDevice> steps_of(const std::vector<Activity>& activities) {
@@ -44,12 +44,12 @@ std::map<std::int32_t, StepOnDevice> steps_of(const std::vector<Activity>& activ
     step->second.whole.end_ns = std::max(step->second.whole.end_ns, activity.end_ns);
     step->second.whole.end_ns = std::max(step->second.whole.end_ns, activity.start_ns);
     step->second.phase_starts.try_emplace(activity.phase,
-                                          activity.start_ns);  // the first stays: they come in order of starting
+                                          activity.start_ns);  // keep the first, since activities are sorted by start
   }
   return steps;
 }
 
-/// Of phases whose first activities start together on several streams, the order of declaration decides.
+/// If the first activities of several phases start at the same time, the phases are in declaration order.
 Stretches stretches_of(const StepOnDevice& step) {
   Stretches stretches{step.whole, {}};
   for (const auto& [phase, start_ns] : step.phase_starts) stretches.phase_starts.push_back({phase, start_ns});

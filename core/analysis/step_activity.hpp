@@ -9,15 +9,15 @@
 
 namespace kymo::analysis {
 
-/// What the GPU did while each step and each of its phases ran there; activities must be placed and in order of
-/// starting. The stretch of a step reaches from the start of the first activity that was launched in it to the end of
-/// the last to end. A phase begins with the first activity that was launched in it and ends where the next phase
-/// begins, the last one with the step; phases without activity do not occur, and `other` does if the step launched
-/// something outside of phases. So the phases of a step tile it. Everything that ran in a stretch counts, clipped to
-/// it, whichever step or phase launched it; `kernels` and `kernel_ns` count, unclipped, what started in it. For every
-/// row end_ns - start_ns == compute_ns + comm_ns - overlap_ns + exposed_copy_ns + idle_ns. Steps come in order, the
-/// whole step before its phases in order of beginning; work outside of steps has no row. `is_communication` says of
-/// each text, by number, whether kernels of that name communicate.
+/// Returns the GPU activity during each step and each of its phases. Activities must be attributed and sorted by start.
+/// The interval of a step begins with the first activity launched in it and ends when the last one ends. A phase begins
+/// with the first activity launched in it and ends where the next phase begins, or with the step. Phases without
+/// activity are omitted; `other` appears if the step launched activities outside of phases. The phases thus partition
+/// the step. All activities that run in an interval count, clipped to it, regardless of which step or phase launched
+/// them; `kernels` and `kernel_ns` count the unclipped activities that start in it. For every row, end_ns - start_ns ==
+/// compute_ns + comm_ns - overlap_ns + exposed_copy_ns + idle_ns. Rows are ordered by step, the whole step first, then
+/// its phases by begin; work outside of steps has no row. `is_communication` holds, by string id, whether kernels of
+/// that name are communication.
 std::vector<event::StepActivity> step_activity(const event::Trace& trace, const std::vector<bool>& is_communication,
                                                std::int64_t warmup);
 

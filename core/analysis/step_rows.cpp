@@ -18,8 +18,8 @@ std::vector<Activity>::const_iterator first_from(const std::vector<Activity>& ac
                           [](const Activity& activity, std::int64_t wanted) { return activity.start_ns < wanted; });
 }
 
-/// Counts what started in a stretch; at its end only what lasted no time, and only where nothing else of the step
-/// follows.
+/// Counts the activities that start in the interval. At its end, only those with a duration of 0 count, and only if no
+/// other interval of the step follows.
 void count_starts(StepActivity& row, const std::vector<Activity>& activities, bool closed) {
   const auto count = [&](const Activity& activity) {
     ++row.kernels;
@@ -47,7 +47,7 @@ void add_to(StepActivity& sum, const StepActivity& part) {
 
 Busy::Busy(IntervalSet compute, IntervalSet communication, IntervalSet copy)
     : compute_(std::move(compute)), communication_(std::move(communication)), copy_(std::move(copy)) {
-  if (communication_.empty() && copy_.empty()) return;  // on one GPU without copies the rest stays empty
+  if (communication_.empty() && copy_.empty()) return;  // on a single GPU without copies the other sets stay empty
   both_ = intersect(compute_, communication_);
   communication_alone_ = subtract(subtract(communication_, compute_), copy_);
   copy_alone_ = subtract(subtract(copy_, compute_), communication_);

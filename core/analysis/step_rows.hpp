@@ -9,17 +9,17 @@
 #include "event/derived.hpp"
 #include "event/trace.hpp"
 
-/// The rows of step_activity, whatever does the work: the GPU or the host's own processors.
+/// Rows of step_activity, independent of the device: GPU or host processors.
 namespace kymo::analysis {
 
-/// When the device was busy with what, over the whole pass.
+/// Busy intervals of the device over the whole pass, by type of work.
 class Busy {
  public:
   Busy(IntervalSet compute, IntervalSet communication, IntervalSet copy);
 
-  /// The row's times within its stretch, but for those of gaps.
+  /// Sets the times of a row within its interval, except those of gaps.
   void measure(event::StepActivity& row) const;
-  /// With anything.
+  /// Intervals with any type of work.
   const IntervalSet& any() const { return communication_.empty() && copy_.empty() ? compute_ : any_; }
 
  private:
@@ -27,21 +27,21 @@ class Busy {
 };
 
 struct PhaseStart {
-  std::int32_t phase = -1;  ///< -1 is outside of phases
+  std::int32_t phase = -1;  ///< -1 for time outside of phases
   std::int64_t start_ns = 0;
 };
 
-/// Where a step and its phases lie on the device.
+/// Intervals of a step and its phases on the device.
 struct Stretches {
   Interval whole;
-  std::vector<PhaseStart> phase_starts;  ///< of those that start at the same time, the earlier one first
+  std::vector<PhaseStart> phase_starts;  ///< if several start at the same time, the earlier phase comes first
 };
 
-/// Rows, step by step. The phases tile the step, so that what they count adds up to its row; gaps may reach across
-/// their borders.
+/// Creates rows step by step. The phases partition the step, so that their counts add up to those of the step; gaps may
+/// span several phases.
 class StepRows {
  public:
-  /// `activities` are in order of starting; they and `phases`, the names by number, must outlive the rows.
+  /// `activities` are sorted by start time. They and `phases`, the phase names by index, must outlive this object.
   StepRows(const std::vector<event::Activity>& activities, const std::vector<std::string>& phases, Busy busy,
            std::int64_t warmup)
       : activities_(activities), phases_(phases), busy_(std::move(busy)), warmup_(warmup) {}

@@ -7,7 +7,7 @@
 
 namespace kymo::analysis {
 
-/// Whether a text is marked, of marks by number; texts beyond the last mark are not.
+/// Returns true if a string id is marked. Ids beyond the end of `marks` are not.
 inline bool is_marked(const std::vector<bool>& marks, event::TextId text) { return text < marks.size() && marks[text]; }
 
 }  // namespace kymo::analysis

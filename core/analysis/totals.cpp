@@ -20,7 +20,7 @@ std::int64_t duration_ns(std::int64_t start_ns, std::int64_t end_ns) {
   return std::max<std::int64_t>(0, end_ns - start_ns);
 }
 
-/// Different steps, most of which come in long rows.
+/// Set of steps; consecutive events mostly have the same step.
 class StepSet {
  public:
   void add(std::int32_t step) {
@@ -37,7 +37,7 @@ class StepSet {
   std::set<std::int32_t> steps_;
 };
 
-/// The steps in which the host did something.
+/// Returns the steps with host activity.
 StepSet steps_of_host(const Trace& trace) {
   StepSet steps;
   for (const auto& range : trace.ranges) steps.add(range.step);
@@ -56,7 +56,7 @@ GroupKey key_of(const Operator& call) {
   return {packed(call.scope, call.name), packed(static_cast<std::uint32_t>(call.place.phase), call.backward ? 1 : 0)};
 }
 
-/// A part of a path without the numbers at its end; * if nothing is left.
+/// Removes the index at the end of a path component; returns * if nothing is left.
 std::string without_number(std::string part) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   while (!part.empty()) {

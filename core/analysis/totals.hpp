@@ -8,29 +8,29 @@
 #include "event/derived.hpp"
 #include "event/trace.hpp"
 
-/// Sums over the events of a trace that attribute() has placed. What ends before it starts counts as lasting no time.
+/// Totals over the attributed events of a trace. Events that end before they start count with a duration of 0.
 namespace kymo::analysis {
 
-/// How many different steps from `warmup` on the pass has ranges, activities or operators of.
+/// Returns the number of distinct measured steps (not below `warmup`) that have ranges, activities or operators.
 std::int64_t measured_steps(const event::Trace& trace, std::int64_t warmup);
 
-/// Each name of an activity once, with its short name and class; copies and memsets that no pattern knows are classed
-/// by what they are.
+/// Returns each activity name once, with its short name and class. Copies and memsets that match no pattern are
+/// classified by their kind.
 std::vector<event::KernelClass> kernel_classes(const event::Trace& trace, const Classifier& classifier);
 
-/// Each path of scopes once. Its module is the path without the numbers of repeated parts: a part loses its trailing
-/// _3, and one that is nothing but a number becomes *.
+/// Returns each scope path once. Its module is the path without indices of repeated components: a trailing _3 is
+/// removed, and a component that is only a number becomes *.
 std::vector<event::ScopePath> scope_paths(const event::Trace& trace);
 
-/// Activities of the measured steps by kind, phase, scope, name and attribution, in the order in which they first
-/// occur.
+/// Returns the totals of activities in measured steps by kind, phase, scope, name and attribution, in order of first
+/// occurrence.
 std::vector<event::KernelTotal> kernel_totals(const event::Trace& trace, std::int64_t warmup);
 
-/// Operators of the measured steps by phase, scope, name and direction, in the order in which they first occur. Time of
-/// an operator that calls itself counts at each level in host_ns and once in self_host_ns.
+/// Returns the totals of operators in measured steps by phase, scope, name and direction, in order of first occurrence.
+/// The time of a recursive operator counts at each level in host_ns and once in self_host_ns.
 std::vector<event::OpTotal> op_totals(const event::Trace& trace, std::int64_t warmup);
 
-/// The module of a path of scopes.
+/// Returns the module of a scope path.
 std::string module_of(const std::string& path);
 
 }  // namespace kymo::analysis

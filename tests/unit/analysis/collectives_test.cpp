@@ -115,7 +115,7 @@ TEST_F(PlaceCollectives, KernelsOfOtherThreadsAndOtherKindsAreNotItsOwn) {
   const auto losses = place();
   EXPECT_THAT(times(), ElementsAre(Pair(-1, -1)));
   EXPECT_EQ(at(0).kernels, 0);
-  EXPECT_EQ(lost(losses, "not seen"), 1);
+  EXPECT_EQ(lost(losses, "without kernels"), 1);
 }
 
 TEST_F(PlaceCollectives, ThreadsDoNotMixAndOrderDoesNotMatter) {
@@ -134,7 +134,7 @@ TEST_F(PlaceCollectives, ReplayedByAGraphIsNotSeen) {
   made_.activity(1, 100, 200, kReduce).graph_node = 9;
   const auto losses = place();
   EXPECT_THAT(times(), ElementsAre(Pair(-1, -1)));
-  EXPECT_EQ(lost(losses, "replayed by a graph"), 1);
+  EXPECT_EQ(lost(losses, "replayed by a CUDA graph"), 1);
 }
 
 TEST_F(PlaceCollectives, WithoutRecordedKernelsNothingIsMissed) {

@@ -241,9 +241,9 @@ TEST_F(UserPatterns, AreRefusedWithPlaceAndRemedy) {
       "[[pattern]]\ncontains = \"a\"\nclass = \"matmul\"\n\n[[ pattern ]]\ncontains = \"b\"\nclass = \"gem\\nm\"\n");
   EXPECT_THAT(unknown, HasSubstr("classes.toml:5: pattern 2:"));
   EXPECT_THAT(unknown, HasSubstr("matmul, softmax"));
-  EXPECT_THAT(refusal("[[pattern]]\ncontains = \" \"\nclass = \"matmul\"\n"), HasSubstr("not empty"));
-  EXPECT_THAT(refusal("[[pattern]]\ncontains = 3\nclass = \"matmul\"\n"), HasSubstr("must be a text"));
-  EXPECT_THAT(refusal("[[pattern]]\nclass = \"matmul\"\n"), HasSubstr("no 'contains'"));
+  EXPECT_THAT(refusal("[[pattern]]\ncontains = \" \"\nclass = \"matmul\"\n"), HasSubstr("non-empty"));
+  EXPECT_THAT(refusal("[[pattern]]\ncontains = 3\nclass = \"matmul\"\n"), HasSubstr("must be a non-empty string"));
+  EXPECT_THAT(refusal("[[pattern]]\nclass = \"matmul\"\n"), HasSubstr("missing 'contains'"));
   EXPECT_THAT(refusal("[[pattern]]\ncontains = \"a\"\nclas = \"matmul\"\n"), HasSubstr("did you mean 'class'"));
   EXPECT_THAT(refusal("[pattern]\ncontains = \"a\"\nclass = \"matmul\"\n"), HasSubstr("two brackets"));
   EXPECT_THAT(refusal("pattern = [1]\n"), HasSubstr("pattern 1: not a table"));
