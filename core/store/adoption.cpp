@@ -22,7 +22,7 @@ bool parse_number(const std::string& text, Number& number) {
   return error == std::errc() && end == text.data() + text.size() && number >= 0;
 }
 
-/// A rank file and where its rows go.
+/// A rank file and the destination of its rows.
 struct Adoption {
   const Connection& results;
   const Connection& source;
@@ -41,8 +41,8 @@ void bind_owner(Statement& statement, const RankFileName& whose, const ObservedT
   if (table.has_pass) statement.bind(3, whose.pass);
 }
 
-/// Whether all rows of a table belong to the file's run, rank and pass. They lie in that order: the first and the last
-/// say it of all.
+/// Returns true if all rows of a table belong to the file's run, rank and pass. The table is ordered by these columns,
+/// so it suffices to check the first and the last row.
 bool holds_nothing_else(const Connection& source, const RankFileName& whose, const ObservedTable& table) {
   if (!table.has_pass) return false;
   const std::string end = "(SELECT " + owner_condition(table) + " FROM main." + table.name + " ORDER BY ";
@@ -52,7 +52,7 @@ bool holds_nothing_else(const Connection& source, const RankFileName& whose, con
   return ends.step() && ends.integer(0) != 0;
 }
 
-/// Returns how many rows referred to texts that the file does not hold.
+/// Returns the number of rows that referred to strings missing from the file.
 std::int64_t adopt_table(const Adoption& adoption, const ObservedTable& table) {
   const RankFileName& whose = adoption.whose;
   CopyTarget to{adoption.results, table.name, common_columns(adoption.source, adoption.results, table.name)};
@@ -76,7 +76,7 @@ void adopt_rank(const Connection& results, const Connection& source, const RankF
   CopyTarget to{results, "rank", common_columns(source, results, "rank")};
   Statement select(source, select_sql("rank", to.columns) + " WHERE run_id = ? AND rank = ? AND pass = ?");
   select.bind_all(whose.run_id, whose.rank, whose.pass);
-  if (!select.step()) throw Error("it belongs to another run, rank or pass than its name says");
+  if (!select.step()) throw Error("its contents belong to another run, rank or pass than its name states");
   IdMap devices;
   const int device = position_of(to.columns, "device_id");
   if (!select.is_null(device))
@@ -86,8 +86,8 @@ void adopt_rank(const Connection& results, const Connection& source, const RankF
   copy_rows(select, to, {{device, &devices}});
 }
 
-/// All rows of a file or none. Returns what is wrong with the file, or nothing; throws if the results database itself
-/// fails.
+/// Imports all rows of a file or none. Returns an error message if the file is invalid. Throws if the results database
+/// itself fails.
 std::optional<std::string> adopt_file(const Connection& results, const RankFileName& whose, const fs::path& file,
                                       const Keeping& keeping) {
   results.exec("SAVEPOINT rank_file");
@@ -148,16 +148,16 @@ std::int64_t adopt_device(const Connection& results, const Connection& source, s
   copy_rows(select, {results, "device", columns}, {});
   Statement uuid(source, "SELECT uuid FROM main.device WHERE device_id = ?");
   uuid.bind(1, source_id);
-  if (!uuid.step()) throw Error("it names a device that it does not hold");
+  if (!uuid.step()) throw Error("it refers to a device that it does not contain");
   Statement id(results, "SELECT device_id FROM main.device WHERE uuid = ?");
   id.bind(1, uuid.text(0));
-  if (!id.step()) throw Error("it names a device without the facts that a device must have");
+  if (!id.step()) throw Error("its device row lacks required values");
   return id.integer(0);
 }
 
 IdMap adopt_texts(const Connection& results, const Connection& source, bool newer) {
   IdMap ids;
-  if (columns_of(source, "string").empty()) return ids;  // it is older than the table
+  if (columns_of(source, "string").empty()) return ids;  // the file is older than the table
   Statement texts(source, "SELECT string_id, text FROM main.string ORDER BY string_id");
   Statement insert(results, "INSERT OR IGNORE INTO main.string (text) VALUES (?)");
   Statement find(results, "SELECT string_id FROM main.string WHERE text = ?");
@@ -180,7 +180,7 @@ IdMap adopt_texts(const Connection& results, const Connection& source, bool newe
 void adopt_rank_files(const Connection& results, std::int64_t run_id, const std::vector<fs::path>& files,
                       const Keeping& keeping) {
   std::vector<fs::path> ordered = files;
-  // Where passes repeat each other's rows, those of the time pass come first and stay.
+  // If several passes contain the same rows, those of the time pass take precedence, so import it first.
   const auto is_time = [](const fs::path& file) {
     return file.filename().string().find("-time.") != std::string::npos;
   };
@@ -189,16 +189,15 @@ void adopt_rank_files(const Connection& results, std::int64_t run_id, const std:
     const auto name = parse_rank_file_name(file);
     if (!name || name->run_id != run_id) {
       add_loss(results, run_id, -1, "", "store", -1,
-               "rank file " + quote(file.filename().string()) + " has not the name of a file of this run");
+               "rank file " + quote(file.filename().string()) + " does not belong to this run");
       continue;
     }
     if (!fs::exists(file)) {
-      add_loss(results, run_id, name->rank, name->pass, "store", -1,
-               "the worker ended before it wrote what it had measured");
+      add_loss(results, run_id, name->rank, name->pass, "store", -1, "the worker ended before it wrote its rank file");
       continue;
     }
     const auto mistake = adopt_file(results, *name, file, keeping);
-    if (mistake) add_loss(results, run_id, name->rank, name->pass, "store", -1, "rank file not adopted: " + *mistake);
+    if (mistake) add_loss(results, run_id, name->rank, name->pass, "store", -1, "rank file not imported: " + *mistake);
   }
 }
 

@@ -19,11 +19,11 @@ constexpr std::array<std::string_view, 7> kEnds{"ok", "oom", "failed", "crashed"
 
 void check_status(const RunEnd& end) {
   if (std::find(kEnds.begin(), kEnds.end(), end.status) != kEnds.end()) return;
-  throw Error("a run cannot end as " + quote(end.status) +
-              "; admitted: ok, oom, failed, crashed, timeout, interrupted, skipped");
+  throw Error("invalid status of a completed run: " + quote(end.status) +
+              "; expected one of ok, oom, failed, crashed, timeout, interrupted, skipped");
 }
 
-/// Parameters and libraries are what the run is; all else in the tables of runs is what was observed.
+/// Parameters and libraries define the run; the other tables contain what was recorded.
 void forget_observations(const Connection& results, std::int64_t run_id) {
   for (const std::string& table : tables_of_runs(results)) {
     if (table == "param" || table == "run_library") continue;
@@ -43,7 +43,7 @@ void store_worker(const Connection& results, std::int64_t run_id, const WorkerRo
       .run();
 }
 
-/// What a rank said itself stands.
+/// Values reported by a rank take precedence.
 void store_out_of_memory(const Connection& results, std::int64_t run_id, const RunEnd& end) {
   if (!end.out_of_memory) return;
   const event::OutOfMemory& o = *end.out_of_memory;
@@ -65,16 +65,14 @@ void store_end(const Connection& results, std::int64_t run_id, const RunEnd& end
                 end.failed_phase, end.failed_step, wall_time_utc(), to_string(keep), run_id)
       .run();
   if (results.changes() == 1) return;
-  throw Error("database " + quote(results.file().string()) + " holds no run " + std::to_string(run_id) +
-              "; a run is begun before it is finished");
+  throw Error("database " + quote(results.file().string()) + " contains no run " + std::to_string(run_id) +
+              "; begin a run before finalizing it");
 }
 
 }  // namespace
 
 const Connection& writable(const std::filesystem::path& file, const Connection& connection, bool read_only) {
-  if (read_only)
-    throw Error("database " + quote(file.string()) +
-                " was opened for reading only; open it for writing to store something");
+  if (read_only) throw Error("database " + quote(file.string()) + " was opened read-only; open it for writing");
   return connection;
 }
 

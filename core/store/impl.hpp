@@ -15,10 +15,10 @@ struct ResultsDatabase::Impl {
   bool read_only = false;
 };
 
-/// The connection for a function that stores something; throws Error if the database was opened for reading.
+/// Returns the connection for writing. Throws Error if the database was opened for reading.
 const Connection& writable(const std::filesystem::path& file, const Connection& connection, bool read_only);
 
-/// Closes a run within the caller's transaction; what it held is replaced.
+/// Finalizes a run in the caller's transaction and replaces its previous contents.
 void close_run(const Connection& results, std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
                const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::pair<Keep, const char*>, 3> kWords{
     {{Keep::kSummary, "summary"}, {Keep::kOneStep, "one-step"}, {Keep::kAll, "all"}}};
 
-/// Times of the measured steps of a pass on its slowest rank.
+/// Durations of the measured steps of a pass on its slowest rank.
 using StepTimes = std::map<std::int64_t, double>;
 
 void add_step_times(const std::filesystem::path& file, const RankFileName& whose,
@@ -30,7 +30,7 @@ void add_step_times(const std::filesystem::path& file, const RankFileName& whose
     StepTimes& times = passes[whose.pass];
     while (steps.step()) times[steps.integer(0)] = std::max(times[steps.integer(0)], steps.real(1));
   } catch (const Error&) {
-    // It becomes a loss when it is adopted.
+    // The import records the file as a Loss.
   }
 }
 
@@ -45,7 +45,7 @@ std::int64_t middle_step(const StepTimes& times) {
   return nearest->first;
 }
 
-/// The rows of one rank file that have to do with a step.
+/// The rows of a rank file that belong to a step.
 class StepRows {
  public:
   StepRows(const Connection& source, const RankFileName& whose, std::int64_t step)
@@ -54,7 +54,7 @@ class StepRows {
         step_(std::to_string(step)) {
     Statement window(source, "SELECT start_ns, start_ns + host_ns FROM main.sample WHERE " + owner_ +
                                  " AND phase = 'step' AND step = ?");
-    if (!window.bind(1, step).step()) return;  // this rank never finished it: nothing lies between 0 and 0
+    if (!window.bind(1, step).step()) return;  // this rank did not finish the step: the interval is empty
     begin_ = window.text(0);
     end_ = window.text(1);
   }
@@ -94,7 +94,7 @@ const char* to_string(Keep keep) {
   for (const auto& [value, word] : kWords) {
     if (value == keep) return word;
   }
-  throw Error("a value outside its enumeration");
+  throw Error("invalid enumeration value");
 }
 
 Keep keep_from(const std::string& word) {
@@ -103,8 +103,8 @@ Keep keep_from(const std::string& word) {
     if (word == name) return value;
     known.emplace_back(name);
   }
-  throw UsageError("unknown amount to keep " + quote(word) + suggestion(word, known) +
-                   "; admitted: " + join(known, ", "));
+  throw UsageError("unknown value of --keep: " + quote(word) + suggestion(word, known) + "; expected one of " +
+                   join(known, ", "));
 }
 
 Keeping choose_keeping(Keep keep, std::int64_t run_id, const std::vector<std::filesystem::path>& rank_files) {

@@ -16,7 +16,7 @@ struct CategoryBytes {
   }
 };
 
-/// What is alive by category, after `columns`.
+/// Appends the live bytes by category to `columns`.
 template <typename Item>
 std::vector<RowColumn<Item>> with_categories(std::vector<RowColumn<Item>> columns) {
   const std::vector<RowColumn<Item>> categories{
@@ -96,7 +96,7 @@ void write_device(RankTarget& to, const std::vector<event::DeviceMemory>& readin
                                    {"process_bytes", [](R r) -> RowValue { return r.item.process_bytes; }}});
 }
 
-/// One frame of one stack.
+/// A frame of a call stack.
 struct StackEntry {
   std::size_t stack;
   std::size_t depth;

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One merge: where from, where to, and what the identifiers of one are in the other.
+/// State of a merge: source, target, and the mapping of ids.
 struct Merge {
   const Connection& source;
   const Connection& target;
@@ -35,13 +35,13 @@ std::vector<std::int64_t> ids_of(const Connection& connection, const std::string
   return ids;
 }
 
-/// A newer kymo may know kernels better.
+/// A newer version may classify kernels better.
 bool source_is_newer(const Merge& merge) {
   return version_numbers(meta_value(merge.source, "kymo_version")) >
          version_numbers(meta_value(merge.target, "kymo_version"));
 }
 
-/// Rows of `table` that `where` (with one parameter, `id`) selects.
+/// Copies the rows of `table` selected by `where`, which has one parameter, `id`.
 std::int64_t copy_where(const Merge& merge, const std::string& table, const std::vector<std::string>& columns,
                         const std::string& where, std::int64_t id, const std::vector<Translation>& translations) {
   Statement select(merge.source, select_sql(table, columns) + " WHERE " + where + " ORDER BY 1");
@@ -49,25 +49,25 @@ std::int64_t copy_where(const Merge& merge, const std::string& table, const std:
   return copy_rows(select, {merge.target, table, columns}, translations);
 }
 
-/// A rank and pass that a table has rows of.
+/// A rank and pass with rows in a table.
 struct RankPass {
   std::int64_t rank = 0;
   std::string pass;
 };
 
-/// Those of a run in a table of events, by a seek per pair instead of a scan; nothing if the file's ranks are no
-/// numbers in order.
+/// Returns those of a run in an event table, with one index seek per pair instead of a scan. Returns nullopt if the
+/// file's ranks are not numbers in ascending order.
 std::optional<std::vector<RankPass>> passes_in(const Connection& source, const std::string& table,
                                                std::int64_t run_id) {
   std::vector<RankPass> passes;
   const std::string rows = "SELECT * FROM (SELECT rank, pass FROM main." + table + " WHERE run_id = ?1 AND ";
-  // A comparison of pairs would begin at the pair itself and read all of its rows.
+  // A row value comparison would start at the pair itself and read all of its rows.
   Statement next(source, rows + "rank = ?2 AND pass > ?3 ORDER BY pass LIMIT 1) UNION ALL " + rows +
                              "rank > ?2 ORDER BY rank, pass LIMIT 1) LIMIT 1");
   next.bind_all(run_id, std::numeric_limits<std::int64_t>::min(), "");
   while (next.step()) {
     const RankPass found{next.integer(0), next.text(1)};
-    // Only a file that was tampered with has others.
+    // Only a manipulated file contains other values.
     const bool in_order =
         passes.empty() || std::tie(passes.back().rank, passes.back().pass) < std::tie(found.rank, found.pass);
     if (!in_order) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<std::vector<RankPass>> passes_in(const Connection& source, const s
   return passes;
 }
 
-/// Rows of a table of events. What all rows of a pass share is not read from each of them.
+/// Copies the rows of an event table. Values that all rows of a pass share are not read from each row.
 std::int64_t copy_events(const Merge& merge, const std::string& table, const std::vector<std::string>& shared,
                          const std::vector<RankPass>& passes, std::int64_t run_id, std::int64_t added) {
   std::vector<std::string> columns = shared;
@@ -142,10 +142,10 @@ void merge_invocation(Merge& merge, std::int64_t id) {
     there = find_invocation(merge, uuid);
     if (!there)
       throw Error("database " + quote(merge.source.file().string()) +
-                  " holds an invocation that lacks a fact it must have; nothing was merged");
+                  " contains an invocation without required values; nothing was merged");
     ++merge.report.invocations_added;
   } else if (!source.is_null(1)) {
-    // It was still at work when it was merged before.
+    // It was still running when it was merged before.
     Statement(merge.target,
               "UPDATE main.invocation SET ended_at = ?, exit_code = ? WHERE invocation_id = ? AND ended_at IS NULL")
         .bind_all(source.text(1), source.is_null(2) ? std::optional<std::int64_t>() : source.integer(2), *there)
@@ -163,12 +163,12 @@ bool is_there(const Merge& merge, std::int64_t run_id) {
   const std::int64_t* invocation = merge.invocations.find(source.integer(0));
   if (invocation == nullptr)
     throw Error("database " + quote(merge.source.file().string()) +
-                " holds a run of no invocation; nothing was merged");
+                " contains a run without an invocation; nothing was merged");
   Statement there(merge.target, "SELECT 1 FROM main.run WHERE invocation_id = ? AND sequence = ?");
   return there.bind_all(*invocation, source.integer(1)).step();
 }
 
-/// The rows that a run owns of a table; returns how many refer to something that the source does not hold.
+/// Copies a run's rows of a table. Returns the number of rows that refer to something missing from the source.
 std::int64_t merge_table(const Merge& merge, const std::string& table, std::int64_t run_id, std::int64_t added) {
   const auto shared = common_columns(merge.source, merge.target, table);
   if (shared.empty()) return 0;
@@ -192,7 +192,7 @@ void merge_run(Merge& merge, std::int64_t run_id) {
               {position_of(columns, "plugin_id"), &merge.plugins}});
   if (merge.target.changes() != 1)
     throw Error("database " + quote(merge.source.file().string()) +
-                " holds a run that lacks a fact it must have; nothing was merged");
+                " contains a run without required values; nothing was merged");
   const std::int64_t added = merge.target.last_insert_id();
   std::int64_t unknown = 0;
   for (const std::string& table : tables_of_runs(merge.target)) unknown += merge_table(merge, table, run_id, added);
@@ -217,9 +217,9 @@ MergeReport ResultsDatabase::merge(const fs::path& other) {
   const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
   std::error_code error;
   if (fs::equivalent(other, impl_->file, error))
-    throw UsageError("database " + quote(other.string()) + " cannot be merged into itself; name another file");
+    throw UsageError("database " + quote(other.string()) + " cannot be merged into itself; specify another file");
   const auto source = open_results(other, Mode::kReadOnly, own_schema());
-  // The source is read as it is at one moment.
+  // Read the source in a single transaction, as a consistent snapshot.
   source->exec("BEGIN");
   Merge merge{*source, results, {}, {}, {}, {}, {}};
   Transaction transaction(results);

@@ -24,7 +24,7 @@ constexpr const char* kMagic = "SQLite format 3";
   throw Error("database " + quote(file.string()) + ": " + why);
 }
 
-/// What the first 100 bytes say; none of it is trusted beyond refusing.
+/// Contents of the first 100 bytes of a file. Used only to reject files.
 struct Header {
   bool is_sqlite = false;
   bool uses_wal = false;
@@ -53,34 +53,36 @@ void check_is_file(const fs::path& file, bool may_be_missing) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (status.type() == fs::file_type::not_found) {
-    if (!may_be_missing) refuse(file, "no such file; `kymo run` makes one, or name another with --db");
+    if (!may_be_missing) refuse(file, "no such file; create it with `kymo run` or specify another file with --db");
     const fs::path folder = fs::absolute(file).parent_path();
     if (!fs::is_directory(folder, error))
-      refuse(file, "its folder does not exist; make the folder " + quote(folder.string()) + " or name another file");
+      refuse(file,
+             "directory does not exist; create the directory " + quote(folder.string()) + " or specify another file");
     return;
   }
   if (status.type() == fs::file_type::none)
-    refuse(file, "cannot be looked at (" + error.message() + "); check the permissions of its folder");
-  if (status.type() != fs::file_type::regular) refuse(file, "is not a regular file; name a file");
+    refuse(file, "cannot access the file (" + error.message() + "); check the permissions of its directory");
+  if (status.type() != fs::file_type::regular) refuse(file, "not a regular file; specify another file");
 }
 
 void check_header(const Connection& connection, std::int64_t application_id, const char* kind) {
   const Header header = read_header(connection);
   if (!header.is_sqlite)
-    refuse(connection.file(), "is not an SQLite database; it was left as it is, name another file");
+    refuse(connection.file(), "not an SQLite database; the file was not modified; specify another file");
   if (header.application_id != application_id) {
-    refuse(connection.file(),
-           std::string("is an SQLite database, but not ") + kind + " of kymo; it was left as it is, name another file");
+    refuse(connection.file(), std::string("an SQLite database, but not ") + kind +
+                                  " of kymo; the file was not modified; specify another file");
   }
 }
 
-/// SQLite keeps its journal beside the file.
+/// SQLite creates its journal in the directory of the file.
 void check_folder_is_writable(const fs::path& file) {
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(fs::absolute(file), error).parent_path();
   if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
-  refuse(file, "the folder " + quote(folder.string()) +
-                   " is not writable, and the database's journal must go there; change the permissions or name another "
+  refuse(file, "the directory " + quote(folder.string()) +
+                   " is not writable, but SQLite must create the database's journal there; change the permissions or "
+                   "specify another "
                    "file with --db");
 }
 
@@ -89,29 +91,29 @@ void check_content(const Connection& connection, std::int64_t checked_bytes) {
   if (connection.raw_size() > checked_bytes) return;
   const std::string verdict = connection.text("PRAGMA quick_check(1)");
   if (verdict != "ok")
-    refuse(connection.file(),
-           "is damaged (" + one_line(verdict) +
-               "); go on with a copy or another file (`sqlite3 FILE .recover` may save what is readable)");
+    refuse(connection.file(), "the file is damaged (" + one_line(verdict) +
+                                  "); use a copy or another file (`sqlite3 FILE .recover` may recover readable data)");
 }
 
-/// What an honest file of the version must hold; a file that lost it is damaged.
+/// Checks for data that every valid file of the version contains; a file without it is damaged.
 void check_version(const Connection& connection, const Schema& schema) {
   if (connection.integer("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'") == 0) {
     refuse(connection.file(),
-           "holds none of kymo's tables; `kymo run` makes them if the file is empty, or name another with --db");
+           "contains none of kymo's tables; `kymo run` creates them if the file is empty; otherwise specify another "
+           "file with --db");
   }
   const std::int64_t version = connection.integer("PRAGMA user_version");
   const std::string compatible = meta_value(connection, "compatible_version");
   if (version < 1 || compatible.empty() || meta_value(connection, "schema_version") != std::to_string(version)) {
     refuse(connection.file(),
-           "does not say of which version its tables are, so it is damaged; go on with a copy or another file");
+           "the file is damaged: its schema version is missing or inconsistent; use a copy or another file");
   }
   const std::int64_t needed = std::strtoll(compatible.c_str(), nullptr, 10);
   if (needed > schema.version()) {
-    refuse(connection.file(), "was written by kymo " + quote(meta_value(connection, "kymo_version")) + " with schema " +
-                                  std::to_string(version) + ", and this is kymo " + schema.tool_version +
+    refuse(connection.file(), "written by kymo " + quote(meta_value(connection, "kymo_version")) + " with schema " +
+                                  std::to_string(version) + ", but this is kymo " + schema.tool_version +
                                   " with schema " + std::to_string(schema.version()) +
-                                  "; it was left as it is, use the newer kymo");
+                                  "; the file was not modified; use the newer kymo");
   }
 }
 
@@ -122,7 +124,7 @@ bool holds_nothing(const Connection& connection) {
 void create_tables(const Connection& connection, const Schema& schema) {
   connection.exec("PRAGMA page_size = 8192; PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = DELETE");
   Transaction transaction(connection);
-  // Another process may have made the tables while this one waited for the lock.
+  // Another process may have created the tables while this one waited for the lock.
   if (holds_nothing(connection)) {
     connection.exec("PRAGMA application_id = " + std::to_string(kResultsApplicationId));
     migrate(connection, schema);
@@ -139,7 +141,7 @@ void bring_up_to_date(const Connection& connection, const Schema& schema) {
   transaction.commit();
 }
 
-/// A copy that may be migrated where the file itself must not be.
+/// Returns a private copy that can be migrated when the file itself must not be modified.
 std::unique_ptr<Connection> private_copy(const Connection& source) {
   auto copy = Connection::temporary(source.file());
   sqlite3_backup* backup = sqlite3_backup_init(copy->handle(), "main", source.handle(), "main");
@@ -149,7 +151,7 @@ std::unique_ptr<Connection> private_copy(const Connection& source) {
   return copy;
 }
 
-/// A journal left by a killed writer hides the committed state until a connection that may write has rolled it back.
+/// A journal left by a killed writer hides the committed state until a writable connection rolls it back.
 void roll_back_leftovers(const fs::path& file) {
   std::error_code error;
   const fs::path target = fs::canonical(file, error);
@@ -158,18 +160,19 @@ void roll_back_leftovers(const fs::path& file) {
     const Connection writer(file, Connection::Access::kReadWrite);
     writer.integer("SELECT count(*) FROM sqlite_master");
   } catch (const Error&) {
-    // Not writable here: if the journal matters, the reader meets it and says so.
+    // The file is not writable. If the journal matters, reading reports an error.
   }
 }
 
 std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema& schema) {
   check_is_file(file, false);
   auto connection = std::make_unique<Connection>(file, Connection::Access::kReadOnly);
-  if (connection->raw_size() == 0) refuse(file, "is empty; `kymo run` fills it, or name another with --db");
+  if (connection->raw_size() == 0)
+    refuse(file, "the file is empty; fill it with `kymo run` or specify another file with --db");
   check_header(*connection, kResultsApplicationId, "a results database");
   if (read_header(*connection).uses_wal) {
     refuse(file,
-           "was switched to a write-ahead log and cannot be read without writing; switch back with `sqlite3 FILE "
+           "uses a write-ahead log and cannot be read without writing; switch back with `sqlite3 FILE "
            "'PRAGMA journal_mode = "
            "DELETE'`");
   }
@@ -185,7 +188,7 @@ std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema&
   return connection;
 }
 
-/// Takes back a file that was made here and then could not be filled, so that a failure leaves nothing behind.
+/// Removes a file that was created here but remained empty, so that a failure leaves nothing behind.
 class MadeFile {
  public:
   explicit MadeFile(const fs::path& file) : file_(file) {
@@ -214,15 +217,16 @@ std::unique_ptr<Connection> open_for_writing(const fs::path& file, Mode mode, co
   auto connection =
       std::make_unique<Connection>(file, create ? Connection::Access::kCreate : Connection::Access::kReadWrite);
   if (sqlite3_db_readonly(connection->handle(), "main") == 1)
-    refuse(file, "is not writable; change the permissions or name another file with --db");
+    refuse(file, "the file is not writable; change the permissions or specify another file with --db");
   std::error_code ignored;
-  // The size is asked of the file: SQLite takes a file of one byte for an empty one and would write over it.
+  // Check the file size: SQLite treats a file of one byte as empty and would overwrite it.
   if (connection->raw_size() > 0 || fs::file_size(file, ignored) == 1) {
     check_header(*connection, kResultsApplicationId, "a results database");
   } else if (!create) {
-    refuse(file, "is empty; `kymo run` fills it, or name another with --db");
+    refuse(file, "the file is empty; fill it with `kymo run` or specify another file with --db");
   }
-  // The first read rolls back what a killed writer left; after a killed creation that leaves nothing.
+  // The first read rolls back the journal of a killed writer, which leaves an empty file if its creation was
+  // interrupted.
   if (create && holds_nothing(*connection)) create_tables(*connection, schema);
   check_content(*connection, kCheckedBytesForWriting);
   check_version(*connection, schema);

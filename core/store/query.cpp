@@ -12,7 +12,7 @@
 namespace kymo::store {
 namespace {
 
-/// Pragmas that only tell.
+/// Read-only pragmas.
 bool is_harmless_pragma(std::string_view name) {
   static constexpr std::array<std::string_view, 9> kNames{"table_info",       "table_xinfo",    "table_list",
                                                           "index_list",       "index_info",     "index_xinfo",
@@ -20,8 +20,8 @@ bool is_harmless_pragma(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-/// Admits reading and nothing else. The tables of pragma functions (pragma_table_info ...) are declared in passing,
-/// which looks like making one; that a statement really writes is refused by sqlite3_stmt_readonly.
+/// Allows only reads. Pragma functions (pragma_table_info ...) declare their tables internally, which looks like
+/// creating a table; sqlite3_stmt_readonly rejects statements that really write.
 int authorize(void*, int action, const char* first, const char* second, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
@@ -35,7 +35,7 @@ int authorize(void*, int action, const char* first, const char* second, const ch
     case SQLITE_FUNCTION:
       return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
     case SQLITE_PRAGMA: {
-      // application_id and user_version take a value to set; the others take the name of a table.
+      // application_id and user_version take a value to set; the others take a table name.
       const std::string_view name = first != nullptr ? first : "";
       const bool sets = second != nullptr && (name == "application_id" || name == "user_version");
       return is_harmless_pragma(name) && !sets ? SQLITE_OK : SQLITE_DENY;
@@ -48,10 +48,10 @@ int authorize(void*, int action, const char* first, const char* second, const ch
 [[noreturn]] void reject(const Connection& connection) {
   const int code = sqlite3_errcode(connection.handle()) & 0xff;
   if (code == SQLITE_AUTH)
-    throw UsageError("the statement would do more than read; only SELECT (or WITH ... SELECT) is admitted");
+    throw UsageError("the statement is not a read-only query; only SELECT (or WITH ... SELECT) is allowed");
   if (code != SQLITE_ERROR && code != SQLITE_RANGE && code != SQLITE_TOOBIG && code != SQLITE_MISMATCH)
     connection.fail();
-  throw UsageError("the statement is wrong: " + one_line(sqlite3_errmsg(connection.handle())));
+  throw UsageError("invalid statement: " + one_line(sqlite3_errmsg(connection.handle())));
 }
 
 struct Finalizer {
@@ -59,7 +59,7 @@ struct Finalizer {
 };
 using OwnedStatement = std::unique_ptr<sqlite3_stmt, Finalizer>;
 
-/// One statement under the authorizer; empty if the text holds none.
+/// Prepares one statement under the authorizer; nullptr if the text contains none.
 OwnedStatement prepare_one(const Connection& connection, const char*& rest, const char* end) {
   sqlite3_stmt* statement = nullptr;
   sqlite3_set_authorizer(connection.handle(), authorize, nullptr);
@@ -73,12 +73,12 @@ OwnedStatement prepare_query(const Connection& connection, const std::string& sq
   const char* rest = sql.c_str();
   const char* end = rest + sql.size();
   OwnedStatement statement = prepare_one(connection, rest, end);
-  if (!statement) throw UsageError("the statement is empty; write a SELECT");
+  if (!statement) throw UsageError("the statement is empty; specify a SELECT");
   if (sqlite3_stmt_readonly(statement.get()) == 0)
-    throw UsageError("the statement would write; only SELECT is admitted");
+    throw UsageError("the statement would write; only SELECT is allowed");
   while (rest != end) {
     const char* before = rest;
-    if (prepare_one(connection, rest, end)) throw UsageError("the text holds more than one statement; give one SELECT");
+    if (prepare_one(connection, rest, end)) throw UsageError("more than one statement; specify a single SELECT");
     if (rest == before) break;
   }
   return statement;
@@ -96,7 +96,7 @@ void bind_named(sqlite3_stmt* statement, const std::vector<std::pair<std::string
   for (std::size_t i = 1; i < bound.size(); ++i) {
     if (bound[i]) continue;
     const char* name = sqlite3_bind_parameter_name(statement, static_cast<int>(i));
-    throw UsageError("the statement wants a value for " + quote(name != nullptr ? name : "?") + ", and none was given");
+    throw UsageError("no value for parameter " + quote(name != nullptr ? name : "?") + " was given");
   }
 }
 
@@ -133,7 +133,7 @@ ResultsDatabase::Cell cell_of(sqlite3_stmt* statement, int column) {
   }
 }
 
-/// Those of the runs that pass the filter which the view current_run would name, were there no others.
+/// Selects the runs that pass the filter and that the view current_run would show if there were no other runs.
 constexpr const char* kSelectRuns = R"(
   WITH _candidate AS (
     SELECT p.run_id, p.place, max(p.place) OVER (PARTITION BY p.plan_key) AS newest_of_plan,
@@ -150,8 +150,8 @@ std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
   results.exec(
       "CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY); DELETE FROM temp.selected_run");
   Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
-  // Tells the planner how few runs they are, so that it begins with them instead of reading every sample of the
-  // database.
+  // Tells the query planner that there are few runs, so that it starts with them instead of scanning every sample of
+  // the database.
   results.exec("ANALYZE temp.selected_run");
   return results.integer("SELECT count(*) FROM temp.selected_run");
 }

@@ -49,7 +49,7 @@ const char* word(event::CheckOutcome outcome) {
   return "unavailable";
 }
 
-/// Work that is no number counts as not declared.
+/// Work that is not a finite number counts as not declared.
 double declared(double count) { return std::isfinite(count) && count > 0 ? count : 0; }
 
 void write_samples(RankTarget& to, const std::vector<event::Sample>& samples) {
@@ -71,7 +71,7 @@ void write_metrics(RankTarget& to, const std::vector<event::Metric>& metrics) {
     if (m.number && !std::isnan(*m.number)) {
       numbers.add(to.run_id, to.rank, to.pass, sequence, word(m.level), m.step, m.phase, m.name, *m.number, m.unit);
     } else {
-      // A figure that is not a number is a finding (a loss that diverged), so it stays visible.
+      // A metric that is not a number is a result (such as a diverged loss), so keep it visible.
       const std::string text = m.number ? "nan" : m.text;
       numbers.add(to.run_id, to.rank, to.pass, sequence, word(m.level), m.step, m.phase, m.name, text, m.unit);
     }
@@ -133,8 +133,7 @@ void write_losses(RankTarget& to, const std::vector<event::Loss>& losses) {
   for (const auto& l : losses) rows.add(to.run_id, to.rank, to.pass, sequence++, l.source, l.count, l.detail);
   for (const auto& [table, count] : to.dropped) {
     if (count > 0)
-      rows.add(to.run_id, to.rank, to.pass, sequence++, "store", count,
-               "rows of " + table + " that repeat the key of another");
+      rows.add(to.run_id, to.rank, to.pass, sequence++, "store", count, "rows of " + table + " with a duplicate key");
   }
   rows.finish();
 }
@@ -169,14 +168,14 @@ void write_rank(RankTarget& to, const event::PassRecord& record) {
   }
 }
 
-/// Whose pass it is.
+/// Run, rank and pass of a file.
 struct Owner {
   std::int64_t run_id;
   int rank;
   measure::Pass pass;
 };
 
-// Pages that suit millions of rows would make a file of many small tables four times larger.
+// A page size suited to millions of rows would make a file of many small tables four times larger.
 constexpr std::int64_t kManyEvents = 20'000;
 
 std::int64_t sum(const std::map<std::string, std::int64_t>& counts) {
@@ -199,13 +198,13 @@ void write_observations(RankTarget& to, const event::PassRecord& record) {
   write_memory_summary(to, record);
 }
 
-/// Without the events if `events_left_out` says why and how many there are.
+/// Without the events if `events_left_out` gives the reason and their number.
 void write_database(const fs::path& file, const Owner& owner, const event::PassRecord& record,
                     const std::optional<event::Loss>& events_left_out) {
   const Connection connection(file, Connection::Access::kCreate);
   const bool many = !events_left_out && sum(count_events(record)) > kManyEvents;
   connection.exec(many ? "PRAGMA page_size = 16384; PRAGMA cache_size = -32768" : "PRAGMA page_size = 4096");
-  // The file is nobody's until it is renamed: no journal on disk, no flush per transaction.
+  // No other process uses the file until it is renamed, so it needs no journal on disk and no flush per transaction.
   connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
   Transaction transaction(connection);
   connection.exec("PRAGMA application_id = " + std::to_string(kRankFileApplicationId));
@@ -233,7 +232,7 @@ void flush_to_disk(const fs::path& file) {
                 "); check free space and the disk");
 }
 
-/// Removes an unfinished file however the writing ends.
+/// Removes an unfinished file, however writing ends.
 struct Unfinished {
   fs::path file;
   ~Unfinished() {
@@ -246,7 +245,7 @@ struct Unfinished {
 
 namespace {
 
-/// What is lost when the events do not fit.
+/// Dropped-record entry for events that do not fit.
 event::Loss left_out(const std::map<std::string, std::int64_t>& events, const std::string& why) {
   std::vector<std::string> counts;
   for (const auto& [table, count] : events) counts.push_back(table + " " + std::to_string(count));
@@ -272,14 +271,14 @@ void write_rank_file(const fs::path& file, std::int64_t run_id, int rank, measur
   } catch (const Error& error) {
     const auto events = count_events(record);
     if (events.empty()) throw;
-    // What the pass is about may still fit without them.
+    // The other tables may still fit without the events.
     write_complete(unfinished.file, owner, record, left_out(events, error.what()));
   }
   std::error_code error;
   fs::rename(unfinished.file, file, error);
   if (error)
-    throw Error("rank file " + quote(file.string()) + " could not be put in place (" + error.message() +
-                "); check the permissions of its folder");
+    throw Error("rank file " + quote(file.string()) + " could not be renamed into place (" + error.message() +
+                "); check the permissions of its directory");
 }
 
 }  // namespace kymo::store

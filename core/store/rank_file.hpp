@@ -9,9 +9,9 @@
 
 namespace kymo::store {
 
-/// Writes what one pass of one rank observed, as a database of the same tables, in one transaction; the file appears
-/// complete or not at all. If it cannot be written whole (disk full), the events are left out and counted as a loss, so
-/// that samples and totals survive. Throws Error if not even that can be written (disk full, unwritable folder).
+/// Writes the records of one pass of one rank as a database with the same tables, in one transaction. The file appears
+/// complete or not at all. If it cannot be written completely (disk full), the events are dropped and counted, so that
+/// samples and totals survive. Throws Error if even these cannot be written (disk full, directory not writable).
 void write_rank_file(const std::filesystem::path& file, std::int64_t run_id, int rank, measure::Pass pass,
                      const event::PassRecord& record);
 

@@ -12,28 +12,28 @@
 #include "event/records.hpp"
 #include "store/row_source.hpp"
 
-/// Writing what a pass observed as rows of a rank file: each table is a list of columns over a vector of records.
+/// Writes the records of a pass as rows of a rank file. Each table is a list of columns over a vector of records.
 namespace kymo::store {
 
-/// The texts of a pass as rows of string: cleaned, each once, and only those that rows refer to.
+/// The strings of a pass as rows of table string: cleaned, unique, and only those that rows refer to.
 class RankTexts {
  public:
   RankTexts(const event::Texts& texts, const std::vector<std::string>& phases);
 
-  /// The row of a text; nothing for kNoText.
+  /// Returns the row id of a string, or nullopt for kNoText.
   std::optional<std::int64_t> text(event::TextId id) {
     return id == event::kNoText ? std::nullopt : std::optional(used(row_of(id)));
   }
-  /// The same where a name must be: an event without one stays, as `(unnamed)`.
+  /// The same for required names: an event without a name is stored as `(unnamed)`.
   std::int64_t name(event::TextId id) { return id == event::kNoText ? intern("(unnamed)") : used(row_of(id)); }
-  /// The row of a phase's name by the phase's index; nothing for -1.
+  /// Returns the row id of a phase name by phase index, or nullopt for -1.
   std::optional<std::int64_t> phase(std::int32_t index) {
     const bool known = index >= 0 && static_cast<std::size_t>(index) < phases_.size();
     return known ? text_of_row(phases_[static_cast<std::size_t>(index)]) : std::nullopt;
   }
-  /// The row of a text that was not interned by the collectors.
+  /// Returns the row id of a string that the collectors did not intern.
   std::int64_t intern(const std::string& text);
-  /// Writes table string; the last thing to do.
+  /// Writes table string. Call it last.
   void write(const Connection& connection) const;
 
  private:
@@ -49,12 +49,12 @@ class RankTexts {
 
   event::Texts texts_;
   std::vector<event::TextId> rows_;    // by TextId of the pass
-  std::vector<event::TextId> phases_;  // by index
+  std::vector<event::TextId> phases_;  // by phase index
   std::vector<char> used_;             // by row
-  event::TextId no_text_;              // what a number stands for that is none of a text
+  event::TextId no_text_;              // replaces invalid ids
 };
 
-/// Whose rows are written, and where.
+/// Destination of the rows and the rank that they belong to.
 struct RankTarget {
   const Connection& connection;
   std::int64_t run_id;
@@ -62,10 +62,10 @@ struct RankTarget {
   std::string pass;
   RankTexts texts;
   std::map<std::string, std::int64_t> dropped =
-      {};  // by table: rows that it did not admit, as their key was there already
+      {};  // number of rows per table that were rejected because their key already existed
 };
 
-/// A value of a row. Texts are borrowed from the record.
+/// A value of a row. Strings are references into the record.
 class RowValue {
  public:
   template <typename T>
@@ -78,7 +78,7 @@ class RowValue {
   RowValue(const std::optional<T>& value) : RowValue(value ? RowValue(*value) : RowValue()) {}
 
   static RowValue none() { return RowValue(); }
-  /// NULL for -1, which stands for none.
+  /// NULL for -1, which means none.
   static RowValue or_null(std::int64_t value) { return value == -1 ? none() : RowValue(value); }
 
   void put(sqlite3_context* result) const {
@@ -104,7 +104,7 @@ class RowValue {
   std::string_view text_;
 };
 
-/// A record whose row is being written; `sequence` is its place in its vector.
+/// A record whose row is being written; `sequence` is its index in the vector.
 template <typename T>
 struct Entry {
   const T& item;
@@ -112,8 +112,8 @@ struct Entry {
   RankTexts& texts;
 };
 
-/// A column and how its value is read from a record: by a lambda without captures, which becomes one function with the
-/// handing over.
+/// A column and a function that reads its value from a record: a lambda without captures, which is compiled into one
+/// function with the call that passes the value on.
 template <typename T>
 class RowColumn {
  public:
@@ -136,7 +136,7 @@ class RowColumn {
   void (*put_)(const Entry<T>&, sqlite3_context*);
 };
 
-/// The records of a vector, or those that `admits` lets through, as rows.
+/// The records of a vector as rows, optionally filtered by `admits`.
 template <typename T>
 class VectorRows final : public RowSource {
  public:
@@ -155,7 +155,7 @@ class VectorRows final : public RowSource {
   void put(int column, sqlite3_context* result) override {
     columns_[static_cast<std::size_t>(column)].put({items_[at_], static_cast<std::int64_t>(at_), texts_}, result);
   }
-  /// How many rows there were so far.
+  /// Number of rows so far.
   std::int64_t count() const { return count_; }
 
  private:
@@ -167,7 +167,7 @@ class VectorRows final : public RowSource {
   std::int64_t count_ = 0;
 };
 
-/// Writes a table of the pass: run_id, rank and pass, and then `columns`.
+/// Writes a table of the pass: run_id, rank and pass, followed by `columns`.
 template <typename T>
 void write_rows(RankTarget& to, const char* table, const std::vector<T>& items,
                 const std::vector<RowColumn<T>>& columns, typename VectorRows<T>::Admits admits = nullptr) {
@@ -188,20 +188,20 @@ void write_rows(RankTarget& to, const char* table, const std::vector<T>& items,
   to.dropped[table] += rows.count() - stored;
 }
 
-/// Classes of kernels and modules of scopes.
+/// Writes kernel classes and scope modules.
 void write_text_facts(RankTarget& to, const event::Derived& derived);
-/// What is derived from the events of a pass, and clock_sync: little, whatever the pass did.
+/// Writes what is derived from the events of a pass, and clock_sync. Its size does not depend on the number of events.
 void write_trace_summary(RankTarget& to, const event::PassRecord& record);
 void write_memory_summary(RankTarget& to, const event::PassRecord& record);
-/// The events themselves.
+/// Writes the events themselves.
 void write_trace_events(RankTarget& to, const event::Trace& trace);
 void write_collectives(RankTarget& to, const std::vector<event::Collective>& collectives);
 void write_memory_events(RankTarget& to, const event::PassRecord& record);
 
-/// kernel, memcpy, memset: the table of such activities too.
+/// kernel, memcpy, memset; also the names of their tables.
 const char* word(event::ActivityKind kind);
 
-/// How many rows the events take, by table; tables without any are left out.
+/// Returns the number of event rows by table; empty tables are omitted.
 std::map<std::string, std::int64_t> count_events(const event::PassRecord& record);
 
 }  // namespace kymo::store

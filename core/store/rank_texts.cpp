@@ -6,7 +6,7 @@
 
 namespace kymo::store {
 
-// Cleaning may make two texts equal, so the numbers of the pass become rows one by one.
+// Cleaning can make two strings equal, so each id of the pass is mapped to its row individually.
 RankTexts::RankTexts(const event::Texts& texts, const std::vector<std::string>& phases) {
   rows_.push_back(event::kNoText);
   for (std::size_t id = 1; id <= texts.size(); ++id) rows_.push_back(add(texts.text(static_cast<event::TextId>(id))));

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 /// Rank files by run.
 using RunFiles = std::map<std::int64_t, std::vector<fs::path>>;
 
-/// Each whole line that is a number; a last line without its end may be half of a number.
+/// Adds each complete line that is a number; a last line without a newline may be truncated.
 void add_listed_runs(const fs::path& list, RunFiles& runs) {
   std::error_code error;
   if (!fs::is_regular_file(list, error)) return;
@@ -44,7 +44,7 @@ bool is_running(const Connection& results, std::int64_t run_id) {
   return running.bind(1, run_id).step();
 }
 
-/// The verdict that a supervisor would have stored: of what was compared, the worst.
+/// Derives the verification result that the supervisor would have stored: the worst result of all checks.
 void judge_verification(const Connection& results, std::int64_t run_id) {
   Statement(
       results,
@@ -55,7 +55,7 @@ void judge_verification(const Connection& results, std::int64_t run_id) {
       .run();
 }
 
-/// One transaction per run, as if its supervisor had finished it.
+/// Uses one transaction per run, like its supervisor would.
 int close_interrupted(const Connection& results, const RunFiles& runs) {
   int closed = 0;
   for (const auto& [run_id, files] : runs) {
@@ -64,7 +64,7 @@ int close_interrupted(const Connection& results, const RunFiles& runs) {
     if (!is_running(results, run_id)) continue;
     RunEnd end;
     end.status = "interrupted";
-    end.detail = "its supervisor was killed; what its workers had finished was kept";
+    end.detail = "its supervisor was killed; completed results of its workers were retained";
     close_run(results, run_id, end, {}, files);
     judge_verification(results, run_id);
     transaction.commit();

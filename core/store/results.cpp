@@ -16,7 +16,7 @@
 namespace kymo::store {
 namespace {
 
-/// A random (version 4) UUID.
+/// Returns a random (version 4) UUID.
 std::string make_uuid() {
   std::random_device source;
   std::string digits;
@@ -124,7 +124,7 @@ void ResultsDatabase::end_invocation(std::int64_t invocation_id, int exit_code) 
       .bind_all(wall_time_utc(), exit_code, invocation_id)
       .run();
   if (results.changes() != 1)
-    throw Error("database " + quote(impl_->file.string()) + " holds no invocation " + std::to_string(invocation_id));
+    throw Error("database " + quote(impl_->file.string()) + " contains no invocation " + std::to_string(invocation_id));
   transaction.commit();
 }
 
@@ -133,8 +133,8 @@ std::int64_t ResultsDatabase::begin_run(const RunRow& run) {
   Transaction transaction(results);
   Statement invocation(results, "SELECT 1 FROM main.invocation WHERE invocation_id = ?");
   if (!invocation.bind(1, run.invocation_id).step()) {
-    throw Error("database " + quote(impl_->file.string()) + " holds no invocation " +
-                std::to_string(run.invocation_id) + " to begin a run in");
+    throw Error("database " + quote(impl_->file.string()) + " contains no invocation " +
+                std::to_string(run.invocation_id) + ", so a run cannot begin in it");
   }
   const std::int64_t run_id = store_run(results, run);
   store_parameters(results, run_id, run.what.parameters);

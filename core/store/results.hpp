@@ -26,7 +26,7 @@ struct PluginRow {
   std::string compiler;
 };
 
-/// A run as known before it starts.
+/// Properties of a run that are known before it starts.
 struct RunRow {
   std::int64_t invocation_id = 0;
   PluginRow plugin;
@@ -38,63 +38,62 @@ struct RunRow {
   int repetition = 0;
 };
 
-/// How a run ended.
+/// Status of a completed run.
 struct RunEnd {
   std::string status;        ///< ok, oom, failed, crashed, timeout, interrupted, skipped
   std::string detail;        ///< one line; empty when ok
-  std::string verification;  ///< passed, failed, unavailable, or empty if not asked for
+  std::string verification;  ///< passed, failed, unavailable, or empty if not requested
   std::optional<int> exit_code;
   std::optional<int> signal;
   std::optional<int> failed_rank;
   std::string failed_pass;
   std::string failed_phase;
   std::optional<std::int64_t> failed_step;
-  std::optional<event::OutOfMemory> out_of_memory;  ///< if the supervisor itself saw it (host memory bound)
+  std::optional<event::OutOfMemory> out_of_memory;  ///< set if the supervisor detected it (host memory limit)
 };
 
-/// One worker process of a run, as the supervisor saw it.
+/// A worker process of a run, as observed by the supervisor.
 struct WorkerRow {
   int rank = 0;
   measure::Pass pass = measure::Pass::kTime;
   std::int64_t pid = 0;
   std::string host;
   std::string status;
-  std::string stdout_text;  ///< bounded; says at its end how much was cut
+  std::string stdout_text;  ///< bounded; ends with a note about truncated output
   std::string stderr_text;
 };
 
-/// What finishing a run leaves of what its workers observed. Whatever is chosen, the run's facts, figures, marks,
-/// losses and everything derived stay: statistic, overhead, kernel_total, op_total, step_activity, kernel_outlier and
+/// Amount of recorded data that finish_run() retains. Run properties, metrics, marks, dropped-record counts and all
+/// derived tables are always retained: statistic, overhead, kernel_total, op_total, step_activity, kernel_outlier and
 /// memory_phase.
 enum class Keep {
-  kSummary,  ///< only that: neither events nor what was sampled per step (sample, gpu_sample, memory_counter,
-             ///< step_duration)
-  /// What was sampled per step too, and of each observed pass the events of one measured step: that whose time is
-  /// nearest the median. Calls are those made while it lasted, blocks and segments of memory those alive then; readings
-  /// of the device's memory at named moments stay. A pass without a measured step ended early: its events say why, so
-  /// all stay.
+  kSummary,  ///< nothing else: neither events nor per-step samples (sample, gpu_sample, memory_counter, step_duration)
+  /// Per-step samples and, for each observing pass, the events of one measured step: the one whose time is nearest to
+  /// the median. These are the calls during that step and the memory blocks and segments live during it, and device
+  /// memory readings at defined moments. If a pass has no measured step, it ended early; all of its events are retained
+  /// for diagnosis.
   kOneStep,
   kAll,
 };
 /// summary, one-step, all.
 const char* to_string(Keep keep);
-/// Throws UsageError naming the admitted words.
+/// Throws UsageError that lists the valid values.
 Keep keep_from(const std::string& word);
 
-/// What merge did.
+/// Result of a merge.
 struct MergeReport {
   std::int64_t invocations_added = 0;
   std::int64_t runs_added = 0;
   std::int64_t runs_already_there = 0;
 };
 
-/// The results database. One object per process and file; not safe for use from several threads.
-/// Every function throws Error with the file's name and what to do.
+/// The results database. Use one object per process and file; not thread-safe. Every function throws Error with the
+/// file's name, the cause and a remedy.
 class ResultsDatabase {
  public:
   enum class Mode { kReadOnly, kReadWrite, kCreate };
-  /// Opens (kCreate: or makes) a database; migrates an older one; refuses a foreign, damaged or newer one without
-  /// touching it.
+  /// Opens a database, or creates it with kCreate. Migrates an older schema. Rejects a foreign, damaged or newer file
+  /// without modifying it.
   ResultsDatabase(const std::filesystem::path& file, Mode mode);
   ~ResultsDatabase();
   ResultsDatabase(const ResultsDatabase&) = delete;
@@ -102,54 +101,56 @@ class ResultsDatabase {
 
   const std::filesystem::path& file() const;
 
-  /// Begins an invocation with the facts of this machine; returns its id.
+  /// Begins an invocation, stores the environment of this machine, and returns the invocation id.
   std::int64_t begin_invocation(const std::string& command,
                                 const std::vector<std::pair<std::string, std::string>>& environment);
   void end_invocation(std::int64_t invocation_id, int exit_code);
 
-  /// Commits a `running` row with its parameters and returns the run's id.
+  /// Commits a `running` row with its parameters and returns the run id.
   std::int64_t begin_run(const RunRow& run);
 
-  /// Merges the rank files, derives statistics and totals, and closes the run, in one transaction.
-  /// A rank file that is missing, damaged or of another run is stored as a loss, not an error. Files are named
-  /// RUN-<run>-<rank>-<pass>.kymo. Finishing a run again replaces what it held, so that a supervisor overrules a
-  /// recovery that took it for dead. What `keep` leaves out is no loss; it is stored as run.keep.
+  /// Imports the rank files, derives statistics and totals, and finalizes the run, in one transaction. A rank file that
+  /// is missing, damaged or of another run is recorded as a Loss and is not an error. Files are named
+  /// RUN-<run>-<rank>-<pass>.kymo. Finalizing a run again replaces its contents, so that a supervisor overrides a
+  /// recovery that assumed it was dead. Data that `keep` excludes does not count as dropped records; `keep` is stored
+  /// as run.keep.
   void finish_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
                   const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
 
-  /// Closes what a killed supervisor left `running`. `folder` is that supervisor's scratch folder: its file `runs`
-  /// lists the runs it began, one id and a newline each (a last line without newline is ignored), and
-  /// RUN-<run>-<rank>-<pass>.kymo are rank files, adopted if complete. Exactly those runs that are still `running`
-  /// become `interrupted`; nothing in the folder is deleted. Returns how many were closed.
+  /// Closes the runs that a killed supervisor left `running`. `folder` is that supervisor's scratch directory. Its file
+  /// `runs` lists the runs that it began, one id per line (a last line without a newline is ignored). Its files
+  /// RUN-<run>-<rank>-<pass>.kymo are rank files, which are imported if they are complete. Listed runs that are still
+  /// `running` become `interrupted`. Nothing in the directory is deleted. Returns the number of closed runs.
   int recover(const std::filesystem::path& folder);
 
-  /// A run whose row says `running`: its supervisor works on it, or was killed.
+  /// A run with status `running`: its supervisor is alive, or was killed.
   struct OpenRun {
     std::int64_t run_id = 0;
     std::int64_t invocation_id = 0;
   };
   std::vector<OpenRun> running_runs() const;
-  /// Closes those of the runs that are still `running` as `interrupted`, without rank files: for runs that no live
-  /// supervisor's folder lists.
+  /// Closes the given runs that are still `running` as `interrupted`, without rank files. For runs that no live
+  /// supervisor's directory lists.
   int recover_runs(const std::vector<std::int64_t>& run_ids);
 
-  /// How many runs of this plan key have status ok or oom already: what --resume skips.
+  /// Returns the number of runs with this plan key and status ok or oom, which --resume skips.
   int finished_runs(const std::string& plan_key) const;
 
-  /// Adds what another results database holds; runs that are there already (same invocation and place in it) and
-  /// `running` ones are left alone.
+  /// Adds the contents of another results database. Skips runs that already exist (same invocation and sequence) and
+  /// runs with status `running`.
   MergeReport merge(const std::filesystem::path& other);
 
-  /// Which runs a report is about: the newest invocation of each plan key, unless narrowed.
+  /// Selects the runs of a report. By default, these are the runs of the newest invocation of each plan key.
   struct Selection {
     std::optional<std::string> label;
     std::optional<std::int64_t> invocation_id;
     std::optional<std::string> suite;
   };
-  /// Fills the temporary table selected_run(run_id), which report queries join; returns how many runs it holds.
+  /// Fills the temporary table selected_run(run_id), which report queries join, and returns the number of selected
+  /// runs.
   std::int64_t select_runs(const Selection& selection);
 
-  /// One typed cell of a result. Text is valid UTF-8; a blob comes as text x'...'.
+  /// A typed cell of a result. Text is valid UTF-8; a blob is returned as text x'...'.
   struct Cell {
     enum class Type { kNull, kInteger, kReal, kText } type = Type::kNull;
     std::int64_t integer = 0;
@@ -160,8 +161,8 @@ class ResultsDatabase {
     std::vector<std::string> columns;
     std::vector<std::vector<Cell>> rows;
   };
-  /// Parameters are bound as text by name ("name" for ":name" in the statement); those that the statement does not use
-  /// are ignored. Throws UsageError with SQLite's message for a statement that is wrong or would write.
+  /// Runs a read-only query. Parameters are bound as text by name ("name" for ":name" in the statement); unused ones
+  /// are ignored. Throws UsageError with SQLite's message for an invalid statement or one that would write.
   Table query(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters = {}) const;
 
  private:

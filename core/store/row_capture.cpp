@@ -29,7 +29,7 @@ void Cells::add(sqlite3_value* value) {
   } else if (cell.type == SQLITE_FLOAT) {
     cell.real = sqlite3_value_double(value);
   } else if (cell.type != SQLITE_NULL) {
-    // The bytes are asked for before their count, which a conversion may change.
+    // Request the bytes before their count, because a conversion may change the count.
     const auto* begin =
         static_cast<const char*>(cell.type == SQLITE_TEXT ? reinterpret_cast<const void*>(sqlite3_value_text(value))
                                                           : sqlite3_value_blob(value));
@@ -64,8 +64,8 @@ std::string RowCapture::select_sql(const std::string& table, const std::vector<s
   const std::string call = std::string(kFunction) + "(" + join(columns, ", ") + ")";
   const std::string from = "SELECT 1 FROM main." + table + " WHERE ";
   if (condition.empty()) return from + call;
-  // The condition stands there twice: in front SQLite finds rows by it, but only CASE promises that the function sees
-  // no others.
+  // The condition occurs twice: the first one lets SQLite use an index, but only CASE guarantees that the function sees
+  // no other rows.
   return from + "(" + condition + ") AND CASE WHEN " + condition + " THEN " + call + " ELSE 0 END";
 }
 
@@ -90,7 +90,7 @@ void RowCapture::take(sqlite3_context* context, int count, sqlite3_value** value
     for (std::size_t i = 0; i < capture.columns_; ++i) capture.cells_.add(values[i]);
     sqlite3_result_int(context, ++capture.rows_ == kBatchRows ? 1 : 0);
   } catch (const std::bad_alloc&) {
-    sqlite3_result_error_nomem(context);  // exceptions must not pass through SQLite
+    sqlite3_result_error_nomem(context);  // exceptions must not propagate through SQLite
   }
 }
 

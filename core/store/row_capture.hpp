@@ -9,19 +9,19 @@
 
 namespace kymo::store {
 
-/// Values copied out of a statement, in few bytes: rows are handed on while they are still in the nearest cache.
+/// Compact copies of a statement's values, so that rows are processed while they are still in the CPU cache.
 class Cells {
  public:
   void clear();
   void add(sqlite3_value* value);
-  /// Integers and NULL are told apart without looking further: they are what most columns hold.
+  /// Integers and NULL, the most frequent values, are identified by the type alone.
   bool is_null(std::size_t at) const { return cells_[at].type == SQLITE_NULL; }
-  /// The integer, or null if the value is none.
+  /// Returns the integer, or nullptr if the value is not an integer.
   const std::int64_t* integer(std::size_t at) const {
     return cells_[at].type == SQLITE_INTEGER ? &cells_[at].integer : nullptr;
   }
-  /// Texts are cleaned: whoever wrote them need not have. The cells must stay as they are until the next row is asked
-  /// for.
+  /// Strings are cleaned, because another program may have written them. The cells must not change until the next row
+  /// is requested.
   void put(std::size_t at, sqlite3_context* result) const {
     if (const std::int64_t* number = integer(at)) return store::put(result, *number);
     if (is_null(at)) return put_null(result);
@@ -33,7 +33,7 @@ class Cells {
     union {
       std::int64_t integer;
       double real;
-      std::size_t begin;  // of a text or a blob in bytes_
+      std::size_t begin;  // offset of a string or blob in bytes_
     };
     std::uint32_t size;
     int type;
@@ -45,24 +45,25 @@ class Cells {
   std::string bytes_;
 };
 
-/// Reads the rows of a table in batches: a function that the statement calls takes their values, and lets it stop only
-/// when a batch is full. To go from row to row and ask for each column takes longer than reading them.
+/// Reads the rows of a table in batches. A function in the statement captures the values and interrupts the statement
+/// only when a batch is full, which is faster than stepping through rows and requesting each column.
 class RowCapture {
  public:
-  /// `source` must outlive the capture, and the capture every statement that uses it.
+  /// `source` must outlive the capture, and the capture must outlive every statement that uses it.
   explicit RowCapture(const Connection& source);
   ~RowCapture();
   RowCapture(const RowCapture&) = delete;
   RowCapture& operator=(const RowCapture&) = delete;
 
-  /// A statement for next() over the rows of main.`table` that fulfil a condition, or over all if it is empty.
+  /// Returns a statement for next() over the rows of main.`table` that satisfy a condition, or over all rows if it is
+  /// empty.
   static std::string select_sql(const std::string& table, const std::vector<std::string>& columns,
                                 const std::string& condition);
-  /// To be called before the first row of a statement.
+  /// Call it before the first row of a statement.
   void begin();
-  /// Goes to the next row; false after the last.
+  /// Advances to the next row. Returns false after the last row.
   bool next(Statement& select);
-  /// The values of the row are those from first() on, in the order of the columns.
+  /// The values of the current row are those from first() on, in column order.
   const Cells& cells() const { return cells_; }
   std::size_t first() const { return at_ * columns_; }
 
@@ -70,9 +71,9 @@ class RowCapture {
   static void take(sqlite3_context* context, int count, sqlite3_value** values);
 
   const Connection& source_;
-  Cells cells_;  // row by row
+  Cells cells_;  // in row order
   std::size_t columns_ = 0;
-  std::size_t rows_ = 0;  // of the batch
+  std::size_t rows_ = 0;  // number of rows in the batch
   std::size_t at_ = 0;
   bool at_end_ = false;
 };

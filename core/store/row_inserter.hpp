@@ -12,19 +12,19 @@
 
 namespace kymo::store {
 
-/// Inserts rows of one table, many per statement: a statement per row costs more than the row itself.
-/// A row whose key is there already is dropped and counted.
+/// Inserts rows into one table, many per statement, because a statement per row costs more than the row itself. A row
+/// whose key already exists is dropped and counted.
 class RowInserter {
  public:
   RowInserter(const Connection& connection, std::string table, std::vector<std::string> columns);
 
-  /// As many values as columns. NaN becomes NULL.
+  /// Takes as many values as there are columns. NaN becomes NULL.
   template <typename... Values>
   void add(const Values&... values) {
     (values_.push_back(to_value(values)), ...);
     if (values_.size() >= kRowsPerStatement * columns_.size()) flush();
   }
-  /// Writes what is still held; returns how many rows were dropped since the start.
+  /// Writes buffered rows. Returns the number of rows dropped in total.
   std::int64_t finish();
 
  private:

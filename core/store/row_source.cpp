@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* kTable = "kymo_incoming_rows";
 
-/// A source while a statement reads it. Exceptions must not pass through SQLite: the rows end instead, and the
-/// exception waits here.
+/// A source while a statement reads it. Exceptions must not propagate through SQLite: the rows end, and the exception
+/// is stored here.
 struct Feed {
   RowSource& source;
   std::size_t columns;
@@ -84,7 +84,7 @@ int column_value(sqlite3_vtab_cursor* cursor, sqlite3_context* result, int colum
   try {
     reinterpret_cast<FeedCursor*>(cursor)->source->put(column, result);
   } catch (...) {
-    sqlite3_result_error_nomem(result);  // the one thing that can fail here: the copy of a text that had to be cleaned
+    sqlite3_result_error_nomem(result);  // only copying a string that had to be cleaned can fail here
   }
   return SQLITE_OK;
 }
@@ -109,7 +109,7 @@ sqlite3_module feed_module() {
   return module;
 }
 
-/// Makes the table known to a connection for as long as it lives: no other statement can reach it.
+/// Registers the virtual table with a connection during its lifetime, visible to no other statement.
 class Registration {
  public:
   Registration(const Connection& connection, Feed& feed) : connection_(connection) {
@@ -124,14 +124,14 @@ class Registration {
   const Connection& connection_;
 };
 
-/// A value as SQL: a bound parameter would be copied anew for each row, which costs more than any other part of it.
+/// Returns a value as an SQL literal. SQLite copies a bound parameter for each row, which would dominate the cost.
 std::string literal(const FixedColumn& column) {
   if (const auto* number = std::get_if<std::int64_t>(&column.value)) return std::to_string(*number);
   const auto* text = std::get_if<std::string>(&column.value);
   return text == nullptr ? "NULL" : "'" + join(split(clean_text(*text), '\''), "''") + "'";
 }
 
-/// Columns stand in the order of the table: in any other one SQLite moves every value once more.
+/// Uses the column order of the table; for any other order SQLite moves every value once more.
 std::string sql_for(const Connection& connection, const std::string& table, const std::vector<FixedColumn>& fixed,
                     const std::vector<std::string>& columns, Conflict conflict) {
   std::vector<std::string> names;

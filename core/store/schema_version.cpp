@@ -14,7 +14,7 @@ namespace {
 
 const std::string kCreateView = "\nCREATE VIEW ";
 
-/// Names of the views that the scripts make.
+/// Returns the names of the views that the scripts create.
 std::vector<std::string> view_names(const Schema& schema) {
   std::vector<std::string> names;
   for (const auto& script : schema.views) {
@@ -33,7 +33,7 @@ std::string identifier(const std::string& name) {
   return text + "\"";
 }
 
-/// The script with each CREATE VIEW made temporary.
+/// Replaces each CREATE VIEW in a script by CREATE TEMP VIEW.
 std::string as_temporary(std::string sql) {
   for (std::size_t at = sql.find(kCreateView); at != std::string::npos; at = sql.find(kCreateView, at + 1)) {
     sql.replace(at, kCreateView.size(), "\nCREATE TEMP VIEW ");
@@ -41,7 +41,7 @@ std::string as_temporary(std::string sql) {
   return sql;
 }
 
-/// Views that the user added stay.
+/// Views that users added are not dropped.
 void drop_views(const Connection& connection, const Schema& schema) {
   for (const std::string& name : split(meta_value(connection, "views"), ',')) {
     if (!name.empty()) connection.exec("DROP VIEW IF EXISTS main." + identifier(name));

@@ -9,42 +9,42 @@
 #include "embedded_schema.hpp"
 #include "store/sqlite.hpp"
 
-/// Bringing the tables and views of a database to a version. Nothing here begins or ends a transaction.
+/// Migration of the tables and views of a database. Nothing here begins or ends a transaction.
 namespace kymo::store {
 
 inline constexpr std::int64_t kResultsApplicationId = 0x6B796D6F;   ///< "kymo"
 inline constexpr std::int64_t kRankFileApplicationId = 0x6B796D72;  ///< "kymr"
 
-/// What a tool knows of the schema.
+/// The schema known to a version of the tool.
 struct Schema {
   std::vector<schemas::Script> migrations;
   std::vector<schemas::Script> views;
   std::string views_digest;
-  std::int64_t compatible_version = 1;  ///< oldest schema whose tools can still use a database of this one
+  std::int64_t compatible_version = 1;  ///< oldest schema version whose tools can use a database with this schema
   std::string tool_version;             ///< "0.1.0"
 
   std::int64_t version() const { return static_cast<std::int64_t>(migrations.size()); }
 };
 
-/// That of this build.
+/// Returns the schema of this build.
 const Schema& own_schema();
 
-/// "0.10.2" as numbers that compare; what is no number counts as 0.
+/// Returns "0.10.2" as comparable numbers; non-numeric components become 0.
 std::array<long, 3> version_numbers(const std::string& version);
 
-/// One fact of table meta; empty if it is not there.
+/// Returns a value of table meta, or an empty string if it does not exist.
 std::string meta_value(const Connection& connection, const std::string& key);
 void set_meta(const Connection& connection, const std::string& key, const std::string& value);
 
-/// Applies the migrations above the database's version, and stores the new version. Makes all tables of an empty
+/// Applies the migrations above the database's version and stores the new version. Creates all tables of an empty
 /// database.
 void migrate(const Connection& connection, const Schema& schema);
 
-/// True if the views differ from the tool's and a newer tool did not put them there.
+/// Returns true if the views differ from this tool's and were not created by a newer tool.
 bool views_are_older(const Connection& connection, const Schema& schema);
 
-/// Replaces the views of tools by this tool's; those that users added stay. With `temporary` they are made for this
-/// connection alone and hide the file's own.
+/// Replaces the tool's views; views that users added remain. With `temporary`, creates temporary views that hide those
+/// of the file on this connection.
 void replace_views(const Connection& connection, const Schema& schema, bool temporary);
 
 }  // namespace kymo::store

@@ -16,7 +16,7 @@ namespace {
 constexpr int kBusyTimeoutMs = 10'000;
 constexpr int kMaxValueBytes = 256 << 20;
 
-/// Length of the well-formed UTF-8 sequence at `text`, or 0.
+/// Returns the length of the well-formed UTF-8 sequence at `text`, or 0.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
@@ -37,7 +37,7 @@ std::size_t sequence_length(std::string_view text) {
   return 0;
 }
 
-/// A write beyond the file size limit must come back as an error, not end the process.
+/// A write beyond the file size limit must return an error instead of terminating the process.
 void survive_file_size_limit() {
   struct sigaction current{};
   if (sigaction(SIGXFSZ, nullptr, &current) == 0 && (current.sa_flags & SA_SIGINFO) == 0 &&
@@ -49,26 +49,26 @@ void survive_file_size_limit() {
 std::string remedy(int code, int system_error) {
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return "the disk is full; free some space and run again (what was stored before is intact)";
+      return "the disk is full; free some space and run again (previously stored data is intact)";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return "the file is damaged; go on with a copy or another file (`sqlite3 FILE .recover` may save what is "
-             "readable)";
+      return "the file is damaged; use a copy or another file (`sqlite3 FILE .recover` may recover "
+             "readable data)";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return "another process held it for more than 10 s; wait for that process, or let each process use its own file "
+      return "another process locked the file for more than 10 s; wait for that process, or use one file per process "
              "and `kymo merge` "
              "them";
     case SQLITE_READONLY:
-      return "the file or its folder is not writable; change the permissions or name another file with --db";
+      return "the file or its directory is not writable; change the permissions or specify another file with --db";
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return "it cannot be opened; check that the file and its folder exist and are accessible";
+      return "the file cannot be opened; check that the file and its directory exist and are accessible";
     case SQLITE_IOERR:
       return "reading or writing failed" +
              (system_error ? " (" + std::string(std::strerror(system_error)) + ")" : std::string()) +
-             "; check free space, file size limits and the disk (what was stored before is intact)";
+             "; check free space, file size limits and the disk (previously stored data is intact)";
     case SQLITE_NOMEM:
       return "out of memory";
     default:
@@ -120,7 +120,7 @@ Connection::Connection(const std::string& name, const std::filesystem::path& fil
   if (code != SQLITE_OK) fail();
   sqlite3_busy_timeout(database, kBusyTimeoutMs);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
-  // Nothing that a prepared file brings along may act: no triggers, no functions with side effects, no writable schema.
+  // Disable everything that a malicious file could trigger: triggers, functions with side effects, a writable schema.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -143,7 +143,7 @@ int open_flags(Connection::Access access) {
 
 }  // namespace
 
-// An absolute name never looks like a URI or like ":memory:".
+// An absolute name is never interpreted as a URI or as ":memory:".
 Connection::Connection(const std::filesystem::path& file, Access access)
     : Connection(std::filesystem::absolute(file).string(), file, open_flags(access)) {}
 
@@ -170,7 +170,7 @@ std::int64_t Connection::changes() const { return sqlite3_changes(handle()); }
 
 namespace {
 
-// Through SQLite's own descriptor: closing a second one would drop the locks that this process holds on the file.
+// Use SQLite's own descriptor: closing a second one would drop this process's locks on the file.
 sqlite3_file* file_of(sqlite3* database) {
   sqlite3_file* file = nullptr;
   sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -214,8 +214,8 @@ void Connection::fail() const {
   const int code = sqlite3_extended_errcode(handle());
   const int system_error = sqlite3_system_errno(handle());
   const std::string advice = remedy(code, system_error);
-  throw Error("database " + quote(file_.string()) + ": " +
-              (advice.empty() ? std::string() : advice + "; SQLite says: ") + one_line(sqlite3_errmsg(handle())));
+  throw Error("database " + quote(file_.string()) + ": " + (advice.empty() ? std::string() : advice + "; SQLite: ") +
+              one_line(sqlite3_errmsg(handle())));
 }
 
 Statement::Statement(const Connection& connection, std::string_view sql) : connection_(connection) {
@@ -277,7 +277,7 @@ std::string Statement::text(int column) const {
 Transaction::Transaction(const Connection& connection) : connection_(connection) { connection.exec("BEGIN IMMEDIATE"); }
 
 Transaction::~Transaction() {
-  // After some failures SQLite has rolled back by itself.
+  // After some errors SQLite has already rolled back.
   if (open_ && sqlite3_get_autocommit(connection_.handle()) == 0)
     sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }

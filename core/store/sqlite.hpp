@@ -14,22 +14,23 @@ struct sqlite3_stmt;
 /// A thin layer over SQLite's C interface: ownership, bound parameters, and errors that name the file.
 namespace kymo::store {
 
-/// Text as it is stored: valid UTF-8 without NUL; each byte that is not becomes U+FFFD.
+/// Returns text in the form in which it is stored: valid UTF-8 without NUL. Each invalid byte becomes U+FFFD.
 std::string clean_text(std::string_view text);
-/// True for text without any byte that clean_text() could change or must look at closer.
+/// Returns true if clean_text() would return the text unchanged and all bytes are ASCII.
 bool is_clean_ascii(std::string_view text);
 
-/// A message of SQLite as one line of bounded length: it may quote what a damaged or prepared file holds.
+/// Returns an SQLite message as one line of bounded length, because it may quote the contents of a damaged or malicious
+/// file.
 std::string one_line(std::string_view message);
 
 class Connection;
 
-/// A prepared statement; must not outlive its connection.
+/// A prepared statement. Must not outlive its connection.
 class Statement {
  public:
   Statement(const Connection& connection, std::string_view sql);
 
-  /// Parameters count from 1. A NaN is bound as NULL, which is what SQLite makes of it.
+  /// Parameters count from 1. NaN is bound as NULL, as SQLite itself does.
   Statement& bind(int index, std::nullptr_t);
   Statement& bind(int index, std::int64_t value);
   Statement& bind(int index, int value) { return bind(index, static_cast<std::int64_t>(value)); }
@@ -50,9 +51,9 @@ class Statement {
     return *this;
   }
 
-  /// Goes to the next row; false after the last.
+  /// Advances to the next row. Returns false after the last row.
   bool step();
-  /// Runs a statement that returns no rows, and makes it ready to run again.
+  /// Runs a statement that returns no rows, and resets it.
   void run();
   void reset();
 
@@ -73,29 +74,29 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
 };
 
-/// An open database. Throws Error with the file's name and what to do.
+/// An open database. Functions throw Error with the file's name, the cause and a remedy.
 class Connection {
  public:
   enum class Access { kReadOnly, kReadWrite, kCreate };
   Connection(const std::filesystem::path& file, Access access);
-  /// A private database that lives as long as the connection.
+  /// Creates a private database that is deleted with the connection.
   static std::unique_ptr<Connection> temporary(const std::filesystem::path& name_in_errors);
 
   const std::filesystem::path& file() const { return file_; }
   sqlite3* handle() const { return database_.get(); }
   void exec(const std::string& sql) const;
   std::int64_t integer(std::string_view sql) const;  ///< first column of the first row; 0 without rows
-  std::string text(std::string_view sql) const;      ///< the same; empty without rows
+  std::string text(std::string_view sql) const;      ///< first column of the first row; empty without rows
   std::int64_t last_insert_id() const;
   std::int64_t changes() const;
-  /// Reads bytes of the file without taking a lock, rolling anything back, or believing anything in it; shorter at the
-  /// end of the file.
+  /// Reads bytes of the file without taking a lock, rolling back a journal, or trusting its contents. Returns fewer
+  /// bytes at the end of the file.
   std::string raw_bytes(std::int64_t offset, int count) const;
   std::int64_t raw_size() const;
-  /// True if the last call failed for a reason other than the values that were to be stored: disk full, input/output,
-  /// damage ...
+  /// Returns true if the last call failed for a reason other than the values to be stored: disk full, I/O error,
+  /// damaged file ...
   bool is_broken() const;
-  /// Throws what SQLite's last error on this connection means to a user.
+  /// Throws Error with a user-readable form of the last SQLite error on this connection.
   [[noreturn]] void fail() const;
 
  private:
@@ -107,7 +108,7 @@ class Connection {
   std::unique_ptr<sqlite3, Closer> database_;
 };
 
-/// Takes the write lock at once and rolls back unless committed.
+/// Takes the write lock immediately and rolls back unless committed.
 class Transaction {
  public:
   explicit Transaction(const Connection& connection);

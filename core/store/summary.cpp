@@ -11,7 +11,7 @@
 namespace kymo::store {
 namespace {
 
-/// The steps of one phase on one clock, in nanoseconds.
+/// Durations of one phase on one clock, in nanoseconds.
 struct Series {
   std::string phase;
   std::vector<double> usual;
@@ -43,7 +43,7 @@ void derive_durations(const Connection& results, std::int64_t run_id) {
       .run();
 }
 
-/// `clock` names the column that holds the times. A step is throttled as a whole, whichever phase it was noticed in.
+/// `clock` selects the column with the durations. A throttled step is excluded in all phases.
 void summarize_clock(const Connection& results, std::int64_t run_id, const char* clock) {
   const std::string column = std::string("d.") + clock + "_ns";
   Statement steps(results,
@@ -66,7 +66,7 @@ void summarize_clock(const Connection& results, std::int64_t run_id, const char*
   store_statistic(results, run_id, clock, series);
 }
 
-/// Host times of the measured steps of one phase of one rank, by pass.
+/// Host durations of the measured steps of a phase on one rank, by pass.
 using PassTimes = std::map<std::string, std::vector<double>>;
 
 void store_overhead(const Connection& results, std::int64_t run_id, std::int64_t rank, const std::string& phase,

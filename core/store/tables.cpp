@@ -117,10 +117,10 @@ void translate_texts(const std::vector<std::string>& columns, const IdMap& texts
 
 namespace {
 
-/// The rows of a statement of another database, with identifiers translated.
+/// The rows of a statement on another database, with translated ids.
 class StatementRows final : public RowSource {
  public:
-  /// With `capture` the statement is one of RowCapture::select_sql().
+  /// With `capture`, the statement must come from RowCapture::select_sql().
   StatementRows(Statement& select, RowCapture* capture, const CopyTarget& to,
                 const std::vector<Translation>& translations)
       : statement_(select),
@@ -174,7 +174,7 @@ class StatementRows final : public RowSource {
     return true;
   }
 
-  /// False if the row cannot be stored.
+  /// Returns false if the row cannot be stored.
   bool translate() {
     bool all_known = true;
     bool fits = true;
@@ -193,8 +193,8 @@ class StatementRows final : public RowSource {
   RowCapture* capture_;
   Cells own_;
   const Cells& cells_;
-  std::size_t first_ = 0;   // cell of the row
-  std::vector<int> slots_;  // by column: place in translated_, or -1
+  std::size_t first_ = 0;   // first cell of the row
+  std::vector<int> slots_;  // by column: index into translated_, or -1
   std::vector<Translated> translated_;
   std::int64_t unknown_ = 0;
 };

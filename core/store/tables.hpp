@@ -11,69 +11,69 @@
 #include "store/row_source.hpp"
 #include "store/sqlite.hpp"
 
-/// What the code must know of the tables beyond their names: who owns their rows, and what their numbers refer to.
+/// Properties of tables: who owns their rows, and what their ids refer to.
 namespace kymo::store {
 
-/// How a row of events relates to a step: what `--keep one-step` goes by.
+/// Relation of an event row to a step, for `--keep one-step`.
 enum class Extent {
-  kNoEvent,  ///< not a row of events: kept whatever --keep says
-  kStep,     ///< has column step
-  kMoment,   ///< the same; rows at named moments stay too
+  kNoEvent,  ///< not an event: always retained
+  kStep,     ///< has a column step
+  kMoment,   ///< has a column step; rows at defined moments are also retained
   kTime,     ///< from start_ns to end_ns
-  kLife,     ///< from alloc_ns to free_ns, which is NULL for what was never given back
-  kShape,    ///< belongs to kernels
-  kStack,    ///< belongs to allocations
-  kFrame,    ///< belongs to stacks
+  kLife,     ///< from alloc_ns to free_ns, which is NULL if it was never freed
+  kShape,    ///< referenced by kernels
+  kStack,    ///< referenced by allocations
+  kFrame,    ///< referenced by stacks
 };
 
-/// A table whose rows a worker observes and a rank file carries. All have run_id and rank.
+/// A table that workers fill and rank files contain. All have run_id and rank.
 struct ObservedTable {
   const char* name;
-  bool has_pass;  ///< rows belong to a pass; else the time pass's rows win over those of other passes
+  bool has_pass;  ///< rows belong to a pass; otherwise rows of the time pass take precedence over those of other passes
   Extent extent = Extent::kNoEvent;
 };
 const std::vector<ObservedTable>& observed_tables();
 
-/// A table that says something about a text, and so belongs to no run. Its key is a row of string.
+/// Tables that describe strings and therefore belong to no run. Their key is a row of table string.
 const std::vector<std::string>& text_tables();
 
-/// True for the columns that hold rows of string. Every other `..._id` is a number of its own kind.
+/// Returns true for columns that refer to table string. Other `..._id` columns are independent ids.
 bool refers_to_text(const std::string& column);
 
-/// Every table with a column run_id but run itself: what a run owns.
+/// Returns every table with a column run_id except run itself: the data that belongs to runs.
 std::vector<std::string> tables_of_runs(const Connection& connection);
 
-/// Columns of a table of the main database in their order.
+/// Returns the columns of a table of the main database, in order.
 std::vector<std::string> columns_of(const Connection& connection, const std::string& table);
 
-/// Columns that both databases have, in the target's order: an older file lacks those that later migrations added.
+/// Returns the columns that both databases have, in the target's order: an older file lacks columns added by later
+/// migrations.
 std::vector<std::string> common_columns(const Connection& source, const Connection& target, const std::string& table);
 
-/// Identifiers of one database and what they became in another.
+/// Maps ids of one database to ids of another.
 class IdMap {
  public:
   void set(std::int64_t id, std::int64_t becomes);
-  /// Null if the identifier is unknown.
+  /// Returns nullptr if the id is unknown.
   const std::int64_t* find(std::int64_t id) const;
 
  private:
-  static constexpr std::int64_t kDense = 1 << 20;  // identifiers are small unless a file was made to harm
+  static constexpr std::int64_t kDense = 1 << 20;  // ids are small except in malicious files
   std::vector<std::optional<std::int64_t>> dense_;
   std::unordered_map<std::int64_t, std::int64_t> others_;
 };
 
-/// A column of identifiers to translate; counts from 0.
+/// A column of ids to translate; columns count from 0.
 struct Translation {
   int column = 0;
   const IdMap* ids = nullptr;
 };
 
-/// Adds a translation for each column that refers to a text.
+/// Adds a translation for each column that refers to table string.
 void translate_texts(const std::vector<std::string>& columns, const IdMap& texts,
                      std::vector<Translation>& translations);
 
-/// Where copied rows go: columns of a table of the target in the order in which they are selected, after those that are
-/// fixed.
+/// Destination of copied rows: the columns of a target table in selection order, after the fixed ones.
 struct CopyTarget {
   const Connection& connection;
   std::string table;
@@ -82,17 +82,17 @@ struct CopyTarget {
   Conflict conflict = Conflict::kKeepOld;
 };
 
-/// Copies every row of `select` (already bound). An identifier that its map does not know becomes NULL, or leaves the
-/// row out where the table asks for one. Returns how many rows that befell.
+/// Copies every row of `select` (with bound parameters). An id without translation becomes NULL; if the column is
+/// required, the row is skipped. Returns the number of affected rows.
 std::int64_t copy_rows(Statement& select, const CopyTarget& to, const std::vector<Translation>& translations);
-/// The same for a statement of RowCapture::select_sql(): for tables of many rows.
+/// The same for a statement of RowCapture::select_sql(), for large tables.
 std::int64_t copy_rows(Statement& select, RowCapture& capture, const CopyTarget& to,
                        const std::vector<Translation>& translations);
 
-/// "SELECT a, b FROM main.table".
+/// Returns "SELECT a, b FROM main.table".
 std::string select_sql(const std::string& table, const std::vector<std::string>& columns);
 
-/// Position of a name in a list; -1 if it is not there.
+/// Returns the index of a name in a list, or -1.
 int position_of(const std::vector<std::string>& names, const std::string& name);
 
 }  // namespace kymo::store

@@ -39,7 +39,7 @@ void write_shapes(RankTarget& to, const std::vector<event::LaunchShape>& shapes)
                                   {"registers", [](R r) -> RowValue { return r.item.registers; }}});
 }
 
-/// What kinds of activities there are, and which rare facts any of them has.
+/// The kinds of activities that occur, and which optional values any of them has.
 struct ActivityFacts {
   std::array<bool, 3> kinds{};  // by ActivityKind
   bool graph_nodes = false;
@@ -54,7 +54,7 @@ struct ActivityFacts {
   }
 };
 
-/// The columns that kernels, copies and memsets have in common, and `more`.
+/// Returns the common columns of kernels, copies and memsets, and those in `more`.
 std::vector<RowColumn<Activity>> activity_columns(const RowColumn<Activity>& more, const ActivityFacts& facts) {
   using R = const Entry<Activity>&;
   using Column = RowColumn<Activity>;
@@ -189,7 +189,7 @@ void write_step_activity(RankTarget& to, const std::vector<event::StepActivity>&
                                    {"longest_gap_ns", [](R r) -> RowValue { return r.item.longest_gap_ns; }}});
 }
 
-/// An outlier and the activity it speaks of.
+/// An outlier and its activity.
 struct OutlierCall {
   const event::KernelOutlier* outlier;
   const Activity* activity;

@@ -33,7 +33,7 @@ TEST_F(Opening, MissingFileIsMadeOnlyWhenAsked) {
   EXPECT_THAT(error_of([&] { ResultsDatabase(path("a.db"), Mode::kReadWrite); }), HasSubstr("no such file"));
   EXPECT_FALSE(std::filesystem::exists(path("a.db")));
   EXPECT_THAT(error_of([&] { ResultsDatabase(path("no") / "a.db", Mode::kCreate); }),
-              HasSubstr("folder does not exist"));
+              HasSubstr("directory does not exist"));
   ResultsDatabase(path("a.db"), Mode::kCreate);
   const ResultsDatabase again(path("a.db"), Mode::kReadOnly);
   EXPECT_EQ(ask(again, "SELECT value FROM meta WHERE key = 'schema_version'"), std::to_string(own_schema().version()));
@@ -99,7 +99,7 @@ TEST_F(Opening, MissingVersionIsDamage) {
   expect_refused("a.db", "damaged");
   make_database(path("b.db"));
   tamper(path("b.db"), "DROP TABLE meta");
-  expect_refused("b.db", "holds none of kymo's tables");
+  expect_refused("b.db", "contains none of kymo's tables");
 }
 
 TEST_F(Opening, DamageIsRefused) {

@@ -79,7 +79,7 @@ TEST_F(RankFile, FolderThatCannotBeWrittenIsAnErrorAndLeavesNothing) {
               HasSubstr("nowhere"));
   std::filesystem::create_directory(path("taken"));
   EXPECT_THAT(error_of([&] { write_rank_file(path("taken"), 1, 0, measure::Pass::kTime, make_record()); }),
-              HasSubstr("could not be put in place"));
+              HasSubstr("could not be renamed into place"));
   EXPECT_EQ(files_in(folder()), 1u);
 }
 

@@ -238,13 +238,13 @@ TEST_F(Results, HostileTextIsStoredAsTextAndAsUtf8) {
 TEST_F(Results, MistakesOfTheCallerAreErrors) {
   const std::int64_t run_id = database_->begin_run(make_run(invocation_));
   EXPECT_THAT(error_of([&] { database_->finish_run(run_id, ended("fine"), {}, {}); }),
-              HasSubstr("cannot end as 'fine'"));
-  EXPECT_THAT(error_of([&] { database_->finish_run(999, ended("ok"), {}, {}); }), HasSubstr("holds no run 999"));
-  EXPECT_THAT(error_of([&] { database_->begin_run(make_run(77)); }), HasSubstr("holds no invocation 77"));
-  EXPECT_THAT(error_of([&] { database_->end_invocation(77, 0); }), HasSubstr("holds no invocation 77"));
+              HasSubstr("invalid status of a completed run: 'fine'"));
+  EXPECT_THAT(error_of([&] { database_->finish_run(999, ended("ok"), {}, {}); }), HasSubstr("contains no run 999"));
+  EXPECT_THAT(error_of([&] { database_->begin_run(make_run(77)); }), HasSubstr("contains no invocation 77"));
+  EXPECT_THAT(error_of([&] { database_->end_invocation(77, 0); }), HasSubstr("contains no invocation 77"));
   EXPECT_EQ(ask(*database_, "SELECT status FROM run"), "running");
   ResultsDatabase reader(path("a.db"), Mode::kReadOnly);
-  EXPECT_THAT(error_of([&] { reader.begin_invocation("x", {}); }), HasSubstr("opened for reading only"));
+  EXPECT_THAT(error_of([&] { reader.begin_invocation("x", {}); }), HasSubstr("opened read-only"));
 }
 
 TEST_F(Results, ANewBuildTakesThePlaceOfAnOldOne) {
