@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Communicator on NCCL, over all GPUs of the machine: one process each, forked before CUDA starts.
+// The Communicator on NCCL over all GPUs of the machine: one process per GPU, forked before CUDA is initialized.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -27,7 +27,7 @@ constexpr std::int64_t kElements = 100003;
 constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16,
                                      at::kInt,   at::kLong,   at::kChar, at::kByte};
 
-/// Asked in a child: this process must not start CUDA.
+/// Queried in a child process, because this process must not initialize CUDA.
 int gpu_count() {
   static const int count = [] {
     const pid_t child = fork();
@@ -49,7 +49,7 @@ at::Tensor sum_of_all(int size, at::ScalarType type, std::int64_t count = kEleme
   return sum;
 }
 
-/// Everything once, in every type, on whichever stream the options say.
+/// Runs all collectives with every dtype, on the stream that the options select.
 void communicate_everything(RankHost& host, const kymo::comm::Options& options) {
   const kymo::Context ctx = host.context();
   kymo::libtorch::select_device(ctx);
@@ -86,7 +86,7 @@ void communicate_everything(RankHost& host, const kymo::comm::Options& options) 
   }
   all->barrier();
   for (const ReportedCall& call : host.calls())
-    EXPECT_NE(call.stream, nullptr) << "seen on the device, on the default stream, too";
+    EXPECT_NE(call.stream, nullptr) << "reported as device work, even on the default stream";
 }
 
 class OnAllGpus : public testing::Test {
@@ -148,7 +148,7 @@ TEST_F(OnAllGpus, AGroupIsOneLaunchAndTwoCommunicatorsStayApart) {
         tensors.push_back(numbers(host.rank() + i, at::kFloat, 100 + i));
         works.push_back(world->all_reduce(tensors.back(), Reduction::kSum));
         if (i == 7) {
-          EXPECT_THROW(works.back()->wait(), std::logic_error) << "before the end of the group";
+          EXPECT_THROW(works.back()->wait(), std::logic_error) << "wait() before the end of the group";
         }
       }
     }
@@ -170,8 +170,8 @@ TEST_F(OnAllGpus, AGroupIsOneLaunchAndTwoCommunicatorsStayApart) {
   });
 }
 
-// The tensor is made by kernels that are still running, and changed again right after: both in the order of the current
-// stream.
+// The tensor is produced by kernels that are still running, and modified right after the call; both must be ordered on
+// the current stream.
 TEST_F(OnAllGpus, KeepsTheOrderOfTheCurrentStream) {
   on_gpus([](RankHost& host) {
     const kymo::Context ctx = host.context();
@@ -188,7 +188,7 @@ TEST_F(OnAllGpus, KeepsTheOrderOfTheCurrentStream) {
       const float expected = static_cast<float>(host.size() * round + host.size() * (host.size() - 1) / 2 + 1);
       EXPECT_TRUE(tensor.eq(expected).all().item<bool>()) << round;
       EXPECT_TRUE(work->done());
-      // Nothing but the call holds this one, and nobody waits for it.
+      // Only the call holds this tensor, and nobody waits for it.
       all->all_reduce(at::ones({1 << 20}, at::TensorOptions(at::kCUDA)), Reduction::kSum);
     }
   });
@@ -212,7 +212,7 @@ TEST_F(OnAllGpus, TwoRanksOnOneGpuHearWhyNot) {
         kymo::libtorch::select_device(host.context());
         try {
           make_communicator(host.context(), Backend::kNccl, {.deadline = std::chrono::seconds(60)});
-          ADD_FAILURE() << "NCCL accepted it";
+          ADD_FAILURE() << "NCCL did not report an error";
         } catch (const std::runtime_error& error) {
           EXPECT_THAT(error.what(), HasSubstr("uplicate GPU"));
         }

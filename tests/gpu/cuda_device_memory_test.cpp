@@ -11,7 +11,7 @@ class DeviceMemoryTest : public TraceTest {
  protected:
   void SetUp() override {
     TraceTest::SetUp();
-    if (!IsSkipped() && !machine::has_nvml()) GTEST_SKIP() << "no NVML on this machine";
+    if (!IsSkipped() && !machine::has_nvml()) GTEST_SKIP() << "NVML is not available";
   }
   static const event::DeviceMemory* at(const event::PassRecord& record, const std::string& moment) {
     for (const auto& reading : record.memory_trace.device) {

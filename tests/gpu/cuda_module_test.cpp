@@ -35,7 +35,7 @@ class CudaModuleTest : public GpuTest {
     multiply(times);
     collector_->phase_end();
   }
-  /// One step; returns its time on the host clock.
+  /// Runs a step and returns its duration on the host clock.
   template <typename Body>
   std::int64_t step(Body&& body) {
     timer_->synchronize();
@@ -61,7 +61,7 @@ TEST_F(CudaModuleTest, EventsAgreeWithTheHostClock) {
   for (int attempt = 0; attempt < 5; ++attempt) {
     const std::int64_t host_ns = step([&] { phase(1, 50); });
     ASSERT_GT(phase_ns_[1], 0);
-    EXPECT_LE(phase_ns_[1], host_ns) << "device time lies within the step";
+    EXPECT_LE(phase_ns_[1], host_ns) << "device time must not exceed the step";
     best = std::min(best, 1 - static_cast<double>(phase_ns_[1]) / static_cast<double>(host_ns));
   }
   EXPECT_LT(best, 0.05);
@@ -72,7 +72,7 @@ TEST_F(CudaModuleTest, PhasesAddUpToTheStep) {
     phase(0, 20);
     phase(2, 40);
   });
-  EXPECT_EQ(phase_ns_[1], -1) << "did not occur";
+  EXPECT_EQ(phase_ns_[1], -1) << "the phase did not occur";
   const double sum = static_cast<double>(phase_ns_[0] + phase_ns_[2]);
   EXPECT_NEAR(sum / static_cast<double>(whole_ns_), 1, 0.05);
   EXPECT_NEAR(static_cast<double>(phase_ns_[2]) / static_cast<double>(phase_ns_[0]), 2, 0.4);
@@ -104,7 +104,7 @@ TEST_F(CudaModuleTest, PhasesWhileAGraphIsCapturedBreakNeitherIt) {
   at::cuda::CUDAGraph graph;
   {
     const c10::cuda::CUDAStreamGuard side(c10::cuda::getStreamFromPool());
-    multiply(1);  // libraries set themselves up outside of the capture
+    multiply(1);  // library initialization must not be captured
     timer_->synchronize();
     collector_->step_begin(0);
     graph.capture_begin();
@@ -114,7 +114,7 @@ TEST_F(CudaModuleTest, PhasesWhileAGraphIsCapturedBreakNeitherIt) {
   }
   timer_->take_step(phase_ns_, whole_ns_);
   EXPECT_EQ(phase_ns_[0], -1) << "captured, not run";
-  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "no error is left behind";
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "no error must remain";
   for (int i = 0; i < 3; ++i) {
     step([&] {
       collector_->phase_begin(1, c10::cuda::getCurrentCUDAStream().stream());
@@ -127,7 +127,7 @@ TEST_F(CudaModuleTest, PhasesWhileAGraphIsCapturedBreakNeitherIt) {
 }
 
 TEST_F(CudaModuleTest, ReadsTheGpuBesideTheSteps) {
-  if (!machine::has_nvml()) GTEST_SKIP() << "no NVML on this machine";
+  if (!machine::has_nvml()) GTEST_SKIP() << "NVML is not available";
   step([&] { phase(0, 20); });
   collector_->between_steps(5);
   const event::PassRecord record = disarm();

@@ -15,7 +15,7 @@ constexpr const char* kOtherClient = KYMO_BINARY_DIR "/tests/modules/other_cupti
 
 class OtherClientTest : public TraceTest {
  protected:
-  /// One step with a kernel; returns whether the device time of its phase is known.
+  /// Runs a step with a kernel. Returns whether the phase has a device time.
   bool step_is_timed() {
     DeviceTimer* timer = module_->timer(*collector_);
     std::vector<std::int64_t> phase_ns(1, -1);
@@ -52,12 +52,12 @@ TEST_F(OtherClientTest, IsNamedAndThePassGoesOnWithEvents) {
   arm();
   ASSERT_EQ(kernels_.launch(1), cudaSuccess);
   const event::PassRecord free = disarm();
-  EXPECT_EQ(free.observation, "") << "the next pass has CUPTI to itself";
+  EXPECT_EQ(free.observation, "") << "CUPTI is available to the next pass";
   EXPECT_EQ(named(free, "planted").size(), 1u);
 }
 
 TEST_F(OtherClientTest, InjectedByCudaItIsNamedToo) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // CUDA reads its environment once, when it starts
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // CUDA reads its environment once, during initialization
   const auto in_a_process_of_its_own = [this] {
     setenv("CUDA_INJECTION64_PATH", kOtherClient, 1);
     arm();
@@ -65,7 +65,7 @@ TEST_F(OtherClientTest, InjectedByCudaItIsNamedToo) {
     const event::PassRecord record = disarm();
     std::fprintf(stderr, "observation '%s', timed %d, losses: %s", record.observation.c_str(), timed,
                  all_losses(record).c_str());
-    // Who comes first is CUDA's affair: either the client is named, or the kernel is recorded.
+    // CUDA determines which client comes first: either the other client is named, or the kernel is recorded.
     const bool named_it =
         record.observation == "events only" && all_losses(record).find("CUDA_INJECTION64_PATH") != std::string::npos;
     const bool recorded = record.observation.empty() && named(record, "planted").size() == 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each case is meant to run in a process of its own, as CTest does: what CUPTI can do depends on being there before
-// CUDA.
+// Each case must run in its own process, as CTest does, because CUPTI must be initialized before CUDA.
 #include <unistd.h>
 
 #include <set>
@@ -45,7 +44,7 @@ TEST_F(TraceTest, PlantedLaunchesOfTwoThreadsComeBackComplete) {
   for (const event::Activity& kernel : kernels) {
     const int grid = grid_of(record, kernel);
     const int thread = grid > kCount;
-    EXPECT_EQ(grid - thread * kCount, next[thread]++) << "each stream in the order of its launches";
+    EXPECT_EQ(grid - thread * kCount, next[thread]++) << "each stream must be in launch order";
     EXPECT_TRUE(ids.insert(kernel.correlation_id).second);
     EXPECT_LE(kernel.start_ns, kernel.end_ns);
     const auto launch = launches.find(kernel.correlation_id);
@@ -83,7 +82,7 @@ TEST_F(TraceTest, CopiesAndMemsets) {
   }
   const auto to_device = named(record, "memcpy host to device");
   ASSERT_EQ(to_device.size(), 1u);
-  EXPECT_EQ(launches.count(to_device[0].correlation_id), 1u) << "calls that wait launch too";
+  EXPECT_EQ(launches.count(to_device[0].correlation_id), 1u) << "synchronous calls launch too";
   EXPECT_EQ(all_losses(record), "");
   cudaFree(device);
 }
@@ -96,7 +95,7 @@ TEST_F(TraceTest, MemsetsAreLeftOutUnlessAskedFor) {
   ASSERT_EQ(kernels_.launch(1), cudaSuccess);
   const event::PassRecord record = disarm();
   EXPECT_TRUE(named(record, "memset").empty());
-  EXPECT_EQ(record.trace.launches.size(), 1u) << "nor are their launches there";
+  EXPECT_EQ(record.trace.launches.size(), 1u) << "their launches must not be recorded";
   EXPECT_TRUE(record.trace.api_calls.empty());
   EXPECT_TRUE(record.trace.synchronizations.empty());
   cudaFree(device);
@@ -116,7 +115,7 @@ TEST_F(TraceTest, ATinyBoundCountsWhatItCannotHoldAndKeepsTheRest) {
   EXPECT_GT(lost(record, "activity records"), 0);
   EXPECT_EQ(kept + lost(record, "activity records"), kCount) << all_losses(record);
   EXPECT_GT(record.trace.launches.size(), 100u);
-  EXPECT_EQ(static_cast<std::int64_t>(record.trace.launches.size()) + lost(record, "launches had"), kCount)
+  EXPECT_EQ(static_cast<std::int64_t>(record.trace.launches.size()) + lost(record, "launches beyond"), kCount)
       << all_losses(record);
 }
 
@@ -153,7 +152,7 @@ TEST_F(TraceTest, NodesOfAGraphArePlacedWhereTheyWereCaptured) {
     EXPECT_EQ(launches.at(kernel.correlation_id).kind, event::LaunchKind::kGraph);
     EXPECT_EQ(launches.at(kernel.correlation_id).place.range, 99);
   }
-  EXPECT_EQ(launches.size(), static_cast<std::size_t>(kReplays)) << "what was captured launched nothing";
+  EXPECT_EQ(launches.size(), static_cast<std::size_t>(kReplays)) << "captured calls launch nothing";
   EXPECT_EQ(all_losses(record), "");
 }
 
@@ -197,7 +196,7 @@ TEST_F(TraceTest, AllThatCanBeAskedFor) {
   }
   EXPECT_EQ(calls.count("cudaStreamSynchronize"), 1u);
   EXPECT_TRUE(calls.count("cudaLaunchKernel") == 1 || calls.count("cuLaunchKernel") == 1);
-  EXPECT_TRUE(own_thread) << "threads have the system's numbers";
+  EXPECT_TRUE(own_thread) << "threads must have system thread ids";
   const auto& waits = record.trace.synchronizations;
   EXPECT_TRUE(std::any_of(waits.begin(), waits.end(), [](const auto& wait) { return wait.kind == "stream"; }));
 }
@@ -229,7 +228,7 @@ TEST_F(TraceTest, RunningOutOfMemoryLosesNothing) {
 }
 
 TEST_F(TraceTest, ABrokenContextLosesNoLaunch) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // nothing works in a process whose context is broken
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process with a corrupted context cannot be used any more
   const auto in_a_process_of_its_own = [this] {
     arm();
     for (int i = 0; i < 10; ++i) kernels_.launch(1);
@@ -239,7 +238,7 @@ TEST_F(TraceTest, ABrokenContextLosesNoLaunch) {
     const event::PassRecord record = disarm();
     const bool said = lost(record, "unfinished GPU work") == -1;
     std::fprintf(stderr, "%zu launches, %zu kernels, %s\n", record.trace.launches.size(),
-                 named(record, "planted").size(), said ? "said so" : "said nothing");
+                 named(record, "planted").size(), said ? "reported" : "not reported");
     std::_Exit(record.trace.launches.size() == 11 && said ? 0 : 1);
   };
   EXPECT_EXIT(in_a_process_of_its_own(), testing::ExitedWithCode(0), "11 launches");

@@ -13,7 +13,7 @@
 
 namespace kymo::collect {
 
-/// A collector of a module of this build, armed as in a time pass on the first GPU; skipped without one.
+/// A collector of a module of this build, armed as in a time pass on the first GPU. Skipped without a GPU.
 class GpuTest : public testing::Test {
  protected:
   explicit GpuTest(const char* module) : module_name_(module) {}

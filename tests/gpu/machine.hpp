@@ -7,18 +7,18 @@
 #include <filesystem>
 #include <string_view>
 
-/// What this machine has, by signs that do not come from the code under test: whatever depends on them fails, and is
-/// not skipped, where it does not work.
+/// Hardware detection that does not use the code under test, so that tests fail instead of being skipped if that code
+/// does not work.
 namespace kymo::machine {
 
-/// The driver has a GPU, and CUDA_VISIBLE_DEVICES does not hide all of them.
+/// Returns true if the driver has a GPU and CUDA_VISIBLE_DEVICES does not hide all GPUs.
 inline bool has_gpu() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const bool hidden = visible != nullptr && (std::string_view(visible).empty() || std::string_view(visible) == "-1");
   return !hidden && std::filesystem::exists("/dev/nvidiactl");
 }
 
-/// A container may have the driver's libraries for computing without those for management.
+/// Returns true if NVML is installed. A container may contain the compute libraries of the driver without NVML.
 inline bool has_nvml() {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return false;

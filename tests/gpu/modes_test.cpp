@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes in the modes hot and cold by the worker's own engine, of workloads that only queue copies and memsets.
+// Passes in timing modes hot and cold, run by the worker's engine on workloads that only queue copies and memsets.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::size_t kTinyBytes = 256;
 constexpr std::size_t kInCacheBytes = std::size_t{4}
-                                      << 20;  // source and target fit the L2 of every GPU that is supported
+                                      << 20;  // source and destination fit the L2 cache of every supported GPU
 
 class GpuModes : public testing::Test {
  protected:
@@ -75,7 +75,7 @@ class GpuModes : public testing::Test {
     collector_->reset();
     return result;
   }
-  /// Median device time of the measured steps in ns; -1 if there is one without.
+  /// Returns the median device time of the measured steps in ns, or -1 if one is missing.
   std::int64_t median_ns(const PassResult& result) {
     EXPECT_EQ(result.outcome.status, "ok") << result.outcome.detail;
     std::vector<std::int64_t> times;
@@ -94,7 +94,7 @@ class GpuModes : public testing::Test {
   FakeWorkload workload_{{"compute"}};
   measure::protocol::Assignment assignment_ = fake_assignment();
   cudaStream_t side_ = nullptr;
-  cudaStream_t stream_ = nullptr;  // of the phase
+  cudaStream_t stream_ = nullptr;  // stream of the phase
   void* from_ = nullptr;
   void* to_ = nullptr;
 };
@@ -121,7 +121,7 @@ TEST_F(GpuModes, HotTimesTheDeviceAndNotTheQueueing) {
   });
   const PassResult result = timed("hot");
   EXPECT_GT(median_ns(result), 0);
-  EXPECT_LT(median_ns(result), 50'000) << "all of a batch was queued before any of it began";
+  EXPECT_LT(median_ns(result), 50'000) << "the whole batch must be queued before it starts";
   EXPECT_THAT(result.record.losses, testing::IsEmpty());
 }
 
@@ -143,7 +143,7 @@ TEST_F(GpuModes, ColdFindsNothingInTheCache) {
     const std::int64_t hot_ns = median_ns(timed("hot"));
     const std::int64_t cold_ns = median_ns(timed("cold"));
     EXPECT_GT(hot_ns, 0);
-    EXPECT_GT(cold_ns, hot_ns) << (stream ? "a stream of its own" : "the default stream");
+    EXPECT_GT(cold_ns, hot_ns) << (stream ? "a separate stream" : "the default stream");
   }
 }
 
@@ -157,7 +157,7 @@ TEST_F(GpuModes, HoldingDoesNotCountAsTimeOfTheStep) {
   assignment_.how.warmup = 1;
   const std::int64_t cold_ns = median_ns(timed("cold"));
   EXPECT_GT(cold_ns, 0);
-  EXPECT_LT(cold_ns, 10'000'000) << "the device began when all was queued";
+  EXPECT_LT(cold_ns, 10'000'000) << "the device must start when all work is queued";
 }
 
 TEST_F(GpuModes, AStepThatLiesEndsInAnError) {
@@ -173,7 +173,7 @@ TEST_F(GpuModes, AStepThatLiesEndsInAnError) {
     EXPECT_EQ(result.outcome.status, "failed");
     EXPECT_THAT(result.outcome.detail, HasSubstr("waits for the device"));
   }
-  // What was held is free again: the same collector times the next case.
+  // The stream is released: the same collector times the next case.
   step_is_a_copy();
   EXPECT_GT(median_ns(timed("cold")), 0);
 }

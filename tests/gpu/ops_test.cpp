@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA kernels through the operators: the cases of tests/unit/ops on a GPU, and what only a GPU can show.
+// The CUDA kernels through the operators: the cases of tests/unit/ops on a GPU, and GPU-only cases.
 #include <ATen/TensorOperators.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGraph.h>
@@ -27,10 +27,10 @@ class FlashOnGpu : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!machine::has_gpu()) GTEST_SKIP() << "no GPU";
-    if (!KYMO_HAS_FLASH) GTEST_SKIP() << "this build had no CUDA compiler for the flash kernels";
+    if (!KYMO_HAS_FLASH) GTEST_SKIP() << "this build does not contain the flash kernels";
     ASSERT_GT(c10::cuda::device_count(), 0);
     const cudaDeviceProp& properties = *at::cuda::getDeviceProperties(0);
-    if (properties.major < 8) GTEST_SKIP() << "the flash kernels need a GPU of compute capability 8.0";
+    if (properties.major < 8) GTEST_SKIP() << "the flash kernels need compute capability 8.0 or higher";
     for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf, at::kFloat}) {
       const at::Tensor any = at::randn({1, 1, 16, 64}, on_gpu(dtype));
       ASSERT_EQ(why_not_flash(any, any, any), "") << "on a GPU of compute capability " << properties.major << "."
@@ -118,7 +118,7 @@ TEST_F(FlashOnGpu, DeterministicRepeatsToTheLastBit) {
 
 TEST_F(FlashOnGpu, RowsAnywhereInMemory) {
   const at::Tensor buffer = at::randn({2, 3, 130, 70}, on_gpu(at::kBFloat16));
-  const at::Tensor odd = buffer.narrow(3, 3, 64);  // rows begin on any even address
+  const at::Tensor odd = buffer.narrow(3, 3, 64);  // row addresses are only aligned to 2 bytes
   const at::Tensor whole = odd.contiguous();
   const AttentionOptions options{.causal = true, .implementation = "flash", .deterministic = true};
   const auto [o, lse] = attention_forward(odd, odd, odd, options);
@@ -131,7 +131,7 @@ TEST_F(FlashOnGpu, RowsAnywhereInMemory) {
 }
 
 TEST_F(FlashOnGpu, OffsetsBeyondTwoToThe31) {
-  // 132 heads of 131072 keys of 128 elements: 2.2e9 elements, 4.4 GB a tensor.
+  // 132 heads of 131072 keys of 128 elements: 2.2e9 elements, 4.4 GB per tensor.
   const Case last{.query_length = 5, .key_length = 131'072, .width = 128, .causal = true, .with_heads = true};
   const std::int64_t heads = 132;
   const auto options = on_gpu(at::kBFloat16);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another profiler, as small as one can be: it takes CUPTI's one place for a subscriber.
+// A minimal second profiler that occupies CUPTI's only subscriber slot.
 #include <cupti.h>
 
 namespace {
@@ -10,10 +10,10 @@ void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*)
 
 }  // namespace
 
-/// CUDA calls it when it starts, if CUDA_INJECTION64_PATH names this library.
+/// CUDA calls this function during initialization if CUDA_INJECTION64_PATH names this library.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (cuptiSubscribe(&g_subscriber, ignore, nullptr) != CUPTI_SUCCESS) g_subscriber = nullptr;
-  return 1;  // CUDA is to go on all the same
+  return 1;  // let CUDA continue initialization
 }
 
 extern "C" __attribute__((visibility("default"))) int kymo_other_client_is_there() { return g_subscriber != nullptr; }

@@ -15,7 +15,7 @@ constexpr std::int64_t kMib = 1 << 20;
 class TorchCudaModuleTest : public GpuTest {
  protected:
   TorchCudaModuleTest() : GpuTest("kymo_torch_cuda") {}
-  /// What the process holds already, such as the workspaces of matrix libraries that other tests made LibTorch keep.
+  /// Memory that the process already holds, for example workspaces of matrix libraries from other tests.
   static std::int64_t held_bytes() {
     return c10::cuda::CUDACachingAllocator::getDeviceStats(0).allocated_bytes[0].current;
   }
@@ -41,7 +41,7 @@ TEST_F(TorchCudaModuleTest, PeaksAreThoseOfThePass) {
   const event::PassRecord second = disarm();
   EXPECT_EQ(second.memory.allocated_bytes, held + 16 * kMib);
   EXPECT_GE(second.memory.reserved_bytes.value_or(0), held + 16 * kMib);
-  EXPECT_LT(second.memory.reserved_bytes.value_or(0), held + 64 * kMib) << "the cache was given back";
+  EXPECT_LT(second.memory.reserved_bytes.value_or(0), held + 64 * kMib) << "the cache must be released";
 }
 
 TEST_F(TorchCudaModuleTest, CountsWhatEachStepTookFromTheDriver) {
@@ -57,9 +57,9 @@ TEST_F(TorchCudaModuleTest, CountsWhatEachStepTookFromTheDriver) {
   EXPECT_EQ(after.step, 0);
   EXPECT_EQ(after.allocated_bytes - before.allocated_bytes, 64 * kMib);
   EXPECT_GE(after.reserved_bytes, after.allocated_bytes);
-  EXPECT_EQ(later.device_allocations, after.device_allocations) << "nothing was asked for in between";
+  EXPECT_EQ(later.device_allocations, after.device_allocations) << "no allocation request in between";
   collector_->arm(setting_);
-  EXPECT_TRUE(disarm().memory_counters.empty()) << "readings of an earlier pass are gone";
+  EXPECT_TRUE(disarm().memory_counters.empty()) << "readings of an earlier pass must be discarded";
 }
 
 TEST_F(TorchCudaModuleTest, OutOfMemoryHasItsSizes) {
@@ -68,7 +68,7 @@ TEST_F(TorchCudaModuleTest, OutOfMemoryHasItsSizes) {
   ASSERT_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), cudaSuccess);
   const std::int64_t held = held_bytes();
   const at::Tensor block = bytes_on_gpu(64 * kMib);
-  // A multiple of the allocator's granularity, so that nothing is rounded.
+  // A multiple of the allocator's granularity, so that the size is not rounded.
   const std::int64_t requested = static_cast<std::int64_t>(total_bytes) / (2 * kMib) * (2 * kMib) * 2;
   EXPECT_THROW(bytes_on_gpu(requested), c10::OutOfMemoryError);
   event::PassRecord record;

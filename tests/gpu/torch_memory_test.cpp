@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass memory on a GPU: every event of LibTorch's caching allocator, with counters that agree with its own
-// statistics to the byte.
+// The memory pass on a GPU: all events of LibTorch's CUDA caching allocator, with counters that match its own
+// statistics exactly.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
@@ -55,7 +55,7 @@ class TorchMemoryTest : public GpuTest {
     return {now.requested_bytes[0].current, now.allocated_bytes[0].current, now.active_bytes[0].current,
             now.reserved_bytes[0].current};
   }
-  /// Highest value of each counter over the events, or at the beginning if that was higher.
+  /// Returns the maximum of each counter over the events and the initial value.
   static MemoryState highest(const event::PassRecord& record, MemoryState peak) {
     for (const MemoryEvent& each : record.memory_trace.events) {
       peak.requested_bytes = std::max(peak.requested_bytes, each.after.requested_bytes);
@@ -86,7 +86,7 @@ TEST_F(TorchMemoryTest, AKnownBlockHasItsSizesPlaceOperatorAndStack) {
   for (const MemoryEvent& each : {born[0], freed[0], reusable[0]}) {
     EXPECT_EQ(each.device, event::MemoryDevice::kCuda);
     EXPECT_EQ(each.address, reinterpret_cast<std::uintptr_t>(address));
-    EXPECT_EQ(each.bytes, 1000) << "as asked for, not rounded";
+    EXPECT_EQ(each.bytes, 1000) << "the requested size, not rounded";
     EXPECT_EQ(each.stream, 0u);
     EXPECT_EQ(each.place.step, 3);
     EXPECT_EQ(record.trace.texts.text(each.op), "some::op");
@@ -114,7 +114,7 @@ TEST_F(TorchMemoryTest, CountersAndPeaksAgreeWithTheAllocatorToTheByte) {
     live.push_back(bytes_on_gpu(1 + (i * 7919) % (3 * kMib)));
     if (i % 3 == 0) live.erase(live.begin() + (i * 31) % static_cast<int>(live.size()));
     if (i % 97 == 0) c10::cuda::CUDACachingAllocator::emptyCache();
-    if (i % 10 == 0) bytes_on_gpu(5 * kMib);  // born and freed at once: a peak between two readings
+    if (i % 10 == 0) bytes_on_gpu(5 * kMib);  // freed immediately: a peak between two readings
   }
   const MemoryState after = current();
   const auto own = stats();
@@ -165,7 +165,7 @@ TEST_F(TorchMemoryTest, ABlockInUseOnAnotherStreamIsReusableLater) {
   }
   const std::int64_t between_ns = now_ns() - setting_.run_start_ns;
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  const at::Tensor next = bytes_on_gpu(4 * kMib);  // looks at the events of other streams first
+  const at::Tensor next = bytes_on_gpu(4 * kMib);  // first processes the events of other streams
   const event::PassRecord record = disarm();
   const auto freed = of(record, MemoryAction::kFreeRequested);
   const auto reusable = of(record, MemoryAction::kFreeCompleted);
@@ -246,7 +246,7 @@ TEST_F(TorchMemoryTest, ASecondPassStartsAnew) {
   survivor.reset();
   const MemoryState after = current();
   const event::PassRecord record = disarm();
-  ASSERT_EQ(record.memory_trace.events.size(), 2u) << "a block of the first pass is given back in the second";
+  ASSERT_EQ(record.memory_trace.events.size(), 2u) << "a block of the first pass is freed in the second";
   EXPECT_EQ(record.memory_trace.events[0].action, MemoryAction::kFreeRequested);
   EXPECT_EQ(record.memory_trace.events[0].bytes, kMib);
   expect_equal(record.memory_trace.events.back().after, after);

@@ -19,7 +19,7 @@
 
 namespace kymo::collect {
 
-/// Two kernels without a compiler: one does nothing, the other breaks the context.
+/// Two kernels from PTX, without a compiler: one does nothing, the other one corrupts the context.
 class PlantedKernels {
  public:
   void load() {
@@ -31,7 +31,7 @@ class PlantedKernels {
     ASSERT_EQ(cudaLibraryGetKernel(&planted_, library_, "planted"), cudaSuccess);
     ASSERT_EQ(cudaLibraryGetKernel(&broken_, library_, "broken"), cudaSuccess);
   }
-  /// The grid tells launches apart.
+  /// The grid size identifies launches.
   cudaError_t launch(unsigned grid, cudaStream_t stream = nullptr) const { return launch(planted_, grid, stream); }
   cudaError_t launch_broken() const { return launch(broken_, 1, nullptr); }
 
@@ -46,7 +46,7 @@ class PlantedKernels {
   cudaKernel_t broken_ = nullptr;
 };
 
-/// The module of this build, not armed yet: nothing here calls CUDA before it is. Skipped without a GPU.
+/// The module of this build, not armed: nothing calls CUDA before arm(). Skipped without a GPU.
 class TraceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -61,7 +61,7 @@ class TraceTest : public testing::Test {
     own_standing().range = -1;
   }
 
-  /// Then all the test plants comes after it.
+  /// Arms the collector. Everything that the test launches must come afterwards.
   void arm() {
     collector_->arm(setting_);
     kernels_.load();
@@ -77,7 +77,7 @@ class TraceTest : public testing::Test {
     for (const event::Activity& activity : record.trace.activities) {
       if (record.trace.texts.text(activity.name) == name) found.push_back(activity);
     }
-    // Kernels of several streams may start at the same time: then in the order of their launches.
+    // Kernels of different streams may start at the same time; then use the order of their launches.
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
       return std::pair(a.start_ns, a.correlation_id) < std::pair(b.start_ns, b.correlation_id);
     });
@@ -91,7 +91,7 @@ class TraceTest : public testing::Test {
   static int grid_of(const event::PassRecord& record, const event::Activity& activity) {
     return record.trace.shapes.at(activity.shape).grid[0];
   }
-  /// Losses whose detail holds `words`, in all.
+  /// Returns the total count of losses whose detail contains `words`.
   static std::int64_t lost(const event::PassRecord& record, const std::string& words) {
     std::int64_t count = 0;
     for (const event::Loss& loss : record.losses)

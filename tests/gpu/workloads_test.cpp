@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LibTorch workloads on a GPU: every type, attention and backend against the float64 references.
+// The LibTorch workloads on a GPU: every dtype, attention and backend against float64 references.
 #include <c10/cuda/CUDAFunctions.h>
 #include <gmock/gmock.h>
 
@@ -32,8 +32,8 @@ TEST_F(WorkloadsOnGpu, TransformerTrainsAndVerifiesInEveryPrecision) {
       EXPECT_EQ(run.host.phases.size(), 9u);
       EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW"));
       run.destroy();
-      // In fp16 the squares of small gradients are 0, and Adam's step is then as large as epsilon lets it be: finite is
-      // all that holds.
+      // In fp16 the squares of small gradients underflow to 0, and epsilon alone limits Adam's step, so only check for
+      // finite values.
       const double loss = run.host.numbers["loss_last"];
       EXPECT_TRUE(std::isfinite(loss)) << loss;
       if (std::string(dtype) != "fp16") {
@@ -42,7 +42,7 @@ TEST_F(WorkloadsOnGpu, TransformerTrainsAndVerifiesInEveryPrecision) {
     }
 }
 
-/// The loss of the first and of the last of `steps` steps, and what a host saw of them.
+/// Losses of the first and the last of `steps` steps, and the phases and scopes that the host recorded.
 struct Trained {
   double first = 0, last = 0;
   std::vector<std::string> phases, scopes;
@@ -52,10 +52,10 @@ struct Trained {
 Trained train(Changes changes, const char* execution, int steps) {
   changes["execution"] = execution;
   changes["vocab_size"] =
-      std::int64_t{50};  // few words: one update changes the loss of the next batch in the third decimal
+      std::int64_t{50};  // a small vocabulary: one update changes the loss of the next batch in the third decimal
   Driven run("transformer_lm", changes, KYMO_CUDA);
   EXPECT_EQ(run.prepare(), KYMO_OK) << run.host.message;
-  EXPECT_TRUE(run.host.phases.empty() && run.host.scopes.empty()) << "warming up was seen";
+  EXPECT_TRUE(run.host.phases.empty() && run.host.scopes.empty()) << "warm-up must not be recorded";
   for (int i = 0; i < steps; ++i) EXPECT_EQ(run.step(), KYMO_OK) << run.host.message;
   Trained seen{0, 0, run.host.phases, run.host.scopes, run.host.tagged_bytes};
   run.destroy();
@@ -70,7 +70,7 @@ TEST_F(WorkloadsOnGpu, TheFirstStepOfAGraphCapturesAndIsOneStep) {
   EXPECT_THAT(graph.phases, ElementsAre("forward", "backward", "optimizer", "replay"));
   EXPECT_EQ(graph.scopes, eager.scopes);
   EXPECT_EQ(graph.tagged_bytes, eager.tagged_bytes);
-  // An update too many or too few in step 0 would show in the loss of step 1.
+  // A missing or additional update in step 0 would change the loss of step 1.
   const double next = train({}, "eager", 2).last;
   EXPECT_NEAR(train({}, "graph", 2).last, next, 1e-4);
   EXPECT_GT(std::abs(train({{"mode", "forward_backward"}}, "eager", 2).last - next), 1e-3);
@@ -78,7 +78,7 @@ TEST_F(WorkloadsOnGpu, TheFirstStepOfAGraphCapturesAndIsOneStep) {
 
 TEST_F(WorkloadsOnGpu, ReplaysEqualEagerSteps) {
   constexpr int kSteps = 6;
-  // 4 × 1024 tokens: the gradient of an embedding is found in another way from 3073 tokens on.
+  // 4 × 1024 tokens: from 3073 tokens on, LibTorch computes embedding gradients with another algorithm.
   for (const Changes& changes : std::vector<Changes>{{},
                                                      {{"mode", "forward"}},
                                                      {{"mode", "forward_backward"}},
@@ -91,11 +91,11 @@ TEST_F(WorkloadsOnGpu, ReplaysEqualEagerSteps) {
       named += name + (std::holds_alternative<std::string>(value) ? "=" + std::get<std::string>(value) + " " : " ");
     SCOPED_TRACE(named);
     const Trained eager = train(changes, "eager", kSteps), graph = train(changes, "graph", kSteps);
-    // The last bit of a bf16 loss near 4 is 0.03; under autocast the loss is fp32.
+    // The resolution of a bf16 loss near 4 is 0.03; under autocast the loss is fp32.
     const double tolerance = changes.count("dtype") > 0 ? 5e-2 : changes.count("autocast") > 0 ? 1e-2 : 1e-4;
     EXPECT_NEAR(graph.first, eager.first, tolerance);
     EXPECT_NEAR(graph.last, eager.last, tolerance);
-    EXPECT_EQ(graph.phases.size(), eager.phases.size() / kSteps + kSteps) << "one capture, then nothing but replays";
+    EXPECT_EQ(graph.phases.size(), eager.phases.size() / kSteps + kSteps) << "one capture, then only replays";
     EXPECT_EQ(graph.phases.back(), "replay");
   }
 }
@@ -144,7 +144,7 @@ TEST_F(WorkloadsOnGpu, EveryBackendVerifiesOrIsSkippedWithAReason) {
       EXPECT_EQ(run.passed_checks().size(), 4u);
     }
   Driven narrow("attention_sdpa", {{"dtype", "fp32"}, {"backend", "flash"}}, KYMO_CUDA);
-  EXPECT_EQ(narrow.prepare(), KYMO_SKIPPED) << "flash attention takes no fp32";
+  EXPECT_EQ(narrow.prepare(), KYMO_SKIPPED) << "flash attention does not support fp32";
   Driven flash("attention_sdpa", {{"dtype", "bf16"}, {"backend", "flash"}}, KYMO_CUDA);
   EXPECT_EQ(flash.prepare(), KYMO_OK) << flash.host.message;
 }
@@ -155,8 +155,8 @@ TEST_F(WorkloadsOnGpu, AttentionSaysWhatIsInMemoryBeforeBackwardAndRepeatsBackwa
   Driven run("attention_naive", shape, KYMO_CUDA);
   ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
   for (int i = 0; i < 2; ++i) ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
-  // Query, key, value, the gradient of the output and the output, the mask, and the weights; not the scores. cuBLAS has
-  // a little more.
+  // Query, key, value, the output and its gradient, the mask, and the weights, but not the scores. cuBLAS holds some
+  // additional memory.
   EXPECT_GE(run.host.numbers["memory_before_backward"], 5 * tensor_bytes + 1.5 * weight_bytes);
   EXPECT_LT(run.host.numbers["memory_before_backward"], 5 * tensor_bytes + 2.5 * weight_bytes);
   run.destroy();

@@ -10,7 +10,7 @@
 namespace kymo::flash::test {
 namespace {
 
-/// Contiguous tensors of one shape, large ones included; filled with small random numbers by copies of one block.
+/// Contiguous tensors of one shape, possibly large, filled by copying one block of small random numbers.
 class Buffers {
  public:
   Buffers(const Problem& p, Path path) : p_(p), path_(path) {
@@ -50,7 +50,7 @@ class Buffers {
   }
 
  private:
-  /// The path asked for; otherwise, by number, the best.
+  /// Returns the requested path, or else the best one for this variant.
   Path path(int variant) const {
     if (path_ != Path::kAutomatic || variant < 0) return path_;
     return p_.element == Element::kFloat32 ? Path::kFloat : Path::kHopper;
@@ -70,7 +70,8 @@ struct Entry {
   std::vector<float> ms;
 };
 
-/// Milliseconds of a call of each, taken in turn so that power and clocks are shared out evenly.
+/// Measures the time per call of each entry in ms, with interleaved rounds so that power and clock changes affect all
+/// entries alike.
 void time_in_turn(std::vector<Entry>& entries, int rounds) {
   constexpr int kUntimed = 2;
   cudaEvent_t begin, end;
@@ -78,8 +79,8 @@ void time_in_turn(std::vector<Entry>& entries, int rounds) {
   check_cuda(cudaEventCreate(&end), "cudaEventCreate");
   for (int round = 0; round < kUntimed + rounds; ++round)
     for (Entry& entry : entries) {
-      // Several calls in a row: of a short one alone, much of the time between the events would be the host's
-      // launching.
+      // Several calls per measurement: for a single short call, launch overhead would dominate the time between the
+      // events.
       const int calls = static_cast<int>(std::clamp(1e12 / entry.flops, 1.0, 20.0));
       std::string error;
       check_cuda(cudaEventRecord(begin), "cudaEventRecord");
@@ -102,7 +103,7 @@ struct Shape {
 
 std::string numbered(int variant) { return variant < 0 ? "" : ":" + std::to_string(variant); }
 
-/// Every kernel that is to be timed for one shape; the table's choices have no number.
+/// All kernels to time for one shape; entries for the dispatch table's choice have no number.
 class Entries {
  public:
   Entries(const Shape& shape, const Problem& p, const Choice& choice)
@@ -116,7 +117,8 @@ class Entries {
   std::vector<Entry> all;
 
  private:
-  /// Kernels of larger padded head sizes could serve as well, but never faster; nor is the table's choice timed twice.
+  /// Excludes kernels for larger padded head sizes, which support the size but are never faster, and does not time the
+  /// table's choice twice.
   template <class Call>
   bool wanted(const Call& call, const Call& usual) const {
     const std::string name = kernel_name(call);
@@ -137,7 +139,7 @@ class Entries {
       Backward call = buffers_.backward(deterministic, variant);
       const std::string name = kernel_name(call);
       if (!wanted(call, buffers_.backward(deterministic, -1)) || (deterministic && name.find("hopper") != 0))
-        continue;  // of one mode
+        continue;  // supports one mode only
       workspaces_.push_back(std::make_unique<Workspace>(call));
       call.workspace = workspaces_.back()->at();
       all.push_back({"backward," + name + numbered(variant) + (deterministic ? ":deterministic" : ""),
@@ -172,7 +174,7 @@ void bench_shape(const Shape& s, const Choice& choice) {
   std::fflush(stdout);
 }
 
-/// 16384 tokens at lengths of 512 (fp32: 1024) to 16384; hidden size 2048, fp32 1024.
+/// 16384 tokens at lengths of 512 (fp32: 1024) to 16384; hidden size 2048, for fp32 1024.
 std::vector<Shape> lengths(Element element, int64_t d) {
   const bool wide = element == Element::kFloat32;
   std::vector<Shape> shapes;
@@ -186,7 +188,7 @@ std::vector<Shape> usual_shapes() {
   std::vector<Shape> shapes;
   const auto add = [&](const std::vector<Shape>& more) { shapes.insert(shapes.end(), more.begin(), more.end()); };
   for (const int64_t d : {128, 64}) add(lengths(Element::kBfloat16, d));
-  shapes.push_back({Element::kBfloat16, 64, true, 16, 1, 16384});  // the leaderboard's
+  shapes.push_back({Element::kBfloat16, 64, true, 16, 1, 16384});  // the shape of the leaderboard
   for (const bool causal : {false, true}) {
     shapes.push_back({Element::kFloat16, 128, causal, 16, 4, 4096});
     for (const int64_t d : {32, 96, 192, 256}) shapes.push_back({Element::kBfloat16, d, causal, 2048 / d, 4, 4096});
@@ -195,7 +197,7 @@ std::vector<Shape> usual_shapes() {
   return shapes;
 }
 
-/// One head alone, where a GPU has more multiprocessors than there are tiles of queries.
+/// A single head, so that a GPU has more multiprocessors than there are query tiles.
 std::vector<Shape> single_heads(Element element, int64_t d) {
   std::vector<Shape> shapes;
   for (const bool causal : {false, true})

@@ -173,7 +173,7 @@ std::string Case::text() const {
 
 Workspace::Workspace(size_t bytes) {
   check_cuda(cudaMalloc(&memory_, bytes ? bytes : 256), "cudaMalloc");
-  check_cuda(cudaMemset(memory_, 0xff, bytes), "cudaMemset");  // nothing may rely on what it holds
+  check_cuda(cudaMemset(memory_, 0xff, bytes), "cudaMemset");  // results must not depend on its contents
 }
 
 }  // namespace kymo::flash::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One attention problem with its tensors on the GPU, guarded against writes beside them, and their values on the host.
+// An attention problem: its tensors on the GPU, with guards against out-of-bounds writes, and their values on the host.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -12,14 +12,13 @@
 
 namespace kymo::flash::test {
 
-/// Throws std::runtime_error with the call's name and the reason.
+/// Throws std::runtime_error with the name of the call and the error.
 void check_cuda(cudaError_t error, const char* what);
 
-/// How a tensor (batch, heads, rows, d) lies in memory.
+/// Memory layout of a tensor (batch, heads, rows, d).
 enum class Layout { kHeadsFirst, kRowsFirst, kPadded };
 
-/// Device memory of a tensor inside a larger block; what does not belong to the tensor must keep its pattern (bytes
-/// 0xff).
+/// Device memory of a tensor inside a larger block. Bytes outside of the tensor must keep their pattern (0xff).
 class GuardedTensor {
  public:
   GuardedTensor(int64_t batch, int64_t heads, int64_t rows, int64_t d, Element element, Layout layout);
@@ -27,15 +26,16 @@ class GuardedTensor {
 
   Input input() const { return {at(), batch_stride_, head_stride_, row_stride_}; }
   Output output() const { return {at(), batch_stride_, head_stride_, row_stride_}; }
-  /// Normal numbers times `gain`, rounded to the element type; values() then holds what the device holds.
+  /// Fills with normally distributed numbers times `gain`, rounded to the element type; values() then holds the same
+  /// values.
   void fill(uint64_t seed, double gain);
-  void poison();       ///< everything becomes 0xff bytes: NaN in every element type
-  void fetch();        ///< device to bytes() and values()
-  void fetch_bytes();  ///< device to bytes() alone
-  /// Whether every byte outside the tensor still holds the pattern, as of the last fetch().
+  void poison();       ///< sets all bytes to 0xff: NaN in every element type
+  void fetch();        ///< copies the device memory to bytes() and values()
+  void fetch_bytes();  ///< copies the device memory to bytes() only
+  /// Returns true if all bytes outside of the tensor held the pattern at the last fetch().
   bool untouched_around() const { return untouched_; }
   const std::vector<double>& values() const { return values_; }       ///< (batch, heads, rows, d), contiguous
-  const std::vector<unsigned char>& bytes() const { return bytes_; }  ///< the whole block, as of the last fetch()
+  const std::vector<unsigned char>& bytes() const { return bytes_; }  ///< the whole block at the last fetch()
 
  private:
   struct Release {
@@ -67,7 +67,7 @@ struct Case {
   GuardedTensor q, k, v, o, d_o, dq, dk, dv, lse;
 };
 
-/// Device memory of the size that a call asks for.
+/// Device memory of the size that a call requires.
 class Workspace {
  public:
   template <class Call>

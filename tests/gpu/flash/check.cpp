@@ -12,7 +12,7 @@ Problem usual(Element element, int64_t d, bool causal) {
 
 namespace {
 
-/// A kernel whose results differ in their last bits must not take a deterministic call: not by itself, nor by number.
+/// Nondeterministic kernels must reject deterministic calls, both by automatic selection and by number.
 void check_loose_kernels() {
   const Case test(usual(Element::kFloat32, 64, false), Layout::kHeadsFirst, 1, 1.0);
   int loose = 0;
@@ -22,10 +22,10 @@ void check_loose_kernels() {
         supported(test.backward(Path::kFloat, true, variant), &reason))
       continue;
     ++loose;
-    expect(!reason.empty(), "no reason why variant " + std::to_string(variant) + " takes no deterministic call");
+    expect(!reason.empty(), "no reason given why variant " + std::to_string(variant) + " rejects deterministic calls");
   }
-  expect(loose > 0, "every fp32 kernel takes deterministic calls, the one that adds shares of dQ included");
-  expect(supported(test.backward(Path::kFloat, true)), "no kernel takes deterministic fp32 calls");
+  expect(loose > 0, "all fp32 kernels accept deterministic calls, even the one that accumulates partials of dQ");
+  expect(supported(test.backward(Path::kFloat, true)), "no kernel accepts deterministic fp32 calls");
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ int check(const Choice& choice) {
   check_refusals();
   check_results(choice);
   if (!choice.brief) check_repeats(choice);
-  std::printf(failures ? "%d FAILURES\n" : "all right (%d failures)\n", failures);
+  std::printf(failures ? "%d FAILURES\n" : "all checks passed (%d failures)\n", failures);
   return failures ? 1 : 0;
 }
 

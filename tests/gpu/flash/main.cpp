@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks and times the attention kernels without LibTorch.
+//
 //   flash_kernels check|bench [count=N] [d=D] [element=fp32|bf16|fp16] [path=hopper|portable|float] [brief] [single]
-//   [without=PART]... check    random problems and long walks against the formulas in fp64, with every kernel by
-//   number; the same bits from repetitions,
-//            streams and graphs
-//   bench    CSV of times on standard output, of every kernel by number, in turn
-//   count    check: random problems for each path and element type (default 60); bench: timed rounds (default 10)
-//   d        this head size alone; bench: at 512 to 16384 keys
-//   element, path   this alone
-//   brief    check: random problems alone, such as under compute-sanitizer
-//   single   bench: one head, batch 1 and 8, 256 to 32768 keys, of head size d or 64
-//   without  kernels whose names hold PART are not run by number; may be given several times
-// Exit code 0: all right; 1: something is wrong; 2: a wrong command line; 77: no GPU.
+//                 [without=PART]...
+//
+//   check    compare random problems and long shapes with an fp64 reference, for every kernel by number; expect
+//            bitwise equal results from repetitions, streams and graphs
+//   bench    print CSV with the times of every kernel by number, measured in interleaved rounds
+//   count    check: random problems per path and element type (default 60); bench: timed rounds (default 10)
+//   d        only this head size; bench: at 512 to 16384 keys
+//   element, path   only this element type, this path
+//   brief    check: only random problems, for example under compute-sanitizer
+//   single   bench: one head, batch 1 and 8, 256 to 32768 keys, with head size d or 64
+//   without  do not run kernels whose names contain PART by number; may be repeated
+//
+// Exit codes: 0 success, 1 failed check or error, 2 invalid command line, 77 no GPU.
 #include <cstdio>
 #include <exception>
 #include <string>

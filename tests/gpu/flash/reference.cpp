@@ -10,7 +10,7 @@
 namespace kymo::flash::test {
 namespace {
 
-/// Everything of one key/value head and its group of query heads: no other thread writes there.
+/// The data of one key/value head and its group of query heads; no other thread writes to it.
 class Head {
  public:
   Head(const Case& test, Reference& out, int64_t batch, int64_t head_kv)

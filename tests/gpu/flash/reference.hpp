@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and its gradients in float64 on the host, as the formulas say.
+// Reference implementation of attention and its gradients in float64 on the host.
 #pragma once
 #include <vector>
 
@@ -7,8 +7,7 @@
 
 namespace kymo::flash::test {
 
-/// A result and, for every element, the sum of the sizes of the terms it was added from: what rounding errors are
-/// measured by.
+/// A result and, for every element, the sum of the magnitudes of its terms, which scales the rounding error.
 struct Expected {
   std::vector<double> value, terms;
 };
@@ -17,12 +16,12 @@ struct Reference {
   Expected o, lse, dq, dk, dv;
 };
 
-/// Heads are spread over threads.
+/// Distributes the heads over threads.
 Reference reference(const Case& test);
 
-/// Largest over rows of |got - expected| / (|expected| + 0.3 |terms| + floor), Euclidean norms; infinite when something
-/// is not a number. floor: rows of that size and below are held to its absolute error; they reach the smallest numbers
-/// of the element type.
+/// Returns the maximum over rows of |got - expected| / (|expected| + 0.3 |terms| + floor) with Euclidean norms;
+/// infinite if a value is not a number. Rows of size `floor` and below are effectively compared by absolute error; they
+/// extend to the smallest numbers of the element type.
 double worst_row(const std::vector<double>& got, const Expected& expected, int64_t d, double floor);
 
 }  // namespace kymo::flash::test

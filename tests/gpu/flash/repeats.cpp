@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same bits, however a call is run.
+// Bitwise reproducibility of calls.
 #include <array>
 #include <memory>
 
@@ -10,7 +10,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-/// Forward before backward, dQ last.
+/// Forward results before backward results, dQ last.
 std::vector<Bytes> results(Case& test) {
   std::vector<Bytes> all;
   for (GuardedTensor* out : {&test.o, &test.lse, &test.dk, &test.dv, &test.dq})
@@ -35,8 +35,8 @@ class Repeats {
 
   const Case& first() const { return tests_[0]; }
 
-  /// Deterministic mode, by the backward's kernel of this number: alone, in twenty repetitions, on four streams at
-  /// once, from a graph.
+  /// Checks deterministic mode of the backward kernel with this number: alone, in twenty repetitions, on four streams
+  /// concurrently, and from a graph.
   void deterministic(int variant) {
     start(variant, true);
     alone_.clear();
@@ -55,8 +55,8 @@ class Repeats {
     from_graph();
   }
 
-  /// The default mode may add the shares of dQ in any order, and where queries are cut those of dK and dV; everything
-  /// else it owes the same bits.
+  /// The default mode may accumulate the partials of dQ in any order, and with split-Q also those of dK and dV. All
+  /// other results must be bitwise equal.
   void default_mode(int variant) {
     start(variant, false);
     std::vector<Bytes> first;
@@ -66,7 +66,7 @@ class Repeats {
       std::vector<Bytes> now = results(tests_[0]);
       now.resize(cuts_queries_ ? 2 : 4);
       if (repetition == 0) first = now;
-      expect(now == first, "other bits in repetition " + std::to_string(repetition) + what_);
+      expect(now == first, "bitwise difference in repetition " + std::to_string(repetition) + what_);
     }
   }
 
@@ -85,15 +85,15 @@ class Repeats {
     forward.workspace = counters_[i]->at();
     Backward backward = tests_[i].backward(path_, deterministic_, variant_);
     backward.workspace = workspaces_[i]->at();
-    // Two statements: the operands of one + may be evaluated in any order, and the backward reads what the forward
-    // writes.
+    // Two statements, because the operands of + are evaluated in unspecified order, and the backward pass reads what
+    // the forward pass writes.
     const std::string wrong_forward = launch_forward(forward, stream);
     const std::string wrong_backward = launch_backward(backward, stream);
     expect(wrong_forward.empty() && wrong_backward.empty(), wrong_forward + wrong_backward + what_);
   }
   void same(size_t i, const char* how) {
     check_cuda(cudaDeviceSynchronize(), what_.c_str());
-    expect(results(tests_[i]) == alone_[i], std::string("other bits ") + how + what_);
+    expect(results(tests_[i]) == alone_[i], std::string("bitwise difference ") + how + what_);
   }
   void from_graph() {
     cudaGraph_t graph;
@@ -120,7 +120,7 @@ class Repeats {
   std::array<cudaStream_t, 4> streams_{};
 };
 
-/// The table's choice and every kernel of this head size by number.
+/// The dispatch table's choice and every kernel for this head size by number.
 void check_repeats(const Choice& choice, Element element, int64_t d, bool causal) {
   Repeats repeats(choice.path, usual(element, d, causal));
   if (!supported(repeats.first().forward(choice.path))) return;
@@ -132,7 +132,7 @@ void check_repeats(const Choice& choice, Element element, int64_t d, bool causal
     if (supported(repeats.first().backward(choice.path, true, variant))) repeats.deterministic(variant);
     repeats.default_mode(variant);
   }
-  std::printf("same bits alone, repeated, on streams, from a graph: %d kernels, %s, %d failures so far\n", kernels,
+  std::printf("bitwise equal alone, repeated, on streams, from a graph: %d kernels, %s, %d failures so far\n", kernels,
               repeats.first().text().c_str(), failures);
   std::fflush(stdout);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results against the reference.
+// Comparison of results with the reference.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,8 +11,8 @@
 namespace kymo::flash::test {
 namespace {
 
-/// Rows are held to these: a few roundings of the element type (2^-9 for bf16, 2^-12 for fp16); fp32's by the size of
-/// the scores, since exp(score - lse) is off by the rounding of both.
+/// Tolerance of a row: a few roundings of the element type (2^-9 for bf16, 2^-12 for fp16). For fp32 it scales with the
+/// scores, because exp(score - lse) contains the rounding errors of both.
 double tolerance(const Case& test) {
   if (test.problem.element == Element::kFloat32) return 1e-5 * std::max(1.0, test.gain * test.gain);
   return test.problem.element == Element::kBfloat16 ? 0.012 : 0.0016;
@@ -28,7 +28,7 @@ void compare(double& worst, const GuardedTensor& got, const Expected& expected, 
   const double error = worst_row(got.values(), expected, test.problem.d, floor);
   worst = std::max(worst, error);
   expect(error <= tolerance(test), what + ": a row is " + std::to_string(error) + " off: " + test.text());
-  expect(got.untouched_around(), what + ": something beside the tensor was written: " + test.text());
+  expect(got.untouched_around(), what + ": wrote outside of the tensor: " + test.text());
 }
 
 void compare_lse(double& worst, const GuardedTensor& got, const Expected& expected, const Case& test,
@@ -41,7 +41,7 @@ void compare_lse(double& worst, const GuardedTensor& got, const Expected& expect
   }
   worst = std::max(worst, most);
   expect(most <= 2e-5, what + ": lse is " + std::to_string(most) + " off: " + test.text());
-  expect(got.untouched_around(), what + ": something beside lse was written: " + test.text());
+  expect(got.untouched_around(), what + ": wrote outside of lse: " + test.text());
 }
 
 void run_forward(Case& test, Forward call, bool with_workspace, const Reference& right, Worst& worst) {
@@ -72,7 +72,8 @@ void run_backward(Case& test, Backward call, const Reference& right, Worst& wors
   compare(worst.dv, test.dv, right.dv, test, name + " dv");
 }
 
-/// Lengths around tile borders, odd ones, single rows; small enough for the reference. d: 0 for any.
+/// Draws lengths around tile boundaries, odd lengths and single rows, small enough for the reference. d = 0: any head
+/// size.
 Problem draw(std::mt19937_64& random, Element element, int64_t d) {
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
@@ -95,7 +96,8 @@ Problem draw(std::mt19937_64& random, Element element, int64_t d) {
   return p;
 }
 
-/// Every kernel for the problem's head size, by number; then the table's choice, of which the backward reads o and lse.
+/// Runs every kernel for the problem's head size by number, then the dispatch table's choice, whose o and lse the
+/// backward pass reads.
 void run_forwards(Case& test, Path path, const Choice& choice, const Reference& right, Worst& worst) {
   for (int variant = kMostVariants - 1; variant >= -1; --variant) {
     const Forward call = test.forward(path, variant);
@@ -107,7 +109,7 @@ void run_backwards(Case& test, Path path, const Choice& choice, const Reference&
   for (int variant = -1; variant < kMostVariants; ++variant)
     for (const bool deterministic : {false, true}) {
       const Backward call = test.backward(path, deterministic, variant);
-      if (deterministic && path != Path::kHopper) continue;  // the others have one mode
+      if (deterministic && path != Path::kHopper) continue;  // the other paths have one mode
       if (choice.runs(call) && of_size(kernel_name(call), test.problem.d)) run_backward(test, call, right, worst);
     }
 }
@@ -123,7 +125,7 @@ void random_problems(Path path, Element element, const Choice& choice) {
     Case test(p, static_cast<Layout>(i % 3), static_cast<uint64_t>(i) + 1, gains[static_cast<size_t>(i % 4)]);
     std::string reason;
     if (!supported(test.forward(path), &reason)) {
-      if (i == 0) std::printf("%s is not run here: %s\n", kPaths[static_cast<size_t>(path)], reason.c_str());
+      if (i == 0) std::printf("%s is not supported here: %s\n", kPaths[static_cast<size_t>(path)], reason.c_str());
       if (path == Path::kHopper) continue;
       return;
     }
@@ -138,7 +140,8 @@ void random_problems(Path path, Element element, const Choice& choice) {
   std::fflush(stdout);
 }
 
-/// The bits of the run before, from launches in a row, which overlap at their ends, and from a graph of such launches.
+/// Expects the bits of the previous run from back-to-back launches, which overlap at their ends, and from a graph of
+/// such launches.
 void in_a_row(Case& test, Forward call, cudaStream_t stream) {
   const Workspace workspace(call);
   call.workspace = workspace.at();
@@ -151,7 +154,7 @@ void in_a_row(Case& test, Forward call, cudaStream_t stream) {
   const auto same = [&](const char* how) {
     check_cuda(cudaDeviceSynchronize(), what.c_str());
     test.o.fetch_bytes();
-    expect(test.o.bytes() == alone, std::string("other bits ") + how + ", " + what);
+    expect(test.o.bytes() == alone, std::string("bitwise difference ") + how + ", " + what);
     test.o.poison();
   };
   test.o.poison();
@@ -170,10 +173,10 @@ void in_a_row(Case& test, Forward call, cudaStream_t stream) {
   cudaGraphExecDestroy(ready), cudaGraphDestroy(graph);
 }
 
-/// Many more tiles than a GPU has multiprocessors, so that blocks of the Hopper kernels walk from one tile to the next:
-/// in shares, in pairs, by the counter; and many fewer, with so many keys that those are cut. Odd and even numbers of
-/// tiles in a head, tiles whose rows see no key, more keys than queries. d: 0 for all; otherwise the shapes of that
-/// size, and some others at that size.
+/// Many more tiles than a GPU has multiprocessors, so that blocks of the persistent Hopper kernels process several
+/// tiles: by static shares, in pairs, and by the counter. Also many fewer tiles with so many keys that split-KV is
+/// used, odd and even numbers of tiles per head, tiles whose rows attend to no key, and more keys than queries. d = 0:
+/// all head sizes; otherwise the shapes of that size, and some others at that size.
 std::vector<Problem> long_shapes(Element element, int64_t d) {
   struct Shape {
     int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
@@ -222,7 +225,7 @@ void long_walks(Element element, const Choice& choice) {
     ++number;
   }
   cudaStreamDestroy(stream);
-  std::printf("long walks, %s: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n",
+  std::printf("long shapes, %s: %d problems, worst rows: o %.2e lse %.2e dq %.2e dk %.2e dv %.2e, %d failures so far\n",
               kElements[static_cast<size_t>(element)], static_cast<int>(number), worst.o, worst.lse, worst.dq, worst.dk,
               worst.dv, failures);
   std::fflush(stdout);

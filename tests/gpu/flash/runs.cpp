@@ -15,7 +15,7 @@ std::string listed(const Names& names, size_t first) {
   return text;
 }
 
-/// The index of the name that `value` is, from `first` on.
+/// Returns the index of the name that equals `value`, starting at `first`.
 template <class Names>
 size_t index_of(const std::string& key, const std::string& value, const Names& names, size_t first) {
   for (size_t i = first; i < std::size(names); ++i)
@@ -52,7 +52,7 @@ void read_word(const std::string& word, Choice& choice) {
     if (value.empty()) throw WrongWord("without must be part of a kernel's name, such as without=_chained");
     choice.without.push_back(value);
   } else {
-    throw WrongWord("'" + word + "' is none of count=N, d=D, element=" + listed(kElements, 0) +
+    throw WrongWord("'" + word + "' is not one of count=N, d=D, element=" + listed(kElements, 0) +
                     ", path=" + listed(kPaths, 1) + ", brief, single, without=PART");
   }
 }
@@ -65,7 +65,7 @@ Choice read_words(const std::vector<std::string>& words) {
   const bool wide = choice.path == Path::kFloat, fp32 = choice.element == Element::kFloat32;
   if (choice.element && choice.path != Path::kAutomatic && wide != fp32)
     throw WrongWord(std::string("path=") + kPaths[static_cast<size_t>(choice.path)] +
-                    " takes element=" + (wide ? "fp32" : "bf16 or fp16") + " alone");
+                    " takes element=" + (wide ? "fp32" : "bf16 or fp16") + " only");
   if (wide) choice.element = Element::kFloat32;
   if (fp32) choice.path = Path::kFloat;
   return choice;

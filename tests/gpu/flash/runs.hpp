@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to run: the words of the command line, and what they leave of paths, element types and kernels.
+// Selection of what to run: command-line arguments and the resulting paths, element types and kernels.
 #pragma once
 #include <optional>
 #include <stdexcept>
@@ -11,19 +11,20 @@
 
 namespace kymo::flash::test {
 
-constexpr int kMostVariants = 64;  ///< numbers below this are tried for Forward::variant and Backward::variant
+constexpr int kMostVariants =
+    64;  ///< variants 0 to kMostVariants - 1 are tried for Forward::variant and Backward::variant
 constexpr const char* kElements[] = {"fp32", "bf16", "fp16"};                   ///< by Element
 constexpr const char* kPaths[] = {"automatic", "hopper", "portable", "float"};  ///< by Path
 
 struct Choice {
-  int count = 0;                     ///< problems for each path, or timed rounds; 0: the usual number
-  int64_t d = 0;                     ///< the one head size to take, or 0 for the usual ones
-  std::optional<Element> element{};  ///< the one element type to take
-  Path path = Path::kAutomatic;      ///< the one path to take; kAutomatic: all
-  bool brief = false;                ///< check: random problems alone
-  bool single = false;               ///< bench: one head alone
-  /// Parts of the names of kernels that are not run by number, such as "_chained": so that one that hangs does not hide
-  /// the others.
+  int count = 0;                     ///< problems per path, or timed rounds; 0: default
+  int64_t d = 0;                     ///< only this head size, or 0 for the default ones
+  std::optional<Element> element{};  ///< only this element type
+  Path path = Path::kAutomatic;      ///< only this path; kAutomatic: all
+  bool brief = false;                ///< check: random problems only
+  bool single = false;               ///< bench: a single head
+  /// Excludes kernels whose name contains one of these strings, such as "_chained", from runs by number, so that a
+  /// kernel that hangs does not hide the others.
   std::vector<std::string> without{};
 
   bool takes(Element type) const {
@@ -31,8 +32,8 @@ struct Choice {
            (path == Path::kAutomatic || (path == Path::kFloat) == (type == Element::kFloat32));
   }
   bool takes(Path of, Element type) const { return takes(type) && (path == Path::kAutomatic || path == of); }
-  /// Whether a kernel takes the call, and none of `without` says no; calls that leave the choice to the table (-1) are
-  /// always run.
+  /// Returns true if a kernel supports the call and is not excluded by `without`. Calls that use the dispatch table
+  /// (-1) always run.
   template <class Call>
   bool runs(const Call& call) const {
     const std::string name = kernel_name(call);
@@ -43,18 +44,18 @@ struct Choice {
   }
 };
 
-/// A command line that nobody can follow; the text is one line.
+/// Invalid command line; the message is one line.
 struct WrongWord : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// The words after check or bench. Throws WrongWord.
+/// Parses the arguments after check or bench. Throws WrongWord.
 Choice read_words(const std::vector<std::string>& words);
 
-/// Whether calls of head size d should go by the kernel of this name: larger ones could serve as well, but never
-/// faster.
+/// Returns true if calls with head size d should use the kernel with this name. Kernels for larger sizes support the
+/// call but are never faster.
 bool of_size(std::string_view kernel, int64_t d);
 
-/// Both return the exit code and print what they find as they go.
+/// Both functions print results as they run and return the exit code.
 int check(const Choice& choice);
 int bench(const Choice& choice);
 

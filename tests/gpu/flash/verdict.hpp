@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a check found wrong so far, and the parts of the check.
+// Failure count of the check, and the parts of the check.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -19,11 +19,11 @@ inline void expect(bool right, const std::string& what) {
 /// Six heads in three groups, 1500 queries and keys.
 Problem usual(Element element, int64_t d, bool causal);
 
-/// Calls that no kernel may take, each with a reason.
+/// Calls that every kernel must reject, each with a reason.
 void check_refusals();
-/// Random problems for each path, and long walks of the Hopper kernels, against the reference.
+/// Compares random problems for each path, and long shapes for the Hopper kernels, with the reference.
 void check_results(const Choice& choice);
-/// The same bits alone, repeated, on streams and from graphs.
+/// Expects bitwise equal results alone, repeated, on streams and from graphs.
 void check_repeats(const Choice& choice);
 
 }  // namespace kymo::flash::test
