@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every target of this tree is built with.
+# Settings for every target of this tree.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -17,7 +17,7 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
 find_program(KYMO_CCACHE ccache)
 if(KYMO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # ccache caches sources with a precompiled header only if told that macros defined before it do not matter to it.
+  # ccache only caches sources with a precompiled header if pch_defines declares that preceding macros do not affect it.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${KYMO_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${KYMO_CCACHE})
 endif()
@@ -25,20 +25,21 @@ endif()
 add_library(kymo_warnings INTERFACE)
 target_compile_options(kymo_warnings INTERFACE -Wall -Wextra -Wshadow -Werror $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 
-# kymo_compile_together(TARGET): the compiler reads up to eight sources as one (a unity build), because most of its time goes into
-# headers and templates that all of them use.
+# kymo_compile_together(TARGET): compiles up to eight sources as one (unity build), because most of the compile time is
+# spent on headers and templates that all of them use.
 function(kymo_compile_together name)
   if(NOT KYMO_FAST_COMPILE)
     return()
   endif()
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  # GCC takes the anonymous namespace of a source that another one includes for that of a header.
+  # GCC treats the anonymous namespace of an included source like that of a header.
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
 
-# kymo_room(NAME SOURCES ... ALONE ... LINKS ... PRIVATE_LINKS ...): a directory of core/ or host/ as one static library.
-# ALONE names the sources that are compiled by themselves, because names in their anonymous namespaces occur in others too.
-# Its headers are included by their path below core/ or host/; whoever does not link it cannot link its code.
+# kymo_room(NAME SOURCES ... ALONE ... LINKS ... PRIVATE_LINKS ...): a component, which is a directory of core/ or
+# host/, as a static library. ALONE lists sources that are compiled separately, because names in their anonymous
+# namespaces also occur in other sources. Headers are included by their path below core/ or host/; using their code
+# requires linking the library.
 function(kymo_room name)
   cmake_parse_arguments(room "" "" "SOURCES;ALONE;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${name} STATIC ${room_SOURCES} ${room_ALONE})

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA C++ without CMake's CUDA language, whose detection wants a toolkit and a linkable driver: nvcc of the CUDA wheels, one command
-# for each source. Needs KymoTorch (KYMO_CUDA_ROOT, kymo::cudart).
+# CUDA C++ without CMake's CUDA language, which requires a full toolkit and a linkable driver: uses nvcc from the CUDA
+# wheels with one command per source. Requires KymoTorch (KYMO_CUDA_ROOT, kymo::cudart).
 
 set(KYMO_NVCC ${KYMO_CUDA_ROOT}/bin/nvcc CACHE FILEPATH "CUDA compiler")
 find_program(KYMO_PYTHON NAMES python3)
 
 # kymo_cuda_objects(OUTPUT FOR gpus SOURCES sources... INCLUDES folders... DEPENDS files...): object files of .cu sources.
-#   hopper    machine code for sm_90a alone
-#   portable  machine code for sm_80 and sm_90a, and PTX for compute_80, from which the driver compiles for later GPUs
+#   hopper    machine code for sm_90a only
+#   portable  machine code for sm_80 and sm_90a, and PTX for compute_80, which the driver compiles for later GPUs
 function(kymo_cuda_objects output)
   cmake_parse_arguments(cuda "" "FOR" "SOURCES;INCLUDES;DEPENDS" ${ARGN})
   if(cuda_FOR STREQUAL "hopper")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Precompiled headers: what many sources include and what takes longest to parse. Each set is compiled once and reused by every
-# target with the same flags. Sources still include what they use: docs/decisions/0013-what-is-compiled-together.md.
+# Precompiled headers: headers that many sources include and that take longest to parse. Each set is compiled once and
+# reused by all targets with the same flags. Sources still include what they use:
+# docs/decisions/0013-what-is-compiled-together.md.
 
-# kymo_header_set(NAME HEADERS headers... LINKS libraries... [EXECUTABLE]): an object library that holds one precompiled header.
-# EXECUTABLE: for the sources of programs, whose code CMake compiles with -fPIE instead of -fPIC.
+# kymo_header_set(NAME HEADERS headers... LINKS libraries... [EXECUTABLE]): an object library with one precompiled header.
+# EXECUTABLE: for sources of programs, which CMake compiles with -fPIE instead of -fPIC.
 function(kymo_header_set name)
   cmake_parse_arguments(set "EXECUTABLE" "" "HEADERS;LINKS" ${ARGN})
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
@@ -11,7 +12,7 @@ function(kymo_header_set name)
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
   target_link_libraries(${name} PRIVATE kymo_warnings ${set_LINKS})
   target_precompile_headers(${name} PRIVATE ${set_HEADERS})
-  # kymo_comm is installed with what it takes from a precompiled header, and must not name the folder it was built in.
+  # kymo_comm is installed with code from a precompiled header, and must not contain the path of the build directory.
   target_compile_options(${name} PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
   if(set_EXECUTABLE)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)

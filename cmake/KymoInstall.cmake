@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed, and the same parts under the build tree, so that both can be used alike.
-# Component `development` holds headers, CMake package and template; modules and reports are installed by their own folders.
+# Installs the package and mirrors it in the build tree, so that both can be used in the same way. Component
+# `development` contains headers, CMake package and template; modules and reports are installed by their own
+# directories.
 include(CMakePackageConfigHelpers)
 
-# Headers are linked one by one: include/kymo/ joins folders of the source tree.
+# Headers are linked individually, because include/kymo/ merges several source directories.
 function(kymo_mirror_headers source destination)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${source} ${source}/*.h ${source}/*.hpp)
   foreach(header IN LISTS headers)
@@ -37,7 +38,7 @@ endforeach()
 install(FILES ${kymo_package_files} ${PROJECT_BINARY_DIR}/lib/cmake/kymo/kymoConfigVersion.cmake
   DESTINATION lib/cmake/kymo COMPONENT development)
 
-# `kymo new` copies these.
+# Files that `kymo new` copies.
 foreach(file CMakeLists.txt CMakePresets.json saxpy.cpp)
   configure_file(${PROJECT_SOURCE_DIR}/plugins/_template/${file} ${PROJECT_BINARY_DIR}/share/kymo/template/${file} COPYONLY)
 endforeach()
@@ -49,7 +50,7 @@ endif()
 get_property(kymo_plugins GLOBAL PROPERTY KYMO_PLUGINS)
 foreach(plugin IN LISTS kymo_plugins)
   get_target_property(folder ${plugin} LIBRARY_OUTPUT_DIRECTORY)
-  if(folder STREQUAL "${PROJECT_BINARY_DIR}/lib/kymo/plugins")  # the plugins of tests go elsewhere
+  if(folder STREQUAL "${PROJECT_BINARY_DIR}/lib/kymo/plugins")  # test plugins are in other directories
     install(TARGETS ${plugin} LIBRARY DESTINATION lib/kymo/plugins COMPONENT runtime)
   endif()
 endforeach()

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# kymo_add_plugin(NAME [TORCH | TORCH_CUDA] sources...): a workload plugin as NAME.so.
-#   TORCH       link LibTorch; the plugin runs with the LibTorch version it was built with, and no other
-#   TORCH_CUDA  the same and the CUDA runtime and LibTorch's CUDA side; with it a plugin may link kymo::comm to communicate between ranks
-# In kymo's own tree the file goes beside the other plugins, elsewhere to the current binary folder.
-# LibTorch is the package in KYMO_TORCH (variable or environment), else that of the python3 on PATH.
+# kymo_add_plugin(NAME [TORCH | TORCH_CUDA] sources...): adds a workload plugin, NAME.so.
+#   TORCH       link LibTorch; the plugin only runs with the LibTorch version it was built with
+#   TORCH_CUDA  also link the CUDA runtime and LibTorch's CUDA libraries; the plugin may then link kymo::comm to communicate between ranks
+# In kymo's source tree, the library is placed next to the other plugins, otherwise in the current binary directory.
+# LibTorch is the package in KYMO_TORCH (variable or environment), otherwise that of the python3 on PATH.
 
-# Included inside a function, so the versions are kept where every later call finds them.
+# Included inside a function, so global properties make the versions available to later calls.
 macro(kymo_require_torch)
   if(NOT TARGET kymo::torch)
     if(NOT KYMO_TORCH AND DEFINED ENV{KYMO_TORCH})
-      set(KYMO_TORCH "$ENV{KYMO_TORCH}" CACHE PATH "Folder of the torch package" FORCE)
+      set(KYMO_TORCH "$ENV{KYMO_TORCH}" CACHE PATH "Directory of the torch package" FORCE)
     endif()
     include(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/KymoTorch.cmake)
   endif()
@@ -21,7 +21,7 @@ macro(kymo_require_torch)
   get_property(plugin_cuda_version GLOBAL PROPERTY KYMO_TORCH_CUDA_VERSION)
 endmacro()
 
-# What kymo reads from the ELF note of the file, without loading it.
+# Defines the contents of the library's ELF note, which kymo reads without loading the library.
 function(kymo_describe_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 plugin "TORCH;TORCH_CUDA" "" "")
   if(PROJECT_VERSION)
@@ -46,7 +46,7 @@ endfunction()
 function(kymo_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 plugin "TORCH;TORCH_CUDA" "" "")
   if(NOT name MATCHES "^[a-z][a-z0-9_]*$")
-    message(FATAL_ERROR "kymo_add_plugin: '${name}' is no plugin name: lower-case letters, digits and '_', beginning with a letter")
+    message(FATAL_ERROR "kymo_add_plugin: '${name}' is not a valid plugin name: use lowercase letters, digits and '_', starting with a letter")
   endif()
   if(NOT plugin_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kymo_add_plugin(${name}): no sources given")
@@ -60,7 +60,7 @@ function(kymo_add_plugin name)
     CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON
-    # Libraries that lie beside the plugin are found there; kymo tells its workers where LibTorch is.
+    # Find libraries next to the plugin. kymo provides the location of LibTorch to its workers.
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN"
     LINK_DEPENDS ${script})
   target_link_options(${name} PRIVATE -Wl,--version-script=${script})

@@ -2,10 +2,11 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-# Every test program of the label `unit`: CTest gives the cases of a program that was not built no label, and would skip them.
+# All test programs with the label `unit`. CTest assigns no labels to the cases of a program that is not built, and
+# would skip them.
 add_custom_target(kymo_unit_tests)
 
-# kymo_test(NAME LABEL label [TORCH] SOURCES ... LINKS ...): one GoogleTest program whose cases CTest sees one by one.
+# kymo_test(NAME LABEL label [TORCH] SOURCES ... LINKS ...): a GoogleTest program whose cases are separate CTest tests.
 # TORCH: its sources include LibTorch.
 function(kymo_test name)
   cmake_parse_arguments(test "TORCH" "LABEL;TIMEOUT" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
@@ -23,7 +24,7 @@ function(kymo_test name)
     kymo_reuse_headers(${name} kymo_test_headers)
   endif()
   kymo_compile_together(${name})
-  # A busy machine takes longer to load LibTorch than the five seconds that are the default.
+  # On a busy machine, loading LibTorch takes longer than the default of five seconds.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
     PROPERTIES LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
   if("unit" IN_LIST test_LABEL)

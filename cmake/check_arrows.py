@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every #include goes along the arrows between the rooms of the house, and that each outside library is
-included only where it belongs: base <- event <- {measure, analysis, collect, store} <- host; abi <- sdk <- plugins."""
+"""Checks that every #include follows the dependencies between the components, and that external headers are included
+only where allowed: base <- event <- {measure, analysis, collect, store} <- host; abi <- sdk <- plugins."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Room (folder below core/ or host/) -> the other rooms that it may include.
+# Component (directory below core/ or host/) -> other components that it may include.
 MAY_INCLUDE = {
     "base": set(),
     "abi": set(),
@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "cli": {"base", "event", "measure", "store", "catalog", "worker", "supervisor", "report", "export", "analysis"},
 }
 
-# Start of an outside header -> the folders that may include it.
+# Prefix of an external header -> directories that may include it.
 OUTSIDE = {
     "CLI/": ["host/cli"],
     "sqlite3.h": ["core/store"],
@@ -51,7 +51,7 @@ SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
 
 
 def problems_of(path):
-    """The wrong includes of one file, each as one line."""
+    """Yields one line for each invalid include of a file."""
     relative = path.relative_to(ROOT).as_posix()
     parts = relative.split("/")
     is_plugin = parts[0] == "plugins"
@@ -64,7 +64,7 @@ def problems_of(path):
         if bracket == '"' and (path.parent / header).exists():
             continue
         if is_plugin and first in MAY_INCLUDE:
-            yield f'{relative}: a plugin may include <kymo/...> alone, not "{header}"'
+            yield f'{relative}: a plugin may only include <kymo/...>, not "{header}"'
         if (
             not is_plugin
             and "/" in header
@@ -72,8 +72,8 @@ def problems_of(path):
             and first != room
             and first not in MAY_INCLUDE[room]
         ):
-            allowed = ", ".join(sorted(MAY_INCLUDE[room])) or "no other room"
-            yield f'{relative}: room {room} may not include "{header}"; it may include {allowed}'
+            allowed = ", ".join(sorted(MAY_INCLUDE[room])) or "no other component"
+            yield f'{relative}: component {room} may not include "{header}"; it may include {allowed}'
 
 
 def main():

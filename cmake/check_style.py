@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what the compiler and the formatters do not: licence lines, lengths of files and lines, names that say
-nothing, and notes to self."""
+"""Checks what compilers and formatters do not: license headers, lengths of files and lines, meaningless names, and
+unfinished work."""
 
 import re
 import sys
@@ -14,11 +14,11 @@ LENGTH = {".cpp": 500, ".cu": 500, ".py": 500, ".hpp": 300, ".h": 300, ".cuh": 3
 COLUMNS = 120
 WRAPPED = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".js", ".css", ".md"}
 GENERATED = re.compile(r"docs/(?:cli|schema)\.md|docs/examples/[^/]+/.*|tests/golden/.*")
-UNBREAKABLE = re.compile(r"\s*(?:\||!\[)")  # a table row or an image of Markdown, which must be one line
+UNBREAKABLE = re.compile(r"\s*(?:\||!\[)")  # Markdown table rows and images, which must be on one line
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "manager", "misc", "data", "info"}
 FIELD_TERM = re.compile(
     r"data_?parallel", re.IGNORECASE
-)  # says what it is, although one of its words by itself would not
+)  # an established term, although one of its words alone is meaningless
 NOTE_TO_SELF = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
 DECLARED = re.compile(r"^\s*(?:class|struct|namespace|enum class|enum)\s+([A-Za-z_]\w*)", re.MULTILINE)
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -35,17 +35,17 @@ def empty_words(name):
 
 
 def too_long(relative, lines):
-    """The lines that are longer than an editor's window should be, in characters; formatters leave some as they are."""
+    """Yields lines with more characters than allowed; formatters do not wrap all lines."""
     for number, line in enumerate(lines, 1):
         if len(line) > COLUMNS and not (relative.endswith(".md") and UNBREAKABLE.match(line)):
             yield f"{relative}:{number}: {len(line)} columns, more than {COLUMNS}"
 
 
 def problems_of(path):
-    """What is wrong with one file, each as one line."""
+    """Yields one line for each problem of a file."""
     relative = path.relative_to(ROOT).as_posix()
     if empty_words(path.stem):
-        yield f"{relative}: a name with '{empty_words(path.stem).pop()}' does not say what the file holds"
+        yield f"{relative}: a name with '{empty_words(path.stem).pop()}' does not describe the contents of the file"
     licensed = path.suffix in LICENSED or path.name == "CMakeLists.txt" or relative in ("dev", ".ci/run")
     wrapped = path.suffix in WRAPPED and not GENERATED.fullmatch(relative)
     if not licensed and not wrapped:
@@ -57,7 +57,7 @@ def problems_of(path):
     if not licensed:
         return
     if not any(LICENCE in line for line in lines[:2] if not line.startswith("#!")):
-        yield f"{relative}:1: the first line must hold '{LICENCE}'"
+        yield f"{relative}:1: the first line must contain '{LICENCE}'"
     limit = LENGTH.get(path.suffix)
     if limit and len(lines) > limit:
         yield f"{relative}: {len(lines)} lines, more than {limit}"
@@ -66,7 +66,7 @@ def problems_of(path):
     if path.suffix in {".cpp", ".hpp", ".h", ".cu", ".cuh"}:
         for name in DECLARED.findall(text):
             if empty_words(name):
-                yield f"{relative}: the name {name} does not say what it is"
+                yield f"{relative}: the name {name} does not describe what it is"
 
 
 def main():

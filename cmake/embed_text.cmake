@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Included by scripts that write text files into C++ sources.
+# Included by scripts that embed text files in C++ sources.
 
-# kymo_append_literals(VARIABLE FILE MARK INDENT): appends the file as raw literals R"MARK(...)MARK", one on each line after the indent.
-# Compilers limit the length of one literal, so each file becomes pieces of whole lines below 15 KB.
+# kymo_append_literals(VARIABLE FILE MARK INDENT): appends the file as raw string literals R"MARK(...)MARK", one per
+# line after the indent. Compilers limit the length of a literal, so each file is split at line ends into pieces below
+# 15 KB.
 function(kymo_append_literals variable file mark indent)
   get_filename_component(name "${file}" NAME)
   file(READ "${file}" text)
   if(text MATCHES "\\)${mark}\"")
-    message(FATAL_ERROR "${name} holds the end mark of the literals it is embedded in: )${mark}\"")
+    message(FATAL_ERROR "${name} contains the end delimiter of its string literals: )${mark}\"")
   endif()
   set(pieces "${${variable}}")
   string(LENGTH "${text}" length)
@@ -16,7 +17,7 @@ function(kymo_append_literals variable file mark indent)
     if(length GREATER 15000)
       string(FIND "${piece}" "\n" cut REVERSE)
       if(cut EQUAL -1)
-        message(FATAL_ERROR "${name} holds a line of more than 15,000 bytes")
+        message(FATAL_ERROR "${name} contains a line of more than 15,000 bytes")
       endif()
       math(EXPR cut "${cut} + 1")
       string(SUBSTRING "${text}" 0 ${cut} piece)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# find_package(kymo): kymo::sdk, kymo::abi, kymo::comm (where kymo was built with LibTorch) and kymo_add_plugin(), from wherever this
-# folder was moved to.
+# find_package(kymo): provides kymo::sdk, kymo::abi, kymo::comm (if kymo was built with LibTorch) and kymo_add_plugin().
+# The package is relocatable.
 get_filename_component(kymo_folder "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 if(NOT TARGET kymo::abi)
@@ -13,7 +13,7 @@ if(NOT TARGET kymo::abi)
     INTERFACE_LINK_LIBRARIES kymo::abi)
 endif()
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  # A workload is there to be measured: without optimisation its figures say nothing.
+  # Measurements of an unoptimized workload would be meaningless.
   set(CMAKE_BUILD_TYPE Release)
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/KymoPlugin.cmake)

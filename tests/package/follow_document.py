@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does what a document tells its reader to do: writes its ```cpp FILE blocks, runs its ```sh blocks in order, in one
-empty folder.
+"""Runs the instructions of a document: writes its ```cpp FILE blocks and runs its ```sh blocks in order, in an empty
+directory.
 
   follow_document.py DOCUMENT KYMO_BINARY
 
-A reader's machine has `kymo` on PATH; here a folder with a link to it takes that place. Fails with the first command
-that fails.
+The document assumes that `kymo` is on PATH; here a directory with a link to it is added to PATH. Fails with the first
+command that fails.
 """
 
 import os
@@ -37,12 +37,12 @@ def main():
                 )
                 if result.returncode != 0:
                     print(
-                        f"{document.name}: the reader is told to run this, and it fails with exit code "
+                        f"{document.name}: this command of the document failed with exit code "
                         f"{result.returncode}:\n{content}"
                     )
                     return 1
         if followed == 0:
-            print(f"{document.name}: no commands to follow")
+            print(f"{document.name}: the document contains no commands")
             return 1
     return 0
 

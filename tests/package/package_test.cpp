@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// Installs what plugin authors need into a folder with a space in its name; each test builds a project against it.
+/// Installs the development files to a directory with a space in its name. Each test builds a project against it.
 class Package : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -42,7 +42,7 @@ class Package : public ::testing::Test {
     const CommandResult result = run_command(options, 800);
     ASSERT_EQ(result.end.exit_code, 0) << result.stdout_text << result.stderr_text;
   }
-  /// The two commands that a stranger types.
+  /// Runs the two commands that a user runs.
   static void build(const fs::path& source, const fs::path& binary, std::vector<std::string> more = {}) {
     std::vector<std::string> configure{"-S", source.string(), "-B", binary.string()};
     configure.insert(configure.end(), more.begin(), more.end());
@@ -69,7 +69,7 @@ TEST_F(Package, HoldsWhatAuthorsNeed) {
   for (const auto& entry : fs::recursive_directory_iterator(prefix())) {
     if (!entry.is_regular_file()) continue;
     EXPECT_THAT(read_file(entry.path()), ::testing::Not(HasSubstr(KYMO_SOURCE_DIR)))
-        << entry.path() << " names the folder it was built in";
+        << entry.path() << " contains the path of the build directory";
   }
 }
 
@@ -85,10 +85,10 @@ TEST_F(Package, BuildsAnOutsideProject) {
   EXPECT_EQ(found.workloads[1].name, "second");
   SpawnOptions names;
   names.command = {"nm", "--dynamic", "--defined-only", "--format=just-symbols", (built / "outside.so").string()};
-  EXPECT_EQ(run_command(names, 20).stdout_text, "kymo_plugin_v1\n") << "one symbol is visible, and no other";
+  EXPECT_EQ(run_command(names, 20).stdout_text, "kymo_plugin_v1\n") << "exactly one symbol must be visible";
 }
 
-// What `kymo new` makes builds with the two commands in its head, with no hint but its own.
+// The output of `kymo new` builds with the two commands in its header comment, without further options.
 TEST_F(Package, BuildsACopyOfTheTemplate) {
   const fs::path made = new_plugin("my_kernel", *top_);
   build(made, made / "build");
@@ -100,7 +100,7 @@ TEST_F(Package, BuildsACopyOfTheTemplate) {
 
 TEST_F(Package, BuildsAnOutsideProjectWithLibTorch) {
   const std::string torch = KYMO_TORCH_FOLDER;
-  if (torch.empty()) GTEST_SKIP() << "this build is without LibTorch";
+  if (torch.empty()) GTEST_SKIP() << "this build does not use LibTorch";
   const fs::path built = *top_ / "outside_torch";
   build(fs::path(KYMO_SOURCE_DIR) / "tests" / "package" / "outside", built,
         {"-DCMAKE_PREFIX_PATH=" + prefix().string(), "-DWITH_TORCH=ON", "-DKYMO_TORCH=" + torch});
@@ -129,10 +129,10 @@ TEST_F(Package, BuildsAnOutsideProjectWithLibTorch) {
   EXPECT_THAT(run.stdout_text, HasSubstr("outside_comm"));
 }
 
-// The operators lie beside the plugins and can be used from Python, wherever the package was moved to.
+// The operator library is next to the plugins and usable from Python, wherever the package was moved to.
 TEST_F(Package, HoldsTheOperatorsForPython) {
   const fs::path torch = KYMO_TORCH_FOLDER;
-  if (torch.empty()) GTEST_SKIP() << "this build is without LibTorch";
+  if (torch.empty()) GTEST_SKIP() << "this build does not use LibTorch";
   const fs::path python = torch / ".." / ".." / ".." / ".." / "bin" / "python";
   KYMO_NEEDS_INSTALLED(fs::exists(python), "the Python that LibTorch came with");
   const fs::path built = fs::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "plugins" / "libkymo_ops.so";

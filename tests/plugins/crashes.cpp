@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends its process by a signal; by SIGPIPE it should not.
+// Terminates its process with a signal. SIGPIPE must not terminate it.
 #include <csignal>
 
 #include "place.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misbehaves in describe(), or prints while it is being loaded.
+// Misbehaves in describe(), or prints while the library is loaded.
 #include <unistd.h>
 
 #include <csignal>

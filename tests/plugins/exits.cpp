@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls exit() in the middle of a run, with success as its code if asked to.
+// Calls exit() during a run, with a configurable exit code (success by default).
 #include <cstdlib>
 
 #include "place.hpp"

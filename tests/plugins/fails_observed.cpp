@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Well-behaved in the passes time and verify; goes wrong in those that observe, which alone hand out scopes.
+// Works in the time and verify passes and fails in the passes that record events, which are the only ones with scopes.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,11 +17,11 @@ class FailsObserved final : public kymo::Workload {
   static kymo::Descriptor describe() {
     return kymo::Descriptor{KYMO_PLUGIN_NAME, "goes wrong in observed passes"}
         .param("how", kymo::Choice{"not", {"not", "segv", "kill", "throw", "oom", "hang"}}, "what happens")
-        .param("at", kymo::Int{1}.at_least(0), "the step of an observed pass it happens in, counted from 0")
+        .param("at", kymo::Int{1}.at_least(0), "the step of an observed pass in which it happens, counted from 0")
         .param("pid_file", kymo::Text{"none"}, "where the hanging process writes its number")
-        .param("scopes", kymo::Int{1}.at_least(0), "scopes of a step of an observed pass")
+        .param("scopes", kymo::Int{1}.at_least(0), "number of scopes per step of an observed pass")
         .param("file_limit", kymo::Int{0}.at_least(0).unit("bytes"),
-               "largest file that an observed pass can write; 0 for no bound")
+               "file size limit of an observed pass; 0 for no limit")
         .phases({"compute"});
   }
 
@@ -44,7 +44,7 @@ class FailsObserved final : public kymo::Workload {
   }
 
  private:
-  /// A full disk for this process alone.
+  /// Simulates a full disk for this process only.
   static void bound_files(rlim_t bytes) {
     const rlimit limit{bytes, bytes};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) throw std::runtime_error("setrlimit failed");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints without end on both streams; a run must neither block nor keep it all.
+// Prints endlessly to stdout and stderr. A run must neither block nor store all of the output.
 #include <cstdio>
 
 #include "place.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Never comes back.
+// Never returns.
 #include <unistd.h>
 
 #include <csignal>

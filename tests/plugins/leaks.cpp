@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes host memory and touches it, until somebody ends it or its own bound is reached.
+// Allocates and touches host memory until it is killed or reaches its own limit.
 #include <unistd.h>
 
 #include <cstring>
@@ -29,7 +29,7 @@ class Leaks final : public kymo::test::Misbehaving {
   void misbehave() override {
     for (std::int64_t taken = 0; taken < most_; taken += kBlockMebibytes) {
       blocks_.emplace_back(static_cast<std::size_t>(kBlockMebibytes) << 20, 'x');
-      usleep(5000);  // slow enough for a watcher, fast enough for a test
+      usleep(5000);  // slow enough to be observed, fast enough for a test
     }
     throw std::bad_alloc();
   }

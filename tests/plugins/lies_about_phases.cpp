@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breaks the rules for phases: through the façade where it can, through the C table where the façade prevents it.
+// Violates the rules for phases: through the C++ SDK if possible, otherwise through the C table.
 #include <kymo/workload.hpp>
 #include <string>
 
@@ -13,7 +13,7 @@ class Lies final : public kymo::Workload {
                kymo::Choice{"nested",
                             {"nested", "undeclared", "left_open", "end_without_begin", "in_prepare", "scope_left_open",
                              "honest"}},
-               "the rule that is broken")
+               "the rule that is violated")
         .phases({"first", "second"});
   }
   void prepare(kymo::Context& ctx) override {

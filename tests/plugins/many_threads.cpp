@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the workload's own: each opens scopes, takes memory and works forward on a function of its own. The main
-// thread goes backward through all of them and gives back what they left, so that nothing ends on the thread that began
+// Uses threads of its own: each opens scopes, allocates memory and runs the forward pass of a separate function. The
+// main thread runs all backward passes and frees what the threads left, so that nothing ends on the thread that began
 // it.
 #include <torch/types.h>
 
@@ -16,7 +16,7 @@
 namespace {
 
 constexpr std::int64_t kFunctions = 4;
-constexpr std::int64_t kTooMuch = std::int64_t{1} << 58;  // elements of a byte
+constexpr std::int64_t kTooMuch = std::int64_t{1} << 58;  // in one-byte elements
 
 at::Tensor apply(std::int64_t function, const at::Tensor& to) {
   if (function == 0) return at::exp(to);
@@ -24,7 +24,7 @@ at::Tensor apply(std::int64_t function, const at::Tensor& to) {
   return function == 2 ? at::tanh(to) : at::sigmoid(to);
 }
 
-/// Its derivative in closed form.
+/// Its analytic derivative.
 at::Tensor derivative(std::int64_t function, const at::Tensor& at_point) {
   if (function == 0) return at::exp(at_point);
   if (function == 1) return at::cos(at_point);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that communicate in every step, one of which fails while the others count on it.
+// Ranks that communicate in every step. One of them fails while the others wait for it.
 #include <ATen/ops/ones.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ class OneRankFails final : public kymo::Workload {
     return kymo::Descriptor{"one_rank_fails", "adds up a number over the ranks until one of them fails"}
         .param("how", kymo::Choice{"dies", {"dies", "hangs", "throws", "memory"}}, "what the failing rank does")
         .param("when", kymo::Choice{"middle", {"begin", "middle", "end", "never"}},
-               "before the ranks meet, before the call of the third step, or after that of the sixth")
+               "before the rendezvous, before the call of the third step, or after that of the sixth")
         .param("who", kymo::Int{0}.at_least(0), "the failing rank")
         .phases({"compute", "communication"})
         .uses(kymo::Framework::LibTorch)

@@ -6,16 +6,16 @@
 
 namespace kymo::test {
 
-/// Where a plugin misbehaves: the parameter `where` that several of them share.
+/// The common parameter `where`: the function in which a plugin misbehaves.
 inline kymo::Choice where() {
   return kymo::Choice{"step", {"create", "prepare", "before_step", "step", "verify", "destroy", "nowhere"}};
 }
 
-/// A workload that calls misbehave() in the function that `where` names.
+/// A workload that calls misbehave() in the function selected by `where`.
 class Misbehaving : public kymo::Workload {
  public:
-  /// Virtual calls do not reach a derived class from here, so each derived constructor and destructor asks for `create`
-  /// and `destroy` itself.
+  /// Base constructors and destructors do not call overrides of derived classes, so each derived constructor and
+  /// destructor checks for `create` and `destroy` itself.
   explicit Misbehaving(kymo::Context& ctx) : where_(ctx.text("where")), from_(ctx.integer("from_step")) {}
   void prepare(kymo::Context&) override { at("prepare"); }
   void before_step(kymo::Context&) override {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small, fast, well-behaved workload that reports something through every service, for tests of whoever is on the
-// other side.
+// A small, fast, valid workload that reports something through every host function, for tests of the host.
 #include <unistd.h>
 
 #include <kymo/workload.hpp>

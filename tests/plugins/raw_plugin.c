@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole plugin in C, without the façade. Macros make one thing wrong at a time; see CMakeLists.txt. */
+/* A complete plugin in C, without the C++ SDK. Macros make one property invalid at a time; see CMakeLists.txt. */
 #include <kymo_plugin.h>
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other half of the plugin `split`: a library of its folder.
+// The second library of the plugin `split`, in the same directory.
 int split_rest(void);
 int split_rest(void) { return 1; }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Throws in any of its functions: an exception, an int, or an out-of-memory error.
+// Throws an exception, an int, or an out-of-memory error in a selected function.
 #include <new>
 #include <stdexcept>
 
 #include "place.hpp"
 
 namespace c10 {
-// What LibTorch throws when device memory runs out, by name.
+// Has the name of LibTorch's exception for out of device memory.
 struct OutOfMemoryError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

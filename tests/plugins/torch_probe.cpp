@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest LibTorch workload. Built a second time without `uses`: then the note alone says what it needs.
+// A minimal LibTorch workload. Built a second time without `uses`, so that only the note declares LibTorch.
 #include <torch/types.h>
 
 #include <kymo/workload.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the answers of verify() that a host must not take for "passed".
+// Returns results of verify() that a host must not treat as "passed".
 #include <kymo/workload.hpp>
 #include <limits>
 #include <string>
