@@ -16,7 +16,7 @@ enum class ExitCode : int {
   kTerminated = 143,
 };
 
-/// An operation that failed. The one-line message says what failed, where, and how to fix it.
+/// An operation that failed. The one-line message states what failed, where, and how to fix it.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ExitCode code = ExitCode::kToolError)

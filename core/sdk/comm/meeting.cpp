@@ -49,7 +49,7 @@ class Connected {
 
   explicit operator bool() const { return socket_ >= 0; }
 
-  /// The numeric address of this end; empty if there is none.
+  /// Returns the numeric local address, or an empty string if it is unknown.
   std::string own_address() const {
     sockaddr_storage address{};
     socklen_t length = sizeof address;

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   try {
     const std::string what = argc > 1 ? argv[1] : "";
     if (what != "check" && what != "bench")
-      throw WrongWord("the first word must be check or bench, not '" + what + "'");
+      throw WrongWord("the first argument must be check or bench, not '" + what + "'");
     const Choice choice = read_words({argv + 2, argv + argc});
     int devices = 0;
     if (!kymo::machine::has_gpu()) return std::puts("no GPU"), 77;

@@ -168,7 +168,7 @@ class Context {
       return;
     }
     if (!host_->all_gather_bytes || host_->all_gather_bytes(context_, mine, bytes, all) != KYMO_OK) {
-      throw std::runtime_error("all_gather failed: another rank ended or sent a part of another size");
+      throw std::runtime_error("all_gather failed: another rank ended or sent data of a different size");
     }
   }
 
