@@ -47,7 +47,7 @@ CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalo
   return spec;
 }
 
-/// One side of a pair: the median over its runs.
+/// One row of the comparison: the median over the runs of one plan key.
 Json side(const Json& results, const WorkByRun& work, const std::string& plan_key) {
   Json row{{"workload", nullptr},
            {"parameters", Json::object()},
@@ -91,7 +91,7 @@ std::string text_or_dash(const Json& value) { return value.is_null() ? "-" : val
 Peer peer_from(const std::string& text) {
   Peer peer;
   std::size_t colon = text.find(':');
-  // FILE.so:NAME has a colon of its own: parameters begin behind the first colon that a setting follows.
+  // FILE.so:NAME itself contains a colon: the parameters start after the first colon that is followed by a setting.
   while (colon != text.npos && !is_setting(text.substr(colon + 1))) colon = text.find(':', colon + 1);
   peer.workload = text.substr(0, colon);
   if (trim(peer.workload).empty() || peer.workload.ends_with(':'))
@@ -120,7 +120,7 @@ Rotation with_peer(std::vector<PlannedCase> cases, const Peer& peer, const catal
   }
   if (rotation.pairs.empty())
     throw UsageError("--against " + quote(peer.workload) +
-                     " is the very case that is run; name another workload or other parameters");
+                     " is identical to the case itself; pass another workload or other parameters");
   return rotation;
 }
 

@@ -17,7 +17,7 @@
 namespace kymo::cli {
 namespace {
 
-/// The innermost command that the command line names, and its words: "kymo suite run".
+/// Returns the innermost command on the command line and stores its full name in `words`, such as "kymo suite run".
 const CLI::App* innermost(const CLI::App& app, std::string& words) {
   const CLI::App* current = &app;
   words = app.get_name();
@@ -44,7 +44,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// What the library's complaint means, in one line.
+/// Translates a parse error of CLI11 into a one-line message.
 [[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
   std::string words;
   const CLI::App* command = innermost(app, words);
@@ -89,10 +89,7 @@ void add_commands(CLI::App& app, Session& session) {
 int run_session(int argc, const char* const* argv) {
   Session session;
   for (int index = 0; index < argc; ++index) session.command_line += (index > 0 ? " " : "") + shell_word(argv[index]);
-  CLI::App app(
-      "Runs workloads from plugins under repeated, honest measurement, stores what they did in SQLite, and makes "
-      "reports of it.",
-      "kymo");
+  CLI::App app("Run and measure workloads from plugins, store the results in SQLite and generate reports.", "kymo");
   add_commands(app, session);
   try {
     app.parse(argc, argv);
@@ -124,7 +121,7 @@ int run_command_line(int argc, const char* const* argv) {
     return complain(error.what(), ExitCode::kToolError);
   }
   std::cout.flush();
-  // A full disk behind a redirection must not pass for success.
+  // Exit with an error if redirected output could not be written, for example on a full disk.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     return complain("cannot write to standard output", ExitCode::kToolError);
   return code;

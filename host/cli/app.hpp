@@ -3,8 +3,7 @@
 
 namespace kymo::cli {
 
-/// The whole tool: understands the command line, does what it says and returns the exit code. Errors are one line on
-/// stderr.
+/// Parses the command line, runs the command and returns the exit code. Errors are printed as one line on stderr.
 int run_command_line(int argc, const char* const* argv);
 
 }  // namespace kymo::cli

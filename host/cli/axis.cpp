@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kRangeForm = "lo..hi*factor or lo..hi+step";
 
-/// The texts of a range "lo..hi*by" or "lo..hi+by".
+/// The bounds and step of a range "lo..hi*by" or "lo..hi+by", as text.
 struct Range {
   std::string low, high, by;
   char operation = '+';
@@ -26,12 +26,12 @@ struct Range {
 
 Range range_from(const Axis& axis, const std::string& item) {
   const std::size_t dots = item.find("..");
-  // The search starts after the first character of `hi`, which may be a sign; an exponent's sign is not an operation.
+  // The search starts after the first character of `hi`, which may be a sign. The sign of an exponent is no operator.
   std::size_t place = dots + 3;
   while (place < item.size() && item[place] != '*' &&
          !(item[place] == '+' && item[place - 1] != 'e' && item[place - 1] != 'E'))
     ++place;
-  if (place >= item.size()) fail(axis, item, std::string("is no range: write ") + kRangeForm);
+  if (place >= item.size()) fail(axis, item, std::string("is not a range; expected ") + kRangeForm);
   return {trim(item.substr(0, dots)), trim(item.substr(dots + 2, place - dots - 2)), trim(item.substr(place + 1)),
           item[place]};
 }
@@ -42,8 +42,8 @@ Number number_of(const Axis& axis, const std::string& item, const std::string& t
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
     fail(axis, item,
-         std::string("holds ") + quote(text) + " where a " + (std::is_integral_v<Number> ? "whole " : "") +
-             "number belongs");
+         std::string("contains ") + quote(text) + " where a " + (std::is_integral_v<Number> ? "whole " : "") +
+             "number is expected");
   }
   return number;
 }
@@ -56,10 +56,10 @@ std::vector<std::string> whole_range(const Axis& axis, const std::string& item, 
   const auto low = number_of<std::int64_t>(axis, item, range.low);
   const auto high = number_of<std::int64_t>(axis, item, range.high);
   const auto by = number_of<std::int64_t>(axis, item, range.by);
-  if (low > high) fail(axis, item, "ends before it begins");
+  if (low > high) fail(axis, item, "has an upper bound below its lower bound");
   if (range.operation == '+' && by < 1) fail(axis, item, "needs a step of at least 1");
   if (range.operation == '*' && (by < 2 || low < 1))
-    fail(axis, item, "needs a factor of at least 2 and a beginning of at least 1");
+    fail(axis, item, "needs a factor of at least 2 and a lower bound of at least 1");
   std::vector<std::string> texts;
   for (std::int64_t value = low; value <= high;) {
     check_count(axis, item, texts.size());
@@ -75,12 +75,13 @@ std::vector<std::string> real_range(const Axis& axis, const std::string& item, c
   const auto low = number_of<double>(axis, item, range.low);
   const auto high = number_of<double>(axis, item, range.high);
   const auto by = number_of<double>(axis, item, range.by);
-  if (!std::isfinite(low) || !std::isfinite(high) || !std::isfinite(by)) fail(axis, item, "has no finite bounds");
-  if (low > high) fail(axis, item, "ends before it begins");
+  if (!std::isfinite(low) || !std::isfinite(high) || !std::isfinite(by))
+    fail(axis, item, "has bounds that are not finite");
+  if (low > high) fail(axis, item, "has an upper bound below its lower bound");
   const bool sum = range.operation == '+';
   if (sum && by <= 0) fail(axis, item, "needs a step above 0");
-  if (!sum && (by <= 1 || low <= 0)) fail(axis, item, "needs a factor above 1 and a beginning above 0");
-  // Counted before it is walked: rounding must neither lose the last value nor add one.
+  if (!sum && (by <= 1 || low <= 0)) fail(axis, item, "needs a factor above 1 and a lower bound above 0");
+  // Compute the number of values first: rounding must neither drop the last value nor add one.
   const double last = std::floor((sum ? (high - low) / by : std::log(high / low) / std::log(by)) + 1e-9);
   if (!(last < static_cast<double>(kMaxCases))) check_count(axis, item, kMaxCases);
   std::vector<std::string> texts;
@@ -122,7 +123,7 @@ std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& 
   const bool suggested = axis.items.empty();
   if (suggested && parameter->axis.empty()) {
     throw UsageError("axis " + quote(axis.parameter) + ": workload " + quote(workload.name) +
-                     " suggests no values; write --axis " + axis.parameter + "=v1,v2");
+                     " has no default values; pass --axis " + axis.parameter + "=v1,v2");
   }
   const bool whole = parameter->type == catalog::ParameterType::kInt;
   const bool real = parameter->type == catalog::ParameterType::kReal;
@@ -138,9 +139,9 @@ std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& 
   }
   std::set<measure::Value> seen;
   for (const std::string& text : texts) {
-    // Bound values are compared, so that 1 and 01 are one value.
+    // Compare bound values, so that 1 and 01 count as the same value.
     if (!seen.insert(catalog::bind_parameters(workload, {{axis.parameter, text}}).at(axis.parameter)).second) {
-      fail(axis, text, "comes twice");
+      fail(axis, text, "is given twice");
     }
   }
   return texts;

@@ -27,15 +27,15 @@ bool includes_torch(const std::string& source) {
 int build(const Path& source) {
   if (source.extension() != ".cpp" && source.extension() != ".cc") {
     throw UsageError("'kymo build' takes one C++ source (.cpp), not " + quote(source.string()) +
-                     "; for more, use CMake and kymo_add_plugin");
+                     "; for several sources, use CMake and kymo_add_plugin");
   }
-  std::error_code ignored;  // what cannot be looked at is no file either
+  std::error_code ignored;  // an unreadable path is treated as missing
   if (!std::filesystem::is_regular_file(source, ignored))
-    throw UsageError("there is no source file " + quote(source.string()));
+    throw UsageError("no such source file: " + quote(source.string()));
   const Path plugin = catalog::build_plugin_file(source, includes_torch(read_file(source)));
   catalog::Options trusting;
-  trusting.trust = true;  // it was made a moment ago; a folder that others can write is complained of when it is run
-  catalog::describe_file(plugin, trusting);  // a plugin that cannot be used must not look finished
+  trusting.trust = true;  // kymo created the file itself; a world-writable folder is reported when the plugin is run
+  catalog::describe_file(plugin, trusting);  // fail the build if the plugin cannot be used
   std::printf("%s\n", visible(plugin.string()).c_str());
   return 0;
 }
@@ -45,8 +45,8 @@ int build(const Path& source) {
 void add_build(CLI::App& app, Session& session) {
   auto source = std::make_shared<Path>();
   CLI::App* command = app.add_subcommand(
-      "build", "Compiles one C++ source into a plugin, ./NAME.so; links LibTorch if the source includes it");
-  command->add_option("file", *source, "source; its name becomes the plugin's")->required()->type_name("FILE");
+      "build", "Compile one C++ source into a plugin, ./NAME.so; link LibTorch if the source includes it");
+  command->add_option("file", *source, "source file; the plugin gets its name")->required()->type_name("FILE");
   command->callback([&session, source] { session.action = [source] { return build(*source); }; });
 }
 

@@ -8,16 +8,15 @@
 namespace kymo::cli {
 
 void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
-  command.add_option("workload", options.workloads, "names, or FILE.so, or FILE.so:NAME")
+  command.add_option("workload", options.workloads, "workload names, FILE.so or FILE.so:NAME")
       ->required()
       ->type_name("WORKLOAD");
   command.add_option("--set", options.set, "fix a parameter: name=value")->type_name("P=V")->allow_extra_args(false);
   if (axes == Axes::kAdmitted) {
     command
         .add_option("--axis", options.axes,
-                    "give a parameter several values: name=v1,v2 or name=lo..hi*factor or name=lo..hi+step; the name "
-                    "alone takes the "
-                    "workload's own values")
+                    "sweep a parameter over several values: name=v1,v2, name=lo..hi*factor or name=lo..hi+step; "
+                    "name alone uses the workload's default values")
         ->type_name("P=VALUES")
         ->allow_extra_args(false);
   }
@@ -25,7 +24,7 @@ void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
       .add_option_function<std::string>(
           "--ranks",
           [&options](const std::string& text) { options.ranks = whole_number("--ranks", text, 1, kMostRanks); },
-          "processes of each run, all started here [1; under torchrun or srun: all of its ranks]")
+          "number of processes per run, all started by this command [1; under torchrun or srun: all of its ranks]")
       ->type_name("N");
 }
 

@@ -14,7 +14,7 @@ class App;
 
 namespace kymo::cli {
 
-/// What names the cases of `run` and `verify` on the command line.
+/// Command-line options of `run` and `verify` that select the cases.
 struct CaseOptions {
   std::vector<std::string> workloads, set, axes;
   std::optional<std::int64_t> ranks;
@@ -22,10 +22,10 @@ struct CaseOptions {
 
 enum class Axes { kAdmitted, kNone };
 
-/// `options` must outlive the parsing of the command.
+/// `options` must outlive the parsing of the command line.
 void add_case_options(CLI::App& command, CaseOptions& options, Axes axes);
 
-/// One specification for each workload. Throws UsageError for a text that is no setting or no axis.
+/// Returns one specification per workload. Throws UsageError for a malformed setting or axis.
 Order order_of(const CaseOptions& options);
 
 }  // namespace kymo::cli

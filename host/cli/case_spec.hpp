@@ -12,15 +12,15 @@
 
 namespace kymo::cli {
 
-/// One workload with its axes and how to measure it: what a command line or one [[case]] of a suite asks for.
+/// One workload with its axes and its method, from the command line or from one [[case]] of a suite.
 struct CaseSpec {
   std::string suite;  ///< empty outside a suite
-  std::string name;   ///< of the case within the suite; empty outside
+  std::string name;   ///< name of the case within the suite; empty outside a suite
   std::string workload;
   std::vector<std::pair<std::string, std::string>> set;
   std::vector<Axis> axes;
   std::vector<std::int64_t> ranks{1};
-  std::vector<std::int64_t> warmups;  ///< an axis of the method; empty: the method's own
+  std::vector<std::int64_t> warmups;  ///< values of the warm-up axis; empty: the method's own warm-up
   DeviceChoice device = DeviceChoice::kAuto;
   measure::Method method;
   std::int64_t repeat = 1;

@@ -8,8 +8,8 @@ namespace CLI {
 class App;
 }
 
-/// One function per command: it adds the command with its options to the application and, when the command line names
-/// it, leaves in Session::action what is to be done. Nothing is done before the whole command line is understood.
+/// One function per command. It adds the command and its options to the application. When the command is parsed, its
+/// callback sets Session::action; nothing runs before the whole command line has been parsed.
 namespace kymo::cli {
 
 struct Session {
@@ -30,7 +30,7 @@ void add_verify(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_new(CLI::App& app, Session& session);
 void add_build(CLI::App& app, Session& session);
-/// `worker`, `describe-plugin` and `devices`: what the tool starts itself, shown by no help.
+/// `worker`, `describe-plugin` and `devices`: internal commands that kymo starts itself; hidden from the help.
 void add_hidden(CLI::App& app, Session& session);
 
 }  // namespace kymo::cli

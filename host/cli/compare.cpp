@@ -38,7 +38,7 @@ bool is_number(const std::string& side) {
          std::all_of(side.begin(), side.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
-/// The ids of the ended runs that `condition` on run r selects, with the label or number bound to :side.
+/// Ids of the finished runs that match `condition` on run r; the label or number is bound to :side.
 std::vector<std::string> ids_where(const ResultsDatabase& database, const std::string& condition,
                                    const std::string& side) {
   std::vector<std::string> ids;
@@ -48,7 +48,7 @@ std::vector<std::string> ids_where(const ResultsDatabase& database, const std::s
   return ids;
 }
 
-/// What tells whether runs can be compared, beside what results_of() gives.
+/// Data that decides whether runs are comparable, in addition to that from results_of().
 constexpr const char* kFacts = R"(
   SELECT r.run_id, p.sha256 AS build, r.started_at AS began, clock.sm_clock_mhz,
          coalesce((SELECT group_concat(name, ' + ')
@@ -77,24 +77,27 @@ SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::strin
   std::vector<std::string> labels;
   for (const auto& row : database.query("SELECT DISTINCT label FROM run WHERE label <> '' ORDER BY label").rows)
     labels.push_back(row.at(0).text);
-  throw UsageError("no run of " + quote(database.file().string()) + " has the label " + quote(side) +
-                   (is_number(side) ? " or is of that invocation" : "") +
-                   (labels.empty() ? "; none has a label: 'kymo run --label' gives one" : suggestion(side, labels)));
+  throw UsageError(
+      "no run of " + quote(database.file().string()) + " has the label " + quote(side) +
+      (is_number(side) ? " or is of that invocation" : "") +
+      (labels.empty() ? "; no run has a label; set one with 'kymo run --label'" : suggestion(side, labels)));
 }
 
-/// A file's runs, else those with the label, else those of the invocation of that number.
+/// Returns the runs of a file; otherwise the runs with the label; otherwise the runs of the invocation with that
+/// number.
 SideRuns side_from(const std::string& side, const std::filesystem::path& file) {
   const auto database = open_results(is_file(side) ? std::filesystem::path(side) : file);
   std::vector<std::string> ids =
       is_file(side) ? ids_where(*database, "TRUE", side) : ids_where(*database, "r.label = :side", side);
   if (ids.empty() && is_number(side)) ids = ids_where(*database, "r.invocation_id = CAST(:side AS INTEGER)", side);
-  if (ids.empty() && is_file(side)) throw UsageError("there is no run that has ended in " + quote(side));
+  if (ids.empty() && is_file(side)) throw UsageError("no finished run in " + quote(side));
   if (ids.empty()) refuse(*database, side);
   return runs_with(*database, ids);
 }
 
 int compare(const CompareArguments& arguments) {
-  if (arguments.before == arguments.after) throw UsageError("both sides are " + quote(arguments.before) + "; name two");
+  if (arguments.before == arguments.after)
+    throw UsageError("both sides are " + quote(arguments.before) + "; specify two different ones");
   const SideRuns before = side_from(arguments.before, arguments.database);
   const SideRuns after = side_from(arguments.after, arguments.database);
   const Json rows = comparison_rows(before, after, arguments.phase, arguments.margin);
@@ -113,24 +116,22 @@ int compare(const CompareArguments& arguments) {
 
 void add_compare(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* command = app.add_subcommand(
-      "compare", "Says whether the same cases take longer on one side than on the other, by their runs");
-  const char* const side = "a label of --db, the number of an invocation, or another database FILE.db";
+  CLI::App* command = app.add_subcommand("compare", "Compare two sets of runs and test whether their times differ");
+  const char* const side = "label or invocation number in --db, or another database FILE.db";
   command->add_option("before", arguments->before, side)->required()->type_name("SIDE");
-  command->add_option("after", arguments->after, "likewise")->required()->type_name("SIDE");
+  command->add_option("after", arguments->after, "second set of runs, in the same form")->required()->type_name("SIDE");
   command->add_option("--phase", arguments->phase, "phase to compare")->type_name("NAME")->capture_default_str();
   command
       ->add_option_function<std::string>(
           "--margin", [arguments](const std::string& text) { arguments->margin = relative_error("--margin", text); },
-          "differences up to this count as none [1%]")
+          "largest relative difference treated as no difference [1%]")
       ->type_name("REL");
   command->add_flag("--fail-on-slower", arguments->fail_on_slower, "exit with 3 if a case is SLOWER");
   command->add_flag("--json", arguments->json, "print JSON instead of a table");
   add_database_option(*command, arguments->database);
   command->footer(
-      "A verdict takes 5 runs of each side: 'kymo run W --repeat 5 --fresh --label before', then after the change the "
-      "same with another "
-      "label.\nExample: kymo compare before after");
+      "A verdict needs 5 runs on each side: run 'kymo run W --repeat 5 --fresh --label before', then repeat it with "
+      "another label after the change.\nExample: kymo compare before after");
   command->callback([&session, arguments] { session.action = [arguments] { return compare(*arguments); }; });
 }
 

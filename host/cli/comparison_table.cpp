@@ -22,14 +22,14 @@ namespace {
 constexpr std::size_t kMostNamed = 3;
 constexpr double kClockDifference = 0.01;
 
-/// A side's runs of one case.
+/// The runs of one case on one side.
 struct Group {
   std::vector<double> medians;        // of the phase, in nanoseconds
   std::vector<double> sm_clocks_mhz;  // of the runs that have readings
   std::set<std::string> clocks, machines, processes, failures;
   std::int64_t failed = 0;
   std::int64_t of_older_builds = 0;
-  Json any;  // one of the runs: all have the same workload and settings
+  Json any;  // one of the runs; all have the same workload and settings
 };
 using Groups = std::map<std::string, Group>;
 
@@ -57,10 +57,10 @@ void add_run(Group& group, const Json& run, const std::string& phase) {
   group.processes.insert(text_at(run, "process"));
 }
 
-/// By case; cases that `keys` lacks are added to it, in the order of their first runs.
+/// Groups the runs by case. Cases missing from `keys` are appended in the order of their first runs.
 Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std::string>& keys) {
   struct Newest {
-    std::pair<std::string, std::int64_t> place;  // runs that began at the same time count in the order of their numbers
+    std::pair<std::string, std::int64_t> place;  // runs with the same start time are ordered by id
     std::string build;
   };
   std::map<std::string, Newest> newest;
@@ -95,14 +95,13 @@ Json side_of(const Group& group) {
   return side;
 }
 
-/// A slower clock explains a longer time, whatever changed in the code.
+/// A lower clock explains a longer time even if the code did not change.
 void note_sm_clocks(const Json& before, const Json& after, Json& notes) {
   if (before["sm_clock_mhz"].is_null() || after["sm_clock_mhz"].is_null()) return;
   const auto first = before["sm_clock_mhz"].get<double>();
   const auto second = after["sm_clock_mhz"].get<double>();
   if (std::abs(second / first - 1) > kClockDifference)
-    notes.push_back(
-        fmt::format("the multiprocessors' clock differed: {:.0f} MHz before, {:.0f} MHz after", first, second));
+    notes.push_back(fmt::format("SM clocks differ: {:.0f} MHz before, {:.0f} MHz after", first, second));
 }
 
 std::string counted(std::size_t count, const std::string& what) {
@@ -113,17 +112,16 @@ void note_side(const char* side, const Group& group, Json& notes) {
   const std::string start = std::string(side) + ": ";
   const auto failed = static_cast<std::size_t>(group.failed);
   if (failed > 0)
-    notes.push_back(start + counted(failed, "run") + " did not end well (" + joined(group.failures) +
-                    ") and do not count");
+    notes.push_back(start + counted(failed, "run") + " excluded (status: " + joined(group.failures) + ")");
   if (group.of_older_builds > 0)
     notes.push_back(start + counted(static_cast<std::size_t>(group.of_older_builds), "run") +
-                    " of an older build of the plugin left out");
+                    " of an older build of the plugin excluded");
   if (group.machines.size() > 1) notes.push_back(start + "measured on different machines: " + joined(group.machines));
   if (group.processes.size() < group.medians.size())
     notes.push_back(
         start + counted(group.medians.size(), "run") + " shared " +
         (group.processes.size() == 1 ? "a process" : std::to_string(group.processes.size()) + " processes") +
-        " and are not independent; 'kymo run --fresh' gives each its own");
+        " and are not independent; use 'kymo run --fresh' to start a new process for each run");
 }
 
 bool same_clock(const Group& before, const Group& after) {
@@ -184,7 +182,7 @@ void require_phase(const SideRuns& before, const SideRuns& after, const std::str
     throw UsageError("no run has a phase " + quote(phase) + suggestion(phase, {phases.begin(), phases.end()}));
 }
 
-/// Of each row, what tells it from the others of its workload.
+/// For each row, the settings that distinguish it from the other rows of its workload.
 std::vector<std::string> parameters_of(const Json& rows) {
   std::vector<WorkloadSettings> cases;
   for (const Json& row : rows) cases.push_back(settings_of(row, {"ranks", "device", "mode", "sync"}));
@@ -213,12 +211,12 @@ std::string probability_text(const Json& value) {
 }
 
 std::string verdict_text(const Json& row) {
-  if (row["before"]["median_ns"].is_null() && row["after"]["median_ns"].is_null()) return "no run to compare";
+  if (row["before"]["median_ns"].is_null() && row["after"]["median_ns"].is_null()) return "no runs to compare";
   if (row["before"]["median_ns"].is_null()) return "only after";
   if (row["after"]["median_ns"].is_null()) return "only before";
   if (row["verdict"].is_null()) return "not compared";
   std::string text = text_at(row, "verdict");
-  if (!row["more_runs"].is_null()) text += " (about " + row["more_runs"].dump() + " more runs each would decide)";
+  if (!row["more_runs"].is_null()) text += " (needs about " + row["more_runs"].dump() + " more runs on each side)";
   return text;
 }
 
@@ -256,7 +254,7 @@ TextTable comparison_table(const Json& rows) {
 }
 
 std::vector<std::string> comparison_notes(const Json& rows) {
-  std::vector<std::string> notes;  // in the order in which they came first
+  std::vector<std::string> notes;  // in order of first occurrence
   std::map<std::string, std::vector<std::string>> cases;
   const std::vector<std::string> parameters = parameters_of(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -272,9 +270,8 @@ std::vector<std::string> comparison_notes(const Json& rows) {
   };
   if (std::none_of(rows.begin(), rows.end(), on_both))
     notes.push_back(
-        "no case has runs on both sides: workload, parameters, ranks, device, mode and sync must be the same; 'kymo "
-        "run --against' "
-        "compares workloads");
+        "no case has runs on both sides: workload, parameters, ranks, device, mode and sync must match; use "
+        "'kymo run --against' to compare workloads");
   return notes;
 }
 

@@ -7,24 +7,25 @@
 #include "base/json.hpp"
 #include "cli/text_table.hpp"
 
-/// `kymo compare BEFORE AFTER`: whether the same cases take longer on one side than on the other. Pure functions.
+/// `kymo compare BEFORE AFTER`: tests whether the times of the same cases differ between two sets of runs. Pure
+/// functions.
 namespace kymo::cli {
 
-/// One side's runs: an array of what results_of() gives, each with `build` (hash of the plugin's file), `began` (ISO
-/// 8601), `machine` (names of its devices), `sm_clock_mhz` (median of the GPUs' readings, or null) and `process` (the
-/// same for runs that one process made).
+/// The runs of one side: an array of the objects of results_of(), each extended by `build` (SHA-256 of the plugin
+/// file), `began` (ISO 8601), `machine` (names of its devices), `sm_clock_mhz` (median over the GPUs' readings, or
+/// null) and `process` (equal for runs executed by the same process).
 using SideRuns = Json;
 
-/// One object per case that either side has, measured in the same mode and with the same --sync. `before` and `after`
-/// hold `runs` (that count), `failed`, `median_ns` (over their medians), `clock`, `sm_clock_mhz` (median, or null),
-/// `machine`. `ratio`, `ratio_low`, `ratio_high`, `probability`, `verdict` and `more_runs` are null where unknown, and
-/// `notes` says what speaks against the comparison. Of a side's runs of a case only those of the newest build count.
-/// Throws UsageError if no run has the phase.
+/// Returns one object per case that occurs on either side; cases with different modes or --sync are distinct. `before`
+/// and `after` contain `runs` (the number of included runs), `failed`, `median_ns` (median over the runs' medians),
+/// `clock`, `sm_clock_mhz` (median, or null) and `machine`. `ratio`, `ratio_low`, `ratio_high`, `probability`,
+/// `verdict` and `more_runs` are null if unknown; `notes` lists the warnings about the comparison. On each side, only
+/// runs of the newest build of a case are included. Throws UsageError if no run has the phase.
 Json comparison_rows(const SideRuns& before, const SideRuns& after, const std::string& phase, double margin);
 
 TextTable comparison_table(const Json& rows);
 
-/// What speaks against comparisons, once each, with the cases that it is true of.
+/// The warnings of all rows, each listed once with the cases it applies to.
 std::vector<std::string> comparison_notes(const Json& rows);
 
 }  // namespace kymo::cli

@@ -19,7 +19,7 @@ std::string plain(double number) {
   return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
 }
 
-/// What a parameter admits: its choices, or its bounds.
+/// The accepted values of a parameter: its choices or its bounds.
 std::string admitted(const catalog::Parameter& parameter) {
   if (!parameter.choices.empty()) return join(parameter.choices, "|");
   if (parameter.minimum && parameter.maximum) return plain(*parameter.minimum) + " to " + plain(*parameter.maximum);
@@ -58,7 +58,7 @@ int describe(const std::string& word, const catalog::Options& options, bool as_j
   line("devices  ", workload.runs_on_cpu ? (workload.runs_on_cuda ? "cpu, cuda" : "cpu") : "cuda");
   line("ranks    ", ranks(workload));
   line("phases   ", workload.phases.empty() ? "none" : join(workload.phases, ", "));
-  TextTable table{{"parameter", "type", "default", "unit", "admitted", "values to sweep", "meaning"}, {}, {}};
+  TextTable table{{"parameter", "type", "default", "unit", "allowed", "default axis", "description"}, {}, {}};
   for (const catalog::Parameter& parameter : workload.parameters) {
     table.rows.push_back({parameter.name, catalog::to_string(parameter.type), measure::to_text(parameter.default_value),
                           parameter.unit, admitted(parameter), join(parameter.axis, ","), parameter.documentation});
@@ -78,8 +78,8 @@ struct DescribeArguments {
 
 void add_describe(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<DescribeArguments>();
-  CLI::App* command = app.add_subcommand("describe", "Shows a workload with its parameters, their defaults and bounds");
-  command->add_option("workload", arguments->workload, "name, or FILE.so, or FILE.so:NAME")
+  CLI::App* command = app.add_subcommand("describe", "Show a workload and the defaults and bounds of its parameters");
+  command->add_option("workload", arguments->workload, "workload name, FILE.so or FILE.so:NAME")
       ->required()
       ->type_name("WORKLOAD");
   command->add_flag("--json", arguments->json, "print JSON");

@@ -27,7 +27,7 @@ void examine_gpus(Findings& findings) {
     findings.push_back({"cpu", Health::kOk, devices.cpu.name + ", " + format_bytes(devices.cpu.memory_bytes), ""});
     if (devices.driver_version.empty()) {
       findings.push_back(
-          {"gpu driver", Health::kWarning, "no NVIDIA driver answers", "install the driver, or use --device cpu"});
+          {"gpu driver", Health::kWarning, "no NVIDIA driver found", "install the driver, or use --device cpu"});
     } else {
       findings.push_back({"gpu driver", Health::kOk, devices.driver_version, ""});
     }
@@ -59,7 +59,7 @@ std::optional<TorchLocation> examine_torch(Findings& findings) {
   }
 }
 
-/// Loads a library that workers will use, from LibTorch's folders or the system's.
+/// Tries to load a library that workers need, from LibTorch's folders or from the system.
 void examine_library(Findings& findings, const std::string& subject, const char* soname,
                      const std::optional<TorchLocation>& torch, const std::string& remedy) {
   std::vector<std::string> places;
@@ -69,7 +69,7 @@ void examine_library(Findings& findings, const std::string& subject, const char*
   places.emplace_back(soname);
   std::string reason;
   for (const std::string& place : places) {
-    if (dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) {  // never closed: this process ends soon
+    if (dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) {  // never closed; this process exits soon
       findings.push_back({subject, Health::kOk, place, ""});
       return;
     }
@@ -81,15 +81,15 @@ void examine_library(Findings& findings, const std::string& subject, const char*
 
 void examine_tracing_permission(Findings& findings) {
   const Path file = "/proc/driver/nvidia/params";
-  std::error_code ignored;  // without a driver there is nothing to be permitted
+  std::error_code ignored;  // without a driver there is nothing to check
   if (!std::filesystem::exists(file, ignored)) return;
   if (profiling_is_restricted(read_file(file))) {
     findings.push_back(
         {"gpu tracing", Health::kWarning,
-         "the driver keeps GPU performance counters for administrators (RmProfilingAdminOnly: 1)",
+         "the driver restricts GPU performance counters to administrators (RmProfilingAdminOnly: 1)",
          "load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root; timing needs no permission"});
   } else {
-    findings.push_back({"gpu tracing", Health::kOk, "open to all users", ""});
+    findings.push_back({"gpu tracing", Health::kOk, "allowed for all users", ""});
   }
 }
 
@@ -113,15 +113,15 @@ void examine_plugins(Findings& findings, const std::optional<TorchLocation>& tor
   }
   for (const catalog::Rejected& rejected : found.rejected) {
     findings.push_back({"plugin " + rejected.file.filename().string(), Health::kWarning, rejected.reason,
-                        "mend or remove " + rejected.file.string()});
+                        "fix or remove " + rejected.file.string()});
   }
   if (found.plugins.empty()) {
-    findings.push_back({"plugins", Health::kError, "none can be used",
-                        "look in " + installation().plugins.string() + " or set KYMO_PLUGIN_PATH"});
+    findings.push_back({"plugins", Health::kError, "no usable plugin found",
+                        "check " + installation().plugins.string() + " or set KYMO_PLUGIN_PATH"});
   }
   if (std::filesystem::exists(installation().plugins) && is_world_writable(installation().plugins)) {
-    findings.push_back({"plugin folder", Health::kWarning,
-                        installation().plugins.string() + " can be changed by every user", "chmod o-w it"});
+    findings.push_back({"plugin folder", Health::kWarning, installation().plugins.string() + " is world-writable",
+                        "run chmod o-w on it"});
   }
 }
 
@@ -130,8 +130,8 @@ void examine_database_folder(Findings& findings, const Path& database) {
   if (access(folder.c_str(), W_OK | X_OK) == 0) {
     findings.push_back({"database folder", Health::kOk, folder.string(), ""});
   } else {
-    findings.push_back({"database folder", Health::kError, folder.string() + " cannot be written to",
-                        "choose another file with --db"});
+    findings.push_back(
+        {"database folder", Health::kError, folder.string() + " is not writable", "choose another file with --db"});
   }
 }
 
@@ -145,7 +145,7 @@ void examine_program(Findings& findings, const std::string& subject, const std::
 void examine_latex(Findings& findings) {
   examine_program(
       findings, "pdflatex", "pdflatex",
-      "only for turning LaTeX reports into PDF: apt install texlive-latex-extra texlive-science texlive-pictures");
+      "only needed to convert LaTeX reports to PDF: apt install texlive-latex-extra texlive-science texlive-pictures");
   const auto kpsewhich = find_program("kpsewhich");
   if (!kpsewhich) return;
   for (const std::string package : {"booktabs", "siunitx", "pgfplots"}) {
@@ -183,18 +183,17 @@ Findings examine(const Path& database) {
   examine_gpus(findings);
   const auto torch = examine_torch(findings);
   examine_library(findings, "cupti", "libcupti.so.13", torch,
-                  "install the wheel nvidia-cuda-cupti; without it there is no GPU tracing");
+                  "install the wheel nvidia-cuda-cupti; GPU tracing requires it");
   examine_library(findings, "nccl", "libnccl.so.2", torch,
-                  "install the wheel nvidia-nccl-cu13; without it ranks cannot talk over GPUs");
+                  "install the wheel nvidia-nccl-cu13; collectives on GPUs require it");
   examine_tracing_permission(findings);
   examine_plugins(findings, torch);
   examine_database_folder(findings, database);
-  examine_program(findings, "cmake", "cmake", "only for 'kymo build': apt install cmake");
-  examine_program(findings, "compiler", "c++", "only for 'kymo build': apt install g++");
+  examine_program(findings, "cmake", "cmake", "only needed for 'kymo build': apt install cmake");
+  examine_program(findings, "compiler", "c++", "only needed for 'kymo build': apt install g++");
   examine_latex(findings);
-  examine_program(
-      findings, "typst", "typst",
-      "only for turning Typst reports into PDF: cargo install typst-cli; the Python package typst does it too");
+  examine_program(findings, "typst", "typst",
+                  "only needed to convert Typst reports to PDF: cargo install typst-cli, or the Python package typst");
   return findings;
 }
 

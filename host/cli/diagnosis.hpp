@@ -10,19 +10,19 @@ namespace kymo::cli {
 enum class Health { kOk, kWarning, kError };
 const char* to_string(Health health);
 
-/// One thing that was looked at.
+/// The result of one check.
 struct Finding {
   std::string subject;
   Health health = Health::kOk;
   std::string detail;  ///< what was found
-  std::string remedy;  ///< what to do; empty when ok
+  std::string remedy;  ///< suggested fix; empty when ok
 };
 
-/// Looks at everything that the tool can use. A warning means that something does not work here, an error that nothing
-/// does.
+/// Checks everything kymo depends on. A warning means that a feature is unavailable; an error means that kymo cannot
+/// run workloads.
 std::vector<Finding> examine(const std::filesystem::path& database);
 
-/// Whether GPU tracing is kept for administrators, from the text of /proc/driver/nvidia/params.
+/// True if the driver restricts GPU tracing to administrators, given the text of /proc/driver/nvidia/params.
 bool profiling_is_restricted(const std::string& driver_parameters);
 
 }  // namespace kymo::cli

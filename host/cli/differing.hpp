@@ -7,13 +7,13 @@
 
 #include "base/json.hpp"
 
-/// What tells the runs of one workload from each other.
+/// The settings that distinguish the runs of one workload.
 namespace kymo::cli {
 
-/// Settings of a run as text: its parameters, and "--ranks" and the like of the command line.
+/// Settings of a run as text: its parameters, and command-line options such as "--ranks".
 using Settings = std::map<std::string, std::string>;
 
-/// The value of a setting: texts without quotes.
+/// The value of a setting as text; strings are unquoted.
 std::string value_text(const Json& value);
 
 struct WorkloadSettings {
@@ -21,11 +21,12 @@ struct WorkloadSettings {
   Settings settings;
 };
 
-/// Of an object with `workload`, `parameters` and the members that `options` names, which become "--" and the name.
+/// Reads the settings from an object with `workload`, `parameters` and the members named in `options`; those get the
+/// prefix "--".
 WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options = {});
 
-/// Of each run, "name=value ..." of the settings that have more than one value among the runs of its workload. An
-/// option that has the name of a parameter keeps its "--".
+/// For each run, "name=value ..." for the settings that vary among the runs of its workload. An option that has the
+/// same name as a parameter keeps its "--".
 std::vector<std::string> differing(const std::vector<WorkloadSettings>& runs);
 
 }  // namespace kymo::cli

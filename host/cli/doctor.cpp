@@ -40,7 +40,7 @@ int doctor(const DoctorArguments& arguments) {
     std::fputs(json_text(json).c_str(), stdout);
   } else {
     std::printf("%s\n%s%s\n", render(table, colour_on_stdout()).c_str(), remedies.c_str(),
-                broken ? "kymo cannot work here" : "kymo can work here");
+                broken ? "kymo is not usable on this machine" : "kymo is usable on this machine");
   }
   return static_cast<int>(broken ? ExitCode::kToolError : ExitCode::kOk);
 }
@@ -50,7 +50,7 @@ int doctor(const DoctorArguments& arguments) {
 void add_doctor(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<DoctorArguments>();
   CLI::App* command =
-      app.add_subcommand("doctor", "Tells what is missing or wrong on this machine, and what to do about it");
+      app.add_subcommand("doctor", "Check this machine for missing or misconfigured dependencies and suggest fixes");
   command->add_flag("--json", arguments->json, "print JSON");
   add_database_option(*command, arguments->database);
   command->callback([&session, arguments] { session.action = [arguments] { return doctor(*arguments); }; });

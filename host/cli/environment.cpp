@@ -16,7 +16,7 @@ extern char** environ;  // NOLINT: POSIX has it in no header
 namespace kymo::cli {
 namespace {
 
-/// The text after `separator` in the first line that begins with `key`; empty if there is none.
+/// The text after `separator` in the first line that starts with `key`; empty if there is none.
 std::string line_value(const char* file, const std::string& key, char separator) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
@@ -31,8 +31,8 @@ std::string unquoted(const std::string& text) {
   return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
 }
 
-/// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07  Release ...": the first word that begins with a digit
-/// and holds a dot.
+/// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07  Release ...": the version is the first word that starts
+/// with a digit and contains a dot.
 std::string driver_version() {
   for (const std::string& word : split(line_value("/proc/driver/nvidia/version", "NVRM version", ':'), ' ')) {
     if (!word.empty() && word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) return word;
@@ -82,7 +82,7 @@ Facts machine_facts() {
     add("torch", torch.version);
     add("cuda", torch.cuda);
   } catch (const Error&) {
-    // Without LibTorch the fact is missing; a workload that needs it says so itself.
+    // Without LibTorch the fact is omitted; a workload that needs it reports the error itself.
   }
   add("kymo", version());
   for (const auto& [name, value] : variables_that_matter()) add(name, value);

@@ -9,8 +9,8 @@ namespace kymo::cli {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// What is stored about this machine with an invocation: host, cpu, cores, memory_bytes, kernel, os, driver, torch,
-/// cuda, kymo, and the environment variables that change results. A fact that cannot be had is left out.
+/// Facts about this machine stored with an invocation: host, cpu, cores, memory_bytes, kernel, os, driver, torch, cuda,
+/// kymo, and the environment variables that affect results. Unavailable facts are omitted.
 Facts machine_facts();
 
 }  // namespace kymo::cli

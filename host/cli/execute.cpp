@@ -31,7 +31,7 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 
 void print_json(const Json& json) { print(json_text(json)); }
 
-/// The GPUs of this machine, asked for at most once and only if something depends on them.
+/// The GPUs of this machine; probed at most once, and only if a caller needs them.
 class GpuCount {
  public:
   Gpus operator()() {
@@ -46,11 +46,11 @@ class GpuCount {
   std::optional<Gpus> known_;
 };
 
-/// Lays the launch over what was expanded: a run takes its first ranks, and cannot have more than there are.
+/// Marks a run as skipped if it needs more ranks than the torchrun or Slurm job has; otherwise it uses the first ranks.
 void fit_to(const std::optional<Launch>& launch, PlannedRun& run) {
   if (!launch || run.what.ranks <= launch->world || !run.skip_reason.empty()) return;
-  run.skip_reason = "the case asks for " + std::to_string(run.what.ranks) + " ranks and this launch has " +
-                    std::to_string(launch->world);
+  run.skip_reason =
+      "the case needs " + std::to_string(run.what.ranks) + " ranks, but this job has " + std::to_string(launch->world);
 }
 
 std::vector<PlannedCase> all_cases(const Order& order, Targets& targets, const RunOptions& options,
@@ -66,12 +66,12 @@ std::vector<PlannedCase> all_cases(const Order& order, Targets& targets, const R
       cases.push_back(std::move(planned));
     }
     if (cases.size() > kMaxCases)
-      throw UsageError("there are more than " + std::to_string(kMaxCases) + " cases; give fewer values to the axes");
+      throw UsageError("more than " + std::to_string(kMaxCases) + " cases; reduce the number of axis values");
   }
   return cases;
 }
 
-/// The runs to make, and which of them are to be shown beside each other.
+/// The runs to execute, and the pairs of them to show side by side.
 struct Plan {
   std::vector<PlannedRun> runs;
   std::vector<Pair> pairs;
@@ -94,7 +94,7 @@ Plan plan(const Order& order, Targets& targets, const RunOptions& options, const
   std::int64_t runs = 0;
   for (const PlannedCase& planned : rotation.cases) {
     if (__builtin_add_overflow(runs, planned.repeat, &runs) || runs > static_cast<std::int64_t>(kMaxCases)) {
-      throw UsageError("there are more than " + std::to_string(kMaxCases) + " runs; repeat the cases less often");
+      throw UsageError("more than " + std::to_string(kMaxCases) + " runs; reduce --repeat");
     }
   }
   std::vector<PlannedRun> planned = repeated(rotation.cases);
@@ -102,7 +102,7 @@ Plan plan(const Order& order, Targets& targets, const RunOptions& options, const
   return {std::move(planned), std::move(rotation.pairs)};
 }
 
-/// Leaves out what the database holds already; without a database that is nothing.
+/// Removes runs already in the database; without a database it removes nothing.
 std::vector<PlannedRun> without_finished(std::vector<PlannedRun> runs, const RunOptions& options) {
   if (!options.resume || is_missing(options.database)) return runs;
   const store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kReadOnly);
@@ -142,7 +142,7 @@ int print_plan(const std::vector<PlannedRun>& runs, bool as_json) {
   return 0;
 }
 
-/// The line on the index-th run of the invocation, read before the next one is made.
+/// The summary line of the index-th run of the invocation, read before the next run starts.
 std::string finished_line(const store::ResultsDatabase& database, std::int64_t invocation, std::size_t index) {
   const Json result = run_result(database, invocation, index);
   return result.is_null() ? "" : result_line(result);
@@ -222,8 +222,7 @@ int execute(const Order& order, Targets& targets, const RunOptions& options, con
                 {"invocation_id", nullptr},
                 {"exit_code", 0},
                 {"runs", Json::array()}});
-  std::fprintf(stderr,
-               "kymo: nothing left to do: every case of this call is in %s already or belongs to another shard\n",
+  std::fprintf(stderr, "kymo: nothing to do: every selected case is already in %s or belongs to another shard\n",
                visible(options.database.string()).c_str());
   return 0;
 }

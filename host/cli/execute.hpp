@@ -13,26 +13,26 @@
 
 namespace kymo::cli {
 
-/// What a case's ranks become under torchrun or srun.
+/// How the number of ranks of a case is determined under torchrun or srun.
 enum class Ranks {
-  kAsStated,     ///< the case's own number; more than the launch has is a skipped run
-  kOfLaunch,     ///< as many as the launch has
-  kStartedHere,  ///< the case's own number, all started by this process: the launch is not looked at
+  kAsStated,     ///< the case's own number; a case with more ranks than the job is skipped
+  kOfLaunch,     ///< all ranks of the job
+  kStartedHere,  ///< the case's own number, all started by this process; the torchrun or Slurm environment is ignored
 };
 
-/// What a command asks for: cases and the workloads they name, in the same order.
+/// The cases that a command requests.
 struct Order {
   std::vector<CaseSpec> specs;
   MissingDevice missing = MissingDevice::kUsageError;
   Ranks ranks = Ranks::kAsStated;
-  std::optional<Peer> against = std::nullopt;  ///< run in turn with each case
+  std::optional<Peer> against = std::nullopt;  ///< workload to interleave with each case
 };
 
-/// Expands, selects, makes and shows the runs; returns the exit code. Nothing is written before all of the order is
-/// understood.
+/// Expands, selects and executes the runs, prints the results and returns the exit code. Nothing is written before the
+/// whole order has been validated.
 int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line);
 
-/// The exit code that the statuses of finished runs amount to; `signal` is 0, SIGINT or SIGTERM.
+/// The exit code for the statuses of the finished runs; `signal` is 0, SIGINT or SIGTERM.
 int exit_code(const std::vector<std::string>& statuses, bool fail_on_oom, int signal);
 
 }  // namespace kymo::cli

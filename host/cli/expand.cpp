@@ -13,7 +13,7 @@ namespace {
 
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
-/// The device of a case, or why it cannot be had.
+/// The device of a case, or the reason why it is unavailable.
 struct Placement {
   measure::DeviceKind device = measure::DeviceKind::kCpu;
   std::string missing;
@@ -21,9 +21,9 @@ struct Placement {
 
 std::string gpu_shortage(const Gpus& gpus, std::int64_t all_ranks) {
   const std::int64_t ranks = std::min(all_ranks, gpus.most_needed);
-  if (gpus.count == 0) return "there is no GPU: " + gpus.reason;
+  if (gpus.count == 0) return "no GPU available: " + gpus.reason;
   if (gpus.count < ranks)
-    return std::to_string(ranks) + " ranks need a GPU each and there are " + std::to_string(gpus.count);
+    return std::to_string(ranks) + " ranks need one GPU each; GPUs available: " + std::to_string(gpus.count);
   return "";
 }
 
@@ -73,7 +73,7 @@ void check_mode(const catalog::Workload& workload, const supervisor::PlannedRun&
   if (!objection.empty()) throw UsageError(objection);
 }
 
-/// Every combination of the axes' values, the last axis varying fastest.
+/// Every combination of the axis values; the last axis varies fastest.
 std::vector<Texts> combine(const CaseSpec& spec, const catalog::Workload& workload) {
   check_given_once(spec, workload);
   std::vector<Texts> combinations{spec.set};
@@ -82,7 +82,7 @@ std::vector<Texts> combine(const CaseSpec& spec, const catalog::Workload& worklo
     const std::vector<std::string> values = axis_values(axis, workload);
     if (combinations.size() * values.size() * others > kMaxCases) {
       throw UsageError("workload " + quote(workload.name) + " has more than " + std::to_string(kMaxCases) +
-                       " cases; give fewer values to its axes");
+                       " cases; reduce the number of axis values");
     }
     std::vector<Texts> longer;
     longer.reserve(combinations.size() * values.size());

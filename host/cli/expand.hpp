@@ -13,30 +13,30 @@
 
 namespace kymo::cli {
 
-/// What the choice of a device needs to know.
+/// Information needed to choose a device.
 struct Gpus {
   int count = 0;
-  std::string reason;  ///< why there is none
-  std::int64_t most_needed =
-      std::numeric_limits<std::int64_t>::max();  ///< ranks of any run that this process sees the GPUs of
+  std::string reason;                                                   ///< why there is no GPU
+  std::int64_t most_needed = std::numeric_limits<std::int64_t>::max();  ///< maximum number of ranks per run that use
+                                                                        ///< GPUs visible to this process
 };
 
-/// What a case becomes where its device is missing.
+/// How a case with a missing device is handled.
 enum class MissingDevice { kUsageError, kSkippedRun };
 
-/// A planned run and how often it is to be made.
+/// A planned run and its number of repetitions.
 struct PlannedCase {
   supervisor::PlannedRun run;
   std::int64_t repeat = 1;
 };
 
-/// All cases of a specification: ranks vary slowest, then the axes in their order, then the warm-up.
-/// `gpus` is asked only where the answer matters. Throws UsageError for what the workload does not admit and for more
+/// Expands a specification into all cases: ranks vary slowest, then the axes in their order, then the warm-up. `gpus`
+/// is called only if the result depends on it. Throws UsageError for values the workload does not accept and for more
 /// than kMaxCases cases.
 std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plugin, const catalog::Workload& workload,
                                 const std::function<Gpus()>& gpus, MissingDevice missing);
 
-/// "workload p=v q=w" with every parameter, preceded by the name of the suite's case: what --filter matches.
+/// "workload p=v q=w" with every parameter, preceded by the name of the suite's case. --filter matches this text.
 std::string full_title(const supervisor::PlannedRun& run);
 
 }  // namespace kymo::cli

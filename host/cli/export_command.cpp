@@ -22,7 +22,7 @@ struct ExportArguments {
   std::filesystem::path database = "kymo.db";
 };
 
-/// Where the files went goes to stdout, unless the file itself does; what a reader must know to stderr.
+/// Prints the paths of the written files to stdout, unless the file itself goes there, and notes to stderr.
 int tell(const std::vector<Written>& written) {
   for (const Written& each : written) {
     if (each.file != "-") std::printf("%s\n", visible(each.file.string()).c_str());
@@ -50,9 +50,9 @@ CLI::App* add_format(CLI::App& command, Session& session, const std::string& nam
   CLI::App* format = command.add_subcommand(name, what);
   exports::Choice& choice = arguments->request.choice;
   add_number(*format, "--run", 1, choice.run,
-             name == "csv" ? "only rows of this run" : "number of the run [the newest that has such events]");
+             name == "csv" ? "only rows of this run" : "id of the run [the newest run that has the events]");
   add_number(*format, "--rank", 0, choice.rank,
-             name == "csv" ? "only rows of this rank" : "only this rank [all, each a file of its own]");
+             name == "csv" ? "only rows of this rank" : "only this rank [all ranks, one file each]");
   format->add_option("-o,--out", arguments->file, file_help)->type_name("FILE")->check(complain_if_empty);
   add_database_option(*format, arguments->database);
   format->callback(
@@ -63,28 +63,27 @@ CLI::App* add_format(CLI::App& command, Session& session, const std::string& nam
 }  // namespace
 
 void add_export(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("export", "Writes events or tables of a database in the formats of other tools");
+  CLI::App* command = app.add_subcommand("export", "Export events or tables of a database to other formats");
   command->require_subcommand(1);
   const auto arguments = std::make_shared<ExportArguments>();
   CLI::App* perfetto = add_format(
-      *command, session, "perfetto", "Writes a trace for ui.perfetto.dev, chrome://tracing and Holistic Trace Analysis",
+      *command, session, "perfetto", "Write a trace for ui.perfetto.dev, chrome://tracing and Holistic Trace Analysis",
       "file, - for standard output [trace-runN-rankN.json]", arguments, [](const ExportArguments& given) {
         return exports::export_perfetto(*open_results(given.database), given.request.choice, given.file);
       });
   perfetto
       ->add_option("--pass", arguments->request.choice.pass,
-                   "trace, ops or memory [the first of them that the run has]")
+                   "trace, ops or memory [the first of these passes in the run]")
       ->type_name("PASS");
   perfetto->footer("Example: kymo export perfetto --run 3 --rank 0 -o step.json");
   CLI::App* memory = add_format(
-      *command, session, "memory-viz", "Writes a memory snapshot for pytorch.org/memory_viz and torch.cuda._memory_viz",
+      *command, session, "memory-viz", "Write a memory snapshot for pytorch.org/memory_viz and torch.cuda._memory_viz",
       "file, - for standard output [memory-runN-rankN.pickle]", arguments, [](const ExportArguments& given) {
         return exports::export_memory_viz(*open_results(given.database), given.request.choice, given.file);
       });
   memory->footer("Example: kymo export memory-viz --run 3 -o snapshot.pickle");
   CLI::App* csv = add_format(
-      *command, session, "csv", "Writes a table, a view or what a query finds as CSV",
+      *command, session, "csv", "Write a table, a view or the result of a query as CSV",
       "file, - for standard output [-]", arguments, [](const ExportArguments& given) {
         return std::vector<Written>{exports::export_csv(*open_results(given.database), given.request, given.file)};
       });

@@ -27,7 +27,7 @@ int work(const WorkerArguments& arguments) {
   const auto rank = static_cast<int>(whole_number("--rank", arguments.rank, 0, 1 << 20));
   const char* token = std::getenv("KYMO_WORKER_TOKEN");
   if (token == nullptr || *token == '\0')
-    throw UsageError("'kymo worker' is started by 'kymo run' alone: KYMO_WORKER_TOKEN is not set");
+    throw UsageError("'kymo worker' is started only by 'kymo run': KYMO_WORKER_TOKEN is not set");
   return worker::run_worker(arguments.address.substr(0, colon), port, rank, token);
 }
 
@@ -35,19 +35,19 @@ int work(const WorkerArguments& arguments) {
 
 void add_hidden(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<WorkerArguments>();
-  CLI::App* work_command = app.add_subcommand("worker", "Runs one rank of one run")->group("");
+  CLI::App* work_command = app.add_subcommand("worker", "Run one rank of one run")->group("");
   work_command->add_option("--connect", arguments->address, "control server")->required()->type_name("HOST:PORT");
   work_command->add_option("--rank", arguments->rank, "rank within the run")->required()->type_name("N");
   work_command->callback([&session, arguments] { session.action = [arguments] { return work(*arguments); }; });
 
   auto file = std::make_shared<std::string>();
   CLI::App* describe_command =
-      app.add_subcommand("describe-plugin", "Loads a plugin and prints its description")->group("");
+      app.add_subcommand("describe-plugin", "Load a plugin and print its description")->group("");
   describe_command->add_option("file", *file, "plugin")->required()->type_name("FILE");
   describe_command->callback(
       [&session, file] { session.action = [file] { return catalog::describe_in_this_process(*file); }; });
 
-  CLI::App* devices_command = app.add_subcommand("devices", "Prints the devices of this machine as JSON")->group("");
+  CLI::App* devices_command = app.add_subcommand("devices", "Print the devices of this machine as JSON")->group("");
   devices_command->callback([&session] { session.action = [] { return worker::print_devices(); }; });
 }
 

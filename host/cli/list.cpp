@@ -28,7 +28,7 @@ int print_as_json(const catalog::Catalog& found) {
 int list(const catalog::Options& options, bool as_json) {
   const catalog::Catalog found = catalog::discover(options);
   if (as_json) return print_as_json(found);
-  TextTable table{{"workload", "plugin", "devices", "what it does"}, {}, {}};
+  TextTable table{{"workload", "plugin", "devices", "description"}, {}, {}};
   for (const catalog::Plugin& plugin : found.plugins) {
     for (const catalog::Workload& workload : plugin.workloads) {
       table.rows.push_back(
@@ -37,7 +37,7 @@ int list(const catalog::Options& options, bool as_json) {
   }
   std::fputs(render(table, false).c_str(), stdout);
   for (const catalog::Rejected& rejected : found.rejected) {
-    std::fprintf(stderr, "kymo: not used: %s: %s\n", visible(rejected.file.string()).c_str(),
+    std::fprintf(stderr, "kymo: plugin rejected: %s: %s\n", visible(rejected.file.string()).c_str(),
                  visible(rejected.reason).c_str());
   }
   return 0;
@@ -52,8 +52,8 @@ struct ListArguments {
 
 void add_list(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<ListArguments>();
-  CLI::App* command = app.add_subcommand("list", "Lists the workloads of all plugins");
-  command->add_flag("--json", arguments->json, "print everything known about them as JSON");
+  CLI::App* command = app.add_subcommand("list", "List the workloads of all plugins");
+  command->add_flag("--json", arguments->json, "print all plugins and workloads as JSON");
   add_plugin_options(*command, arguments->plugins);
   command->callback(
       [&session, arguments] { session.action = [arguments] { return list(arguments->plugins, arguments->json); }; });

@@ -23,11 +23,11 @@ struct MergeArguments {
 };
 
 int merge(const MergeArguments& arguments) {
-  // Every source is opened before the target is made, so that a slip of the pen leaves nothing behind.
+  // Open every source before creating the target, so that a mistyped path leaves no empty database behind.
   for (const Path& source : arguments.sources) {
     if (is_missing(source))
-      throw UsageError("there is no database " + quote(source.string()) + "; name one that 'kymo run' made");
-    std::error_code ignored;  // what cannot be looked at is refused when it is opened
+      throw UsageError("no such database: " + quote(source.string()) + "; pass one created by 'kymo run'");
+    std::error_code ignored;  // an unreadable file is reported when it is opened
     if (std::filesystem::equivalent(source, arguments.target, ignored)) {
       throw UsageError("database " + quote(source.string()) + " cannot be merged into itself");
     }
@@ -36,7 +36,7 @@ int merge(const MergeArguments& arguments) {
   ResultsDatabase target(arguments.target, ResultsDatabase::Mode::kCreate);
   for (const Path& source : arguments.sources) {
     const store::MergeReport report = target.merge(source);
-    std::printf("%s: %lld runs of %lld invocations added, %lld were there already\n", visible(source.string()).c_str(),
+    std::printf("%s: %lld runs of %lld invocations added, %lld already present\n", visible(source.string()).c_str(),
                 static_cast<long long>(report.runs_added), static_cast<long long>(report.invocations_added),
                 static_cast<long long>(report.runs_already_there));
   }
@@ -48,8 +48,8 @@ int merge(const MergeArguments& arguments) {
 void add_merge(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<MergeArguments>();
   CLI::App* command =
-      app.add_subcommand("merge", "Adds the runs of databases to another one; what is there already is left alone");
-  command->add_option("target", arguments->target, "database to add to; made if missing")
+      app.add_subcommand("merge", "Add the runs of databases to another database; skip runs that are already present");
+  command->add_option("target", arguments->target, "target database; created if missing")
       ->required()
       ->type_name("TARGET")
       ->check(complain_if_empty);

@@ -28,9 +28,9 @@ int make_plugin(const NewArguments& arguments) {
 
 void add_new(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<NewArguments>();
-  CLI::App* command = app.add_subcommand("new", "Makes a folder with a workload to start from");
+  CLI::App* command = app.add_subcommand("new", "Create a folder with a template workload");
   command->add_option("name", arguments->name, "name of the workload")->required()->type_name("NAME");
-  command->add_option("--in", arguments->parent, "folder to make it in")
+  command->add_option("--in", arguments->parent, "parent folder")
       ->type_name("FOLDER")
       ->capture_default_str()
       ->check(complain_if_empty);

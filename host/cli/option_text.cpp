@@ -97,7 +97,7 @@ std::pair<std::string, std::string> name_and_value(const std::string& option, co
 }
 
 std::vector<measure::Pass> passes_from(const std::string& option, const std::string& text) {
-  // Verification comes first, because a case that computes the wrong result is not timed.
+  // Verification runs first: a case that computes a wrong result is not timed.
   using measure::Pass;
   const std::vector<Pass> made{Pass::kVerify, Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps};
   std::vector<std::string> known;
@@ -136,7 +136,7 @@ void add_trace_detail(const std::string& option, const std::string& text, measur
   }
 }
 
-std::string complain_if_empty(const std::string& text) { return text.empty() ? "takes a path, not an empty text" : ""; }
+std::string complain_if_empty(const std::string& text) { return text.empty() ? "needs a non-empty path" : ""; }
 
 DeviceChoice device_choice_from(const std::string& option, const std::string& text) {
   if (text == "auto") return DeviceChoice::kAuto;

@@ -8,30 +8,30 @@
 
 #include "measure/plan.hpp"
 
-/// How the texts of options become values. Each function throws UsageError naming the option, the text and what is
-/// admitted.
+/// Converts option texts into values. Each function throws UsageError with the option, the text and the accepted
+/// values.
 namespace kymo::cli {
 
-/// Most processes of one run.
+/// Maximum number of processes per run.
 inline constexpr std::int64_t kMostRanks = 4096;
 
-/// Most steps of a kind in one run: far more than anyone waits for, and their sums are far from overflowing.
+/// Maximum number of steps of each kind per run: far more than practical, and small enough that sums cannot overflow.
 inline constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 
-/// A whole number between two bounds, both admitted.
+/// Parses an integer in [low, high].
 std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t low, std::int64_t high);
 
-/// A finite number between two bounds, both admitted.
+/// Parses a finite number in [low, high].
 double real_number(const std::string& option, const std::string& text, double low, double high);
 
-/// A relative error such as "0.01" or "1%"; above 0 and below 1.
+/// Parses a relative error such as "0.01" or "1%", greater than 0 and less than 1.
 double relative_error(const std::string& option, const std::string& text);
 
-/// Bytes from "4096", "512MiB", "8G": KiB, MiB, GiB and TiB or their first letters are powers of 1024, KB, MB, GB and
-/// TB of 1000.
+/// Parses a size such as "4096", "512MiB" or "8G" into bytes. KiB, MiB, GiB and TiB and K, M, G and T are powers of
+/// 1024; KB, MB, GB and TB are powers of 1000.
 std::int64_t size_bytes(const std::string& option, const std::string& text);
 
-/// The i-th of n parts, counted from 1.
+/// The i-th of n shards, counted from 1.
 struct Shard {
   std::int64_t index = 1;
   std::int64_t count = 1;
@@ -41,18 +41,18 @@ Shard shard_from(const std::string& text);
 /// Splits "name=value" at the first '='.
 std::pair<std::string, std::string> name_and_value(const std::string& option, const std::string& text);
 
-/// Adds what a list such as "memsets,api" asks to be recorded. Throws UsageError naming the admitted words.
+/// Enables the records in a list such as "memsets,api". Throws UsageError with the accepted words.
 void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& how);
-/// Passes in the order in which they are made.
+/// Parses a list of passes; returns them in execution order.
 std::vector<measure::Pass> passes_from(const std::string& option, const std::string& text);
 
-/// A check for path options that names nothing but files: what is wrong with the text, or nothing.
+/// A validator for path options: returns the error message, or an empty string if the text is valid.
 std::string complain_if_empty(const std::string& text);
 
 enum class DeviceChoice { kAuto, kCpu, kCuda };
 DeviceChoice device_choice_from(const std::string& option, const std::string& text);
 
-/// A word for use in a shell, quoted only where it must be.
+/// Quotes a word for the shell if necessary.
 std::string shell_word(const std::string& text);
 
 }  // namespace kymo::cli

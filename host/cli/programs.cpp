@@ -11,7 +11,7 @@ namespace kymo::cli {
 namespace {
 
 bool is_program(const std::filesystem::path& file) {
-  std::error_code ignored;  // what cannot be looked at cannot be started
+  std::error_code ignored;  // an unreadable file cannot be executed
   return std::filesystem::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
 }
 

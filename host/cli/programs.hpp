@@ -7,7 +7,7 @@
 
 namespace kymo::cli {
 
-/// The executable file that a shell would start for this word: a path as it is, a name from the folders of PATH.
+/// Returns the executable a shell would start for this word: paths are used as they are, names are looked up in PATH.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
 }  // namespace kymo::cli

@@ -44,7 +44,7 @@ std::string progress_line(const supervisor::ProgressView& view, std::size_t colu
   if (view.seconds_left >= 0) line += " | " + time_left(view.seconds_left);
   if (line.size() >= columns) {
     std::size_t end = columns - 1;
-    while (end > 0 && (line[end] & 0xC0) == 0x80) --end;  // never inside a character
+    while (end > 0 && (line[end] & 0xC0) == 0x80) --end;  // do not split a UTF-8 character
     line.resize(end);
   }
   return line;

@@ -9,20 +9,21 @@
 
 namespace kymo::cli {
 
-/// One line: "[####......] 3/12 transformer_lm size=small | step 4/15 | 1 min 20 s left", cut to `columns` characters.
+/// One line: "[####......] 3/12 transformer_lm size=small | step 4/15 | 1 min 20 s left", truncated to `columns`
+/// characters.
 std::string progress_line(const supervisor::ProgressView& view, std::size_t columns);
 
-/// Shows on stderr how far the runs are: a bar on a terminal, else one plain line per finished run.
+/// Shows progress on stderr: a bar on a terminal, otherwise one plain line per finished run.
 class Progress {
  public:
-  /// `finished_line(index)` describes the run that has just ended; it is asked only without a terminal.
+  /// `finished_line(index)` describes the run that just finished; it is called only if stderr is not a terminal.
   explicit Progress(std::function<std::string(std::size_t index)> finished_line);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void show(const supervisor::ProgressView& view);
-  /// Removes the bar, or writes the lines of the last runs.
+  /// Removes the bar, or writes the lines of the remaining finished runs.
   void finish(std::size_t runs_made);
 
  private:
@@ -31,7 +32,7 @@ class Progress {
   std::function<std::string(std::size_t)> finished_line_;
   bool terminal_ = false;
   bool drawn_ = false;
-  std::size_t reported_ = 0;  // runs that have their plain line
+  std::size_t reported_ = 0;  // runs whose line has been printed
 };
 
 }  // namespace kymo::cli

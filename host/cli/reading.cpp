@@ -18,7 +18,8 @@ bool is_missing(const std::filesystem::path& file) {
 
 std::unique_ptr<ResultsDatabase> open_results(const std::filesystem::path& file) {
   if (is_missing(file)) {
-    throw UsageError("there is no database " + quote(file.string()) + "; --db names another one, 'kymo run' makes one");
+    throw UsageError("no such database: " + quote(file.string()) +
+                     "; pass another one with --db or create one with 'kymo run'");
   }
   auto database = std::make_unique<ResultsDatabase>(file, ResultsDatabase::Mode::kReadOnly);
   if (database->running_runs().empty() || access(file.c_str(), W_OK) != 0) return database;
@@ -26,7 +27,7 @@ std::unique_ptr<ResultsDatabase> open_results(const std::filesystem::path& file)
     ResultsDatabase writable(file, ResultsDatabase::Mode::kReadWrite);
     supervisor::recover_abandoned(writable);
   } catch (const Error&) {
-    // Reading must work where writing does not; the runs stay `running` until a later command can close them.
+    // Reading must work even without write permission; the runs stay `running` until a later command can close them.
   }
   return database;
 }

@@ -8,11 +8,11 @@
 
 namespace kymo::cli {
 
-/// True if there is certainly no such file; one that cannot be looked at is left to whoever opens it and says why.
+/// True if the file definitely does not exist. An inaccessible path returns false; opening it reports the reason.
 bool is_missing(const std::filesystem::path& file);
 
-/// Opens a database that is there, for reading; runs that a killed kymo left behind are closed first where that is
-/// possible. Throws UsageError if there is no such file, Error if it is no results database.
+/// Opens an existing database for reading. Runs left in state `running` by a killed kymo are closed first if the file
+/// is writable. Throws UsageError if the file does not exist and Error if it is not a results database.
 std::unique_ptr<store::ResultsDatabase> open_results(const std::filesystem::path& file);
 
 }  // namespace kymo::cli

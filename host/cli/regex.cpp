@@ -13,7 +13,7 @@
 namespace kymo::cli {
 namespace {
 
-constexpr std::uint32_t kMostSteps = 10'000'000;  // below a second
+constexpr std::uint32_t kMostSteps = 10'000'000;  // less than one second
 constexpr std::uint32_t kMostHeapKib = 64 * 1024;
 constexpr std::size_t kLongestExpression = 10'000;
 
@@ -69,7 +69,7 @@ bool Regex::found_in(std::string_view text) const {
   if (code == PCRE2_ERROR_NOMATCH) return false;
   if (code < 0)
     throw UsageError(option_ + " " + quote(expression_) + " takes too long to match (" + reason_of(code) +
-                     "); write a simpler one");
+                     "); simplify it");
   return true;
 }
 

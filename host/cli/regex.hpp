@@ -7,16 +7,16 @@
 
 namespace kymo::cli {
 
-/// A regular expression (Perl's syntax, which holds ECMAScript's) that neither recurses nor runs on without bound,
-/// whatever the expression and the text are.
+/// A regular expression in Perl syntax, a superset of ECMAScript's. Matching has bounded time and memory for any
+/// expression and text.
 class Regex {
  public:
-  /// `option` names the origin of the expression in messages. Throws UsageError with the place of a mistake.
+  /// `option` names the source of the expression in messages. Throws UsageError with the position of a syntax error.
   Regex(std::string option, std::string expression);
   ~Regex();
   Regex(Regex&&) noexcept;
 
-  /// True if some part of the text matches. Throws UsageError if finding out takes more steps than are admitted.
+  /// True if any part of the text matches. Throws UsageError if the match exceeds the step limit.
   bool found_in(std::string_view text) const;
 
  private:

@@ -44,18 +44,17 @@ void add_report(CLI::App& app, Session& session) {
   report::Request& request = arguments->request;
   request.out_folder = "report";
   request.formats = {"markdown", "html"};
-  CLI::App* command = app.add_subcommand("report", "Makes a report of what a database holds");
-  command
-      ->add_option("report", request.name, "name, or a folder that holds report.toml; without it, the names are listed")
+  CLI::App* command = app.add_subcommand("report", "Generate a report from a results database");
+  command->add_option("report", request.name, "name, or a folder with report.toml; if omitted, list the names")
       ->type_name("REPORT");
-  command->add_option("--out", request.out_folder, "folder to write to")
+  command->add_option("--out", request.out_folder, "output folder")
       ->type_name("FOLDER")
       ->capture_default_str()
       ->check(complain_if_empty);
   command
       ->add_option_function<std::string>(
           "--format", [arguments](const std::string& text) { arguments->request.formats = formats_from(text); },
-          "list of " + join(report::known_formats(), ", ") + " [markdown,html]")
+          "formats to write: any of " + join(report::known_formats(), ", ") + " [markdown,html]")
       ->type_name("LIST");
   command->add_option("--label", request.selection.label, "only runs with this label")->type_name("TEXT");
   command

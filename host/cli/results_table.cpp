@@ -37,7 +37,7 @@ std::string step_text(const Json& result) {
   const bool throttled = step["all_throttled"].get<std::int64_t>() != 0;
   const std::int64_t excluded = step["excluded"].get<std::int64_t>();
   return mean_text(step, true) + (throttled      ? " (throttled)"
-                                  : excluded > 0 ? " (" + std::to_string(excluded) + " throttled left out)"
+                                  : excluded > 0 ? " (" + std::to_string(excluded) + " throttled excluded)"
                                                  : "");
 }
 
@@ -85,7 +85,7 @@ Json results_of(const store::ResultsDatabase& database, const std::string& ids) 
     Json& value = runs.at(row["run_id"].get<std::int64_t>())["parameters"][row["name"].get<std::string>()];
     value = truth ? Json(row["value"] != 0) : row["value"];
   });
-  // The whole step comes first, then the phases in the order in which they happened.
+  // The whole step comes first, then the phases in execution order.
   for_rows(database,
            "SELECT t.run_id, t.phase, t.clock, t.count, t.excluded, t.all_throttled, t.mean_ms * 1e6 AS mean_ns, "
            "t.std_ms * 1e6 AS std_ns, "
@@ -159,7 +159,7 @@ TextTable checks_table(const Json& results) {
 
 std::string failures(const Json& results) {
   static constexpr std::size_t kMostNamed = 10;
-  std::vector<std::string> reasons;  // in the order in which they came first
+  std::vector<std::string> reasons;  // in order of first occurrence
   std::map<std::string, std::vector<std::string>> runs;
   for (const Json& result : results) {
     if (result["status"] == "ok") continue;

@@ -9,33 +9,32 @@
 #include "cli/text_table.hpp"
 #include "store/results.hpp"
 
-/// What an invocation measured, read back from the database.
+/// Results of an invocation, read from the database.
 namespace kymo::cli {
 
-/// Calls `use` with each row of a query as an object.
+/// Calls `use` with each row of a query as a JSON object.
 void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use);
 
-/// An array with one object per run that a query of run ids selects: identity, parameters, status, verification, and
-/// mean, std … in nanoseconds per phase.
+/// Returns an array with one object per run selected by `ids`, a query of run ids: identity, parameters, status,
+/// verification, and per phase the mean, standard deviation and other statistics in nanoseconds.
 Json results_of(const store::ResultsDatabase& database, const std::string& ids);
 
-/// Those of an invocation.
+/// The objects of all runs of an invocation.
 Json invocation_results(const store::ResultsDatabase& database, std::int64_t invocation_id);
 
-/// The object of its index-th run alone; null if there are fewer.
+/// The object of the index-th run of an invocation; null if there are fewer runs.
 Json run_result(const store::ResultsDatabase& database, std::int64_t invocation_id, std::size_t index);
 
-/// The same as a short table: workload, the parameters that differ between its runs, step, phases, status,
-/// verification.
+/// A short table of the results: workload, parameters that vary between the runs, step, phases, status, verification.
 TextTable results_table(const Json& results);
 
-/// What was compared with a reference in each run, and how far off it was.
+/// The comparisons with references of each run, with their errors.
 TextTable checks_table(const Json& results);
 
-/// One line per reason why runs are not ok: "runs 3, 4 crashed: ...".
+/// One line per distinct failure reason: "runs 3, 4 crashed: ...".
 std::string failures(const Json& results);
 
-/// One plain line on one run, for logs: "transformer_lm size=tiny: ok, step 12.3 ms ± 0.4 ms".
+/// One plain line per run, for logs: "transformer_lm size=tiny: ok, step 12.3 ms ± 0.4 ms".
 std::string result_line(const Json& result);
 
 }  // namespace kymo::cli

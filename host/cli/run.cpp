@@ -27,13 +27,13 @@ int run(const RunArguments& arguments, const std::string& command_line) {
 
 void add_run(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<RunArguments>();
-  CLI::App* command = app.add_subcommand("run", "Measures workloads and stores what they did");
+  CLI::App* command = app.add_subcommand("run", "Run and measure workloads and store the results");
   add_case_options(*command, arguments->cases, Axes::kAdmitted);
   command
       ->add_option_function<std::string>(
           "--against", [arguments](const std::string& text) { arguments->against = peer_from(text); },
-          "run this workload in turn with each case, with the same parameters where it has them, and show both side by "
-          "side")
+          "also run this workload, interleaved with each case and with the same values for shared parameters, and show "
+          "both side by side")
       ->type_name("WORKLOAD[:P=V,...]");
   add_worker_options(*command, arguments->options);
   add_method_options(*command, arguments->options);

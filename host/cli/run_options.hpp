@@ -16,10 +16,10 @@ namespace CLI {
 class App;
 }
 
-/// The options that several commands share.
+/// Options shared by several commands.
 namespace kymo::cli {
 
-/// Of everything that measures. What is not given leaves the case's own setting alone.
+/// Options of all commands that run workloads. Options that are not given keep the case's own setting.
 struct RunOptions {
   std::optional<DeviceChoice> device;
   std::optional<std::int64_t> warmup, steps, repeat, seed, host_memory_bytes, observed_steps, trace_memory_bytes;
@@ -35,22 +35,22 @@ struct RunOptions {
   std::filesystem::path database = "kymo.db";
   catalog::Options plugins;
   bool no_verify = false, fresh = false, smoke = false, fail_on_oom = false, resume = false, plan = false, json = false;
-  bool show_checks = false;  ///< after the runs, print each comparison with a reference
+  bool show_checks = false;  ///< print each comparison with a reference after the runs
 };
 
 void add_database_option(CLI::App& app, std::filesystem::path& file);
 void add_plugin_options(CLI::App& app, catalog::Options& options);
-/// --device, --seed, --timeout, --host-memory and --wrap: where and within what bounds workers run.
+/// --device, --seed, --timeout, --host-memory and --wrap: device and limits of the workers.
 void add_worker_options(CLI::App& app, RunOptions& options);
 /// --warmup, --steps, --until, --repeat, --mode, --sync, --passes, --no-verify, --fresh and --smoke.
 void add_method_options(CLI::App& app, RunOptions& options);
-/// --observed-steps, --trace-detail, --trace-memory, --kernel-classes and --keep: what the passes memory, trace and ops
+/// --observed-steps, --trace-detail, --trace-memory, --kernel-classes and --keep: what the memory, trace and ops passes
 /// record.
 void add_observation_options(CLI::App& app, RunOptions& options);
 /// --filter, --shard, --resume, --plan, --label, --fail-on-oom and --json.
 void add_selection_options(CLI::App& app, RunOptions& options);
 
-/// Lays the given options over a case. Throws UsageError if together they make no sense.
+/// Applies the given options to a case. Throws UsageError if they contradict each other.
 void apply(const RunOptions& options, CaseSpec& spec);
 
 }  // namespace kymo::cli

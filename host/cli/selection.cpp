@@ -14,7 +14,8 @@ std::vector<PlannedCase> matching(std::vector<PlannedCase> cases, const std::str
   const Regex regex("--filter", expression);
   std::erase_if(cases, [&](const PlannedCase& planned) { return !regex.found_in(full_title(planned.run)); });
   if (cases.empty())
-    throw UsageError("--filter " + quote(expression) + " matches no case; --plan without it prints them all");
+    throw UsageError("--filter " + quote(expression) +
+                     " matches no case; list all cases with --plan and without --filter");
   return cases;
 }
 

@@ -8,20 +8,20 @@
 #include "cli/expand.hpp"
 #include "cli/option_text.hpp"
 
-/// Which of the expanded cases are made, and in what order. Pure functions.
+/// Selection and order of the expanded cases. Pure functions.
 namespace kymo::cli {
 
-/// Keeps the cases whose full title holds a match of the regular expression.
-/// Throws UsageError for a malformed expression and when nothing is left.
+/// Keeps the cases whose full title matches the regular expression. Throws UsageError for a malformed expression and if
+/// no case matches.
 std::vector<PlannedCase> matching(std::vector<PlannedCase> cases, const std::string& expression);
 
-/// Every n-th case from the i-th on, so that shards are alike in what they hold and together hold everything once.
+/// Every n-th case starting at the i-th, so that shards have similar content and partition the cases.
 std::vector<PlannedCase> shard_of(std::vector<PlannedCase> cases, Shard shard);
 
-/// Each case as often as it asks for, interleaved: every case once, then every case a second time, and so on.
+/// Repeats each case as often as requested, interleaved: every case once, then every case a second time, and so on.
 std::vector<supervisor::PlannedRun> repeated(const std::vector<PlannedCase>& cases);
 
-/// Leaves out as many runs of each plan key as `finished` says are there already.
+/// For each plan key, removes as many runs as `finished` reports to be in the database.
 std::vector<supervisor::PlannedRun> unfinished(std::vector<supervisor::PlannedRun> runs,
                                                const std::function<int(const std::string& plan_key)>& finished);
 

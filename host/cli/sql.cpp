@@ -31,9 +31,8 @@ int sql(const SqlArguments& arguments) {
 
 void add_sql(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<SqlArguments>();
-  CLI::App* command =
-      app.add_subcommand("sql", "Prints what one SELECT finds in a database; nothing can be changed by it");
-  command->add_option("query", arguments->query, "the statement")->required()->type_name("QUERY");
+  CLI::App* command = app.add_subcommand("sql", "Run a read-only SELECT query against a results database");
+  command->add_option("query", arguments->query, "SELECT statement")->required()->type_name("QUERY");
   CLI::Option* json = command->add_flag("--json", arguments->json, "print an array of objects");
   command->add_flag("--csv", arguments->csv, "print CSV")->excludes(json);
   add_database_option(*command, arguments->database);

@@ -23,7 +23,7 @@ std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
   return keys;
 }
 
-/// A table of the file and where it stands, for messages.
+/// A table of the file and its location, for messages.
 struct Place {
   const Json& table;
   std::string where;
@@ -42,17 +42,16 @@ struct Place {
   }
 };
 
-/// A scalar as the command line would have it.
+/// A scalar in the form used on the command line.
 std::string scalar_text(const Place& place, const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
   if (value.is_number()) return value.dump();
-  place.fail(quote(key) + " must hold text, a number, or true or false");
+  place.fail(quote(key) + " must be a string, a number or a boolean");
 }
 
 std::int64_t whole(const Place& place, const std::string& key, const Json& value, std::int64_t low, std::int64_t high) {
-  if (!value.is_number_integer())
-    place.fail(quote(key) + " must hold a whole number of at least " + std::to_string(low));
+  if (!value.is_number_integer()) place.fail(quote(key) + " must be a whole number of at least " + std::to_string(low));
   return whole_number(place.where + ": " + quote(key), value.dump(), low, high);
 }
 
@@ -70,7 +69,7 @@ std::vector<std::int64_t> whole_list(const Place& place, const std::string& key,
 }
 
 std::string word(const Place& place, const std::string& key, const Json& value) {
-  if (!value.is_string()) place.fail(quote(key) + " must hold text");
+  if (!value.is_string()) place.fail(quote(key) + " must be a string");
   return value.get<std::string>();
 }
 
@@ -81,7 +80,7 @@ bool truth(const Place& place, const std::string& key, const Json& value) {
 
 std::vector<measure::Pass> passes(const Place& place, const Json& value) {
   std::vector<std::string> words;
-  if (!value.is_array()) place.fail("'passes' must hold a list, such as [\"verify\", \"time\"]");
+  if (!value.is_array()) place.fail("'passes' must be a list such as [\"verify\", \"time\"]");
   for (const Json& item : value) words.push_back(word(place, "passes", item));
   return passes_from(place.where + ": 'passes'", join(words, ","));
 }
@@ -89,13 +88,13 @@ std::vector<measure::Pass> passes(const Place& place, const Json& value) {
 Axis axis(const Place& place, const std::string& name, const Json& value) {
   if (value.is_string()) return axis_from(name + "=" + value.get<std::string>());
   if (!value.is_array() || value.empty())
-    place.fail("axis " + quote(name) + " must hold a list of values or a range such as \"1..8*2\"");
+    place.fail("axis " + quote(name) + " must be a list of values or a range such as \"1..8*2\"");
   Axis result{name, {}};
   for (const Json& item : value) result.items.push_back(scalar_text(place, name, item));
   return result;
 }
 
-/// A parameter is either fixed or an axis: what is given later replaces what was there, of either kind.
+/// A parameter is either fixed or an axis: a later definition replaces an earlier one of either kind.
 void forget(CaseSpec& spec, const std::string& parameter) {
   std::erase_if(spec.set, [&](const auto& entry) { return entry.first == parameter; });
   std::erase_if(spec.axes, [&](const Axis& entry) { return entry.parameter == parameter; });
@@ -123,7 +122,7 @@ void apply_parameters(const Place& place, CaseSpec& spec) {
 void apply_method(const Place& place, CaseSpec& spec) {
   measure::Method& how = spec.method;
   if (place.find("steps") != nullptr && place.find("until") != nullptr)
-    place.fail("'steps' and 'until' exclude each other");
+    place.fail("'steps' and 'until' are mutually exclusive");
   if (const Json* value = place.find("ranks")) spec.ranks = whole_list(place, "ranks", *value, 1, kMostRanks);
   if (const Json* value = place.find("device"))
     spec.device = device_choice_from(place.where + ": 'device'", word(place, "device", *value));
@@ -152,7 +151,7 @@ void apply_method(const Place& place, CaseSpec& spec) {
   }
 }
 
-/// Reads every profile of a case, so that the mistakes of each one show, and applies the chosen one.
+/// Validates every profile of a case, so that errors in any of them are reported, and applies the selected one.
 void apply_profile(const Place& place, CaseSpec& spec, const std::string& profile, std::set<std::string>& profiles) {
   const Json* table = place.find("profile");
   if (table == nullptr) return;
@@ -176,7 +175,7 @@ CaseSpec parse_case(const Place& place, const CaseSpec& defaults, const std::str
   for (const char* key : {"name", "workload"}) {
     const Json* value = place.find(key);
     if (value == nullptr || !value->is_string() || value->get<std::string>().empty())
-      place.fail(quote(key) + " is missing or no text");
+      place.fail(quote(key) + " is missing or not a string");
   }
   spec.name = place.find("name")->get<std::string>();
   spec.workload = place.find("workload")->get<std::string>();
@@ -208,14 +207,14 @@ Suite parse_suite(std::string_view toml, const std::string& name, const std::str
     apply_method(place, defaults);
   }
   const Json* cases = top.find("case");
-  if (cases == nullptr || !cases->is_array() || cases->empty()) top.fail("holds no [[case]]");
+  if (cases == nullptr || !cases->is_array() || cases->empty()) top.fail("contains no [[case]]");
   std::set<std::string> profiles;
   std::set<std::string> names;
   for (const Json& table : *cases) {
     const Place place{table, origin + ": case " + std::to_string(suite.cases.size() + 1)};
     suite.cases.push_back(parse_case(place, defaults, profile, profiles));
     if (!names.insert(suite.cases.back().name).second)
-      place.fail("there is a case " + quote(suite.cases.back().name) + " already");
+      place.fail("case " + quote(suite.cases.back().name) + " is defined twice");
   }
   suite.profiles.assign(profiles.begin(), profiles.end());
   if (!profile.empty() && !profiles.contains(profile)) {
@@ -227,7 +226,7 @@ Suite parse_suite(std::string_view toml, const std::string& name, const std::str
 
 std::vector<std::string> suite_names() {
   std::vector<std::string> names;
-  std::error_code ignored;  // a missing folder holds no suites
+  std::error_code ignored;  // a missing folder contains no suites
   for (const auto& entry : std::filesystem::directory_iterator(suites_folder(), ignored)) {
     if (std::filesystem::exists(entry.path() / "suite.toml", ignored))
       names.push_back(entry.path().filename().string());
@@ -239,7 +238,7 @@ std::vector<std::string> suite_names() {
 Suite find_suite(const std::string& name_or_file, const std::string& profile) {
   if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".toml")) {
     const std::filesystem::path file(name_or_file);
-    if (!std::filesystem::is_regular_file(file)) throw UsageError("there is no suite file " + quote(name_or_file));
+    if (!std::filesystem::is_regular_file(file)) throw UsageError("no such suite file: " + quote(name_or_file));
     const std::string stem = file.stem() == "suite" ? std::filesystem::absolute(file).parent_path().filename().string()
                                                     : file.stem().string();
     return parse_suite(read_file(file), stem, name_or_file, profile);

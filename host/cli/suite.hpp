@@ -8,26 +8,26 @@
 
 #include "cli/case_spec.hpp"
 
-/// Suites: TOML files of cases, `reports/<name>/suite.toml`.
+/// Suites: TOML files that define cases, `reports/<name>/suite.toml`.
 namespace kymo::cli {
 
 struct Suite {
   std::string name;
   std::string title;
-  std::vector<CaseSpec> cases;        ///< with the chosen profile applied
-  std::vector<std::string> profiles;  ///< every profile that some case has
+  std::vector<CaseSpec> cases;        ///< with the selected profile applied
+  std::vector<std::string> profiles;  ///< all profiles of all cases
 };
 
-/// Reads a suite from TOML text. `origin` is named in errors; `profile` may be empty.
-/// Throws UsageError for unknown keys, wrong types, missing names, two cases of one name, and an unknown profile.
+/// Parses a suite from TOML text. `origin` names the file in errors; `profile` may be empty. Throws UsageError for
+/// unknown keys, wrong types, missing names, duplicate case names and an unknown profile.
 Suite parse_suite(std::string_view toml, const std::string& name, const std::string& origin,
                   const std::string& profile);
 
-/// A suite of the installation by its name, or a file by its path (a text with '/' or ending in .toml).
-/// Throws UsageError naming the nearest suite.
+/// Finds an installed suite by name, or reads a file by path (a text with '/' or ending in .toml). Throws UsageError
+/// with the closest match if there is no such suite.
 Suite find_suite(const std::string& name_or_file, const std::string& profile);
 
-/// The names of the installation's suites, sorted.
+/// The names of the installed suites, sorted.
 std::vector<std::string> suite_names();
 
 }  // namespace kymo::cli

@@ -43,16 +43,16 @@ int run_suite(const SuiteArguments& arguments, const std::string& command_line) 
 
 void add_suite(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<SuiteArguments>();
-  CLI::App* command = app.add_subcommand("suite", "Measures the cases of a file");
+  CLI::App* command = app.add_subcommand("suite", "List and run suites of cases");
   command->require_subcommand(1);
 
-  CLI::App* list = command->add_subcommand("list", "Lists the suites of this installation");
+  CLI::App* list = command->add_subcommand("list", "List the installed suites");
   list->add_flag("--json", arguments->json, "print JSON");
   list->callback([&session, arguments] { session.action = [arguments] { return list_suites(arguments->json); }; });
 
-  CLI::App* run = command->add_subcommand(
-      "run", "Makes the runs of a suite; where the device of a case is missing, stores it as skipped");
-  run->add_option("suite", arguments->suite, "name, or path of a .toml file")->required()->type_name("SUITE");
+  CLI::App* run =
+      command->add_subcommand("run", "Run the cases of a suite; cases whose device is missing are recorded as skipped");
+  run->add_option("suite", arguments->suite, "suite name or path of a .toml file")->required()->type_name("SUITE");
   run->add_option("--profile", arguments->profile, "variant of the suite, such as small")->type_name("NAME");
   add_worker_options(*run, arguments->options);
   add_method_options(*run, arguments->options);

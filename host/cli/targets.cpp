@@ -14,8 +14,7 @@ catalog::Found Targets::find(const std::string& word) {
   if (word.find('/') != std::string::npos || word.ends_with(".so") || word.find(".so:") != std::string::npos)
     return find_in_file(word);
   if (word.find('=') != std::string::npos)
-    throw UsageError(quote(word) + " is no workload; 'kymo run' takes a parameter's value as --set " +
-                     shell_word(word));
+    throw UsageError(quote(word) + " is not a workload; to set a parameter, pass --set " + shell_word(word));
   if (!catalog_) {
     catalog_ = catalog::discover(options_);
     check_named_files();
@@ -23,12 +22,12 @@ catalog::Found Targets::find(const std::string& word) {
   return catalog::find_workload(*catalog_, word);
 }
 
-// What lies on a search path may be broken and is passed over; a file that the user named is wanted.
+// Broken plugins on the search path are skipped; an explicitly named file must be usable.
 void Targets::check_named_files() const {
   for (const catalog::Rejected& rejected : catalog_->rejected) {
     if (std::find(options_.extra_files.begin(), options_.extra_files.end(), rejected.file) !=
         options_.extra_files.end()) {
-      throw Error("--plugin " + quote(rejected.file.string()) + " is refused: " + rejected.reason);
+      throw Error("--plugin " + quote(rejected.file.string()) + " is rejected: " + rejected.reason);
     }
   }
 }
@@ -37,13 +36,13 @@ catalog::Found Targets::find_in_file(const std::string& word) {
   std::filesystem::path file = word;
   std::string name;
   const std::size_t colon = word.rfind(':');
-  std::error_code ignored;  // a path that cannot be looked at is no file
+  std::error_code ignored;  // an unreadable path is treated as missing
   if (!std::filesystem::is_regular_file(file, ignored) && colon != std::string::npos) {
     file = word.substr(0, colon);
     name = word.substr(colon + 1);
   }
   if (!std::filesystem::is_regular_file(file, ignored))
-    throw UsageError("there is no plugin file " + quote(file.string()));
+    throw UsageError("no such plugin file: " + quote(file.string()));
   file = std::filesystem::canonical(file);
   auto plugin = std::find_if(files_.begin(), files_.end(), [&](const auto& each) { return each.file.file == file; });
   if (plugin == files_.end()) plugin = files_.insert(files_.end(), catalog::describe_file(file, options_));
@@ -54,8 +53,9 @@ catalog::Found Targets::find_in_file(const std::string& word) {
   }
   const std::string shown = quote(file.filename().string());
   if (name.empty())
-    throw UsageError("plugin " + shown + " holds several workloads; write FILE:NAME with one of " + join(names, ", "));
-  throw UsageError("plugin " + shown + " holds no workload " + quote(name) + suggestion(name, names));
+    throw UsageError("plugin " + shown + " contains several workloads; pass FILE:NAME with one of " +
+                     join(names, ", "));
+  throw UsageError("plugin " + shown + " contains no workload " + quote(name) + suggestion(name, names));
 }
 
 }  // namespace kymo::cli

@@ -9,13 +9,14 @@
 
 namespace kymo::cli {
 
-/// The workloads that the words of a command line mean: a name from the catalog, FILE.so for the file's only workload,
-/// or FILE.so:NAME.
+/// Resolves workload arguments of the command line: a name from the catalog, FILE.so for the file's only workload, or
+/// FILE.so:NAME.
 class Targets {
  public:
   explicit Targets(catalog::Options options) : options_(std::move(options)) {}
 
-  /// Valid as long as this object lives. Throws UsageError naming the nearest, Error for a file that cannot be used.
+  /// The result is valid as long as this object exists. Throws UsageError with the closest match for an unknown name,
+  /// and Error for a file that cannot be used.
   catalog::Found find(const std::string& word);
 
  private:
@@ -23,8 +24,8 @@ class Targets {
   catalog::Found find_in_file(const std::string& word);
 
   catalog::Options options_;
-  std::optional<catalog::Catalog> catalog_;  // found only once a name asks for it
-  std::deque<catalog::Plugin> files_;        // a deque, because pointers into it are handed out
+  std::optional<catalog::Catalog> catalog_;  // discovered on first use
+  std::deque<catalog::Plugin> files_;        // a deque keeps pointers to its elements valid
 };
 
 }  // namespace kymo::cli

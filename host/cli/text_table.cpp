@@ -14,7 +14,7 @@ namespace {
 
 using Cell = store::ResultsDatabase::Cell;
 
-/// Characters as a terminal counts them, near enough: continuation bytes of UTF-8 take no room.
+/// Approximate display width: UTF-8 continuation bytes take no column.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char letter) { return (letter & 0xC0) != 0x80; }));

@@ -27,7 +27,7 @@ void add_verify(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<VerifyArguments>();
   arguments->options.show_checks = true;
   CLI::App* command =
-      app.add_subcommand("verify", "Compares what workloads compute with their references, without timing them");
+      app.add_subcommand("verify", "Compare the results of workloads with their references, without timing them");
   add_case_options(*command, arguments->cases, Axes::kNone);
   add_worker_options(*command, arguments->options);
   command->add_flag("--json", arguments->options.json, "print JSON instead of a table");

@@ -109,7 +109,7 @@ SUITES = [
     ('[[case]]\nname = "a"\nworkload = "saxpy"\nsteps = 9223372036854775807\n', "'steps'"),
     ('[[case]]\nname = "a"\nworkload = "saxpy"\nset = { n = [1] }\n', "'n'"),
     ('[[case]]\nname = "a"\nworkload = "saxpy"\naxes = { n = {} }\n', "'n'"),
-    ('[[case]]\nname = "a"\nworkload = "saxpy"\n[[case]]\nname = "a"\nworkload = "saxpy"\n', "already"),
+    ('[[case]]\nname = "a"\nworkload = "saxpy"\n[[case]]\nname = "a"\nworkload = "saxpy"\n', "defined twice"),
     ('[[case]]\nname = "a"\nworkload = "sax\\npy"\n', "no workload"),
     ("x = " + "[" * 100000, ":"),
     ('"\x01" = 1', ":"),

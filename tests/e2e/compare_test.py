@@ -81,7 +81,7 @@ class CompareTest(KymoTest):
         self.measure("other", "--fresh")
         (case,) = self.judged("mine", "other")
         self.assertEqual(
-            (case["before"]["runs"], case["notes"]), (5, ["before: 5 runs of an older build of the plugin left out"])
+            (case["before"]["runs"], case["notes"]), (5, ["before: 5 runs of an older build of the plugin excluded"])
         )
 
     def test_what_cannot_be_compared_is_said(self):
@@ -101,7 +101,7 @@ class CompareTest(KymoTest):
         (self.work / "text.db").write_text("no database")
         self.assertIn("text.db", self.kymo("compare", "kymo.db", "text.db", code=1).stderr)
         self.change("UPDATE run SET status = 'crashed', detail = 'signal 11'")
-        self.assertIn("5 runs did not end well (crashed)", self.kymo("compare", "kymo.db", "1").stderr)
+        self.assertIn("5 runs excluded (status: crashed)", self.kymo("compare", "kymo.db", "1").stderr)
 
 
 if __name__ == "__main__":

@@ -62,16 +62,16 @@ TEST_P(BadAxisTest, IsRefusedInOneLine) {
 INSTANTIATE_TEST_SUITE_P(
     Forms, BadAxisTest,
     testing::Values(BadAxis{"=1,2", "--axis takes"}, BadAxis{"n=1,,2", "empty value"}, BadAxis{"n=", "empty value"},
-                    BadAxis{"m=1,2", "no parameter 'm'"}, BadAxis{"rate", "suggests no values"},
-                    BadAxis{"n=1..8", "is no range"}, BadAxis{"n=1..8-2", "is no range"},
-                    BadAxis{"n=8..1*2", "ends before it begins"}, BadAxis{"n=1..8*1", "factor of at least 2"},
-                    BadAxis{"n=0..8*2", "beginning of at least 1"}, BadAxis{"n=1..8+0", "step of at least 1"},
-                    BadAxis{"n=1..8+x", "whole number"}, BadAxis{"n=a..8+1", "whole number"},
-                    BadAxis{"n=1..9223372036854775807+1", "more than"},
+                    BadAxis{"m=1,2", "no parameter 'm'"}, BadAxis{"rate", "has no default values"},
+                    BadAxis{"n=1..8", "is not a range"}, BadAxis{"n=1..8-2", "is not a range"},
+                    BadAxis{"n=8..1*2", "upper bound below its lower bound"},
+                    BadAxis{"n=1..8*1", "factor of at least 2"}, BadAxis{"n=0..8*2", "lower bound of at least 1"},
+                    BadAxis{"n=1..8+0", "step of at least 1"}, BadAxis{"n=1..8+x", "whole number"},
+                    BadAxis{"n=a..8+1", "whole number"}, BadAxis{"n=1..9223372036854775807+1", "more than"},
                     BadAxis{"n=1..99999999999999999999*2", "whole number"}, BadAxis{"rate=0..1+1e-9", "more than"},
                     BadAxis{"rate=0..1*2", "above 0"}, BadAxis{"rate=0..inf+1", "finite"}, BadAxis{"n=0,1", "'n'"},
                     BadAxis{"n=1..4194304*2", "'n'"}, BadAxis{"dtype=fp32,fp16", "'dtype'"},
-                    BadAxis{"n=1,01", "comes twice"}, BadAxis{"n=4,1..4*2", "comes twice"}));
+                    BadAxis{"n=1,01", "is given twice"}, BadAxis{"n=4,1..4*2", "is given twice"}));
 
 TEST(Axis, StopsBeforeANumberThatIsTooLarge) {
   catalog::Plugin plugin = sample_plugin();

@@ -94,8 +94,7 @@ TEST(ComparisonRows, LeaveFailedRunsOutAndSaySo) {
   EXPECT_EQ(rows[0]["after"]["failed"], 2);
   EXPECT_EQ(rows[0]["verdict"], "AMBIGUOUS") << "three runs take no verdict";
   EXPECT_EQ(comparison_table(rows).rows.at(0).at(5), "3 of 5");
-  EXPECT_THAT(comparison_notes(rows),
-              ElementsAre("w: after: 2 runs did not end well (oom, verify_failed) and do not count"));
+  EXPECT_THAT(comparison_notes(rows), ElementsAre("w: after: 2 runs excluded (status: oom, verify_failed)"));
 }
 
 TEST(ComparisonRows, ASideOfFailuresIsNotCompared) {
@@ -103,7 +102,7 @@ TEST(ComparisonRows, ASideOfFailuresIsNotCompared) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_TRUE(rows[0]["after"]["median_ns"].is_null());
   EXPECT_EQ(comparison_table(rows).rows.at(0).at(5), "0 of 1");
-  EXPECT_THAT(comparison_notes(rows), Contains("w: after: 1 run did not end well (crashed) and do not count"));
+  EXPECT_THAT(comparison_notes(rows), Contains("w: after: 1 run excluded (status: crashed)"));
 }
 
 TEST(ComparisonRows, CountOnlyTheNewestBuildOfASide) {
@@ -113,7 +112,7 @@ TEST(ComparisonRows, CountOnlyTheNewestBuildOfASide) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["before"]["runs"], 5);
   EXPECT_EQ(rows[0]["before"]["median_ns"], 100e3);
-  EXPECT_THAT(comparison_notes(rows), ElementsAre("w: before: 5 runs of an older build of the plugin left out"));
+  EXPECT_THAT(comparison_notes(rows), ElementsAre("w: before: 5 runs of an older build of the plugin excluded"));
 }
 
 TEST(ComparisonRows, OfBuildsThatBeganTogetherTheLaterRunTellsTheNewest) {
@@ -136,8 +135,7 @@ TEST(ComparisonRows, SayWhatSpeaksAgainstAComparison) {
 
   const Json slower_clock = comparison_rows(changed(side(kFast), "sm_clock_mhz", 1980),
                                             changed(side(kSlow), "sm_clock_mhz", 1755), "step", kMargin);
-  EXPECT_THAT(comparison_notes(slower_clock),
-              ElementsAre("w: the multiprocessors' clock differed: 1980 MHz before, 1755 MHz after"));
+  EXPECT_THAT(comparison_notes(slower_clock), ElementsAre("w: SM clocks differ: 1980 MHz before, 1755 MHz after"));
   const Json same_clock = comparison_rows(changed(side(kFast), "sm_clock_mhz", 1980),
                                           changed(side(kSlow), "sm_clock_mhz", 1965), "step", kMargin);
   EXPECT_THAT(comparison_notes(same_clock), IsEmpty());
@@ -179,7 +177,7 @@ TEST(ComparisonTable, SaysHowManyMoreRunsWouldDecide) {
   const TextTable table = comparison_table(comparison_rows(side({90e3, 95e3, 100e3, 105e3, 110e3}),
                                                            side({92e3, 98e3, 103e3, 107e3, 113e3}), "step", kMargin));
   EXPECT_THAT(table.rows.at(0).back(),
-              testing::MatchesRegex("AMBIGUOUS \\(about [0-9]+ more runs each would decide\\)"));
+              testing::MatchesRegex("AMBIGUOUS \\(needs about [0-9]+ more runs on each side\\)"));
 }
 
 TEST(ComparisonTable, NamesThePhaseIfItIsNotTheStep) {

@@ -106,12 +106,12 @@ TEST_F(Expand, DoesNotLookForGpusWithoutNeed) {
 
 TEST_F(Expand, MissingGpuIsAUsageErrorOrASkippedRun) {
   spec_.device = DeviceChoice::kCuda;
-  EXPECT_THAT(complaint(), HasSubstr("there is no GPU: no driver"));
+  EXPECT_THAT(complaint(), HasSubstr("no GPU available: no driver"));
   EXPECT_THAT(cases(MissingDevice::kSkippedRun)[0].run.skip_reason, HasSubstr("no driver"));
   gpus_ = {1, ""};
   EXPECT_EQ(cases()[0].run.skip_reason, "");
   spec_.ranks = {2};
-  EXPECT_THAT(complaint(), HasSubstr("2 ranks need a GPU each and there are 1"));
+  EXPECT_THAT(complaint(), HasSubstr("2 ranks need one GPU each; GPUs available: 1"));
   spec_.ranks = {1};
   plugin_.workloads[0].runs_on_cuda = false;
   EXPECT_THAT(complaint(), HasSubstr("does not run on device cuda"));

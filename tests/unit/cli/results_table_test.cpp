@@ -44,7 +44,7 @@ TEST(ResultsTable, TellsModesOfOneWorkloadApart) {
 TEST(ResultsTable, SaysWhenStepsWereThrottled) {
   Json one = result(1, "ok", "", 8);
   one["phases"]["step"]["excluded"] = 2;
-  EXPECT_EQ(results_table(Json::array({one})).rows.at(0).at(3), "2.00 ms ± 100 µs (2 throttled left out)");
+  EXPECT_EQ(results_table(Json::array({one})).rows.at(0).at(3), "2.00 ms ± 100 µs (2 throttled excluded)");
   one["phases"]["step"]["all_throttled"] = 1;
   EXPECT_EQ(results_table(Json::array({one})).rows.at(0).at(3), "2.00 ms ± 100 µs (throttled)");
   one["phases"]["step"]["std_ns"] = nullptr;
