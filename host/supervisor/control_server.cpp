@@ -28,12 +28,12 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::uint32_t kMaxHelloBytes = 4096;  ///< strangers get no more memory than this
+constexpr std::uint32_t kMaxHelloBytes = 4096;  ///< memory limit for unauthenticated connections
 constexpr std::size_t kMostStrangers = 256;
 constexpr std::chrono::seconds kHelloTime{10};
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
-/// Takes as long for a wrong token as for the right one.
+/// Compares in constant time, so that timing does not reveal how much of a token is right.
 bool same_secret(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -47,7 +47,7 @@ std::string encoded(const Json& frame) {
   try {
     body = frame.dump();
   } catch (const Json::exception& e) {
-    throw Error(std::string("cannot send this to a worker: ") + e.what());
+    throw Error(std::string("cannot encode a message to a worker: ") + e.what());
   }
   if (body.size() > protocol::kMaxFrameBytes)
     throw Error("cannot send " + format_bytes(static_cast<std::int64_t>(body.size())) + " in one frame");
@@ -61,7 +61,7 @@ struct Connection {
   explicit Connection(tcp::socket accepted) : socket(std::move(accepted)), deadline(socket.get_executor()) {}
   tcp::socket socket;
   asio::steady_timer deadline;
-  WorkerId worker = 0;  ///< 0 until it has said who it is
+  WorkerId worker = 0;  ///< 0 until the worker has authenticated
   std::array<unsigned char, 4> header{};
   std::string body;
   std::deque<std::string> outgoing;
@@ -87,7 +87,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
       try_listen(endpoint, failed);
       if (!failed) return accept();
       if (failed == boost::system::errc::address_not_available && &endpoint != &endpoints.back())
-        continue;  // a name by which others know it
+        continue;  // the address belongs to a name that is not assigned to this machine
       const std::string place =
           endpoint.address().to_string() + (where.port == 0 ? "" : " at port " + std::to_string(where.port));
       const bool taken = failed == asio::error::address_in_use && where.port != 0;
@@ -96,7 +96,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     }
   }
 
-  /// The last one always exists here.
+  /// Endpoints to try in order. The last one is always available on this machine.
   std::vector<tcp::endpoint> endpoints_of(const ListenAt& where) {
     std::vector<tcp::endpoint> endpoints;
     error_code failed;
@@ -123,7 +123,8 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
       if (self->stopped) return;
       if (!failed) self->welcome(std::move(socket));
       if (!failed) return self->accept();
-      self->pause.expires_after(kAcceptPause);  // out of descriptors, most likely: trying on at once would spin
+      self->pause.expires_after(kAcceptPause);  // probably out of file descriptors; retrying immediately would
+                                                // busy-wait
       self->pause.async_wait([self](const error_code& cancelled) {
         if (!cancelled) self->accept();
       });
@@ -157,8 +158,8 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     for (std::size_t i = 0; i < 4; ++i) length |= static_cast<std::uint32_t>(connection->header[i]) << (8 * i);
     const std::uint32_t most = connection->worker == 0 ? kMaxHelloBytes : protocol::kMaxFrameBytes;
     if (length > most) {
-      return drop(connection, "announced a frame of " + std::to_string(length) + " bytes; " + std::to_string(most) +
-                                  " are admitted");
+      return drop(connection,
+                  "announced a frame of " + std::to_string(length) + " bytes; " + std::to_string(most) + " allowed");
     }
     connection->body.resize(length);
     asio::async_read(connection->socket, asio::buffer(connection->body),
@@ -177,11 +178,11 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
       if (protocol::type_of(frame) == "ask_clock") return tell_clock(connection, protocol::ask_clock_from(frame));
       events.frame(connection->worker, frame);
     } catch (const Error& e) {
-      drop(connection, std::string("sent what is not understood: ") + e.what());
+      drop(connection, std::string("sent an invalid message: ") + e.what());
     }
   }
 
-  /// The first frame: who is this?
+  /// Handles the first frame, which identifies the worker.
   void meet(const ConnectionPtr& connection, const Json& frame) {
     if (protocol::type_of(frame) != "hello") return pass_on(connection, frame);
     const protocol::Hello hello = protocol::hello_from(frame);
@@ -189,7 +190,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     for (const auto& [id, expected] : workers)
       if (same_secret(expected.token, hello.token)) found = id;
     if (found == 0 || workers[found].connection) {
-      log::warning("a process that is no worker of this run tried to take part; it was refused");
+      log::warning("rejected a connection from a process that is not a worker of this run");
       return drop(connection, "");
     }
     connection->worker = found;
@@ -197,12 +198,11 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     connection->deadline.cancel();
     workers[found].connection = connection;
     if (hello.protocol != protocol::kVersion) {
-      return drop(connection, "speaks version " + std::to_string(hello.protocol) +
-                                  " of the worker protocol; this kymo speaks version " +
+      return drop(connection, "uses version " + std::to_string(hello.protocol) +
+                                  " of the worker protocol; this kymo uses version " +
                                   std::to_string(protocol::kVersion));
     }
-    if (hello.rank != workers[found].rank)
-      return drop(connection, "says that it is rank " + std::to_string(hello.rank));
+    if (hello.rank != workers[found].rank) return drop(connection, "claims to be rank " + std::to_string(hello.rank));
     events.connected(found, hello);
   }
 
@@ -214,7 +214,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     if (!failed) events.other(socket, frame);
   }
 
-  /// Answered here, whatever the pass is doing: what takes time on the way is what the worker cannot know.
+  /// Answered immediately, independent of the state of the pass: delays here add to the worker's clock uncertainty.
   void tell_clock(const ConnectionPtr& connection, const protocol::AskClock& question) {
     write(connection, protocol::to_json(protocol::Clock{question.sequence, now_ns(), boot_id}));
   }
@@ -305,7 +305,7 @@ void ControlServer::forget(WorkerId worker) {
 std::string random_token() {
   std::array<unsigned char, 32> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw Error("the system gives no random numbers");
+    throw Error("cannot get random numbers from the system");
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   for (const unsigned char byte : bytes) (text += kDigits[byte >> 4]) += kDigits[byte & 15];

@@ -12,30 +12,29 @@
 
 namespace kymo::supervisor {
 
-/// Numbers a worker within one control server.
+/// Identifies a worker within one control server.
 using WorkerId = std::uint64_t;
 
-/// What workers did, told in the thread that runs the event loop. A handler may call the server.
+/// Notifications about workers, delivered in the thread that runs the event loop. A handler may call the server.
 struct ControlEvents {
   std::function<void(WorkerId, const measure::protocol::Hello&)> connected;
   std::function<void(WorkerId, const Json&)> frame;
-  /// The connection is gone; `mistake` says what the worker did wrong, or is empty.
+  /// The connection is closed. `mistake` describes a protocol error of the worker, or is empty.
   std::function<void(WorkerId, const std::string& mistake)> closed;
-  /// Somebody began with another frame than `hello`; the socket is the handler's from now on. Without a handler the
+  /// A connection whose first frame is not `hello`; the handler takes ownership of the socket. Without a handler the
   /// connection is dropped.
   std::function<void(int socket, const Json& frame)> other = nullptr;
 };
 
-/// Where a control server listens: by default on the loopback interface, at a port that the system chooses.
+/// Address a control server listens on; by default the loopback interface and a port chosen by the system.
 struct ListenAt {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;
-  bool from_elsewhere = false;  ///< other machines connect: a name that means the loopback interface here does not do
+  bool from_elsewhere = false;  ///< other machines connect: skip names that resolve to the loopback interface
 };
 
-/// The end of the worker protocol that listens. A connection that does not soon show the token of a worker
-/// that is expected is dropped; so is one that speaks another version of the protocol. Questions for the clock it
-/// answers itself.
+/// Server side of the worker protocol. A connection that does not present the token of an expected worker within a time
+/// limit is dropped, as is one with a different protocol version. Clock queries are answered by the server itself.
 class ControlServer {
  public:
   /// Throws Error if it cannot listen.
@@ -45,13 +44,13 @@ class ControlServer {
   ControlServer& operator=(const ControlServer&) = delete;
 
   std::uint16_t port() const;
-  /// The address by which this machine reaches it.
+  /// The address at which this machine reaches the server.
   std::string address() const;
-  /// Lets the worker with this token in, once.
+  /// Accepts one connection from the worker with this token.
   WorkerId expect(const std::string& token, int rank);
   /// Sends a frame if the worker is connected. Throws Error if it cannot be written as JSON or is too long.
   void send(WorkerId worker, const Json& frame);
-  /// Closes the worker's connection, if there is one, without telling the handlers.
+  /// Closes the worker's connection, if any, without notifying the handlers.
   void forget(WorkerId worker);
 
  private:
@@ -59,7 +58,7 @@ class ControlServer {
   std::shared_ptr<Impl> impl_;
 };
 
-/// 64 hexadecimal digits that nobody can guess.
+/// A cryptographically random token of 64 hexadecimal digits.
 std::string random_token();
 
 }  // namespace kymo::supervisor

@@ -12,13 +12,13 @@
 
 namespace kymo::supervisor {
 
-/// Sends files over a link one after the other, a piece at a time, so that a large one needs little memory.
+/// Sends files over a link one after the other in pieces, so that a large file needs little memory.
 class FileSender {
  public:
   explicit FileSender(FramedLink& link);
 
-  /// Announces the file with what else a pass left, sends its bytes, and removes it. A file that is not there is
-  /// announced as that.
+  /// Announces the file together with the pass's output, sends its content, and removes it. A missing file is announced
+  /// as missing.
   void send(follower_protocol::Left left, const std::filesystem::path& file);
 
  private:
@@ -28,7 +28,7 @@ class FileSender {
   FramedLink& link_;
   std::deque<std::pair<follower_protocol::Left, std::filesystem::path>> queue_;
   std::ifstream stream_;
-  std::int64_t missing_bytes_ = 0;  ///< of the file under way
+  std::int64_t missing_bytes_ = 0;  ///< remaining bytes of the current file
   std::filesystem::path under_way_;
 };
 

@@ -34,10 +34,10 @@ namespace messages = follower_protocol;
 namespace {
 
 constexpr std::chrono::milliseconds kTick{50};
-constexpr std::chrono::milliseconds kPause{100};  ///< before another attempt to join
-constexpr double kWelcome_s = 10;                 ///< for the answer to the first message
+constexpr std::chrono::milliseconds kPause{100};  ///< before the next attempt to join
+constexpr double kWelcome_s = 10;                 ///< timeout for the reply to the first message
 
-/// A folder that goes with this object.
+/// A folder that is removed with this object.
 struct OwnFolder {
   fs::path path = make_private_folder("kymo-rank-");
   OwnFolder() = default;
@@ -86,10 +86,11 @@ class Follower {
   std::string me() const { return "rank " + std::to_string(launch_.rank); }
 
   [[noreturn]] void never_reached(const std::string& reason) const {
-    throw Error(me() + " could not join rank 0 at " + leader() + " within " +
-                std::to_string(static_cast<int>(launch_.join_timeout_s)) + " s: " + reason +
-                "; rank 0's kymo must run and its port be reachable (KYMO_PORT names another, KYMO_JOIN_TIMEOUT a "
-                "longer time)");
+    throw Error(
+        me() + " could not join rank 0 at " + leader() + " within " +
+        std::to_string(static_cast<int>(launch_.join_timeout_s)) + " s: " + reason +
+        ": check that rank 0's kymo is running and that its port is reachable (set KYMO_PORT to use another port, "
+        "KYMO_JOIN_TIMEOUT to wait longer)");
   }
 
   void join() {
@@ -98,11 +99,10 @@ class Follower {
     const int socket = connect_within(launch_.meeting_host(), launch_.port, deadline_s_ - steady_seconds(), reason);
     if (socket < 0) never_reached(reason);
     answer_by_s_ = steady_seconds() + kWelcome_s;
-    link_ =
-        std::make_unique<FramedLink>(loop_, socket,
-                                     LinkEvents{[this](const Json& message) { on_message(message); },
-                                                [](std::string_view) { throw Error("bytes that nobody asked for"); },
-                                                [this](const std::string& mistake) { on_closed(mistake); }});
+    link_ = std::make_unique<FramedLink>(loop_, socket,
+                                         LinkEvents{[this](const Json& message) { on_message(message); },
+                                                    [](std::string_view) { throw Error("unexpected binary frame"); },
+                                                    [this](const std::string& mistake) { on_closed(mistake); }});
     sender_ = std::make_unique<FileSender>(*link_);
     messages::Join hello;
     hello.kymo = version();
@@ -117,14 +117,13 @@ class Follower {
   void on_closed(const std::string& mistake) {
     if (!refusal_.empty()) throw Error(refusal_);
     if (welcomed_) {
-      throw Error("rank 0 at " + leader() +
-                  (mistake.empty() ? " has ended or cannot be reached any more" : " " + mistake) + "; the workers of " +
-                  me() + " were ended");
+      throw Error("rank 0 at " + leader() + (mistake.empty() ? " has ended or is no longer reachable" : " " + mistake) +
+                  "; the workers of " + me() + " were terminated");
     }
     drop_link(mistake.empty() ? "it closed the connection" : "it " + mistake);
   }
 
-  /// What answered is no leader, or not yet: try again.
+  /// The peer is not the leader, or not ready yet: retry.
   void drop_link(const std::string& reason) {
     last_reason_ = reason;
     if (steady_seconds() >= deadline_s_) never_reached(reason);
@@ -134,11 +133,11 @@ class Follower {
   void on_message(const Json& message) {
     const std::string type = measure::protocol::type_of(message);
     if (type == "refused")
-      throw_later("rank 0 at " + leader() + " refused " + me() + ": " + messages::refused_from(message).reason);
+      throw_later("rank 0 at " + leader() + " rejected " + me() + ": " + messages::refused_from(message).reason);
     else if (type == "welcome")
       on_welcome();
     else if (!welcomed_)
-      throw Error("a message before a welcome");
+      throw Error("received a message before 'welcome'");
     else if (type == "accepted")
       log::debug(me() + " has joined " + leader());
     else if (type == "start")
@@ -155,7 +154,7 @@ class Follower {
       throw Error("a leader does not send messages of type " + quote(type));
   }
 
-  /// Not from within a handler of the link, which takes an Error for a mistake of the other side.
+  /// Not thrown from within a handler of the link, which treats an Error as a protocol error of the peer.
   void throw_later(const std::string& reason) {
     if (refusal_.empty()) refusal_ = reason;
     timer_.expires_after(std::chrono::milliseconds(0));
@@ -163,7 +162,7 @@ class Follower {
   }
 
   void on_welcome() {
-    if (welcomed_) throw Error("a second welcome");
+    if (welcomed_) throw Error("received 'welcome' twice");
     welcomed_ = true;
     messages::Plan plan = messages::plan_of(plan_);
     plan.folder = folder_.path.string();
@@ -173,7 +172,7 @@ class Follower {
   }
 
   void start(const messages::Start& order) {
-    if (order.plan_index >= plan_.size()) throw Error("a run that is not in the plan");
+    if (order.plan_index >= plan_.size()) throw Error("received a run that is not in the plan");
     const PlannedRun& run = plan_[order.plan_index];
     Worker& worker = workers_[order.worker];
     worker.plan_index = order.plan_index;
@@ -228,7 +227,7 @@ class Follower {
   void on_signal(int number) {
     if (++signals_seen_ == 1 && welcomed_) {
       link_->send(
-          to_json(messages::Signalled{number}));  // the leader lets the step under way end and stores what was measured
+          to_json(messages::Signalled{number}));  // the leader finishes the current step and stores the measurements
       return;
     }
     workers_.clear();
@@ -253,7 +252,7 @@ class Follower {
   void on_tick() {
     for (auto& [number, worker] : workers_) watch(number, worker);
     if (link_ && !welcomed_ && !over_ && steady_seconds() >= answer_by_s_)
-      drop_link("it does not answer as a kymo does");
+      drop_link("the peer does not answer like kymo");
   }
 
   void watch(std::int64_t number, Worker& worker) {
@@ -273,7 +272,7 @@ class Follower {
   const Launch& launch_;
   const std::vector<PlannedRun>& plan_;
   const Conditions& setup_;
-  std::unique_ptr<Guardian> guardian_ = std::make_unique<Guardian>();  // before any signal is handled here
+  std::unique_ptr<Guardian> guardian_ = std::make_unique<Guardian>();  // created before signal handlers are installed
   OwnFolder folder_;
   asio::io_context loop_{1};
   SignalWatch signals_;
@@ -287,7 +286,7 @@ class Follower {
   double answer_by_s_ = 0;
   int signals_seen_ = 0;
   bool welcomed_ = false;
-  bool over_ = false;  ///< this connection is of no more use
+  bool over_ = false;  ///< this connection is closed or unusable
 };
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 namespace kymo::supervisor {
 
-/// Serves a rank other than 0: joins the leader, starts this rank's workers when told, and sends what they leave.
-/// `plan` is what this process's own command line asks for, whole. Returns the leader's exit code. Throws Error if the
-/// leader cannot be reached in time, refuses this process, or vanishes; no worker is left then.
+/// Serves a rank other than 0: joins the leader, starts this rank's workers on request, and sends their output and rank
+/// files. `plan` contains all runs of this process's own command line. Returns the leader's exit code. Throws Error if
+/// the leader cannot be reached in time, rejects this process, or is lost; the workers are terminated first.
 int follow(const Launch& launch, const std::vector<PlannedRun>& plan, const Conditions& setup = {});
 
 }  // namespace kymo::supervisor

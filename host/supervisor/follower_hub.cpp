@@ -25,16 +25,17 @@ namespace messages = follower_protocol;
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
-constexpr std::size_t kMostRefused = 64;  ///< strangers that are told why; older ones are cut off
+constexpr std::size_t kMostRefused = 64;  ///< rejected connections kept open to deliver the reason; the oldest is
+                                          ///< closed first
 
-/// Of one follower.
+/// State of one follower.
 struct Seat {
   std::unique_ptr<FramedLink> link;
   std::string host;
   messages::Plan plan;
   bool ready = false;
   std::string lost;
-  std::int64_t receiving = 0;  ///< the worker whose file comes, and how much of it is to come
+  std::int64_t receiving = 0;  ///< worker whose file is being received, and the remaining bytes
   std::int64_t receiving_bytes = 0;
 };
 
@@ -54,14 +55,14 @@ struct FollowerHub::Impl {
   Seat& seat(int rank) { return seats.at(static_cast<std::size_t>(rank)); }
 
   void refuse(int socket, const std::string& reason) {
-    log::warning("refused a process that wanted to take part: " + reason);
+    log::warning("rejected a connection: " + reason);
     if (refused.size() >= kMostRefused) refused.pop_front();
     refused.push_back(
         std::make_unique<FramedLink>(loop, socket, LinkEvents{[](const Json&) {}, [](std::string_view) {}, nullptr}));
     refused.back()->send(to_json(messages::Refused{reason}));
   }
 
-  /// Nobody can go on: all are told.
+  /// The job cannot continue: notify all followers.
   void fail(const std::string& reason) {
     if (!failure.empty()) return;
     failure = reason;
@@ -69,35 +70,36 @@ struct FollowerHub::Impl {
       if (each.link) each.link->send(to_json(messages::Refused{reason}));
   }
 
-  /// Why this is no process of this launch; empty if it is one.
+  /// Returns why this process does not belong to the job; empty if it does.
   std::string strange(const messages::Join& join) {
     if (join.identity != launch.identity) {
-      return "this port belongs to the job " + quote(launch.identity) + ", and " + rank_at(join.rank, join.host) +
-             " is of the job " + quote(join.identity) + "; set KYMO_PORT to another port in one of them";
+      return "this port is used by job " + quote(launch.identity) + ", but " + rank_at(join.rank, join.host) +
+             " belongs to job " + quote(join.identity) + "; set KYMO_PORT to a different port for one of the jobs";
     }
     if (sha256(join.token) != sha256(launch.token)) {
       return "KYMO_JOB_TOKEN of " + rank_at(join.rank, join.host) +
-             " is not that of rank 0; set it to the same text for every rank, or for none";
+             " differs from that of rank 0; set it to the same value on every rank, or on none";
     }
     if (join.rank <= 0 || join.rank >= launch.world)
-      return rank_at(join.rank, join.host) + " cannot follow: the followers of this job are ranks 1 to " +
+      return rank_at(join.rank, join.host) + " cannot join: the other ranks of this job are 1 to " +
              std::to_string(launch.world - 1);
     if (seat(join.rank).link || !seat(join.rank).lost.empty())
-      return rank_at(join.rank, join.host) + " comes too late: that rank has joined from " +
+      return rank_at(join.rank, join.host) + " is a duplicate: this rank has already joined from " +
              quote(seat(join.rank).host);
     return "";
   }
 
-  /// Why this process of the launch cannot work together with the others; empty if it can.
+  /// Returns why this process of the job is incompatible with the others; empty if it is compatible.
   std::string unfit(const messages::Join& join) const {
     if (join.version != messages::kVersion || join.kymo != version()) {
       return rank_at(join.rank, join.host) + " runs kymo " + quote(join.kymo) + " (launch protocol " +
-             std::to_string(join.version) + "), and rank 0 kymo " + version() + " (launch protocol " +
-             std::to_string(messages::kVersion) + "); install one version on every machine";
+             std::to_string(join.version) + "), but rank 0 runs kymo " + version() + " (launch protocol " +
+             std::to_string(messages::kVersion) + "); install the same version on every machine";
     }
     if (join.world != launch.world) {
-      return rank_at(join.rank, join.host) + " was told of " + std::to_string(join.world) + " ranks, and rank 0 of " +
-             std::to_string(launch.world) + "; start all ranks by one launch";
+      return rank_at(join.rank, join.host) + " was started with " + std::to_string(join.world) +
+             " ranks, but rank 0 with " + std::to_string(launch.world) +
+             "; start all ranks with one torchrun or srun command";
     }
     return "";
   }
@@ -105,10 +107,10 @@ struct FollowerHub::Impl {
   void take(int socket, const Json& first) {
     messages::Join join;
     try {
-      if (measure::protocol::type_of(first) != "join") throw Error("it begins with another message than join");
+      if (measure::protocol::type_of(first) != "join") throw Error("the first message is not 'join'");
       join = messages::join_from(first);
     } catch (const Error& e) {
-      return refuse(socket, std::string("what it said is not understood: ") + e.what());
+      return refuse(socket, std::string("invalid message: ") + e.what());
     }
     if (const std::string reason = strange(join); !reason.empty()) return refuse(socket, reason);
     if (const std::string reason = unfit(join); !reason.empty()) {
@@ -127,7 +129,7 @@ struct FollowerHub::Impl {
 
   void on_plan(int rank, const Json& message) {
     Seat& who = seat(rank);
-    if (who.ready) throw Error("a second plan");
+    if (who.ready) throw Error("received a second plan");
     who.plan = messages::plan_from(message);
     if (const std::string reason = difference(plan, who.plan, rank); !reason.empty()) return fail(reason);
     who.ready = true;
@@ -142,7 +144,7 @@ struct FollowerHub::Impl {
   void on_message(int rank, const Json& message) {
     const std::string type = measure::protocol::type_of(message);
     if (type == "plan") return on_plan(rank, message);
-    if (!seat(rank).ready) throw Error("a message before its plan was accepted");
+    if (!seat(rank).ready) throw Error("received a message before the plan was accepted");
     if (type == "signalled") return signalled(rank, messages::signalled_from(message).number);
     if (type == "left") return on_left(rank, messages::left_from(message));
     if (type == "ended") {
@@ -157,7 +159,7 @@ struct FollowerHub::Impl {
   }
 
   void on_left(int rank, const messages::Left& left) {
-    if (seat(rank).receiving_bytes > 0) throw Error("a file begins within another");
+    if (seat(rank).receiving_bytes > 0) throw Error("a file was announced before the previous one was complete");
     seat(rank).receiving = left.worker;
     seat(rank).receiving_bytes = left.file_bytes;
     if (auto* who = process(rank, left.worker)) who->left(left);
@@ -165,7 +167,8 @@ struct FollowerHub::Impl {
 
   void on_bytes(int rank, std::string_view bytes) {
     Seat& who = seat(rank);
-    if (static_cast<std::int64_t>(bytes.size()) > who.receiving_bytes) throw Error("more bytes than were announced");
+    if (static_cast<std::int64_t>(bytes.size()) > who.receiving_bytes)
+      throw Error("received more bytes than announced");
     who.receiving_bytes -= static_cast<std::int64_t>(bytes.size());
     if (auto* receiver = process(rank, who.receiving)) receiver->received(bytes);
   }
@@ -174,11 +177,11 @@ struct FollowerHub::Impl {
     Seat& who = seat(rank);
     who.link.reset();
     if (finishing) return;
-    if (!who.ready && failure.empty() && mistake.empty()) {  // it may come back while the ranks gather
+    if (!who.ready && failure.empty() && mistake.empty()) {  // it may reconnect until all ranks have joined
       who = Seat{};
       return;
     }
-    who.lost = mistake.empty() ? "its kymo process on " + quote(who.host) + " has ended or cannot be reached any more"
+    who.lost = mistake.empty() ? "its kymo process on " + quote(who.host) + " has ended or is no longer reachable"
                                : "its kymo process on " + quote(who.host) + " " + mistake;
     for (const auto& [worker, process] : std::map(processes))
       if (process->rank() == rank) process->lost(who.lost);
@@ -199,10 +202,11 @@ struct FollowerHub::Impl {
     return std::string(count == 1 ? "rank " : "ranks ") + join(names, ", ") + (count > kMostNamed ? " and more" : "") +
            " of " + std::to_string(launch.world) + " did not join within " +
            std::to_string(static_cast<int>(launch.join_timeout_s)) + " s on port " + std::to_string(launch.port) +
-           "; every rank must run the same kymo command and reach this port (KYMO_JOIN_TIMEOUT names a longer time)";
+           "; every rank must run the same kymo command and be able to reach this port (set KYMO_JOIN_TIMEOUT to wait "
+           "longer)";
   }
 
-  /// Lets the reason of a failure out before the links are closed.
+  /// Runs the loop long enough to deliver the failure reason before the links are closed.
   void say_farewell() {
     static constexpr std::chrono::milliseconds kFarewell{500};
     finishing = true;
@@ -213,7 +217,7 @@ struct FollowerHub::Impl {
   const Launch launch;
   const messages::Plan plan;
   std::function<void(int, int)> signalled;
-  std::string failure;  ///< why nobody can go on
+  std::string failure;  ///< why the job cannot continue
   std::vector<Seat> seats;
   std::deque<std::unique_ptr<FramedLink>> refused;
   std::map<std::int64_t, RemoteProcess*> processes;

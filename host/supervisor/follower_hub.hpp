@@ -16,31 +16,31 @@ namespace kymo::supervisor {
 
 class RemoteProcess;
 
-/// The leader's end of the links to all followers of a launch. Lives in the thread that runs the event loop.
+/// The leader's links to all followers of a job. Used only from the thread that runs the event loop.
 class FollowerHub {
  public:
-  /// `signalled` is told that the user ends a follower, with the number of the signal.
+  /// `signalled` is called when a follower received a signal from the user, with the signal number.
   FollowerHub(boost::asio::io_context& loop, const Launch& launch, follower_protocol::Plan plan,
               std::function<void(int rank, int signal)> signalled);
-  /// Closes all links: followers that were not told to finish take it for the end of the leader.
+  /// Closes all links. A follower that has not received `finish` treats this as the end of the leader.
   ~FollowerHub();
   FollowerHub(const FollowerHub&) = delete;
   FollowerHub& operator=(const FollowerHub&) = delete;
 
-  /// Somebody connected and said this first. Takes the socket over; whoever is no follower of this launch is refused
-  /// and told why.
+  /// Handles a new connection whose first message is `first`. Takes ownership of the socket. A process that is not a
+  /// follower of this job is rejected with a reason.
   void take(int socket, const Json& first);
-  /// Runs the loop until every follower has joined, or `stop` says so. Throws Error naming the ranks that are missing
-  /// when the launch's time is over, or why a rank does not fit (another version, another plan).
+  /// Runs the loop until every follower has joined or `stop` returns true. Throws Error with the missing ranks when the
+  /// job's join timeout expires, or with the reason why a rank is incompatible (different version or plan).
   void gather(const std::function<bool()>& stop);
-  /// Why a rank that had joined can no longer be reached; empty while it can.
+  /// Why a rank that had joined is no longer reachable; empty while it is reachable.
   const std::string& lost(int rank) const;
-  /// No rank is lost.
+  /// True if no rank is lost.
   bool intact() const;
-  /// Tells all followers the exit code, and runs the loop until they are gone or `seconds` have passed.
+  /// Sends the exit code to all followers and runs the loop until they have disconnected or `seconds` have passed.
   void finish(int code, double seconds = 10);
 
-  // For RemoteProcess.
+  // Used by RemoteProcess.
 
   std::int64_t attach(RemoteProcess& process);
   void detach(std::int64_t worker);
@@ -53,7 +53,7 @@ class FollowerHub {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Where the leader of a launch listens.
+/// The address that the leader of a job listens on.
 ListenAt listening_place(const Launch& launch);
 
 }  // namespace kymo::supervisor

@@ -30,7 +30,7 @@ std::optional<T> optional_field(const Json& frame, const char* name) {
 
 constexpr std::size_t kDigestDigits = 16;
 
-/// Everything that makes a run what it is, but for the plugin, which is compared by itself.
+/// Digest of everything that defines a run, except the plugin, which is compared separately.
 std::string digest_of(const PlannedRun& run) {
   Json what = measure::to_json(run.what);
   what.erase("plugin_file");
@@ -51,7 +51,7 @@ std::string library_called(const Plan::Plugin& plugin, const std::string& name, 
   return called(library, found->second, rank);
 }
 
-/// In what the same plugin differs between rank 0 and another one; empty if in nothing.
+/// Describes how the same plugin differs between rank 0 and another rank; empty if it does not.
 std::string plugin_difference(const Plan::Plugin& ours, const Plan::Plugin& theirs, int rank) {
   static constexpr const char* kRight = "; install the same files on every machine";
   if (ours.sha256 != theirs.sha256) {
@@ -86,10 +86,10 @@ Plan plan_of(const std::vector<PlannedRun>& runs) {
 }
 
 std::string difference(const Plan& leader, const Plan& follower, int rank) {
-  static constexpr const char* kRight = "; every rank needs the same command line, plugins, suites and kind of device";
+  static constexpr const char* kRight = "; every rank must use the same command line, plugins, suites and device kind";
   const std::string them = "rank " + std::to_string(rank);
   if (leader.digests.size() != follower.digests.size()) {
-    return "rank 0 plans " + std::to_string(leader.digests.size()) + " runs and " + them + " plans " +
+    return "rank 0 plans " + std::to_string(leader.digests.size()) + " runs but " + them + " plans " +
            std::to_string(follower.digests.size()) + kRight;
   }
   for (std::size_t run = 0; run < leader.digests.size(); ++run) {
@@ -97,7 +97,7 @@ std::string difference(const Plan& leader, const Plan& follower, int rank) {
     const auto& theirs = follower.plugins.at(follower.plugin_of_run[run]);
     if (const std::string reason = plugin_difference(ours, theirs, rank); !reason.empty()) return reason;
     if (leader.digests[run] != follower.digests[run])
-      return "rank 0 and " + them + " mean different things by run " + std::to_string(run + 1) + kRight;
+      return "rank 0 and " + them + " disagree about run " + std::to_string(run + 1) + kRight;
   }
   return "";
 }
@@ -140,7 +140,7 @@ Plan plan_from(const Json& f) {
   const bool in_range = std::all_of(m.plugin_of_run.begin(), m.plugin_of_run.end(),
                                     [&](std::size_t at) { return at < m.plugins.size(); });
   if (!in_range || m.plugin_of_run.size() != m.digests.size())
-    throw Error("a plan names a plugin that it does not describe");
+    throw Error("a plan refers to a plugin that it does not contain");
   return m;
 }
 
@@ -208,7 +208,7 @@ Json to_json(const Left& m) {
 Left left_from(const Json& f) {
   Left m{field<std::int64_t>(f, "worker"), field<std::string>(f, "stdout"), field<std::string>(f, "stderr"),
          field<std::int64_t>(f, "file_bytes")};
-  if (m.file_bytes < -1) throw Error("a file of " + std::to_string(m.file_bytes) + " bytes is announced");
+  if (m.file_bytes < -1) throw Error("a file of " + std::to_string(m.file_bytes) + " bytes was announced");
   return m;
 }
 

@@ -12,12 +12,11 @@
 #include "supervisor/rank_process.hpp"
 #include "supervisor/supervisor.hpp"
 
-/// What the leader of a launch and its followers say to each other, as messages over a FramedLink: {"type": ...,
-/// fields}.
+/// Messages between the leader of a job and its followers, sent over a FramedLink as {"type": ..., fields}.
 ///
-/// The follower joins; it is welcomed or refused; it sends its plan, and the leader accepts it or refuses. Then the
-/// leader has workers started, each with a number of its own; the follower says how they ended and, asked to collect,
-/// sends `left` followed by the bytes of the rank file. `finish` is the last message.
+/// The follower sends `join` and receives `welcome` or `refused`. It sends its plan, which the leader accepts or
+/// rejects. The leader then starts workers, each with its own id. The follower reports how they ended and, on
+/// `collect`, sends `left` followed by the content of the rank file. `finish` is the last message.
 namespace kymo::supervisor::follower_protocol {
 
 inline constexpr int kVersion = 2;
@@ -25,86 +24,89 @@ inline constexpr int kVersion = 2;
 /// follower → leader: the first message. At most 4096 bytes.
 struct Join {
   int version = kVersion;
-  std::string kymo;      ///< version of the program
-  std::string identity;  ///< of the job
+  std::string kymo;      ///< version of kymo
+  std::string identity;  ///< identity of the job
   std::string token;     ///< KYMO_JOB_TOKEN
   int rank = 0;
   int world = 0;
   std::string host;
 };
 
-/// leader → follower: this link is of no use, for this reason; the other side ends.
+/// leader → follower: the connection is rejected for this reason; the follower exits.
 struct Refused {
   std::string reason;
 };
 
-/// follower → leader: what its own command line asks for. Both sides must mean the same runs; only paths may differ.
+/// follower → leader: the runs of the follower's own command line. Both sides must plan the same runs; only paths may
+/// differ.
 struct Plan {
   struct Plugin {
     std::string name;
     std::string file;
     std::string sha256;
-    std::map<std::string, std::string> libraries;  ///< of its folder, loaded with it: sha256 by file name
+    std::map<std::string, std::string> libraries;  ///< shared libraries loaded from the plugin's folder: SHA-256 by
+                                                   ///< file name
     bool operator==(const Plugin&) const = default;
   };
-  std::vector<Plugin> plugins;       ///< in the order in which the runs name them first
-  std::vector<std::string> digests;  ///< of each run, without its plugin
+  std::vector<Plugin> plugins;       ///< in the order of first use
+  std::vector<std::string> digests;  ///< one per run, excluding its plugin
   std::vector<std::size_t> plugin_of_run;
-  std::string folder;  ///< where the follower's workers write
+  std::string folder;  ///< output folder of the follower's workers
   int local_rank = 0;
-  int gpu = 0;  ///< which of the GPUs that the follower's process sees is its rank's
+  int gpu = 0;  ///< index of this rank's GPU among the GPUs visible to the follower's process
 };
-/// What a process plans, before anything is left out because it is finished.
+/// The plan of a process, before finished runs are removed.
 Plan plan_of(const std::vector<PlannedRun>& runs);
-/// The first difference that matters, in words that name both ranks; empty if there is none.
+/// Describes the first relevant difference and names both ranks; empty if there is none.
 std::string difference(const Plan& leader, const Plan& follower, int rank);
 
-/// leader → follower: start a worker for this run of the plan; it connects to the leader's port by itself.
+/// leader → follower: start a worker for this run of the plan. The worker connects to the leader's port itself.
 struct Start {
   std::int64_t worker = 0;
   std::size_t plan_index = 0;
   std::string token;
 };
-/// leader → follower: a pass begins on a worker.
+/// leader → follower: a pass starts on a worker.
 struct Begin {
   std::int64_t worker = 0;
   std::int64_t run_id = 0;
   measure::Pass pass = measure::Pass::kTime;
 };
-/// leader → follower: the worker's own process, as it said itself.
+/// leader → follower: the process id that the worker reported.
 struct Announce {
   std::int64_t worker = 0;
   std::int64_t pid = 0;
 };
-/// leader → follower: `kill`, `collect` and `forget` a worker.
+/// leader → follower: `kill`, `collect` or `forget` a worker.
 struct Concerning {
   std::string type;
   std::int64_t worker = 0;
 };
 
-/// follower → leader.
+/// follower → leader: a worker ended.
 struct Ended {
   std::int64_t worker = 0;
   WorkerEnd end;
-  std::int64_t peak_bytes = 0;  ///< resident size seen
+  std::int64_t peak_bytes = 0;  ///< largest resident size observed
 };
-/// follower → leader: more memory is used than the bound.
+/// follower → leader: the worker exceeds its memory limit.
 struct Memory {
   std::int64_t worker = 0;
   RankProcess::MemoryUse use;
 };
-/// follower → leader: what a pass left; `file_bytes` raw bytes follow, in frames of their own. -1: there is no file.
+/// follower → leader: output of a pass. `file_bytes` bytes of the rank file follow in binary frames; -1: there is no
+/// file.
 struct Left {
   std::int64_t worker = 0;
   std::string stdout_text;
   std::string stderr_text;
   std::int64_t file_bytes = -1;
 };
-/// follower → leader: the user ends this one.
+/// follower → leader: the user sent a signal to this follower.
 struct Signalled {
   int number = 0;
 };
-/// leader → follower: all is done; exit with this code.
+/// leader → follower: all runs are finished; exit with this code.
 struct Finish {
   int code = 0;
 };
@@ -121,10 +123,10 @@ Json to_json(const Memory&);
 Json to_json(const Left&);
 Json to_json(const Signalled&);
 Json to_json(const Finish&);
-/// {"type": type}: `welcome` and `accepted`.
+/// {"type": type}, used for `welcome` and `accepted`.
 Json bare(const char* type);
 
-/// Throw Error on a missing or mistyped field.
+/// All of these throw Error on a missing or mistyped field.
 Join join_from(const Json&);
 Refused refused_from(const Json&);
 Plan plan_from(const Json&);

@@ -31,10 +31,10 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr int kIdle_s = 15;              ///< before the system asks a silent peer whether it is there
-constexpr int kProbe_s = 5;              ///< between such questions
-constexpr int kProbes = 4;               ///< unanswered ones that end the connection
-constexpr unsigned kUnsent_ms = 35'000;  ///< the same for what a peer does not acknowledge
+constexpr int kIdle_s = 15;              ///< idle time before the kernel sends keep-alive probes
+constexpr int kProbe_s = 5;              ///< interval between probes
+constexpr int kProbes = 4;               ///< unanswered probes before the connection is closed
+constexpr unsigned kUnsent_ms = 35'000;  ///< timeout for data the peer does not acknowledge
 
 tcp protocol_of(int socket) {
   sockaddr_storage address{};
@@ -84,7 +84,7 @@ struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
     for (std::size_t i = 0; i < 4; ++i) length |= static_cast<std::size_t>(header[i]) << (8 * i);
     if (length == 0 || length > kMaxFrameBytes) {
       return end("announced a frame of " + std::to_string(length) + " bytes; 1 to " + std::to_string(kMaxFrameBytes) +
-                 " are admitted");
+                 " allowed");
     }
     body.resize(length);
     asio::async_read(socket, asio::buffer(body), [self = shared_from_this()](const error_code& failed, std::size_t) {
@@ -96,7 +96,7 @@ struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
   }
 
   void take_body() {
-    // Copies: a handler may destroy the link, and these with it.
+    // Copied, because a handler may destroy the link and its members.
     const LinkEvents now = events;
     try {
       if (body.front() == '\0') {
@@ -107,7 +107,7 @@ struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
         now.message(message);
       }
     } catch (const Error& e) {
-      end(std::string("sent what is not understood: ") + e.what());
+      end(std::string("sent an invalid message: ") + e.what());
     }
   }
 
@@ -178,7 +178,7 @@ void FramedLink::on_drained(std::function<void()> handler) { impl_->drained = st
 
 namespace {
 
-/// One address; waits at most `wait_ms`. -1 with errno set if it does not answer.
+/// Connects to one address within `wait_ms`. Returns -1 and sets errno on failure.
 int connect_once(const addrinfo& address, int wait_ms) {
   const int fd = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kMostGroups = 4096;
 
-/// Only what is safe after fork: no allocation, no lock. A positive number adds a group, a negative one removes it.
+/// Uses only async-signal-safe operations after fork: no allocation, no lock. A positive number adds a group, a
+/// negative one removes it.
 [[noreturn]] void guard(int channel) {
   setsid();
   prctl(PR_SET_NAME, "kymo-guardian");
@@ -48,9 +49,9 @@ constexpr std::size_t kMostGroups = 4096;
 
 Guardian::Guardian() {
   std::array<int, 2> ends{-1, -1};
-  // Not a pipe: writing to one whose reader was killed would end this process by SIGPIPE.
+  // Not a pipe: writing to a pipe without a reader would terminate this process with SIGPIPE.
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw Error(std::string("cannot make a pair of sockets: ") + std::strerror(errno));
+    throw Error(std::string("cannot create a socket pair: ") + std::strerror(errno));
   pid_ = fork();
   if (pid_ == 0) {
     close(ends[1]);

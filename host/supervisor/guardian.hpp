@@ -5,20 +5,20 @@
 
 namespace kymo::supervisor {
 
-/// A child process that outlives a killed supervisor by a moment and ends the process groups it left behind.
-/// The parent-death signal ends workers, but not what workers started themselves.
-/// Make it before other threads and signal handlers exist; it must be destroyed in the thread that made it.
+/// A child process that kills the remaining process groups if the supervisor is killed. The parent-death signal ends
+/// the workers, but not the processes they started. Create it before other threads and signal handlers exist, and
+/// destroy it in the thread that created it.
 class Guardian {
  public:
-  /// Forks; throws Error.
+  /// Forks the reaper. Throws Error.
   Guardian();
-  /// Ends the guardian; the groups it still watches are killed.
+  /// Ends the reaper, which kills the groups it still watches.
   ~Guardian();
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
 
   void watch(pid_t group);
-  /// To be called while the group's leader is not yet reaped, so that its number cannot be another's.
+  /// Call this before the group's leader is reaped, so that its process id cannot be reused.
   void forget(pid_t group);
 
  private:

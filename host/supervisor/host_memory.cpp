@@ -7,7 +7,7 @@
 namespace kymo::supervisor {
 namespace {
 
-/// The number behind a name in a file of lines "name number ...".
+/// The number that follows a name in a file of lines "name number ...".
 std::optional<std::int64_t> named_number(const char* file, const std::string& name) {
   std::ifstream in(file);
   std::string word;

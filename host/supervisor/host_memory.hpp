@@ -6,10 +6,10 @@
 
 namespace kymo::supervisor {
 
-/// How many processes the kernel has ended for lack of memory since it started; 0 if it does not say.
+/// Number of processes the kernel has killed for lack of memory since boot; 0 if unavailable.
 std::int64_t kernel_out_of_memory_kills();
 
-/// Memory that processes of this machine could still get, in bytes.
+/// Memory available for processes of this machine, in bytes.
 std::optional<std::int64_t> available_host_bytes();
 
 }  // namespace kymo::supervisor

@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
 
-/// Folders that workers must search, or the reason there are none. Looked for once: it may take a Python interpreter.
+/// Folders for the workers' library search path, or the reason why there are none. Looked up once, because this may
+/// start a Python interpreter.
 struct TorchFolders {
   std::string path;
   std::string reason;
@@ -37,7 +38,7 @@ const TorchFolders& torch_folders() {
   return found;
 }
 
-/// LD_LIBRARY_PATH for this run; nullopt if it needs no change.
+/// Value of LD_LIBRARY_PATH for this run; nullopt if it needs no change.
 std::optional<std::string> library_path(const PlannedRun& run) {
   const bool needs_torch = run.plugin.framework == "libtorch";
   if (!needs_torch && run.what.device != measure::DeviceKind::kCuda) return std::nullopt;
@@ -64,7 +65,7 @@ SpawnOptions kymo_worker(const LaunchRequest& request) {
     options.command.push_back(word);
   options.environment.emplace_back(kTokenVariable, request.token);
   if (const auto path = library_path(request.run)) options.environment.emplace_back("LD_LIBRARY_PATH", *path);
-  // Ranks that each compute on all cores take turns on them, many times slower than on a share of their own.
+  // Ranks that each use all cores compete for them, which is many times slower than giving each rank a share.
   if (request.shares_cores && request.run.what.ranks > 1 && !std::getenv(kThreadsVariable)) {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     options.environment.emplace_back(kThreadsVariable, std::to_string(std::max(1, cores / request.run.what.ranks)));

@@ -9,10 +9,10 @@
 #include "supervisor/pass_state.hpp"
 #include "supervisor/supervisor.hpp"
 
-/// What tests exchange: how workers are started, and how long they are waited for.
+/// Launch configuration of workers and their time limits; replaced by tests.
 namespace kymo::supervisor {
 
-/// Name of the environment variable that hands a worker its token, out of sight of other users.
+/// Environment variable that passes a worker its token, so that other users cannot see it.
 inline constexpr const char* kTokenVariable = "KYMO_WORKER_TOKEN";
 
 struct LaunchRequest {
@@ -21,22 +21,22 @@ struct LaunchRequest {
   std::uint16_t port = 0;  ///< of the control server
   std::string token;
   std::string host = "127.0.0.1";  ///< of the control server
-  bool shares_cores = true;        ///< with the other ranks; a launcher of processes divides the machine itself
+  bool shares_cores = true;        ///< with the other ranks; under torchrun or Slurm the launcher assigns cores
 };
-/// The command of one worker; throws Error if it cannot be made up.
+/// Returns the command of one worker; throws Error if it cannot be determined.
 using Launcher = std::function<SpawnOptions(const LaunchRequest&)>;
 
-/// `<wrap words> <this program> worker --connect HOST:PORT --rank R`, with the library path that the plugin needs.
+/// `<wrap words> <this program> worker --connect HOST:PORT --rank R`, with the library path required by the plugin.
 SpawnOptions kymo_worker(const LaunchRequest& request);
 
 struct Conditions {
   Launcher launcher = kymo_worker;
-  PassLimits limits;             ///< time-out and memory bound come from each run's method
-  double exit_grace_s = 10;      ///< for a worker that was told to exit
-  double wrapped_grace_s = 120;  ///< the same under --wrap: profilers write their reports then
+  PassLimits limits;             ///< the timeout and the memory limit come from each run's method
+  double exit_grace_s = 10;      ///< time limit for a worker to exit after it was told to
+  double wrapped_grace_s = 120;  ///< the same with --wrap, because profilers write their reports at exit
 };
 
-/// make_runs with all that it takes for granted.
+/// make_runs() with an explicit launch configuration.
 Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
                   const Options& options, const Conditions& setup);
 

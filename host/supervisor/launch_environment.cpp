@@ -18,14 +18,14 @@ namespace {
 
 constexpr long kMostRanks = 4096;
 constexpr long kMostPort = 65'535;
-/// Slurm numbers steps that srun did not make (batch, extern, interactive) from here on.
+/// Slurm uses step ids from this value on for steps that srun did not create (batch, extern, interactive).
 constexpr long long kFirstSpecialStep = 0xFFFFFFF0LL;
-/// Ports that we derive lie below kFirstOutgoingPort, and are the same on all machines of a launch.
+/// Derived ports lie below kFirstOutgoingPort and are equal on all machines of a job.
 constexpr long long kFirstJobPort = 20'000;
 constexpr long long kJobPorts = 12'000;
-constexpr const char* kEscape = "; --ranks N starts N ranks here, whatever the environment says";
+constexpr const char* kEscape = "; use --ranks N to start N ranks on this machine and ignore the environment";
 
-/// The variables, read as what they should be. All functions throw UsageError.
+/// Typed access to the environment variables. All functions throw UsageError.
 class Reader {
  public:
   explicit Reader(const Environment& environment) : environment_(environment) {}
@@ -46,7 +46,7 @@ class Reader {
     long long result = 0;
     const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), result);
     if (failed != std::errc() || end != value.data() + value.size() || result < low || result > high) {
-      throw UsageError(std::string(name) + " is " + quote(value) + "; it must be a whole number from " +
+      throw UsageError(std::string(name) + " is " + quote(value) + "; expected a whole number from " +
                        std::to_string(low) + " to " + std::to_string(high) + kEscape);
     }
     return result;
@@ -62,7 +62,7 @@ class Reader {
 
 void check_below(const char* name, int value, const char* bound_name, int bound) {
   if (value < bound) return;
-  throw UsageError(std::string(name) + " is " + std::to_string(value) + " and " + bound_name + " is " +
+  throw UsageError(std::string(name) + " is " + std::to_string(value) + " but " + bound_name + " is " +
                    std::to_string(bound) + "; " + name + " counts from 0 and must be smaller" + kEscape);
 }
 
@@ -72,8 +72,8 @@ bool has_torchrun(const Reader& read) {
   return false;
 }
 
-/// The tasks of the srun step that this process belongs to; 1 outside one. A batch script and a shell inside an
-/// allocation know SLURM_NTASKS too, but they are no task of a step of several.
+/// Number of tasks in the srun step of this process; 1 outside a step. SLURM_NTASKS is not used because it is also set
+/// in batch scripts and in shells inside an allocation, which are not tasks of a step.
 int step_tasks(const Reader& read) {
   const auto step = read.text("SLURM_STEP_ID");
   const auto tasks = read.text("SLURM_STEP_NUM_TASKS");
@@ -87,15 +87,15 @@ int step_tasks(const Reader& read) {
 
 std::uint16_t derived_port(long long job) { return static_cast<std::uint16_t>(kFirstJobPort + job % kJobPorts); }
 
-/// The port next to the one that belongs to torchrun, if a person chose that one; beside one that the system chose
-/// there may be anything.
+/// The port after torchrun's, if that port was chosen by the user. The neighbor of a port chosen by the system may be
+/// in use.
 std::uint16_t port_beside(int master_port) {
   return master_port + 1 < kFirstOutgoingPort ? static_cast<std::uint16_t>(master_port + 1) : derived_port(master_port);
 }
 
 Launch torchrun_launch(const Reader& read) {
   const std::string because =
-      "other variables of torchrun are (it sets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and "
+      "other torchrun variables are (torchrun sets RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and "
       "MASTER_PORT together)";
   Launch launch;
   launch.launcher = "torchrun";
@@ -106,8 +106,8 @@ Launch torchrun_launch(const Reader& read) {
   check_below("RANK", launch.rank, "WORLD_SIZE", launch.world);
   check_below("LOCAL_RANK", launch.local_rank, "LOCAL_WORLD_SIZE", launch.local_world);
   if (launch.local_world > launch.world) {
-    throw UsageError("LOCAL_WORLD_SIZE is " + std::to_string(launch.local_world) + " and WORLD_SIZE is " +
-                     std::to_string(launch.world) + "; a machine has no more ranks than there are" + kEscape);
+    throw UsageError("LOCAL_WORLD_SIZE is " + std::to_string(launch.local_world) + " but WORLD_SIZE is " +
+                     std::to_string(launch.world) + "; LOCAL_WORLD_SIZE must not exceed WORLD_SIZE" + kEscape);
   }
   launch.leader_host = read.needed_text("MASTER_ADDR", because);
   const int master_port = read.needed("MASTER_PORT", 1, kMostPort, because);
@@ -127,7 +127,7 @@ int local_tasks(const Reader& read, int world, std::size_t nodes, int local_rank
   const std::vector<int> tasks = expand_tasks(*list, "SLURM_STEP_TASKS_PER_NODE");
   const auto index = static_cast<std::size_t>(read.number("SLURM_NODEID", *node, 0, kMostRanks - 1));
   if (index >= tasks.size()) {
-    throw UsageError("SLURM_NODEID is " + *node + " and SLURM_STEP_TASKS_PER_NODE, " + quote(*list) + ", has " +
+    throw UsageError("SLURM_NODEID is " + *node + " but SLURM_STEP_TASKS_PER_NODE, " + quote(*list) + ", has " +
                      std::to_string(tasks.size()) + " nodes; SLURM_NODEID counts from 0 and must be smaller" + kEscape);
   }
   return tasks[index];
@@ -135,7 +135,7 @@ int local_tasks(const Reader& read, int world, std::size_t nodes, int local_rank
 
 Launch slurm_launch(const Reader& read, int tasks) {
   const std::string because =
-      "SLURM_STEP_NUM_TASKS says that this is one of " + std::to_string(tasks) + " tasks of an srun step";
+      "according to SLURM_STEP_NUM_TASKS this is one of " + std::to_string(tasks) + " tasks of an srun step";
   Launch launch;
   launch.launcher = "srun";
   launch.world = tasks;
@@ -153,16 +153,16 @@ Launch slurm_launch(const Reader& read, int tasks) {
   const long long job_number = read.number("SLURM_JOB_ID", job, 0, 0xFFFFFFFFLL);
   const long long step_number = read.number("SLURM_STEP_ID", step, 0, kFirstSpecialStep - 1);
   launch.port = derived_port(job_number * 31 + step_number);
-  // With GPUs given to each task, each process sees its own alone.
+  // With SLURM_GPUS_PER_TASK, each process sees only its own GPUs.
   const bool own_gpu = read.text("SLURM_GPUS_PER_TASK").has_value();
   launch.gpu = own_gpu ? 0 : launch.local_rank;
   launch.gpus_needed = own_gpu ? 1 : launch.local_world;
   return launch;
 }
 
-/// Scripts that start `python` by srun often derive RANK and its kin from Slurm's variables: then both say the same.
-/// Under a real torchrun inside a step (one agent per task) the counts differ by right, and torchrun's are the ones
-/// that count.
+/// Scripts that start `python` with srun often derive RANK and the related variables from Slurm's; both must then
+/// agree. With an actual torchrun inside a step (one agent per task) the counts legitimately differ, and torchrun's are
+/// used.
 void check_agreement(const Launch& launch, const Reader& read, int tasks) {
   if (tasks <= 1 || read.text("TORCHELASTIC_RUN_ID")) return;
   const auto differ = [&](const char* ours, int value, const char* theirs, long long other) {
@@ -176,13 +176,13 @@ void check_agreement(const Launch& launch, const Reader& read, int tasks) {
   if (launch.rank != rank) differ("RANK", launch.rank, "SLURM_PROCID", rank);
 }
 
-/// What the user may set beside either launcher.
+/// Settings that apply to both torchrun and srun.
 void add_settings(Launch& launch, const Reader& read) {
   if (const auto port = read.text("KYMO_PORT"))
     launch.port = static_cast<std::uint16_t>(read.number("KYMO_PORT", *port, 1, kMostPort));
   launch.token = read.text("KYMO_JOB_TOKEN").value_or("");
   if (launch.token.size() > 256)
-    throw UsageError("KYMO_JOB_TOKEN has " + std::to_string(launch.token.size()) + " bytes; at most 256 are admitted");
+    throw UsageError("KYMO_JOB_TOKEN has " + std::to_string(launch.token.size()) + " bytes; the maximum is 256");
   if (const auto wait = read.text("KYMO_JOIN_TIMEOUT"))
     launch.join_timeout_s = static_cast<double>(read.number("KYMO_JOIN_TIMEOUT", *wait, 1, 86'400));
 }
@@ -205,12 +205,11 @@ std::optional<Launch> read_launch(const Environment& environment, const Resolver
   if (!torchrun && tasks <= 1) return std::nullopt;
   Launch launch = torchrun ? torchrun_launch(read) : slurm_launch(read, tasks);
   if (torchrun) check_agreement(launch, read, tasks);
-  if (launch.identity.size() > 512)
-    throw UsageError("TORCHELASTIC_RUN_ID and MASTER_ADDR are longer than 512 bytes together");
+  if (launch.identity.size() > 512) throw UsageError("TORCHELASTIC_RUN_ID and MASTER_ADDR together exceed 512 bytes");
   if (!resolves(launch.leader_host)) {
     throw UsageError((torchrun ? "MASTER_ADDR is " : "the first host of SLURM_STEP_NODELIST is ") +
                      quote(launch.leader_host) +
-                     ", which has no address here; it must be the name or address of rank 0's machine" + kEscape);
+                     ", which cannot be resolved; it must be the name or address of rank 0's machine" + kEscape);
   }
   add_settings(launch, read);
   if (launch.world == 1) return std::nullopt;

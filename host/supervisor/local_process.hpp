@@ -9,17 +9,16 @@ namespace kymo::supervisor {
 /// The name of this machine.
 std::string host_name();
 
-/// The position of a rank on its machine. The two differ where each process sees a GPU of its own: each is its device
-/// 0.
+/// Local rank and device of a rank. They differ if each process sees only its own GPU, which then is its device 0.
 struct LocalPlacement {
   int local_rank = 0;
   int device_index = 0;  ///< CUDA device ordinal in the worker's process
 };
 
-/// A worker that this process started.
+/// A worker started by this process.
 class LocalProcess final : public RankProcess {
  public:
-  /// Starts it; throws Error if it cannot be.
+  /// Starts the worker. Throws Error if it cannot be started.
   LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian,
                const LocalPlacement& placement);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// Length of the well-formed UTF-8 sequence that `bytes` begins with; 0 if there is none.
+/// Length of the valid UTF-8 sequence at the start of `bytes`; 0 if there is none.
 std::size_t sequence_length(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned lead = at(0);
@@ -60,7 +60,7 @@ std::string OutputCapture::text() const {
   const std::uint64_t cut = total_bytes_ - head_.size() - kept_tail.size();
   if (cut == 0) return valid_utf8(head_ + std::string(kept_tail));
   return valid_utf8(head_) + "\n[...]\n" + valid_utf8(kept_tail) + "\n[kymo: " + std::to_string(cut) + " of " +
-         std::to_string(total_bytes_) + " bytes were cut at [...]]";
+         std::to_string(total_bytes_) + " bytes omitted at [...]]";
 }
 
 std::string OutputCapture::last_line() const {

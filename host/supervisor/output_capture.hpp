@@ -8,7 +8,7 @@
 
 namespace kymo::supervisor {
 
-/// Keeps the beginning and the end of what a process prints, in bounded memory.
+/// Keeps the first and last part of a process's output in bounded memory.
 class OutputCapture {
  public:
   static constexpr std::size_t kHeadBytes = 32u << 10;
@@ -17,14 +17,14 @@ class OutputCapture {
   void append(std::string_view bytes);
   void clear();
 
-  /// What was kept, as UTF-8 (bytes that are none become U+FFFD); its last line says how much was cut, if anything was.
+  /// The captured output as UTF-8 (invalid bytes become U+FFFD). If bytes were omitted, the last line states how many.
   std::string text() const;
-  /// The last line that is not blank, or nothing: what a dying process said last.
+  /// The last non-blank line, or empty. This is usually the error message of a crashed process.
   std::string last_line() const;
 
  private:
   std::string head_;
-  std::string tail_;  ///< may hold more than kTailBytes; trimmed now and then
+  std::string tail_;  ///< may exceed kTailBytes; trimmed periodically
   std::uint64_t total_bytes_ = 0;
 };
 

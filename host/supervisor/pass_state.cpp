@@ -11,7 +11,8 @@
 namespace kymo::supervisor {
 namespace {
 
-/// Causes by weight: while a failed pass settles, a heavier one replaces a lighter one.
+/// Priority of failure causes: until a failed pass is decided, a cause of higher priority replaces one of lower
+/// priority.
 enum Weight { kInterruption = 0, kSkip = 1, kReported = 2, kObserved = 3 };
 
 bool is_outcome_status(const std::string& word) {
@@ -39,7 +40,7 @@ void PassState::moved(int rank, double now_s) { at(rank).last_progress_s = now_s
 
 std::string PassState::place(int rank) const {
   const auto& progress = at(rank).at;
-  std::string text = std::string("pass ") + to_string(pass_) + ", last heard of in stage " + quote(progress.stage);
+  std::string text = std::string("pass ") + to_string(pass_) + ", last reported stage " + quote(progress.stage);
   const auto seen = standing(rank);
   const std::int64_t step = seen && seen->step >= 0 ? seen->step : progress.step;
   if (step >= 0) text += ", step " + std::to_string(step);
@@ -74,7 +75,7 @@ void PassState::progress(int rank, const protocol::Progress& progress, double no
 
 Actions PassState::barrier(int rank, const protocol::Barrier& barrier, double now_s) {
   if (!at(rank).open() || at(rank).waiting())
-    return violation(rank, "asked for a barrier while it was waiting already or had reported", now_s);
+    return violation(rank, "requested a barrier while already waiting or after its outcome", now_s);
   at(rank).barrier = barrier;
   moved(rank, now_s);
   return serve_waiting(now_s);
@@ -82,14 +83,14 @@ Actions PassState::barrier(int rank, const protocol::Barrier& barrier, double no
 
 Actions PassState::gather(int rank, const protocol::Gather& gather, double now_s) {
   if (!at(rank).open() || at(rank).waiting())
-    return violation(rank, "asked for a gather while it was waiting already or had reported", now_s);
+    return violation(rank, "requested a gather while already waiting or after its outcome", now_s);
   at(rank).gather = gather;
   moved(rank, now_s);
   return serve_waiting(now_s);
 }
 
 Actions PassState::outcome(int rank, const protocol::Outcome& outcome, double now_s) {
-  if (at(rank).outcome) return violation(rank, "reported twice", now_s);
+  if (at(rank).outcome) return violation(rank, "reported its outcome twice", now_s);
   if (!is_outcome_status(outcome.status))
     return violation(rank, "reported the unknown status " + quote(outcome.status), now_s);
   at(rank).outcome = outcome;
@@ -113,7 +114,7 @@ Actions PassState::outcome(int rank, const protocol::Outcome& outcome, double no
 
 Actions PassState::violation(int rank, const std::string& what, double now_s) {
   if (!at(rank).open()) {
-    at(rank).killed = true;  // what it reported stands; it is of no more use
+    at(rank).killed = true;  // its outcome remains valid; the process is no longer needed
     return {Kill{rank}};
   }
   return fail(verdict_at(rank, "failed", "rank " + std::to_string(rank) + " " + what + " (" + place(rank) + ")"),
@@ -127,25 +128,25 @@ void PassState::disconnected(int rank, double now_s) {
 Verdict PassState::crash_of(int rank, const WorkerEnd& end) const {
   const std::string who = "rank " + std::to_string(rank);
   const std::string where = at(rank).connected ? " (" + place(rank) + ")" : "";
-  const std::string when = at(rank).connected ? "before it reported" : "before it connected";
+  const std::string when = at(rank).connected ? "before reporting an outcome" : "before connecting";
   Verdict verdict = verdict_at(rank, "crashed", "");
   verdict.exit_code = end.end.exit_code;
   verdict.signal = end.end.signal;
   if (end.end.signal == SIGKILL && end.kernel_out_of_memory) {
     verdict.status = "oom";
     verdict.out_of_memory = event::OutOfMemory{"host", std::nullopt, std::nullopt, at(rank).peak_bytes};
-    verdict.detail = who + " was ended by the kernel for lack of host memory; it had used " +
+    verdict.detail = who + " was killed by the kernel because host memory was exhausted; its peak usage was " +
                      format_bytes(at(rank).peak_bytes) + where;
     return verdict;
   }
   if (!end.lost.empty()) {
     verdict.detail = who + " was lost: " + end.lost + where;
   } else if (end.end.signal) {
-    verdict.detail = who + " was ended by " + end.end.describe() + where;
+    verdict.detail = who + " was terminated by " + end.end.describe() + where;
   } else {
     verdict.detail = who + " exited with code " + std::to_string(end.end.exit_code.value_or(-1)) + " " + when + where;
   }
-  if (!end.last_line.empty()) verdict.detail += "; it said last: " + quote(end.last_line);
+  if (!end.last_line.empty()) verdict.detail += "; last output: " + quote(end.last_line);
   return verdict;
 }
 
@@ -156,7 +157,8 @@ Actions PassState::ended(int rank, const WorkerEnd& end, double now_s) {
   who.barrier.reset();
   who.gather.reset();
   if (!by_itself || decided_) return decide_if_due(now_s);
-  // Launchers signal all ranks as soon as they see one die, and may be quicker than the loss: the loss is the cause.
+  // Launchers signal all ranks as soon as one dies, and the signal may arrive before the loss is detected. Report the
+  // loss as the cause.
   if (!end.lost.empty() && !cancelled_by_.empty() && now_s - cancelled_s_ < limits_.skip_settle_s)
     cancelled_by_.clear();
   return fail(crash_of(rank, end), kObserved, 0, now_s);
@@ -168,7 +170,7 @@ Actions PassState::resident(int rank, std::int64_t bytes, std::optional<std::int
   if (limits_.host_memory_bytes <= 0 || bytes <= limits_.host_memory_bytes || !who.open() || decided_) return {};
   Verdict verdict = verdict_at(rank, "oom",
                                "rank " + std::to_string(rank) + " used " + format_bytes(bytes) +
-                                   " of host memory, more than the bound of " +
+                                   " of host memory, exceeding the limit of " +
                                    format_bytes(limits_.host_memory_bytes) + " (" + place(rank) + ")");
   verdict.out_of_memory = event::OutOfMemory{"host", std::nullopt, available_bytes, who.peak_bytes};
   return fail(std::move(verdict), kObserved, 0, now_s);
@@ -181,7 +183,7 @@ Actions PassState::cancel(const std::string& signal_name, double now_s) {
   cancelled_s_ = now_s;
   cancel_deadline_s_ = now_s + limits_.cancel_grace_s;
   for (int rank = 0; rank < count(); ++rank)
-    if (at(rank).open()) actions.emplace_back(SendCancel{rank});  // also answers the barrier or gather it waits for
+    if (at(rank).open()) actions.emplace_back(SendCancel{rank});  // also answers a pending barrier or gather
   return actions;
 }
 
@@ -194,7 +196,7 @@ Actions PassState::cancel_at_once(double now_s) {
   if (weight_ < 0 || verdict_.status == "interrupted") {
     verdict_ = Verdict{};
     verdict_.status = "interrupted";
-    verdict_.detail = "interrupted by " + cancelled_by_ + ", and ended at once";
+    verdict_.detail = "interrupted by " + cancelled_by_ + " and terminated immediately";
   }
   Actions actions = decide(now_s);
   kill_reported_s_ = now_s;
@@ -210,10 +212,10 @@ Actions PassState::fail(Verdict verdict, int weight, double settle_s, double now
     verdict.detail = "interrupted by " + cancelled_by_ + "; then: " + verdict.status + ": " + verdict.detail;
     verdict.status = "interrupted";
   } else if (verdict.status == "interrupted" && verdict.detail.empty()) {
-    verdict.detail = cancelled_by_.empty() ? "the worker ended early by itself" : "interrupted by " + cancelled_by_;
+    verdict.detail = cancelled_by_.empty() ? "the worker exited early" : "interrupted by " + cancelled_by_;
   }
   const double until = cancelled_by_.empty() || weight == kObserved ? now_s + settle_s : cancel_deadline_s_;
-  // Where one rank fails, those that communicate with it soon fail as well, and may be quicker to say so.
+  // When one rank fails, ranks that communicate with it soon fail as well and may report first.
   const bool is_cause = weight > weight_ || (weight == weight_ && weight == kReported && happened_s < failed_s_);
   if (is_cause) {
     settle_until_s_ = weight_ < 0 ? until : std::min(settle_until_s_, until);
@@ -260,7 +262,7 @@ Actions PassState::serve_waiting(double now_s) {
   const Rank& first = at(open.front());
   if (open.size() == ranks_.size() && first.barrier && same_wait(&Rank::barrier)) return release_all(now_s);
   if (open.size() == ranks_.size() && first.gather && same_wait(&Rank::gather)) return collect_all(now_s);
-  return fail(verdict_at(open.front(), "failed", "the ranks wait for each other: " + waits()), kObserved, 0, now_s);
+  return fail(verdict_at(open.front(), "failed", "the ranks are deadlocked: " + waits()), kObserved, 0, now_s);
 }
 
 template <typename Wait>
@@ -296,7 +298,7 @@ Actions PassState::collect_all(double now_s) {
     return fail(
         verdict_at(0, "failed",
                    "the ranks gathered " + format_bytes(static_cast<std::int64_t>(bytes)) +
-                       " in one call, more than a frame of " + format_bytes(protocol::kMaxFrameBytes) + " holds"),
+                       " in one call, which exceeds the frame limit of " + format_bytes(protocol::kMaxFrameBytes) + ""),
         kObserved, 0, now_s);
   }
   Actions actions;
@@ -311,7 +313,7 @@ std::string PassState::waits() const {
     std::string part = "rank " + std::to_string(rank);
     if (who.barrier) part += " at barrier " + std::to_string(who.barrier->sequence);
     if (who.gather) part += " in gather " + std::to_string(who.gather->sequence);
-    if (who.outcome) part += " has reported";
+    if (who.outcome) part += " finished";
     if (who.open() && !who.waiting()) part += " in " + place(rank);
     parts.push_back(part);
   }
@@ -325,8 +327,8 @@ bool PassState::is_late(int rank, double share, double now_s) const {
 }
 
 int PassState::held_up_by(int late, double now_s) const {
-  // A rank in a collective waits for those that called fewer of them; calls that came back without waiting leave the
-  // numbers equal.
+  // A rank in a collective waits for the ranks that have issued fewer collectives. Collectives that returned without
+  // waiting leave the counts equal.
   constexpr double kAsGoodAsLate = 0.5;
   int cause = late;
   auto least = standing(late);
@@ -345,7 +347,8 @@ Actions PassState::tick(double now_s) {
   Actions actions;
   if (decided_) {
     for (int rank = 0; rank < count() && now_s >= kill_reported_s_; ++rank) {
-      if (now_s >= kill_reported_s_ + limits_.abandon_s) at(rank).ended = true;  // nothing more can be done to it
+      // the process cannot be killed; stop waiting for it
+      if (now_s >= kill_reported_s_ + limits_.abandon_s) at(rank).ended = true;
       if (at(rank).ended || at(rank).killed) continue;
       at(rank).killed = true;
       actions.emplace_back(Kill{rank});
@@ -355,7 +358,7 @@ Actions PassState::tick(double now_s) {
   if (!cancelled_by_.empty() && now_s >= cancel_deadline_s_ && !done()) {
     if (weight_ < 0) {
       verdict_.status = "interrupted";
-      verdict_.detail = "interrupted by " + cancelled_by_ + "; not at an end after " + seconds(limits_.cancel_grace_s) +
+      verdict_.detail = "interrupted by " + cancelled_by_ + "; still running after " + seconds(limits_.cancel_grace_s) +
                         ": " + waits();
     }
     return decide(now_s);
@@ -364,7 +367,7 @@ Actions PassState::tick(double now_s) {
     const Rank& who = at(rank);
     if (!who.open()) continue;
     if (who.disconnected_s && now_s - *who.disconnected_s > limits_.report_grace_s) {
-      append(actions, violation(rank, "closed its connection before it reported", now_s));
+      append(actions, violation(rank, "closed its connection before reporting an outcome", now_s));
     } else if (is_late(rank, 1, now_s)) {
       const int cause = held_up_by(rank, now_s);
       const std::string detail =
@@ -386,7 +389,7 @@ std::string PassState::status_of(int rank) const {
   const Rank& who = at(rank);
   if (who.outcome) return who.outcome->status;
   if (!who.failure.empty()) return who.failure;
-  return "interrupted";  // ended because of another rank or of the user
+  return "interrupted";  // terminated because of another rank or by the user
 }
 
 std::string PassState::verification() const {
@@ -404,7 +407,7 @@ Verdict lost_after_report(int rank, const std::string& reason) {
   verdict.status = "crashed";
   verdict.rank = rank;
   verdict.phase = "collect";
-  verdict.detail = "rank " + std::to_string(rank) + " was lost after it had reported: " + reason;
+  verdict.detail = "rank " + std::to_string(rank) + " was lost after reporting its outcome: " + reason;
   return verdict;
 }
 

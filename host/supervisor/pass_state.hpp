@@ -17,20 +17,20 @@ namespace kymo::supervisor {
 
 namespace protocol = measure::protocol;
 
-/// How long a pass waits for what, in seconds, and what a worker may use.
+/// Time limits of a pass in seconds, and the memory limit of a worker.
 struct PassLimits {
-  double timeout_s = 600;              ///< without progress; 0 = no bound
-  std::int64_t host_memory_bytes = 0;  ///< resident size of one worker; 0 = no bound
+  double timeout_s = 600;              ///< without progress; 0 = no limit
+  std::int64_t host_memory_bytes = 0;  ///< resident size of one worker; 0 = no limit
   double settle_s =
-      1;  ///< after a rank reports a failure: a crash or an earlier failure of another within it is its cause
-  double clear_up_s = 5;      ///< more than that for a rank that is failing to report
-  double skip_settle_s = 1;   ///< after a rank skips: time for the others to say so too
-  double report_grace_s = 2;  ///< for a rank that has reported to end by itself once the pass has failed
-  double cancel_grace_s = 5;  ///< for the step that is under way when the user interrupts
-  double abandon_s = 60;      ///< for a killed process to vanish (one that hangs in a driver does not)
+      1;  ///< wait after a reported failure: a crash or earlier failure of another rank within this time is the cause
+  double clear_up_s = 5;      ///< additional time for a failing rank to report
+  double skip_settle_s = 1;   ///< wait after a rank skips, for the other ranks to skip too
+  double report_grace_s = 2;  ///< time for a rank that has reported to exit after the pass has failed
+  double cancel_grace_s = 5;  ///< time for the current step after the user interrupts
+  double abandon_s = 60;      ///< time for a killed process to disappear (a process blocked in a driver may not)
 };
 
-/// What the caller is to do. Each concerns one rank.
+/// Actions for the caller. Each applies to one rank.
 struct Release {
   int rank;
   std::int64_t sequence;
@@ -53,34 +53,34 @@ struct Kill {
 using Action = std::variant<Release, Collected, SendCancel, SendExit, Kill>;
 using Actions = std::vector<Action>;
 
-/// How a worker's process ended, with what the system knew about it.
+/// How a worker process ended, with related information from the system.
 struct WorkerEnd {
   ProcessEnd end;
-  bool kernel_out_of_memory = false;  ///< the kernel ended a process for lack of memory meanwhile
-  std::string last_line;              ///< what it said last on stderr
-  std::string lost = "";              ///< not empty: how it ended cannot be known, for this reason
+  bool kernel_out_of_memory = false;  ///< the kernel killed a process for lack of memory in the meantime
+  std::string last_line;              ///< last line of its stderr
+  std::string lost = "";              ///< not empty: reason why it is unknown how the worker ended
 };
 
-/// Why a pass is not ok; `status` is "ok" if it is.
+/// Result of a pass; `status` is "ok" on success, otherwise the other members describe the failure.
 struct Verdict {
   std::string status = "ok";
   std::string detail;
   std::optional<int> rank;
-  std::string phase;  ///< phase, else stage
+  std::string phase;  ///< phase, or stage if there is no phase
   std::optional<std::int64_t> step;
   std::optional<int> exit_code;
   std::optional<int> signal;
   std::optional<event::OutOfMemory> out_of_memory;
 };
 
-/// Of a rank that had reported and was lost before what it measured was here.
+/// The verdict for a rank that was lost after reporting its outcome but before its measurements were received.
 Verdict lost_after_report(int rank, const std::string& reason);
 
-/// One pass of one run over all its ranks as a state machine: what workers say and how they end goes in, what to do
-/// comes out. Knows neither processes nor sockets. Times are those of steady_seconds().
+/// State machine of one pass of one run over all its ranks. Inputs are messages of workers and process ends; outputs
+/// are actions. It does not depend on processes or sockets. Times are those of steady_seconds().
 class PassState {
  public:
-  /// Where a rank stands at this moment, as far as it can be seen from outside.
+  /// Returns the current position of a rank, as far as it is visible from outside.
   using Look = std::function<std::optional<measure::Standing>(int rank)>;
 
   PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s, Look look = nullptr);
@@ -90,25 +90,25 @@ class PassState {
   Actions barrier(int rank, const protocol::Barrier& barrier, double now_s);
   Actions gather(int rank, const protocol::Gather& gather, double now_s);
   Actions outcome(int rank, const protocol::Outcome& outcome, double now_s);
-  /// The worker broke the protocol; `what` follows "rank N ".
+  /// The worker violated the protocol; `what` follows "rank N ".
   Actions violation(int rank, const std::string& what, double now_s);
   void disconnected(int rank, double now_s);
   Actions ended(int rank, const WorkerEnd& end, double now_s);
   Actions resident(int rank, std::int64_t bytes, std::optional<std::int64_t> available_bytes, double now_s);
-  /// The user interrupts: the steps under way may end.
+  /// The user interrupts: the current steps may finish.
   Actions cancel(const std::string& signal_name, double now_s);
-  /// The user interrupts again: all end at once.
+  /// The user interrupts again: terminate all ranks immediately.
   Actions cancel_at_once(double now_s);
-  /// To be called several times a second: deadlines.
+  /// Checks the deadlines. Call this several times per second.
   Actions tick(double now_s);
 
-  /// All ranks reported ok, or the pass failed and every worker has ended.
+  /// True if all ranks reported ok, or if the pass failed and every worker has ended.
   bool done() const;
   const Verdict& verdict() const { return verdict_; }
   bool reported(int rank) const { return at(rank).outcome.has_value(); }
-  /// How this rank ended, in the words of a run's status.
+  /// The status of this rank, using the values of a run's status.
   std::string status_of(int rank) const;
-  /// failed before unavailable before passed; empty if no rank said anything.
+  /// The worst result of all ranks: failed, then unavailable, then passed; empty if no rank verified anything.
   std::string verification() const;
   const protocol::Progress& progress_of(int rank) const { return at(rank).at; }
   std::int64_t peak_resident_bytes(int rank) const { return at(rank).peak_bytes; }
@@ -116,7 +116,7 @@ class PassState {
  private:
   struct Rank {
     bool connected = false;
-    bool failing = false;  ///< it has said so, and will report
+    bool failing = false;  ///< it has announced a failure and will report it
     bool ended = false;
     bool killed = false;
     double last_progress_s = 0;
@@ -125,7 +125,7 @@ class PassState {
     std::optional<protocol::Barrier> barrier;
     std::optional<protocol::Gather> gather;
     std::optional<protocol::Outcome> outcome;
-    std::string failure;  ///< status that the supervisor gave it
+    std::string failure;  ///< status assigned by the supervisor
     std::int64_t peak_bytes = 0;
     bool open() const { return !outcome && !ended; }
     bool waiting() const { return barrier || gather; }
@@ -138,11 +138,11 @@ class PassState {
   std::string place(int rank) const;
   Verdict crash_of(int rank, const WorkerEnd& end) const;
   std::optional<measure::Standing> standing(int rank) const { return look_ ? look_(rank) : std::nullopt; }
-  /// `failed_s` is when it happened, where that was before now.
+  /// `failed_s` is the time of the failure if it lies in the past.
   Actions fail(Verdict verdict, int weight, double settle_s, double now_s,
                std::optional<double> failed_s = std::nullopt);
   bool is_late(int rank, double share, double now_s) const;
-  /// Of the ranks that make no progress the one that the others wait for.
+  /// Among the ranks that make no progress, the one that the others wait for.
   int held_up_by(int late, double now_s) const;
   Actions decide_if_due(double now_s);
   Actions decide(double now_s);
@@ -157,10 +157,10 @@ class PassState {
   measure::Pass pass_;
   PassLimits limits_;
   Look look_;
-  double failed_s_ = 0;  // when what verdict_ tells happened
+  double failed_s_ = 0;  // time of the failure in verdict_
   std::vector<Rank> ranks_;
   Verdict verdict_;
-  int weight_ = -1;  ///< of the verdict: the heavier cause wins while the pass settles
+  int weight_ = -1;  ///< priority of the verdict: while the pass settles, the cause with the highest priority is kept
   double settle_until_s_ = 0;
   bool decided_ = false;
   double kill_reported_s_ = 0;

@@ -9,7 +9,7 @@ namespace kymo::supervisor {
 namespace {
 
 constexpr double kPause_s = 0.1;
-constexpr double kLeastFraction = 0.05;  ///< of a first run, before its speed says anything
+constexpr double kLeastFraction = 0.05;  ///< minimum completed fraction of the first run for a time estimate
 
 std::map<std::string, std::string> traits(const PlannedRun& run) {
   std::map<std::string, std::string> result;

@@ -10,11 +10,11 @@
 
 namespace kymo::supervisor {
 
-/// Workload and the parameters in which it differs from the other runs of the same workload; one title per run.
+/// One title per run: the workload and the parameters that vary among its runs.
 std::vector<std::string> run_titles(const std::vector<PlannedRun>& runs);
 
-/// Tells the caller how far the work is, at most ten times a second, and estimates what is left.
-/// Times are seconds on any steady clock.
+/// Reports progress to the caller at most ten times per second and estimates the remaining time. Times are seconds of
+/// any steady clock.
 class ProgressMeter {
  public:
   ProgressMeter(const std::vector<PlannedRun>& runs, std::function<void(const ProgressView&)> show);
@@ -23,7 +23,7 @@ class ProgressMeter {
   void begin_pass(std::size_t index, std::size_t count);
   void update(const measure::protocol::Progress& progress, double now_s);
   void end_run(double now_s);
-  /// Shows what was held back.
+  /// Reports progress that was held back by the rate limit.
   void tick(double now_s);
 
  private:
@@ -36,7 +36,7 @@ class ProgressMeter {
   std::size_t pass_ = 0;
   std::size_t passes_ = 1;
   double run_start_s_ = 0;
-  double finished_s_ = 0;  ///< time that the finished runs took
+  double finished_s_ = 0;  ///< total time of the finished runs
   std::size_t finished_ = 0;
   double shown_s_ = -1e9;
   bool stale_ = false;

@@ -14,41 +14,42 @@
 
 namespace kymo::supervisor {
 
-/// The worker of one rank as the supervisor of rank 0 sees it, on this machine or behind a follower. Nothing here
-/// blocks.
+/// The worker of one rank as seen by the supervisor of rank 0, either local or behind a follower. No function blocks.
 class RankProcess {
  public:
   virtual ~RankProcess() = default;
 
-  /// Tells the assignment where this rank is: files and GPU of its own machine.
+  /// Adds the rank's machine-specific values to the assignment: file paths and GPU.
   virtual void localize(measure::protocol::Assignment& assignment) const = 0;
-  /// A pass begins; what is asked below concerns it.
+  /// Starts a pass; the functions below refer to it.
   virtual void begin_pass(std::int64_t run_id, measure::Pass pass) = 0;
-  /// The process that says it is the worker: another one if a program was put before it.
+  /// Sets the process that identified itself as the worker. With --wrap this differs from the process that was started.
   virtual void announce(pid_t pid) = 0;
   virtual pid_t worker_pid() const = 0;
   virtual std::string host() const = 0;
 
-  /// SIGKILL to its whole group.
+  /// Sends SIGKILL to its process group.
   virtual void kill() = 0;
-  /// How it ended, once it has.
+  /// How the worker ended; nullopt while it runs.
   virtual std::optional<WorkerEnd> poll_end() = 0;
   virtual bool reaped() const = 0;
-  /// True once both its streams are closed: its end may be near.
+  /// True once both output streams are closed: the process may be about to end.
   virtual bool silent() const = 0;
 
   struct MemoryUse {
     std::int64_t bytes = 0;
-    std::optional<std::int64_t> available_bytes;  ///< on its machine, if it uses more than the bound
+    std::optional<std::int64_t> available_bytes;  ///< available memory on its machine, set if the worker exceeds the
+                                                  ///< limit
   };
-  /// Resident size now, as far as it is known; `bound_bytes` 0 = none.
+  /// Current resident size, if known; `bound_bytes` 0 = no limit.
   virtual std::optional<MemoryUse> memory_use(std::int64_t bound_bytes) = 0;
 
-  /// Begins to bring what the pass left to this machine: its output, and its rank file as `rank_file`.
+  /// Starts the transfer of the pass's output to this machine, and of its rank file to `rank_file`.
   virtual void collect(const std::filesystem::path& rank_file) = 0;
-  /// Everything is here, or never will be. `now_s` on any steady clock: a transfer that stands still is given up.
+  /// True once the transfer is complete or has failed. `now_s` is the time of any steady clock; a stalled transfer is
+  /// abandoned.
   virtual bool collected(double now_s) = 0;
-  /// What was printed since the last call.
+  /// Output since the last call.
   virtual ProcessOutput take_output() = 0;
 };
 

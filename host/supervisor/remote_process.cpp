@@ -17,7 +17,7 @@ namespace messages = follower_protocol;
 
 namespace {
 
-constexpr double kStandstill_s = 60;  ///< a transfer without a byte for this long is given up
+constexpr double kStandstill_s = 60;  ///< a transfer without data for this long is abandoned
 
 }  // namespace
 
@@ -26,7 +26,7 @@ struct RemoteProcess::Transfer {
   fs::path part() const { return file.string() + ".part"; }
   std::ofstream stream;
   std::int64_t missing_bytes = -1;  ///< -1: not announced yet
-  std::int64_t moved = 0;           ///< counts what came, to see a standstill
+  std::int64_t moved = 0;           ///< counts received messages, to detect a stalled transfer
   std::int64_t moved_before = -1;
   double moved_s = 0;
 };
@@ -90,7 +90,7 @@ bool RemoteProcess::collected(double now_s) {
     transfer_->moved_before = transfer_->moved;
     transfer_->moved_s = now_s;
   } else if (now_s - transfer_->moved_s > kStandstill_s) {
-    give_up("nothing came for " + std::to_string(static_cast<int>(kStandstill_s)) + " s");
+    give_up("no data for " + std::to_string(static_cast<int>(kStandstill_s)) + " s");
   }
   return !transfer_;
 }
@@ -106,7 +106,7 @@ void RemoteProcess::ended(const messages::Ended& message) {
 void RemoteProcess::memory(const messages::Memory& message) { memory_ = message.use; }
 
 void RemoteProcess::left(const messages::Left& message) {
-  if (!transfer_ || transfer_->missing_bytes >= 0) throw Error("a file comes that was not asked for");
+  if (!transfer_ || transfer_->missing_bytes >= 0) throw Error("received a file that was not requested");
   output_ = {message.stdout_text, message.stderr_text};
   ++transfer_->moved;
   transfer_->missing_bytes = message.file_bytes;
@@ -118,7 +118,7 @@ void RemoteProcess::left(const messages::Left& message) {
 }
 
 void RemoteProcess::received(std::string_view bytes) {
-  if (!transfer_) return;  // given up
+  if (!transfer_) return;  // abandoned
   ++transfer_->moved;
   transfer_->missing_bytes -= static_cast<std::int64_t>(bytes.size());
   transfer_->stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -142,7 +142,7 @@ void RemoteProcess::lost(const std::string& reason) {
 }
 
 void RemoteProcess::give_up(const std::string& reason) {
-  log::error("the rank file of rank " + std::to_string(rank_) + " did not arrive: " + reason);
+  log::error("the rank file of rank " + std::to_string(rank_) + " was not received: " + reason);
   std::error_code ignored;
   fs::remove(transfer_->part(), ignored);
   transfer_.reset();

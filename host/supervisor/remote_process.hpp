@@ -9,11 +9,11 @@
 
 namespace kymo::supervisor {
 
-/// A worker behind a follower: commands go out over its link, and what is asked here is what came back so far.
+/// A worker behind a follower. Commands are sent over its link; queries return the latest state received.
 class RemoteProcess final : public RankProcess {
  public:
-  /// Has it started; throws Error if the follower is lost. The worker itself connects to the control server with the
-  /// token.
+  /// Requests the start of the worker. Throws Error if the follower is lost. The worker itself connects to the control
+  /// server with the token.
   RemoteProcess(FollowerHub& hub, int rank, std::size_t plan_index, const std::string& token);
   ~RemoteProcess() override;
   RemoteProcess(const RemoteProcess&) = delete;
@@ -33,7 +33,7 @@ class RemoteProcess final : public RankProcess {
   bool collected(double now_s) override;
   ProcessOutput take_output() override;
 
-  // What the hub passes on.
+  // Called by the hub with messages of the follower.
 
   int rank() const { return rank_; }
   void ended(const follower_protocol::Ended& message);
@@ -56,7 +56,7 @@ class RemoteProcess final : public RankProcess {
   bool end_seen_ = false;
   std::optional<MemoryUse> memory_;
   ProcessOutput output_;
-  std::unique_ptr<Transfer> transfer_;  ///< while a pass is collected
+  std::unique_ptr<Transfer> transfer_;  ///< while the results of a pass are transferred
 };
 
 }  // namespace kymo::supervisor

@@ -7,7 +7,7 @@
 
 namespace kymo::supervisor {
 
-/// Makes the verdict on a pass the end of its run.
+/// Fills the end of a run from the verdict of a pass.
 void fill(store::RunEnd& end, const Verdict& verdict, measure::Pass pass);
 
 }  // namespace kymo::supervisor

@@ -29,9 +29,10 @@ using measure::Pass;
 
 namespace {
 
-constexpr std::chrono::milliseconds kTick{50};     ///< how often ends, memory and deadlines are looked at
-constexpr double kStopped_s = 2;                   ///< a pause between two looks that only a stopped process makes
-constexpr std::chrono::milliseconds kSoonTick{2};  ///< the same when an end is near
+constexpr std::chrono::milliseconds kTick{50};     ///< interval of the checks for ended processes, memory use and
+                                                   ///< deadlines
+constexpr double kStopped_s = 2;                   ///< a longer interval between two checks means that kymo was stopped
+constexpr std::chrono::milliseconds kSoonTick{2};  ///< the interval when a process is about to end
 
 }  // namespace
 
@@ -55,13 +56,13 @@ struct RunMaker::Impl {
     arm_timer();
   }
 
-  /// Only a leader of a launch lets other supervisors in.
+  /// Only the leader of a job accepts connections from other supervisors.
   std::function<void(int, const Json&)> joining() {
     if (!leading) return nullptr;
     return [this](int socket, const Json& first) { hub->take(socket, first); };
   }
 
-  // What happens while the event loop runs.
+  // Event handlers.
 
   void arm_timer() {
     const bool soon = (active && active->ending()) || (leaving && leaving->ending());
@@ -73,12 +74,12 @@ struct RunMaker::Impl {
     });
   }
 
-  /// An end may be near: do not wait for the next regular look.
+  /// A process may be about to end: do not wait for the next regular check.
   void look_soon() { arm_timer(); }
 
   void on_tick() {
     const double now = steady_seconds();
-    // After a stop (Ctrl-Z) what workers said meanwhile is still unread: hear it before any deadline is judged.
+    // After a stop (Ctrl-Z), messages of the workers are still unread. Read them before checking deadlines.
     const bool was_stopped = now - std::exchange(last_tick_s, now) > kStopped_s;
     if (active && state && !was_stopped) {
       watch_all(now);
@@ -106,7 +107,7 @@ struct RunMaker::Impl {
   }
 
   void on_frame(WorkerId id, const Json& frame) {
-    if (idle && idle->rank_of(id)) throw Error("a frame out of turn");
+    if (idle && idle->rank_of(id)) throw Error("unexpected frame from an idle worker");
     const auto rank = active && state ? active->rank_of(id) : std::nullopt;
     if (!rank) return;
     const double now = steady_seconds();
@@ -149,7 +150,7 @@ struct RunMaker::Impl {
       if (team) team->kill();
   }
 
-  /// The launcher may well signal all ranks: this one's own signal is still its first then.
+  /// The launcher may signal all ranks; a later signal of this process then still counts as its first.
   void on_follower_signal(int rank, int number) {
     cancel(number, std::string(signal_name(number)) + " on rank " + std::to_string(rank));
   }
@@ -157,9 +158,9 @@ struct RunMaker::Impl {
   void cancel(int number, const std::string& name) {
     if (signal_number != 0) return;
     signal_number = number;
-    log::warning(name + ": ending after the step under way; once more ends at once");
+    log::warning(name + ": stopping after the current step; send the signal again to stop immediately");
     if (!active || !state) return;
-    watch_all(steady_seconds());  // a rank that is gone may be why
+    watch_all(steady_seconds());  // a lost rank may be the reason
     apply(state->cancel(name, steady_seconds()));
   }
 
@@ -179,7 +180,7 @@ struct RunMaker::Impl {
     look_soon();
   }
 
-  // What drives it.
+  // Main sequence.
 
   MadeRun make(std::int64_t run_id, const PlannedRun& run) {
     MadeRun made;
@@ -263,7 +264,7 @@ struct RunMaker::Impl {
     if (signal_number != 0) apply(state->cancel(signal_name(signal_number), steady_seconds()));
   }
 
-  /// A reused worker ended before it took up this run: that says nothing about the run.
+  /// True if a reused worker ended before it started this run, which says nothing about the run.
   bool died_untouched() const {
     const Verdict& verdict = state->verdict();
     return verdict.status == "crashed" && verdict.rank && state->progress_of(*verdict.rank).stage == "start";
@@ -292,7 +293,7 @@ struct RunMaker::Impl {
     active.reset();
   }
 
-  /// Brings here what the pass left on other machines.
+  /// Transfers the output of the pass from other machines.
   void collect(std::int64_t run_id, Pass pass) {
     for (int rank = 0; rank < active->count(); ++rank)
       active->process(rank).collect(scratch.rank_file(run_id, rank, pass));
@@ -300,7 +301,7 @@ struct RunMaker::Impl {
       while (!at_once && !active->process(rank).collected(steady_seconds())) loop.run_one();
   }
 
-  /// A rank that was lost after it had reported takes what it measured with it.
+  /// If a rank is lost after reporting its outcome, its measurements are lost too.
   void note_lost(Pass pass, MadeRun& made) {
     for (int rank = 0; hub && made.end.status == "ok" && rank < active->count(); ++rank) {
       const auto end = active->process(rank).poll_end();
@@ -323,11 +324,11 @@ struct RunMaker::Impl {
     const auto file = scratch.rank_file(run_id, rank, pass);
     std::error_code ignored;
     std::filesystem::remove(scratch.place_file(run_id, rank, pass), ignored);
-    // What a pass had measured before its worker was lost is missed: the file is named although it may not be there.
+    // If the worker was lost, its measurements are missing; list the file even if it does not exist.
     if (pass != Pass::kVerify || std::filesystem::exists(file, ignored)) made.rank_files.push_back(file);
   }
 
-  /// Tells a team to exit, and ends what has not after the grace.
+  /// Tells a team to exit and kills the workers that are still running after the grace period.
   void wait_for_exit(WorkerTeam& team, double grace_s) {
     team.send_exit();
     look_soon();
@@ -341,8 +342,8 @@ struct RunMaker::Impl {
 
   bool can_go_on(std::size_t left) const {
     if (!hub || hub->intact()) return true;
-    log::error("a rank is lost, so " + std::to_string(left) + (left == 1 ? " run was" : " runs were") +
-               " not made; --resume makes the rest");
+    log::error("a rank is lost; " + std::to_string(left) + (left == 1 ? " run was" : " runs were") +
+               " not started; use --resume to run the rest");
     return false;
   }
 
@@ -357,22 +358,22 @@ struct RunMaker::Impl {
   const Scratch& scratch;
   ProgressMeter& meter;
   const Leading* leading;
-  std::unique_ptr<Guardian> guardian = std::make_unique<Guardian>();  // before any signal is handled here
+  std::unique_ptr<Guardian> guardian = std::make_unique<Guardian>();  // created before signal handlers are installed
   ControlServer server;
   SignalWatch signals;
   asio::steady_timer timer;
 
-  std::unique_ptr<FollowerHub> hub;     ///< of a leader alone; outlives the teams
-  std::unique_ptr<WorkerTeam> active;   ///< makes a pass
+  std::unique_ptr<FollowerHub> hub;     ///< only on the leader; outlives the teams
+  std::unique_ptr<WorkerTeam> active;   ///< executes a pass
   std::unique_ptr<WorkerTeam> leaving;  ///< was told to exit
-  std::unique_ptr<WorkerTeam> idle;     ///< waits for a run of its kind
+  std::unique_ptr<WorkerTeam> idle;     ///< kept for the next compatible run
   std::string idle_key;
   bool idle_wrapped = false;
-  std::optional<PassState> state;  ///< of the active team, while its pass goes on
+  std::optional<PassState> state;  ///< state of the current pass of the active team
   PassLimits limits;
   double last_tick_s = 0;
   int signal_number = 0;
-  int own_signals = 0;  ///< that came to this process itself
+  int own_signals = 0;  ///< signals received by this process itself
   bool at_once = false;
 };
 

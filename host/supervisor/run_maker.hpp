@@ -13,37 +13,37 @@
 
 namespace kymo::supervisor {
 
-/// What a run left behind, ready to be stored.
+/// The results of a run, ready to be stored.
 struct MadeRun {
   store::RunEnd end;
   std::vector<store::WorkerRow> workers;
   std::vector<std::filesystem::path> rank_files;
 };
 
-/// Makes runs one after the other: owns the event loop, the control server, the workers and, while it lives, SIGINT and
-/// SIGTERM. Everything happens in the thread that made it.
+/// Executes runs one after the other. Owns the event loop, the control server, the workers and, during its lifetime,
+/// the handlers of SIGINT and SIGTERM. Everything runs in the thread that created it.
 class RunMaker {
  public:
-  /// `leading` is nullptr where all ranks are started here. Throws Error if no worker could ever be started.
+  /// `leading` is nullptr if all ranks are started by this process. Throws Error if workers cannot be started at all.
   RunMaker(const Conditions& setup, const Scratch& scratch, ProgressMeter& meter, const Leading* leading = nullptr);
-  /// Ends whatever still runs.
+  /// Terminates all remaining workers.
   ~RunMaker();
   RunMaker(const RunMaker&) = delete;
   RunMaker& operator=(const RunMaker&) = delete;
 
-  /// Waits until every follower has joined, or a signal came. Throws Error naming the ranks that are missing, or why
-  /// they do not fit.
+  /// Waits until every follower has joined or a signal arrives. Throws Error with the missing ranks, or with the reason
+  /// why they are incompatible.
   void gather_followers();
-  /// False, and said once, when a follower is lost and `left` runs cannot be made.
+  /// Returns false if a follower is lost, so that the remaining `left` runs cannot be executed; logs this once.
   bool can_go_on(std::size_t left);
-  /// Tells the followers to end with this exit code.
+  /// Tells the followers to exit with this code.
   void finish_followers(int code);
 
-  /// Never throws for what a worker did.
+  /// Does not throw for failures of workers.
   MadeRun make(std::int64_t run_id, const PlannedRun& run);
-  /// The signal that the user sent, or 0; looks for new ones first.
+  /// Polls for signals and returns the one the user sent, or 0.
   int interrupted_by();
-  /// Lets idle workers end.
+  /// Tells idle workers to exit.
   void close();
 
  private:

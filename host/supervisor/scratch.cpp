@@ -32,7 +32,7 @@ constexpr const char* kRuns = "runs";
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& what, int reason) {
   throw Error("cannot " + what + " " + quote(file.string()) + ": " + std::strerror(reason) +
-              "; the folder of the database must be writable, or name another with --db");
+              "; make the folder of the database writable or pass another database with --db");
 }
 
 bool is_same_file(int fd, const fs::path& file) {
@@ -41,19 +41,19 @@ bool is_same_file(int fd, const fs::path& file) {
          held.st_ino == named.st_ino;
 }
 
-/// Beside the database itself, whatever link it was reached by.
+/// Located next to the database file itself, with symbolic links resolved.
 fs::path root_of(const store::ResultsDatabase& database) {
   return fs::canonical(database.file()).string() + ".scratch";
 }
 
-/// The lock on the whole scratch folder, which is made if need be. Whoever removes the folder does so under this lock.
+/// Locks the whole scratch folder, which is created if necessary. The folder is only removed while holding this lock.
 FileLock lock_root(const fs::path& root) {
   for (;;) {
     if (mkdir(root.c_str(), 0777) != 0 && errno != EEXIST) refuse(root, "make the folder", errno);
     try {
       return FileLock::wait_for(root / kLock);
     } catch (const Error&) {
-      if (fs::exists(root)) throw;  // else another supervisor removed it meanwhile
+      if (fs::exists(root)) throw;  // otherwise another supervisor removed it in the meantime
     }
   }
 }
@@ -66,7 +66,8 @@ std::int64_t invocation_of(const fs::path& folder) {
   }
 }
 
-/// Under the lock of the root: nobody else recovers, and no supervisor is between its folder and its first run.
+/// Requires the lock of the root, so that no other process recovers and no supervisor is between creating its folder
+/// and recording its first run.
 int recover_all(store::ResultsDatabase& database, const fs::path& root) {
   int closed = 0;
   std::set<std::int64_t> live_invocations;
@@ -91,7 +92,7 @@ int recover_all(store::ResultsDatabase& database, const fs::path& root) {
   return closed;
 }
 
-/// Under the lock of the root.
+/// Requires the lock of the root.
 void remove_if_empty(const fs::path& root) {
   const auto others = std::count_if(fs::directory_iterator(root), fs::directory_iterator(),
                                     [](const fs::directory_entry& entry) { return entry.path().filename() != kLock; });
@@ -123,7 +124,7 @@ FileLock FileLock::wait_for(const fs::path& file) {
     if (lock.fd_ < 0) refuse(file, "open", errno);
     while (flock(lock.fd_, LOCK_EX) != 0)
       if (errno != EINTR) refuse(file, "lock", errno);
-  } while (!is_same_file(lock.fd_, file));  // removed while it was waited for
+  } while (!is_same_file(lock.fd_, file));  // removed while waiting for the lock
   return lock;
 }
 
@@ -154,7 +155,7 @@ Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id) :
   const FileLock held = lock_root(root_);
   if (const int closed = recover_all(database, root_); closed > 0) {
     log::info("closed " + std::to_string(closed) + (closed == 1 ? " run" : " runs") +
-              " that a killed kymo had left; see status `interrupted`");
+              " left running by a killed kymo, with status `interrupted`");
   }
   folder_ = root_ / random_token().substr(0, 16);
   if (mkdir(folder_.c_str(), 0777) != 0) refuse(folder_, "make the folder", errno);

@@ -10,7 +10,7 @@
 
 namespace kymo::supervisor {
 
-/// A file that one process at a time holds; the system frees it when the process ends, however it ends.
+/// An exclusive file lock. The system releases it when the process ends, however it ends.
 class FileLock {
  public:
   FileLock() = default;
@@ -18,9 +18,9 @@ class FileLock {
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
 
-  /// Waits for it. Throws Error.
+  /// Waits for the lock. Throws Error.
   static FileLock wait_for(const std::filesystem::path& file);
-  /// An empty lock if another process holds it, or the file is not there. Throws Error.
+  /// Returns an empty lock if another process holds it or the file does not exist. Throws Error.
   static FileLock try_existing(const std::filesystem::path& file);
   explicit operator bool() const { return fd_ >= 0; }
   void release();
@@ -32,22 +32,23 @@ class FileLock {
 /// "RUN-<run>-<rank>-<pass>.kymo".
 std::string rank_file_name(std::int64_t run_id, int rank, measure::Pass pass);
 
-/// Where the rank files of one supervisor lie until they are merged: <database>.scratch/<unique name>/, with the files
-/// `lock` (held while the supervisor lives), `invocation` (its number) and `runs` (those it began, one a line).
+/// Folder for the rank files of one supervisor until they are merged: <database>.scratch/<unique name>/. It also
+/// contains the files `lock` (held while the supervisor runs), `invocation` (its id) and `runs` (the ids of its runs,
+/// one per line).
 class Scratch {
  public:
-  /// Recovers what others abandoned, then makes the folder. Throws Error if that cannot be done beside the database.
+  /// Recovers abandoned runs, then creates the folder. Throws Error if this is not possible next to the database.
   Scratch(store::ResultsDatabase& database, std::int64_t invocation_id);
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path rank_file(std::int64_t run_id, int rank, measure::Pass pass) const;
-  /// Where the worker of this machine that writes it shows where it stands.
+  /// Status page of the local worker that writes this rank file.
   std::filesystem::path place_file(std::int64_t run_id, int rank, measure::Pass pass) const;
-  /// Notes a run that was begun. Throws Error.
+  /// Records a started run. Throws Error.
   void note(std::int64_t run_id) const;
   /// Removes the rank files of a run.
   void clear(std::int64_t run_id) const;
-  /// Everything is merged: removes the folder. Without this call the next supervisor recovers what is there.
+  /// Removes the folder after everything is merged. Otherwise the next supervisor recovers its content.
   void finish();
 
  private:

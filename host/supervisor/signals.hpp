@@ -11,10 +11,11 @@ namespace kymo::supervisor {
 /// "SIGINT" or "SIGTERM".
 const char* signal_name(int number);
 
-/// Takes over SIGINT and SIGTERM, except one that is ignored (as under nohup), and gives the handlers back in the end.
+/// Handles SIGINT and SIGTERM, except a signal that is ignored (as under nohup), and restores the previous handlers on
+/// destruction.
 class SignalWatch {
  public:
-  /// `handle` is called from the event loop with the signal's number, each time one comes.
+  /// `handle` is called from the event loop with the signal number for each signal.
   SignalWatch(boost::asio::io_context& loop, std::function<void(int)> handle);
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostNodes = 65'536;
 
 [[noreturn]] void malformed(const std::string& list, const std::string& variable, const std::string& right) {
-  throw UsageError(variable + " is " + quote(list) + ", which is no list of " + right);
+  throw UsageError(variable + " is " + quote(list) + ", which is not a list of " + right);
 }
 
 std::optional<long> number(std::string_view digits) {
@@ -22,7 +22,7 @@ std::optional<long> number(std::string_view digits) {
   return value;
 }
 
-/// Parts between commas that are outside brackets; nullopt where brackets do not match.
+/// Splits at commas outside brackets; nullopt if brackets do not match.
 std::optional<std::vector<std::string>> parts_of(const std::string& list) {
   std::vector<std::string> parts(1);
   bool inside = false;
@@ -41,7 +41,7 @@ std::optional<std::vector<std::string>> parts_of(const std::string& list) {
   return parts;
 }
 
-/// "01-04" is 01, 02, 03, 04: as wide as its first number is written.
+/// "01-04" expands to 01, 02, 03, 04: numbers are padded to the width of the first one.
 bool add_range(const std::string& range, std::vector<std::string>& numbers) {
   const std::size_t dash = range.find('-');
   const std::string first = range.substr(0, dash);
@@ -58,7 +58,7 @@ bool add_range(const std::string& range, std::vector<std::string>& numbers) {
   return numbers.size() <= kMostNodes;
 }
 
-/// Every name that a part with any number of brackets stands for, the last bracket varying fastest.
+/// Appends every name that a part with any number of brackets expands to; the last bracket varies fastest.
 bool add_names(const std::string& part, std::vector<std::string>& names) {
   std::vector<std::string> made{""};
   for (std::size_t at = 0; at < part.size();) {

@@ -7,10 +7,10 @@
 
 namespace kymo::supervisor {
 
-/// A moment of the host's clock in seconds.
+/// Converts a time of the host clock to seconds.
 constexpr double steady_seconds(std::int64_t host_ns) { return static_cast<double>(host_ns) * 1e-9; }
 
-/// The clock of deadlines.
+/// The current time of the clock used for deadlines.
 inline double steady_seconds() { return steady_seconds(now_ns()); }
 
 }  // namespace kymo::supervisor

@@ -13,7 +13,7 @@
 
 namespace kymo::supervisor {
 
-/// One run to make.
+/// One run to execute.
 struct PlannedRun {
   measure::Case what;
   measure::Method how;
@@ -22,35 +22,35 @@ struct PlannedRun {
   std::string suite_case;  ///< name of the case within the suite
   std::string label;
   int repetition = 0;
-  std::string skip_reason;     ///< not empty: store a `skipped` row and start nothing
-  std::size_t plan_index = 0;  ///< in the plan before anything was left out: by this number followers know the run
+  std::string skip_reason;     ///< not empty: store a `skipped` row and start no worker
+  std::size_t plan_index = 0;  ///< index in the plan before any run was removed; followers identify the run by it
 };
 
-/// What the caller may show while runs go on. Called from the supervisor's thread.
+/// Progress to display while runs are executed. Delivered in the supervisor's thread.
 struct ProgressView {
   std::size_t run_index = 0;
   std::size_t run_count = 0;
-  std::string title;  ///< workload and what differs
+  std::string title;  ///< workload and the parameters that vary
   std::string stage;  ///< as in protocol::Progress
   std::int64_t step = -1;
   std::int64_t steps = 0;
-  double seconds_left = -1;  ///< estimate for everything; -1 = unknown
+  double seconds_left = -1;  ///< estimate for all remaining runs; -1 = unknown
 };
 
-/// How the invocation ended.
+/// Result of the invocation.
 struct Summary;
 
-/// The part of rank 0 in a launch of several supervisors.
+/// Additional data for rank 0 of a job with several supervisors.
 struct Leading {
   Launch launch;
-  std::vector<PlannedRun> plan;                  ///< whole, before anything was left out
-  std::function<int(const Summary&)> exit_code;  ///< of this process; the followers end with the same
+  std::vector<PlannedRun> plan;                  ///< all runs, before any was removed
+  std::function<int(const Summary&)> exit_code;  ///< exit code of this process; the followers exit with the same code
 };
 
 struct Options {
   std::function<void(const ProgressView&)> on_progress;
   std::string keep = "all";
-  const Leading* leading = nullptr;  ///< nullptr: all ranks are started here
+  const Leading* leading = nullptr;  ///< nullptr: all ranks are started by this process
 };
 
 struct RunResult {
@@ -65,18 +65,17 @@ struct Summary {
   int signal = 0;
 };
 
-/// Makes the runs in order and stores each one; a failing run never ends the others.
-/// Takes over SIGINT and SIGTERM while it works: the first ends after the current step, the second at once.
-/// Throws Error only if the tool itself cannot go on (database, no worker can be started).
+/// Executes the runs in order and stores each one; a failing run does not affect the others. Handles SIGINT and
+/// SIGTERM: the first signal stops after the current step, the second immediately. Throws Error only if kymo itself
+/// cannot continue (database error, no worker can be started).
 Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
                   const Options& options);
 
-/// For a leader that has nothing to run: lets the followers join and end, with exit code 0. Throws Error.
+/// For a leader without runs: lets the followers join and exit with code 0. Throws Error.
 void dismiss_followers(const Leading& leading);
 
-/// Closes the runs that killed supervisors left `running` in this database, and adopts the rank files they had
-/// finished. What a live supervisor works on is left alone. make_runs does this first. Returns how many runs were
-/// closed. Throws Error.
+/// Closes the runs that killed supervisors left `running` in this database and imports their finished rank files. Runs
+/// of live supervisors are not changed. make_runs() does this first. Returns the number of closed runs. Throws Error.
 int recover_abandoned(store::ResultsDatabase& database);
 
 }  // namespace kymo::supervisor

@@ -18,12 +18,11 @@
 
 namespace kymo::supervisor {
 
-/// One of the two pipes; lives as long as a read is under way.
+/// One of the two pipes; kept alive while a read is pending.
 struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Stream> {
   Stream(boost::asio::io_context& loop, int fd) : pipe(loop, fd) {}
 
-  /// Waits without reading, so that what was written is either in the pipe or in the capture, never on the way between
-  /// them.
+  /// Waits without reading, so that output is always either in the pipe or in the capture.
   void read_on() {
     pipe.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                     [self = shared_from_this()](const boost::system::error_code& failed) {
@@ -36,8 +35,8 @@ struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Strea
                     });
   }
 
-  /// Takes what is there without waiting; bounded, because a writer may be faster than this reader for ever. False at
-  /// the end of the stream.
+  /// Reads available data without waiting. The amount is bounded, because a writer may be faster than this reader.
+  /// Returns false at the end of the stream.
   bool drain() {
     static constexpr std::size_t kMostBytes = 4u << 20;
     std::array<char, 1 << 16> bytes{};
@@ -77,7 +76,7 @@ WorkerProcess::~WorkerProcess() {
     static constexpr int kMostAttempts = 5000;
     kill();
     if (attempt == kMostAttempts) {
-      log::warning("process " + std::to_string(pid_) + " does not end after SIGKILL; it is left behind");
+      log::warning("process " + std::to_string(pid_) + " did not end after SIGKILL; giving up");
       break;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -97,7 +96,7 @@ void WorkerProcess::kill() {
 std::optional<ProcessEnd> WorkerProcess::poll_end() {
   if (end_) return end_;
   siginfo_t state{};
-  // Looked at before it is reaped: until then its number, and so its group's, cannot be another's.
+  // Checked before the process is reaped: until then its process and group id cannot be reused.
   if (waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == 0)
     return std::nullopt;
   signal_group(pid_, SIGKILL);
@@ -105,7 +104,7 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
   end_ = try_reap(pid_);
   for (const auto& stream : {stdout_, stderr_}) {
     stream->drain();
-    stream->close();  // a process that left the group may hold it open for ever
+    stream->close();  // a process that left the group may keep it open indefinitely
   }
   return end_;
 }

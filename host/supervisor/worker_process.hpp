@@ -15,34 +15,35 @@ namespace kymo::supervisor {
 
 class Guardian;
 
-/// A worker's process with all that it printed. Its output is read while the event loop runs.
+/// A worker process and its output. The output is read while the event loop runs.
 class WorkerProcess {
  public:
-  /// Starts it; throws Error if it cannot be. The parent-death signal follows the calling thread, which must outlive
-  /// this object.
+  /// Starts the process; throws Error on failure. The parent-death signal is tied to the calling thread, which must
+  /// outlive this object.
   WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian);
-  /// Ends its whole group if it still runs.
+  /// Kills the whole process group if it still runs.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// The process that says it is the worker: another one if a program was put before it. Ignored unless it is of this
-  /// group.
+  /// Sets the process that identified itself as the worker. With --wrap this differs from the process that was started.
+  /// Ignored if the process is not in this group.
   void announce(pid_t pid);
   pid_t worker_pid() const { return announced_ > 0 ? announced_ : pid_; }
 
-  /// SIGKILL to the whole group; does not wait.
+  /// Sends SIGKILL to the whole group; does not wait.
   void kill();
-  /// How it ended, once it has; then nothing of its group is left and its output is complete. Never blocks.
+  /// How the process ended; nullopt while it runs. After it has ended, its group is empty and its output is complete.
+  /// Does not block.
   std::optional<ProcessEnd> poll_end();
   bool reaped() const { return end_.has_value(); }
-  /// True once both its streams are closed: its end may be near.
+  /// True once both output streams are closed: the process may be about to end.
   bool silent() const;
 
-  /// Reads what lies in the pipes now and hands over what was printed since the last call.
+  /// Drains the pipes and returns the output since the last call.
   ProcessOutput take_output();
-  /// The last line it printed on stderr, else on stdout.
+  /// The last line of its stderr, or of its stdout if stderr is empty.
   std::string last_line() const;
 
  private:

@@ -7,7 +7,7 @@
 namespace kymo::supervisor {
 namespace {
 
-/// The connection of a worker that ended closes behind its last words, unless another process holds it too.
+/// After a worker ends, its connection closes behind its last messages, unless another process holds it open.
 constexpr double kLastWords_s = 1;
 
 }  // namespace
@@ -27,7 +27,7 @@ WorkerTeam::WorkerTeam(ControlServer& server, const Starter& start, const Planne
 }
 
 WorkerTeam::~WorkerTeam() {
-  kill();  // all at once, before each destructor waits for its own
+  kill();  // kill all workers first, because each destructor waits for its own
   for (const auto& each : members_) server_.forget(each.id);
 }
 
@@ -73,7 +73,7 @@ std::optional<WorkerEnd> WorkerTeam::take_end(int rank, double now_s) {
   auto end = who.process->poll_end();
   if (!end) return std::nullopt;
   if (!who.ended_s) who.ended_s = now_s;
-  // The system may tell of the end before the outcome in front of it was read.
+  // The system may report the end before the preceding outcome has been read.
   const bool may_be_unheard = who.connected && !who.closed && end->lost.empty();
   if (may_be_unheard && now_s - *who.ended_s < kLastWords_s) return std::nullopt;
   who.end_taken = true;

@@ -14,24 +14,24 @@
 
 namespace kymo::supervisor {
 
-/// The workers of one pass, one per rank; those of a `time` pass may serve several runs.
+/// The workers of one pass, one per rank. Workers of a `time` pass may serve several runs.
 class WorkerTeam {
  public:
-  /// Starts one worker, here or behind a follower; throws Error if it cannot.
+  /// Starts one worker, locally or through a follower. Throws Error on failure.
   using Starter = std::function<std::unique_ptr<RankProcess>(const LaunchRequest&)>;
 
-  /// Starts all ranks; throws Error if one cannot be started (those that were are ended).
+  /// Starts all ranks. Throws Error if one cannot be started; those already started are terminated.
   WorkerTeam(ControlServer& server, const Starter& start, const PlannedRun& run);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;
   WorkerTeam& operator=(const WorkerTeam&) = delete;
 
   int count() const { return static_cast<int>(members_.size()); }
-  /// The rank of a worker of this team; nullopt for others.
+  /// The rank of a worker of this team; nullopt for other workers.
   std::optional<int> rank_of(WorkerId worker) const;
   RankProcess& process(int rank) { return *members_.at(static_cast<std::size_t>(rank)).process; }
 
-  /// Sends the assignment now, or as soon as the worker connects.
+  /// Sends the assignment immediately, or as soon as the worker connects.
   void assign(int rank, const measure::protocol::Assignment& assignment);
   void connected(int rank, const measure::protocol::Hello& hello);
   void closed(int rank);
@@ -40,13 +40,14 @@ class WorkerTeam {
   void send_exit();
   void kill();
 
-  /// How a worker ended, once: when all that it said before was heard. `now_s` on any steady clock.
+  /// Returns once how a worker ended, after all of its messages have been read. `now_s` is the time of any steady
+  /// clock.
   std::optional<WorkerEnd> take_end(int rank, double now_s);
-  /// All are connected and alive.
+  /// True if all workers are connected and alive.
   bool usable();
-  /// Every process has ended.
+  /// True if every process has ended.
   bool ended();
-  /// An end is near: look again soon.
+  /// True if a process is about to end: check again soon.
   bool ending() const;
 
  private:
@@ -65,7 +66,7 @@ class WorkerTeam {
   std::vector<Member> members_;
 };
 
-/// What a reused team must have in common with the next run.
+/// Identifies runs that can share a team of workers.
 std::string reuse_key(const PlannedRun& run);
 
 }  // namespace kymo::supervisor

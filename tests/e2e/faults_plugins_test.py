@@ -109,7 +109,7 @@ class PluginFaultTest(FaultTest):
                     "--set",
                     f"code={code}",
                     status="crashed",
-                    detail=f"exited with code {code} before it reported",
+                    detail=f"exited with code {code} before reporting an outcome",
                 )
                 self.assertEqual((exit_code, signal), (code, None))
 
@@ -129,7 +129,7 @@ class PluginFaultTest(FaultTest):
         run_id, _, _ = self.one("floods_stdout", "--set", "lines=200000", status="ok", code=0)
         for stream in ("stdout", "stderr"):
             size, cut = self.rows(
-                f"SELECT length({stream}), {stream} LIKE '%bytes were cut%' FROM rank "
+                f"SELECT length({stream}), {stream} LIKE '%bytes omitted%' FROM rank "
                 f"WHERE run_id = {run_id} AND pass = 'time'"
             )[0]
             self.assertLess(size, 70_000)
@@ -138,7 +138,7 @@ class PluginFaultTest(FaultTest):
     def test_takes_memory(self):
         self.one("leaks", "--set", "most=512", status="oom", code=0)
         run_id, _, _ = self.one(
-            "leaks", "--host-memory", "400M", status="oom", detail="host memory, more than the bound of", code=0
+            "leaks", "--host-memory", "400M", status="oom", detail="host memory, exceeding the limit of", code=0
         )
         place, peak = self.rows(f"SELECT place, peak_bytes FROM out_of_memory WHERE run_id = {run_id}")[0]
         self.assertEqual(place, "host")
@@ -167,7 +167,7 @@ class PluginFaultTest(FaultTest):
         broken.write_text("#!/no/such/interpreter\n", encoding="utf-8")
         broken.chmod(0o755)
         self.one("raw_valid", "--wrap", broken, status="failed", detail="cannot start a worker: .*broken.*No such file")
-        self.one("raw_valid", "--wrap", "/bin/echo", status="crashed", detail="exited with code 0 before it connected")
+        self.one("raw_valid", "--wrap", "/bin/echo", status="crashed", detail="exited with code 0 before connecting")
         self.one("raw_valid", "--wrap", "/usr/bin/env A=1", status="ok", code=0)
 
 

@@ -32,7 +32,7 @@ class SignalTest(FaultTest):
         process.send_signal(signal.SIGINT)
         out, err = self.end(process, 130)
         self.assertIn("interrupted", out)
-        self.assertIn("SIGINT: ending after the step under way", err)
+        self.assertIn("SIGINT: stopping after the current step", err)
         self.assertEqual(
             self.rows("SELECT status, detail FROM run"), [("interrupted", self.rows("SELECT detail FROM run")[0][0])]
         )
@@ -70,7 +70,7 @@ class SignalTest(FaultTest):
         process.send_signal(signal.SIGINT)
         self.end(process, 130)
         self.assertRegex(
-            self.rows("SELECT detail FROM run")[0][0], "interrupted by SIGINT; not at an end after 5 s: rank 0"
+            self.rows("SELECT detail FROM run")[0][0], "interrupted by SIGINT; still running after 5 s: rank 0"
         )
 
     def test_a_stopped_tool_blames_nobody(self):

@@ -115,7 +115,7 @@ class ByHandTest(LaunchTest):
     def test_another_command_line_is_refused(self):
         leader = self.rank(0, *RUN)
         _, err = self.ended(self.rank(1, *RUN, "--set", "sleep=7"), 1)
-        self.assertIn("rank 0 and rank 1 mean different things by run 1", err)
+        self.assertIn("rank 0 and rank 1 disagree about run 1", err)
         self.ended(leader, 1)
 
     def test_another_plugin_is_refused(self):
@@ -147,7 +147,7 @@ class ByHandTest(LaunchTest):
         follower.terminate()
         _, err = self.ended(leader, 143)
         self.ended(follower, 143)
-        self.assertIn("SIGTERM on rank 1: ending after the step under way", err)
+        self.assertIn("SIGTERM on rank 1: stopping after the current step", err)
         self.assertEqual(
             self.rows("SELECT DISTINCT run.status, rank.status FROM run JOIN rank USING (run_id)"),
             [("interrupted", "interrupted")],
@@ -155,7 +155,7 @@ class ByHandTest(LaunchTest):
 
     def test_contradictions_are_usage_errors(self):
         for changes, names in (
-            ({"RANK": "2"}, "RANK is 2 and WORLD_SIZE is 2"),
+            ({"RANK": "2"}, "RANK is 2 but WORLD_SIZE is 2"),
             ({"LOCAL_RANK": ""}, "LOCAL_RANK is not set"),
             ({"WORLD_SIZE": "two"}, "WORLD_SIZE is 'two'"),
             ({"MASTER_ADDR": "no.such.host.invalid"}, "MASTER_ADDR"),

@@ -166,10 +166,9 @@ TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
     server_.expect(token, 0);
     return to_json(protocol::Hello{version, token, rank, 1});
   };
-  EXPECT_THAT(wrong(hello(99, 0), ""),
-              HasSubstr("speaks version 99 of the worker protocol; this kymo speaks version 3"));
-  EXPECT_THAT(wrong(hello(protocol::kVersion, 3), ""), HasSubstr("says that it is rank 3"));
-  EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("nonsense")), HasSubstr("not understood"));
+  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("uses version 99 of the worker protocol; this kymo uses version 3"));
+  EXPECT_THAT(wrong(hello(protocol::kVersion, 3), ""), HasSubstr("claims to be rank 3"));
+  EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("nonsense")), HasSubstr("invalid message"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("{\"type\": \"x\", \"bad\": 1}")), HasSubstr("not like this"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), std::string("\xFF\xFF\xFF\xFF")),
               HasSubstr("announced a frame of 4294967295 bytes"));

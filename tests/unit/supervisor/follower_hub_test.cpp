@@ -120,10 +120,10 @@ TEST_F(HubTest, RefusesStrangersAndGoesOn) {
   }
   for (const char* frame : {R"({"type":"hi"})", R"({"type":"join"})", R"({"type":"join","version":"x"})", "[]", "3"}) {
     Peer peer = connect(Json::parse(frame));
-    EXPECT_THAT(messages::refused_from(heard(peer)).reason, HasSubstr("not understood")) << frame;
+    EXPECT_THAT(messages::refused_from(heard(peer)).reason, HasSubstr("invalid message")) << frame;
   }
   Peer peer = admitted();
-  EXPECT_THAT(refusal(join()), HasSubstr("has joined from 'there'"));
+  EXPECT_THAT(refusal(join()), HasSubstr("has already joined from 'there'"));
   EXPECT_THAT(failure(), IsEmpty());
 }
 
@@ -137,8 +137,8 @@ TEST_F(HubTest, AnotherVersionEndsTheLaunch) {
 TEST_F(HubTest, AnotherWorldEndsTheLaunch) {
   auto said = join();
   said.world = 3;
-  EXPECT_THAT(refusal(said), HasSubstr("told of 3 ranks"));
-  EXPECT_THAT(failure(), HasSubstr("told of 3 ranks"));
+  EXPECT_THAT(refusal(said), HasSubstr("started with 3 ranks"));
+  EXPECT_THAT(failure(), HasSubstr("started with 3 ranks"));
 }
 
 TEST_F(HubTest, AnotherLibraryOfAPluginEndsTheLaunch) {
@@ -248,11 +248,11 @@ TEST_F(HubTest, ATransferThatStandsStillIsGivenUp) {
 TEST_F(HubTest, BadFramesOfAFollowerLoseItsRank) {
   const std::vector<BadFrame> frames{
       {std::string("\xFF\xFF\xFF\x7F", 4), "announced a frame of 2147483647 bytes"},
-      {framed("{nonsen"), "not understood"},
+      {framed("{nonsen"), "invalid message"},
       {framed(R"({"type": "dance"})"), "'dance'"},
       {framed(R"({"type": "ended", "worker": "x"})"), "'worker' of the wrong type"},
       {framed(to_json(messages::Plan{}).dump()), "a second plan"},
-      {framed(std::string("\0bytes", 6)), "more bytes than were announced"},
+      {framed(std::string("\0bytes", 6)), "more bytes than announced"},
       {framed(R"({"type": "left", "worker": 1, "stdout": "", "stderr": "", "file_bytes": -7})"), "-7 bytes"},
   };
   for (const auto& frame : frames) {

@@ -166,7 +166,7 @@ TEST_F(FollowerTest, AVanishedLeaderEndsItAndItsWorkers) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   leader.close();
   wait();
-  EXPECT_THAT(error_, AllOf(HasSubstr("rank 0 at 127.0.0.1:"), HasSubstr("has ended or cannot be reached any more")));
+  EXPECT_THAT(error_, AllOf(HasSubstr("rank 0 at 127.0.0.1:"), HasSubstr("has ended or is no longer reachable")));
   EXPECT_NE(kill(std::stoi(read_file(pid_file)), 0), 0);
   std::filesystem::remove_all(std::filesystem::path(pid_file).parent_path());
 }
@@ -178,7 +178,7 @@ TEST_F(FollowerTest, SaysWhyItWasRefused) {
   leader.say(to_json(messages::Refused{"another job"}));
   leader.close();
   wait();
-  EXPECT_THAT(error_, AllOf(HasSubstr("refused rank 1"), HasSubstr("another job")));
+  EXPECT_THAT(error_, AllOf(HasSubstr("rejected rank 1"), HasSubstr("another job")));
 }
 
 TEST_F(FollowerTest, TriesAgainUntilALeaderAnswers) {
@@ -212,11 +212,11 @@ TEST_F(FollowerTest, BadFramesOfALeaderEndIt) {
   const std::vector<BadFrame> frames{
       {std::string("\xFF\xFF\xFF\x7F", 4), "announced a frame of 2147483647 bytes"},
       {std::string(4, '\0'), "announced a frame of 0 bytes"},
-      {framed("{nonsen"), "not understood"},
+      {framed("{nonsen"), "invalid message"},
       {framed("[1]"), "not a JSON object"},
       {framed(R"({"type": 3})"), "wrong type"},
       {framed(R"({"type": "dance"})"), "'dance'"},
-      {framed(std::string("\0bytes", 6)), "nobody asked for"},
+      {framed(std::string("\0bytes", 6)), "unexpected binary frame"},
       {framed(R"({"type": "start", "worker": 1, "token": "t"})"), "plan_index"},
       {framed(R"({"type": "start", "worker": 1, "plan_index": 1, "token": "t"})"), "not in the plan"},
       {framed(R"({"type": "begin", "worker": 1, "run_id": 1, "pass": "../../etc"})"), "etc"},

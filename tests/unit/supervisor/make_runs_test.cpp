@@ -140,11 +140,11 @@ TEST_P(EveryFault, IsARowAndSparesTheNextRun) {
 INSTANTIATE_TEST_SUITE_P(
     Supervisor, EveryFault,
     testing::Values(Fault{"crash", "crashed", "signal 11"}, Fault{"killed", "crashed", "signal 9"},
-                    Fault{"exit0", "crashed", "exited with code 0 before it reported"},
+                    Fault{"exit0", "crashed", "exited with code 0 before reporting an outcome"},
                     Fault{"exit7", "crashed", "exited with code 7"}, Fault{"fail", "failed", "<script>"},
                     Fault{"oom", "oom", "asked for 7 GiB"}, Fault{"skip", "skipped", "makes no sense here"},
                     Fault{"hang", "timeout", "no progress for 0.5 s: rank 0"},
-                    Fault{"memory", "oom", "more than the bound of"}, Fault{"garbage", "failed", "not understood"},
+                    Fault{"memory", "oom", "exceeding the limit of"}, Fault{"garbage", "failed", "invalid message"},
                     Fault{"huge_frame", "failed", "announced a frame"},
                     Fault{"close", "failed", "closed its connection"}, Fault{"grandchild", "crashed", "signal 9"},
                     Fault{"flood", "ok", ""}, Fault{"twice", "ok", ""}, Fault{"die_after", "ok", ""}),
@@ -156,7 +156,7 @@ TEST_F(MakeRuns, ACrashIsStoredWithAllThatIsKnown) {
             "crashed|11|NULL|1|time|step|2");
   EXPECT_THAT(lines("SELECT rank, status FROM rank ORDER BY rank"), testing::Contains("1|crashed"));
   EXPECT_EQ(line("SELECT stderr FROM rank WHERE rank = 1"), "the last words\n");
-  EXPECT_THAT(line("SELECT detail FROM run"), HasSubstr("it said last: 'the last words'"));
+  EXPECT_THAT(line("SELECT detail FROM run"), HasSubstr("last output: 'the last words'"));
 }
 
 TEST_F(MakeRuns, ExceededHostMemoryIsStoredWithItsPeak) {
@@ -170,7 +170,7 @@ TEST_F(MakeRuns, ExceededHostMemoryIsStoredWithItsPeak) {
 TEST_F(MakeRuns, AFloodIsStoredCut) {
   make({behaving("flood")});
   EXPECT_EQ(line("SELECT length(stdout) BETWEEN 65536 AND 70000 FROM rank"), "1");
-  EXPECT_THAT(line("SELECT stdout FROM rank"), HasSubstr("bytes were cut at [...]]"));
+  EXPECT_THAT(line("SELECT stdout FROM rank"), HasSubstr("bytes omitted at [...]]"));
   EXPECT_THAT(line("SELECT stdout FROM rank"), HasSubstr("the end"));
   EXPECT_EQ(line("SELECT stderr FROM rank"), "a word");
 }
@@ -185,7 +185,7 @@ TEST_F(MakeRuns, ServesBarriersAndGathers) {
 TEST_F(MakeRuns, ARankThatLeavesABarrierOutFailsTheRun) {
   make({behaving("lone_barrier", 2, 1)});
   EXPECT_EQ(line("SELECT status FROM run"), "failed");
-  EXPECT_THAT(line("SELECT detail FROM run"), HasSubstr("the ranks wait for each other"));
+  EXPECT_THAT(line("SELECT detail FROM run"), HasSubstr("the ranks are deadlocked"));
 }
 
 TEST_F(MakeRuns, ReusesTimeWorkersOnlyWhereTheyFit) {
@@ -216,10 +216,10 @@ TEST_F(MakeRuns, AWorkerThatDoesNotStartIsAClearFailure) {
   EXPECT_THAT(line("SELECT detail FROM run"), HasSubstr("cannot start a worker: cannot start '/no/such/debugger'"));
   make({fake_run()}, fake_setup("silent exit"));
   EXPECT_THAT(line("SELECT detail FROM run WHERE run_id = 2"),
-              HasSubstr("before it connected; it said last: 'cannot load libnothing.so'"));
+              HasSubstr("before connecting; last output: 'cannot load libnothing.so'"));
   make({fake_run()}, fake_setup("wrong version"));
   EXPECT_THAT(line("SELECT status, detail FROM run WHERE run_id = 3"),
-              HasSubstr("failed|rank 0 speaks version 99 of the worker protocol"));
+              HasSubstr("failed|rank 0 uses version 99 of the worker protocol"));
 }
 
 TEST_F(MakeRuns, SkippedRunsStartNothing) {
@@ -280,7 +280,7 @@ TEST_F(MakeRuns, AWorkerThatIsDeafToASignalIsKilledAfterTheGrace) {
   const Summary summary = make({run}, setup, options);
   EXPECT_EQ(summary.signal, SIGTERM);
   EXPECT_EQ(line("SELECT status FROM run"), "interrupted");
-  EXPECT_THAT(line("SELECT detail FROM run"), HasSubstr("interrupted by SIGTERM; not at an end after 0.5 s"));
+  EXPECT_THAT(line("SELECT detail FROM run"), HasSubstr("interrupted by SIGTERM; still running after 0.5 s"));
 }
 
 TEST_F(MakeRuns, TheSecondSignalEndsAtOnce) {
@@ -299,7 +299,7 @@ TEST_F(MakeRuns, TheSecondSignalEndsAtOnce) {
   EXPECT_TRUE(summary.interrupted);
   ASSERT_THAT(summary.runs, SizeIs(1));
   EXPECT_EQ(summary.runs[0].status, "interrupted");
-  EXPECT_THAT(summary.runs[0].detail, HasSubstr("ended at once"));
+  EXPECT_THAT(summary.runs[0].detail, HasSubstr("terminated immediately"));
 }
 
 int received = 0;

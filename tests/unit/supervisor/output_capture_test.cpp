@@ -42,7 +42,7 @@ TEST(OutputCapture, KeepsBothEndsOfAFloodAndSaysHowMuchWasCut) {
     EXPECT_THAT(kept, StartsWith("first")) << block;
     EXPECT_THAT(kept, HasSubstr("last\n")) << block;
     EXPECT_THAT(kept, EndsWith("[kymo: " + std::to_string(text.size() - kAll) + " of " + std::to_string(text.size()) +
-                               " bytes were cut at [...]]"))
+                               " bytes omitted at [...]]"))
         << block;
   }
 }

@@ -82,9 +82,9 @@ TEST(PassState, ACrashEndsAllRanksAtOnceAndIsTheCause) {
   EXPECT_EQ(verdict.exit_code, std::nullopt);
   EXPECT_EQ(verdict.step, 4);
   EXPECT_EQ(verdict.phase, "step");
-  EXPECT_THAT(verdict.detail, HasSubstr("rank 1 was ended by signal 11"));
+  EXPECT_THAT(verdict.detail, HasSubstr("rank 1 was terminated by signal 11"));
   EXPECT_THAT(verdict.detail, HasSubstr("step 4"));
-  EXPECT_THAT(verdict.detail, HasSubstr("it said last: 'bad"));
+  EXPECT_THAT(verdict.detail, HasSubstr("last output: 'bad"));
   EXPECT_EQ(verdict.detail.find('\n'), std::string::npos);
   EXPECT_EQ(state.status_of(1), "crashed");
   EXPECT_EQ(state.status_of(0), "interrupted");
@@ -96,14 +96,14 @@ TEST(PassState, EndingWithoutReportIsACrashWhateverTheCode) {
   EXPECT_TRUE(state.done());
   EXPECT_EQ(state.verdict().status, "crashed");
   EXPECT_EQ(state.verdict().exit_code, 0);
-  EXPECT_THAT(state.verdict().detail, HasSubstr("exited with code 0 before it reported"));
+  EXPECT_THAT(state.verdict().detail, HasSubstr("exited with code 0 before reporting an outcome"));
 }
 
 TEST(PassState, SaysThatAWorkerNeverConnected) {
   PassState state(Pass::kVerify, 1, {}, 0);
   state.ended(0, {{127, std::nullopt}, false, "no libfoo.so"}, 1);
   EXPECT_EQ(state.verdict().status, "crashed");
-  EXPECT_EQ(state.verdict().detail, "rank 0 exited with code 127 before it connected; it said last: 'no libfoo.so'");
+  EXPECT_EQ(state.verdict().detail, "rank 0 exited with code 127 before connecting; last output: 'no libfoo.so'");
 }
 
 TEST(PassState, SigkillIsAnOomOnlyIfTheKernelRanOutOfMemory) {
@@ -232,7 +232,7 @@ TEST(PassState, SeesThatRanksWaitForEachOther) {
   left.outcome(0, outcome("ok"), 1);
   left.barrier(1, {0, false}, 1);
   EXPECT_EQ(left.verdict().status, "failed");
-  EXPECT_THAT(left.verdict().detail, HasSubstr("rank 0 has reported, rank 1 at barrier 0"));
+  EXPECT_THAT(left.verdict().detail, HasSubstr("rank 0 finished, rank 1 at barrier 0"));
 }
 
 TEST(PassState, ASecondWaitOfOneRankBreaksTheProtocol) {
@@ -254,7 +254,7 @@ TEST(PassState, TimeOutNamesTheRankThatHangsNotTheOneThatWaits) {
   EXPECT_EQ(state.verdict().status, "timeout");
   EXPECT_EQ(state.verdict().rank, 1);
   EXPECT_EQ(state.verdict().step, 3);
-  EXPECT_EQ(state.verdict().detail, "no progress for 10 s: rank 1, pass time, last heard of in stage 'step', step 3");
+  EXPECT_EQ(state.verdict().detail, "no progress for 10 s: rank 1, pass time, last reported stage 'step', step 3");
   EXPECT_EQ(state.status_of(1), "timeout");
 }
 
@@ -332,7 +332,7 @@ TEST(PassState, CancelKillsWhatDoesNotEndInTime) {
   deaf.cancel("SIGTERM", 1);
   deaf.tick(6.1);
   EXPECT_EQ(deaf.verdict().status, "interrupted");
-  EXPECT_THAT(deaf.verdict().detail, HasSubstr("not at an end after 5 s: rank 0"));
+  EXPECT_THAT(deaf.verdict().detail, HasSubstr("still running after 5 s: rank 0"));
 }
 
 TEST(PassState, WhatFailsAfterCancelIsAnInterruption) {

@@ -80,7 +80,7 @@ TEST_F(WorkerProcessTest, AFloodNeitherFillsMemoryNorBlocksTheWriter) {
       << "a replaced byte takes three";
   EXPECT_THAT(output.stdout_text, StartsWith("first\n"));
   EXPECT_THAT(output.stdout_text, HasSubstr("last\n"));
-  EXPECT_THAT(output.stdout_text, HasSubstr("of 67108875 bytes were cut"));
+  EXPECT_THAT(output.stdout_text, HasSubstr("of 67108875 bytes omitted"));
 }
 
 TEST_F(WorkerProcessTest, NothingOfItsGroupSurvivesIt) {
