@@ -25,7 +25,7 @@ std::string admitted(const Parameter& parameter) {
     case ParameterType::kBool:
       return "true or false";
     case ParameterType::kText:
-      return "a text";
+      return "a string";
     case ParameterType::kChoice:
       return "one of " + join(parameter.choices, ", ");
   }
@@ -36,15 +36,15 @@ std::string admitted(const Parameter& parameter) {
   return what;
 }
 
-/// Whether several settings were put into one, as in n=1,d=2.
+/// True if the text contains several settings, as in n=1,d=2.
 bool holds_several(const std::string& text) {
   const std::size_t comma = text.find(','), equals = text.find('=', comma);
   return comma != std::string::npos && equals != std::string::npos;
 }
 
 [[noreturn]] void reject(const Parameter& parameter, const std::string& text, std::string more = "") {
-  if (holds_several(text)) more += "; each parameter is set by itself: --set NAME=VALUE --set NAME=VALUE";
-  throw UsageError("parameter " + quote(parameter.name) + " cannot be " + quote(text) + ": it takes " +
+  if (holds_several(text)) more += "; set each parameter separately: --set NAME=VALUE --set NAME=VALUE";
+  throw UsageError("parameter " + quote(parameter.name) + " cannot be " + quote(text) + ": expected " +
                    admitted(parameter) + more);
 }
 
@@ -122,7 +122,7 @@ measure::Parameters bind_parameters(const Workload& workload,
     }
     std::vector<std::string> names;
     for (const Parameter& parameter : workload.parameters) names.push_back(parameter.name);
-    const std::string hint = names.empty() ? "; it takes none" : suggestion(name, names);
+    const std::string hint = names.empty() ? "; it has no parameters" : suggestion(name, names);
     throw UsageError("workload " + quote(workload.name) + " has no parameter " + quote(name) + hint);
   }
   return bound;

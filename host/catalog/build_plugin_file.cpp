@@ -15,17 +15,18 @@ namespace kymo::catalog {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr double kDeadlineSeconds = 1800;  // LibTorch's headers take minutes on a small machine
+constexpr double kDeadlineSeconds = 1800;  // compiling LibTorch's headers takes minutes on a small machine
 
 std::string plugin_name(const fs::path& source) {
   const std::string name = source.stem().string();
-  if (!is_name(name)) throw UsageError("the plugin would be called " + quote(name) + ": rename the file; " + kNameRule);
+  if (!is_name(name)) throw UsageError("invalid plugin name " + quote(name) + ": rename the file; " + kNameRule);
   if (name.starts_with("lib"))
-    throw UsageError("rename " + quote(name + ".cpp") + ": files lib*.so are taken for shared libraries, not plugins");
+    throw UsageError("rename " + quote(name + ".cpp") +
+                     ": files named lib*.so are treated as shared libraries, not plugins");
   return name;
 }
 
-/// $CXX may hold a launcher and flags, as in "ccache g++".
+/// $CXX may contain a launcher and flags, as in "ccache g++".
 std::vector<std::string> compiler() {
   const char* chosen = std::getenv("CXX");
   std::vector<std::string> words;
@@ -45,7 +46,7 @@ void add_torch(std::vector<std::string>& command) {
   command.insert(command.end(),
                  {defined("KYMO_PLUGIN_FRAMEWORK", "libtorch"), defined("KYMO_PLUGIN_FRAMEWORK_VERSION", torch.version),
                   "-D_GLIBCXX_USE_CXX11_ABI=1"});
-  // libtorch.so brings in the CUDA kernels: it stays needed although no symbol of it is used.
+  // libtorch.so loads the CUDA kernels; it must stay linked although none of its symbols is referenced.
   command.insert(command.end(),
                  {"-Wl,--allow-shlib-undefined", "-Wl,--push-state,--no-as-needed", (lib / "libtorch.so").string(),
                   "-Wl,--pop-state", (lib / "libtorch_cpu.so").string(), (lib / "libc10.so").string()});
@@ -55,12 +56,13 @@ void add_torch(std::vector<std::string>& command) {
 
 fs::path build_plugin_file(const fs::path& source_cpp, bool torch) {
   std::error_code failed;
-  if (!fs::is_regular_file(source_cpp, failed)) throw UsageError("no source file " + quote(source_cpp.string()));
+  if (!fs::is_regular_file(source_cpp, failed)) throw UsageError("no such source file: " + quote(source_cpp.string()));
   const std::string name = plugin_name(source_cpp);
   const fs::path root = installation().root;
   const fs::path script = root / "lib" / "cmake" / "kymo" / "kymo_plugin.version";
   if (!fs::exists(root / "include" / "kymo" / "workload.hpp") || !fs::exists(script)) {
-    throw Error("kymo's headers are not installed: no " + quote((root / "include" / "kymo" / "workload.hpp").string()));
+    throw Error("kymo's headers are not installed: missing " +
+                quote((root / "include" / "kymo" / "workload.hpp").string()));
   }
   const fs::path result = fs::absolute(name + ".so");
   const fs::path fresh = fs::absolute("." + name + ".so.new");
@@ -80,7 +82,7 @@ fs::path build_plugin_file(const fs::path& source_cpp, bool torch) {
     throw Error(command.front() + " " + how + " on " + quote(source_cpp.string()) + "; its output:\n" +
                 trim(outcome.stderr_text + outcome.stdout_text));
   }
-  fs::rename(fresh, result);  // a plugin that is being run keeps its old file
+  fs::rename(fresh, result);  // a running process keeps using the old plugin file
   return result;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kFormat = 2;
 
-/// One entry per path, so that a plugin under development does not fill the folder.
+/// One entry per path, so that rebuilding a plugin does not fill the folder.
 std::filesystem::path entry_for(const std::filesystem::path& file) {
   return cache_folder() / "plugins" / (sha256(file.string()).substr(0, 32) + ".json");
 }
@@ -27,11 +27,11 @@ std::filesystem::path entry_for(const std::filesystem::path& file) {
 Json cache_stamp(const std::filesystem::path& file) {
   struct stat facts{};
   if (stat(file.c_str(), &facts) != 0)
-    throw Refused(file, std::string("it cannot be looked at: ") + std::strerror(errno));
+    throw Refused(file, std::string("cannot read its status: ") + std::strerror(errno));
   const auto nanoseconds = [](const timespec& time) {
     return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
   };
-  // The change time sees a file that was replaced with its modification time kept.
+  // The change time detects a replaced file with a preserved modification time.
   return {{"format", kFormat},
           {"kymo", version()},
           {"file", file.string()},
@@ -59,7 +59,7 @@ std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json&
       return std::nullopt;
     return plugin;
   } catch (const std::exception& problem) {
-    log::debug(std::string("a cached description is ignored: ") + problem.what());
+    log::debug(std::string("ignoring a cached description: ") + problem.what());
     return std::nullopt;
   }
 }
@@ -70,7 +70,7 @@ void write_cached(const Plugin& plugin, const Json& stamp, const Json& libraries
     std::filesystem::create_directories(entry.parent_path());
     write_file(entry, Json{{"stamp", stamp}, {"libraries", libraries}, {"plugin", to_json(plugin)}}.dump());
   } catch (const std::exception& problem) {
-    log::debug(std::string("a description was not cached: ") + problem.what());
+    log::debug(std::string("could not cache a description: ") + problem.what());
   }
 }
 

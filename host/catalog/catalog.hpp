@@ -10,8 +10,8 @@
 #include "base/json.hpp"
 #include "measure/plan.hpp"
 
-/// Finds, verifies and describes plugins. The host process never loads one: `kymo describe-plugin FILE` does, in a
-/// child.
+/// Finds, verifies and describes plugins. The host process never loads a plugin; `kymo describe-plugin FILE` does so in
+/// a child process.
 namespace kymo::catalog {
 
 enum class ParameterType { kInt, kReal, kBool, kText, kChoice };
@@ -26,7 +26,7 @@ struct Parameter {
   std::optional<double> minimum;
   std::optional<double> maximum;
   std::vector<std::string> choices;
-  std::vector<std::string> axis;  ///< values worth sweeping over
+  std::vector<std::string> axis;  ///< default values of an axis
 };
 
 struct Workload {
@@ -37,15 +37,15 @@ struct Workload {
   bool runs_on_cpu = true;
   bool runs_on_cuda = false;
   int min_ranks = 1;
-  int max_ranks = 0;  ///< 0 = no bound
+  int max_ranks = 0;  ///< 0 = no limit
   bool asynchronous_step = false;
 };
 
-/// What the ELF note says, and the file's identity.
+/// Content of the ELF note and identity of the file.
 struct PluginFile {
-  std::filesystem::path file;  ///< absolute, links resolved
+  std::filesystem::path file;  ///< absolute, with symbolic links resolved
   std::string sha256;
-  std::map<std::string, std::string> libraries;  ///< of the plugin's folder, loaded with it: sha256 by file name
+  std::map<std::string, std::string> libraries;  ///< libraries loaded from the plugin's folder: SHA-256 by file name
   int abi_major = 0;
   int abi_minor = 0;
   std::string framework;
@@ -62,7 +62,7 @@ struct Plugin {
   std::vector<Workload> workloads;
 };
 
-/// A plugin file that cannot be used, and why.
+/// A plugin file that cannot be used, and the reason.
 struct Rejected {
   std::filesystem::path file;
   std::string reason;
@@ -70,12 +70,12 @@ struct Rejected {
 
 struct Options {
   std::vector<std::filesystem::path> extra_files;  ///< --plugin FILE
-  bool trust = false;                              ///< --trust: also take world-writable files
+  bool trust = false;                              ///< --trust: also accept world-writable files
   double describe_deadline_s = 20;
 };
 
 struct Catalog {
-  std::vector<Plugin> plugins;  ///< in the order of the search path; a name found earlier hides a later one
+  std::vector<Plugin> plugins;  ///< in search path order; earlier names shadow later ones
   std::vector<Rejected> rejected;
 };
 
@@ -85,31 +85,31 @@ PluginFile verify_file(const std::filesystem::path& file, bool trust);
 /// Describes one file in a child process, or from the cache keyed by path, size and time. Throws Error with the reason.
 Plugin describe_file(const std::filesystem::path& file, const Options& options);
 
-/// extra_files, then KYMO_PLUGIN_PATH (folders or files, ':' between), then the installation's plugins.
+/// Searches extra_files, then KYMO_PLUGIN_PATH (folders or files separated by ':'), then the installed plugins.
 Catalog discover(const Options& options);
 
-/// A workload and the plugin that holds it.
+/// A workload and its plugin.
 struct Found {
   const Plugin* plugin = nullptr;
   const Workload* workload = nullptr;
 };
 
-/// Throws UsageError naming the nearest workload, or the rejected file that may have held it.
+/// Throws UsageError with the closest match, or with the rejected file that may contain the workload.
 Found find_workload(const Catalog& catalog, const std::string& name);
 
-/// Checks names, types and bounds of texts "p=v" and fills in the defaults. Throws UsageError naming parameter, value
-/// and what is admitted.
+/// Checks names, types and bounds of settings "p=v" and fills in the defaults. Throws UsageError with the parameter,
+/// the value and the allowed values.
 measure::Parameters bind_parameters(const Workload& workload,
                                     const std::vector<std::pair<std::string, std::string>>& texts);
 
-/// Loads the library into this process (a worker or the describing child) and returns its table; checks it against the
-/// note. Throws Error. The library is never unloaded.
+/// Loads the library into this process (a worker or the describing child), checks its table against the note and
+/// returns the table. Throws Error. The library is never unloaded.
 const void* load_plugin(const std::filesystem::path& file);
 
 Json to_json(const Plugin& plugin);
 Plugin plugin_from_json(const Json& json);
 
-/// Body of the hidden command `kymo describe-plugin FILE`: prints JSON on stdout; returns the exit code.
+/// Implements the hidden command `kymo describe-plugin FILE`: prints JSON on stdout and returns the exit code.
 int describe_in_this_process(const std::filesystem::path& file);
 
 }  // namespace kymo::catalog

@@ -26,11 +26,11 @@ std::string last_line(const std::string& text) {
   return lines.empty() ? std::string() : lines.back();
 }
 
-/// Why a child that gave no answer gave none.
+/// The reason why the child process gave no answer.
 std::string complaint(const CommandResult& result, double deadline_s) {
-  if (result.timed_out) return fmt::format("it did not describe itself within {} s", deadline_s);
-  std::string reason = "it ended while it described itself: " + result.end.describe();
-  if (const std::string said = last_line(result.stderr_text); !said.empty()) reason += "; it said " + quote(said);
+  if (result.timed_out) return fmt::format("describing it did not finish within {} s", deadline_s);
+  std::string reason = "describing it failed: " + result.end.describe();
+  if (const std::string said = last_line(result.stderr_text); !said.empty()) reason += "; last output: " + quote(said);
   return reason;
 }
 
@@ -47,19 +47,20 @@ Plugin ask_child(const PluginFile& file, double deadline_s) {
     throw Refused(file.file, complaint(result, deadline_s));
   }
   if (answer.is_object() && answer.contains("error")) {
-    std::string reason = answer["error"].is_string() ? answer["error"].get<std::string>() : "it cannot be described";
-    if (const std::string said = last_line(result.stderr_text); !said.empty()) reason += "; it said " + quote(said);
+    std::string reason = answer["error"].is_string() ? answer["error"].get<std::string>() : "it could not be described";
+    if (const std::string said = last_line(result.stderr_text); !said.empty())
+      reason += "; last output: " + quote(said);
     throw Refused(file.file, reason);
   }
   return plugin_from_json(answer);
 }
 
-/// Takes standard output away from the plugin: what it prints while it is loaded must not mix with the answer.
+/// Redirects standard output, so that output of the plugin during loading does not mix with the answer.
 int take_stdout() {
   std::fflush(stdout);
   const int answer_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (answer_fd < 0 || nothing < 0 || dup2(nothing, STDOUT_FILENO) < 0) throw Error("cannot set standard output aside");
+  if (answer_fd < 0 || nothing < 0 || dup2(nothing, STDOUT_FILENO) < 0) throw Error("cannot redirect standard output");
   close(nothing);
   return answer_fd;
 }
@@ -73,7 +74,7 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-/// The libraries of the plugin's own folder that this process has loaded. Their hashes are the parent's to take.
+/// Libraries of the plugin's own folder that this process has loaded. The parent computes their hashes.
 std::map<std::string, std::string> libraries_beside(const std::filesystem::path& file) {
   std::vector<std::filesystem::path> loaded;
   const auto collect = [](dl_phdr_info* library, std::size_t, void* files) {
@@ -96,11 +97,11 @@ std::string description_of(const std::filesystem::path& file) {
   try {
     return to_json(plugin).dump();
   } catch (const Json::exception&) {
-    throw Refused(file, "a text of its description is not UTF-8");
+    throw Refused(file, "its description contains text that is not UTF-8");
   }
 }
 
-/// What the file says of itself now, with what is known of its content.
+/// Sets the file's current identity and the hash of its content.
 void take_identity(Plugin& plugin, const PluginFile& identity, std::string sha256) {
   auto libraries = std::move(plugin.file.libraries);
   plugin.file = identity;
@@ -123,7 +124,7 @@ Plugin describe_file(const std::filesystem::path& file, const Options& options) 
   for (auto& [name, hash] : plugin.file.libraries) hash = sha256_of_file(identity.file.parent_path() / name);
   const bool unchanged =
       cache_stamp(identity.file) == stamp && library_stamps(plugin, identity.file.parent_path()) == libraries;
-  if (unchanged) write_cached(plugin, stamp, libraries);  // else something was replaced meanwhile
+  if (unchanged) write_cached(plugin, stamp, libraries);  // otherwise a file was replaced in the meantime
   return plugin;
 }
 
@@ -141,7 +142,7 @@ int describe_in_this_process(const std::filesystem::path& file) {
     code = static_cast<int>(ExitCode::kToolError);
   }
   write_all(answer_fd, answer + "\n");
-  _exit(code);  // exit handlers of the plugin's libraries could still crash or hang; the answer is given
+  _exit(code);  // the answer is complete; skip exit handlers of the plugin's libraries, which could crash or hang
 }
 
 }  // namespace kymo::catalog

@@ -14,7 +14,7 @@ namespace kymo::catalog {
 namespace {
 namespace fs = std::filesystem;
 
-/// The plugins in a folder, by name. lib*.so are libraries that plugins share, not plugins.
+/// The plugins in a folder, sorted by name. lib*.so are shared libraries, not plugins.
 std::vector<fs::path> plugins_in(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code failed;
@@ -39,7 +39,7 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
     } else if (fs::exists(entry, failed)) {
       files.emplace_back(entry);
     } else {
-      rejected.push_back({entry, "KYMO_PLUGIN_PATH names it, but there is no such file or folder"});
+      rejected.push_back({entry, "listed in KYMO_PLUGIN_PATH, but no such file or folder"});
     }
   }
   const auto own = plugins_in(installation().plugins);
@@ -47,20 +47,20 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
   return files;
 }
 
-/// Workloads are called by their names alone, so one that an earlier plugin holds hides a later one.
+/// Workloads are identified by name only, so a workload of an earlier plugin shadows a later one.
 void add(Catalog& catalog, Plugin plugin, std::set<std::string>& names) {
   std::erase_if(plugin.workloads, [&](const Workload& workload) {
     const bool hidden = !names.insert(workload.name).second;
     if (hidden)
       log::debug("workload " + quote(workload.name) + " of " + quote(plugin.file.file.string()) +
-                 " is hidden by an earlier one");
+                 " is shadowed by an earlier one");
     return hidden;
   });
   if (!plugin.workloads.empty()) catalog.plugins.push_back(std::move(plugin));
 }
 
 std::string about_rejected(const Rejected& rejected) {
-  return quote(rejected.file.string()) + " was refused: " + rejected.reason;
+  return quote(rejected.file.string()) + " was rejected: " + rejected.reason;
 }
 
 }  // namespace
@@ -97,11 +97,10 @@ Found find_workload(const Catalog& catalog, const std::string& name) {
   }
   std::string message = "no workload " + quote(name) + suggestion(name, names);
   if (!nearest(name, names) && !catalog.rejected.empty()) {
-    message += "; " + std::to_string(catalog.rejected.size()) + " plugin file(s) could not be used, of these " +
+    message += "; " + std::to_string(catalog.rejected.size()) + " plugin file(s) were rejected, for example " +
                about_rejected(catalog.rejected.front());
   }
-  if (names.empty() && catalog.rejected.empty())
-    message += ": no plugins were found; see KYMO_PLUGIN_PATH and --plugin";
+  if (names.empty() && catalog.rejected.empty()) message += ": no plugins found; set KYMO_PLUGIN_PATH or pass --plugin";
   throw UsageError(message);
 }
 

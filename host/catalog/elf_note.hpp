@@ -7,8 +7,8 @@
 
 namespace kymo::catalog {
 
-/// Reads the kymo note of an ELF file without loading it; every offset is checked, so any bytes may be given.
-/// Throws Refused if the file is no shared library of this machine or has no kymo note that can be read.
+/// Reads the kymo note of an ELF file without loading it. Every offset is checked, so the file may contain arbitrary
+/// bytes. Throws Refused if the file is not a shared library for this machine or has no readable kymo note.
 kymo_note read_note(const std::filesystem::path& file);
 
 }  // namespace kymo::catalog

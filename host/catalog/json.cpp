@@ -14,10 +14,10 @@ constexpr std::array kTypes{ParameterType::kInt, ParameterType::kReal, Parameter
 ParameterType type_from(const std::string& word) {
   for (const ParameterType type : kTypes)
     if (word == to_string(type)) return type;
-  throw Error("no parameter type is called " + quote(word));
+  throw Error("unknown parameter type " + quote(word));
 }
 
-/// A real that happens to be whole must come back as a real, so the declared type leads.
+/// The declared type decides, because an integral real value must be read back as a real.
 measure::Value value_from(ParameterType type, const Json& json) {
   switch (type) {
     case ParameterType::kInt:
@@ -144,7 +144,7 @@ Plugin plugin_from_json(const Json& json) {
     for (const Json& workload : json.at("workloads")) plugin.workloads.push_back(workload_from_json(workload));
     return plugin;
   } catch (const Json::exception& problem) {
-    throw Error(std::string("a plugin's description has a wrong field: ") + problem.what());
+    throw Error(std::string("a plugin's description has an invalid field: ") + problem.what());
   }
 }
 

@@ -7,9 +7,9 @@
 namespace kymo::catalog {
 
 inline constexpr const char* kNameRule =
-    "a name is a lower-case letter, then up to 63 lower-case letters, digits and '_'";
+    "a name is a lowercase letter followed by up to 63 lowercase letters, digits and '_'";
 
-/// Names travel to SQL, file names, C++ and the command line, so they are kept plain.
+/// Names are used in SQL, file names, C++ and the command line, so they are restricted to simple characters.
 constexpr bool is_name(std::string_view text) {
   if (text.empty() || text.size() > 64 || text[0] < 'a' || text[0] > 'z') return false;
   for (const char c : text) {

@@ -16,17 +16,17 @@ constexpr std::string_view kClassPlaceholder = "Saxpy";
 constexpr std::string_view kFolderPlaceholder = "@KYMO_FOLDER@";
 
 void check_name(const std::string& name) {
-  if (!is_name(name)) throw UsageError("a plugin cannot be called " + quote(name) + ": " + kNameRule);
-  // CMake keeps these target names for itself.
+  if (!is_name(name)) throw UsageError("invalid plugin name " + quote(name) + ": " + kNameRule);
+  // CMake reserves these target names.
   for (const char* taken :
        {"all", "clean", "depend", "edit_cache", "help", "install", "package", "rebuild_cache", "test"}) {
     if (name == taken)
-      throw UsageError("a plugin cannot be called " + quote(name) + ": CMake uses that name; try " +
+      throw UsageError("invalid plugin name " + quote(name) + ": the name is reserved by CMake; try " +
                        quote(name + "_workload"));
   }
   if (name.starts_with("lib"))
-    throw UsageError("a plugin cannot be called " + quote(name) +
-                     ": files lib*.so are taken for shared libraries, not plugins");
+    throw UsageError("invalid plugin name " + quote(name) +
+                     ": files named lib*.so are treated as shared libraries, not plugins");
 }
 
 /// flash_attention → FlashAttention.
@@ -44,7 +44,7 @@ std::string class_name(const std::string& name) {
   return result;
 }
 
-/// For use inside a quoted argument of CMake.
+/// Escapes text for a quoted CMake argument.
 std::string cmake_escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -66,13 +66,13 @@ fs::path new_plugin(const std::string& name, const fs::path& parent) {
   check_name(name);
   const fs::path source = installation().share / "template";
   if (!fs::is_regular_file(source / "CMakeLists.txt"))
-    throw Error("the template is missing: no " + quote((source / "CMakeLists.txt").string()));
+    throw Error("the template is missing: " + quote((source / "CMakeLists.txt").string()));
   const fs::path folder = fs::absolute(parent) / name;
   if (fs::exists(fs::symlink_status(folder)))
-    throw UsageError(quote(folder.string()) + " exists already: choose another name or folder");
+    throw UsageError(quote(folder.string()) + " already exists; choose another name or folder");
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed) throw Error("cannot make the folder " + quote(folder.string()) + ": " + failed.message());
+  if (failed) throw Error("cannot create the folder " + quote(folder.string()) + ": " + failed.message());
   for (const auto& entry : fs::directory_iterator(source)) {
     std::string text = read_file(entry.path());
     text = replaced(std::move(text), kPlaceholder, name);

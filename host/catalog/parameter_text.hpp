@@ -7,7 +7,8 @@
 
 namespace kymo::catalog {
 
-/// Reads a value as it is written on the command line; throws UsageError naming parameter, value and what is admitted.
+/// Parses a value as written on the command line. Throws UsageError with the parameter, the value and the allowed
+/// values.
 measure::Value parse_value(const Parameter& parameter, const std::string& text);
 
 /// Checks a value against type, bounds and choices; throws UsageError.

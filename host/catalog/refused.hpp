@@ -9,11 +9,11 @@
 
 namespace kymo::catalog {
 
-/// A plugin file that cannot be used. The message names the file; the reason alone is kept for tables of refused files.
+/// A plugin file that cannot be used. The message names the file; reason() omits it, for tables of rejected files.
 class Refused : public Error {
  public:
   Refused(const std::filesystem::path& file, const std::string& reason)
-      : Error("plugin " + quote(file.string()) + " is refused: " + reason), reason_(reason) {}
+      : Error("plugin " + quote(file.string()) + " is rejected: " + reason), reason_(reason) {}
   const std::string& reason() const noexcept { return reason_; }
 
  private:

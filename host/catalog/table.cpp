@@ -12,7 +12,7 @@
 namespace kymo::catalog {
 namespace {
 
-// Beyond these a table is taken for damaged. They are far above what anybody writes.
+// A table that exceeds these limits is treated as damaged. They are far above practical values.
 constexpr std::uint32_t kMaxWorkloads = 256;
 constexpr std::uint32_t kMaxItems = 1024;
 constexpr std::size_t kMaxTextBytes = 64 << 10;
@@ -32,15 +32,15 @@ std::string name_of(const char* text, const std::string& what) {
 
 void check_size(std::uint32_t stated, std::size_t needed, const std::string& what) {
   if (stated < needed) {
-    throw Error(what + " states " + std::to_string(stated) + " bytes, " + std::to_string(needed) +
-                " are needed: its author must set `size`");
+    throw Error(what + " declares " + std::to_string(stated) + " bytes, but " + std::to_string(needed) +
+                " are required: set its `size` field");
   }
 }
 
 std::vector<std::string> texts_of(const char* const* texts, std::uint32_t count, const std::string& what) {
   if (count > kMaxItems)
-    throw Error(what + " has " + std::to_string(count) + " entries, at most " + std::to_string(kMaxItems) +
-                " are admitted");
+    throw Error(what + " has " + std::to_string(count) + " entries; only " + std::to_string(kMaxItems) +
+                " are allowed");
   if (count > 0 && !texts) throw Error(what + " is missing (NULL)");
   std::vector<std::string> result;
   for (std::uint32_t i = 0; i < count; ++i) result.push_back(text_of(texts[i], what));
@@ -48,7 +48,7 @@ std::vector<std::string> texts_of(const char* const* texts, std::uint32_t count,
 }
 
 measure::Value default_of(const kymo_parameter& from, const std::string& what) {
-  if (from.default_value.type != from.type) throw Error(what + " has a default of another type");
+  if (from.default_value.type != from.type) throw Error(what + " has a default value of a different type");
   switch (from.type) {
     case KYMO_INT:
       return from.default_value.integer;
@@ -78,19 +78,19 @@ ParameterType type_of(std::uint32_t type, const std::string& what) {
   }
 }
 
-/// Defaults and axes go through the checks that a user's values go through.
+/// Defaults and axes pass through the same checks as values from the user.
 void check_own_values(const Parameter& parameter, const std::string& what) {
   if (parameter.type == ParameterType::kChoice && parameter.choices.empty())
-    throw Error(what + " is a choice of nothing");
+    throw Error(what + " is a choice without choices");
   try {
     check_value(parameter, parameter.default_value);
   } catch (const UsageError& problem) {
-    throw Error(std::string("a default is not admitted: ") + problem.what());
+    throw Error(std::string("invalid default: ") + problem.what());
   }
   try {
     for (const std::string& value : parameter.axis) parse_value(parameter, value);
   } catch (const UsageError& problem) {
-    throw Error(std::string("a value of an axis is not admitted: ") + problem.what());
+    throw Error(std::string("invalid axis value: ") + problem.what());
   }
 }
 
@@ -113,7 +113,7 @@ Parameter parameter_from(const kymo_parameter& from, const std::string& workload
 
 std::vector<Parameter> parameters_from(const kymo_workload& from, const std::string& workload) {
   if (from.parameter_count > kMaxItems || (from.parameter_count > 0 && !from.parameters)) {
-    throw Error("workload " + quote(workload) + " has a damaged list of parameters");
+    throw Error("workload " + quote(workload) + " has an invalid parameter list");
   }
   std::vector<Parameter> result;
   std::set<std::string> names;
@@ -124,7 +124,7 @@ std::vector<Parameter> parameters_from(const kymo_workload& from, const std::str
     if (!names.insert(result.back().name).second) {
       throw Error("workload " + quote(workload) + " declares parameter " + quote(result.back().name) + " twice");
     }
-    at += parameter.size;  // a later minor version may have longer entries
+    at += parameter.size;  // a later minor version may have larger entries
   }
   return result;
 }
@@ -155,18 +155,18 @@ Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   to.phases = phases_from(*from, to.name);
   to.runs_on_cpu = (from->devices & KYMO_CPU) != 0;
   to.runs_on_cuda = (from->devices & KYMO_CUDA) != 0;
-  if (!to.runs_on_cpu && !to.runs_on_cuda) throw Error(what + " runs on no device that is known");
+  if (!to.runs_on_cpu && !to.runs_on_cuda) throw Error(what + " supports no known device");
   constexpr std::uint32_t kMostRanks = 1u << 20;
   if (from->min_ranks < 1 || from->min_ranks > kMostRanks || from->max_ranks > kMostRanks ||
       (from->max_ranks != 0 && from->max_ranks < from->min_ranks)) {
-    throw Error(what + " has wrong bounds for its ranks: " + std::to_string(from->min_ranks) + " to " +
+    throw Error(what + " has invalid rank limits: " + std::to_string(from->min_ranks) + " to " +
                 std::to_string(from->max_ranks));
   }
   to.min_ranks = static_cast<int>(from->min_ranks);
   to.max_ranks = static_cast<int>(from->max_ranks);
   to.asynchronous_step = (from->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0;
   if (!from->create || !from->prepare || !from->before_step || !from->step || !from->verify || !from->destroy) {
-    throw Error(what + " lacks one of its functions (NULL)");
+    throw Error(what + " is missing a function (NULL)");
   }
   return to;
 }
@@ -177,15 +177,15 @@ void check_table(const kymo_plugin* table, const kymo_note& note) {
   if (!table) throw Error("it has no table: its describe() threw, or kymo_plugin_v1 returned NULL");
   check_size(table->size, sizeof(kymo_plugin), "its table");
   if (table->abi_major != note.abi_major || table->abi_minor != note.abi_minor) {
-    throw Error("its table and its note name different plugin interfaces");
+    throw Error("its table and its note specify different ABI versions");
   }
   if (!table->workload_count || !table->workload || !table->get_extension)
-    throw Error("its table lacks a function (NULL)");
+    throw Error("its table is missing a function (NULL)");
   const std::string framework = text_of(table->framework, "the framework of its table");
   if (framework != note.framework) {
     throw Error("its workloads use " + (framework.empty() ? "no framework" : quote(framework)) +
                 ", but it was built with " + (*note.framework ? quote(note.framework) : "none") +
-                ": say TORCH in kymo_add_plugin if it uses LibTorch");
+                ": pass TORCH to kymo_add_plugin if it uses LibTorch");
   }
 }
 
@@ -195,12 +195,12 @@ Plugin plugin_from_table(const kymo_plugin& table) {
   plugin.version = text_of(table.version, "the version of the plugin");
   const std::uint32_t count = table.workload_count();
   if (count == 0 || count > kMaxWorkloads)
-    throw Error("it holds " + std::to_string(count) + " workloads; 1 to 256 are admitted");
+    throw Error("it contains " + std::to_string(count) + " workloads; allowed are 1 to 256");
   std::set<std::string> names;
   for (std::uint32_t i = 0; i < count; ++i) {
     plugin.workloads.push_back(workload_from(table.workload(i), i));
     if (!names.insert(plugin.workloads.back().name).second) {
-      throw Error("it holds two workloads called " + quote(plugin.workloads.back().name));
+      throw Error("it contains two workloads named " + quote(plugin.workloads.back().name));
     }
   }
   return plugin;

@@ -21,7 +21,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// find_torch() may have to ask python; the answer is kept for as long as the environment it follows from stays.
+/// find_torch() may start Python; its result is cached for each value of the environment variables it depends on.
 const TorchLocation& torch_location() {
   static std::mutex guard;
   static std::map<std::pair<std::string, std::string>, TorchLocation> known;
@@ -34,35 +34,36 @@ const TorchLocation& torch_location() {
 void check_abi(const fs::path& file, const kymo_note& note) {
   const auto text = [](int major, int minor) { return std::to_string(major) + "." + std::to_string(minor); };
   if (note.abi_major == KYMO_ABI_MAJOR && note.abi_minor <= KYMO_ABI_MINOR) return;
-  throw Refused(file, "it was built for plugin interface " + text(note.abi_major, note.abi_minor) + ", this kymo has " +
-                          text(KYMO_ABI_MAJOR, KYMO_ABI_MINOR) + ": build it again with this kymo");
+  throw Refused(file, "it was built for plugin ABI " + text(note.abi_major, note.abi_minor) +
+                          ", but this kymo supports " + text(KYMO_ABI_MAJOR, KYMO_ABI_MINOR) +
+                          ": rebuild it with this kymo");
 }
 
-/// LibTorch promises nothing between versions, so a plugin that uses it runs with the version it was built with, and no
-/// other.
+/// LibTorch has no stable ABI between versions, so a plugin only runs with the LibTorch version it was built with.
 void check_framework(const fs::path& file, const kymo_note& note) {
   const std::string framework = note.framework;
   if (framework.empty()) return;
   if (framework != kLibTorch)
-    throw Refused(file, "it needs the framework " + quote(framework) + ", which this kymo does not know");
+    throw Refused(file, "it requires the framework " + quote(framework) + ", which is unknown to this kymo");
   const TorchLocation* torch = nullptr;
   try {
     torch = &torch_location();
   } catch (const Error& missing) {
-    throw Refused(file, std::string("it needs LibTorch ") + note.framework_version + ": " + missing.what());
+    throw Refused(file, std::string("it requires LibTorch ") + note.framework_version + ": " + missing.what());
   }
   if (torch->version != note.framework_version) {
     throw Refused(file, std::string("it was built with LibTorch ") + note.framework_version +
-                            ", but the one found is " + torch->version + " in " + quote(torch->torch.string()) +
-                            ": build it again, or set KYMO_TORCH");
+                            ", but the installed version is " + torch->version + " in " + quote(torch->torch.string()) +
+                            ": rebuild it or set KYMO_TORCH");
   }
   if (*note.cuda_version && torch->cuda != note.cuda_version) {
     throw Refused(file, std::string("it was built with LibTorch for CUDA ") + note.cuda_version +
-                            ", but the one found is for " + (torch->cuda.empty() ? "CPU only" : "CUDA " + torch->cuda) +
-                            ": build it again, or set KYMO_TORCH");
+                            ", but the installed LibTorch is for " +
+                            (torch->cuda.empty() ? "CPU only" : "CUDA " + torch->cuda) +
+                            ": rebuild it or set KYMO_TORCH");
   }
   if (std::string(note.cxx_abi) != "cxx11") {
-    throw Refused(file, "it was built with the C++ library ABI " + quote(note.cxx_abi) + ", LibTorch with 'cxx11'");
+    throw Refused(file, "it was built with C++ library ABI " + quote(note.cxx_abi) + ", but LibTorch uses 'cxx11'");
   }
 }
 
@@ -71,10 +72,10 @@ void check_framework(const fs::path& file, const kymo_note& note) {
 PluginFile identify(const fs::path& file, bool trust) {
   std::error_code failed;
   const fs::path real = fs::canonical(file, failed);
-  if (failed) throw Refused(file, "it cannot be found: " + failed.message());
-  if (!fs::is_regular_file(real, failed)) throw Refused(file, "it is no regular file");
+  if (failed) throw Refused(file, "no such file: " + failed.message());
+  if (!fs::is_regular_file(real, failed)) throw Refused(file, "it is not a regular file");
   if (!trust && is_world_writable(real)) {
-    throw Refused(real, "others may write the file or its folder; take that right away (chmod o-w), or pass --trust");
+    throw Refused(real, "file or directory is world-writable; run `chmod o-w` on it or pass --trust");
   }
   const kymo_note note = read_note(real);
   check_abi(real, note);

@@ -212,7 +212,7 @@ class RunTest(KymoTest):
 
     def test_new_build_run(self):
         self.kymo("new", "my_kernel")
-        self.assertIn("exists already", self.kymo("new", "my_kernel", code=2).stderr)
+        self.assertIn("already exists", self.kymo("new", "my_kernel", code=2).stderr)
         self.kymo("build", "my_kernel/my_kernel.cpp", seconds=600)
         self.assertEqual(self.kymo_json("run", "./my_kernel.so", *SMALL)["runs"][0]["status"], "ok")
         (self.work / "broken.cpp").write_text("int main( {")

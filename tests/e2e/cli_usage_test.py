@@ -13,7 +13,7 @@ MISTAKES = [
     (["run", "saxpy", "--set", "nn=1"], "did you mean 'n'"),
     (["run", "saxpy", "--set", "n=0"], "'n'"),
     (["run", "saxpy", "--set", "n=many"], "'n'"),
-    (["run", "saxpy", "--set", "n=8,precision=fp32"], "each parameter is set by itself"),
+    (["run", "saxpy", "--set", "n=8,precision=fp32"], "set each parameter separately"),
     (["run", "saxpy", "--set", "precision=fp31"], "fp32"),
     (["run", "saxpy", "--set", "n=1", "--axis", "n=1,2"], "given twice"),
     (["run", "saxpy", "--set", "n=1", "--set", "n=2"], "given twice"),

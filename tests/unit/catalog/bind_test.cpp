@@ -76,7 +76,7 @@ TEST(Bind, NamesTheNearestChoiceAndParameter) {
   EXPECT_THAT(refusal("dtype", "complex128"), HasSubstr("one of fp32, bf16"));
   EXPECT_THAT(refusal("dtpye", "fp32"), AllOf(HasSubstr("no parameter 'dtpye'"), HasSubstr("did you mean 'dtype'")));
   EXPECT_THAT(refusal("zzzzzzzz", "1"), HasSubstr("known: n, rate"));
-  EXPECT_THAT(message_of([] { bind_parameters(Workload{}, {{"n", "1"}}); }), HasSubstr("it takes none"));
+  EXPECT_THAT(message_of([] { bind_parameters(Workload{}, {{"n", "1"}}); }), HasSubstr("it has no parameters"));
 }
 
 TEST(Bind, QuotesHostileNamesAndValues) {

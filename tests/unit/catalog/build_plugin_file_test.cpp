@@ -59,7 +59,7 @@ TEST_F(BuildPluginFile, RefusesUndefinedSymbols) {
 }
 
 TEST_F(BuildPluginFile, RefusesWhatIsNoSource) {
-  EXPECT_THAT(message_of([] { build_plugin_file("absent.cpp", false); }), HasSubstr("no source file"));
+  EXPECT_THAT(message_of([] { build_plugin_file("absent.cpp", false); }), HasSubstr("no such source file"));
   write_file("Bad-Name.cpp", "");
   EXPECT_THAT(message_of([] { build_plugin_file("Bad-Name.cpp", false); }), HasSubstr("'Bad-Name'"));
 }

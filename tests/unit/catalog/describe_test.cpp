@@ -86,18 +86,18 @@ TEST_F(Describe, HearsTheAnswerPastWhatThePluginPrints) {
 }
 
 TEST_F(Describe, NamesTheReasonForDamagedTables) {
-  EXPECT_THAT(refusal("no_symbol"), HasSubstr("exports no kymo_plugin_v1"));
+  EXPECT_THAT(refusal("no_symbol"), HasSubstr("does not export kymo_plugin_v1"));
   EXPECT_THAT(refusal("null_table"), HasSubstr("no table"));
-  EXPECT_THAT(refusal("short_struct"), AllOf(HasSubstr("workload 0 states 16 bytes"), HasSubstr("112 are needed")));
-  EXPECT_THAT(refusal("minor_differs_in_table"), HasSubstr("different plugin interfaces"));
+  EXPECT_THAT(refusal("short_struct"), AllOf(HasSubstr("workload 0 declares 16 bytes"), HasSubstr("112 are required")));
+  EXPECT_THAT(refusal("minor_differs_in_table"), HasSubstr("different ABI versions"));
   EXPECT_THAT(refusal("framework_differs_in_table"),
-              AllOf(HasSubstr("use 'libtorch'"), HasSubstr("TORCH in kymo_add_plugin")));
+              AllOf(HasSubstr("use 'libtorch'"), HasSubstr("TORCH to kymo_add_plugin")));
   EXPECT_THAT(refusal("hostile_name"), AllOf(HasSubstr("DROP TABLE"), HasSubstr("lower-case")));
   EXPECT_THAT(refusal("not_utf8"), HasSubstr("not UTF-8"));
   EXPECT_THAT(refusal("default_out_of_bounds"),
               AllOf(HasSubstr("default"), HasSubstr("'n' cannot be '-1'"), HasSubstr("at least 0")));
   EXPECT_THAT(refusal("reserved_phase"), AllOf(HasSubstr("'other'"), HasSubstr("reserved")));
-  EXPECT_THAT(refusal("no_function"), HasSubstr("lacks one of its functions"));
+  EXPECT_THAT(refusal("no_function"), HasSubstr("is missing a function"));
 }
 
 TEST_F(Describe, SurvivesPluginsThatMisbehave) {
@@ -108,7 +108,7 @@ TEST_F(Describe, SurvivesPluginsThatMisbehave) {
 
 TEST_F(Describe, EndsAPluginThatHangs) {
   options_.describe_deadline_s = 0.5;
-  EXPECT_THAT(refusal("describe_hangs"), HasSubstr("did not describe itself within 0.5 s"));
+  EXPECT_THAT(refusal("describe_hangs"), HasSubstr("describing it did not finish within 0.5 s"));
 }
 
 // The cached description is told from a fresh one by a documentation that no plugin has.
@@ -165,7 +165,7 @@ TEST_F(Cached, DoesNotOverruleTheChecks) {
   const fs::path file = copy("probe");
   describe_file(file, options_);
   fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
-  EXPECT_THAT(message_of([&] { describe_file(file, options_); }), HasSubstr("others may write"));
+  EXPECT_THAT(message_of([&] { describe_file(file, options_); }), HasSubstr("world-writable"));
 }
 
 }  // namespace

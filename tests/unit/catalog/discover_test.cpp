@@ -61,7 +61,7 @@ TEST_F(Discover, KeepsGoingPastBadFiles) {
   const Catalog catalog = discover(options_);
   EXPECT_NE(in(catalog, "probe"), nullptr);
   ASSERT_EQ(catalog.rejected.size(), 3u);
-  EXPECT_THAT(catalog.rejected[0].reason, HasSubstr("interface 2.1"));
+  EXPECT_THAT(catalog.rejected[0].reason, HasSubstr("ABI 2.1"));
   EXPECT_THAT(catalog.rejected[0].reason, Not(HasSubstr("wrong_major.so"))) << "the file is a field of its own";
 }
 
@@ -74,11 +74,11 @@ TEST_F(Discover, FindsWorkloadsOrSaysWhatIsNear) {
   EXPECT_THAT(message_of([&] { find_workload(catalog, "prode"); }),
               AllOf(HasSubstr("'prode'"), HasSubstr("did you mean 'probe'")));
   EXPECT_THAT(message_of([&] { find_workload(catalog, "wrong_major"); }),
-              AllOf(HasSubstr("wrong_major.so"), HasSubstr("interface 2.1")));
+              AllOf(HasSubstr("wrong_major.so"), HasSubstr("ABI 2.1")));
   EXPECT_THAT(message_of([&] { find_workload(catalog, "entirely_different"); }),
-              HasSubstr("1 plugin file(s) could not be used"));
+              HasSubstr("1 plugin file(s) were rejected"));
   EXPECT_THROW(find_workload(catalog, "x"), UsageError);
-  EXPECT_THAT(message_of([] { find_workload({}, "x"); }), HasSubstr("no plugins were found"));
+  EXPECT_THAT(message_of([] { find_workload({}, "x"); }), HasSubstr("no plugins found"));
   EXPECT_THAT(message_of([&] { find_workload(catalog, "a\nb"); }), HasSubstr("a\\nb"));
 }
 

@@ -39,16 +39,16 @@ TEST_F(ElfNote, ReadsWhatTheFacadeWrote) {
 TEST_F(ElfNote, ReadsWhatCWrote) { EXPECT_STREQ(read_note(plugin("raw_valid")).compiler, "cc"); }
 
 TEST_F(ElfNote, RefusesWhatIsNoPlugin) {
-  EXPECT_THAT(read_bytes(""), HasSubstr("no ELF file"));
+  EXPECT_THAT(read_bytes(""), HasSubstr("not an ELF file"));
   EXPECT_THAT(read_bytes("\x7f"
                          "ELF"),
-              HasSubstr("no ELF file"));
+              HasSubstr("not an ELF file"));
   EXPECT_THAT(read_bytes("#!/bin/sh\necho a plugin has more than sixty-four bytes of ELF header in front of it\n"),
-              HasSubstr("no ELF file"));
-  EXPECT_THAT(message_of([&] { read_note(folder_); }), HasSubstr("no regular file"));
+              HasSubstr("not an ELF file"));
+  EXPECT_THAT(message_of([&] { read_note(folder_); }), HasSubstr("not a regular file"));
   EXPECT_THAT(message_of([&] { read_note(folder_ / "absent.so"); }), HasSubstr("No such file"));
   EXPECT_THAT(message_of([] { read_note(plugin("no_note")); }), HasSubstr("no kymo note"));
-  EXPECT_THAT(message_of([] { read_note(plugin("short_note")); }), HasSubstr("40 bytes, 120 are needed"));
+  EXPECT_THAT(message_of([] { read_note(plugin("short_note")); }), HasSubstr("40 bytes long, expected 120 bytes"));
   EXPECT_THAT(message_of([] { read_note(plugin("wrong_magic")); }), HasSubstr("wrong magic"));
 }
 
@@ -56,13 +56,13 @@ TEST_F(ElfNote, RefusesOtherMachinesAndKinds) {
   const std::string whole = read_file(plugin("raw_valid"));
   std::string other = whole;
   other[EI_CLASS] = ELFCLASS32;
-  EXPECT_THAT(read_bytes(other), HasSubstr("another kind of machine"));
+  EXPECT_THAT(read_bytes(other), HasSubstr("different machine architecture"));
   other = whole;
   other[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(EM_RISCV);
-  EXPECT_THAT(read_bytes(other), HasSubstr("another kind of machine"));
+  EXPECT_THAT(read_bytes(other), HasSubstr("different machine architecture"));
   other = whole;
   other[offsetof(Elf64_Ehdr, e_type)] = ET_REL;
-  EXPECT_THAT(read_bytes(other), HasSubstr("no shared library"));
+  EXPECT_THAT(read_bytes(other), HasSubstr("not a shared library"));
 }
 
 TEST_F(ElfNote, SurvivesSizesThatLie) {
@@ -72,8 +72,8 @@ TEST_F(ElfNote, SurvivesSizesThatLie) {
     std::memcpy(changed.data() + at, &value, bytes);
     return read_bytes(changed);
   };
-  EXPECT_THAT(with(offsetof(Elf64_Ehdr, e_phoff), ~0ull - 8, 8), HasSubstr("cut short"));
-  EXPECT_THAT(with(offsetof(Elf64_Ehdr, e_phoff), whole.size() - 1, 8), HasSubstr("cut short"));
+  EXPECT_THAT(with(offsetof(Elf64_Ehdr, e_phoff), ~0ull - 8, 8), HasSubstr("truncated"));
+  EXPECT_THAT(with(offsetof(Elf64_Ehdr, e_phoff), whole.size() - 1, 8), HasSubstr("truncated"));
   EXPECT_THAT(with(offsetof(Elf64_Ehdr, e_phnum), 0, 2), HasSubstr("no kymo note"));
   EXPECT_THAT(with(offsetof(Elf64_Ehdr, e_phentsize), 1, 2), HasSubstr("header is damaged"));
   const std::size_t note = whole.find(std::string("kymo\0\0\0\0KYMOPLG", 15));

@@ -87,7 +87,7 @@ TEST_F(Load, NoExceptionLeavesAPlugin) {
 TEST_F(Load, LoadsTheSameFileTwice) { EXPECT_EQ(load("probe"), load("probe")); }
 
 TEST_F(Load, RefusesWhatHasNoTable) {
-  EXPECT_THAT(message_of([] { load_plugin(plugin("no_symbol")); }), HasSubstr("exports no kymo_plugin_v1"));
+  EXPECT_THAT(message_of([] { load_plugin(plugin("no_symbol")); }), HasSubstr("does not export kymo_plugin_v1"));
   EXPECT_THAT(message_of([] { load_plugin(plugin("null_table")); }), HasSubstr("no table"));
   EXPECT_THAT(message_of([] { load_plugin(plugin("framework_differs_in_table")); }), HasSubstr("'libtorch'"));
   EXPECT_THAT(message_of([&] { load_plugin(folder_ / "absent.so"); }), HasSubstr("No such file"));

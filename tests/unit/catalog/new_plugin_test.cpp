@@ -32,7 +32,7 @@ TEST_F(NewPlugin, RefusesNamesThatCannotBeOne) {
   for (const char* name :
        {"", "Flash", "2fast", "a-b", "a b", "../up", "a/b", "a;b", "a\nb", "test", "all", "libx", "$(id)"}) {
     EXPECT_THROW(new_plugin(name, folder_), UsageError) << name;
-    EXPECT_THAT(message_of([&] { new_plugin(name, folder_); }), HasSubstr("cannot be called"));
+    EXPECT_THAT(message_of([&] { new_plugin(name, folder_); }), HasSubstr("invalid plugin name"));
   }
   EXPECT_THROW(new_plugin(std::string(65, 'a'), folder_), UsageError);
   EXPECT_TRUE(fs::is_empty(folder_)) << "nothing is left behind";
@@ -40,7 +40,7 @@ TEST_F(NewPlugin, RefusesNamesThatCannotBeOne) {
 
 TEST_F(NewPlugin, LeavesAnExistingFolderAlone) {
   fs::create_directory(folder_ / "mine");
-  EXPECT_THAT(message_of([&] { new_plugin("mine", folder_); }), HasSubstr("exists already"));
+  EXPECT_THAT(message_of([&] { new_plugin("mine", folder_); }), HasSubstr("already exists"));
   EXPECT_TRUE(fs::is_empty(folder_ / "mine"));
   fs::create_symlink("nowhere", folder_ / "link");
   EXPECT_THROW(new_plugin("link", folder_), UsageError);
@@ -48,7 +48,7 @@ TEST_F(NewPlugin, LeavesAnExistingFolderAlone) {
 
 TEST_F(NewPlugin, SaysThatItCannotMakeTheFolder) {
   write_file(folder_ / "file", "");
-  EXPECT_THAT(message_of([&] { new_plugin("mine", folder_ / "file"); }), HasSubstr("cannot make the folder"));
+  EXPECT_THAT(message_of([&] { new_plugin("mine", folder_ / "file"); }), HasSubstr("cannot create the folder"));
 }
 
 }  // namespace
