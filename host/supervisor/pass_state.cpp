@@ -295,11 +295,11 @@ Actions PassState::collect_all(double now_s) {
     rank.last_progress_s = now_s;
   }
   if (bytes + 256 > protocol::kMaxFrameBytes) {
-    return fail(
-        verdict_at(0, "failed",
-                   "the ranks gathered " + format_bytes(static_cast<std::int64_t>(bytes)) +
-                       " in one call, which exceeds the frame limit of " + format_bytes(protocol::kMaxFrameBytes) + ""),
-        kObserved, 0, now_s);
+    return fail(verdict_at(0, "failed",
+                           "the ranks gathered " + format_bytes(static_cast<std::int64_t>(bytes)) +
+                               " in one call, which exceeds the limit of " + format_bytes(protocol::kMaxFrameBytes) +
+                               " per frame"),
+                kObserved, 0, now_s);
   }
   Actions actions;
   for (int rank = 0; rank < count(); ++rank) actions.emplace_back(Collected{rank, sequence, payloads});

@@ -37,7 +37,7 @@ std::string to_base64(std::string_view bytes) {
 }
 
 std::string from_base64(std::string_view text) {
-  if (text.size() % 4 != 0) throw Error("a gathered payload is no base64: its length is no multiple of 4");
+  if (text.size() % 4 != 0) throw Error("a gathered payload is not base64: its length is not a multiple of 4");
   std::string bytes;
   bytes.reserve(text.size() / 4 * 3);
   for (std::size_t i = 0; i < text.size(); i += 4) {
@@ -46,7 +46,7 @@ std::string from_base64(std::string_view text) {
     std::uint32_t group = 0;
     for (std::size_t k = 0; k < 4; ++k) {
       const std::uint8_t value = k < 4 - padding ? kValues[static_cast<unsigned char>(text[i + k])] : 0;
-      if (value == kNoDigit) throw Error("a gathered payload is no base64: it holds another character");
+      if (value == kNoDigit) throw Error("a gathered payload is not base64: it contains an invalid character");
       group = group << 6 | value;
     }
     for (std::size_t k = 0; k < 3 - padding; ++k) bytes += static_cast<char>(group >> (16 - 8 * k) & 255);

@@ -6,10 +6,10 @@
 
 namespace kymo::worker {
 
-/// Bytes as base64 (RFC 4648, padded).
+/// Encodes bytes as base64 (RFC 4648, padded).
 std::string to_base64(std::string_view bytes);
 
-/// The bytes of padded base64; throws Error on anything else.
+/// Decodes padded base64; throws Error for any other input.
 std::string from_base64(std::string_view text);
 
 }  // namespace kymo::worker

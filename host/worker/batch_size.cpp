@@ -6,8 +6,8 @@
 namespace kymo::worker {
 namespace {
 
-// Batches of few steps hold the launch and the wait as well: no step of theirs says how long one in a large batch
-// takes.
+// In a batch of few steps, launch and synchronization overhead dominate, so the batch does not predict the time per
+// step of a large batch.
 constexpr std::int64_t kLeastGrowth = 2;
 constexpr std::int64_t kMostGrowth = 10;
 

@@ -5,21 +5,22 @@
 
 namespace kymo::worker {
 
-/// Finds how many steps a batch of mode hot has: so many that it lasts a millisecond, and at most a thousand.
+/// Determines the number of steps per batch in mode hot: enough that a batch takes a millisecond, at most a thousand.
 class BatchSize {
  public:
   static constexpr std::int64_t kLongEnoughNs = 1'000'000;
   static constexpr std::int64_t kMostSteps = 1000;
 
-  /// Steps of the next batch.
+  /// Number of steps of the next batch.
   std::int64_t steps() const { return steps_; }
   bool found() const { return found_; }
 
-  /// Tells how long a batch of steps() took, in ns. The first one decides nothing: it may have set things up.
+  /// Reports the time of a batch of steps(), in ns. The first call is ignored, because the first batch may include
+  /// setup.
   void measured(std::int64_t elapsed_ns);
 
-  /// After a batch that the device could not take in as a whole: a fourth of it from now on; false if it is a single
-  /// step.
+  /// Called when the device could not enqueue a batch as a whole: reduces the batch to a fourth. Returns false if the
+  /// batch is a single step.
   bool shrink();
 
  private:

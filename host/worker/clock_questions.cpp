@@ -9,7 +9,7 @@
 namespace kymo::worker {
 namespace {
 
-// The fastest of so many is seldom held up on its way.
+// The fastest of this many round trips is rarely delayed.
 constexpr int kQuestions = 16;
 
 }  // namespace

@@ -20,7 +20,7 @@ std::uint64_t next_generation() {
   return ++last;
 }
 
-/// What a plugin that knows fewer fields hands over, the others being 0.
+/// Zero-extends the struct of a plugin that was compiled with fewer fields.
 kymo_collective whole(const kymo_collective& given) {
   kymo_collective call{};
   std::memcpy(&call, &given, std::min<std::size_t>(given.size, sizeof(call)));
@@ -44,7 +44,7 @@ std::optional<event::CollectiveOperation> operation_of(std::uint32_t number) {
   }
 }
 
-/// A count as the database holds it.
+/// Clamps a count to the range of a database integer.
 std::int64_t bounded(std::uint64_t count) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::int64_t>::max()));
 }
@@ -69,7 +69,7 @@ std::uint64_t CollectiveRecorder::begin(const kymo_collective* given) {
   if (call.communicator) made.communicator = communicators_.intern(call.communicator);
   const bool is_counted = call.size >= offsetof(kymo_collective, sequence) + sizeof(call.sequence);
   made.sequence = is_counted ? bounded(call.sequence) : count_call(made.communicator);
-  // The last thing, and under the lock: the calls are in the order of these times.
+  // Taken last and under the lock, so that the calls are ordered by these times.
   made.enqueue_ns = now_ns() - run_start_ns_;
   calls_.push_back(made);
   return handle_of(calls_.size() - 1);
@@ -85,7 +85,7 @@ void CollectiveRecorder::end(std::uint64_t handle) noexcept {
     ++unmatched_;
     return;
   }
-  call->returned_ns = std::max(returned_ns, call->enqueue_ns);  // the lock may have come late
+  call->returned_ns = std::max(returned_ns, call->enqueue_ns);  // another thread may have delayed the lock
 }
 
 event::Collective* CollectiveRecorder::find(std::uint64_t handle) {
@@ -110,8 +110,8 @@ void CollectiveRecorder::collect(event::PassRecord& record) {
     if (count > 0) record.losses.push_back({"collective", count, detail});
   };
   lose(lost_, "collective calls beyond the first " + std::to_string(most_) + " of a pass");
-  lose(senseless_, "collective calls of an operation that this kymo does not know");
-  lose(unmatched_, "collective calls that ended without having begun, or twice");
+  lose(senseless_, "collective calls of an operation unknown to this version of kymo");
+  lose(unmatched_, "collective calls that ended without a matching begin, or twice");
 }
 
 }  // namespace kymo::worker

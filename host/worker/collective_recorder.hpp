@@ -12,24 +12,24 @@
 
 namespace kymo::worker {
 
-/// Keeps the collective calls of an observed pass, on whatever threads they are begun and ended. Next to what such a
-/// call costs, its lock is short; nothing is allocated under it but room for further calls.
+/// Records the collective calls of an observed pass, begun and ended on any thread. The lock is held briefly compared
+/// with the cost of a collective; the only allocation under it is growth of the storage.
 class CollectiveRecorder {
  public:
-  /// At most `most` calls are kept, some 200 bytes each.
+  /// Keeps at most `most` calls, about 200 bytes each.
   explicit CollectiveRecorder(std::int64_t run_start_ns, std::size_t most = 500'000);
   CollectiveRecorder(const CollectiveRecorder&) = delete;
   CollectiveRecorder& operator=(const CollectiveRecorder&) = delete;
 
-  /// The call's handle: never one that another recorder gave. 0 if the call is not kept; ending that changes nothing. A
-  /// struct that is shorter than today's lacks its last fields: calls without a sequence are counted here. `call` may
-  /// be nullptr, which counts as a loss.
+  /// Returns the handle of the call, unique among all recorders, or 0 if the call is not kept; end() ignores 0. A
+  /// struct shorter than the current one lacks its last fields; calls without a sequence number are numbered here.
+  /// `call` may be nullptr, which counts as a dropped record.
   std::uint64_t begin(const kymo_collective* call);
-  /// A handle that is unknown, or was ended before, counts as a loss.
+  /// An unknown handle, or one that has already ended, counts as a dropped record.
   void end(std::uint64_t handle) noexcept;
 
-  /// Moves the calls into the record, in the order in which they began, and what did not fit or made no sense into its
-  /// losses. Nothing is recorded afterwards.
+  /// Moves the calls into the record, in the order in which they began, together with the counts of dropped records.
+  /// Nothing is recorded afterwards.
   void collect(event::PassRecord& record);
 
  private:
@@ -44,11 +44,11 @@ class CollectiveRecorder {
   const std::size_t most_;
   const std::uint64_t generation_;
 
-  std::mutex mutex_;  // for all below
+  std::mutex mutex_;  // protects all members below
   bool collected_ = false;
   event::Texts communicators_;             // the calls refer to these until collect()
-  std::vector<std::int64_t> next_number_;  // by communicator, of calls that are counted here
-  std::deque<event::Collective> calls_;    // grows without moving what it holds
+  std::vector<std::int64_t> next_number_;  // per communicator, for calls numbered here
+  std::deque<event::Collective> calls_;    // grows without moving its elements
   std::int64_t lost_ = 0;
   std::int64_t senseless_ = 0;
   std::int64_t unmatched_ = 0;

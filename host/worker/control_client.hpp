@@ -10,35 +10,36 @@
 
 namespace kymo::worker {
 
-/// The supervisor is gone: nobody waits for this worker's result.
+/// The supervisor is gone; the worker's result is no longer needed.
 class ConnectionLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// How a barrier ended.
+/// Result of a barrier.
 enum class Release { kGo, kStop, kCancelled };
 
-/// The control server as a worker sees it. One thread. Every function throws ConnectionLost.
+/// The worker's side of the control protocol. Single-threaded. Every function throws ConnectionLost.
 class ControlClient {
  public:
   virtual ~ControlClient() = default;
 
-  /// Waits for work; nullopt means exit. Barriers and gathers count from 0 again.
+  /// Waits for the next assignment; nullopt means exit. Restarts the numbering of barriers and gathers at 0.
   virtual std::optional<measure::protocol::Assignment> next_assignment() = 0;
   virtual void send(const measure::protocol::Progress& progress) = 0;
   virtual void send(const measure::protocol::Outcome& outcome) = 0;
 
-  /// Waits until every rank has arrived, or the run is cancelled. `stop` counts on rank 0 alone.
+  /// Waits until every rank has arrived or the run is cancelled. Only rank 0's `stop` is used.
   virtual Release barrier(bool stop) = 0;
 
-  /// Gives bytes to every rank and returns theirs in rank order; nullopt if the run is cancelled meanwhile.
+  /// Sends bytes to every rank and returns those of all ranks in rank order; nullopt if the run is cancelled in the
+  /// meantime.
   virtual std::optional<std::vector<std::string>> gather(const std::string& bytes) = 0;
 
-  /// The supervisor's clock, read between question and answer; nullopt if the run is cancelled meanwhile.
+  /// Reads the supervisor's clock between request and reply; nullopt if the run is cancelled in the meantime.
   virtual std::optional<measure::protocol::Clock> ask_clock() = 0;
 
-  /// True once the run is to end. Never waits.
+  /// True once the run is cancelled. Does not wait.
   virtual bool cancelled() = 0;
 };
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kKhzPerMhz = 1000;
 constexpr std::size_t kUuidDigits = 32;
 
-/// The first "model name" of /proc/cpuinfo; kernels for Arm give none, then the architecture has to do.
+/// The first "model name" in /proc/cpuinfo. Arm kernels provide none; the architecture is used instead.
 std::string cpu_model(const utsname& system) {
   std::ifstream stream("/proc/cpuinfo");
   for (std::string line; std::getline(stream, line);) {

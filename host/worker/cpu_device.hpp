@@ -5,7 +5,7 @@
 
 namespace kymo::worker {
 
-/// The CPU of this machine; its uuid is a hash of host name, model and core count.
+/// The CPU of this machine. Its uuid is a hash of host name, model and core count.
 event::Device cpu_device();
 
 }  // namespace kymo::worker

@@ -6,7 +6,8 @@
 
 namespace kymo::worker {
 
-/// probe_devices with the command that answers as `kymo devices` does. Whatever goes wrong becomes no_gpu_reason.
+/// probe_devices() with an explicit command that prints the output of `kymo devices`. Errors are returned as
+/// no_gpu_reason.
 Devices ask_for_devices(const SpawnOptions& command, double deadline_s);
 
 }  // namespace kymo::worker

@@ -17,7 +17,7 @@ namespace kymo::worker {
 namespace {
 
 constexpr double kNsPerS = 1e9;
-constexpr double kProbeDeadlineS = 60;  // the first contact with several GPUs takes seconds
+constexpr double kProbeDeadlineS = 60;  // initializing CUDA with several GPUs takes seconds
 
 Json optional_json(const std::optional<std::int64_t>& value) { return value ? Json(*value) : Json(nullptr); }
 
@@ -50,7 +50,7 @@ event::Device device_from(const Json& json) {
   return device;
 }
 
-/// GPUs as this process sees them: loads CUDA.
+/// The GPUs visible to this process; loads CUDA.
 Devices devices_in_this_process() {
   Devices devices;
   devices.cpu = cpu_device();
@@ -73,7 +73,7 @@ SpawnOptions probe_command() {
     if (const char* present = std::getenv("LD_LIBRARY_PATH"); present && *present) folders.emplace_back(present);
     options.environment.emplace_back("LD_LIBRARY_PATH", join(folders, ":"));
   } catch (const Error&) {
-    // Without LibTorch the CUDA runtime may still lie in the usual places; if not, the child says so.
+    // Without LibTorch the CUDA runtime may still be in a system folder; otherwise the child reports the error.
   }
   return options;
 }
@@ -104,16 +104,15 @@ Devices ask_for_devices(const SpawnOptions& command, double deadline_s) {
   try {
     const CommandResult result = run_command(command, deadline_s);
     if (result.timed_out) {
-      devices.no_gpu_reason = "the probe for GPUs did not end in " + format_duration(deadline_s * kNsPerS);
+      devices.no_gpu_reason = "the GPU probe did not finish within " + format_duration(deadline_s * kNsPerS);
     } else if (result.end.exit_code != 0) {
-      devices.no_gpu_reason =
-          "the probe for GPUs ended with " + result.end.describe() + ": " + one_line(result.stderr_text);
+      devices.no_gpu_reason = "the GPU probe ended with " + result.end.describe() + ": " + one_line(result.stderr_text);
     } else {
-      read_answer(parse_json(result.stdout_text, "the probe for GPUs"), devices);
+      read_answer(parse_json(result.stdout_text, "the GPU probe"), devices);
     }
   } catch (const std::exception& error) {
     devices.gpus.clear();
-    devices.no_gpu_reason = "the probe for GPUs failed: " + one_line(error.what());
+    devices.no_gpu_reason = "the GPU probe failed: " + one_line(error.what());
   }
   return devices;
 }

@@ -40,22 +40,22 @@ const kymo_workload* find_workload(const kymo_plugin& plugin, const std::string&
   return nullptr;
 }
 
-/// Why this assignment cannot be carried out; empty if it can.
+/// Why this assignment cannot be executed; empty if it can.
 std::string objection(const Assignment& assignment, const kymo_workload* workload) {
   if (!workload) return "the plugin has no workload " + quote(assignment.what.workload);
   if (!workload->create || !workload->prepare || !workload->step || !workload->destroy)
-    return "the workload lacks one of create, prepare, step and destroy";
+    return "the workload does not define all of create, prepare, step and destroy";
   const std::string refusal = measure::mode_objection(
       assignment.how, assignment.what,
       {.phases = workload->phase_count, .asynchronous = (workload->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0});
   if (!refusal.empty()) return refusal;
-  // Any program may speak the protocol: a count that no loop can reach, or that overflows, must not end as a run
-  // without samples.
+  // Any program may use the protocol: reject step counts that overflow or can never be reached, instead of returning a
+  // run without samples.
   static constexpr std::int64_t kMostSteps = 1'000'000'000'000;
   const auto& how = assignment.how;
   if (how.warmup < 0 || how.warmup > kMostSteps || (!how.until && (how.steps < 1 || how.steps > kMostSteps)))
-    return "cannot make " + std::to_string(how.warmup) + " warm-up steps and " + std::to_string(how.steps) +
-           " steps: from 0 and from 1 to 10^12";
+    return "invalid step counts: " + std::to_string(how.warmup) + " warm-up steps and " + std::to_string(how.steps) +
+           " steps; allowed are 0 to 10^12 warm-up steps and 1 to 10^12 steps";
   for (std::uint32_t i = 0; i < workload->phase_count; ++i) {
     const std::string_view phase = workload->phases[i];
     const auto end = workload->phases + i;
@@ -84,7 +84,8 @@ class Engine {
     } catch (const ConnectionLost&) {
       throw;
     } catch (const std::exception& error) {
-      // The device's own error between two calls, or the tool's: the pass ends, and what was measured is kept.
+      // An asynchronous device error between two calls, or an error of kymo itself: end the pass and keep the
+      // measurements.
       pass_.end("failed", error.what());
     }
     finish();
@@ -99,7 +100,7 @@ class Engine {
     return steps_->run() && compare_clocks();
   }
 
-  /// Ranks have clocks of their own: what they observed is compared by way of the supervisor's.
+  /// Each rank has its own clock. Events of different ranks are compared through the supervisor's clock.
   bool compare_clocks() {
     if (pass_.assignment.what.ranks == 1 || !measure::observes(pass_.assignment.pass)) return true;
     const auto sync = compare_with_supervisor(pass_.control, pass_.run_start_ns);
@@ -129,7 +130,7 @@ class Engine {
       if (observer.timer) pass_.timer = observer.timer;
     }
     pass_.context.observe(pass_.armed);
-    // Without a timer nothing waits for the GPU: host times would be those of the launches alone.
+    // Without a timer nothing synchronizes with the GPU, and host times would only cover the launches.
     if (setting.device == measure::DeviceKind::kCuda && setting.pass != Pass::kVerify && !pass_.timer) {
       const std::string reason =
           record_.losses.empty() ? "no collector provides a device timer" : record_.losses.front().detail;
@@ -154,7 +155,7 @@ class Engine {
     return stage_ended(status, "worker: prepared") && pass_.go_on();
   }
 
-  /// A mark at the end of each stage that went well: what happens before the first step is on record too.
+  /// Adds a mark at the end of each successful stage, so that the time before the first step is recorded too.
   bool stage_ended(kymo_status status, const char* mark) {
     if (!pass_.judge_call(status)) return false;
     pass_.context.mark(mark);
@@ -169,7 +170,8 @@ class Engine {
     const kymo_status status =
         pass_.call([&] { return pass_.workload.verify(pass_.instance, pass_.context.handle(), &said); });
     if (!pass_.judge_call(status)) {
-      // A reference that does not fit proves nothing about the workload itself: not verified, and said so.
+      // A reference that runs out of memory says nothing about the workload: the result is `unavailable` with this
+      // reason.
       return pass_.outcome.status == "oom" ? unverified("the reference does not fit in memory: " + pass_.outcome.detail)
                                            : false;
     }
@@ -205,7 +207,7 @@ class Engine {
     measure::mark_throttled(record_.samples, record_.gpu_samples);
   }
 
-  /// What cannot be analysed is still stored.
+  /// Data that cannot be analyzed is still stored.
   void derive() {
     try {
       const std::string& patterns = pass_.assignment.how.observation.kernel_classes;

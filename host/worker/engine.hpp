@@ -13,26 +13,26 @@
 
 namespace kymo::worker {
 
-/// What one pass of one rank came to. The record holds what was measured, also after a failure.
+/// Result of one pass of one rank. The record contains the measurements, even after a failure.
 struct PassResult {
   measure::protocol::Outcome outcome;
   event::PassRecord record;
-  std::int64_t failed_ns = -1;  ///< host clock: when it was known that the pass is not ok; -1 if it is
+  std::int64_t failed_ns = -1;  ///< host clock: when the failure was detected; -1 on success
 };
 
-/// What went before a pass; times in ns on the host clock.
+/// Stages before a pass. Times are in ns on the host clock.
 struct PassStart {
   struct Stage {
     const char* name;
     std::int64_t end_ns;
   };
-  std::int64_t run_start_ns = 0;  ///< what the times in records are relative to
-  std::vector<Stage> stages;      ///< those that ended before the pass
+  std::int64_t run_start_ns = 0;  ///< origin of the times in records
+  std::vector<Stage> stages;      ///< stages that ended before the pass
 };
 
-/// Makes one pass: arms the collectors, creates the workload, prepares it, verifies it or makes its steps, disarms,
-/// destroys. Whatever the workload does short of ending the process becomes the outcome. Throws ConnectionLost, and
-/// Error of the tool's own.
+/// Runs one pass: arms the collectors, creates and prepares the workload, verifies it or runs its steps, disarms, and
+/// destroys the workload. Any failure of the workload that does not end the process becomes the outcome. Throws
+/// ConnectionLost, and Error for errors of kymo itself.
 PassResult make_pass(const measure::protocol::Assignment& assignment, const kymo_plugin& plugin,
                      const Observers& observers, ControlClient& control, const PassStart& start);
 

@@ -11,13 +11,15 @@
 
 namespace kymo::worker {
 
-/// What a session works with besides the control server: plugins, collectors, devices and the place for results.
+/// Environment of a session other than the control server: plugins, collectors, devices and storage of results.
 class Equipment {
  public:
   virtual ~Equipment() = default;
-  /// The table of a plugin file, loaded once per process. Throws Error; also for a second, different file.
+  /// The table of a plugin file, which is loaded once per process. Throws Error, also if a different file is already
+  /// loaded.
   virtual const kymo_plugin& plugin(const std::string& file) = 0;
-  /// The collectors of a pass; the same objects in each call. Those that cannot be loaded are among the losses.
+  /// The collectors of a pass; every call returns the same objects. Collectors that cannot be loaded are listed in
+  /// `losses`.
   virtual Observers observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) = 0;
   /// Throws collect::Unavailable.
   virtual event::Device device(measure::DeviceKind kind, int index) = 0;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostDetailBytes = 600;
 
-/// How LibTorch's allocator of host memory says that it got none; it throws no type of its own for that.
+/// LibTorch's host allocator reports out of memory only through this text; it has no exception type of its own.
 constexpr std::string_view kTorchHostAllocator = "DefaultCPUAllocator";
 constexpr std::string_view kTorchHostRequest = "you tried to allocate ";
 constexpr std::string_view kStandardAllocator = "std::bad_alloc";
@@ -37,7 +37,7 @@ std::optional<std::int64_t> requested_bytes(std::string_view message) {
 event::OutOfMemory shortage(const std::string& message, measure::DeviceKind device) {
   event::OutOfMemory oom;
   if (device == measure::DeviceKind::kCuda && !is_host_allocation_failure(message)) {
-    oom.where = "device";  // the sizes come from the collectors
+    oom.where = "device";  // sizes are added by the collectors
     return oom;
   }
   oom.where = "host";
@@ -53,7 +53,7 @@ std::string one_line(const std::string& message) {
   std::string line = message.substr(0, message.find_first_of("\r\n"));
   if (line.size() > kMostDetailBytes) {
     std::size_t end = kMostDetailBytes;
-    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;  // not inside a character of UTF-8
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;  // do not split a UTF-8 character
     line = line.substr(0, end) + "…";
   }
   for (char& c : line) {
@@ -63,7 +63,7 @@ std::string one_line(const std::string& message) {
 }
 
 kymo_status status_of(const std::exception& error) {
-  // By name: LibTorch's type is not known here, and may be another copy.
+  // Compared by name: LibTorch's type is not available here, and the plugin may use another copy of it.
   const bool device = std::strstr(typeid(error).name(), "OutOfMemoryError") != nullptr;
   return device || dynamic_cast<const std::bad_alloc*>(&error) ? KYMO_OUT_OF_MEMORY : KYMO_FAILED;
 }
@@ -74,7 +74,7 @@ Verdict judge(kymo_status returned, const Said& said, measure::DeviceKind device
   if (returned == KYMO_OK) return verdict;
   if (returned == KYMO_SKIPPED) {
     verdict.status = "skipped";
-    verdict.detail = said.skip_reason.empty() ? "the workload gave no reason" : one_line(said.skip_reason);
+    verdict.detail = said.skip_reason.empty() ? "the workload skipped without a reason" : one_line(said.skip_reason);
     return verdict;
   }
   if (returned == KYMO_OUT_OF_MEMORY || (returned == KYMO_FAILED && is_host_allocation_failure(said.message))) {
@@ -84,7 +84,7 @@ Verdict judge(kymo_status returned, const Said& said, measure::DeviceKind device
     return verdict;
   }
   verdict.status = "failed";
-  verdict.detail = message.empty() ? "the workload failed and gave no reason" : message;
+  verdict.detail = message.empty() ? "the workload failed without a message" : message;
   if (returned != KYMO_FAILED) verdict.detail = "the workload returned the unknown status " + std::to_string(returned);
   return verdict;
 }

@@ -12,27 +12,27 @@
 
 namespace kymo::worker {
 
-/// What a call into the plugin came to.
+/// Result of a call into the plugin.
 struct Verdict {
   std::string status = "ok";  ///< ok, oom, failed, skipped
   std::string detail;         ///< one line
   std::optional<event::OutOfMemory> out_of_memory;
 };
 
-/// What a workload said before it returned.
+/// Messages that a workload reported before it returned.
 struct Said {
   std::string message;      ///< of fail()
   std::string skip_reason;  ///< of skip()
 };
 
-/// Reads a returned status. A host allocation that LibTorch reports as an ordinary error counts as `oom` too, with the
-/// size it names.
+/// Classifies a returned status. A host allocation failure that LibTorch reports as an ordinary error also counts as
+/// `oom`, with the size in its message.
 Verdict judge(kymo_status returned, const Said& said, measure::DeviceKind device);
 
-/// Status of an exception that a plugin let through.
+/// The status for an exception thrown by a plugin.
 kymo_status status_of(const std::exception& error);
 
-/// The first line of a message, of bounded length, without control characters.
+/// The first line of a message, limited in length and without control characters.
 std::string one_line(const std::string& message);
 
 }  // namespace kymo::worker

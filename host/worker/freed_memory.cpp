@@ -24,7 +24,7 @@ bool user_sets_allocator_up() {
 
 bool keep_freed_memory() {
 #ifdef __GLIBC__
-  // Up to where glibc itself raises its bound as large blocks are freed: larger ones have a mapping each, as ever.
+  // 32 MiB is the maximum of glibc's dynamic mmap threshold; larger blocks keep their own mapping.
   constexpr int kOwnMappingBytes = 32 << 20;
   if (user_sets_allocator_up()) return false;
   return mallopt(M_MMAP_THRESHOLD, kOwnMappingBytes) == 1 &&

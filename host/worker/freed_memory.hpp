@@ -3,13 +3,13 @@
 
 namespace kymo::worker {
 
-/// From here on what the process frees stays with it. Otherwise glibc's allocator gives the end of its heap back
-/// whenever 128 KiB are free there, and asks for it again in the next step: whether a step pays for the pages anew
-/// depends on what happens to lie at the end. False, and nothing is changed, if the environment sets the allocator up
-/// (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_, GLIBC_TUNABLES), or if it is another allocator's.
+/// Keeps freed memory in the process from now on. By default glibc trims the heap whenever 128 KiB are free at its end
+/// and requests the memory again in the next step, so that page faults in a step depend on which block happens to be at
+/// the end. Returns false and changes nothing if the environment configures the allocator (MALLOC_TRIM_THRESHOLD_,
+/// MALLOC_MMAP_THRESHOLD_, GLIBC_TUNABLES) or if the allocator is not glibc's.
 bool keep_freed_memory();
 
-/// Gives what is free now back to the system. Outside timed stretches.
+/// Returns free memory to the system. Do not call it while timing.
 void return_freed_memory();
 
 }  // namespace kymo::worker

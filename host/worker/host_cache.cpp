@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kUnknownCacheBytes = std::size_t{256} << 20;
 constexpr std::size_t kLineBytes = 64;
 
-/// Caches are not replaced strictly by age: a little more than their size leaves less of what they held.
+/// Caches are not strictly LRU: writing slightly more than the cache size evicts more of the old content.
 constexpr std::size_t with_margin(std::size_t bytes) { return bytes + bytes / 4; }
 
 }  // namespace
@@ -27,7 +27,7 @@ HostCache::HostCache(std::size_t cache_bytes)
     : size_bytes_(with_margin(cache_bytes)), memory_(std::make_unique<unsigned char[]>(size_bytes_)) {}
 
 void HostCache::flush() {
-  // Volatile, because nobody reads what is written here.
+  // volatile, because the written values are never read
   volatile unsigned char* const bytes = memory_.get();
   for (std::size_t i = 0; i < size_bytes_; i += kLineBytes) bytes[i] = static_cast<unsigned char>(bytes[i] + 1);
 }

@@ -6,16 +6,17 @@
 
 namespace kymo::worker {
 
-/// Size of this machine's largest CPU cache in bytes; a guess that is rather too large where the system does not tell.
+/// Size of this machine's largest CPU cache in bytes; if the system does not report it, an estimate that is rather too
+/// large.
 std::size_t host_cache_bytes();
 
-/// Fills the CPU's last-level cache with something else.
+/// Evicts the content of the CPU's last-level cache.
 class HostCache {
  public:
-  /// Holds memory of a quarter more than `cache_bytes`; throws std::bad_alloc.
+  /// Allocates 1.25 times `cache_bytes`. Throws std::bad_alloc.
   explicit HostCache(std::size_t cache_bytes = host_cache_bytes());
 
-  /// Writes every line of that memory.
+  /// Writes every cache line of that memory.
   void flush();
   std::size_t size_bytes() const { return size_bytes_; }
 

@@ -20,7 +20,7 @@ constexpr const char* kTorchCudaModule = "kymo_torch_cuda";
 
 const kymo_plugin& InstalledEquipment::plugin(const std::string& file) {
   if (plugin_ && file != plugin_file_) {
-    throw Error("this worker holds the plugin " + quote(plugin_file_) + " and cannot take " + quote(file) +
+    throw Error("this worker has loaded the plugin " + quote(plugin_file_) + " and cannot load " + quote(file) +
                 "; start another worker");
   }
   if (!plugin_) {
@@ -52,8 +52,8 @@ void InstalledEquipment::add(const std::string& module, Observers& observers) {
 Observers InstalledEquipment::observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) {
   Observers observers;
   const bool cuda = device == measure::DeviceKind::kCuda;
-  // CUPTI must see the first call into CUDA, and the operators' module must know where autograd stands before the
-  // allocator asks.
+  // CUPTI must be initialized before the first CUDA call, and the operator module must track autograd before the
+  // allocator queries it.
   if (cuda) add(kCudaModule, observers);
   if (uses_torch && measure::observes(pass)) add(kTorchModule, observers);
   if (cuda && uses_torch) add(kTorchCudaModule, observers);
@@ -65,7 +65,7 @@ event::Device InstalledEquipment::device(measure::DeviceKind kind, int index) {
   for (const event::Device& device : load(kCudaModule).module->devices()) {
     if (device.index == index) return device;
   }
-  throw collect::Unavailable("there is no GPU " + std::to_string(index));
+  throw collect::Unavailable("no GPU with index " + std::to_string(index));
 }
 
 void InstalledEquipment::store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) {

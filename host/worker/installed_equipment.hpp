@@ -10,7 +10,7 @@
 
 namespace kymo::worker {
 
-/// The plugin loader, the modules of this installation, and rank files.
+/// The plugin loader, the installed collector modules, and rank files.
 class InstalledEquipment final : public Equipment {
  public:
   const kymo_plugin& plugin(const std::string& file) override;

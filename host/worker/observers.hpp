@@ -15,11 +15,10 @@ struct Observer {
   collect::DeviceTimer* timer = nullptr;
 };
 
-/// What observes a pass, in the order in which it is armed; it is disarmed in the reverse order. Owned by the
-/// equipment.
+/// The collectors of a pass in arming order; they are disarmed in reverse order. Owned by the equipment.
 struct Observers {
   std::vector<Observer> all;
-  std::vector<event::Loss> losses;  ///< collectors that could not be loaded, with their reasons
+  std::vector<event::Loss> losses;  ///< collectors that could not be loaded, with the reasons
 };
 
 }  // namespace kymo::worker

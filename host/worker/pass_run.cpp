@@ -52,7 +52,7 @@ bool PassRun::judge_call(kymo_status status) {
 bool PassRun::end(const std::string& status, const std::string& detail) {
   const bool is_first = failed_ns < 0;
   if (is_first) failed_ns = now_ns();
-  // At once, since the others may fail of it and be quicker to have cleared up.
+  // Report this immediately, because other ranks may fail as a consequence and finish first.
   if (is_first && (status == "failed" || status == "oom"))
     control.send(measure::protocol::Progress{stage_, step_, 0, true});
   outcome.status = status;

@@ -18,7 +18,7 @@
 
 namespace kymo::worker {
 
-/// One pass under way: what its stages share, and how it ended. Stages return false once it has ended.
+/// A pass in progress: state shared by its stages, and its outcome. Stages return false once the pass has ended.
 class PassRun {
  public:
   PassRun(const measure::protocol::Assignment& assignment, const kymo_workload& workload, ControlClient& control,
@@ -26,11 +26,12 @@ class PassRun {
   PassRun(const PassRun&) = delete;
   PassRun& operator=(const PassRun&) = delete;
 
-  /// Tells the supervisor that a stage or step begins: at once for a new stage, else at most some 20 times a second.
+  /// Tells the supervisor that a stage or step begins: immediately for a new stage, otherwise at most about 20 times
+  /// per second.
   void announce(const char* stage, std::int64_t step = -1, std::int64_t steps = 0);
 
-  /// Calls into the plugin: an exception that it lets through becomes a status; one of the tool's own that a service
-  /// kept is thrown again.
+  /// Calls into the plugin. An exception thrown by the plugin becomes a status; an exception of kymo itself that a host
+  /// service saved is rethrown.
   template <typename Call>
   kymo_status call(Call&& into_plugin) {
     const kymo_status status = attempt(into_plugin);
@@ -38,7 +39,7 @@ class PassRun {
     return status;
   }
 
-  /// The same without looking for a kept exception: for the timed stretch.
+  /// The same without rethrowing saved exceptions; used within the timed interval.
   template <typename Call>
   kymo_status attempt(Call&& into_plugin) {
     try {
@@ -46,15 +47,16 @@ class PassRun {
     } catch (const std::exception& error) {
       return caught(status_of(error), error.what());
     } catch (...) {
-      return caught(KYMO_FAILED, "something that is no std::exception");
+      return caught(KYMO_FAILED, "an exception that is not a std::exception");
     }
   }
 
-  /// Judges what a call returned in the stage and step announced last; false if the pass has ended.
+  /// Evaluates the status returned by a call in the most recently announced stage and step; false if the pass has
+  /// ended.
   bool judge_call(kymo_status status);
   /// Ends the pass.
   bool end(const std::string& status, const std::string& detail);
-  /// Ends the pass if the supervisor has cancelled the run; false then.
+  /// Ends the pass and returns false if the supervisor has cancelled the run.
   bool go_on();
 
   const measure::protocol::Assignment& assignment;
@@ -67,7 +69,7 @@ class PassRun {
   collect::DeviceTimer* timer = nullptr;
   void* instance = nullptr;
   measure::protocol::Outcome outcome;
-  std::int64_t failed_ns = -1;  ///< host clock: when end() was called first
+  std::int64_t failed_ns = -1;  ///< host clock: time of the first call of end()
   std::optional<event::OutOfMemory> out_of_memory;
 
  private:

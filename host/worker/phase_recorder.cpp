@@ -34,7 +34,7 @@ void PhaseRecorder::begin_step() {
 }
 
 int PhaseRecorder::find(const char* name) const {
-  // Compared by content: a plugin may hand over different names at the same address.
+  // Compared by content: a plugin may pass different names at the same address.
   const int count = static_cast<int>(names_.size());
   for (int i = 0; i < count; ++i) {
     const int index = next_ + i < count ? next_ + i : next_ + i - count;
@@ -55,7 +55,7 @@ void PhaseRecorder::wait_at_boundary() {
 }
 
 void PhaseRecorder::prepare_stream() {
-  // What is captured into a graph is not run now.
+  // Work captured into a graph does not run now.
   if (prepares_->is_capturing(stream_)) return;
   if (flush_) prepares_->flush(stream_);
   if (hold_) prepares_->block(stream_);
@@ -66,9 +66,9 @@ kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
     const int index = name && in_step_ && open() == kNone ? find(name) : kNone;
     if (index == kNone) return refuse_begin(name ? name : "");
     if (is_second(index)) {
-      return refuse("modes hot and cold time one phase, and the step enters phase " + quote(name) + " after " +
+      return refuse("modes hot and cold support one phase, but the step enters phase " + quote(name) + " after " +
                     quote(names_[static_cast<std::size_t>(entered_)]) +
-                    "; set parameters that leave it one, or use --mode sync");
+                    "; choose parameters with a single phase or use --mode sync");
     }
     if (entered_ == kNone) entered_ = index;
     stream_ = stream;
@@ -91,7 +91,7 @@ kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
 kymo_status PhaseRecorder::end() noexcept {
   try {
     const int index = open();
-    if (index == kNone) return refuse("a phase ends although none has begun");
+    if (index == kNone) return refuse("a phase ends although no phase is open");
     if (!boundary_) times_[static_cast<std::size_t>(index)].host_ns += now_ns() - begun_ns_;
     if (ranges_) ranges_->end_phase();
     for (collect::Collector* observer : observers_) observer->phase_end();
@@ -124,9 +124,9 @@ kymo_status PhaseRecorder::refuse(std::string violation) {
 }
 
 kymo_status PhaseRecorder::refuse_begin(const char* name) {
-  if (!in_step_) return refuse("phase " + quote(name) + " begins outside of a step; phases belong into step()");
+  if (!in_step_) return refuse("phase " + quote(name) + " begins outside a step; phases are only allowed in step()");
   if (open() != kNone)
-    return refuse("phase " + quote(name) + " begins inside phase " + quote(current()) + "; phases do not nest");
+    return refuse("phase " + quote(name) + " begins inside phase " + quote(current()) + "; phases cannot be nested");
   return refuse("phase " + quote(name) + " was not declared" + suggestion(name, names_));
 }
 

@@ -22,44 +22,44 @@ struct PhaseTime {
   std::int64_t device_ns = -1;  ///< -1 where nothing was recorded
 };
 
-/// Takes the times of the phases of one step after the other, inside the timed stretch: begin() and end() neither
-/// allocate nor lock. What a lying workload does (an unknown phase, nested ones, one outside of a step, one left open)
-/// becomes the violation.
+/// Records the phase times of one step at a time within the timed interval: begin() and end() neither allocate nor
+/// lock. Violations by the workload (an unknown, nested or unclosed phase, or one outside a step) are available from
+/// violation().
 class PhaseRecorder {
  public:
   PhaseRecorder(const char* const* names, std::size_t count);
 
-  /// Who is told of phases, and the device to wait for at their boundaries (nullptr: do not wait).
-  /// `ranges` keeps phases as events too; nullptr in passes that observe none.
+  /// Sets the collectors to notify of phases and the device to synchronize with at phase boundaries (nullptr: no
+  /// synchronization). `ranges` also records phases as events; nullptr in passes that do not observe events.
   void observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary, RangeRecorder* ranges);
 
-  /// Modes hot and cold: before the first entry of the next steps the device's cache is flushed if `flush`, and the
-  /// stream held if `hold`. nullptr: neither.
+  /// Modes hot and cold: before the first phase entry of the next steps, flush the device cache if `flush` and block
+  /// the stream if `hold`. nullptr: neither.
   void before_entry(collect::DeviceTimer* device, bool flush, bool hold);
 
-  /// Modes hot and cold: a step that enters a second phase is a violation, whatever the workload declares.
+  /// Modes hot and cold: a step that enters a second phase is a violation, even if the workload declares it.
   void admit_one_phase() { one_phase_ = true; }
 
-  /// Where the supervisor sees the open phase; nullptr: nowhere.
+  /// Sets the status page that shows the open phase to the supervisor; nullptr: none.
   void show_in(measure::WorkerPlace* place) { place_ = place; }
 
   void begin_step();
   kymo_status begin(const char* name, void* stream) noexcept;
   kymo_status end() noexcept;
-  /// Closes the step; a phase left open is a violation if the step says that it went well.
+  /// Closes the step; an open phase is a violation if the step succeeded.
   void end_step(bool went_well);
 
   const std::vector<std::string>& names() const { return names_; }
-  /// Of the step that ended last, by phase.
+  /// Times of the last completed step, by phase.
   std::vector<PhaseTime>& times() { return times_; }
-  /// The phase that the step entered first; nullptr if it entered none.
+  /// The first phase entered in the step; nullptr if there was none.
   const PhaseTime* entered() const { return entered_ == kNone ? nullptr : &times_[static_cast<std::size_t>(entered_)]; }
 
-  /// The first thing the workload did wrong, in one line; empty if nothing.
+  /// The first violation by the workload, in one line; empty if there was none.
   const std::string& violation() const { return violation_; }
-  /// The phase the workload is in, or was in when it failed; empty outside of phases. Main thread.
+  /// The current phase, or the phase in which the workload failed; empty outside phases. Main thread only.
   std::string current() const;
-  /// Index of the open phase or -1. Any thread.
+  /// Index of the open phase or -1. Thread-safe.
   int open() const { return open_.load(std::memory_order_relaxed); }
 
  private:
@@ -76,19 +76,19 @@ class PhaseRecorder {
   std::vector<PhaseTime> times_;
   std::vector<collect::Collector*> observers_;
   collect::DeviceTimer* boundary_ = nullptr;
-  collect::DeviceTimer* prepares_ = nullptr;  // the stream, before the first entry
+  collect::DeviceTimer* prepares_ = nullptr;  // prepares the stream before the first entry
   bool flush_ = false;
   bool hold_ = false;
   RangeRecorder* ranges_ = nullptr;
   measure::WorkerPlace* place_ = nullptr;
-  void* stream_ = nullptr;  // of the open phase
+  void* stream_ = nullptr;  // stream of the open phase
   std::atomic<int> open_{kNone};
   std::int64_t begun_ns_ = 0;
-  int next_ = 0;         // phases mostly come in their declared order
-  int unwound_ = kNone;  // phase that an exception left
+  int next_ = 0;         // phases usually occur in declaration order
+  int unwound_ = kNone;  // phase left by an exception
   bool in_step_ = false;
   bool one_phase_ = false;
-  int entered_ = kNone;  // phase that the step entered first
+  int entered_ = kNone;  // first phase entered in the step
   std::string violation_;
 };
 

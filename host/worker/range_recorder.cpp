@@ -9,14 +9,14 @@
 namespace kymo::worker {
 namespace {
 
-// Bound on the ranges of one pass, some 100 bytes each; what goes beyond is counted as a loss.
+// Limit on the ranges of one pass, about 100 bytes each; further ranges are counted as dropped records.
 constexpr std::int32_t kMostRanges = 1'000'000;
 
 std::atomic<RangeRecorder*> recording{nullptr};
-// Tells a thread that what it remembers belongs to a recorder that is gone.
+// Identifies the current recorder, so that threads discard data cached for an earlier one.
 std::atomic<std::uint64_t> generation{0};
 
-/// Never destroyed: whoever asked during a pass may look once more after it.
+/// Never destroyed: collectors that used it during a pass may read it once more afterwards.
 collect::ThreadStanding& own_standing() {
   static auto* const all = new std::deque<collect::ThreadStanding>;
   static auto* const mutex = new std::mutex;
@@ -122,8 +122,8 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
   if (!is_phase && made) log.standing->range = number;
 }
 
-/// Mostly the same names come from the same addresses again, and are not looked up then. What lies there may have
-/// changed meanwhile.
+/// Usually the same names are passed at the same addresses and need no lookup. The content at an address may have
+/// changed.
 const RangeRecorder::KnownScope& RangeRecorder::scope_named(ThreadLog& log, const char* name) {
   const event::Range* range = log.open.empty() ? nullptr : log.open.back().range;
   const event::TextId around = range ? range->path : event::kNoText;
@@ -134,8 +134,7 @@ const RangeRecorder::KnownScope& RangeRecorder::scope_named(ThreadLog& log, cons
   return known;
 }
 
-/// Composed in room that is there already: a scope costs the step that is observed no allocation once its path was
-/// seen.
+/// Composed in a reused buffer, so that a scope whose path is already known does not allocate during the observed step.
 event::TextId RangeRecorder::path_of(ThreadLog& log, event::TextId around, const char* name) {
   if (around == event::kNoText) return log.texts.intern(name);
   log.path = log.texts.text(around);
@@ -147,7 +146,7 @@ event::TextId RangeRecorder::path_of(ThreadLog& log, event::TextId around, const
 bool RangeRecorder::end(ThreadLog& log, bool is_phase) {
   const std::int64_t end_ns = now_ns() - run_start_ns_;
   const std::lock_guard lock(log.mutex);
-  // Scopes need not lie within phases: the innermost range of the kind that ends.
+  // Scopes need not be nested in phases: find the innermost open range of the same kind.
   const auto found = std::find_if(log.open.rbegin(), log.open.rend(),
                                   [&](const OpenRange& each) { return each.is_phase == is_phase; });
   if (found == log.open.rend()) return false;
@@ -180,7 +179,8 @@ void RangeRecorder::collect(event::PassRecord& record) {
     record.losses.push_back(
         {"scope", lost_.load(), "phases and scopes beyond the first " + std::to_string(kMostRanges) + " of a pass"});
   if (unmatched_ > 0)
-    record.losses.push_back({"scope", unmatched_.load(), "scopes that ended without having begun on their thread"});
+    record.losses.push_back(
+        {"scope", unmatched_.load(), "scopes that ended without a matching begin on the same thread"});
 }
 
 }  // namespace kymo::worker

@@ -17,8 +17,8 @@
 
 namespace kymo::worker {
 
-/// Records the phases and scopes of an observed pass on whatever thread they happen, and keeps the standpoint that
-/// collectors ask. One at a time per process: while it lives it is what the standpoint tells of.
+/// Records the phases and scopes of an observed pass on any thread, and maintains the execution context that collectors
+/// query. At most one exists per process; during its lifetime the execution context refers to it.
 class RangeRecorder {
  public:
   explicit RangeRecorder(std::int64_t run_start_ns);
@@ -26,41 +26,40 @@ class RangeRecorder {
   RangeRecorder(const RangeRecorder&) = delete;
   RangeRecorder& operator=(const RangeRecorder&) = delete;
 
-  /// Outlives every recorder: collectors may ask it at any time.
+  /// Outlives every recorder: collectors may query it at any time.
   static collect::Standpoint& standpoint();
 
   void set_step(std::int64_t step);
-  /// `phase` is an index into the workload's phases. Main thread.
+  /// `phase` is an index into the workload's phases. Main thread only.
   void begin_phase(int phase, const std::string& name);
   void end_phase();
-  /// Any thread. A scope that ends without having begun is counted as a loss.
+  /// Thread-safe. A scope that ends without a matching begin is counted as a dropped record.
   void begin_scope(const char* name);
   void end_scope();
 
-  /// Moves the ranges into the record, and what did not fit or made no sense into its losses. Nothing is recorded
-  /// afterwards.
+  /// Moves the ranges into the record, together with the counts of dropped records. Nothing is recorded afterwards.
   void collect(event::PassRecord& record);
 
  private:
   struct OpenRange {
-    event::Range* range = nullptr;  // nullptr if it did not fit
-    std::int32_t number = -1;       // -1 if it did not fit
+    event::Range* range = nullptr;  // nullptr if it was dropped
+    std::int32_t number = -1;       // -1 if it was dropped
     bool is_phase = false;
   };
-  /// A scope that was entered before, by where its name lies.
+  /// Cache entry for a known scope, keyed by the address of its name.
   struct KnownScope {
     const char* address = nullptr;
-    event::TextId around = event::kNoText;  // path of the scope around it
+    event::TextId around = event::kNoText;  // path of the enclosing scope
     event::TextId name = event::kNoText;
     event::TextId path = event::kNoText;
   };
   static constexpr std::size_t kKnownScopes = 256;
-  /// What one thread recorded; other threads touch it only in collect().
+  /// Records of one thread; other threads access them only in collect().
   struct ThreadLog {
     collect::ThreadStanding* standing = nullptr;
     std::mutex mutex;
     event::Texts texts;                                        // names and paths; ranges refer to these until collect()
-    std::string path;                                          // room to compose one in
+    std::string path;                                          // buffer for composing a path
     std::deque<std::pair<std::int32_t, event::Range>> ranges;  // by number
     std::vector<OpenRange> open;                               // innermost last
     std::array<KnownScope, kKnownScopes> known;

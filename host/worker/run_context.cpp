@@ -13,14 +13,14 @@
 namespace kymo::worker {
 namespace {
 
-// Bounds on what a workload may report in one pass; what goes beyond is counted as a loss.
+// Limits on the records of a workload per pass; further ones are counted as dropped records.
 constexpr std::size_t kMostMetrics = 200'000;
 constexpr std::size_t kMostMarks = 100'000;
 constexpr std::size_t kMostTags = 1'000'000;
-// cancelled() may be asked in a tight loop: the connection is looked at no oftener than this.
+// cancelled() may be called in a tight loop: poll the connection at most this often.
 constexpr std::int64_t kPollIntervalNs = 10'000'000;
-// Base64 and JSON make a payload a third longer; the frame that carries all ranks' parts must stay below the protocol's
-// bound.
+// Base64 and JSON enlarge a payload by a third. The frame with the payloads of all ranks must stay below the protocol's
+// limit.
 constexpr std::uint64_t kMostGatheredBytes = measure::protocol::kMaxFrameBytes / 4 * 3 - (1u << 20);
 
 kymo_value to_value(const measure::Value& value, std::uint32_t declared_type, const std::string& text) {
@@ -45,7 +45,7 @@ kymo_value to_value(const measure::Value& value, std::uint32_t declared_type, co
   return out;
 }
 
-/// The i-th of an array of structs that carry their own size.
+/// The i-th element of an array of structs that contain their own size.
 const kymo_parameter& parameter_at(const kymo_workload& workload, std::uint32_t i) {
   const auto* first = reinterpret_cast<const char*>(workload.parameters);
   return *reinterpret_cast<const kymo_parameter*>(first + std::size_t{i} * workload.parameters->size);
@@ -78,7 +78,7 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
   }
 }
 
-/// A run is not lost for want of it: the supervisor then goes by the last heartbeat.
+/// Failing to create the status page does not fail the run: the supervisor then uses the last progress message.
 void RunContext::show_place(const std::string& rank_file) {
   try {
     phases_.show_in(&place_.emplace(measure::place_file(rank_file), phases_.names()));
@@ -114,8 +114,7 @@ void RunContext::work(const char* phase, double flops, double bytes) {
                      std::find(declared.begin(), declared.end(), phase) != declared.end();
   if (!known) {
     if (violation_.empty())
-      violation_ =
-          "work is declared for phase " + quote(phase) + ", which was not declared" + suggestion(phase, declared);
+      violation_ = "work() refers to phase " + quote(phase) + ", which was not declared" + suggestion(phase, declared);
     return;
   }
   const std::lock_guard lock(mutex_);
@@ -195,8 +194,8 @@ kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, 
   }
   if (bytes > kMostGatheredBytes / ranks) {
     fail(("all_gather of " + format_bytes(static_cast<std::int64_t>(bytes)) + " on each of " + std::to_string(ranks) +
-          " ranks is too large for the control connection; it carries " +
-          format_bytes(static_cast<std::int64_t>(kMostGatheredBytes)) + " in all")
+          " ranks is too large for the control connection, which carries at most " +
+          format_bytes(static_cast<std::int64_t>(kMostGatheredBytes)) + " in total")
              .c_str());
     return KYMO_FAILED;
   }
@@ -209,8 +208,8 @@ kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, 
   for (std::size_t rank = 0; rank < parts->size(); ++rank) {
     const std::string& part = (*parts)[rank];
     if (part.size() != bytes || parts->size() != ranks) {
-      fail(("all_gather: rank " + std::to_string(rank) + " of " + std::to_string(parts->size()) + " gave " +
-            std::to_string(part.size()) + " bytes where this rank gave " + std::to_string(bytes))
+      fail(("all_gather: rank " + std::to_string(rank) + " of " + std::to_string(parts->size()) + " sent " +
+            std::to_string(part.size()) + " bytes, but this rank sent " + std::to_string(bytes))
                .c_str());
       return KYMO_FAILED;
     }
@@ -220,7 +219,7 @@ kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, 
 }
 
 void RunContext::fail(const char* message) {
-  // The first message is nearest to the cause: glue that sees a service fail may add its own afterwards.
+  // The first message is closest to the cause: wrappers may add their own after a service fails.
   if (said_.message.empty() && message) said_.message = message;
 }
 

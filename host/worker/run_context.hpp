@@ -26,14 +26,14 @@ namespace kymo::worker {
 class RunContext;
 }
 
-/// What a plugin holds as its context.
+/// The context object passed to plugins.
 struct kymo_context {
   kymo::worker::RunContext* run;
 };
 
 namespace kymo::worker {
 
-/// What the services of the host work on: one pass of one run. Lives from before create to after destroy.
+/// State behind the host services for one pass of one run. Exists from before create() until after destroy().
 class RunContext {
  public:
   RunContext(const measure::protocol::Assignment& assignment, const kymo_workload& workload, PhaseRecorder& phases,
@@ -43,7 +43,7 @@ class RunContext {
 
   kymo_context* handle() { return &handle_; }
 
-  // Services of kymo_host, by their names there.
+  // Services of kymo_host, with the same names.
   kymo_status parameter(const char* name, kymo_value* out) const;
   const kymo_placement& placement() const { return placement_; }
   std::uint64_t seed() const { return seed_; }
@@ -63,24 +63,24 @@ class RunContext {
   void fail(const char* message);
   bool cancelled();
 
-  // For the engine.
-  /// Where the supervisor sees what this worker does; nullptr if it asked for nothing.
+  // Interface for the engine.
+  /// Status page that shows the supervisor what this worker does; nullptr if the supervisor did not request one.
   measure::WorkerPlace* place() { return place_ ? &*place_ : nullptr; }
   void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
-  /// Records phases and scopes from here on, and tells `observers` that want them of scopes.
+  /// Records phases and scopes from now on, and notifies the `observers` that subscribe to scopes.
   void observe(std::vector<collect::Collector*> observers);
   /// nullptr in passes that observe no events.
   RangeRecorder* ranges() { return ranges_ ? &*ranges_ : nullptr; }
   const Said& said() const { return said_; }
-  /// What the workload did against the rules, the first thing; empty if nothing.
+  /// The first violation of the API contract by the workload; empty if there was none.
   std::string violation() const;
-  /// A gather ended because the run is cancelled.
+  /// True if a gather ended because the run was cancelled.
   bool interrupted() const { return interrupted_; }
-  /// Keeps an exception of the tool's own that must not pass through the plugin.
+  /// Saves an exception of kymo itself that must not propagate through the plugin.
   void keep_exception() noexcept;
-  /// Throws it again, if there is one.
+  /// Rethrows the saved exception, if any.
   void rethrow_kept();
-  /// Moves metrics, marks, work and what did not fit into the record.
+  /// Moves metrics, marks, work and the counts of dropped records into the record.
   void collect(event::PassRecord& record);
 
  private:
@@ -91,7 +91,7 @@ class RunContext {
   kymo_placement placement_{};
   std::string rendezvous_host_;
   std::uint64_t seed_;
-  std::map<std::string, std::string> texts_;  // owns what values point to
+  std::map<std::string, std::string> texts_;  // owns the texts that values point to
   std::map<std::string, kymo_value, std::less<>> values_;
   PhaseRecorder& phases_;
   ControlClient& control_;
@@ -108,7 +108,7 @@ class RunContext {
   Said said_;
   std::string violation_;
 
-  std::mutex mutex_;  // what any thread may write, below
+  std::mutex mutex_;  // protects the members below, which any thread may write
   std::exception_ptr kept_;
   std::vector<event::Metric> metrics_;
   std::vector<event::Mark> marks_;

@@ -8,7 +8,7 @@
 namespace kymo::worker {
 namespace {
 
-/// No exception crosses the boundary: the tool's own is kept for the engine.
+/// Exceptions must not cross the plugin boundary: an exception of kymo itself is saved for the engine.
 template <typename Body>
 void guarded(kymo_context* context, Body&& body) noexcept {
   try {
@@ -102,7 +102,7 @@ void fail(kymo_context* context, kymo_status, const char* message) {
 }
 
 std::int32_t cancelled(kymo_context* context) {
-  bool result = true;  // if the tool itself fails here, the run is to end
+  bool result = true;  // if kymo itself fails here, end the run
   guarded(context, [&](RunContext& run) { result = run.cancelled(); });
   return result ? 1 : 0;
 }

@@ -7,9 +7,9 @@
 
 namespace kymo::worker {
 
-/// The table of services for a pass, valid for the life of the process; its contexts are RunContexts.
-/// What a pass does not need is NULL there: scopes, tags and collectives outside of observed passes; phases and work
-/// outside of timed steps.
+/// The service table for a pass, valid for the lifetime of the process; its contexts are RunContexts. Services that a
+/// pass does not need are NULL: scopes, tags and collectives outside observed passes; phases and work outside timed
+/// steps.
 const kymo_host& services_for(measure::Pass pass);
 
 }  // namespace kymo::worker

@@ -19,7 +19,7 @@ using measure::protocol::Assignment;
 using measure::protocol::Outcome;
 using measure::protocol::Progress;
 
-/// What the workload printed belongs to this assignment, so it leaves the process before the outcome does.
+/// The workload's output belongs to this assignment, so it is flushed before the outcome is sent.
 void flush_output() {
   std::cout.flush();
   std::fflush(nullptr);
@@ -42,7 +42,7 @@ void Session::serve() {
     }
     flush_output();
     control_.send(outcome);
-    // While this worker idles, others may need the memory that it does not.
+    // While this worker is idle, other workers may need the memory.
     for (const Observer& observer : used_.all) observer.collector->reset();
     return_freed_memory();
   }

@@ -9,19 +9,20 @@
 
 namespace kymo::worker {
 
-/// The life of one worker: assignment after assignment until it is told to exit.
+/// Main loop of a worker: executes assignments until it is told to exit.
 class Session {
  public:
-  /// process_start_ns (host clock): when this process began to work; what its first assignment's times are relative to.
+  /// process_start_ns (host clock): start time of this process, to which the times of its first assignment are
+  /// relative.
   Session(ControlClient& control, Equipment& equipment, std::int64_t process_start_ns)
       : control_(control), equipment_(equipment), process_start_ns_(process_start_ns) {}
 
-  /// Throws ConnectionLost. All else that goes wrong is an assignment's outcome.
+  /// Throws ConnectionLost. All other errors become the outcome of an assignment.
   void serve();
 
  private:
   measure::protocol::Outcome carry_out(const measure::protocol::Assignment& assignment);
-  /// Times of a run count from the start of the process if it is new, else from the assignment.
+  /// Times of a run are relative to the process start for the first assignment, and to the assignment otherwise.
   PassStart begin_run();
   void add_device(const measure::protocol::Assignment& assignment, event::PassRecord& record);
 
@@ -29,7 +30,7 @@ class Session {
   Equipment& equipment_;
   std::int64_t process_start_ns_;
   bool is_new_ = true;
-  Observers used_;  // collectors of the assignment before, to be reset before the next
+  Observers used_;  // collectors of the previous assignment, reset before the next one
 };
 
 }  // namespace kymo::worker

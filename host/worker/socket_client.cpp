@@ -43,10 +43,10 @@ int connect_to(const std::string& host, std::uint16_t port) {
 }
 
 std::string frame_bytes(const Json& frame) {
-  // Texts of plugins may be no UTF-8: what is not is replaced, never a reason to fail.
+  // Plugin texts may not be valid UTF-8; invalid bytes are replaced instead of failing.
   const std::string body = frame.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (body.size() > protocol::kMaxFrameBytes)
-    throw Error("a frame of " + std::to_string(body.size()) + " bytes is longer than the protocol admits");
+    throw Error("a frame of " + std::to_string(body.size()) + " bytes exceeds the limit of the protocol");
   std::string bytes;
   bytes.reserve(kLengthBytes + body.size());
   for (std::size_t i = 0; i < kLengthBytes; ++i) bytes += static_cast<char>(body.size() >> (8 * i) & 255);
@@ -57,7 +57,7 @@ std::string frame_bytes(const Json& frame) {
 
 SocketClient::SocketClient(const std::string& host, std::uint16_t port, int rank, const std::string& token)
     : socket_(connect_to(host, port)) {
-  // Frames are small and each is waited for.
+  // Frames are small and latency-critical.
   const int on = 1;
   setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   protocol::Hello hello;
@@ -101,7 +101,8 @@ void SocketClient::take_frames_out_of_buffer() {
     for (std::size_t i = 0; i < kLengthBytes; ++i)
       length |= std::uint32_t{static_cast<unsigned char>(buffer_[place + i])} << (8 * i);
     if (length > protocol::kMaxFrameBytes)
-      throw Error("the control server sent a frame of " + std::to_string(length) + " bytes; is it another program?");
+      throw Error("the control server sent a frame of " + std::to_string(length) +
+                  " bytes, which exceeds the limit; is the address that of a different program?");
     if (buffer_.size() - place - kLengthBytes < length) break;
     inbox_.push_back(
         parse_json(std::string_view(buffer_).substr(place + kLengthBytes, length), "a frame of the control server"));
@@ -127,7 +128,7 @@ std::optional<protocol::Assignment> SocketClient::next_assignment() {
     const std::string type = protocol::type_of(frame);
     if (type == "exit") return std::nullopt;
     if (type == "assignment") return protocol::assignment_from(frame);
-    // What else comes here answers a pass that has ended already, such as a cancel that crossed its outcome.
+    // Other frames are replies to a pass that has already ended, such as a cancel that crossed its outcome.
   }
 }
 
@@ -139,7 +140,7 @@ std::optional<Json> SocketClient::await(const std::string& type, std::int64_t se
     Json frame = next_frame();
     const std::string its_type = protocol::type_of(frame);
     if (its_type == "cancel") cancelled_ = true;
-    if (its_type == "exit") throw ConnectionLost("the supervisor ends this worker in the middle of a pass");
+    if (its_type == "exit") throw ConnectionLost("the supervisor ended this worker during a pass");
     if (its_type == type && frame.value("sequence", std::int64_t{-1}) == sequence) return frame;
   }
   return std::nullopt;

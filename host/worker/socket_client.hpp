@@ -10,10 +10,10 @@
 
 namespace kymo::worker {
 
-/// The control server over one TCP connection.
+/// A control client over one TCP connection.
 class SocketClient final : public ControlClient {
  public:
-  /// Connects and says hello; throws Error if nobody listens there.
+  /// Connects and sends `hello`. Throws Error if the connection fails.
   SocketClient(const std::string& host, std::uint16_t port, int rank, const std::string& token);
   ~SocketClient() override;
   SocketClient(const SocketClient&) = delete;
@@ -29,15 +29,16 @@ class SocketClient final : public ControlClient {
 
  private:
   void send_frame(const Json& frame);
-  /// Reads what has come into the inbox; waits for something to come if asked to.
+  /// Reads available frames into the inbox; waits for data if `wait`.
   void receive(bool wait);
   Json next_frame();
-  /// Waits for a frame of that type and sequence, dropping older ones; nullopt if the run is cancelled meanwhile.
+  /// Waits for a frame with this type and sequence number and drops older ones; nullopt if the run is cancelled in the
+  /// meantime.
   std::optional<Json> await(const std::string& type, std::int64_t sequence);
   void take_frames_out_of_buffer();
 
   int socket_ = -1;
-  std::string buffer_;  // bytes of frames that are not complete yet
+  std::string buffer_;  // bytes of incomplete frames
   std::deque<Json> inbox_;
   bool cancelled_ = false;
   std::int64_t barriers_ = 0;

@@ -6,7 +6,7 @@
 namespace kymo::worker {
 namespace {
 
-// A stopping rule may admit far more steps than it needs: beyond this the log grows as it goes.
+// A stopping rule may allow far more steps than it needs; beyond this limit the log grows on demand.
 constexpr std::int64_t kMostReserved = 65536;
 
 std::optional<std::int64_t> present(std::int64_t device_ns) {
@@ -71,7 +71,7 @@ void StepLog::append_phases(const Step& step, const PhaseTime* phases, std::vect
     device_ns -= std::max<std::int64_t>(time.device_ns, 0);
   }
   other.host_ns = std::max<std::int64_t>(host_ns, 0);
-  // Phases on several streams may overlap on the device and so exceed the step: then nothing is left for `other`.
+  // Phases on several streams may overlap on the device and exceed the step time; then the remainder `other` is 0.
   if (step.device_ns >= 0) other.device_ns = std::max<std::int64_t>(device_ns, 0);
   samples.push_back(std::move(other));
 }

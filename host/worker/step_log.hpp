@@ -10,23 +10,23 @@
 
 namespace kymo::worker {
 
-/// Keeps the times of the steps of a pass without names and without allocating for each, and turns them into samples
+/// Stores step times of a pass without names and without an allocation per step, and converts them to samples
 /// afterwards.
 class StepLog {
  public:
-  /// Samples are relative to run_start_ns (host clock).
+  /// Sample times are relative to run_start_ns (host clock).
   StepLog(std::vector<std::string> phases, std::int64_t run_start_ns);
 
-  /// Makes room for that many steps.
+  /// Reserves memory for this many steps.
   void reserve(std::int64_t steps);
 
-  /// Host times in ns on the host clock; whole_device_ns is -1 where there is none.
+  /// Host times are in ns on the host clock; whole_device_ns is -1 if not available.
   void add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns,
            const std::vector<PhaseTime>& phases, std::int64_t whole_device_ns);
 
   std::int64_t size() const { return static_cast<std::int64_t>(steps_.size()); }
 
-  /// Of each step: the whole, each phase that occurred, and, where phases are declared, what they leave out.
+  /// Per step: the whole step, each phase that occurred and, if phases are declared, the remainder of the step.
   std::vector<event::Sample> samples() const;
 
  private:
@@ -42,7 +42,7 @@ class StepLog {
   std::vector<std::string> phases_;
   std::int64_t run_start_ns_;
   std::vector<Step> steps_;
-  std::vector<PhaseTime> times_;  // phases_.size() of each step
+  std::vector<PhaseTime> times_;  // phases_.size() entries per step
 };
 
 }  // namespace kymo::worker

@@ -10,18 +10,16 @@ namespace {
 constexpr double kSecondsPerNs = 1e-9;
 
 constexpr const char* kHeldTooLong =
-    "mode cold: the step did not return within a second while its stream was held: it waits for the device, or queues "
-    "more than the device "
-    "takes; declare it asynchronous only if it does neither, or time it in mode sync";
+    "mode cold: the step did not return within a second while its stream was blocked: it synchronizes with the device "
+    "or enqueues more work than the device accepts; declare a step asynchronous only if it does neither, or use "
+    "mode sync";
 constexpr const char* kNotHeld =
-    "mode hot: a batch could not be queued within a second while its stream was held: it waits for the device, or "
-    "queues more than the "
-    "device takes; its device time may hold time of queueing";
+    "mode hot: a batch could not be enqueued within a second while its stream was blocked: it synchronizes with the "
+    "device or enqueues more work than the device accepts; its device time may include launch overhead";
 constexpr const char* kNothingToHold =
-    "mode cold: the step did not enter its phase, so that there was no stream to flush and to hold; time it in mode "
-    "sync";
+    "mode cold: the step did not enter its phase, so there was no stream to flush and block; use mode sync";
 
-/// The part of one of `count` steps, to the nearest ns; -1 stays what it is.
+/// The share of one of `count` steps, rounded to the nearest ns; -1 is returned unchanged.
 std::int64_t share(std::int64_t ns, std::int64_t count) { return ns < 0 ? ns : (ns + count / 2) / count; }
 
 }  // namespace
@@ -74,7 +72,7 @@ bool StepLoop::prepare_step(bool& stop) {
     if (!pass_.judge_call(status)) return false;
   }
   if (pass_.assignment.what.ranks == 1) return true;
-  // What before_step queued must not make ranks start apart: the device is idle before the barrier too.
+  // Work enqueued by before_step() must not delay some ranks: synchronize the device before the barrier too.
   if (pass_.timer) pass_.timer->synchronize();
   const Release release = pass_.control.barrier(stop);
   stop = release == Release::kStop;
@@ -88,7 +86,7 @@ bool StepLoop::settle() {
     batch_.measured(stretch.end_ns - stretch.begin_ns);
   }
   if (hot_ && pass_.timer) return settle_hold();
-  // A first step loads kernels and allocates, which waits for a held stream.
+  // A first step loads kernels and allocates memory, which would block on a held stream.
   return cold_ && warmup_ == 0 ? make_unstored(1, false, stretch) : true;
 }
 
@@ -130,7 +128,7 @@ bool StepLoop::make_steps(std::int64_t step, std::int64_t count, bool hold, Stre
   if (cold_ || hot_) pass_.phases.before_entry(pass_.timer, cold_, hold);
   pass_.phases.begin_step();
   if (pass_.timer) pass_.timer->synchronize();
-  // What before_step queued belongs to no step: events are placed by the timed stretch alone.
+  // Work enqueued by before_step() belongs to no step: events are assigned to steps only within the timed interval.
   RangeRecorder* const ranges = pass_.context.ranges();
   if (ranges) ranges->set_step(step);
   stretch.begin_ns = now_ns();
@@ -173,14 +171,14 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Stretch& stretc
     time.host_ns = share(time.host_ns, count);
     time.calls = time.calls / count + (time.calls % count != 0);
   }
-  // On a device the flush is queued within the step: its time begins with the phase.
+  // On a device the flush is enqueued within the step, so the time starts with the phase.
   const PhaseTime* const flushed_within = cold_ && pass_.timer ? pass_.phases.entered() : nullptr;
   const std::int64_t begin_ns = flushed_within ? flushed_within->start_ns : stretch.begin_ns;
   const std::int64_t end_ns = begin_ns + share(stretch.end_ns - begin_ns, count);
   const std::int64_t device_ns = share(whole_device_ns, count);
   log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns);
   if (!stopping_ || is_warmup(step)) return;
-  // The host's time of held steps holds the holding.
+  // The host time of held steps includes the time during which the stream was blocked.
   const bool by_device = (cold_ || hold_batches_) && device_ns >= 0;
   stopping_->add(static_cast<double>(by_device ? device_ns : end_ns - begin_ns));
 }

@@ -11,20 +11,20 @@
 
 namespace kymo::worker {
 
-/// Warm-up and measured steps of a pass.
+/// Runs the warm-up steps and the measured steps of a pass.
 ///
-/// Mode hot makes batches of steps between two readings of the clocks; each batch is one sample, counted as a step.
-/// Mode cold flushes the caches before each step. Both hold the stream of the phase until all its work is queued.
-/// Warm-up steps are made singly and are not held.
+/// Mode hot times batches of steps between two clock readings; each batch is one sample and counts as one step. Mode
+/// cold flushes the caches before each step. Both block the phase's stream until all its work is enqueued. Warm-up
+/// steps run individually and without blocking.
 class StepLoop {
  public:
-  /// Throws std::bad_alloc if the memory that flushes the CPU's cache cannot be had.
+  /// Throws std::bad_alloc if the memory for flushing the CPU cache cannot be allocated.
   explicit StepLoop(PassRun& pass);
 
-  /// Makes the steps; false if the pass ended before its time. Completed steps stay in the log either way.
+  /// Runs the steps; false if the pass ended early. Completed steps remain in the log in both cases.
   bool run();
   const StepLog& log() const { return log_; }
-  /// In mode hot: how many steps each measured sample stands for, and what was not held.
+  /// In mode hot: adds the number of steps per sample and the number of batches that were not held.
   void add_metrics(event::PassRecord& record) const;
 
  private:
@@ -35,33 +35,33 @@ class StepLoop {
 
   bool is_warmup(std::int64_t step) const { return step < warmup_; }
   bool enough() const;
-  /// What a mode needs before its first measured step: unstored steps that find the size of a batch, or set up what the
-  /// first step sets up.
+  /// Runs unrecorded steps before the first measured step, as required by the mode: to determine the batch size, or to
+  /// complete first-step initialization.
   bool settle();
-  /// Finds a batch that can be queued while its stream is held, if there is one.
+  /// Finds a batch size that can be enqueued while the stream is blocked, if there is one.
   bool settle_hold();
   bool make_unstored(std::int64_t steps, bool hold, Stretch& stretch);
-  /// Untimed: what the workload does before a step, and the barrier. Sets `stop` if the ranks agreed to end.
+  /// Untimed: the workload's before_step() and the barrier. Sets `stop` if the ranks agreed to stop.
   bool prepare_step(bool& stop);
   bool timed_step(std::int64_t step);
-  /// `count` steps in one timed stretch.
+  /// Runs `count` steps in one timed interval.
   bool make_steps(std::int64_t step, std::int64_t count, bool hold, Stretch& stretch);
   kymo_status call_steps(std::int64_t count);
-  /// After a step that went well: false if the stream was not held as it should have been.
+  /// Called after a successful step: false if the stream was not held as required.
   bool was_held(bool hold);
   void keep(std::int64_t step, std::int64_t count, const Stretch& stretch);
 
   PassRun& pass_;
   StepLog log_;
   std::int64_t warmup_;
-  std::int64_t planned_;  // warm-up included; 0 if the stopping rule decides
+  std::int64_t planned_;  // including warm-up; 0 if a stopping rule decides
   bool hot_;
   bool cold_;
   BatchSize batch_;
-  bool hold_batches_ = false;            // hot on a device
-  bool released_in_time_ = true;         // the last stretch, if it was held
-  std::int64_t late_batches_ = 0;        // that were let go before all their work was queued
-  std::optional<HostCache> host_cache_;  // cold on a CPU
+  bool hold_batches_ = false;            // mode hot on a device
+  bool released_in_time_ = true;         // whether the last timed interval was released in time, if it was held
+  std::int64_t late_batches_ = 0;        // batches released before all their work was enqueued
+  std::optional<HostCache> host_cache_;  // mode cold on a CPU
   std::optional<measure::Stopping> stopping_;
   std::int64_t measuring_since_ns_ = 0;
   std::vector<std::int64_t> device_ns_;  // by phase

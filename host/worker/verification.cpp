@@ -18,7 +18,7 @@ std::optional<double> finite(double value) {
 std::string describe(const event::Check& check) {
   std::ostringstream text;
   text << "check " << quote(check.name)
-       << (check.outcome == event::CheckOutcome::kFailed ? " failed" : " could not be made");
+       << (check.outcome == event::CheckOutcome::kFailed ? " failed" : " could not be performed");
   if (!check.reference.empty()) text << " against " << check.reference;
   if (check.outcome == event::CheckOutcome::kFailed) {
     text << ": largest absolute error ";
@@ -40,7 +40,7 @@ std::vector<event::Check> checks_of(const kymo_verification& verification) {
     check.name = or_empty(from.name);
     check.reference = or_empty(from.reference);
     check.detail = or_empty(from.detail);
-    // An outcome that is none of the three proves nothing: it must not count as passed.
+    // An invalid outcome must not count as passed.
     check.outcome = from.outcome == KYMO_CHECK_PASSED        ? event::CheckOutcome::kPassed
                     : from.outcome == KYMO_CHECK_UNAVAILABLE ? event::CheckOutcome::kUnavailable
                                                              : event::CheckOutcome::kFailed;
@@ -56,7 +56,7 @@ std::vector<event::Check> checks_of(const kymo_verification& verification) {
 }
 
 Judgement judge_checks(const std::vector<event::Check>& checks) {
-  if (checks.empty()) return {"unavailable", "the workload made no check"};
+  if (checks.empty()) return {"unavailable", "the workload performed no checks"};
   const event::Check* unavailable = nullptr;
   for (const auto& check : checks) {
     if (check.outcome == event::CheckOutcome::kFailed) return {"failed", describe(check)};

@@ -10,13 +10,13 @@
 
 namespace kymo::worker {
 
-/// A plugin's checks as records.
+/// Converts a plugin's checks to records.
 std::vector<event::Check> checks_of(const kymo_verification& verification);
 
-/// What all checks together say.
+/// Combined result of all checks.
 struct Judgement {
   std::string verification;  ///< "failed" if any failed, "passed" if all passed, else "unavailable"
-  std::string detail;        ///< the first check that is not passed, in one line
+  std::string detail;        ///< the first check that did not pass, in one line
 };
 Judgement judge_checks(const std::vector<event::Check>& checks);
 

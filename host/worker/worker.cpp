@@ -16,8 +16,8 @@ namespace kymo::worker {
 
 int run_worker(const std::string& host, std::uint16_t port, int rank, const std::string& token) {
   const std::int64_t process_start_ns = now_ns();
-  // Another rank that is gone fails the call that meets it, and must not end this process: libraries write to its
-  // sockets.
+  // Libraries write to sockets of other ranks. If such a rank is gone, the call must fail instead of terminating this
+  // process.
   std::signal(SIGPIPE, SIG_IGN);
   keep_freed_memory();
   try {
@@ -26,7 +26,7 @@ int run_worker(const std::string& host, std::uint16_t port, int rank, const std:
     Session(control, equipment, process_start_ns).serve();
     return static_cast<int>(ExitCode::kOk);
   } catch (const ConnectionLost&) {
-    // Nobody waits for a result, and an orphan must not hold the GPU while libraries wind down.
+    // The result is no longer needed, and an orphaned worker must not hold the GPU while libraries shut down.
     std::_Exit(static_cast<int>(ExitCode::kToolError));
   } catch (const std::exception& error) {
     log::error(error.what());

@@ -9,15 +9,15 @@
 
 namespace kymo::worker {
 
-/// Body of the hidden command `kymo worker`: connects to the control server, makes the passes it is assigned, returns
-/// the exit code.
+/// Implements the hidden command `kymo worker`: connects to the control server, executes the assigned passes and
+/// returns the exit code.
 int run_worker(const std::string& host, std::uint16_t port, int rank, const std::string& token);
 
-/// Body of the hidden command `kymo devices`: prints the devices of this machine as JSON, with the reason where there
+/// Implements the hidden command `kymo devices`: prints the devices of this machine as JSON, with the reason if there
 /// is no GPU.
 int print_devices();
 
-/// What `kymo devices` found, asked in a child process so that this one stays free of CUDA.
+/// The output of `kymo devices`, run in a child process so that this process does not load CUDA.
 struct Devices {
   event::Device cpu;
   std::vector<event::Device> gpus;

@@ -133,7 +133,7 @@ TEST_F(GpuModes, HotSaysSoIfItsStepsWaitForTheDevice) {
   const PassResult result = timed("hot");
   EXPECT_GT(median_ns(result), 0);
   ASSERT_EQ(result.record.losses.size(), 1u);
-  EXPECT_THAT(result.record.losses[0].detail, HasSubstr("waits for the device"));
+  EXPECT_THAT(result.record.losses[0].detail, HasSubstr("synchronizes with the device"));
 }
 
 TEST_F(GpuModes, ColdFindsNothingInTheCache) {
@@ -171,7 +171,7 @@ TEST_F(GpuModes, AStepThatLiesEndsInAnError) {
     const PassResult result = timed("cold");
     EXPECT_LT(now_ns() - begin_ns, 5 * kSecond);
     EXPECT_EQ(result.outcome.status, "failed");
-    EXPECT_THAT(result.outcome.detail, HasSubstr("waits for the device"));
+    EXPECT_THAT(result.outcome.detail, HasSubstr("synchronizes with the device"));
   }
   // The stream is released: the same collector times the next case.
   step_is_a_copy();

@@ -177,7 +177,7 @@ TEST_F(CollectivesTest, HandlesThatAreUnknownOrStaleAreCounted) {
   };
   PassResult result = run(workload);
   ASSERT_EQ(result.outcome.status, "ok");
-  EXPECT_EQ(lost(result.record, "without having begun, or twice"), 4);
+  EXPECT_EQ(lost(result.record, "without a matching begin, or twice"), 4);
   ASSERT_THAT(result.record.trace.collectives, SizeIs(1));
   workload.on_step = [&](const FakeHost& host) {
     begin(host, made(KYMO_BARRIER, 0));
@@ -185,7 +185,7 @@ TEST_F(CollectivesTest, HandlesThatAreUnknownOrStaleAreCounted) {
     return kFine;
   };
   result = run(workload);
-  EXPECT_EQ(lost(result.record, "without having begun, or twice"), 1);
+  EXPECT_EQ(lost(result.record, "without a matching begin, or twice"), 1);
   EXPECT_EQ(result.record.trace.collectives.at(0).returned_ns, -1);
 }
 
@@ -230,7 +230,7 @@ TEST(CollectiveRecorder, RefusesWhatMakesNoSense) {
   recorder.end(recorder.begin(&huge));
   event::PassRecord record;
   recorder.collect(record);
-  EXPECT_EQ(lost(record, "does not know"), 4);
+  EXPECT_EQ(lost(record, "unknown to this version"), 4);
   ASSERT_THAT(record.trace.collectives, SizeIs(1));
   EXPECT_EQ(record.trace.collectives[0].bytes, std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(record.trace.collectives[0].sequence, std::numeric_limits<std::int64_t>::max());

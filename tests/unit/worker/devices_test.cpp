@@ -47,7 +47,7 @@ TEST(Devices, EveryFailureBecomesAReason) {
   EXPECT_THAT(answer_of("echo no json").no_gpu_reason, HasSubstr("failed"));
   EXPECT_THAT(answer_of("echo '{}'").no_gpu_reason, HasSubstr("failed"));
   EXPECT_THAT(answer_of("echo '{\"gpus\": [{\"uuid\": 1}]}'").no_gpu_reason, HasSubstr("failed"));
-  EXPECT_THAT(answer_of("sleep 30", 0.05).no_gpu_reason, HasSubstr("did not end"));
+  EXPECT_THAT(answer_of("sleep 30", 0.05).no_gpu_reason, HasSubstr("did not finish"));
   SpawnOptions missing;
   missing.command = {"/no/such/program"};
   EXPECT_FALSE(ask_for_devices(missing, 5).no_gpu_reason.empty());

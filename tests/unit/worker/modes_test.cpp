@@ -164,7 +164,7 @@ TEST_F(ModesTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
   EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 6) << "1000 steps, a fourth of them, ... one";
   ASSERT_EQ(result.record.losses.size(), 1u);
   EXPECT_EQ(result.record.losses[0].source, "hold");
-  EXPECT_THAT(result.record.losses[0].detail, HasSubstr("time of queueing"));
+  EXPECT_THAT(result.record.losses[0].detail, HasSubstr("launch overhead"));
   EXPECT_EQ(samples_of(result, "step").size(), 5u);
 }
 
@@ -252,7 +252,7 @@ TEST_F(ModesTest, ColdFailsAStepThatHadToBeReleased) {
   collector.times_out = true;
   const PassResult result = timed("cold");
   EXPECT_EQ(result.outcome.status, "failed");
-  EXPECT_THAT(result.outcome.detail, HasSubstr("waits for the device"));
+  EXPECT_THAT(result.outcome.detail, HasSubstr("synchronizes with the device"));
   EXPECT_EQ(result.outcome.detail.find('\n'), std::string::npos);
   EXPECT_EQ(result.outcome.step, 2);
   EXPECT_EQ(samples_of(result, "step").size(), 2u) << "what was measured before is kept";

@@ -58,7 +58,7 @@ TEST_F(PhasesTest, APhaseLeftOpenFails) {
 }
 
 TEST_F(PhasesTest, AnEndWithoutABeginFails) {
-  expect_violation([](const FakeHost& host) { return host.end(), KYMO_OK; }, "phase", "none has begun");
+  expect_violation([](const FakeHost& host) { return host.end(), KYMO_OK; }, "phase", "no phase is open");
 }
 
 TEST_F(PhasesTest, ANullNameFails) {
@@ -76,12 +76,12 @@ TEST_F(PhasesTest, TheViolationOutweighsWhatTheWorkloadSaysOfIt) {
 
 TEST_F(PhasesTest, APhaseOutsideOfAStepFails) {
   workload.on_prepare = [](const FakeHost& host) { return host.phase("forward"), KYMO_OK; };
-  expect_violation(nullptr, "'forward'", "outside of a step");
+  expect_violation(nullptr, "'forward'", "outside a step");
 }
 
 TEST_F(PhasesTest, APhaseInBeforeStepFails) {
   workload.on_before_step = [](const FakeHost& host) { return host.phase("forward"), KYMO_OK; };
-  expect_violation(nullptr, "'forward'", "outside of a step");
+  expect_violation(nullptr, "'forward'", "outside a step");
 }
 
 TEST_F(PhasesTest, WorkOfAnUndeclaredPhaseFails) {
