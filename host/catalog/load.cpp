@@ -34,7 +34,8 @@ const void* load_plugin(const std::filesystem::path& file) {
   try {
     const shared_library& library = load_forever(file);
     if (!library.has(KYMO_ENTRY_SYMBOL)) {
-      throw Error("it exports no " KYMO_ENTRY_SYMBOL "; add KYMO_EXPORT_WORKLOADS and build it with kymo_add_plugin");
+      throw Error("it does not export " KYMO_ENTRY_SYMBOL
+                  "; add KYMO_EXPORT_WORKLOADS and build the plugin with kymo_add_plugin");
     }
     const kymo_plugin* table = library.get<const kymo_plugin*()>(KYMO_ENTRY_SYMBOL)();
     check_table(table, note);

@@ -16,7 +16,7 @@ namespace kymo::report {
 namespace {
 
 constexpr std::size_t kMostPositions = 360;
-constexpr double kPlotEm = 52;  // width of the plot in units of its smallest font, about the same on screen and paper
+constexpr double kPlotEm = 52;  // width of the plot in units of its smallest font, similar on screen and on paper
 constexpr std::size_t kLongestBandLabel = 34;
 
 double sum_at(const AreaLayers& layers, std::size_t i) {
@@ -40,11 +40,11 @@ std::string nameless_note(std::vector<std::string> names) {
   constexpr std::size_t kMostNames = 8;
   const std::size_t count = names.size();
   if (count > kMostNames) names.resize(kMostNames);
-  return "Bands too narrow for their names, from left to right: " + join(names, ", ") +
+  return "Bands without a label, from left to right: " + join(names, ", ") +
          (count > kMostNames ? fmt::format(" and {} more.", count - kMostNames) : ".");
 }
 
-// A curve of one row would have no width.
+// A curve with a single row would have zero width.
 void widen(AreaLayers& layers, const Chart& chart) {
   if (layers.x.size() != 1) return;
   double end = layers.x.front() + 1;
@@ -75,7 +75,7 @@ ShownUnit byte_unit(double largest_bytes) {
 }
 
 AreaLayers area_layers(const Chart& chart) {
-  // The place of a point among those of its own series and position keeps several rows at one position in their order.
+  // Counting points at the same position per series keeps several rows at one position in order.
   std::map<double, std::size_t> copies;
   for (const Series& series : chart.series) {
     std::map<double, std::size_t> own;
@@ -107,7 +107,7 @@ AreaLayers highest_of_stretches(const AreaLayers& layers, std::size_t most) {
   for (std::size_t stretch = 0; stretch < most; ++stretch) {
     const double begin = low + width * static_cast<double>(stretch);
     const double end = stretch + 1 == most ? INFINITY : begin + width;
-    // What was held from before counts as well, unless the stretch begins with a row of its own.
+    // The value carried over from before also counts, unless the interval starts with a row of its own.
     std::size_t best = next > 0 && layers.x[std::min(next, layers.x.size() - 1)] > begin ? next - 1 : next;
     best = std::min(best, layers.x.size() - 1);
     for (; next < layers.x.size() && layers.x[next] < end; ++next) {
@@ -125,7 +125,7 @@ AreaPicture area_picture(const Chart& chart) {
   layers = highest_of_stretches(layers, kMostPositions);
   if (layers.x.size() < rows)
     picture.notes.push_back(
-        fmt::format("The picture shows the highest sum of each {}th of the whole.", kMostPositions));
+        fmt::format("The figure shows the highest sum in each of {} equal intervals.", kMostPositions));
   widen(layers, chart);
 
   Chart& shown = picture.chart;

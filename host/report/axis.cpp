@@ -54,7 +54,7 @@ Range y_range(const Chart& chart) {
       if (!point.y) continue;
       range.take(*point.y);
       range.take(*point.y + point.error.value_or(0));
-      // An error bar that reaches below zero must not stretch the axis: neither by decades nor to times that cannot be.
+      // An error bar that extends below zero must not stretch the axis by decades or to negative times.
       const double lower = *point.y - point.error.value_or(0);
       if (*point.y < 0 || lower > *point.y / 10) range.take(lower);
     }
@@ -79,7 +79,7 @@ ScaledAxis log_axis(double low, double high) {
   return axis;
 }
 
-// True if ticks at the points themselves are few and leave room for their labels.
+// True if there are few enough points for ticks at the points themselves, with room for their labels.
 bool readable_apart(const ScaledAxis& axis, const std::set<double>& values) {
   constexpr double kSmallestGap = 0.07;
   if (values.size() > kFewPoints) return false;
@@ -93,7 +93,7 @@ bool wants_log(Scale scale, const Range& range) {
   return scale == Scale::kLog || (scale == Scale::kAuto && range.high > 100 * range.low);
 }
 
-// Exact powers of ten: 10^-3 from pow is not always the double nearest to 0.001, and labels would show it.
+// Exact powers of ten: std::pow(10, -3) is not always the double nearest to 0.001, which would show in labels.
 double power_of_ten(int exponent) { return std::strtod(fmt::format("1e{}", exponent).c_str(), nullptr); }
 
 }  // namespace
@@ -153,7 +153,7 @@ ScaledAxis value_axis(const Chart& chart) {
   if (range.empty()) return linear_axis(0, 1);
   const bool positive = range.low > 0 && chart.kind != ChartKind::kArea && !chart.stacked;
   if (positive && wants_log(chart.y.scale, range)) {
-    const double room = chart.kind == ChartKind::kBar ? 0.8 : 1;  // the smallest bar keeps some height
+    const double room = chart.kind == ChartKind::kBar ? 0.8 : 1;  // leaves some height for the smallest bar
     return log_axis(range.low * room, range.high);
   }
   return linear_axis(std::min(0.0, range.low), std::max(range.high, range.low < 0 ? 0.0 : range.high));
@@ -198,7 +198,7 @@ std::vector<StateLabel> state_labels(const Chart& chart) {
   }
   std::vector<StateLabel> labels;
   for (auto& [x, group] : groups) {
-    if (chart.stacked && figures.contains(x)) continue;  // it would stand in the bar
+    if (chart.stacked && figures.contains(x)) continue;  // the label would overlap the bar
     const bool same = std::all_of(group.begin(), group.end(),
                                   [&group](const StateLabel& each) { return each.text == group.front().text; });
     if (same && (chart.stacked || group.size() == chart.series.size())) group = {{x, 0, group.front().text}};

@@ -11,51 +11,51 @@ namespace kymo::report {
 
 struct Tick {
   double value = 0;
-  std::string label;  ///< ASCII, or with U+202F between groups of digits; empty: a line without a label
+  std::string label;  ///< ASCII, or with U+202F between groups of digits; empty: grid line without a label
 };
 
-/// An axis with its range chosen.
+/// An axis with its selected range.
 struct ScaledAxis {
   Scale scale = Scale::kLinear;
   double low = 0;
   double high = 1;
   std::vector<Tick> ticks;
 
-  /// Position of a value in 0 … 1; values outside the range are moved to its edge.
+  /// Position of a value in 0 … 1; values outside the range are clamped.
   double position(double value) const;
 };
 
-/// Ticks at 1, 2 or 5 times a power of ten, about `target` of them, that enclose the range.
+/// About `target` ticks at 1, 2 or 5 times a power of ten that enclose the range.
 std::vector<double> linear_ticks(double low, double high, int target);
 
-/// Powers of ten that enclose the range; also their 2- and 5-fold where the range is below three decades. Needs 0 < low
-/// ≤ high.
+/// Powers of ten that enclose the range, and their multiples by 2 and 5 if the range is below three decades. Requires 0
+/// < low ≤ high.
 std::vector<double> log_ticks(double low, double high);
 
-/// The value axis of a chart. Bars and areas start at zero on a linear scale; a log scale is refused (falls back to
-/// linear) if nothing is above zero.
+/// The value axis of a chart. Bars and areas start at zero on a linear scale. A log scale falls back to linear if no
+/// value is positive.
 ScaledAxis value_axis(const Chart& chart);
 
-/// The x axis of a chart without categories: ticks at the points themselves where they are few.
+/// The x axis of a chart without categories. If there are few points, the ticks are at the points.
 ScaledAxis point_axis(const Chart& chart);
 
-/// A state to be written where a bar would stand.
+/// A run status to print at the position of a missing bar.
 struct StateLabel {
   double x = 0;
-  double offset = 0;  ///< from the middle of the group, in widths of a bar
+  double offset = 0;  ///< offset from the center of the group, in bar widths
   std::string text;
 };
-/// One per missing bar; one per group if all of its bars are missing for the same reason.
+/// One label per missing bar; one per group if all of its bars are missing for the same reason.
 std::vector<StateLabel> state_labels(const Chart& chart);
 
-/// A number on an axis: grouped by U+202F, with an exponent where it is very large or small.
+/// Formats a number for an axis: grouped by U+202F, with an exponent if it is very large or small.
 std::string tick_label(double value);
 
 /// "time (ms)".
 std::string axis_heading(const Axis& axis);
 
-/// "peak of the device (3 350 GB/s)": the roof's title with its value, cut where they are too long for a legend; empty
-/// without a roof.
+/// "peak of the device (3 350 GB/s)": title and value of the reference line, shortened if they are too long for a
+/// legend; empty without a reference line.
 std::string roof_label(const Chart& chart);
 
 }  // namespace kymo::report

@@ -46,7 +46,7 @@ class DocumentBuilder {
     for (auto& part : prose) std::visit([&blocks](auto& each) { blocks.push_back(std::move(each)); }, part);
   }
 
-  // A table and a chart of the same rows would say the same sentence twice.
+  // A table and a chart of the same rows would otherwise print the same sentence twice.
   void add_empty(Section& section, const std::string& sentence) {
     if (!said_.insert({&section, sentence}).second) return;
     section.blocks.push_back(Notice{Notice::Kind::kEmpty, parse_prose(sentence)});
@@ -109,7 +109,7 @@ class DocumentBuilder {
     return found == file.columns.end() ? nullptr : &found->second;
   }
 
-  /// Those that are neither hidden nor the uncertainty of another one.
+  /// Columns that are neither hidden nor the uncertainty of another column.
   static std::vector<std::size_t> shown_columns(const QueryFile& file, const Result& result) {
     std::set<std::string> left_out;
     for (const auto& [name, spec] : file.columns) {
@@ -172,7 +172,7 @@ class DocumentBuilder {
     }
   }
 
-  /// Each label of a column once, in the order of the rows.
+  /// The distinct labels of a column, in row order.
   static std::vector<std::string> labels_in(const Result& result, std::size_t column) {
     std::vector<std::string> labels;
     std::set<std::string> known;
@@ -182,8 +182,8 @@ class DocumentBuilder {
     return labels;
   }
 
-  /// The names of the series of all pictures of a chart, so that each has one colour in all; none if there are more
-  /// than the palette has.
+  /// The series names of all pictures of a chart, so that each series has the same color in all of them; empty if there
+  /// are more series than palette colors.
   static std::vector<std::string> series_of_all(const ChartSpec& spec, const Result& result) {
     if (spec.series.empty() || (spec.kind != ChartKind::kLine && spec.kind != ChartKind::kBar)) return {};
     std::vector<std::string> names = labels_in(result, require_column(spec.query, result, spec.series));
@@ -237,7 +237,7 @@ class DocumentBuilder {
     return chart;
   }
 
-  // Of several bounds the largest is the one that no figure can be above.
+  // Of several bounds, use the largest: no value can exceed it.
   static void add_roof(Chart& chart, const ChartSpec& spec, const Result& result) {
     const std::size_t column = require_column(spec.query, result, spec.roof);
     std::set<double> values;
@@ -247,7 +247,7 @@ class DocumentBuilder {
       const auto value = number_of(cell);
       if (!value) {
         throw UsageError(spec.query.name + ": column " + quote(spec.roof) +
-                         ", a roof, must hold finite numbers or NULL, not " + quote(label_of(cell)));
+                         ", a reference line, must contain finite numbers or NULL, not " + quote(label_of(cell)));
       }
       values.insert(*value);
     }
@@ -283,7 +283,7 @@ class DocumentBuilder {
     if (taken) {
       const std::string where = quote(chart.categories[static_cast<std::size_t>(point.x)]) + " and " + quote(name);
       throw UsageError(spec.query.name + ": two rows for " + where +
-                       ", one would hide the other; name the column that tells them apart: identity");
+                       "; set 'identity' to the column that distinguishes them");
     }
     series->points.push_back(std::move(point));
   }

@@ -9,8 +9,8 @@
 
 namespace kymo::report {
 
-/// Runs the queries of a definition and makes the document of their rows. What has no rows leaves its `empty` sentence
-/// as a notice. Throws UsageError naming the file of a query that is wrong or does not match its header comment.
+/// Runs the queries of a definition and builds the document from their rows. A query without rows produces its `empty`
+/// sentence as a notice. Throws UsageError with the file of a query that fails or does not match its header comment.
 Document build_document(const ReportDefinition& definition, const QueryFunction& query, const std::string& provenance);
 
 }  // namespace kymo::report

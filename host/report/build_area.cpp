@@ -43,7 +43,7 @@ class AreaBuilder {
  private:
   using Row = std::vector<ResultCell>;
 
-  // Each column but the position is a series.
+  // Each column except the position is a series.
   void add_columns() {
     const QueryFile& query = spec_.query;
     const Result& result = rows_.points;

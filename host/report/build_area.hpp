@@ -7,15 +7,16 @@
 
 namespace kymo::report {
 
-/// The rows of the queries of one area chart; bands and blocks are null if it has none.
+/// The query results of one area chart; bands and blocks are null if the chart has none.
 struct AreaRows {
   const Result& points;
   const Result* bands = nullptr;
   const Result* blocks = nullptr;
 };
 
-/// Makes stacked areas of the rows (columns as ChartSpec says), points by position; its caption counts the rows that
-/// could not be drawn. Absent if there is no figure. Throws UsageError naming the query's file and the column it lacks.
+/// Builds stacked areas from the rows (columns as documented at ChartSpec), sorted by position. The caption counts the
+/// rows that could not be drawn. Returns nullopt if there is no value. Throws UsageError with the query's file and the
+/// missing column.
 std::optional<Chart> build_area(const ChartSpec& spec, const AreaRows& rows);
 
 }  // namespace kymo::report

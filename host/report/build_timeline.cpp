@@ -12,7 +12,7 @@
 namespace kymo::report {
 namespace {
 
-// Numbers names in the order in which they are first met.
+// Numbers names in order of first occurrence.
 class Numbering {
  public:
   std::uint32_t number(const std::string& name) {
@@ -43,7 +43,8 @@ class TimelineBuilder {
     panel_ = require_column(query, result, panel);
     timeline_.panels = true;
     if (step_)
-      throw UsageError(query.name + ": a panel of a timeline shows one step, so the query must have no column 'step'");
+      throw UsageError(query.name +
+                       ": a panel of a timeline shows a single step; remove the column 'step' from the query");
   }
 
   Timeline build() {
@@ -86,7 +87,8 @@ class TimelineBuilder {
     return found->second;
   }
 
-  // Lanes keep their order; those of a panel, and in it of a group, move up to the first of them.
+  // Keeps the order of lanes, but groups them by panel and, within a panel, by group, each at the position of its first
+  // lane.
   void gather_groups() {
     std::vector<Lane>& lanes = timeline_.lanes;
     Numbering panels, groups;
@@ -106,7 +108,7 @@ class TimelineBuilder {
     for (TimelineBar& bar : timeline_.bars) bar.lane = place[bar.lane];
   }
 
-  // The palette's first, clearest colours go to the classes that take the most time.
+  // Assigns the first, most distinguishable palette colors to the classes with the most time.
   void order_classes() {
     const std::vector<std::string>& names = classes_.names();
     std::vector<double> time(names.size(), 0);
@@ -145,7 +147,7 @@ std::optional<Chart> build_timeline(const QueryFile& query, const Result& result
   chart.caption += left_out(builder.incomplete(), "row without a start or an end", "rows without a start or an end");
   if (builder.reversed() > 0)
     chart.caption +=
-        " Rows that end before they start are drawn without length: " + std::to_string(builder.reversed()) + ".";
+        " Rows that end before they start are drawn with zero length: " + std::to_string(builder.reversed()) + ".";
   return chart;
 }
 

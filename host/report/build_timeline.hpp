@@ -7,9 +7,9 @@
 
 namespace kymo::report {
 
-/// Makes a timeline of the rows (columns as ChartSpec says); its caption counts the rows that could not be drawn as
-/// they are. Absent if no row has a start and an end. `panel` names a column, or is empty. Throws UsageError naming the
-/// query's file and the column it lacks, or that panels do not go with steps.
+/// Builds a timeline from the rows (columns as documented at ChartSpec). The caption counts the rows that could not be
+/// drawn as given. Returns nullopt if no row has a start and an end. `panel` is a column name or empty. Throws
+/// UsageError with the query's file and the missing column, or if panels are combined with steps.
 std::optional<Chart> build_timeline(const QueryFile& query, const Result& result, const std::string& panel = "");
 
 }  // namespace kymo::report

@@ -9,7 +9,8 @@
 namespace kymo::report {
 namespace {
 
-// Numbers are written in full, not as the page rounds them: the file is for further computing.
+// Numbers are written with full precision, not rounded as in the report, because CSV files are meant for further
+// processing.
 std::string number_field(double value) { return fmt::format("{}", value); }
 
 std::string field(const Cell& cell) {
@@ -38,7 +39,7 @@ std::string heading(const Column& column, const char* suffix) {
 
 std::string table_csv(const Table& table) {
   std::string out;
-  std::string in_front;  // of each row
+  std::string in_front;  // prefix of each row
   for (const CommonText& each : table.common) {
     out += escape_csv(each.title) + ",";
     in_front += escape_csv(each.text) + ",";
@@ -107,7 +108,7 @@ std::string blocks_csv(const MemoryBlocks& memory) {
   return out;
 }
 
-// Lines and bars draw what a table of the report says; these charts are the only place of their rows.
+// Line and bar charts show rows that also appear in a table; only timelines and area charts need their own CSV files.
 void add_chart(std::vector<OutputFile>& files, const Chart& chart) {
   const std::string stem = "charts/" + chart.name;
   if (chart.kind == ChartKind::kTimeline) files.push_back({stem + ".csv", timeline_csv(chart.timeline)});

@@ -45,7 +45,7 @@ std::map<std::string, ColumnSpec> parse_columns(const Json* table, const std::st
   return columns;
 }
 
-// One `-- key: value` or `-- column NAME: value` of a header comment with the lines that continue it.
+// One `-- key: value` or `-- column NAME: value` entry of a header comment, including its continuation lines.
 struct HeaderEntry {
   std::string key;
   std::string argument;
@@ -68,15 +68,16 @@ void take_header_entry(QueryFile& query, const HeaderEntry& entry) {
     return;
   }
   std::string& target = key == "caption" ? query.caption : query.empty;
-  if (!target.empty()) throw UsageError(place + ": key " + quote(key) + " stands there twice");
+  if (!target.empty()) throw UsageError(place + ": key " + quote(key) + " is given twice");
   target = value;
 }
 
-// The file a definition names must lie in its own folder: a report brings all it needs.
+// Query files must be in the folder of the report, so that a report is self-contained.
 std::filesystem::path query_path(const std::filesystem::path& folder, const std::string& key, const std::string& name,
                                  const std::string& place) {
   if (name.find('/') != std::string::npos || !name.ends_with(".sql")) {
-    throw UsageError(place + ": key " + quote(key) + " must name a .sql file beside report.toml, not " + quote(name));
+    throw UsageError(place + ": key " + quote(key) + " must name a .sql file in the folder of report.toml, not " +
+                     quote(name));
   }
   return folder / name;
 }
@@ -88,7 +89,7 @@ QueryFile read_query(const std::filesystem::path& folder, const std::string& nam
 
 QueryFile parse_header(const std::string& text, const std::string& name);
 
-// A query that goes into another one's chart needs no caption of its own.
+// A query used by another query's chart needs no caption of its own.
 std::optional<QueryFile> read_side_query(Keys& keys, const std::filesystem::path& folder, const std::string& key,
                                          const std::string& place) {
   const std::string name = keys.text_or(key, "");
@@ -125,12 +126,11 @@ void read_roof(ChartSpec& chart, Keys& keys, const std::string& place) {
   chart.roof_title = keys.text_or("roof_title", "");
   if (chart.roof.empty() && chart.roof_title.empty()) return;
   if (chart.kind != ChartKind::kLine)
-    throw UsageError(place + ": keys 'roof' and 'roof_title' are for charts of kind 'line' alone");
+    throw UsageError(place + ": keys 'roof' and 'roof_title' are only allowed for charts of kind 'line'");
   if (chart.roof_title.empty())
-    throw UsageError(place + ": key 'roof' needs key 'roof_title': what the dashed line stands for");
+    throw UsageError(place + ": key 'roof' needs key 'roof_title', the label of the dashed line");
   if (chart.roof.empty())
-    throw UsageError(place +
-                     ": key 'roof_title' needs key 'roof': the column that holds the height of the dashed line");
+    throw UsageError(place + ": key 'roof_title' needs key 'roof', the column with the value of the dashed line");
 }
 
 void read_points(ChartSpec& chart, Keys& keys, const std::string& place) {
@@ -143,8 +143,7 @@ void read_points(ChartSpec& chart, Keys& keys, const std::string& place) {
   chart.y_axis = read_axis(keys, "y", true);
   if (chart.kind == ChartKind::kBar) chart.stacked = keys.flag_or("stacked", false);
   if (chart.stacked && (!chart.error.empty() || chart.y_axis.scale != Scale::kLinear))
-    throw UsageError(place +
-                     ": bars that are 'stacked' have no 'error' and a linear 'y_scale': their sum is what is read");
+    throw UsageError(place + ": 'stacked' bars do not support 'error' and require a linear 'y_scale'");
 }
 
 void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folder, const std::string& place) {
@@ -160,7 +159,7 @@ void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folde
   chart.blocks = read_side_query(keys, folder, "blocks", place);
   if (chart.blocks && !chart.x_axis.nanoseconds)
     throw UsageError(place +
-                     ": key 'blocks' needs an 'x' in nanoseconds, a column whose name ends in _ns, and no 'x_unit'");
+                     ": key 'blocks' requires an 'x' column in nanoseconds (name ending in _ns) and no 'x_unit'");
 }
 
 ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, const std::string& section_place) {
@@ -220,19 +219,18 @@ std::vector<HeaderEntry> read_header_entries(const std::string& text, const std:
     const std::string place = fmt::format("{}:{}", name, number);
     if (continues_entry(line)) {
       if (!after_entry) {
-        throw UsageError(place +
-                         ": an indented comment line continues the entry on the line before it, and there is none");
+        throw UsageError(place + ": an indented comment line must follow the entry that it continues");
       }
       append_line(entries.back().value, line.substr(2));
       continue;
     }
     after_entry = false;
     if (trim(line).empty()) continue;
-    if (!line.starts_with("--")) break;  // the header is what stands before the statement
+    if (!line.starts_with("--")) break;  // the header ends at the statement
     std::smatch match;
-    constexpr std::size_t kLongestHeader = 2000;  // the matcher recurses over the line
+    constexpr std::size_t kLongestHeader = 2000;  // std::regex_match recurses over the line
     if (line.size() > kLongestHeader)
-      throw UsageError(fmt::format("{}: a header line has at most {} bytes", place, kLongestHeader));
+      throw UsageError(fmt::format("{}: header lines are limited to {} bytes", place, kLongestHeader));
     if (line.find("SPDX-License-Identifier") != std::string::npos || !std::regex_match(line, match, kHeaderLine))
       continue;
     const std::string key = match[1];
@@ -259,7 +257,7 @@ QueryFile parse_query(const std::string& text, const std::string& name) {
   QueryFile query = parse_header(text, name);
   if (query.caption.empty()) throw UsageError(name + ": the header comment lacks 'caption': -- caption: …");
   if (query.empty.empty())
-    throw UsageError(name + ": the header comment lacks 'empty': -- empty: sentence to print when there are no rows");
+    throw UsageError(name + ": the header comment lacks 'empty': -- empty: sentence to print if there are no rows");
   return query;
 }
 

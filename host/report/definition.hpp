@@ -9,77 +9,77 @@
 
 #include "report/document.hpp"
 
-/// What a report folder says: report.toml and the .sql files it names.
+/// The content of a report folder: report.toml and the .sql files it names.
 namespace kymo::report {
 
-/// How one column of a query is shown.
+/// Display options of one query column.
 struct ColumnSpec {
   std::optional<std::string> title;
   std::string unit;
   std::optional<Align> align;
   NumberFormat format;
   bool code = false;
-  std::string plus_minus;  ///< column that holds the uncertainty; it is not shown by itself
-  bool hidden = false;     ///< there for ordering or splitting only
-  bool once = false;       ///< left out where all rows hold the same text; the caption tells it
+  std::string plus_minus;  ///< column with the uncertainty, which is not shown separately
+  bool hidden = false;     ///< used only for ordering or splitting
+  bool once = false;       ///< moved to the caption if all rows contain the same text
 };
 
-/// A query with the documentation in its header comment.
+/// A query and the documentation in its header comment.
 struct QueryFile {
   std::string name;  ///< file name, for messages
   std::string sql;
   std::string caption;
-  std::string empty;  ///< sentence that stands there when there are no rows
+  std::string empty;  ///< sentence to print if there are no rows
   std::vector<std::string> notes;
   std::map<std::string, ColumnSpec> columns;
 };
 
-/// A query of at most one row whose columns prose may name as value.column.
+/// A query with at most one row; prose refers to its columns as value.column.
 struct ValueSpec {
   std::string name;
   std::string sql;
   std::map<std::string, ColumnSpec> columns;
 };
 
-/// One [[section.chart]]. Keys of every kind: `file` (query), `kind`, `split` (column: one chart per value of it).
-/// Further keys by kind:
+/// One [[section.chart]]. Keys of every kind: `file` (query), `kind`, `split` (column; one chart per distinct value).
+/// Additional keys by kind:
 ///
-/// line, bar: `x`, `y`, `error`, `series`, `identity` name columns; `x_title`, `x_unit`, `x_scale`, `y_…` describe the
-/// axes. line: `roof` names a column whose value is drawn as a dashed line across the plot, called `roof_title`. NULL:
-/// no line; where the rows of a chart differ, the largest value is drawn and the caption says so. bar: `stacked = true`
-/// puts the bars of a category on each other, on a linear axis and without `error`; what is below zero is left out.
+/// line, bar: `x`, `y`, `error`, `series` and `identity` name columns; `x_title`, `x_unit`, `x_scale`, `y_…` describe
+/// the axes. line: `roof` names a column whose value is drawn as a dashed reference line labeled `roof_title`. NULL: no
+/// line. If the rows of a chart contain different values, the largest is drawn and the caption says so. bar: `stacked =
+/// true` stacks the bars of a category on a linear axis without `error`; negative values are omitted.
 ///
-/// area: stacked curves, each holding its value until its next row. `x` names the column of the position (if its name
-/// ends in _ns: shown as time since the first row, unless `x_unit` is given). Every other column is a series, headed by
-/// its title (`-- column NAME: title="…"`), in bytes if its format says so; NULL holds the value before it. Or, with
-/// `y` (and `series`), rows of one value each. `bands` names a query with the columns label, start, end: stretches of
-/// the x axis behind the curves (phases). `blocks` names a query with the columns start_ns, end_ns (NULL: alive at the
-/// end), bytes, label, category and, if wanted, detail: the blocks of memory of which the curves are the sum, which the
-/// HTML report shows one by one. Axis keys but no scale.
+/// area: stacked curves; each value is held until the next row. `x` names the position column (if its name ends in _ns
+/// and no `x_unit` is given, it is shown as time since the first row). Every other column is a series, named by its
+/// title (`-- column NAME: title="…"`), in bytes if its format is bytes; NULL repeats the previous value.
+/// Alternatively, with `y` (and `series`), each row contains one value. `bands` names a query with the columns label,
+/// start and end: intervals of the x axis drawn behind the curves (phases). `blocks` names a query with the columns
+/// start_ns, end_ns (NULL: alive at the end), bytes, label, category and optionally detail: the memory blocks whose sum
+/// the curves show; the HTML report shows them individually. Axis keys are supported except for scales.
 ///
 /// timeline: bars in lanes. The query has the columns lane (in order of first appearance), start_ns, end_ns, label and
-/// class (the colour), and if wanted detail (shown on demand), group (lanes of one group stand together under its name)
-/// and step (a picture that cannot be zoomed shows the last one alone). Bars that overlap within a lane stand below
-/// each other. `panel` names a column: its values, each with lanes of its own, stand below each other on one time axis
-/// that starts at zero (or at the first event, if that is earlier), so that lengths compare; then the query has no
-/// column step.
+/// class (the color), and optionally detail (shown on demand), group (lanes of a group are placed together under its
+/// name) and step (static pictures show only the last one). Overlapping bars of a lane are placed in separate rows.
+/// `panel` names a column: each of its values gets its own lanes. Panels are placed below each other on a common time
+/// axis that starts at zero (or at the first event, if that is earlier), so that durations can be compared; the query
+/// must not have a column step.
 struct ChartSpec {
   QueryFile query;
   ChartKind kind = ChartKind::kLine;
   std::string x;         ///< column
-  std::string y;         ///< column; empty in an area chart whose columns are its series
+  std::string y;         ///< column; empty for an area chart whose columns are the series
   std::string error;     ///< column, or empty
   std::string series;    ///< column, or empty
-  std::string split;     ///< column: one chart per value of it, or empty
-  std::string identity;  ///< column that tells categories of the same name apart, or empty
+  std::string split;     ///< column (one chart per distinct value), or empty
+  std::string identity;  ///< column that distinguishes categories with the same name, or empty
   std::string panel;     ///< column of a timeline, or empty
   std::string roof;      ///< column of a line chart, or empty
   std::string roof_title;
-  bool stacked = false;  ///< of a bar chart
+  bool stacked = false;  ///< for a bar chart
   Axis x_axis;
   Axis y_axis;
-  std::optional<QueryFile> bands;   ///< of an area chart; a column named as `split` chooses its rows too
-  std::optional<QueryFile> blocks;  ///< likewise
+  std::optional<QueryFile> bands;   ///< for an area chart; filtered by its column named as `split`, if any
+  std::optional<QueryFile> blocks;  ///< same as bands
 };
 
 struct ProseSpec {
@@ -98,18 +98,18 @@ struct SectionSpec {
 struct ReportDefinition {
   std::string file;  ///< report.toml, for messages
   std::string title;
-  std::string suite;  ///< whose runs it is about unless the request names another; empty: any
+  std::string suite;  ///< default suite of the runs, unless the request specifies one; empty: any
   ProseSpec summary;
   std::vector<ProseSpec> banners;  ///< shown when their prose is not empty
   std::vector<SectionSpec> sections;
 };
 
-/// Reads report.toml of a folder and what it names. Throws UsageError naming file and key: unknown keys, missing keys,
-/// wrong types.
+/// Reads report.toml of a folder and the files it names. Throws UsageError with file and key for unknown keys, missing
+/// keys and wrong types.
 ReportDefinition read_definition(const std::filesystem::path& folder);
 
-/// Parses a query with its header comment, which must hold a caption and what to say when it is empty; `name` is for
-/// messages.
+/// Parses a query with its header comment, which must contain a caption and a sentence for empty results; `name` is
+/// used in messages.
 QueryFile parse_query(const std::string& text, const std::string& name);
 
 }  // namespace kymo::report

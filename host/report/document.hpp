@@ -10,12 +10,12 @@
 #include "event/texts.hpp"
 #include "report/timeline.hpp"
 
-/// What a report says, free of any output format. Texts are raw: each renderer escapes what it prints.
+/// The content of a report, independent of the output format. Texts are raw: each renderer escapes its output.
 namespace kymo::report {
 
 enum class Style { kPlain, kEmphasis, kStrong, kCode };
 
-/// A stretch of text in one style.
+/// A run of text in one style.
 struct Span {
   Style style = Style::kPlain;
   std::string text;
@@ -33,11 +33,11 @@ struct List {
 
 using Prose = std::vector<std::variant<Paragraph, List>>;
 
-/// Something the reader must not miss.
+/// A highlighted remark.
 struct Notice {
   enum class Kind {
-    kCaution,  ///< figures to read with care
-    kEmpty,    ///< stands where a table or chart would be, and says why there is none
+    kCaution,  ///< warning about the values of the report
+    kEmpty,    ///< replaces a table or chart without rows and gives the reason
   };
   Kind kind = Kind::kCaution;
   Prose prose;
@@ -45,14 +45,14 @@ struct Notice {
 
 enum class Align { kLeft, kRight };
 
-/// How the numbers of a column are written.
+/// Number format of a column.
 struct NumberFormat {
   enum class Kind {
-    kAuto,         ///< integers as they are, other numbers with four significant digits
-    kPlain,        ///< as kAuto, but digits are never grouped (identifiers, years)
+    kAuto,         ///< integers unchanged, other numbers with four significant digits
+    kPlain,        ///< like kAuto, but without digit grouping (identifiers, years)
     kFixed,        ///< `digits` decimals
     kSignificant,  ///< `digits` significant digits
-    kMeasured,     ///< decimals follow the uncertainty: two significant digits of it
+    kMeasured,     ///< as many decimals as two significant digits of the uncertainty require
     kBytes,        ///< bytes in binary units
   };
   Kind kind = Kind::kAuto;
@@ -68,57 +68,57 @@ struct Column {
   bool code = false;  ///< texts are identifiers
 };
 
-/// One typed cell. A text in a column of numbers is the state of what has no number ("OOM").
+/// One typed cell. A text in a numeric column is the status of a missing number ("OOM").
 struct Cell {
   enum class Kind { kAbsent, kText, kState, kInteger, kReal };
   Kind kind = Kind::kAbsent;
   std::string text;
   std::int64_t integer = 0;
   double real = 0;
-  std::optional<double> uncertainty;  ///< printed as ± behind the number
+  std::optional<double> uncertainty;  ///< printed as ± after the number
 
   bool is_number() const { return kind == Kind::kInteger || kind == Kind::kReal; }
 };
 
-/// A column that holds the same text in every row.
+/// A column with the same text in every row.
 struct CommonText {
   std::string title;
   std::string text;
 };
 
 struct Table {
-  std::string name;  ///< of its file: lower-case letters, digits and '-'; unique in the document
+  std::string name;  ///< used as file name: lowercase letters, digits and '-'; unique in the document
   std::string caption;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;
-  std::string query;                    ///< the SQL that made it
-  std::vector<CommonText> common = {};  ///< told by the caption, once, and not among the columns
+  std::string query;                    ///< the SQL of the query
+  std::vector<CommonText> common = {};  ///< printed in the caption instead of as columns
 };
 
 enum class ChartKind {
   kLine,
   kBar,
-  kArea,      ///< curves stacked on each other, each holding its value until its next point
+  kArea,      ///< stacked curves; each value is held until the next point
   kTimeline,  ///< bars in lanes over time
 };
 enum class Scale {
   kLinear,
   kLog,
-  kAuto,  ///< logarithmic if the figures span more than two decades
+  kAuto,  ///< logarithmic if the values span more than two decades
 };
 
 struct Axis {
   std::string title;
   std::string unit;
   Scale scale = Scale::kLinear;
-  bool nanoseconds = false;  ///< values are times in ns: shown from the first one on, in a unit that suits their span
-  bool bytes = false;        ///< values are bytes: shown in a binary unit that suits them
+  bool nanoseconds = false;  ///< values are times in ns, shown relative to the first one in a suitable unit
+  bool bytes = false;        ///< values are bytes, shown in a suitable binary unit
 };
 
 struct Point {
   double x = 0;             ///< index into Chart::categories if there are any
-  std::optional<double> y;  ///< absent: `state` says why
+  std::optional<double> y;  ///< if missing, `state` gives the reason
   std::optional<double> error;
   std::string state;
 };
@@ -126,23 +126,23 @@ struct Point {
 struct Series {
   std::string name;
   std::vector<Point> points;
-  std::optional<std::size_t> colour{};  ///< place in the palette; without, the place among the chart's series
+  std::optional<std::size_t> colour{};  ///< index into the palette; by default the index among the chart's series
 };
 
-/// A bound that the figures of a line chart are read against: a dashed line across the plot.
+/// A bound to compare the values of a line chart with: a dashed line across the plot.
 struct Roof {
   std::string title;
   double value = 0;  ///< on the y axis; finite
 };
 
-/// A labelled stretch of the x axis, drawn behind the areas.
+/// A labeled interval of the x axis, drawn behind the areas.
 struct Band {
   std::string label;
   double start = 0;
   double end = 0;
 };
 
-/// A block of memory: what an area chart of memory is made of.
+/// A memory block of an area chart of memory.
 struct MemoryBlock {
   std::int64_t start_ns = 0;
   std::optional<std::int64_t> end_ns;  ///< absent: alive at the end
@@ -157,25 +157,25 @@ struct MemoryBlocks {
   std::vector<MemoryBlock> blocks;
 };
 
-/// A picture of numbers, free of any output format. Bars always stand on categories; areas are stacked in the order of
-/// the series.
+/// A chart, independent of the output format. Bar charts always have categories; areas are stacked in the order of the
+/// series.
 struct Chart {
-  std::string name;  ///< of its file, as for tables
+  std::string name;  ///< used as file name, as for tables
   std::string caption;
   ChartKind kind = ChartKind::kLine;
   Axis x;
   Axis y;
-  bool stacked = false;  ///< of a bar chart: the bars of a category stand on each other; no figure is below zero, none
-                         ///< has an error
+  bool stacked = false;  ///< for a bar chart: the bars of a category are stacked; no value is negative and none has an
+                         ///< error
   std::vector<std::string> categories;
   std::vector<Series> series;
-  std::optional<Roof> roof;  ///< of a line chart
-  std::vector<Band> bands;   ///< of an area chart
-  MemoryBlocks memory;       ///< of an area chart
-  Timeline timeline;         ///< of a timeline, which has neither categories nor series
+  std::optional<Roof> roof;  ///< for a line chart
+  std::vector<Band> bands;   ///< for an area chart
+  MemoryBlocks memory;       ///< for an area chart
+  Timeline timeline;         ///< for a timeline, which has neither categories nor series
 };
 
-/// Place in the palette.
+/// Index into the palette.
 inline std::size_t colour_of(const Chart& chart, std::size_t series) {
   return chart.series[series].colour.value_or(series);
 }
@@ -192,7 +192,7 @@ struct Document {
   std::string title;
   std::vector<Block> opening;  ///< summary and notices, before the first section
   std::vector<Section> sections;
-  std::string provenance;  ///< one line on where the figures come from
+  std::string provenance;  ///< one line about the source of the data
 };
 
 }  // namespace kymo::report

@@ -3,13 +3,13 @@
 
 #include <string>
 
-/// The style sheet and the script of the HTML report, which are files of host/report/page.
+/// The style sheet and the script of the HTML report, from the files in host/report/page.
 namespace kymo::report {
 
-/// The style sheet, as it stands between <style> and </style>.
+/// The content of the <style> element.
 const std::string& page_style();
 
-/// The script, as it stands between <script> and </script>.
+/// The content of the <script> element.
 const std::string& page_script();
 
 /// The script's hash as a source expression of a Content-Security-Policy: 'sha256-…'.

@@ -87,7 +87,7 @@ const std::map<char32_t, std::string_view>& latex_replacements() {
   return table;
 }
 
-// Letters of Latin-1 that OT1 fonts compose; eth, thorn and the symbols between the letters are not among them.
+// Letters of Latin-1 that OT1 fonts can compose; eth, thorn and the symbols between the letters are excluded.
 bool latex_has_letter(char32_t c) {
   return c >= 0xC0 && c <= 0xFF && c != 0xD0 && c != 0xDE && c != 0xF0 && c != 0xFE && c != 0xF7;
 }
@@ -108,14 +108,14 @@ std::string escape_markdown(std::string_view raw) {
     } else if (c == '>') {
       out += "&gt;";
     } else if (c == '@') {
-      out += "&#64;";  // keeps hosts from turning a name into a mention
+      out += "&#64;";  // prevents hosts such as GitHub from turning a name into a mention
     } else if (std::string_view("\\`*[]|~$").find(c) != std::string_view::npos || (c == '_' && !inside_word) ||
                (at_start && std::string_view("#+-=").find(c) != std::string_view::npos)) {
       out += '\\';
       out += c;
     } else if ((c == '.' || c == ')') && i > 0 && i <= 9 && (i + 1 == text.size() || text[i + 1] == ' ') &&
                std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(i), ::isdigit)) {
-      out += '\\';  // "1." would begin a list
+      out += '\\';  // "1." would start a list
       out += c;
     } else {
       out += c;
@@ -136,7 +136,7 @@ std::string markdown_code(std::string_view raw, bool in_table) {
     if (c == '|' && in_table) body += '\\';
     body += c;
   }
-  // A backslash before the bar would be read as the guard of the bar itself: no code span can say it inside a table.
+  // A backslash before the bar would be read as its escape, so no code span can represent this inside a table.
   if (in_table && text.find("\\|") != std::string::npos) return escape_markdown(text);
   const std::string fence(longest + 1, '`');
   const bool pad = text.front() == '`' || text.back() == '`';

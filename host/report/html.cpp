@@ -58,7 +58,7 @@ std::string number_html(const Column& column, const CellText& text, const Fracti
 }
 
 std::string cell_html(const Column& column, const Cell& cell, const Fractions& longest) {
-  constexpr std::size_t kShort = 22;  // such a text never wraps
+  constexpr std::size_t kShort = 22;  // texts up to this length do not wrap
   const CellText text = cell_text(column, cell);
   const bool is_short = code_point_count(text.value) <= kShort;
   const std::string open = column.align == Align::kRight ? "<td class=\"num\">"
@@ -100,7 +100,7 @@ class HtmlWriter {
     return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
            "img-src data:; " +
-           // The one script by its hash: nothing else runs, whatever a name in the database says.
+           // Only the report's own script may run, identified by its hash; injected scripts are blocked.
            (interactive_ ? "script-src " + page_script_source() + "; " : "") +
            "base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, "
            "initial-scale=1\">\n"
@@ -158,7 +158,7 @@ class HtmlWriter {
                          escape_html(chart.caption + interactive_notes(chart)));
   }
 
-  // The picture is what printers and readers without scripts see.
+  // The static picture is shown in print and without JavaScript.
   std::string chart_box(const Chart& chart) {
     interactive_ = true;
     const std::string notes = picture_notes(chart);
@@ -167,7 +167,7 @@ class HtmlWriter {
            "</div>\n<script type=\"application/json\">" + interactive_rows(chart) + "</script>\n</div>\n";
   }
 
-  // Line by line, because the escaper makes one line of everything.
+  // Line by line, because the escaper joins all lines.
   static std::string query_html(std::string_view query) {
     std::string out;
     while (!query.empty()) {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLongestText = 2000;
 constexpr std::size_t kRestPositions = 4096;
 
-// Renumbers the texts that are still in use.
+// Renumbers the texts that are used.
 class UsedTexts {
  public:
   explicit UsedTexts(const event::Texts& texts) : texts_(texts) {}
@@ -119,7 +119,7 @@ std::vector<double> differences(const std::vector<double>& values, double origin
   return out;
 }
 
-// Positions of the largest blocks, and those of the rest.
+// Indices of the largest blocks and of the remaining ones.
 struct BlockChoice {
   std::vector<std::size_t> shown;
   std::vector<std::size_t> rest;
@@ -142,7 +142,7 @@ BlockChoice choose_blocks(const std::vector<MemoryBlock>& blocks) {
   return choice;
 }
 
-// The curve of what the blocks hold together, in as many positions as a screen can show.
+// The total size of the blocks over time, reduced to as many positions as a screen can show.
 AreaLayers curve_of(const std::vector<MemoryBlock>& blocks, const std::vector<std::size_t>& chosen, double origin) {
   std::vector<std::pair<double, double>> changes;
   for (const std::size_t i : chosen) {
@@ -164,7 +164,7 @@ AreaLayers curve_of(const std::vector<MemoryBlock>& blocks, const std::vector<st
   return highest_of_stretches(curve, kRestPositions);
 }
 
-// A category has the colour of the series of its name, if there is one.
+// A category has the color of the series with the same name, if there is one.
 std::vector<std::int64_t> colours_of(const std::vector<std::string>& categories, const std::vector<Series>& series) {
   std::vector<std::int64_t> colours;
   auto next = static_cast<std::int64_t>(series.size());
@@ -269,8 +269,8 @@ std::string interactive_notes(const Chart& chart) {
     const std::int64_t gone = keep_longest(timeline.bars, kMostInteractiveBars);
     const std::int64_t deep = lay_out(timeline, kMostInteractiveRows).too_deep;
     if (gone > 0)
-      notes += " Shown are the " + counted(kMostInteractiveBars) + " longest of " +
-               counted(chart.timeline.bars.size()) + " bars.";
+      notes += " Only the " + counted(kMostInteractiveBars) + " longest of " + counted(chart.timeline.bars.size()) +
+               " bars are shown.";
     if (deep > 0) {
       notes += " Bars left out because they overlap at least " + counted(kMostInteractiveRows) +
                " others: " + counted(static_cast<std::size_t>(deep)) + ".";
@@ -280,11 +280,11 @@ std::string interactive_notes(const Chart& chart) {
   if (chart.kind != ChartKind::kArea) return notes;
   const std::size_t rows = area_layers(chart).x.size();
   if (rows > kMostInteractivePositions)
-    notes += " Of " + counted(rows) + " positions the highest of each of " + counted(kMostInteractivePositions) +
-             " stretches are shown.";
+    notes += " Of " + counted(rows) + " positions, the maximum in each of " + counted(kMostInteractivePositions) +
+             " intervals is shown.";
   if (chart.memory.blocks.size() > kMostInteractiveBlocks) {
-    notes += " Of " + counted(chart.memory.blocks.size()) + " blocks the " + counted(kMostInteractiveBlocks) +
-             " largest are shown one by one, the others together.";
+    notes += " Of " + counted(chart.memory.blocks.size()) + " blocks, the " + counted(kMostInteractiveBlocks) +
+             " largest are shown individually and the others combined.";
   }
   return notes;
 }

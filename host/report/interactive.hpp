@@ -6,21 +6,21 @@
 
 #include "report/document.hpp"
 
-/// What turns a chart of the HTML report into one that can be zoomed and searched: its rows as JSON, and one script for
-/// all of them.
+/// Data for the interactive charts of the HTML report, which can be zoomed and searched: their rows as JSON. One script
+/// handles all charts.
 namespace kymo::report {
 
 inline constexpr std::size_t kMostInteractiveBars = 200'000;
 inline constexpr std::size_t kMostInteractiveBlocks = 50'000;
 inline constexpr std::size_t kMostInteractivePositions = 100'000;
-inline constexpr unsigned kMostInteractiveRows = 40;  ///< of one lane
+inline constexpr unsigned kMostInteractiveRows = 40;  ///< per lane
 
 bool is_interactive(const Chart& chart);
 
-/// The chart's rows as JSON that may stand in a script element: no '<' in it.
+/// The chart's rows as JSON that can be embedded in a script element: it contains no '<'.
 std::string interactive_rows(const Chart& chart);
 
-/// Sentences on the rows that interactive_rows leaves out or merges; empty if there are none.
+/// Sentences about the rows that interactive_rows() omits or merges; empty if there are none.
 std::string interactive_notes(const Chart& chart);
 
 }  // namespace kymo::report

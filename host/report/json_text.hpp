@@ -8,8 +8,8 @@
 
 namespace kymo::report {
 
-/// Writes JSON piece by piece: millions of numbers without an object each. Texts are made printable, and '<' never
-/// appears, so that the result can stand in a script element.
+/// Writes JSON incrementally, without an object per value. Texts are made printable, and '<' never occurs, so that the
+/// result can be embedded in a script element.
 class JsonText {
  public:
   void open(char bracket);

@@ -31,7 +31,7 @@ const Json* Keys::find_array(const std::string& key) {
 std::string Keys::text(const std::string& key) {
   const Json* found = find(key);
   if (found == nullptr) throw UsageError(place_ + ": key " + quote(key) + " is missing");
-  if (!found->is_string()) refuse(key, "a text");
+  if (!found->is_string()) refuse(key, "a string");
   return found->get<std::string>();
 }
 

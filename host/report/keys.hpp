@@ -8,8 +8,8 @@
 
 namespace kymo::report {
 
-/// Reads the keys of one table of a configuration file and refuses those that nobody asked for.
-/// Every function throws UsageError naming the place and the key.
+/// Reads the keys of one table of a configuration file and rejects unknown keys. Every function throws UsageError with
+/// the place and the key.
 class Keys {
  public:
   Keys(const Json& table, std::string place);
@@ -21,10 +21,10 @@ class Keys {
   /// The table or array of tables under `key`; null if absent.
   const Json* find(const std::string& key);
   const Json* find_array(const std::string& key);
-  /// One of `words`, as its index.
+  /// The index of the value within `words`.
   std::size_t word_or(const std::string& key, const std::vector<std::string>& words, std::size_t fallback);
 
-  /// To be called last: refuses keys that were not read.
+  /// Call this last: rejects keys that were not read.
   void finish() const;
 
  private:

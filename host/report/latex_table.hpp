@@ -7,8 +7,8 @@
 
 namespace kymo::report {
 
-/// The table with its caption and notes: booktabs rules, siunitx columns, over several pages if it is long, turned if
-/// it is wide.
+/// The table with its caption and notes: booktabs rules, siunitx columns, several pages if it is long, landscape if it
+/// is wide.
 std::string latex_table(const Table& table);
 
 }  // namespace kymo::report

@@ -15,7 +15,7 @@ std::string inline_text(const Spans& spans) {
   std::string out;
   for (const Span& span : spans) {
     switch (span.style) {
-      // What stands at the start of a span is rarely the start of a line, yet escaping it is harmless.
+      // A span rarely starts at the beginning of a line, but escaping for that case is harmless.
       case Style::kPlain:
         out += escape_markdown(span.text);
         break;

@@ -13,7 +13,7 @@ namespace kymo::report {
 namespace {
 
 constexpr int kAutoDigits = 4;
-constexpr std::size_t kLongestText = 300;  // on a page; CSV files hold texts in full
+constexpr std::size_t kLongestText = 300;  // in a report; CSV files contain full texts
 
 int exponent_of(double value) { return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value)))); }
 
@@ -25,7 +25,7 @@ std::string fixed(double value, int decimals) {
 
 bool needs_exponent(double value) { return value != 0 && (std::abs(value) < 1e-6 || std::abs(value) >= 1e15); }
 
-// Two significant digits of the uncertainty, yet never fewer than three or more than six of the value itself.
+// Two significant digits of the uncertainty, but at least three and at most six of the value.
 int measured_decimals(double value, double uncertainty) {
   const int by_value = exponent_of(value);
   if (uncertainty <= 0) return std::max(0, 3 - by_value);
@@ -64,7 +64,7 @@ CellText bytes_text(double bytes) {
   return {text.substr(0, space), "", true, text.substr(space + 1)};
 }
 
-// The decimal point and what follows it; 0 for a number with an exponent.
+// Length of the fraction including the decimal point; 0 for a number with an exponent.
 std::size_t fraction_length(std::string_view number) {
   const std::size_t decimals = number.find('e') == std::string_view::npos ? decimals_of(number) : 0;
   return decimals == 0 ? 0 : decimals + 1;
@@ -76,7 +76,7 @@ std::string significant_text(double value, int significant) {
   if (value == 0) return "0";
   if (needs_exponent(value)) return fmt::format("{:.{}e}", value, std::max(0, significant - 1));
   std::string text = fixed(value, significant - 1 - exponent_of(value));
-  // 9.9996 with four digits rounds up to 10.0000, which has one too many.
+  // 9.9996 with four digits rounds to 10.0000, which has one digit too many.
   const int rounded_exponent = exponent_of(std::strtod(text.c_str(), nullptr));
   if (rounded_exponent > exponent_of(value)) text = fixed(value, significant - 1 - rounded_exponent);
   return text;

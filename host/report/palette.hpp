@@ -6,8 +6,8 @@
 
 namespace kymo::report {
 
-/// One series' colour on white and on dark ground, as RRGGBB. The first eight after Okabe and Ito, told apart with any
-/// kind of colour vision; the others differ from them in lightness too.
+/// Color of a series on light and dark backgrounds, as RRGGBB. The first eight are based on Okabe and Ito and are
+/// distinguishable with color vision deficiency; the others also differ from them in lightness.
 struct Shade {
   const char* light;
   const char* dark;
@@ -30,10 +30,10 @@ inline constexpr std::array<Shade, 16> kPalette{{{"0072B2", "56A8E0"},
                                                  {"8C564B", "C09085"},
                                                  {"C4C4C4", "7A7A7A"}}};
 
-inline constexpr std::size_t kLineColours =
-    8;  ///< of the palette: thin lines need the clearest; beyond them they are dashed
+inline constexpr std::size_t kLineColours = 8;  ///< number of palette colors for lines: thin lines need the most
+                                                ///< distinguishable ones; further series are dashed
 
-/// Colour of the i-th class of a timeline: those beyond the palette share its last, grey one.
+/// Color of the i-th class of a timeline; classes beyond the palette share its last color, gray.
 constexpr std::size_t class_colour(std::size_t i) { return i < kPalette.size() ? i : kPalette.size() - 1; }
 
 inline constexpr std::size_t kMarkerShapes = 4;  ///< circle, square, triangle, diamond

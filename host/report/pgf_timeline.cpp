@@ -17,9 +17,9 @@
 namespace kymo::report {
 namespace {
 
-constexpr double kWholeWidthPt = 455;  // of the page, a little less
-constexpr double kPtPerPx = 0.72;      // what the picture's pixels come to on paper
-constexpr double kTallestPt = 600;     // what still fits on a page with its caption
+constexpr double kWholeWidthPt = 455;  // slightly less than the text width
+constexpr double kPtPerPx = 0.72;      // scale from picture pixels to paper
+constexpr double kTallestPt = 600;     // maximum that fits on a page with a caption
 constexpr double kWidestMarginPt = 130;
 constexpr double kBarFontPt = 5;
 constexpr std::size_t kLongestLegend = 48;
@@ -72,7 +72,7 @@ class PgfTimeline {
         escape_latex("time (" + picture_.unit + ")"), legend_columns());
   }
 
-  // Across lanes and margin.
+  // Spans lanes and margin.
   std::string panel(const TimelinePicture::Line& line) const {
     const std::string bottom = number(line.top + line.height - 4);
     return fmt::format("\\fill[black!7] ([xshift=-{:.1f}pt]axis cs:0,{}) rectangle (axis cs:{},{});\n", margin_pt_,
@@ -104,7 +104,7 @@ class PgfTimeline {
 
   std::string rectangle(const TimelinePicture::Bar& bar) const {
     const double wide = (bar.end - bar.start) / picture_.span * width_pt_;
-    // A hair between bars keeps neighbours of one colour apart.
+    // A small gap separates adjacent bars of the same color.
     const double gap = wide > 2.5 ? 0.35 / width_pt_ * picture_.span : 0;
     std::string out =
         fmt::format("\\fill[{}] (axis cs:{},{}) rectangle (axis cs:{},{});\n", colour_name(bar.colour),

@@ -26,7 +26,7 @@ std::string number(double value) { return fmt::format("{:.10g}", value); }
 
 std::string axis_label(const Axis& axis) { return escape_latex(axis_heading(axis)); }
 
-// Tick positions and labels are ours, so that both back ends show the same ones.
+// Ticks are computed here, so that SVG and pgfplots show the same ones.
 std::string tick_options(char axis, const std::vector<Tick>& ticks) {
   std::vector<std::string> positions;
   std::vector<std::string> labels;
@@ -105,7 +105,7 @@ std::string plot_style(const Chart& chart, std::size_t s) {
     case ChartKind::kTimeline:
       break;
   }
-  // A plot without an entry of its own must not take the roof's.
+  // A plot without a legend entry must not consume the entry of the reference line.
   const bool nameless = chart.roof && chart.series.size() < 2;
   return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}{}", colour,
                      kMarks[place % kMarkerShapes], place >= kLineColours ? ", dashed" : "",
@@ -118,7 +118,7 @@ std::string area(const Chart& chart, std::size_t s) {
   return out + "} -- cycle;\n";
 }
 
-// Behind the areas: every other band shaded, its name above the plot where it fits.
+// Drawn behind the areas: every second band is shaded; its label is above the plot if it fits.
 std::string bands(const Chart& chart) {
   const ScaledAxis y = value_axis(chart);
   std::string out;
@@ -140,7 +140,7 @@ std::string bands(const Chart& chart) {
   return out;
 }
 
-// Stacked plots must have a figure at every place: one that is missing is nothing.
+// Stacked plots need a value at every position; missing values are 0.
 std::string stacked_plot(const Chart& chart, std::size_t s) {
   std::vector<double> figures(chart.categories.size(), 0);
   for (const Point& point : chart.series[s].points) figures.at(static_cast<std::size_t>(point.x)) = point.y.value_or(0);
@@ -151,7 +151,7 @@ std::string stacked_plot(const Chart& chart, std::size_t s) {
 
 constexpr const char* kRoofStyle = "black!80, dash pattern=on 4pt off 3pt, line width=0.8pt";
 
-// From edge to edge of the plot; the x of a point stands there because a logarithmic axis has no zero.
+// Spans the plot. Uses the x of a point because a logarithmic axis has no zero.
 std::string roof(const Chart& chart) {
   if (!chart.roof) return "";
   const auto named =
@@ -171,7 +171,7 @@ std::string plot(const Chart& chart, std::size_t s) {
   if (chart.stacked) return stacked_plot(chart, s);
   const bool has_errors = std::any_of(chart.series[s].points.begin(), chart.series[s].points.end(),
                                       [](const Point& p) { return p.error.has_value(); });
-  const ScaledAxis axis = value_axis(chart);  // an error bar below its lower end would have no logarithm
+  const ScaledAxis axis = value_axis(chart);  // an error bar below the lower end of the axis would have no logarithm
   std::string out = "\\addplot[" + plot_style(chart, s);
   if (has_errors)
     out +=
@@ -190,7 +190,7 @@ std::string plot(const Chart& chart, std::size_t s) {
   return out + "};\n";
 }
 
-// A case without a figure still has its place on the axis: its state stands there upright.
+// A case without a value keeps its position on the axis; its status is printed there vertically.
 std::string states(const Chart& chart) {
   if (chart.kind != ChartKind::kBar) return "";
   const double low = value_axis(chart).low;

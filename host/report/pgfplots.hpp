@@ -7,10 +7,10 @@
 
 namespace kymo::report {
 
-/// Colours and styles that the pictures use; for the preamble, after \usepackage{pgfplots}.
+/// Definitions of colors and styles for the preamble, after \usepackage{pgfplots}.
 std::string pgfplots_preamble();
 
-/// Name of a series' colour, as the preamble defines it.
+/// Name of a series' color as defined in the preamble.
 std::string colour_name(std::size_t series);
 
 /// The chart as one tikzpicture.

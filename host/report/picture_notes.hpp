@@ -7,10 +7,10 @@
 
 namespace kymo::report {
 
-/// Sentences on what a picture of the chart that cannot be zoomed merges or leaves out; empty if it shows everything.
+/// Sentences about what a static picture of the chart merges or omits; empty if it shows everything.
 std::string picture_notes(const Chart& chart);
 
-/// The chart's caption with those sentences.
+/// The chart's caption followed by those sentences.
 std::string picture_caption(const Chart& chart);
 
 }  // namespace kymo::report

@@ -36,7 +36,7 @@ void take_value(Values& values, const ValueSpec& spec, const QueryFunction& quer
     throw UsageError(where + ": " + error.what());
   }
   if (table.rows.size() > 1)
-    throw UsageError(where + ": the query gives " + std::to_string(table.rows.size()) + " rows; at most one is wanted");
+    throw UsageError(where + ": the query gives " + std::to_string(table.rows.size()) + " rows; expected at most one");
   for (const auto& [name, column] : spec.columns) {
     if (std::find(table.columns.begin(), table.columns.end(), name) == table.columns.end()) {
       throw UsageError(where + ": the query has no column " + quote(name) + suggestion(name, table.columns));
@@ -57,7 +57,7 @@ void take_value(Values& values, const ValueSpec& spec, const QueryFunction& quer
   values.data.set(spec.name, table.rows.empty() ? Data(false) : row);
 }
 
-// The template engine prints nothing for an unknown name; a report must not lose a figure that way.
+// The template engine prints nothing for unknown names, which would silently drop a value from the report.
 void check_tags(const std::string& text, const std::set<std::string>& names, const std::string& place) {
   for (std::size_t at = text.find("{{"); at != std::string::npos; at = text.find("{{", at + 2)) {
     const std::size_t end = text.find("}}", at);
@@ -66,7 +66,7 @@ void check_tags(const std::string& text, const std::set<std::string>& names, con
     if (tag.starts_with('!')) continue;
     if (!tag.empty() && std::string_view("{&>=").find(tag.front()) != std::string_view::npos) {
       throw UsageError(place + ": tag " + quote("{{" + tag + "}}") +
-                       " is not admitted; values are always escaped: {{value.column}}");
+                       " is not allowed; values are always escaped: {{value.column}}");
     }
     if (!tag.empty() && std::string_view("#^/").find(tag.front()) != std::string_view::npos) tag = trim(tag.substr(1));
     if (!names.contains(tag))
@@ -134,7 +134,7 @@ Prose parse_prose(std::string_view markup) {
   for (const std::string& raw : split(markup, '\n')) {
     const std::string line = trim(raw);
     if (line.empty()) {
-      end_paragraph();  // but a list goes on: templates leave blank lines where an item is left out
+      end_paragraph();  // a list continues: templates leave blank lines for omitted items
     } else if (line.starts_with("- ")) {
       end_paragraph();
       if (!in_list) prose.push_back(List{});

@@ -14,22 +14,22 @@ namespace kymo::report {
 /// Runs one read-only statement; throws Error.
 using QueryFunction = std::function<store::ResultsDatabase::Table(const std::string& sql)>;
 
-/// Fills a template with its values and parses the result. A value without a row, a NULL and an empty text are false to
-/// {{#sections}}. Throws UsageError naming `place`: unknown names, values of several rows, tags that would pass text on
-/// unescaped.
+/// Fills a template with its values and parses the result. A value without a row, a NULL and an empty text are false in
+/// {{#sections}}. Throws UsageError with `place` for unknown names, values with several rows and tags that would insert
+/// unescaped text.
 Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std::string& place);
 
-/// Paragraphs apart by blank lines, lists of lines that begin with "- ", and *emphasis*, **strong** and `code`; a
-/// backslash takes the next character literally.
+/// Parses paragraphs separated by blank lines, lists of lines starting with "- ", and *emphasis*, **strong** and
+/// `code`. A backslash escapes the next character.
 Prose parse_prose(std::string_view markup);
 
-/// The text with every character that parse_prose would understand made literal.
+/// Escapes every character with a meaning in parse_prose().
 std::string protect_markup(std::string_view text);
 
-/// A cell of a query result as a cell of a document.
+/// Converts a cell of a query result to a cell of a document.
 Cell cell_from(const store::ResultsDatabase::Cell& cell);
 
-/// How a column without a specification, or with one, is shown.
+/// Display of a column; `spec` is null for a column without a specification.
 Column column_from(const std::string& name, const ColumnSpec* spec);
 
 }  // namespace kymo::report

@@ -15,8 +15,8 @@ struct OutputFile {
   std::string content;
 };
 
-/// Turns a document into the files of one format, the main file first; pictures that two formats share are the same
-/// files. A new format is a new Renderer and one line in renderers().
+/// Renders a document to the files of one format, the main file first. Pictures shared by two formats are the same
+/// files. A new format requires a new Renderer and one line in renderers().
 class Renderer {
  public:
   virtual ~Renderer() = default;
@@ -30,7 +30,7 @@ std::unique_ptr<Renderer> make_typst_renderer();
 std::unique_ptr<Renderer> make_html_renderer();
 std::unique_ptr<Renderer> make_csv_renderer();
 
-/// All of them.
+/// The renderers of all formats.
 const std::vector<std::unique_ptr<Renderer>>& renderers();
 
 }  // namespace kymo::report

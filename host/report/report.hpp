@@ -10,21 +10,21 @@
 namespace kymo::report {
 
 struct Request {
-  std::string name;  ///< report below share/kymo/reports, or the path of a folder that holds report.toml
+  std::string name;                  ///< report in share/kymo/reports, or path of a folder with report.toml
   std::filesystem::path out_folder;  ///< created if missing
   std::vector<std::string> formats;  ///< of: markdown, latex, html, csv
   store::ResultsDatabase::Selection selection;
 };
 
-/// Names of the reports of this installation.
+/// Names of the installed reports.
 std::vector<std::string> list_reports();
 
-/// The formats that make_report knows.
+/// The formats supported by make_report().
 const std::vector<std::string>& known_formats();
 
-/// Writes the report and returns the files it wrote, the main file of each format first.
-/// Throws UsageError for an unknown report or format (naming the nearest), Error for an unwritable folder; then nothing
-/// was written.
+/// Writes the report and returns the written files, the main file of each format first. Throws UsageError for an
+/// unknown report or format (with the closest match) and Error for an unwritable folder; in these cases nothing is
+/// written.
 std::vector<std::filesystem::path> make_report(store::ResultsDatabase& database, const Request& request);
 
 }  // namespace kymo::report

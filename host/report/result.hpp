@@ -8,33 +8,33 @@
 #include "report/definition.hpp"
 #include "store/results.hpp"
 
-/// Reading the rows of a query by the names of its columns.
+/// Access to the rows of a query by column name.
 namespace kymo::report {
 
 using Result = store::ResultsDatabase::Table;
 using ResultCell = store::ResultsDatabase::Cell;
 
-/// Place of a column. Throws UsageError naming the query's file, the column and the nearest one there is.
+/// Index of a column. Throws UsageError with the query's file, the column and the closest match.
 std::size_t require_column(const QueryFile& file, const Result& result, const std::string& name);
 
 std::optional<std::size_t> find_column(const Result& result, const std::string& name);
 
-/// Absent for what is no number or not finite.
+/// nullopt if the cell is not a number or not finite.
 std::optional<double> number_of(const ResultCell& cell);
 
-/// The same as a whole number; reals are rounded, and kept within the range.
+/// The same as an integer; reals are rounded and clamped.
 std::optional<std::int64_t> integer_of(const ResultCell& cell);
 
-/// The cell as a name: numbers without grouping, a dash for NULL, texts cut where they are too long for a page.
+/// The cell as a name: numbers without grouping, a dash for NULL, long texts shortened.
 std::string label_of(const ResultCell& cell);
 
-/// The cell as a name in full; empty for NULL.
+/// The cell as a full name; empty for NULL.
 std::string text_of(const ResultCell& cell);
 
-/// The rows that have `part` in the column `split`; all of them if there is no such column.
+/// The rows whose column `split` contains `part`; all rows if there is no such column.
 Result rows_of_part(const Result& result, const std::string& split, const std::string& part);
 
-/// "2 rows without a start are left out." with a blank before it, or nothing.
+/// "2 rows without a start are left out." with a leading space, or an empty text.
 std::string left_out(std::int64_t count, const std::string& one, const std::string& several);
 
 }  // namespace kymo::report

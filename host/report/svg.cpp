@@ -23,8 +23,8 @@ constexpr double kWidth = 760;
 constexpr double kPlotHeight = 290;
 constexpr double kRight = 20;
 constexpr double kLineHeight = 18;
-constexpr double kBandHeight = 18;  // of the strip in which the names of bands stand
-constexpr double kTurn = 35;        // degrees by which long category labels are turned
+constexpr double kBandHeight = 18;  // height of the strip with the band labels
+constexpr double kTurn = 35;        // rotation of long category labels in degrees
 constexpr std::size_t kLongestLabel = 34;
 constexpr std::size_t kLongestLegend = 48;
 constexpr const char* kInk = "24292F";
@@ -56,7 +56,7 @@ class ChartDrawing {
         draw_areas();
         break;
       case ChartKind::kTimeline:
-        break;  // drawn by itself
+        break;  // drawn separately
     }
     draw_axes();
   }
@@ -79,7 +79,7 @@ class ChartDrawing {
     heading_y_ = bottom_ + below + 14;
   }
 
-  // Returns the height that the labels need.
+  // Returns the height required by the labels.
   double lay_out_categories() {
     double widest = 0;
     for (const std::string& label : labels_) widest = std::max(widest, width_of(label));
@@ -197,11 +197,11 @@ class ChartDrawing {
     const double cap = 3;
     canvas_.line(x, high, x, low, "ka", kInk, 1.2);
     canvas_.line(x - cap, high, x + cap, high, "ka", kInk, 1.2);
-    // No cap where the bar leaves the picture: it would claim an end that is not there.
+    // No cap where the error bar is clipped, because that is not its end.
     if (*point.y - *point.error >= y_.low) canvas_.line(x - cap, low, x + cap, low, "ka", kInk, 1.2);
   }
 
-  // Each on those of the series before it.
+  // Each bar is placed on those of the previous series.
   void draw_stacked_bars() {
     const double width = std::min(slot() * 0.62, 90.0);
     std::map<double, double> sums;
@@ -304,7 +304,7 @@ SvgDrawing drawing_of(const Chart& chart) {
   return {drawing.body(), drawing.height()};
 }
 
-// What is read out instead of the picture, whose texts are hidden from those who listen.
+// Text for screen readers, for which the texts of the picture are hidden.
 std::string spoken_title(const Chart& chart) {
   return chart.roof ? chart.caption + " Dashed: " + roof_label(chart) + "." : chart.caption;
 }

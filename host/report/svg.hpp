@@ -8,17 +8,16 @@
 
 namespace kymo::report {
 
-/// The chart as one <svg> element to be placed in an HTML page that carries chart_css().
+/// The chart as one <svg> element for an HTML page that includes chart_css().
 std::string inline_svg(const Chart& chart);
 
-/// The chart as an SVG file that follows the reader's light or dark scheme by itself.
+/// The chart as a standalone SVG file that follows the reader's light or dark color scheme.
 std::string standalone_svg(const Chart& chart);
 
-/// That file, in the one place that it has in every report.
+/// The standalone file, with the path used in every report.
 OutputFile picture_file(const Chart& chart);
 
-/// Rules that turn the charts of a page dark when its reader prefers that. Light colours are attributes, so that simple
-/// viewers need no CSS.
+/// CSS rules for dark mode. Light colors are attributes, so that simple viewers do not need CSS.
 std::string chart_css();
 
 }  // namespace kymo::report

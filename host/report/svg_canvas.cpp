@@ -10,7 +10,7 @@
 namespace kymo::report {
 namespace {
 
-// Two decimals are a hundredth of a pixel; trailing zeros only make files longer.
+// Two decimals are sufficient; trailing zeros only enlarge the file.
 std::string px(double value) {
   std::string text = fmt::format("{:.2f}", value);
   text.erase(text.find_last_not_of('0') + 1);
@@ -52,7 +52,7 @@ bool is_dark(std::string_view rgb) {
   const auto part = [rgb](std::size_t at) {
     return static_cast<double>(std::stoi(std::string(rgb.substr(at, 2)), nullptr, 16));
   };
-  constexpr double kMiddle = 140;  // where black and white text are equally readable, nearly
+  constexpr double kMiddle = 140;  // threshold at which black and white text are about equally readable
   return 0.299 * part(0) + 0.587 * part(2) + 0.114 * part(4) < kMiddle;
 }
 
@@ -108,7 +108,7 @@ void SvgCanvas::polygon(const std::vector<std::pair<double, double>>& corners, s
 
 void SvgCanvas::polyline(const std::vector<std::pair<double, double>>& points, std::size_t series) {
   if (points.size() < 2) return;
-  // Past the palette's end colours repeat: dashes keep such series apart.
+  // Beyond the palette the colors repeat; dashes distinguish such series.
   const char* dash = series >= kLineColours ? " stroke-dasharray=\"6 3\"" : "";
   body_ += fmt::format(
       "<polyline class=\"kl{}\" points=\"{}\" fill=\"none\" stroke=\"#{}\" stroke-width=\"2\" "

@@ -10,27 +10,27 @@ namespace kymo::report {
 
 enum class Anchor { kStart, kMiddle, kEnd };
 
-/// Estimated width in pixels of a text in a common sans-serif face; a little generous, so that labels keep apart.
+/// Estimated width in pixels of a text in a common sans-serif font; slightly too large, so that labels do not overlap.
 double text_width(std::string_view text, double font_size);
 
-/// Whether white text on this colour (RRGGBB) is easier to read than black.
+/// True if white text is more readable than black on this color (RRGGBB).
 bool is_dark(std::string_view rgb);
 
-/// Collects SVG elements in chart colours. All texts are escaped here.
+/// Collects SVG elements in chart colors. All texts are escaped here.
 class SvgCanvas {
  public:
   static constexpr double kFontSize = 12;
 
   void line(double x1, double y1, double x2, double y2, std::string_view css_class, std::string_view colour,
             double width);
-  /// A dashed line in the colour of axes.
+  /// A dashed line in the axis color.
   void dashes(double x1, double y1, double x2, double y2, std::string_view colour, std::string_view tooltip);
   void text(double x, double y, std::string_view text, Anchor anchor, double rotation = 0, bool muted = false);
   void bar(double x, double y, double width, double height, std::size_t series, std::string_view tooltip);
   void heading(double x, double y, std::string_view text);
-  /// Small text on a bar of that series.
+  /// Small text on a bar of this series.
   void text_on_bar(double x, double y, std::string_view text, std::size_t series);
-  /// A faint ground behind what is drawn later.
+  /// A light background behind elements drawn later.
   void shade(double x, double y, double width, double height, std::string_view tooltip);
   void polygon(const std::vector<std::pair<double, double>>& corners, std::size_t series, std::string_view tooltip);
   void polyline(const std::vector<std::pair<double, double>>& points, std::size_t series);

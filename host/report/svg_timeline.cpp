@@ -21,7 +21,7 @@ constexpr const char* kGrid = "E3E6EA";
 
 double width_of(std::string_view text) { return text_width(text, SvgCanvas::kFontSize); }
 
-// The text, cut so that it takes at most that many pixels; empty if nothing worth reading is left.
+// The text shortened to at most this many pixels; empty if too little fits.
 std::string fitted(const std::string& raw, double pixels, double font) {
   constexpr std::size_t kShortest = 3;
   const std::string text = printable(raw);
@@ -108,7 +108,7 @@ class TimelineDrawing {
   void draw(const TimelinePicture::Bar& bar) {
     const double x = x_at(bar.start);
     const double wide = std::max(0.5, x_at(bar.end) - x);
-    // A hair between bars keeps neighbours of one colour apart.
+    // A small gap separates adjacent bars of the same color.
     const double gap = wide > 4 ? 0.6 : 0;
     canvas_.bar(x, top_ + bar.top, wide - gap, bar.height, bar.colour, bar.tooltip);
     constexpr double kPadding = 3;

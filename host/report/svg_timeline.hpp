@@ -7,7 +7,7 @@
 
 namespace kymo::report {
 
-/// Elements of an SVG and the height they take.
+/// SVG elements and their total height.
 struct SvgDrawing {
   std::string body;
   double height = 0;

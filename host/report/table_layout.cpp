@@ -10,7 +10,7 @@
 namespace kymo::report {
 namespace {
 
-// Widths in points: of the text block, upright and turned, and of a letter of each font.
+// Widths in points: of the text block in portrait and landscape, and of a letter of each font.
 constexpr double kTextWidth = 483;
 constexpr double kTurnedWidth = 728;
 constexpr double kSmallLetter = 4.1;
@@ -18,7 +18,7 @@ constexpr double kSmallestLetter = 3.7;
 constexpr double kColumnGap = 8;
 constexpr double kSmallestTextColumn = 62;
 
-// Breaks a title at its blanks into lines of about `width` letters; the unit has a line of its own.
+// Breaks a title at spaces into lines of about `width` letters; the unit gets its own line.
 std::vector<std::string> heading_lines(const Column& column, std::size_t width) {
   std::vector<std::string> lines;
   for (const std::string& word : split(column.title, ' ')) {
@@ -63,20 +63,20 @@ ColumnLayout measure_column(const Table& table, std::size_t index) {
   return layout;
 }
 
-// Texts that may wrap; short ones stay on one line.
+// True for text columns that may wrap; short ones stay on one line.
 bool wraps(const Table& table, const TableLayout& layout, std::size_t i) {
   constexpr std::size_t kNeverWraps = 16;
   return table.columns[i].align == Align::kLeft && !layout.columns[i].numeric &&
          layout.columns[i].letters > kNeverWraps;
 }
 
-// Letters of the typewriter face are wider.
+// Letters of the monospaced font are wider.
 double natural_width(const Table& table, const TableLayout& layout, std::size_t i, double letter) {
   return static_cast<double>(layout.columns[i].letters) * letter * (table.columns[i].code ? 1.1 : 1);
 }
 
-// Gives text columns what the others leave, each at most its natural width. Not even the smallest widths fit if it
-// returns false.
+// Distributes the remaining width to text columns, each at most its natural width. Returns false if even the minimum
+// widths do not fit.
 bool fit(const Table& table, TableLayout& layout, double available, double letter) {
   double fixed = 0;
   double wanted = 0;

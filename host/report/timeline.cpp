@@ -21,14 +21,14 @@ struct Occupied {
   }
 };
 
-// Rows of one lane while its bars are placed in the order of their starts.
+// Assigns the bars of one lane to rows, in order of their starts.
 class RowStack {
  public:
   explicit RowStack(std::uint32_t most_rows) : most_rows_(most_rows) {}
 
   // The row of the bar, or most_rows if none is free.
   std::uint32_t place(const TimelineBar& bar) {
-    // A bar of no length still covers its own instant: a second one there goes below it.
+    // A zero-length bar still occupies its instant: a second one at the same time goes to the next row.
     while (!occupied_.empty() && occupied_.top().end_ns <= bar.start_ns && occupied_.top().start_ns < bar.start_ns) {
       free_.insert(occupied_.top().row);
       occupied_.pop();
@@ -62,7 +62,7 @@ std::vector<std::uint32_t> in_order(const std::vector<TimelineBar>& bars) {
 
 double length_ns(const TimelineBar& bar) { return span_ns(bar.start_ns, bar.end_ns); }
 
-// Runs of one track.
+// Computes the runs of one track.
 class TrackMerger {
  public:
   TrackMerger(const Timeline& timeline, const TimelineTrack& track, std::uint32_t number, std::int64_t origin_ns,
@@ -96,7 +96,7 @@ class TrackMerger {
     return {number_, i, 1, bar(i).bar_class, start_of(i), end_of(i)};
   }
 
-  // The narrow bars that start in the cell in which bar i starts.
+  // The narrow bars that start in the same cell as bar i.
   TimelineRun cell(std::uint32_t i) {
     narrow_ = true;
     const double limit = (std::floor(start_of(i) / cell_ns_) + 1) * cell_ns_;

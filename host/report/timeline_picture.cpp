@@ -21,7 +21,7 @@ constexpr double kRowHeight = 14;
 constexpr double kRowGap = 1;
 constexpr double kLaneGap = 6;
 constexpr double kHeadingHeight = 20;
-constexpr double kRuleHeight = 8;  // of the line below the last group
+constexpr double kRuleHeight = 8;  // height of the line below the last group
 constexpr double kPanelHeight = 24;
 constexpr double kPanelGap = 12;
 
@@ -43,7 +43,7 @@ class PictureMaker {
     add_legend();
     if (layout.too_deep > 0) {
       note(counted(static_cast<std::size_t>(layout.too_deep), "bar overlaps", "bars overlap") +
-           fmt::format(" more than {} others and is left out of the picture.", kMostRows - 1));
+           fmt::format(" more than {} others; not shown.", kMostRows - 1));
     }
     return std::move(picture_);
   }
@@ -51,7 +51,7 @@ class PictureMaker {
  private:
   void note(std::string sentence) { picture_.notes.push_back(std::move(sentence)); }
 
-  // Without zooming, several steps would leave nothing readable of any.
+  // A static picture of several steps would be unreadable.
   void choose_step() {
     shown_.texts = all_.texts;
     shown_.panels = all_.panels;
@@ -67,7 +67,7 @@ class PictureMaker {
     for (const TimelineBar& bar : all_.bars) {
       if (bar.step == step) shown_.bars.push_back(bar);
     }
-    note(fmt::format("The picture shows step {} alone.", step));
+    note(fmt::format("The figure shows only step {}.", step));
   }
 
   void choose_lanes() {
@@ -86,7 +86,7 @@ class PictureMaker {
     }
     for (TimelineBar& bar : shown_.bars) bar.lane = place[bar.lane];
     std::erase_if(shown_.bars, [](const TimelineBar& bar) { return bar.lane == kNowhere; });
-    if (left_out > 0) note("The picture leaves out " + counted(left_out, "lane.", "lanes."));
+    if (left_out > 0) note("The figure omits " + counted(left_out, "lane.", "lanes."));
   }
 
   void measure() {
@@ -136,7 +136,7 @@ class PictureMaker {
       const TimelineTrack& track = layout.tracks[run.track];
       events += run.bars;
       TimelinePicture::Bar bar;
-      // What is too short to be seen still has a place, within the picture.
+      // Events too short to be visible still get a minimum width, within the picture.
       bar.start = std::min(run.start_ns, span_ns_ - cell_ns / 2) / unit_ns_;
       bar.end = std::max(run.end_ns, run.start_ns + cell_ns / 2) / unit_ns_;
       bar.end = std::min(bar.end, picture_.span);
@@ -150,8 +150,8 @@ class PictureMaker {
     }
     if (events > runs.size()) {
       note(
-          "What is narrower than a pixel is drawn together with its neighbours, in the colour that takes the most time "
-          "there: " +
+          "Events narrower than a pixel are merged with their neighbors and drawn in the color of the class with the "
+          "most time: " +
           counted(events, "bar", "bars") + " as " + counted(runs.size(), "rectangle.", "rectangles."));
     }
   }

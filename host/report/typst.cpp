@@ -10,8 +10,7 @@
 namespace kymo::report {
 namespace {
 
-constexpr const char* kFirstLine =
-    "// Compiles with Typst 0.12 or newer, without packages; the pictures lie in figures/.\n";
+constexpr const char* kFirstLine = "// Requires Typst 0.12 or newer and no packages. The pictures are in figures/.\n";
 
 constexpr const char* kHead = R"typst(#set page(paper: "a4", margin: 2cm, numbering: "1")
 #set text(font: "New Computer Modern", size: 10pt)
@@ -37,7 +36,7 @@ constexpr const char* kHead = R"typst(#set page(paper: "a4", margin: 2cm, number
 )
 )typst";
 
-// The semicolon ends the call: brackets and parentheses that follow are text.
+// The semicolon ends the call, so that following brackets and parentheses are text.
 std::string inline_typst(const Spans& spans) {
   std::string out;
   for (const Span& span : spans) {

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kMinus = "\u2212";
 constexpr const char* kBreak = "\u200B";
 
-// A number of this tool ("-1234.50", "1.2e-09") as it is printed.
+// Converts a number formatted by kymo ("-1234.50", "1.2e-09") to its printed form.
 std::string number_typst(const Column& column, const std::string& number) {
   const std::size_t e = std::min(number.find('e'), number.size());
   std::string digits = grouped_in(column, number.substr(0, e));
@@ -41,8 +41,8 @@ std::string measured_typst(const Column& column, const CellText& text, const Fra
   return out;
 }
 
-// Long names may break behind their punctuation, and very long ones anywhere. The breaks are marked by a character of
-// their own, which is written by its number: nobody would see it in the file.
+// Long names may break after punctuation, and very long ones anywhere. Break positions are zero-width spaces, written
+// by their code point because they would be invisible in the file.
 std::string with_breaks(std::string_view word) {
   constexpr std::size_t kShortWord = 16;
   constexpr int kLongestWord = 24;

@@ -7,7 +7,7 @@
 
 namespace kymo::report {
 
-/// The table as a figure of Typst, with its caption and notes. Needs the rules of the report's head.
+/// The table as a Typst figure with its caption and notes. Requires the rules of the report's preamble.
 std::string typst_table(const Table& table);
 
 }  // namespace kymo::report

@@ -8,8 +8,7 @@ constexpr char32_t kReplacement = 0xFFFD;
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// Marks, embeddings, overrides and isolates: they make one name look like another and spill over into the text around
-// it.
+// Marks, embeddings, overrides and isolates: they can make one name look like another and affect the surrounding text.
 bool reorders_text(char32_t c) {
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
@@ -36,7 +35,7 @@ std::string cleaned(std::string_view text, bool keep_lines) {
 }
 
 struct Lead {
-  int length = 0;  // 0: cannot begin a code point
+  int length = 0;  // 0: cannot start a code point
   char32_t bits = 0;
   char32_t smallest = 0;
 };

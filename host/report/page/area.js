@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacked curves, each holding its value until its next position.
+// Stacked curves; each value is held until the next position.
 
 const AREA_HEIGHT = 330;
 const BAND_STRIP = 20;
 const Y_MARGIN = 76;
 
-// Left margin, heading and ticks of a value axis.
+// Draws the left margin, heading and ticks of a value axis.
 function drawValueAxis(context, plot, lowest, highest, ink, rows) {
   const [factor, unit] = rows.bytes ? unitFor(BYTE_UNITS, highest) : [1, rows.yUnit];
   context.textAlign = "right";
@@ -43,7 +43,7 @@ function drawBands(context, surface, view, bands, ink) {
   });
 }
 
-// How positions and values of an area chart are written.
+// Formats positions and values of an area chart.
 class AreaWords {
   constructor(rows) {
     this.rows = rows;
@@ -89,8 +89,8 @@ class AreaView extends View {
     root.append(legend);
   }
 
-  // The row that each pixel column shows: the one of the highest sum in it, so that no peak is lost. -1 before the
-  // first row.
+  // The row shown in each pixel column: the one with the highest sum, so that no peak is missed. -1 before the first
+  // row.
   columns() {
     const count = Math.max(1, Math.floor(this.plot.width));
     const chosen = new Int32Array(count).fill(-1);
@@ -140,7 +140,7 @@ class AreaView extends View {
     context.globalAlpha = 1;
   }
 
-  // A line of steps, one per column; corners only where the value changes.
+  // Draws a step line with one step per column; corners only where the value changes.
   trace(context, heights, backwards) {
     const { plot, highest } = this;
     const y = (value) => plot.top + plot.height * (1 - value / highest);
@@ -166,7 +166,7 @@ class AreaView extends View {
     context.fillRect(this.pointer.x, this.plot.top, 1, this.plot.height);
   }
 
-  // The row shown at a place of the picture, or -1.
+  // The row shown at a position of the picture, or -1.
   rowAt(x) {
     const column = Math.floor(((x - this.plot.left) / this.plot.width) * this.chosen.length);
     return column >= 0 && column < this.chosen.length ? this.chosen[column] : -1;
@@ -192,7 +192,7 @@ class AreaView extends View {
   }
 }
 
-// The curves and, if the blocks are known that they are made of, those too; both move together.
+// The curves and, if available, the blocks they consist of; both share the visible range.
 function areaViews(root, rows) {
   const x = summed(rows.x);
   let last = x[x.length - 1];
@@ -208,11 +208,11 @@ function areaViews(root, rows) {
   if (blocks) views.push(new BlocksView(root, rows, range, blocks));
   addHelp(
     root,
-    "Click a chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything. " +
-      "Ctrl with the wheel zooms at once." +
+    "Click a chart to enable its shortcuts: zoom with the wheel or W/S, pan by dragging or with A/D and the " +
+      "arrow keys, show everything with 0. Ctrl + wheel zooms without a click." +
       (blocks
-        ? " Each band below is one block of memory: the longer it has lived, the lower it lies. " +
-          "Shift with W or S stretches it, dragging moves it up and down, / searches, Enter goes to the next match."
+        ? " Each band below is one memory block; older blocks are lower. Shift + W/S scales vertically, " +
+          "dragging also pans vertically, / searches, Enter selects the next match."
         : ""),
   );
   return views;

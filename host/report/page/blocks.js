@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of memory, each a band that sinks when older ones below it die. Drawn pixel column by pixel column, so that
-// the work is bounded by the size of the picture and the number of blocks alive at once, however many lived in all.
+// Memory blocks, each drawn as a band that moves down when older blocks below it are freed. Drawn one pixel column at a
+// time, so that the cost depends on the size of the picture and the number of blocks alive at once, not on the total
+// number of blocks.
 
 const BLOCKS_HEIGHT = 400;
 const EMPTY = -1;
@@ -22,7 +23,7 @@ class Blocks {
     this.restBytes = Float64Array.from(rows.restBytes);
     this.addTotals();
   }
-  // What all blocks hold after each change, and when that is.
+  // Total size of all blocks after each change, and the times of the changes.
   addTotals() {
     const births = Array.from({ length: this.count }, (_, i) => [this.start[i], this.bytes[i]]);
     const deaths = births.map((_, i) => [this.end[i], -this.bytes[i]]).filter(([time]) => time < Infinity);
@@ -36,7 +37,7 @@ class Blocks {
     const i = firstAbove(this.restX, time) - 1;
     return i < 0 ? 0 : this.restBytes[i];
   }
-  // Of each pixel column the moment at which most is held in it.
+  // For each pixel column, the time with the largest total.
   moments(low, span, count) {
     const moments = new Float64Array(count);
     let next = firstAbove(this.times, low);
@@ -46,7 +47,7 @@ class Blocks {
       let most = next > 0 ? this.totals[next - 1] : 0;
       moments[column] = begin;
       for (; next < this.times.length && this.times[next] < end; ++next) {
-        // Between changes at one time nothing was ever held.
+        // Intermediate totals between changes at the same time never existed.
         if (this.times[next + 1] === this.times[next] || this.totals[next] <= most) continue;
         most = this.totals[next];
         moments[column] = this.times[next];
@@ -56,15 +57,15 @@ class Blocks {
   }
 }
 
-// Which block each pixel of a picture shows.
+// The block shown by each pixel of a picture.
 class BlockPicture {
   constructor(width, height) {
     this.width = width;
     this.height = height;
     this.ids = new Int32Array(width * height);
   }
-  // Stacks what is alive at each moment, oldest first; blocks below `smallest` bytes go together on top. The picture
-  // begins at `lowest` bytes.
+  // Stacks the live blocks at each time, oldest first; blocks smaller than `smallest` bytes are merged at the top. The
+  // picture starts at `lowest` bytes.
   fill(blocks, moments, smallest, lowest, bytesPerPixel) {
     Object.assign(this, { smallest, lowest, pixelsPerByte: 1 / bytesPerPixel });
     this.alive = new Int32Array(blocks.count);
@@ -113,8 +114,8 @@ class BlockPicture {
   repeat(column) {
     for (let at = column; at < this.ids.length; at += this.width) this.ids[at] = this.ids[at - 1];
   }
-  // `colourOf(id)` gives packed pixels; a dark line divides bands that are thick enough for one. Row 0 of the ids is
-  // the lowest.
+  // `colourOf(id)` returns packed pixels; a dark line separates bands that are thick enough. Row 0 of the ids is at the
+  // bottom.
   paint(pixels, colourOf, dark) {
     const { width, height, ids } = this;
     for (let y = 0; y < height; ++y) {
@@ -130,7 +131,7 @@ class BlockPicture {
   }
 }
 
-// As ImageData keeps it on the little-endian machines that browsers run on.
+// Byte order of ImageData on little-endian machines.
 const packed = (red, green, blue) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 const mixed = (from, to, part) => from.map((each, i) => Math.round(each + (to[i] - each) * part));
 
@@ -161,7 +162,7 @@ class BlocksView extends View {
     root.append(legend);
   }
 
-  // From all blocks up to the largest alone, by powers.
+  // Logarithmic scale from all blocks to only the largest.
   addSlider() {
     const sizes = this.blocks.bytes.filter((each) => each > 0).sort();
     const low = sizes.length ? sizes[0] : 1;
@@ -178,7 +179,7 @@ class BlocksView extends View {
     );
   }
 
-  // Blocks below so many bytes are drawn together as one band. Returns how many those are.
+  // Merges blocks smaller than this many bytes into one band. Returns the number of merged blocks.
   setSmallest(bytes) {
     this.smallest = bytes;
     let smaller = 0;
@@ -188,7 +189,7 @@ class BlocksView extends View {
     return smaller;
   }
 
-  // How many bytes the height of the plot stands for.
+  // Number of bytes that the height of the plot represents.
   shownBytes() {
     return (this.blocks.highest * 1.03) / this.stretch;
   }
@@ -232,7 +233,7 @@ class BlocksView extends View {
     };
   }
 
-  // What the pixels show depends on the range, the size and the slider; hovering and searching only colour it anew.
+  // The pixels depend on the range, the size and the slider; hovering and searching only change the colors.
   fillPicture() {
     const scale = Math.min(2, this.surface.scale);
     const width = Math.max(1, Math.floor(this.plot.width * scale));
@@ -264,7 +265,7 @@ class BlocksView extends View {
     return /^#[0-9a-f]{6}$/i.test(ink.page) ? ink.page : "#ffffff";
   }
 
-  // Colours by category, in four tones so that neighbours differ; what a search does not find fades.
+  // Colors by category in four shades, so that neighbors differ; blocks that do not match a search are faded.
   colouring(ink) {
     const { categories, colours, category } = this.blocks.rows;
     const palette = paletteOf(this.rows.palette);
@@ -291,7 +292,7 @@ class BlocksView extends View {
     };
   }
 
-  // The block drawn at a place; EMPTY, or SMALLER for those that are drawn together.
+  // The block at a position; EMPTY, or SMALLER for merged blocks.
   blockAt(x, y) {
     const { plot, picture } = this;
     if (!picture) return EMPTY;
@@ -305,7 +306,7 @@ class BlocksView extends View {
     if (id === SMALLER)
       return [
         ["", "smaller blocks"],
-        ["", "drawn together; move the slider to the left to tell them apart"],
+        ["", "merged; move the slider to the left to show them individually"],
       ];
     const { rows, start, end, bytes } = this.blocks;
     const lines = [
@@ -313,7 +314,7 @@ class BlocksView extends View {
       ["size", bytesText(bytes[id])],
       ["category", rows.categories[rows.category[id]]],
       ["from", this.words.position(start[id])],
-      ["alive for", end[id] === Infinity ? "the rest of the recording" : durationText(end[id] - start[id])],
+      ["alive for", end[id] === Infinity ? "the rest of the trace" : durationText(end[id] - start[id])],
     ];
     const band = this.words.bandAt(start[id]);
     if (band) lines.push(["allocated in", band]);
@@ -350,7 +351,7 @@ class BlocksView extends View {
     super.leave();
   }
 
-  // Fades all blocks but those whose label, detail or category holds the text; returns how many it finds.
+  // Fades all blocks except those whose label, detail or category contains the text; returns the number of matches.
   search(text) {
     const { rows } = this.blocks;
     const texts = text ? matchingTexts(rows.texts, text) : null;

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DSTYLE=a.css "-DSCRIPTS=a.js;b.js" -DOUTPUT=file.cpp -P embed.cmake: writes a style sheet, and scripts joined into one
-# function scope, into a C++ source.
+# cmake -DSTYLE=a.css "-DSCRIPTS=a.js;b.js" -DOUTPUT=file.cpp -P embed.cmake: writes a style sheet, and scripts joined
+# into one function scope, into a C++ source.
 
 include(${CMAKE_CURRENT_LIST_DIR}/../../../cmake/embed_text.cmake)
 
-# append_part(VARIABLE FILE MARK ELEMENT): appends the file as literals; the text must not close the element that it will stand in.
+# append_part(VARIABLE FILE MARK ELEMENT): appends the file as literals; the text must not contain the end tag of its
+# element.
 function(append_part variable file mark element)
   file(READ "${file}" text)
   string(TOLOWER "${text}" lower)
   if(lower MATCHES "</${element}")
     get_filename_component(name "${file}" NAME)
-    message(FATAL_ERROR "${name} contains </${element}, which ends the element")
+    message(FATAL_ERROR "${name} contains </${element}, which would end the element")
   endif()
   set(pieces "${${variable}}")
   kymo_append_literals(pieces "${file}" ${mark} "      ")

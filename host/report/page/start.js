@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the charts of the page and brings them to life. One that fails stays the picture it is without a script.
+// Finds the charts of the page and makes them interactive. If that fails for a chart, its static picture remains.
 
 window.kymoTimelines = [];
 window.kymoAreas = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bars in lanes over time.
+// Timeline: bars in lanes.
 
 const ROW = 18;
 const LANE_GAP = 5;
@@ -23,8 +23,9 @@ class TimelineView extends View {
     this.addLegend();
     addHelp(
       root,
-      "Click the chart, then: wheel or W S zoom, drag or A D and arrow keys move, 0 shows everything, / searches, " +
-        "Enter goes to the next match. Ctrl with the wheel zooms at once.",
+      "Click the chart to enable its shortcuts: zoom with the wheel or W/S, pan by dragging or with A/D and the " +
+        "arrow keys, show everything with 0, search with /, select the next match with Enter. Ctrl + wheel zooms " +
+        "without a click.",
     );
   }
 
@@ -89,7 +90,7 @@ class TimelineView extends View {
     this.range.reset();
   }
 
-  // Draws; returns what was drawn, for those who measure.
+  // Draws the frame; returns statistics for tests.
   frame() {
     const began = performance.now();
     const height = Math.min(TALLEST, this.content + AXIS);
@@ -122,7 +123,7 @@ class TimelineView extends View {
   drawTracks(context, palette, ink) {
     const { plot } = this;
     const visible = this.tracks.filter((track) => this.isVisible(this.trackTop(track)));
-    // Many rows share the budget of rectangles, so cells widen with their number.
+    // The visible rows share a budget of rectangles, so cells become wider with more rows.
     const cellPixels = Math.max(1, Math.ceil((visible.length * plot.width) / MOST_CELLS));
     const painter = new Painter(context, palette, this);
     context.save();
@@ -154,7 +155,7 @@ class TimelineView extends View {
     painter.endTrack();
   }
 
-  // Frames around the pinned bar and the current match.
+  // Draws frames around the pinned bar and the current match.
   drawMarks(context, ink) {
     const mark = (at, colour) => {
       if (!at) return;
@@ -201,7 +202,7 @@ class TimelineView extends View {
     context.globalAlpha = 1;
   }
 
-  // The bar at a place, or the longest of those that share its pixel.
+  // The bar at a position, or the longest of those that share its pixel.
   barAt(x, y) {
     if (x < this.plot.left || y < this.plot.top || y > this.plot.top + this.plot.height) return null;
     const track = this.tracks.find((each) => y >= this.trackTop(each) && y < this.trackTop(each) + ROW);
@@ -223,7 +224,7 @@ class TimelineView extends View {
       ["lane", [lane.panel, lane.group, lane.name].filter(Boolean).join(": ")],
     ];
     if (track.detail[i] >= 0) lines.push(["detail", texts[track.detail[i]]]);
-    if (neighbours > 2) lines.push(["", `and ${countText(neighbours)} shorter ones here; zoom in to see them`]);
+    if (neighbours > 2) lines.push(["", `and ${countText(neighbours)} shorter bars; zoom in to see them`]);
     return lines;
   }
 
@@ -254,7 +255,7 @@ class TimelineView extends View {
     super.dismiss();
   }
 
-  // Marks the bars whose label, detail or class holds the text; returns how many there are.
+  // Marks the bars whose label, detail or class contains the text; returns the number of matches.
   search(text) {
     const texts = text ? matchingTexts(this.rows.texts, text) : null;
     const classes = text ? matchingTexts(this.rows.classes, text) : null;
@@ -288,7 +289,7 @@ class TimelineView extends View {
     return count;
   }
 
-  // Track and place of every match, by start.
+  // Track and index of every match, sorted by start.
   matchesInOrder(count) {
     const starts = new Float64Array(count);
     const tracks = new Uint32Array(count);
@@ -310,7 +311,7 @@ class TimelineView extends View {
     return this.matches && this.match >= 0 ? this.matches.at(this.match) : null;
   }
 
-  // Goes to the next match (or the previous one) and shows its facts; returns its number, or -1.
+  // Selects the next (or previous) match and shows its details; returns its index, or -1.
   next(direction = 1) {
     if (!this.matches || this.matches.count === 0) return -1;
     const { count } = this.matches;
@@ -341,7 +342,7 @@ class TimelineView extends View {
   }
 }
 
-// Collects the rectangles of a frame: neighbouring cells that look alike become one, labels come last.
+// Collects the rectangles of a frame: adjacent cells with the same appearance are merged, labels are drawn last.
 class Painter {
   constructor(context, palette, view) {
     Object.assign(this, {
@@ -382,7 +383,7 @@ class Painter {
     this.bars += to - from;
     const found = track.hits === null || track.hits[to] > track.hits[from];
     const colour = this.view.colourOf(track.kind[track.longestOf(from, to)]);
-    // A pixel in which little happens is paler, in four steps, yet always visible.
+    // A sparsely covered pixel is paler, in four steps, but always visible.
     const alpha = this.searching ? (found ? 1 : 0.16) : 0.4 + 0.15 * Math.ceil(clamp(covered, 0.01, 1) * 4);
     const run = this.run;
     if (run && run.colour === colour && run.alpha === alpha && Math.abs(run.x + run.width - x) < 0.01) {

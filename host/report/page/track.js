@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bars that follow each other without overlapping, and how to draw thousands of them as a few rectangles.
+// Non-overlapping bars in order, and how to draw thousands of them as a few rectangles.
 
 const BLOCK = 64;
 
@@ -33,7 +33,7 @@ class Track {
     }
     return longest;
   }
-  // The longest bar of [from, to), whole blocks at once.
+  // The longest bar in [from, to), skipping whole blocks.
   longestOf(from, to) {
     let best = from;
     for (let i = from + 1; i < to; ++i) {
@@ -44,8 +44,8 @@ class Track {
     }
     return best;
   }
-  // `matches(i)` says which bars are found; keeps running counts, so that any stretch can be asked. Returns how many
-  // there are.
+  // `matches(i)` tells whether bar i matches. Keeps prefix counts, so that any range can be queried. Returns the number
+  // of matches.
   mark(matches) {
     this.hits = new Uint32Array(this.count + 1);
     for (let i = 0; i < this.count; ++i) this.hits[i + 1] = this.hits[i] + (matches(i) ? 1 : 0);
@@ -55,8 +55,8 @@ class Track {
     return this.hits === null || this.hits[i + 1] > this.hits[i];
   }
 
-  // Hands out what is visible: bars of at least a cell by itself, narrower ones once per cell.
-  // bar(i), group(from, to, cell number counted from `low`).
+  // Visits the visible bars: bars at least one cell wide individually, narrower ones once per cell.
+  // bar(i), group(from, to, cell index relative to `low`).
   visit(low, high, cell, bar, group) {
     let i = firstAtLeast(this.end, low);
     while (i < this.count && this.start[i] <= high) {
@@ -65,7 +65,7 @@ class Track {
         continue;
       }
       const number = Math.floor((this.start[i] - low) / cell);
-      // A cell that rounding puts behind its own bar would never end.
+      // Guards against an infinite loop if rounding places a cell boundary before its bar.
       let to = Math.max(i + 1, firstAtLeast(this.start, low + (number + 1) * cell, i + 1));
       if (to - 1 > i && this.length(to - 1) >= cell) --to;
       group(i, to, number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as people read them, and searching in sorted arrays.
+// Formatting of numbers, and searching in sorted arrays.
 
 const TIME_UNITS = [
   [1e9, "s"],
@@ -43,7 +43,7 @@ function bytesText(bytes) {
 
 const countText = (count) => grouped(String(count));
 
-// 1, 2 or 5 times a power of ten: about `target` of them fit into the span.
+// 1, 2 or 5 times a power of ten, such that about `target` steps fit into the span.
 function niceStep(span, target) {
   const rough = span / Math.max(1, target);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -51,7 +51,7 @@ function niceStep(span, target) {
   return factor * power;
 }
 
-// Values and labels; all labels of an axis have the same unit and as many decimals as tell neighbours apart.
+// Values and labels of ticks; all labels of an axis have the same unit and enough decimals to distinguish neighbors.
 function axisTicks(low, high, target, unitSize) {
   if (!(high > low)) return [];
   const step = niceStep((high - low) / unitSize, target);
@@ -63,14 +63,14 @@ function axisTicks(low, high, target, unitSize) {
   return ticks;
 }
 
-// The unit is that of the far end of what is visible, however small the steps, so that a place keeps its number while
+// The unit depends on the far end of the visible range, not on the step, so that a position keeps its label while
 // zooming.
 function timeTicks(low, high, target, zero = "the first event") {
   const [factor, unit] = unitFor(TIME_UNITS, Math.max(Math.abs(low), Math.abs(high)));
   return { heading: `time${zero && ` since ${zero}`} (${unit})`, ticks: axisTicks(low, high, target, factor) };
 }
 
-// First index from `from` on whose value is at least `limit`; the length if there is none.
+// First index starting at `from` whose value is at least `limit`; the length if there is none.
 function firstAtLeast(sorted, limit, from = 0) {
   let low = from;
   let high = sorted.length;
@@ -93,7 +93,7 @@ function firstAbove(sorted, limit, from = 0) {
   return low;
 }
 
-// The running sum of differences from zero.
+// Prefix sums of the differences.
 function summed(differences) {
   const out = new Float64Array(differences.length);
   let sum = 0;
@@ -103,7 +103,7 @@ function summed(differences) {
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
-// Texts that hold what is searched for, in any case.
+// Marks the texts that contain the search string, ignoring case.
 function matchingTexts(texts, wanted) {
   const lower = wanted.toLowerCase();
   return Uint8Array.from(texts, (text) => (text.toLowerCase().includes(lower) ? 1 : 0));

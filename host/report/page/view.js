@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the charts share: the visible range, the canvas, colours, toolbar, tooltip, mouse, touch and keyboard.
+// Common parts of the charts: visible range, canvas, colors, toolbar, tooltip, mouse, touch and keyboard.
 
-// The visible stretch of the x axis. Charts that share one move together.
+// The visible range of the x axis. Charts that share a range move together.
 class Range {
   constructor(low, high, smallest) {
     const margin = (high - low) * 0.005;
@@ -57,7 +57,7 @@ function channels(colour) {
   return [number >> 16, (number >> 8) & 255, number & 255];
 }
 
-// Black or white: what is easier to read on the colour.
+// Black or white, whichever is more readable on the color.
 function textOn(colour) {
   const [red, green, blue] = channels(colour);
   return 0.299 * red + 0.587 * green + 0.114 * blue < 140 ? "#ffffff" : "#16191d";
@@ -71,7 +71,7 @@ function element(tag, properties = {}, ...children) {
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif';
 
-// A canvas that follows the width of its parent and the resolution of the screen, and draws at most once per frame.
+// A canvas that follows the width of its parent and the screen resolution, and draws at most once per frame.
 class Surface {
   constructor(parent, label, draw) {
     this.canvas = element("canvas", { tabIndex: 0 });
@@ -95,7 +95,7 @@ class Surface {
     this.pending = false;
     this.draw();
   }
-  // Prepares an empty picture of that height.
+  // Prepares an empty picture of this height.
   begin(height) {
     const scale = Math.min(3, window.devicePixelRatio || 1);
     const width = Math.max(240, this.canvas.parentElement.clientWidth);
@@ -111,7 +111,7 @@ class Surface {
     this.context.textBaseline = "middle";
     return this.context;
   }
-  // The text, cut to so many pixels; empty if nothing worth reading fits.
+  // The text shortened to this many pixels; empty if too little fits.
   fitted(text, pixels) {
     const key = this.context.font + text;
     let width = this.widths.get(key);
@@ -128,7 +128,7 @@ class Surface {
   }
 }
 
-// Lines and labels of a time axis below a plot.
+// Draws grid lines and labels of a time axis below a plot.
 function drawTimeAxis(context, range, plot, ink, format) {
   const { ticks, heading } = format(range.low, range.high, plot.width / 110);
   context.textAlign = "center";
@@ -146,7 +146,7 @@ function drawTimeAxis(context, range, plot, ink, format) {
   context.fillText(heading, plot.left + plot.width / 2, plot.top + plot.height + 28);
 }
 
-// A box with the facts of what lies below the pointer; a click pins it, so that its text can be selected.
+// A box with details of the item under the pointer; a click pins it, so that its text can be selected.
 class Tooltip {
   constructor(parent) {
     this.box = element("div", { className: "kymo-tip", hidden: true });
@@ -184,7 +184,7 @@ class Tooltip {
   }
 }
 
-// Buttons above a chart, and a search box if it has a label.
+// Buttons above a chart, and a search box if `searchLabel` is given.
 class Toolbar {
   constructor(parent, view, searchLabel) {
     this.input = element("input", { type: "search", placeholder: searchLabel, autocomplete: "off", spellcheck: false });
@@ -250,7 +250,7 @@ function onKey(view, event) {
   event.preventDefault();
 }
 
-// The page keeps its wheel until the chart is clicked, or Ctrl is held.
+// The wheel scrolls the page until the chart is clicked or Ctrl is held.
 function onWheel(view, event) {
   const canvas = view.surface.canvas;
   const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey;
@@ -266,7 +266,7 @@ function onWheel(view, event) {
     );
 }
 
-// Drags pan, two fingers zoom, a press without a drag is a click.
+// Dragging pans, two fingers zoom, a press without movement is a click.
 class PointerControl {
   constructor(view) {
     this.view = view;
@@ -311,7 +311,7 @@ class PointerControl {
   }
 }
 
-// The range, tooltip and toolbar of one chart; what the kinds of charts differ in is theirs.
+// Range, tooltip and toolbar of one chart; subclasses implement the chart kinds.
 class View {
   constructor(root, range, label, searchLabel) {
     this.root = root;

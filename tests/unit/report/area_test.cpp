@@ -138,7 +138,7 @@ TEST(AreaPicture, KeepsEveryPeakWhenItThinsOut) {
   double highest = 0;
   for (const Point& point : picture.chart.series[0].points) highest = std::max(highest, *point.y);
   EXPECT_DOUBLE_EQ(highest, 1000);
-  EXPECT_THAT(picture.notes, ElementsAre(HasSubstr("highest sum of each 360th")));
+  EXPECT_THAT(picture.notes, ElementsAre(HasSubstr("highest sum in each of 360 equal intervals")));
 }
 
 TEST(AreaPicture, ThinningOutHoldsValuesOverStretchesWithoutRows) {
@@ -155,7 +155,7 @@ TEST(AreaPicture, NamesTheBandsThatAreTooNarrow) {
   ASSERT_EQ(picture.chart.bands.size(), 2u);
   EXPECT_EQ(picture.chart.bands[0].label, "wide enough");
   EXPECT_EQ(picture.chart.bands[1].label, "");
-  EXPECT_THAT(picture.notes, ElementsAre("Bands too narrow for their names, from left to right: thin one."));
+  EXPECT_THAT(picture.notes, ElementsAre("Bands without a label, from left to right: thin one."));
 }
 
 TEST(Units, SuitTheSize) {

@@ -84,7 +84,7 @@ SELECT 1
 TEST(ParseQuery, RefusesAContinuationOfNothing) {
   const auto parse = [](const std::string& text) { return [text] { parse_query(text, "t.sql"); }; };
   const auto refused_at = [](const std::string& place) {
-    return ThrowsMessage<UsageError>(AllOf(HasSubstr(place), HasSubstr("continues the entry on the line before it")));
+    return ThrowsMessage<UsageError>(AllOf(HasSubstr(place), HasSubstr("must follow the entry that it continues")));
   };
   EXPECT_THAT(parse(with("--   of all")), refused_at("t.sql:1"));
   EXPECT_THAT(parse(with("-- A plain comment.\n--   of all")), refused_at("t.sql:2"));
@@ -148,7 +148,7 @@ TEST_F(DefinitionFolder, NamesFileAndKeyOfMistakes) {
   EXPECT_THAT(error_of("title = 'x'\ncolour = 'red'\n[[section]]\nheading = 'H'"), HasSubstr("unknown key 'colour'"));
   EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\ntabel = 1"),
               AllOf(HasSubstr("section"), HasSubstr("'tabel'"), HasSubstr("'table'")));
-  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 7"), HasSubstr("'heading' must be a text"));
+  EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 7"), HasSubstr("'heading' must be a string"));
   EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\nlevel = 3"), HasSubstr("'level'"));
   EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = '../t.sql'"),
               HasSubstr("'../t.sql'"));
@@ -213,10 +213,11 @@ TEST_F(DefinitionFolder, ALineChartHasARoofWithATitle) {
               AllOf(HasSubstr("section 'H', chart: key 'roof' needs key 'roof_title'"), Not(HasSubstr("\n"))));
   EXPECT_THAT(error_of(line + "roof_title = 'peak'"),
               HasSubstr("section 'H', chart: key 'roof_title' needs key 'roof'"));
-  EXPECT_THAT(error_of(line + "roof = 7\nroof_title = 'peak'"), HasSubstr("'roof' must be a text"));
+  EXPECT_THAT(error_of(line + "roof = 7\nroof_title = 'peak'"), HasSubstr("'roof' must be a string"));
   for (const char* other : {"kind = 'bar'\nx = 'a'\ny = 'b'\n", "kind = 'area'\nx = 'a'\n", "kind = 'timeline'\n"}) {
-    EXPECT_THAT(error_of(chart + other + "roof = 'peak'\nroof_title = 'peak'"),
-                HasSubstr("section 'H', chart: keys 'roof' and 'roof_title' are for charts of kind 'line' alone"));
+    EXPECT_THAT(
+        error_of(chart + other + "roof = 'peak'\nroof_title = 'peak'"),
+        HasSubstr("section 'H', chart: keys 'roof' and 'roof_title' are only allowed for charts of kind 'line'"));
   }
 }
 

@@ -101,8 +101,8 @@ TEST(InteractiveRows, KeepsTheLongestBarsAndSaysHowMany) {
   for (const Json& track : rows["tracks"]) kept += track["start"].size();
   EXPECT_EQ(kept, kMostInteractiveBars);
   EXPECT_THAT(rows["tracks"][0]["length"], Not(::testing::Contains(1)));
-  EXPECT_EQ(interactive_notes(chart), " Shown are the 200\u202F000 longest of 200\u202F010 bars.");
-  EXPECT_THAT(html_of(chart), HasSubstr("200\u202F000 longest of 200\u202F010 bars.</figcaption>"));
+  EXPECT_EQ(interactive_notes(chart), " Only the 200\u202F000 longest of 200\u202F010 bars are shown.");
+  EXPECT_THAT(html_of(chart), HasSubstr("200\u202F000 longest of 200\u202F010 bars are shown.</figcaption>"));
 }
 
 TEST(InteractiveRows, SaysWhatIsTooDeep) {
@@ -122,7 +122,7 @@ TEST(InteractiveRows, SmallestBlocksGoTogether) {
   const Json blocks = rows_of(chart)["blocks"];
   EXPECT_EQ(blocks["start"].size(), kMostInteractiveBlocks);
   EXPECT_EQ(blocks["restBytes"], (Json::array({1000, 0}))) << "a hundred blocks of ten bytes";
-  EXPECT_THAT(interactive_notes(chart), HasSubstr("Of 50\u202F100 blocks the 50\u202F000 largest"));
+  EXPECT_THAT(interactive_notes(chart), HasSubstr("Of 50\u202F100 blocks, the 50\u202F000 largest"));
 }
 
 TEST(InteractiveRows, OneEventNoLengthAndNegativeTimes) {
@@ -184,7 +184,7 @@ TEST(PictureNotes, JoinTheCaption) {
   EXPECT_EQ(picture_caption(sample_timeline()), "A step.");
   Chart chart = sample_memory();
   chart.bands = {{"thin", 5'000, 5'001}};
-  EXPECT_EQ(picture_caption(chart), "Memory. Bands too narrow for their names, from left to right: thin.");
+  EXPECT_EQ(picture_caption(chart), "Memory. Bands without a label, from left to right: thin.");
 }
 
 }  // namespace

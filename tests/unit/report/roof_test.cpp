@@ -64,11 +64,11 @@ TEST(BuildRoof, OfSeveralTheLargestIsDrawnAndSaidToBe) {
 }
 
 TEST(BuildRoof, NamesWhatIsNoNumber) {
-  EXPECT_THAT(
-      [] { charts_of({row(1, 10, 100, "a"), row(2, 20, "fa\nst", "a")}); },
-      ThrowsMessage<UsageError>("rate.sql: column 'peak', a roof, must hold finite numbers or NULL, not 'fa\\nst'"));
+  EXPECT_THAT([] { charts_of({row(1, 10, 100, "a"), row(2, 20, "fa\nst", "a")}); },
+              ThrowsMessage<UsageError>(
+                  "rate.sql: column 'peak', a reference line, must contain finite numbers or NULL, not 'fa\\nst'"));
   EXPECT_THAT([] { charts_of({row(1, 10, INFINITY, "a")}); },
-              ThrowsMessage<UsageError>(HasSubstr("must hold finite numbers or NULL")));
+              ThrowsMessage<UsageError>(HasSubstr("must contain finite numbers or NULL")));
   EXPECT_THAT(
       [] { charts_of({row(1, 10, 100, "a")}, "paek"); },
       ThrowsMessage<UsageError>(AllOf(HasSubstr("rate.sql: the query has no column 'paek'"), HasSubstr("'peak'"))));

@@ -192,7 +192,7 @@ TEST(BuildTimeline, CountsWhatCannotBeDrawnAsItIs) {
        {row("a", 10, 5, "backwards", "c", nullptr, nullptr, 0), row("a", nullptr, 5, "x", "c", nullptr, nullptr, 0),
         row("a", "soon", 7, "y", "c", nullptr, nullptr, 0), row(nullptr, 1.4, 2.6, nullptr, nullptr, 3, 4, nullptr)}});
   EXPECT_THAT(chart.caption, HasSubstr("2 rows without a start or an end are left out."));
-  EXPECT_THAT(chart.caption, HasSubstr("Rows that end before they start are drawn without length: 1."));
+  EXPECT_THAT(chart.caption, HasSubstr("Rows that end before they start are drawn with zero length: 1."));
   ASSERT_EQ(chart.timeline.bars.size(), 2u);
   EXPECT_EQ(chart.timeline.bars[0].end_ns, 10);
   EXPECT_EQ(chart.timeline.bars[1].start_ns, 1);
@@ -215,7 +215,7 @@ TEST(BuildTimeline, PanelsNeedTheirColumnAndOneStepEach) {
               ThrowsMessage<UsageError>(HasSubstr("timeline.sql: the query has no column 'stratgy'")));
   EXPECT_THAT([] { build_timeline(query(), {kColumns, {}}, "group"); },
               ThrowsMessage<UsageError>(
-                  "timeline.sql: a panel of a timeline shows one step, so the query must have no column 'step'"));
+                  "timeline.sql: a panel of a timeline shows a single step; remove the column 'step' from the query"));
 }
 
 TEST(BuildTimeline, NothingToDraw) {
@@ -255,7 +255,7 @@ TEST(TimelinePicture, ShowsTheLastStepAndSaysSo) {
   bars[2].step = 2;
   const TimelinePicture picture = timeline_picture(chart_of(bars), kTimelinePlotPx);
   EXPECT_EQ(picture.bars.size(), 1u);
-  EXPECT_THAT(picture.notes, ElementsAre("The picture shows step 2 alone."));
+  EXPECT_THAT(picture.notes, ElementsAre("The figure shows only step 2."));
 }
 
 TEST(TimelinePicture, SaysWhatItMergesAndLeavesOut) {
@@ -266,7 +266,7 @@ TEST(TimelinePicture, SaysWhatItMergesAndLeavesOut) {
   for (int depth = 0; depth < 12; ++depth) bars.push_back(bar(60'000 + depth, 70'000 - depth, 0));
   const TimelinePicture picture = timeline_picture(chart_of(bars), kTimelinePlotPx);
   EXPECT_LE(picture.bars.size(), 2000u);
-  EXPECT_THAT(picture.notes, ::testing::Contains("The picture leaves out 8 lanes."));
+  EXPECT_THAT(picture.notes, ::testing::Contains("The figure omits 8 lanes."));
   EXPECT_THAT(picture.notes, ::testing::Contains(HasSubstr("4 bars overlap more than 7 others")));
   EXPECT_THAT(picture.notes, ::testing::Contains(AllOf(HasSubstr("16\u202F008 bars as"), HasSubstr("rectangles"))));
   for (const auto& each : picture.bars) EXPECT_LT(each.colour, kPalette.size());
