@@ -24,7 +24,7 @@ std::string field(const Cell& cell) {
     case Cell::Type::kInteger:
       return std::to_string(cell.integer);
     case Cell::Type::kReal:
-      return fmt::format("{}", cell.real);  // in full: the file is for further computing
+      return fmt::format("{}", cell.real);  // full precision: the file is meant for further processing
     case Cell::Type::kText:
       return report::escape_csv(cell.text);
     case Cell::Type::kNull:
@@ -57,7 +57,7 @@ std::string identifier(const std::string& name) {
   return text + "\"";
 }
 
-/// A table or view and what of it is wanted.
+/// A table or view and the filters applied to it.
 class Source {
  public:
   Source(const ResultsDatabase& database, const CsvRequest& request) : database_(database), name_(request.table) {
@@ -67,7 +67,7 @@ class Source {
       known.push_back(row[0].text);
     }
     if (std::find(known.begin(), known.end(), name_) == known.end()) {
-      throw UsageError("there is no table or view " + quote(name_) + suggestion(name_, known));
+      throw UsageError("no such table or view: " + quote(name_) + suggestion(name_, known));
     }
     for (const auto& row :
          database.query("SELECT name, pk FROM pragma_table_info(:table) ORDER BY cid", {{"table", name_}}).rows) {
@@ -75,7 +75,7 @@ class Source {
       if (row[1].integer > 0) keys_.emplace_back(row[1].integer, row[0].text);
     }
     std::sort(keys_.begin(), keys_.end());
-    // Parameters are texts, and columns of views need not have a type to turn them into numbers.
+    // Parameters are bound as text, and view columns need not have an affinity that converts them to numbers.
     if (request.choice.run) narrow("run_id", "--run", "CAST(:run_id AS INTEGER)", std::to_string(*request.choice.run));
     if (request.choice.rank) narrow("rank", "--rank", "CAST(:rank AS INTEGER)", std::to_string(*request.choice.rank));
     if (request.choice.pass) narrow("pass", "--pass", ":pass", *request.choice.pass);
@@ -83,7 +83,7 @@ class Source {
 
   void write(Output& output) {
     write_header(output, columns_, columns_.size());
-    // Views have no key: they are read whole.
+    // Views have no primary key, so they are read as a whole.
     if (keys_.empty()) {
       write_rows(output, database_.query("SELECT " + list(columns_) + from(""), parameters_), columns_.size());
       return;
@@ -102,7 +102,7 @@ class Source {
   void narrow(const std::string& column, const std::string& option, const std::string& parameter,
               const std::string& value) {
     if (std::find(columns_.begin(), columns_.end(), column) == columns_.end()) {
-      throw UsageError(option + " narrows tables with a column " + column + ", and " + quote(name_) + " has none");
+      throw UsageError(option + " requires a column " + column + ", but " + quote(name_) + " has none");
     }
     conditions_.push_back(identifier(column) + " = " + parameter);
     parameters_.emplace_back(column, value);
@@ -142,7 +142,7 @@ class Source {
   const ResultsDatabase& database_;
   std::string name_;
   std::vector<std::string> columns_;
-  std::vector<std::pair<std::int64_t, std::string>> keys_;  // by their place in the primary key
+  std::vector<std::pair<std::int64_t, std::string>> keys_;  // sorted by position in the primary key
   std::vector<std::string> conditions_;
   Parameters parameters_;
 };
@@ -150,11 +150,10 @@ class Source {
 }  // namespace
 
 Written export_csv(const ResultsDatabase& database, const CsvRequest& request, const std::filesystem::path& file) {
-  if (request.query.empty() == request.table.empty())
-    throw UsageError("give either --table or --query: what is to become CSV");
+  if (request.query.empty() == request.table.empty()) throw UsageError("pass exactly one of --table and --query");
   const bool narrows = request.choice.run || request.choice.rank || request.choice.pass;
   if (!request.query.empty() && narrows)
-    throw UsageError("--run, --rank and --pass narrow a --table; a --query says itself what it is about");
+    throw UsageError("--run, --rank and --pass only apply to --table; put the conditions into --query");
   const std::filesystem::path target = file.empty() ? "-" : file;
   if (!request.query.empty()) {
     const ResultsDatabase::Table table = database.query(request.query);

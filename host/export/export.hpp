@@ -10,45 +10,45 @@
 #include "export/target.hpp"
 #include "store/results.hpp"
 
-/// What the database holds, in the formats of other tools. Each function writes whole files or none, and throws
-/// UsageError for what the database does not hold (naming the pass that would record it), Error for a file that cannot
-/// be written. Where `file` is "-" it writes to standard output, and where it is empty to a file named after format,
-/// run and rank in the current folder.
+/// Export of database content to the formats of other tools. Each function writes complete files or none. Throws
+/// UsageError if the database does not contain the data (naming the pass that records it), and Error if a file cannot
+/// be written. If `file` is "-", the output goes to standard output; if it is empty, to a file in the current folder
+/// named after format, run and rank.
 namespace kymo::exports {
 
-/// What was written.
+/// An exported file.
 struct Written {
   std::filesystem::path file;
-  std::vector<std::string> notes;  ///< what a reader of the file must know, a sentence each
+  std::vector<std::string> notes;  ///< notes for readers of the file, one sentence each
 };
 
-/// A trace of the passes trace, ops or memory for Perfetto, chrome://tracing and Holistic Trace Analysis, a file per
-/// rank: kernels and copies by stream, phases, scopes and operators by thread, calls into CUDA with arrows to what they
-/// launched, memory as counters. Times are relative to the start of the run. Events are read page by page: a trace may
-/// be larger than memory.
+/// Exports the trace, ops or memory pass as a trace for Perfetto, chrome://tracing and Holistic Trace Analysis, one
+/// file per rank: kernels and copies by stream; phases, scopes and operators by thread; CUDA API calls with flow arrows
+/// to the work they launched; memory as counters. Times are relative to the start of the run. Events are read page by
+/// page, because a trace may not fit in memory.
 std::vector<Written> export_perfetto(const store::ResultsDatabase& database, const Choice& choice,
                                      const std::filesystem::path& file);
 
-/// Most entries of a snapshot: PyTorch's viewer hides what goes beyond.
+/// Maximum number of entries of a snapshot: PyTorch's viewer hides additional entries.
 inline constexpr std::size_t kMostSnapshotEntries = 600'000;
 
-/// The pass memory as a memory snapshot of PyTorch (a pickle of protocol 4), for its viewer and torch.cuda._memory_viz,
-/// a file per rank: GPU memory is device 0 and the host's memory the next. If there are more than `most_entries` events
-/// of a device, the last ones stay.
+/// Exports the memory pass as a PyTorch memory snapshot (a pickle of protocol 4) for PyTorch's viewer and
+/// torch.cuda._memory_viz, one file per rank. GPU memory is device 0 and host memory the next device. If a device has
+/// more than `most_entries` events, the last ones are kept.
 std::vector<Written> export_memory_viz(const store::ResultsDatabase& database, const Choice& choice,
                                        const std::filesystem::path& file,
                                        std::size_t most_entries = kMostSnapshotEntries);
 
-/// A table or view, or what a query finds; exactly one of them is set. `choice` narrows a table that has the columns
-/// for it.
+/// A table or view, or a query; exactly one of them is set. `choice` filters tables that have the corresponding
+/// columns.
 struct CsvRequest {
   std::string query;
   std::string table;
   Choice choice;
 };
 
-/// CSV (RFC 4180) with a header; text that a spreadsheet would take for a formula is prefixed with '. Without a file to
-/// standard output. Tables are read page by page.
+/// Exports CSV (RFC 4180) with a header; text that a spreadsheet would interpret as a formula is prefixed with '.
+/// Without a file, the output goes to standard output. Tables are read page by page.
 Written export_csv(const store::ResultsDatabase& database, const CsvRequest& request,
                    const std::filesystem::path& file);
 

@@ -15,7 +15,7 @@ using store::ResultsDatabase;
 
 namespace {
 
-constexpr std::int64_t kSmallSegmentBytes = 2 << 20;  // the caching allocator's own distinction
+constexpr std::int64_t kSmallSegmentBytes = 2 << 20;  // same limit as in PyTorch's caching allocator
 constexpr std::int64_t kNanosecondsPerMicrosecond = 1'000;
 
 /// One device of the snapshot.
@@ -71,7 +71,7 @@ class SnapshotDevice {
     pickle_.end_dict();
   }
 
-  /// How much of the segment is the block's: no more than there is to the next one, as blocks tile a segment.
+  /// The size of the block in its segment, limited by the start of the next block, because blocks tile a segment.
   std::int64_t size_in(const EndSegment& end, std::size_t place) const {
     const HistoryBlock& block = history_.blocks()[end.blocks[place]];
     const std::uint64_t next =
@@ -111,7 +111,7 @@ class SnapshotDevice {
     pickle_.key("frames");
   }
 
-  /// Opens an entry up to its frames.
+  /// Starts an entry, up to its frames.
   void begin_entry(const char* action, std::uint64_t address, std::int64_t size, std::int64_t stream,
                    std::int64_t time_ns) {
     pickle_.item();
@@ -125,7 +125,7 @@ class SnapshotDevice {
     pickle_.key("frames");
   }
 
-  /// The viewer fails on categories without `unknown` among them, so an entry of no consequence names it.
+  /// The viewer fails if no entry has the category `unknown`, so a dummy entry uses it.
   void write_unknown() {
     begin_entry("snapshot", 0, 0, 0, 0);
     frames_.write_none();
@@ -169,7 +169,7 @@ class SnapshotDevice {
   FrameWriter& frames_;
 };
 
-/// A request that was refused is the last thing that an allocator did.
+/// A failed request is the last action of an allocator.
 void write_refusal(const ResultsDatabase& database, const Target& target, Pickle& pickle, FrameWriter& frames) {
   const auto rows = database
                         .query(
@@ -202,11 +202,11 @@ std::vector<std::string> notes_of(const SnapshotHistory& history, const std::str
   if (first > 0) {
     notes.push_back("the last " + std::to_string(history.entries().size() - first) + " of " +
                     std::to_string(history.entries().size()) + " events of the " + device +
-                    " allocator were written: the viewer hides what goes beyond");
+                    " allocator were written; the viewer hides additional events");
   }
   if (history.left_out() > 0) {
     notes.push_back(std::to_string(history.left_out()) + " blocks of the " + device +
-                    " allocator were left out: no event says that they were given back before their segment was");
+                    " allocator were omitted, because their segment was freed before them");
   }
   return notes;
 }
@@ -260,8 +260,7 @@ std::vector<std::string> write_snapshot(const ResultsDatabase& database, const T
 
 std::vector<Written> export_memory_viz(const ResultsDatabase& database, const Choice& choice,
                                        const std::filesystem::path& file, std::size_t most_entries) {
-  const std::vector<Target> targets =
-      find_targets(database, choice, {{"memory"}, {"allocation"}, "no blocks of memory"});
+  const std::vector<Target> targets = find_targets(database, choice, {{"memory"}, {"allocation"}, "no memory blocks"});
   const std::vector<std::filesystem::path> files = files_for(targets, file, "memory", ".pickle");
   std::vector<Written> written;
   std::vector<std::unique_ptr<Output>> outputs;

@@ -23,15 +23,15 @@ constexpr std::size_t kHeldBytes = 1 << 20;
 Output::Output(fs::path file, Kind kind) : file_(std::move(file)) {
   if (file_ == "-") {
     if (kind == Kind::kBinary && isatty(STDOUT_FILENO) == 1)
-      throw UsageError("a binary file is nothing for a terminal; name a file with -o");
+      throw UsageError("refusing to write binary data to a terminal; pass a file with -o");
     descriptor_ = STDOUT_FILENO;
     return;
   }
   std::error_code error;
   const fs::file_status status = fs::status(file_, error);
   if (fs::is_directory(status))
-    throw Error("cannot write " + quote(file_.string()) + ": it is a folder; name a file in it");
-  // Devices and pipes are written to, not replaced.
+    throw Error("cannot write " + quote(file_.string()) + ": it is a directory; pass the name of a file");
+  // Devices and pipes are written in place, not replaced.
   const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
   const fs::path target =
       fs::is_symlink(fs::symlink_status(file_, error)) && fs::exists(status) ? fs::canonical(file_, error) : file_;
@@ -55,7 +55,7 @@ Output::~Output() {
 void Output::fail(int reason) const {
   const std::string where = file_ == "-" ? "standard output" : quote(file_.string());
   throw Error("cannot write " + where + ": " + std::strerror(reason) +
-              "; make room there or name another file with -o");
+              "; check the destination or pass another file with -o");
 }
 
 void Output::write(std::string_view bytes) {

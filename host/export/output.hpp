@@ -7,8 +7,8 @@
 
 namespace kymo::exports {
 
-/// A file that is written piece by piece, or standard output. A regular file takes its place only when it is whole, so
-/// that a failure leaves an older one as it was. Throws Error naming the file.
+/// A file written incrementally, or standard output. A regular file is renamed to its final name only when it is
+/// complete, so that a failure leaves an existing file unchanged. Throws Error with the file name.
 class Output {
  public:
   /// `file` "-" is standard output. Throws UsageError for a binary format on a terminal.
@@ -19,7 +19,7 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   void write(std::string_view bytes);
-  /// Writes what is still held and puts the file into its place.
+  /// Writes buffered data and moves the file to its final name.
   void finish();
 
  private:
@@ -27,7 +27,7 @@ class Output {
   [[noreturn]] void fail(int reason) const;
 
   std::filesystem::path file_;
-  std::filesystem::path stage_;  // empty if bytes go to their place at once
+  std::filesystem::path stage_;  // temporary file; empty if data is written directly
   std::string held_;
   int descriptor_ = -1;
 };

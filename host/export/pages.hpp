@@ -13,7 +13,7 @@
 
 namespace kymo::exports {
 
-/// One row of an event table. Columns count from 0; which they are is up to whoever asked for them.
+/// One row of an event table. Columns are numbered from 0 in the order of the query.
 class Row {
  public:
   explicit Row(const std::vector<store::ResultsDatabase::Cell>& cells) : cells_(&cells) {}
@@ -29,15 +29,15 @@ class Row {
   const std::vector<store::ResultsDatabase::Cell>* cells_;
 };
 
-/// Rows of an event table of one target in the order of a numbering column, read page by page: a table may be larger
-/// than memory.
+/// Rows of an event table of one target, ordered by a sequence column and read page by page, because a table may not
+/// fit in memory.
 class Pages {
  public:
-  /// `columns` by commas; `order` is the column of the primary key behind run_id, rank and pass, unique within the
-  /// target.
+  /// `columns` is a comma-separated list; `order` is the column that follows run_id, rank and pass in the primary key,
+  /// unique within the target.
   Pages(const store::ResultsDatabase& database, const Target& target, const std::string& table,
         const std::string& columns, const std::string& order = "sequence");
-  /// The next row, valid until the call after; nothing at the end.
+  /// The next row, valid until the next call; nullopt at the end.
   std::optional<Row> next();
 
  private:
@@ -50,11 +50,11 @@ class Pages {
   bool at_end_ = false;
 };
 
-/// The texts that events refer to by number; each is read once.
+/// Texts that events refer to by id; each is read once.
 class TextsById {
  public:
   explicit TextsById(const store::ResultsDatabase& database) : database_(database) {}
-  /// Empty for a number that is not there.
+  /// Empty for an unknown id.
   const std::string& text(std::int64_t id);
 
  private:

@@ -44,7 +44,7 @@ void PerfettoWriter::write_head() {
   // Process 0 is the GPU.
   if (row.integer(2) > 0) host_process_ = row.integer(2);
   std::vector<std::string> members;
-  // With a blank behind the colon, on a line of its own: Holistic Trace Analysis looks for it so.
+  // Holistic Trace Analysis requires a space after the colon and a line of its own.
   members.push_back("\"distributedInfo\": {\"rank\": " + std::to_string(target_.rank) +
                     ", \"world_size\": " + std::to_string(row.integer(1)) + "}");
   members.push_back("\"schemaVersion\": 1");
@@ -82,7 +82,7 @@ std::vector<std::string> PerfettoWriter::write() {
   write_activities();
   write_counters();
   if (has_calls_ && last_step_ >= 0) {
-    // Holistic Trace Analysis leaves out the last step: an empty one behind the last saves it.
+    // Holistic Trace Analysis ignores the last step, so append an empty one.
     TraceEvent event('X', host(1), json_string("ProfilerStep#" + std::to_string(last_step_ + 1)), "user_annotation");
     events_.add(event.between(last_ns_ + 1'000, last_ns_ + 2'000).argument("empty", 1));
   }
@@ -90,16 +90,15 @@ std::vector<std::string> PerfettoWriter::write() {
   events_.end();
   if (has_calls_ || streams_.counts().empty()) return {};
   return {
-      "no calls into CUDA were recorded (--trace-detail api does so), so the trace has no arrows to kernels and its "
-      "steps are not named "
-      "ProfilerStep#N"};
+      "no CUDA API calls were recorded (record them with --trace-detail api), so the trace has no flow arrows to "
+      "kernels and its steps are not named ProfilerStep#N"};
 }
 
 std::vector<Written> export_perfetto(const ResultsDatabase& database, const Choice& choice,
                                      const std::filesystem::path& file) {
   const Wanted wanted{{"trace", "ops", "memory"},
                       {"range", "kernel", "memcpy", "memset", "op", "memory_point", "collective"},
-                      "no events of kernels, operators, scopes, collectives or memory"};
+                      "no kernel, operator, scope, collective or memory events"};
   const std::vector<Target> targets = find_targets(database, choice, wanted);
   const std::vector<std::filesystem::path> files = files_for(targets, file, "trace", ".json");
   std::vector<Written> written;

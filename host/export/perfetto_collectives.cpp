@@ -11,8 +11,8 @@ namespace kymo::exports {
 
 namespace {
 
-// Behind the tracks of pauses. Further lanes of a communicator lie far behind its first, and all before the tracks of
-// calls.
+// Sorted after the tracks of overhead records. Additional lanes of a communicator are placed far after its first lane,
+// and all of them before the tracks of API calls.
 constexpr std::int64_t kFirstTrack = 1'200'000'000;
 constexpr std::int64_t kLaneDistance = 100'000;
 constexpr std::int64_t kMostLanes = 7'000;
@@ -36,7 +36,7 @@ constexpr const char* kColumns =
     "communicator_id, number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, "
     "phase_id, scope_id";
 
-/// When the rank worked on it, or, if that was not seen, when it was called.
+/// The interval in which the rank executed the collective or, if that was not recorded, in which it was called.
 std::pair<std::int64_t, std::int64_t> stretch_of(const Row& row) {
   if (row.has(kStart) && row.has(kEnd)) return {row.integer(kStart), row.integer(kEnd)};
   return {row.integer(kEnqueue), end_of(row, kEnqueue, kReturned)};
@@ -45,7 +45,7 @@ std::pair<std::int64_t, std::int64_t> stretch_of(const Row& row) {
 }  // namespace
 
 void PerfettoWriter::write_collectives() {
-  // In order of starting for the sake of the lanes: on the device that need not be the order of the calls.
+  // Sorted by start time, as required by the lanes; the order on the device may differ from the order of the calls.
   std::vector<std::vector<store::ResultsDatabase::Cell>> calls;
   Pages pages(database_, target_, "collective", kColumns);
   while (const auto row = pages.next()) calls.push_back(row->cells());
@@ -62,7 +62,7 @@ void PerfettoWriter::write_collectives() {
     const auto lane = static_cast<std::int64_t>(lanes.lane_for(communicator, start_ns, end_ns));
     const std::int64_t track = first + std::min(lane, kMostLanes) * kLaneDistance;
     write_collective(row, host(track));
-    host_tracks_.try_emplace(track, "collectives of " + texts_.text(communicator) + (lane > 0 ? ", also running" : ""));
+    host_tracks_.try_emplace(track, "collectives of " + texts_.text(communicator) + (lane > 0 ? " (overlapping)" : ""));
   }
 }
 

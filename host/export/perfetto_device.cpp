@@ -11,10 +11,10 @@ namespace kymo::exports {
 namespace {
 
 constexpr std::int64_t kDeviceProcess = 0;
-// Streams are numbered by the driver from small numbers on; further lanes of one follow far behind.
+// Drivers number streams from small ids; additional lanes of a stream are placed far after them.
 constexpr std::int64_t kLaneDistance = 1'000'000;
 
-/// "memcpy host to device" as the names that readers of such traces know: "Memcpy HtoD".
+/// Converts "memcpy host to device" to the names used by other tools: "Memcpy HtoD".
 std::string copy_name(const std::string& stored) {
   const std::vector<std::string> words = split(stored, ' ');
   std::string known = stored;
@@ -29,7 +29,7 @@ std::string copy_name(const std::string& stored) {
   return std::string("Memcpy ") + letter(words[1]) + "to" + letter(words[3]);
 }
 
-// Columns of the three tables of activities, as they are asked for.
+// Columns of the three activity tables, in query order.
 enum Column : std::size_t {
   kName,
   kStart,
@@ -122,7 +122,7 @@ void PerfettoWriter::write_activities() {
   }
   std::vector<std::optional<Row>> heads;
   for (Pages& each : pages) heads.push_back(each.next());
-  // All three in order of starting, for the sake of the lanes.
+  // Merges the three tables in order of start time, as required by the lanes.
   while (true) {
     std::size_t first = heads.size();
     for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -162,7 +162,7 @@ void PerfettoWriter::name_tracks() {
   if (!streams.empty()) name_process(kDeviceProcess, "GPU of rank " + std::to_string(target_.rank), 1);
   for (const auto& [stream, lanes] : streams) {
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const std::string name = "stream " + std::to_string(stream) + (lane > 0 ? ", also running" : "");
+      const std::string name = "stream " + std::to_string(stream) + (lane > 0 ? " (overlapping)" : "");
       name_track({kDeviceProcess, stream + static_cast<std::int64_t>(lane) * kLaneDistance}, name,
                  stream * 100 + static_cast<std::int64_t>(std::min<std::size_t>(lane, 99)));
     }

@@ -7,13 +7,14 @@ namespace kymo::exports {
 
 namespace {
 
-// Phases, scopes and operators nest each by itself and not always in one another, so each kind has tracks of its own.
+// Phases, scopes and operators are each nested, but not necessarily within one another, so each kind gets its own
+// tracks.
 constexpr std::int64_t kStepTrack = 1;
 constexpr std::int64_t kPhaseTrack = 2;
 constexpr std::int64_t kFirstThreadTrack = 10;
 constexpr std::int64_t kFirstWaitTrack = 1'000'000'000;
 constexpr std::int64_t kFirstPauseTrack = 1'100'000'000;
-// Behind these the system's numbers of threads.
+// Thread ids of the system are added to this value.
 constexpr std::int64_t kFirstCallTrack = 2'000'000'000;
 
 std::int64_t scope_track(std::int64_t thread) { return kFirstThreadTrack + 2 * thread; }
@@ -29,8 +30,8 @@ void PerfettoWriter::write_steps() {
                             "rank = CAST(:rank AS INTEGER) AND pass = :pass AND phase = 'step' ORDER BY step",
                             target_.parameters())
                         .rows;
-  // Holistic Trace Analysis leaves out every kernel whose launch it does not see as soon as there are two
-  // ProfilerStep#N: without the calls into CUDA it would leave out all.
+  // As soon as there are two ProfilerStep#N events, Holistic Trace Analysis ignores every kernel whose launch is not in
+  // the trace. Without CUDA API calls it would ignore all kernels.
   const std::string prefix = has_calls_ ? "ProfilerStep#" : "step ";
   for (const auto& cells : rows) {
     const Row row(cells);
@@ -90,8 +91,8 @@ void PerfettoWriter::write_calls() {
                     .between(row->integer(1), row->integer(2))
                     .argument("correlation", correlation));
     last_ns_ = std::max(last_ns_, row->integer(2));
-    host_tracks_.try_emplace(track.thread, "calls into CUDA of thread " + std::to_string(row->integer(3)));
-    if (call.find("Sync") != std::string::npos) continue;  // launches nothing
+    host_tracks_.try_emplace(track.thread, "CUDA API calls of thread " + std::to_string(row->integer(3)));
+    if (call.find("Sync") != std::string::npos) continue;  // launches no work
     events_.add(
         TraceEvent('s', track, "\"ac2g\"", "ac2g").at(row->integer(1)).member("id", std::to_string(correlation)));
     launches_.push_back(correlation);
@@ -108,7 +109,7 @@ void PerfettoWriter::write_waits() {
     event.between(row->integer(1), row->integer(2)).argument("call", row->integer(4));
     if (row->has(3)) event.argument("waits for stream", row->integer(3));
     events_.add(event);
-    host_tracks_.try_emplace(kFirstWaitTrack + lane, "waits for the GPU");
+    host_tracks_.try_emplace(kFirstWaitTrack + lane, "GPU synchronization");
   }
 }
 
@@ -119,7 +120,7 @@ void PerfettoWriter::write_pauses() {
     const auto lane = static_cast<std::int64_t>(lanes.lane_for(0, row->integer(1), row->integer(2)));
     TraceEvent event('X', host(kFirstPauseTrack + lane), json_string(row->text(0)), "overhead");
     events_.add(event.between(row->integer(1), row->integer(2)));
-    host_tracks_.try_emplace(kFirstPauseTrack + lane, "taken by the tracing itself");
+    host_tracks_.try_emplace(kFirstPauseTrack + lane, "CUPTI overhead");
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace kymo::exports {
 
-/// An end of NULL is of something that never ended.
+/// An event with a NULL end never ended.
 inline std::int64_t end_of(const Row& row, std::size_t start, std::size_t end) {
   return row.has(end) ? row.integer(end) : row.integer(start);
 }
@@ -20,7 +20,7 @@ inline std::int64_t end_of(const Row& row, std::size_t start, std::size_t end) {
 class PerfettoWriter {
  public:
   PerfettoWriter(const store::ResultsDatabase& database, const Target& target, Output& output);
-  /// Returns what a reader must know.
+  /// Returns notes for readers of the trace.
   std::vector<std::string> write();
 
  private:
@@ -30,29 +30,29 @@ class PerfettoWriter {
   };
 
   void write_head();
-  // On the host (perfetto_host.cpp)
+  // Host (perfetto_host.cpp)
   void write_steps();
   void write_ranges();
   void write_operators();
   void write_calls();
   void write_waits();
   void write_pauses();
-  // Of both (perfetto_collectives.cpp)
+  // Host and device (perfetto_collectives.cpp)
   void write_collectives();
   void write_collective(const Row& row, const Track& track);
-  // On the device (perfetto_device.cpp)
+  // Device (perfetto_device.cpp)
   void read_kernel_classes();
   void read_shapes();
   void write_activities();
   void write_activity(const Row& row, const std::string& table);
   void add_kernel_arguments(TraceEvent& event, const Row& row);
   void write_counters();
-  // Names of tracks, once it is known which there are
+  // Track names, written after all tracks are known
   void name_track(const Track& track, const std::string& name, std::int64_t order);
   void name_process(std::int64_t process, const std::string& name, std::int64_t order);
   void name_tracks();
 
-  /// JSON string of a text that events refer to.
+  /// A text referenced by events, as a JSON string.
   const std::string& name(std::int64_t id);
   void add_place(TraceEvent& event, const Row& row, std::size_t step, std::size_t phase, std::size_t scope);
   Track host(std::int64_t thread) const { return {host_process_, thread}; }
@@ -65,11 +65,11 @@ class PerfettoWriter {
   std::unordered_map<std::int64_t, std::string> names_;
   std::unordered_map<std::int64_t, KernelKind> kernel_kinds_;
   std::unordered_map<std::int64_t, std::string> shapes_;  ///< arguments as JSON members
-  std::vector<std::int64_t> launches_;                    ///< correlation ids of the recorded calls, sorted
+  std::vector<std::int64_t> launches_;                    ///< correlation ids of the recorded API calls, sorted
   std::map<std::int64_t, std::string> host_tracks_;
   std::string device_kind_;
   std::int64_t host_process_ = 1;
-  std::int64_t last_ns_ = 0;  ///< end of everything written
+  std::int64_t last_ns_ = 0;  ///< end of the last written event
   std::int64_t last_step_ = -1;
   bool has_calls_ = false;
   Lanes streams_;

@@ -7,7 +7,7 @@ namespace kymo::exports {
 
 namespace {
 
-// Operations of the format, by the names that Python's pickletools gives them.
+// Opcodes of the format, named as in Python's pickletools.
 constexpr std::uint8_t kProto = 0x80;
 constexpr std::uint8_t kEmptyDict = '}';
 constexpr std::uint8_t kEmptyList = ']';
@@ -28,7 +28,7 @@ constexpr std::uint8_t kBinGet = 'h';
 constexpr std::uint8_t kLongBinGet = 'j';
 constexpr std::uint8_t kStop = '.';
 
-// Readers hold a batch on their stack; Python's own writer makes batches of this size.
+// Readers keep a batch on their stack; Python's own pickler uses batches of this size.
 constexpr std::size_t kItemsOfBatch = 1'000;
 constexpr std::size_t kHeldBytes = 1 << 16;
 
@@ -83,7 +83,7 @@ void Pickle::pair(std::int64_t first, std::int64_t second) {
 }
 
 void Pickle::long_number(std::uint64_t low, bool negative) {
-  // Two's complement, as few bytes as keep the sign.
+  // Two's complement with the minimum number of bytes that preserves the sign.
   const std::uint8_t filling = negative ? 0xff : 0;
   int bytes = 8;
   while (bytes > 1) {

@@ -11,9 +11,9 @@
 
 namespace kymo::exports {
 
-/// Writes one Python object as a pickle of protocol 4, front to back: the part of the format that dicts, lists, pairs,
-/// whole numbers, texts and truth values need, with the operations that PyTorch's viewer knows. Texts are written once
-/// and referred to afterwards. What is opened must be closed; a dict takes key and value in turn.
+/// Writes one Python object as a pickle of protocol 4 in one pass. Supports the opcodes for dicts, lists, pairs,
+/// integers, strings and booleans that PyTorch's viewer can read. Strings are written once and memoized. Every begin
+/// needs an end; a dict alternates keys and values.
 class Pickle {
  public:
   explicit Pickle(Output& output);
@@ -22,26 +22,26 @@ class Pickle {
   void end_dict();
   void begin_list();
   void end_list();
-  /// Two numbers as a tuple.
+  /// Writes two numbers as a tuple.
   void pair(std::int64_t first, std::int64_t second);
   void number(std::int64_t value);
-  /// A number of 64 bits without sign: an address.
+  /// Writes an unsigned 64-bit number, such as an address.
   void address(std::uint64_t value);
   void truth(bool value);
   void text(std::string_view value);
-  /// To be called before each item of a list: readers take items in batches.
+  /// Call this before each list item: items are written in batches.
   void item();
 
-  /// A key of a dict with its value.
+  /// Writes a dict key, to be followed by its value.
   void key(std::string_view name) { text(name); }
   void entry(std::string_view name, std::int64_t value) { key(name), number(value); }
   void entry(std::string_view name, std::string_view value) { key(name), text(value); }
 
-  /// Remembers the object that was written last, to be referred to by its number.
+  /// Memoizes the last written object and returns its id.
   std::uint32_t remember();
   void recall(std::uint32_t remembered);
 
-  /// Ends the pickle.
+  /// Finishes the pickle.
   void end();
 
  private:
@@ -54,7 +54,7 @@ class Pickle {
   std::string held_;
   std::unordered_map<std::string, std::uint32_t> texts_;
   std::uint32_t remembered_ = 0;
-  std::vector<std::size_t> batches_;  // items of each open list in its current batch, innermost last
+  std::vector<std::size_t> batches_;  // items in the current batch of each open list, innermost last
 };
 
 }  // namespace kymo::exports

@@ -14,7 +14,7 @@ void FrameWriter::write_birth(const HistoryBlock& block) {
   if (block.op >= 0) place("operator", block.op);
   if (block.scope >= 0) place("scope", block.scope);
   if (block.phase >= 0) place("phase", block.phase);
-  if (block.op < 0 && block.scope < 0 && block.phase < 0) frame("kymo", 0, "outside of operators, scopes and phases");
+  if (block.op < 0 && block.scope < 0 && block.phase < 0) frame("kymo", 0, "outside operators, scopes and phases");
   if (block.stack >= 0) write_stack(block.stack);
   close();
 }
@@ -22,8 +22,7 @@ void FrameWriter::write_birth(const HistoryBlock& block) {
 void FrameWriter::write_free(const HistoryBlock& block) {
   if (recalls({-1, -1, block.free_phase, -1, 1})) return;
   pickle_.begin_list();
-  frame("kymo", 0,
-        block.free_phase >= 0 ? "given back in " + texts_.text(block.free_phase) : "given back outside of phases");
+  frame("kymo", 0, block.free_phase >= 0 ? "freed in " + texts_.text(block.free_phase) : "freed outside phases");
   close();
 }
 

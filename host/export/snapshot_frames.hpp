@@ -12,22 +12,23 @@
 
 namespace kymo::exports {
 
-/// Writes the frames that the viewer shows with a block: lists of them repeat, and each is written once.
+/// Writes the frames that the viewer shows for a block. Frame lists repeat, so each is written once and memoized.
 class FrameWriter {
  public:
   FrameWriter(const store::ResultsDatabase& database, const Target& target, Pickle& pickle);
 
-  /// Where the block was asked for: operator, scope and phase, then the code.
+  /// Where the block was allocated: operator, scope and phase, then the native stack.
   void write_birth(const HistoryBlock& block);
-  /// In which phase it was given back. Not empty, as the viewer takes that for a block older than the recording.
+  /// The phase in which the block was freed. Not empty, because the viewer would treat the block as older than the
+  /// trace.
   void write_free(const HistoryBlock& block);
   void write_none();
 
  private:
-  /// Operator, scope, phase, stack, and which of the functions above.
+  /// Operator, scope, phase, stack, and the function above that writes the list.
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, int>;
 
-  /// Refers to the list if it was written before; else it is to be written, and closed.
+  /// Refers to the list if it has already been written; otherwise the caller must write and close it.
   bool recalls(const Key& key);
   void close();
   void frame(const std::string& file, std::int64_t line, const std::string& name);

@@ -18,7 +18,7 @@ std::uint64_t end_of(const HistoryBlock& block) {
   return block.address + static_cast<std::uint64_t>(std::max<std::int64_t>(block.requested_bytes, 1));
 }
 
-/// The live segment that holds the address.
+/// The live segment that contains the address.
 std::map<std::uint64_t, std::uint64_t>::const_iterator holding(const std::map<std::uint64_t, std::uint64_t>& ends,
                                                                std::uint64_t address) {
   auto found = ends.upper_bound(address);
@@ -48,7 +48,7 @@ void SnapshotHistory::read_blocks(const ResultsDatabase& database, const Target&
     block.address = static_cast<std::uint64_t>(row->integer(1));
     block.requested_bytes = row->integer(2);
     block.allocated_bytes =
-        std::max<std::int64_t>({row->integer(3), block.requested_bytes, 1});  // nothing takes no room
+        std::max<std::int64_t>({row->integer(3), block.requested_bytes, 1});  // zero-size blocks get one byte
     block.birth = row->integer(4);
     block.alloc_ns = row->integer(5);
     block.free = row->optional(6);
@@ -67,7 +67,7 @@ void SnapshotHistory::read_blocks(const ResultsDatabase& database, const Target&
 }
 
 void SnapshotHistory::read_segments(const ResultsDatabase& database, const Target& target) {
-  // A birth may have several rows, where parts of a segment were given back: it is no key by itself.
+  // Several rows may have the same sequence number if parts of a segment were freed, so it is not a key by itself.
   const auto rows =
       database
           .query(
@@ -108,7 +108,7 @@ void SnapshotHistory::give_room(std::uint32_t block) {
 }
 
 void SnapshotHistory::check() {
-  std::map<std::uint64_t, std::uint64_t> segment_ends;  // of the live ones, by address
+  std::map<std::uint64_t, std::uint64_t> segment_ends;  // live segments by address
   std::map<std::uint64_t, std::uint32_t> live;
   for (const HistoryEntry& entry : entries_) {
     switch (entry.action) {

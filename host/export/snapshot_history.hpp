@@ -11,11 +11,11 @@
 
 namespace kymo::exports {
 
-/// A row of allocation. Texts and stacks by number, -1 for none.
+/// A row of table allocation. Texts and stacks are ids, -1 for none.
 struct HistoryBlock {
   std::uint64_t address = 0;
   std::int64_t requested_bytes = 0, allocated_bytes = 0;
-  std::int64_t birth = 0, alloc_ns = 0;  ///< a birth is a place among the memory events
+  std::int64_t birth = 0, alloc_ns = 0;  ///< `birth` is a position in the sequence of memory events
   std::optional<std::int64_t> free, reusable;
   std::int64_t free_ns = 0, reusable_ns = 0;
   std::int64_t stream = 0;
@@ -24,7 +24,7 @@ struct HistoryBlock {
   bool left_out = false;
 };
 
-/// A row of segment, or the room of a block that lies in none.
+/// A row of table segment, or the memory of a block that is in no segment.
 struct HistorySegment {
   std::uint64_t address = 0;
   std::int64_t bytes = 0, stream = 0;
@@ -35,35 +35,36 @@ struct HistorySegment {
   std::uint64_t end() const { return address + static_cast<std::uint64_t>(bytes); }
 };
 
-/// In the order in which actions of one moment must be replayed.
+/// In the order in which simultaneous actions must be replayed.
 enum class HistoryAction : std::uint8_t { kFreeRequested, kFreeCompleted, kSegmentFree, kSegmentAllocate, kAllocate };
 
 struct HistoryEntry {
   std::int64_t moment = 0;
   HistoryAction action = HistoryAction::kAllocate;
-  std::uint32_t index = 0;  ///< of a block or a segment
+  std::uint32_t index = 0;  ///< index of a block or a segment
 };
 
-/// A segment at the end of the pass with the blocks in it, in the order of their addresses.
+/// A segment at the end of the pass and its blocks, sorted by address.
 struct EndSegment {
   HistorySegment segment;
   std::vector<std::uint32_t> blocks;
 };
 
-/// What an allocator did during a pass, in its order, rebuilt from the rows of its blocks and segments. Replaying the
-/// entries leads to end().
+/// The actions of an allocator during a pass, in order, reconstructed from its blocks and segments. Replaying the
+/// entries results in end().
 class SnapshotHistory {
  public:
-  /// `device` is cuda or cpu. A host's allocator tells no segments: there each block is one, as is a block that lies in
-  /// no known segment.
+  /// `device` is cuda or cpu. Host allocators do not report segments: each of their blocks is treated as a segment, as
+  /// is a block outside all known segments.
   SnapshotHistory(const store::ResultsDatabase& database, const Target& target, const std::string& device);
 
   const std::vector<HistoryBlock>& blocks() const { return blocks_; }
   const std::vector<HistorySegment>& segments() const { return segments_; }
   const std::vector<HistoryEntry>& entries() const { return entries_; }
-  /// Blocks lie across segments: these are pieces of a growing address range, mapped one by one.
+  /// True if blocks span segments. The segments are then pieces of an expandable address range that are mapped
+  /// individually.
   bool is_expandable() const { return is_expandable_; }
-  /// Blocks whose segment was given back while they were alive, which cannot be replayed.
+  /// Number of blocks whose segment was freed while they were live; they cannot be replayed.
   std::int64_t left_out() const { return left_out_; }
   std::vector<EndSegment> end() const;
 
@@ -71,7 +72,7 @@ class SnapshotHistory {
   void read_blocks(const store::ResultsDatabase& database, const Target& target, const std::string& device);
   void read_segments(const store::ResultsDatabase& database, const Target& target);
   void order_entries();
-  /// Goes through the history: finds blocks without a segment, across segments, and in segments that went before them.
+  /// Replays the history to find blocks without a segment, across segments, and in segments freed before them.
   void check();
   void give_room(std::uint32_t block);
 

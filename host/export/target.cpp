@@ -18,7 +18,7 @@ std::string exists_in(const std::string& table) {
          "\" e WHERE e.run_id = k.run_id AND e.rank = k.rank AND e.pass = k.pass)";
 }
 
-/// Every worker that left what is wanted, the newest run first.
+/// All workers that recorded the requested data, newest run first.
 std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& wanted,
                                 const std::optional<std::int64_t>& run) {
   std::vector<std::string> conditions;
@@ -50,27 +50,27 @@ std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& w
       database.query("SELECT keep FROM main.run WHERE run_id = CAST(:run AS INTEGER)", {{"run", std::to_string(run)}})
           .rows;
   if (found.empty()) {
-    throw UsageError("there is no run " + std::to_string(run) + " in " + quote(database.file().string()) +
-                     "; 'kymo sql \"SELECT * FROM run_list\"' lists the runs");
+    throw UsageError("no run " + std::to_string(run) + " in " + quote(database.file().string()) +
+                     "; list the runs with 'kymo sql \"SELECT * FROM run_list\"'");
   }
-  const std::string which = "run " + std::to_string(run) + " holds " + wanted.what;
+  const std::string which = "run " + std::to_string(run) + " contains " + wanted.what;
   if (found[0][0].text == "summary")
-    throw UsageError(which + ": it was made with --keep summary; make it again with --keep all");
-  throw UsageError(which + "; make one with --passes " + join(wanted.passes, " or --passes "));
+    throw UsageError(which + ": it was recorded with --keep summary; record it again with --keep all");
+  throw UsageError(which + "; record a run with --passes " + join(wanted.passes, " or --passes "));
 }
 
 [[noreturn]] void refuse(const ResultsDatabase& database, const Choice& choice, const Wanted& wanted,
                          const std::vector<Target>& there) {
   const std::string pass = choice.pass.value_or(wanted.passes.front());
   if (there.empty()) {
-    throw UsageError("no run in " + quote(database.file().string()) + " holds what is asked for: " + wanted.what +
-                     "; make one with --passes " + join(wanted.passes, " or --passes "));
+    throw UsageError("no run in " + quote(database.file().string()) + " contains the requested data (" + wanted.what +
+                     "); record a run with --passes " + join(wanted.passes, " or --passes "));
   }
   std::vector<std::string> known;
   for (const Target& each : there) {
     if (each.run == there.front().run) known.push_back("pass " + each.pass + " of rank " + std::to_string(each.rank));
   }
-  throw UsageError("run " + std::to_string(there.front().run) + " has nothing to export of " +
+  throw UsageError("run " + std::to_string(there.front().run) + " has no data for " +
                    (choice.pass ? "pass " + pass : "") + (choice.pass && choice.rank ? ", " : "") +
                    (choice.rank ? "rank " + std::to_string(*choice.rank) : "") + "; it has " + join(known, ", "));
 }
@@ -105,7 +105,7 @@ std::vector<std::filesystem::path> files_for(const std::vector<Target>& targets,
                                              const std::string& stem, const std::string& extension) {
   if (file == "-" && targets.size() > 1) {
     throw UsageError("run " + std::to_string(targets.front().run) + " has " + std::to_string(targets.size()) +
-                     " ranks, each a file of its own; name one with --rank to print it");
+                     " ranks, which need separate files; select one with --rank to write it to standard output");
   }
   std::vector<std::filesystem::path> files;
   for (const Target& target : targets) {

@@ -11,37 +11,37 @@
 
 namespace kymo::exports {
 
-/// What the user asked for; what is absent is chosen.
+/// The user's selection; missing members are chosen automatically.
 struct Choice {
   std::optional<std::int64_t> run;
   std::optional<std::int64_t> rank;
   std::optional<std::string> pass;
 };
 
-/// Whose events an export is of.
+/// The run, rank and pass to export.
 struct Target {
   std::int64_t run = 0;
   std::int64_t rank = 0;
   std::string pass;
 
-  /// For ResultsDatabase::query: run, rank and pass.
+  /// Parameters for ResultsDatabase::query: run, rank and pass.
   std::vector<std::pair<std::string, std::string>> parameters() const;
 };
 
-/// What makes a pass worth exporting.
+/// Requirements for a pass to be exported.
 struct Wanted {
-  std::vector<std::string> passes;  ///< the preferred one first
-  std::vector<std::string> tables;  ///< the pass must have a row in one of them
-  std::string what;                 ///< in an error: "no events of kernels, operators or scopes"
+  std::vector<std::string> passes;  ///< in order of preference
+  std::vector<std::string> tables;  ///< the pass must have rows in at least one of them
+  std::string what;                 ///< for errors: "no kernel, operator or scope events"
 };
 
-/// The pass of one run to export, once per rank: of the newest run that has what is wanted, unless a run is named.
-/// Throws UsageError that says which pass would record it.
+/// Selects the pass of one run to export, once per rank: the newest run with the requested data, unless a run is given.
+/// Throws UsageError naming the pass that records the data.
 std::vector<Target> find_targets(const store::ResultsDatabase& database, const Choice& choice, const Wanted& wanted);
 
-/// Where each target goes: to `file`, or if there are several to siblings named after their rank ("trace-rank1.json").
-/// Without a file to
-/// "<stem>-run<N>-rank<R><extension>". Throws UsageError if several would go to standard output.
+/// The output file of each target: `file`, or for several targets files named after their rank ("trace-rank1.json"). If
+/// `file` is empty: "<stem>-run<N>-rank<R><extension>". Throws UsageError if several targets would go to standard
+/// output.
 std::vector<std::filesystem::path> files_for(const std::vector<Target>& targets, const std::filesystem::path& file,
                                              const std::string& stem, const std::string& extension);
 

@@ -9,34 +9,33 @@
 
 #include "export/output.hpp"
 
-/// The trace event format that Perfetto and chrome://tracing load: a JSON object with a list of events, one a line
-/// here.
+/// The trace event format of Perfetto and chrome://tracing: a JSON object with a list of events, here one per line.
 namespace kymo::exports {
 
-/// The text as a JSON string, with its quotes; bytes that are no UTF-8 are replaced.
+/// The text as a quoted JSON string; invalid UTF-8 is replaced.
 std::string json_string(std::string_view text);
 
-/// Nanoseconds as microseconds with three decimals, which is what the format counts in: "12.345".
+/// Formats nanoseconds as microseconds, the unit of the format, with three decimals: "12.345".
 std::string microseconds(std::int64_t ns);
 
-/// A row on the screen: a thread of the host, a stream of the device.
+/// A track: a host thread or a device stream.
 struct Track {
   std::int64_t process = 0;
   std::int64_t thread = 0;
 };
 
-/// One event. Names and texts given to it are JSON strings already: they repeat in millions of events.
+/// One event. Names and texts are passed as JSON strings, because they repeat in millions of events.
 class TraceEvent {
  public:
-  /// `phase` is the format's letter: X for a stretch, C for a counter, s and f for the ends of an arrow, M for facts of
-  /// a track.
+  /// `phase` is the event type of the format: X for a complete event, C for a counter, s and f for the ends of a flow
+  /// arrow, M for metadata of a track.
   TraceEvent(char phase, const Track& track, std::string_view json_name, std::string_view category);
   TraceEvent& at(std::int64_t start_ns);
-  /// A stretch from start to end; one that ends before it starts lasts 0.
+  /// Sets start and duration; an event that ends before it starts has duration 0.
   TraceEvent& between(std::int64_t start_ns, std::int64_t end_ns);
-  /// A member of the event itself, as JSON.
+  /// Adds a member of the event itself, as JSON.
   TraceEvent& member(std::string_view name, std::string_view json);
-  /// A member of its args.
+  /// Adds a member of the event's args.
   TraceEvent& argument(std::string_view name, std::string_view json);
   TraceEvent& argument(std::string_view name, std::int64_t number) {
     return argument(name, std::string_view(std::to_string(number)));
@@ -49,11 +48,11 @@ class TraceEvent {
   std::string arguments_;
 };
 
-/// Writes the list.
+/// Writes the list of events.
 class TraceEvents {
  public:
   explicit TraceEvents(Output& output) : output_(output) {}
-  /// `members` are those of the object before the list, as JSON, by lines.
+  /// `members` are the members of the object before the list, as JSON, one per line.
   void begin(const std::vector<std::string>& members);
   void add(const TraceEvent& event);
   void end();
@@ -63,13 +62,13 @@ class TraceEvents {
   bool is_first_ = true;
 };
 
-/// Stretches of one track must nest. Those that only overlap, as kernels of a graph may on one stream, go to further
-/// tracks beside it.
+/// Events of one track must be nested. Events that only overlap, such as kernels of a graph on one stream, go to
+/// additional tracks next to it.
 class Lanes {
  public:
-  /// The lowest lane of `key` that is free at that time, from 0 on. Stretches must come in order of starting.
+  /// The lowest lane of `key`, starting at 0, that is free at that time. Events must be added in order of start time.
   std::size_t lane_for(std::int64_t key, std::int64_t start_ns, std::int64_t end_ns);
-  /// How many lanes each key has needed.
+  /// Number of lanes used by each key.
   std::map<std::int64_t, std::size_t> counts() const;
 
  private:

@@ -58,13 +58,13 @@ TEST_F(CsvExport, ReadsTablesOfAnyKeyPageByPage) {
 }
 
 TEST_F(CsvExport, RefusesWhatIsNotThere) {
-  EXPECT_THAT(error({}), HasSubstr("either --table or --query"));
+  EXPECT_THAT(error({}), HasSubstr("exactly one of --table and --query"));
   EXPECT_THAT(error({.query = "SELECT 1", .table = "run", .choice = {}}), HasSubstr("either"));
   EXPECT_THAT(error({.query = "SELECT 1", .table = "", .choice = {.run = 1, .rank = {}, .pass = {}}}),
               HasSubstr("--run"));
   EXPECT_THAT(error({.query = "", .table = "kernl", .choice = {}}), HasSubstr("did you mean 'kernel'"));
   EXPECT_THAT(error({.query = "", .table = "x\"; DROP TABLE run; --", .choice = {}}),
-              HasSubstr("there is no table or view"));
+              HasSubstr("no such table or view"));
   EXPECT_THAT(error({.query = "", .table = "string", .choice = {.run = 1, .rank = {}, .pass = {}}}),
               HasSubstr("'string' has none"));
   EXPECT_THAT(error({.query = "DELETE FROM run", .table = "", .choice = {}}), HasSubstr("SELECT"));

@@ -127,7 +127,7 @@ TEST_F(MemoryViz, SurvivesEventsThatMakeNoSense) {
   block("33, 'cuda', 77, 600, 1024, 33000");
   block("34, 'cuda', 4000000000, 0, 0, 34000");
   const Json replay = replayed();
-  EXPECT_THAT(written_[0].notes, ElementsAre(HasSubstr("2 blocks of the cuda allocator were left out")));
+  EXPECT_THAT(written_[0].notes, ElementsAre(HasSubstr("2 blocks of the cuda allocator were omitted")));
   EXPECT_EQ(replay["snapshot"]["segments"].size(), 4u);
 }
 
@@ -164,7 +164,7 @@ TEST_F(MemoryViz, IsReadByPyTorch) {
 TEST_F(MemoryViz, OfARunWithoutAMemoryPassIsRefused) {
   EXPECT_THAT(
       testing::error_of([&] { export_memory_viz(database(), {.run = 4, .rank = {}, .pass = {}}, path("s.pickle")); }),
-      HasSubstr("run 4 holds no blocks of memory; make one with --passes memory"));
+      HasSubstr("run 4 contains no memory blocks; record a run with --passes memory"));
   EXPECT_THAT(files(), IsEmpty());
 }
 

@@ -65,7 +65,7 @@ TEST_F(OutputTest, FollowsALinkAndWritesToAPipeInPlace) {
 }
 
 TEST_F(OutputTest, NamesTheFileThatCannotBeWritten) {
-  EXPECT_THAT(error_of([&] { Output(folder_, Output::Kind::kText); }), HasSubstr("it is a folder"));
+  EXPECT_THAT(error_of([&] { Output(folder_, Output::Kind::kText); }), HasSubstr("it is a directory"));
   EXPECT_THAT(error_of([&] { Output(folder_ / "none" / "x", Output::Kind::kText); }), HasSubstr("No such file"));
   EXPECT_THAT(error_of([] {
                 Output full("/dev/full", Output::Kind::kText);

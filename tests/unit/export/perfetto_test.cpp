@@ -102,7 +102,7 @@ TEST_F(Perfetto, HasATrackOfCollectivesPerCommunicator) {
     if (event["name"] == "thread_name" && event["pid"] == reduce["pid"]) names[event["tid"]] = event["args"]["name"];
   }
   EXPECT_EQ(names[gather["tid"]], std::string("collectives of ") + kHostile);
-  EXPECT_EQ(names[reduce["tid"]], std::string("collectives of ") + kHostile + ", also running");
+  EXPECT_EQ(names[reduce["tid"]], std::string("collectives of ") + kHostile + " (overlapping)");
   EXPECT_EQ(names[unseen["tid"]], "collectives of forward");
 }
 
@@ -191,7 +191,8 @@ TEST_F(Perfetto, WritesOneFilePerRankOrNone) {
   std::filesystem::remove(path("t-rank0.json"));
   std::filesystem::remove(path("t-rank1.json"));
   std::filesystem::create_directory(path("t-rank1.json"));
-  EXPECT_THAT(testing::error_of([&] { export_perfetto(database(), {}, path("t.json")); }), HasSubstr("it is a folder"));
+  EXPECT_THAT(testing::error_of([&] { export_perfetto(database(), {}, path("t.json")); }),
+              HasSubstr("it is a directory"));
   EXPECT_THAT(files(), ElementsAre("t-rank1.json"));
 }
 

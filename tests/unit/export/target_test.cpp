@@ -17,7 +17,7 @@ using ::testing::Not;
 
 using ExportTarget = ExportTest;
 
-const Wanted kTrace{{"trace", "ops"}, {"kernel", "op", "range"}, "no events of kernels"};
+const Wanted kTrace{{"trace", "ops"}, {"kernel", "op", "range"}, "no kernel events"};
 
 std::vector<std::string> words(const std::vector<Target>& targets) {
   std::vector<std::string> all;
@@ -42,9 +42,9 @@ TEST_F(ExportTarget, ThatIsNotThereIsRefusedWithWhatWouldBeRight) {
   const auto refused = [&](const Choice& choice) {
     return error_of([&] { find_targets(database(), choice, kTrace); });
   };
-  EXPECT_THAT(refused({.run = 77, .rank = {}, .pass = {}}), HasSubstr("there is no run 77"));
+  EXPECT_THAT(refused({.run = 77, .rank = {}, .pass = {}}), HasSubstr("no run 77"));
   EXPECT_THAT(refused({.run = 4, .rank = {}, .pass = {}}),
-              HasSubstr("run 4 holds no events of kernels; make one with --passes trace or --passes ops"));
+              HasSubstr("run 4 contains no kernel events; record a run with --passes trace or --passes ops"));
   EXPECT_THAT(refused({.run = 1, .rank = {}, .pass = {}}), HasSubstr("--keep summary"));
   EXPECT_THAT(refused({.run = 3, .rank = 5, .pass = {}}),
               HasSubstr("rank 5; it has pass ops of rank 0, pass trace of rank 0, pass trace of rank 1"));
