@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An adversarial user: whatever is asked, one line says what is wrong and nothing is written. `--flips N` damages a
-database N times."""
+"""Adversarial input: for every invalid request, kymo prints one line that describes the problem and writes nothing.
+`--flips N` damages a database N times."""
 
 import csv
 import hashlib
@@ -23,7 +23,8 @@ PROBE = PLUGINS / "probe.so"
 FLIPS = 150
 QUICK = ["--set", "n=10", "--warmup", "0", "--steps", "2", "--no-verify"]
 NOBODY = 65534
-# What may steer a terminal or pass one text off as another: controls, C1 controls, marks that reorder.
+# Characters that can control a terminal or disguise text: control characters, C1 control characters, marks that
+# reorder.
 UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 HOSTILE = [
@@ -138,8 +139,8 @@ class BadInputTest(KymoTest):
         )
 
     def refuse(self, *words, says="", codes=(1, 2), **how):
-        """The call must end with one line of printable text that holds `says`, print nothing else, and write
-        nothing."""
+        """The call must print one line of printable text that contains `says` and nothing else, and must not write
+        files."""
         before = self.contents()
         done = self.call(*words, **how)
         error = done.stderr.decode()
@@ -279,13 +280,15 @@ class BadInputTest(KymoTest):
         self.refuse("run", "saxpy", "--plan", "--plugin", PLUGINS / "hostile_name.so", codes=(1,), says="hostile_name")
 
     def as_nobody(self):
-        """How to call the tool as someone whom permissions bind."""
+        """Command prefix that runs kymo as a user to whom file permissions apply."""
         if os.geteuid() != 0:
             return {}
-        self.environment["XDG_CACHE_HOME"] = str(self.folder / "nocache")  # nobody's: must not be needed
+        self.environment["XDG_CACHE_HOME"] = str(
+            self.folder / "nocache"
+        )  # not writable for user nobody; must not be needed
         self.folder.chmod(0o755)
         how = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-        # Asked of the system and not of the tool, whose failure would hide behind the skip.
+        # Checked with the system instead of kymo, because the skip would hide a failure of kymo.
         try:
             reachable = (
                 subprocess.run(["test", "-r", KYMO, "-a", "-x", KYMO], cwd="/", check=False, **how).returncode == 0
@@ -324,7 +327,7 @@ class BadInputTest(KymoTest):
         self.assertEqual(self.contents(), before)
 
     def on_small_disk(self, size, *words):
-        """The call's exit code, its standard error, and the files it left on a disk of this size."""
+        """Exit code, standard error and files left by the call on a disk of this size."""
         disk = self.folder / "disk"
         disk.mkdir(exist_ok=True)
         script = (
@@ -359,7 +362,7 @@ class BadInputTest(KymoTest):
                 code, error, left = self.on_small_disk(size, *words)
                 self.assertEqual((code, left), (1, ""), error)
                 self.assertRegex(error, r"\Akymo: [^\n]*(disk is full|No space left)[^\n]*\n\Z")
-        # Room for the tables and not for the measurements: the run says why it failed.
+        # Enough space for the tables but not for the measurements: the run reports why it failed.
         code, error, _ = self.on_small_disk("320k", "run", "saxpy", "--set", "n=10", "--steps", "2000", "--no-verify")
         self.assertIn(code, (1, 3), error)
         self.assertIn("disk is full", error)

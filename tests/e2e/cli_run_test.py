@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a command line to rows, tables and JSON, with the template's workload."""
+"""From a command line to rows, tables and JSON, using the template workload."""
 
 import csv
 import io

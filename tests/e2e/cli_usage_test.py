@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that only show with a catalog of plugins: one line, exit code 2, and nothing written."""
+"""Usage errors that require a plugin catalog: one line, exit code 2, and no files written."""
 
 import subprocess
 import unittest

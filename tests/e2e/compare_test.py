@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sides of runs, judged: by labels, by invocations and by databases."""
+"""Comparison of two sets of runs: by label, by invocation and by database."""
 
 import json
 import sqlite3
@@ -8,7 +8,7 @@ import unittest
 from kymo_tool import SAXPY, KymoTest
 
 RUN = ["run", "saxpy", "--set", "n=4096", "--warmup", "1", "--steps", "20", "--repeat", "5", "--no-verify"]
-# Times that no machine disturbs: the k-th run of a side has base + k.
+# Synthetic times, independent of the machine: the k-th run of a side takes base + k.
 FIVE_STEPS = "UPDATE statistic SET median_ns = {base} + (SELECT count(*) FROM run r WHERE r.run_id < statistic.run_id)"
 
 
@@ -25,7 +25,7 @@ class CompareTest(KymoTest):
             connection.close()
 
     def copy(self, name, base):
-        """The database with other times."""
+        """Copies the database with different times."""
         (self.work / name).write_bytes((self.work / "kymo.db").read_bytes())
         self.change(FIVE_STEPS.format(base=base), name)
 

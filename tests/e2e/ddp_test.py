@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data-parallel strategies train as one process does, on several ranks of this machine over Gloo."""
+"""Data-parallel strategies on several local ranks over Gloo produce the same model as training in one process."""
 
 import unittest
 
@@ -7,14 +7,15 @@ from kymo_tool import PLUGINS, KymoTest
 
 STRATEGIES = ("ddp_naive", "ddp_flat", "ddp_overlap", "ddp_bucketed", "ddp_torch")
 SMALLEST = ["--device", "cpu", "--set", "context=8", "--set", "batch=2"]
-# Of each small model: two courses of training beside one process, the bits of both, and those of a real step.
+# For each small model: two trajectories compared with a single process, their bitwise equality, and that of a real
+# step.
 CHECKS = 5
 
 
 class EqualityTest(KymoTest):
     def setUp(self):
         super().setUp()
-        # Gloo looks for the address of the host's name otherwise, which a machine without a network may not have.
+        # Without this, Gloo resolves the host name, which may fail on a machine without a network.
         self.environment["GLOO_SOCKET_IFNAME"] = "lo"
 
     def verify(self, workload, ranks, *words, cases=1):
@@ -119,7 +120,7 @@ class EqualityTest(KymoTest):
         phases = {name for (name,) in self.rows("SELECT DISTINCT phase FROM sample WHERE pass = 'time'")}
         self.assertLessEqual({"step", "forward", "backward", "communication", "optimizer"}, phases)
         figures = dict(self.rows("SELECT name, value FROM metric WHERE rank = 0 AND value IS NOT NULL"))
-        # 10·10 + 10·50 + 50·5 elements of 4 bytes are trained, and 10 are not.
+        # 10·10 + 10·50 + 50·5 elements of 4 bytes are trained; 10 are not.
         self.assertEqual(
             (figures["parameters"], figures["parameter_tensors"], figures["gradient_bytes"]), (860, 3, 3400)
         )

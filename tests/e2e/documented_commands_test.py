@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the documentation shows can be done: every `kymo run` and `kymo suite run` can be planned, every query finds its
-views and columns."""
+"""The examples in the documentation work: every `kymo run` and `kymo suite run` can be planned, and every query
+refers to existing views and columns."""
 
 import re
 import shlex
@@ -18,7 +18,7 @@ def documents():
 
 
 def commands():
-    """(document, command) of all lines of shell that plan cases; not of plugins that the reader has yet to build."""
+    """(document, command) for all shell lines that plan cases, except those with plugins that the reader builds."""
     for document, text in documents():
         for block in re.findall(r"```sh\n(.*?)```", text, re.S):
             for line in block.replace("\\\n", "").splitlines():
@@ -30,7 +30,7 @@ def commands():
 
 
 def queries():
-    """(document, statement) of all queries on the command line or in a sentence."""
+    """(document, statement) for all queries on the command line or in a sentence."""
     for document, text in documents():
         for statement in re.findall(r'kymo sql "([^"]+)"', text) + re.findall(r"`((?:SELECT|WITH) [^`]+)`", text):
             yield document.name, statement

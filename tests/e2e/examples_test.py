@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/examples/make.py: writes a report where there is a database, and else says how to make one or makes it."""
+"""docs/examples/make.py writes a report if there is a database; otherwise it explains how to create one, or creates
+it."""
 
 import shlex
 import subprocess
@@ -11,7 +12,7 @@ from kymo_tool import KYMO, PLUGINS, KymoTest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "examples" / "make.py"
 
-# Stands in for kymo: logs how it is called, and makes the database of a suite as an empty file.
+# Replacement for kymo: logs its arguments and creates the database of a suite as an empty file.
 STAND_IN = """#!/bin/sh
 printf '%s\\n' "$*" >>calls
 case "$*" in

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was observed, in the formats of other tools: each is read back as its own reader would."""
+"""Export to the formats of other tools: each file is read back the way its own reader does."""
 
 import collections
 import contextlib
@@ -27,7 +27,7 @@ def nanoseconds(microseconds):
 
 
 def pytorch_viewer():
-    """PyTorch's own reader of memory snapshots; it needs nothing of the rest of PyTorch."""
+    """PyTorch's own reader of memory snapshots; it does not depend on the rest of PyTorch."""
     known = re.search(r"^KYMO_TORCH:[A-Z]+=(.+)$", (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE)
     if not known:
         raise unittest.SkipTest("this build knows no PyTorch")
@@ -38,7 +38,7 @@ def pytorch_viewer():
 
 
 class ExportTest(SharedRunTest):
-    """A run, and the means to look at what is exported of it."""
+    """A run, and functions to inspect its exports."""
 
     def export(self, form, *words, database="kymo.db", suffix="out"):
         file = self.work / f"{self.id().rpartition('.')[2]}-{form}.{suffix}"
@@ -55,7 +55,7 @@ class ExportTest(SharedRunTest):
         return whole, events
 
     def check_nesting(self, stretches):
-        """On each track a stretch ends before the next begins, or lies within it."""
+        """Checks that on each track an event ends before the next one starts, or is nested in it."""
         tracks = collections.defaultdict(list)
         for event in stretches:
             begin = nanoseconds(event["ts"])
@@ -77,8 +77,8 @@ class ExportTest(SharedRunTest):
         return pickle.loads(content)
 
     def check_snapshot(self, snapshot):
-        """Walks back from the end as the viewer does: what is undone must be there. Returns what is left at the
-        beginning, by device."""
+        """Replays a snapshot backwards like the viewer: every undone action must be consistent. Returns the state at
+        the start, by device."""
         left = {}
         for device, entries in enumerate(snapshot["device_traces"]):
             segments, blocks = {}, {}
@@ -140,8 +140,8 @@ class TrainingStepTest(ExportTest):
         tracks = self.check_nesting(events["X"])
         names = collections.Counter(event["name"] for event in events["X"])
         for step in range(WARMUP + STEPS):
-            # Readers that know steps by the name ProfilerStep#N would leave out kernels without a recorded call, so it
-            # is for traces with calls.
+            # Readers that recognize steps by the name ProfilerStep#N ignore kernels without a recorded API call, so the
+            # name is only used in traces with calls.
             self.assertEqual(names[f"step {step}"], 1, sorted(names)[:5])
         for event in events["X"]:
             self.assertLessEqual({"ts", "dur", "name", "cat", "pid", "tid"}, event.keys(), event)
@@ -213,7 +213,7 @@ class TrainingStepTest(ExportTest):
         self.assertTrue(any("transformer_lm.so" in frame["filename"] for frame in frames))
 
     def test_memory_viz_of_parts(self):
-        """Of blocks whose beginning or end is not there, too, the viewer must find what it undoes."""
+        """The viewer must be able to undo the actions of blocks whose start or end is missing."""
         for name, words in (("one-step", ["--keep", "one-step"]), ("bounded", ["--trace-memory", "256K"])):
             self.kymo("run", *CASE, *METHOD, "--passes", "memory", *words, "--db", f"{name}.db")
             snapshot = self.snapshot(database=f"{name}.db")
@@ -265,7 +265,7 @@ class TrainingStepTest(ExportTest):
 
 
 class GpuTest(ExportTest):
-    """A GPU's events, made up: there need not be one."""
+    """Synthetic GPU events, so that no GPU is required."""
 
     words = [SAXPY, "--set", "n=100", "--passes", "time,trace,memory", *SHORT]
     KERNELS = 45_000
@@ -292,7 +292,7 @@ class GpuTest(ExportTest):
         kernels, calls = [], []
         for i in range(self.KERNELS):
             start = begin + 100 * i
-            # Every seventh runs into the next one on its stream, as nodes of a graph may.
+            # Every seventh kernel overlaps the next one on its stream, as nodes of a graph may.
             end = start + (250 if i % 7 == 0 else 90)
             kernels.append((i, start, end, 7 + i % 2, i + 1))
             calls.append((i, start - 50, start - 10, i + 1))
@@ -308,8 +308,8 @@ class GpuTest(ExportTest):
         )
 
     def add_memory(self, connection):
-        """A segment with three blocks: one dies at once, one on another stream's say, one not at all; and a segment
-        that is given back."""
+        """A segment with three blocks: one is freed immediately, one is freed on another stream, one is not freed;
+        and a segment that is freed."""
         connection.execute("INSERT INTO segment VALUES (1, 0, 'memory', 0, 65536, 2097152, 0, 1000, NULL, NULL)")
         connection.execute("INSERT INTO segment VALUES (1, 0, 'memory', 1, 8388608, 1048576, 3, 1100, 9000, 9)")
         columns = (
@@ -339,7 +339,7 @@ class GpuTest(ExportTest):
             rows_of(file, "SELECT start_ns FROM kernel ORDER BY 1"),
         )
         self.assertEqual([event["name"] for event in events["X"] if event["cat"] == "gpu_memcpy"], ["Memcpy HtoD"])
-        # An arrow has two ends; a copy whose call is unknown has none.
+        # A flow arrow has two ends; a copy without a recorded call has none.
         ends = [collections.Counter(event["id"] for event in events[letter]) for letter in "sf"]
         self.assertEqual(len(ends[0]), self.KERNELS)
         self.assertEqual(*ends)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fault tests share: processes left behind, and a database that must be whole whatever happened."""
+"""Common parts of the fault tests: detection of leftover processes, and a database that must stay consistent."""
 
 import os
 import signal
@@ -14,8 +14,8 @@ PATIENCE_S = 30
 
 
 def processes_of(mark):
-    """Processes whose environment holds `mark`: whatever a tool that was started with it left, with its children's
-    children."""
+    """Processes whose environment contains `mark`: all leftover processes of a tool started with it, including
+    descendants."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) == os.getpid():
@@ -33,7 +33,7 @@ def processes_of(mark):
 
 
 def wait_until(ready, patience_s=PATIENCE_S):
-    """Waits for `ready()` to be true; its last value."""
+    """Waits until `ready()` is true and returns its last value."""
     deadline = time.monotonic() + patience_s
     while not (value := ready()) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -41,8 +41,8 @@ def wait_until(ready, patience_s=PATIENCE_S):
 
 
 def damage_of(database):
-    """What is wrong with a results database, as texts: broken pages, dangling rows, and runs that say more than they
-    hold."""
+    """Problems of a results database, as texts: damaged pages, dangling rows, and runs with fewer rows than they
+    declare."""
     connection = sqlite3.connect(database)
     try:
         wrong = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
@@ -91,7 +91,7 @@ def damage_of(database):
 
 
 class FaultTest(KymoTest):
-    """A KymoTest that ends only if nothing is left running and the database is whole."""
+    """A KymoTest that passes only if no process is left running and the database is consistent."""
 
     def setUp(self):
         super().setUp()
@@ -111,7 +111,7 @@ class FaultTest(KymoTest):
         return processes_of(f"XDG_CACHE_HOME={self.folder}/cache")
 
     def start(self, *words):
-        """Starts the tool with the default reaction to Ctrl-C, which a script in the background lacks."""
+        """Starts kymo with the default Ctrl-C handling, which scripts in the background do not have."""
         process = subprocess.Popen(
             [str(KYMO), *map(str, words)],
             cwd=self.work,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks that communicate, one of which dies, hangs, throws or runs out of memory: the run ends in time, names rank and
-phase, leaves nothing behind, and the next run works. Over Gloo always; over NCCL where KYMO_TEST_GPUS says that there
-are at least two GPUs."""
+"""Failures of ranks that communicate: one rank dies, hangs, throws or runs out of memory. The run ends in time and
+names rank and phase, no process is left, and the next run works. Always tested over Gloo; over NCCL if
+KYMO_TEST_GPUS is at least two."""
 
 import os
 import time
@@ -11,12 +11,12 @@ from fault_tool import BAD, FaultTest
 
 DEADLINE_S = 3
 STATUS = {"dies": "crashed", "hangs": "timeout", "throws": "failed", "memory": "oom"}
-# What a rank is said to have been doing: a phase, or the stage where there is none.
+# The reported activity of a rank: a phase, or the stage if there is no phase.
 PLACE = {"begin": "prepare", "middle": "communication", "end": "communication"}
 
 
 class CommunicationFaults:
-    """The cases, for a test class that names device and ranks."""
+    """The test cases, for a test class that defines device and ranks."""
 
     def run_failing(self, how, when, who):
         began = time.monotonic()
@@ -51,7 +51,7 @@ class CommunicationFaults:
             for who in (0, self.RANKS - 1):
                 with self.subTest(how=how, when=when, who=who):
                     took_s = self.run_failing(how, when, who)
-                    # Libraries take their time to load; the deadline counts from the last progress.
+                    # Libraries take time to load; the timeout is measured from the last progress.
                     self.assertLess(took_s, DEADLINE_S + 5 + self.START_S)
                     found = self.rows(
                         "SELECT status, failed_rank, failed_phase, detail FROM run ORDER BY run_id DESC LIMIT 1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 of the tool, at a known moment and at twenty random ones."""
+"""kill -9 of kymo, at a known time and at twenty random times."""
 
 import random
 import signal

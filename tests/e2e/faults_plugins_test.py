@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every plugin that misbehaves ends as the right status with a clear message, and spoils nothing else."""
+"""Every misbehaving plugin ends with the right status and a clear message, and does not affect other runs."""
 
 import unittest
 
@@ -34,7 +34,7 @@ PLACES = ["create", "prepare", "before_step", "step"]
 
 class PluginFaultTest(FaultTest):
     def one(self, plugin, *words, status, detail="", failed_pass=None, code=3):
-        """Makes a run with a bad plugin, then one with a good one: the first is as expected, the second well."""
+        """Runs a bad plugin, then a good one: the first ends as expected, the second succeeds."""
         done = self.kymo("run", BAD / f"{plugin}.so", *QUICK, *words, code=code)
         run_id, *found = self.rows(
             "SELECT run_id, status, detail, failed_pass, exit_code, signal FROM run ORDER BY run_id DESC LIMIT 1"

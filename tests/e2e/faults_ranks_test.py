@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of several ranks: all are measured, and the failure of one is the run's."""
+"""Runs of several ranks: all ranks are measured, and the failure of one rank fails the run."""
 
 import unittest
 

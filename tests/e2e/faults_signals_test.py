@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C once lets the step end, twice ends at once; SIGTERM is the same with another exit code."""
+"""The first Ctrl-C stops after the current step, the second immediately; SIGTERM does the same with another exit
+code."""
 
 import os
 import signal
@@ -13,7 +14,7 @@ LONG = ["--warmup", "0", "--steps", "100000", "--no-verify", "--timeout", "100"]
 
 class SignalTest(FaultTest):
     def running(self, *words):
-        """Starts a run and waits until a worker is at work."""
+        """Starts a run and waits until a worker is running."""
         process = self.start("run", *words)
         self.assertTrue(
             wait_until(lambda: len(self.left_running()) >= 3), "no worker appeared beside kymo and its guardian"
@@ -74,7 +75,7 @@ class SignalTest(FaultTest):
         )
 
     def test_a_stopped_tool_blames_nobody(self):
-        """While the tool is stopped its workers go on unheard; that is no time-out."""
+        """While kymo is stopped, its workers continue and their messages are unread; this must not be a timeout."""
         process = self.running(
             BAD / "probe.so", "--set", "sleep=1000", "--warmup", "0", "--steps", "2000", "--no-verify", "--timeout", "2"
         )
@@ -91,7 +92,7 @@ class SignalTest(FaultTest):
         self.assertEqual(self.rows("SELECT count(*) FROM run"), [(1,)])
 
     def test_ctrl_c_in_a_terminal_reaches_the_tool_alone(self):
-        """The terminal signals the tool's whole process group; workers have groups of their own."""
+        """The terminal signals the process group of kymo; workers have their own process groups."""
         process = self.running(BAD / "probe.so", "--set", "sleep=1000", *LONG)
         os.killpg(process.pid, signal.SIGINT)
         self.end(process, 130)

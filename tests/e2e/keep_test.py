@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What --keep leaves of the same run: everything, the events of one step of each pass, or figures alone."""
+"""Results of --keep for the same run: everything, the events of one step of each pass, or only the summary."""
 
 import collections
 import unittest

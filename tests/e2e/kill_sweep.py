@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills the whole tool at random moments, again and again on one database, and checks what is left each time.
+"""Repeatedly kills kymo at random times on one database and checks the state after each kill.
 
     KYMO_BUILD=build tests/e2e/kill_sweep.py --rounds 200 [--seed N]
 
-After each kill: no process is left, the database is whole, a run that says ok holds all its samples. After the next
-start: what was running is interrupted.
+After each kill: no process is left, the database is consistent, and a run with status ok contains all its samples.
+After the next start: runs that were running are interrupted.
 """
 
 import argparse
@@ -63,7 +63,7 @@ class Sweep:
         )
 
     def whole_run_s(self):
-        """How long the work takes when nobody kills it."""
+        """Duration of the work without a kill, in seconds."""
         began = time.monotonic()
         process = self.start(WORK)
         _, err = process.communicate(timeout=300)
@@ -79,7 +79,7 @@ class Sweep:
             connection.close()
 
     def round(self, delay_s):
-        """Kills the tool after a while; what is wrong afterwards, as texts."""
+        """Kills kymo after a delay; returns the problems found afterwards, as texts."""
         process = self.start(WORK)
         time.sleep(delay_s)
         process.send_signal(signal.SIGKILL)
@@ -95,7 +95,7 @@ class Sweep:
         return wrong
 
     def next_start(self):
-        """A start after a kill recovers what was running; what is wrong afterwards, as texts."""
+        """A start after a kill recovers the running runs; returns the problems found afterwards, as texts."""
         process = self.start(FINISH)
         _, err = process.communicate(timeout=120)
         wrong = [] if process.returncode == 0 else [f"the next start ended with {process.returncode}: {err.strip()}"]
@@ -109,7 +109,7 @@ class Sweep:
 
 
 def sweep(rounds, seed, say=lambda line: None):
-    """Makes the rounds; all that went wrong, and how runs ended."""
+    """Executes the rounds; returns all problems, and the statuses of the runs."""
     chance = random.Random(seed)
     folder = tempfile.mkdtemp(prefix="kymo-sweep-")
     wrong = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the end-to-end tests share: cases with a folder of their own and the built tool."""
+"""Common parts of the end-to-end tests: test cases with a folder of their own, and the built program."""
 
 import json
 import os
@@ -19,14 +19,14 @@ TRANSFORMER = SAXPY.with_name("transformer_lm.so")
 PLUGINS = BUILD / "tests" / "plugins"
 OBSERVED = ("memory", "trace", "ops")
 
-# The configuration says what this build should hold: a plugin that is missing then is a failure, and no reason to skip.
+# The build configuration defines which plugins exist: a missing plugin is a failure, not a reason to skip.
 HAS_TORCH_PARTS = "KYMO_TORCH_PARTS:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
 needs_torch_parts = unittest.skipUnless(HAS_TORCH_PARTS, "this build has no LibTorch parts")
 
 
 def needs_installed(found, what):
-    """For test classes: what `./dev setup tests` installs must be there. They are skipped where it is not, and fail in
-    continuous integration (.ci/run sets CI=true), where nobody would notice the skip."""
+    """For test classes that need what `./dev setup tests` installs. They are skipped if it is missing, but fail in
+    continuous integration (.ci/run sets CI=true), where the skip would go unnoticed."""
     if found:
         return lambda case: case
     if os.environ.get("CI") != "true":
@@ -51,7 +51,7 @@ def rows_of(database, query, *values):
 
 
 class KymoTest(unittest.TestCase):
-    """Each test runs in an empty folder, which also holds its cache."""
+    """Each test runs in an empty folder, which also contains its cache."""
 
     def setUp(self):
         self.make_place()
@@ -61,7 +61,7 @@ class KymoTest(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="kymo-e2e-"))
         self.work = self.folder / "work"
         self.work.mkdir()
-        # Threads that spin while they wait for each other would take minutes beside other tests.
+        # Threads that spin while they wait for each other would take minutes next to other tests.
         self.environment = {
             **os.environ,
             "XDG_CACHE_HOME": str(self.folder / "cache"),
@@ -72,7 +72,7 @@ class KymoTest(unittest.TestCase):
             self.environment.pop(name, None)
 
     def kymo(self, *words, code=0, seconds=300):
-        """Runs the tool and checks its exit code."""
+        """Runs kymo and checks its exit code."""
         done = subprocess.run(
             [str(KYMO), *map(str, words)],
             cwd=self.work,
@@ -90,7 +90,7 @@ class KymoTest(unittest.TestCase):
         return rows_of(self.work / "kymo.db", query, *values)
 
     def records(self, query, *values):
-        """Rows by the names of their columns."""
+        """Rows as dictionaries by column name."""
         connection = sqlite3.connect(self.work / "kymo.db")
         try:
             connection.row_factory = sqlite3.Row
@@ -106,7 +106,7 @@ class KymoTest(unittest.TestCase):
 
 
 class SharedRunTest(KymoTest):
-    """The tests of a class look at what one call of `kymo run` left: it is made once, before the first of them."""
+    """The tests of a class inspect the results of a single `kymo run`, which is executed before the first of them."""
 
     words = ()  # after `kymo run`
     place = None

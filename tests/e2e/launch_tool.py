@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of launches share."""
+"""Common parts of the tests of torchrun and srun jobs."""
 
 import os
 import random
@@ -26,7 +26,7 @@ LAUNCH_VARIABLES = (
 
 
 def free_port():
-    """A port below those that the system gives to outgoing connections: none of them takes it before it is used."""
+    """A port below the range the system uses for outgoing connections, so that it is not taken before it is used."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as text:
         end = max(int(text.read().split()[0]), 11_000)
     while True:
@@ -54,7 +54,7 @@ class LaunchTest(KymoTest):
         (self.folder / "tmp").mkdir()
 
     def start(self, *words, **variables):
-        """Starts a program in the test's folder, in a group of its own that ends with the test."""
+        """Starts a program in the test's folder, in a process group that is killed at the end of the test."""
         process = subprocess.Popen(
             [*map(str, words)],
             cwd=self.work,
@@ -91,7 +91,7 @@ class LaunchTest(KymoTest):
         raise self.failureException(f"did not happen within {seconds} s")
 
     def both_work(self, launch):
-        """Waits until both ranks have a worker; shows what the launch said if it ends before."""
+        """Waits until both ranks have a worker; shows the output of the job if it ends before."""
 
         def ready():
             if launch.poll() is not None:
@@ -101,7 +101,7 @@ class LaunchTest(KymoTest):
         self.until(ready)
 
     def processes(self, word="run"):
-        """The kymo processes of this test by pid, with their environments."""
+        """The kymo processes of this test by process id, with their environments."""
         found = {}
         for name in os.listdir("/proc"):
             if not name.isdigit():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong while a pass observes costs that pass alone: it is said, counted, and what was measured before
-stays."""
+"""Errors while a pass observes affect only that pass: they are reported and counted, and earlier measurements are
+kept."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ class ObservedFaultTest(FaultTest):
         )[0]
 
     def check_time_pass(self, run_id=1, steps=4):
-        """The samples of the time pass, and what is made of them, are there."""
+        """Checks that the samples of the time pass and the statistics derived from them are present."""
         self.assertEqual(self.rows("SELECT status FROM rank WHERE run_id = ? AND pass = 'time'", run_id), [("ok",)])
         self.assertEqual(
             self.rows(
@@ -75,7 +75,7 @@ class EndTest(ObservedFaultTest):
                 self.assertEqual((found["status"], found["failed_pass"], found["failed_step"]), ("failed", name, 1))
                 self.assertIn("thrown on purpose while observed", found["detail"])
                 self.check_time_pass(run_id)
-                # The step before it, and the scope that it failed in, are on record.
+                # The previous step and the scope of the failure are recorded.
                 self.assertEqual(
                     self.rows(
                         """SELECT g.step, n.text, g.end_ns IS NULL FROM range g JOIN string n ON n.string_id = g.name_id
@@ -113,7 +113,7 @@ class EndTest(ObservedFaultTest):
         self.check_time_pass()
 
     def start_and_hang(self, name):
-        """A run that hangs in an observed pass, and the number of its worker there."""
+        """A run that hangs in an observed pass, and the process id of its worker."""
         number = self.folder / "pid"
         process = self.start(
             "run",
@@ -151,7 +151,7 @@ class EndTest(ObservedFaultTest):
         self.check_time_pass()
 
     def test_the_tool_is_killed(self):
-        """The next start adopts what the time pass left."""
+        """The next start imports the results of the time pass."""
         process, _ = self.start_and_hang("ops")
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
@@ -177,7 +177,7 @@ class EndTest(ObservedFaultTest):
             self.rows("SELECT pass, place, requested_bytes FROM out_of_memory"), [("memory", "host", 1 << 58)]
         )
         self.check_time_pass()
-        # What led to it is there to be read.
+        # The cause is recorded.
         self.assertEqual(
             self.rows("SELECT DISTINCT step FROM allocation WHERE step >= 0 ORDER BY step"), [(0,), (1,), (2,)]
         )
@@ -191,7 +191,7 @@ class BoundTest(ObservedFaultTest):
         self.assertEqual(self.run_facts()["status"], "ok")
         self.assertEqual(self.rows("SELECT count(*) FROM range"), [(most,)])
         (lost,) = self.losses()
-        # Beside them a step has its phase and one more scope.
+        # In addition, a step has its phase and one more scope.
         self.assertEqual((lost["pass"], lost["source"], lost["count"]), ("trace", "scope", scopes + 2 - most))
 
     @needs_torch_parts
@@ -211,9 +211,9 @@ class BoundTest(ObservedFaultTest):
                 "SELECT run_id, 1 + max(max(sequence), max(coalesce(free_sequence, 0))) FROM allocation GROUP BY run_id"
             )
         )
-        # Giving back makes two events, and rows tell of the first: the last of either run may be its second.
+        # A free produces two events, but rows report only the first: the last event of either run may be a second one.
         self.assertAlmostEqual(events[2] + lost["memory", "memory events"], events[1], delta=1)
-        # Ranges have a bound of their own: steps stay whole.
+        # Ranges have a separate limit, so steps are complete.
         self.assertEqual(
             *(self.rows("SELECT count(*) FROM range WHERE run_id = ? AND pass = 'ops'", run_id) for run_id in (1, 2))
         )
@@ -240,7 +240,7 @@ class DiskTest(ObservedFaultTest):
         )
 
     def test_room_for_figures_alone(self):
-        """The events do not fit on the disk: they are left out and counted, the rest of the pass is there."""
+        """The events do not fit on the disk: they are dropped and counted, the rest of the pass is stored."""
         self.bounded(2000 * KIB, 0)
         self.assertEqual((self.run_facts()["status"], self.run_facts()["detail"]), ("ok", ""))
         self.check_time_pass()

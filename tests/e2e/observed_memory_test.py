@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the memory pass says of a training step on a CPU: every block, the curves, their peaks, and what they are made
-of."""
+"""Results of the memory pass for a training step on a CPU: every block, the curves, their peaks and their
+composition."""
 
 import bisect
 import collections
@@ -19,7 +19,7 @@ BLOCKS = """SELECT a.*, p.text AS phase, f.text AS free_phase, s.text AS scope, 
 
 
 class Curve:
-    """How many bytes of some blocks were alive after each memory event, made from the blocks alone."""
+    """Number of live bytes of a set of blocks after each memory event, computed from the blocks alone."""
 
     def __init__(self, blocks, size):
         changes = collections.Counter()
@@ -69,7 +69,7 @@ class MemoryTest(SharedRunTest):
         for step in range(WARMUP + STEPS):
             born = [block for block in blocks if block["step"] == step]
             self.assertEqual((len(born), self.asked_for(born)), (PARAMETER_TENSORS, self.parameter_bytes()))
-            # The next step drops them before it begins to make new ones.
+            # The next step frees them before it allocates new ones.
             last = step == WARMUP + STEPS - 1
             self.assertEqual({block["free_step"] for block in born}, {None if last else step + 1})
 
@@ -78,7 +78,7 @@ class MemoryTest(SharedRunTest):
         self.assertEqual(
             {(block["category_from"], block["step"], block["free_ns"]) for block in blocks}, {("tag", -1, None)}
         )
-        # Two means as large as the parameter and a count of steps for each of them.
+        # For each parameter two moments of the same size and a step counter.
         self.assertEqual(
             (len(blocks), self.asked_for(blocks)),
             (3 * PARAMETER_TENSORS, 2 * self.parameter_bytes() + 4 * PARAMETER_TENSORS),
@@ -183,7 +183,7 @@ class MemoryTest(SharedRunTest):
         self.assertEqual(max(point["requested_bytes"] for point in points), max(curve.levels))
 
     def test_left_out_points_lie_near_the_line(self):
-        """Between two points that are kept no curve moves by more than two thousandths of its range."""
+        """Between two retained points, no curve deviates by more than two thousandths of its range."""
         curve = Curve(self.blocks(), "requested_bytes")
         bound = 2 * (max(curve.levels) - min(curve.levels)) / 1000
         kept = self.rows("SELECT sequence, requested_bytes FROM memory_point WHERE pass = 'memory' ORDER BY sequence")
@@ -236,7 +236,7 @@ class MemoryTest(SharedRunTest):
             self.assertLessEqual({"step", "forward", "backward", "optimizer"}, rows.keys())
             self.assertEqual(rows["forward"][1], rows["backward"][0])
             self.assertEqual(rows["backward"][1], rows["optimizer"][0])
-            # What a step leaves is what the one before left: parameters, gradients, state and batch.
+            # A step ends with the same state as the previous one: parameters, gradients, optimizer state and batch.
         levels = {
             end
             for (end,) in self.rows(

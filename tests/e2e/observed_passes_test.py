@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the observed passes say of a training step on a CPU: ranges, operators, where backward work belongs, and what
-observing cost."""
+"""Results of the observed passes for a training step on a CPU: ranges, operators, attribution of backward work, and
+tracing overhead."""
 
 import collections
 import itertools
@@ -21,7 +21,8 @@ RANGES = """SELECT g.sequence, g.parent, g.kind, n.text AS name, s.text AS scope
             FROM range g JOIN string n ON n.string_id = g.name_id LEFT JOIN string s ON s.string_id = g.scope_id
             LEFT JOIN scope_path q ON q.scope_id = g.scope_id LEFT JOIN string p ON p.string_id = g.phase_id
             WHERE g.pass = ? ORDER BY g.sequence"""
-# Modules whose forward function makes nodes of these names: an independent word on where backward work belongs.
+# Modules whose forward function creates nodes with these names: an independent reference for the attribution of
+# backward work.
 NODE_MODULES = {
     "EmbeddingBackward0": {"embedding"},
     "SoftmaxBackward0": {"block/attention/softmax"},
@@ -164,7 +165,8 @@ class TrainingStepTest(SharedRunTest):
         self.assertEqual(
             left, {"torch::autograd::AccumulateGrad": PARAMETER_TENSORS * STEPS}, "these alone have no number"
         )
-        # Of each node the fastest of the steps: one pause of the machine is longer than all of them.
+        # For each node the fastest of the steps, because a single interruption by the machine is longer than all of
+        # them.
         steps = [[op for op in nodes if op["step"] == step] for step in range(WARMUP, WARMUP + STEPS)]
         shares = collections.Counter()
         for alike in zip(*steps, strict=True):
@@ -178,7 +180,7 @@ class TrainingStepTest(SharedRunTest):
                     self.assertIn(op["module"], modules, op)
                     seen.add(name)
         self.assertEqual(seen, NODE_MODULES.keys())
-        # What a node calls lies where the node does.
+        # Operators called by a node have the same attribution as the node.
         places = {op["sequence"]: op for op in nodes}
         inner = [op for op in self.measured_ops() if op["parent"] in places]
         self.assertGreater(len(inner), 50)
@@ -290,7 +292,7 @@ class TrainingStepTest(SharedRunTest):
         )
 
     def test_result_is_the_same_model(self):
-        """Observing changes nothing of what is computed: every pass reports the same losses."""
+        """Observing does not change the computation: every pass reports the same losses."""
         losses = self.rows(
             """SELECT m.pass, m.value FROM metric m
                WHERE m.name = 'loss_first' AND m.pass IN ('time', 'memory', 'trace', 'ops')"""

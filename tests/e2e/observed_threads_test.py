@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A workload with threads of its own: what each of them does belongs to it, although nothing ends on the thread that
-began it."""
+"""A workload with its own threads: the work of each thread is attributed to it, even if it does not end on the
+thread that started it."""
 
 import collections
 import unittest
@@ -67,7 +67,7 @@ class ThreadsTest(SharedRunTest):
             self.assertNotIn(0, numbers)
 
     def test_backward_work_goes_to_the_thread_that_made_its_node(self):
-        """Each thread counts its nodes from the same number: only the thread tells them apart."""
+        """Each thread numbers its nodes from the same start, so only the thread distinguishes them."""
         found = self.rows("""SELECT n.text, s.text, p.text, o.attribution, o.thread
                              FROM op o JOIN string n ON n.string_id = o.name_id
                              LEFT JOIN string s ON s.string_id = o.scope_id

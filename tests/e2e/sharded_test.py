@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sharded optimizer on several CPU ranks: it trains as one process does, and each rank holds its part of the
-state."""
+"""The sharded optimizer on several CPU ranks produces the same model as one process, and each rank stores its part
+of the state."""
 
 import unittest
 
@@ -28,7 +28,7 @@ class ShardedTest(KymoTest):
         return value
 
     def state_bytes(self):
-        """Of each rank, at the peak of its measured steps."""
+        """Optimizer state in bytes per rank, at the peak of its measured steps."""
         found = self.rows(
             "SELECT rank, max(optimizer_state_bytes) FROM memory_phase "
             "WHERE pass = 'memory' AND phase = 'step' AND step >= 0 AND NOT warmup "
@@ -64,7 +64,8 @@ class ShardedTest(KymoTest):
         self.assertEqual(self.metric("communication_bytes_per_step"), 1.5 * self.metric("parameter_bytes"))
 
     def test_broadcast_of_uneven_parameters(self):
-        """Two of the parameters are larger than a fourth of all: what a rank keeps follows from what it owns."""
+        """Two of the parameters are larger than a fourth of the total: the state of a rank follows from the
+        parameters it owns."""
         self.train(4, "broadcast", "flat=false")
         owned = [self.metric("owned_parameter_bytes", rank) for rank in range(4)]
         self.assertEqual(sum(owned), self.metric("parameter_bytes"))

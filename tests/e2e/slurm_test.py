@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kymo under a real Slurm of one node, started for these tests from Debian's slurm-wlm. Needs root and the programs;
-skipped without them."""
+"""kymo under a real Slurm with one node, started for these tests from Debian's slurm-wlm. Requires root and the
+programs; skipped without them."""
 
 import os
 import shutil
@@ -59,7 +59,7 @@ def reason_to_skip():
 
 
 class Cluster:
-    """munged, slurmctld and slurmd of a folder of their own."""
+    """munged, slurmctld and slurmd in a folder of their own."""
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="kymo-slurm-"))

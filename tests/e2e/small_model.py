@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model that trains in milliseconds on a CPU, what a step of it does, and the words that observe it in every way."""
+"""A model that trains in milliseconds on a CPU, the expected content of its step, and the options that observe it in
+every pass."""
 
 VOCABULARY, CONTEXT, BATCH, LAYERS, HEADS = 200, 64, 4, 2, 2
 WARMUP, STEPS = 1, 3
@@ -19,7 +20,7 @@ CASE = [
 METHOD = ["--warmup", str(WARMUP), "--steps", "4", "--observed-steps", str(STEPS)]
 ALL_PASSES = ["--passes", "verify,time,memory,trace,ops"]
 
-# How often a step enters each module, by phase.
+# Number of times a step enters each module, by phase.
 MODULES = {
     "forward": {
         "embedding": 1,
@@ -40,5 +41,5 @@ MODULES = {
     "optimizer": {"adamw": 1},
 }
 PHASES = ("forward", "backward", "optimizer")
-# Parameters of the model as tensors: the embedding, six of each block, the last norm and the head.
+# Parameter tensors of the model: the embedding, six per block, the last norm and the head.
 PARAMETER_TENSORS = 3 + 6 * LAYERS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interactive charts of the HTML report in a real browser: what they draw, find and show of very many rows."""
+"""The interactive charts of the HTML report in a real browser: what they draw, find and show for very many rows."""
 
 import base64
 import hashlib
@@ -16,7 +16,8 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 EVENTS = 200_000
 BLOCKS = 50_000
 
-# Three streams of 66,000 kernels, a phase every 1,000 and a step every 3,000 of them; 800 ns of work in every 1,000 ns.
+# Three streams with 66,000 kernels, a phase every 1,000 kernels and a step every 3,000; 800 ns of work in every 1,000
+# ns.
 TIMELINE = f"""-- SPDX-License-Identifier: Apache-2.0
 -- caption: Kernels.
 -- empty: None.
@@ -43,7 +44,7 @@ FROM n
 
 BANDS = "SELECT 'forward' AS label, 0 AS start, 20000000 AS end UNION ALL SELECT 'backward', 20000000, 50000000"
 
-# A thousand weights that stay; the others live 2 ms each, so that about 2,000 of them are alive at once.
+# A thousand weights that stay alive; the other blocks live 2 ms each, so that about 2,000 of them are alive at once.
 ALLOCATIONS = f"""
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {BLOCKS - 1})
 SELECT i * 1000 AS start_ns, CASE WHEN i < 1000 THEN NULL ELSE i * 1000 + 2000000 END AS end_ns,
@@ -67,7 +68,7 @@ bands = "bands.sql"
 blocks = "blocks.sql"
 """
 
-# What every exercise begins with: input events as a user would cause them, and the time of a frame.
+# Common part of every exercise: input events as caused by a user, and the time of a frame.
 COMMON = """
 const canvasOf = (view) => view.surface.canvas;
 const press = (view, key, more = {}) =>
@@ -245,7 +246,7 @@ class TimelineBrowserTest(KymoTest):
         self.page = (self.work / "out" / "report.html").read_text()
 
     def open(self, page, width=1200):
-        """Loads a page and returns its final text, and what the browser complained about."""
+        """Loads a page and returns its final text and the errors reported by the browser."""
         file = self.work / "page.html"
         file.write_text(page)
         done = subprocess.run(
@@ -273,7 +274,7 @@ class TimelineBrowserTest(KymoTest):
         ]
 
     def exercise(self, script):
-        """Runs a script after the page's own, admitted by its hash as the page's own is; returns its `results`."""
+        """Runs a script after the page's own script, allowed by its hash in the same way; returns its `results`."""
         script += """
 const shown = Object.assign(document.createElement('pre'), { textContent: JSON.stringify(results) });
 document.body.replaceChildren(shown);
@@ -296,7 +297,7 @@ document.body.replaceChildren(shown);
         whole = results["whole"]
         self.assertLessEqual(whole[0], 0)
         self.assertGreaterEqual(whole[1], 66_000_000)
-        # 100 kernels of each stream touch the stretch, and the phases from the one at its begin to the one at its end.
+        # 100 kernels of each stream overlap the range, and the phases from the one at its start to the one at its end.
         self.assertEqual(results["zoomedRange"], [1_000_000, 1_100_000])
         self.assertEqual(results["zoomed"]["bars"], 3 * 101 + 4)
         for fact in ("kernel", "800 ns", "1.050 ms after the first event", "GPU: stream 0", "launch"):

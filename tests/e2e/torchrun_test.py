@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kymo under the real torchrun: one process is the supervisor of each rank, and all results are in rank 0's
-database."""
+"""kymo under the real torchrun: one process per rank is its supervisor, and all results are in rank 0's database."""
 
 import os
 import re
@@ -27,7 +26,7 @@ RUN = ["run", PROBE, "--device", "cpu", "--warmup", "1", "--steps", "4"]
 
 
 class ByHandTest(LaunchTest):
-    """The variables that torchrun sets, set by the test: needs no torchrun."""
+    """Sets the environment variables of torchrun directly; does not need torchrun."""
 
     def setUp(self):
         super().setUp()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A launch over two machines: two network namespaces joined by a cable, each with a name and clocks of its own. The
-second machine's clocks are hours ahead. Skipped where namespaces are not permitted."""
+"""A job on two machines: two network namespaces joined by a virtual cable, each with its own name and clocks. The
+second machine's clocks are hours ahead. Skipped if namespaces are not permitted."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from launch_tool import PROBE, LaunchTest
 
 MACHINES = ("a", "b")
 AHEAD_S = {"a": 0, "b": 10_000}
-PORT = 29500  # in a network of its own every port is free
+PORT = 29500  # in its own network namespace every port is free
 
 
 def run(*words):
@@ -49,7 +49,7 @@ class TwoMachinesTest(LaunchTest):
             raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
 
     def on(self, machine):
-        """What a command on that machine begins with."""
+        """Command prefix that runs a command on this machine."""
         ahead = str(AHEAD_S[machine])
         return [
             "ip",
@@ -71,7 +71,7 @@ class TwoMachinesTest(LaunchTest):
         ]
 
     def launch(self, *words):
-        """Ranks 0 and 1 on the first machine, 2 on the second."""
+        """Ranks 0 and 1 on the first machine, rank 2 on the second."""
         places = (("a", 0, 2), ("a", 1, 2), ("b", 0, 1))
         return [
             self.start(
@@ -98,8 +98,7 @@ class TwoMachinesTest(LaunchTest):
             self.rows("SELECT DISTINCT rank, host FROM rank ORDER BY rank"),
             [(0, "machine-a"), (1, "machine-a"), (2, "machine-b")],
         )
-        # An all-reduce cannot end anywhere before it has begun everywhere, if the machines' clocks were put on one
-        # line.
+        # If the machines' clocks are aligned, an all-reduce cannot end anywhere before it has started everywhere.
         calls = self.rows(
             "SELECT count(*), min(transfer_us + error_us), max(error_us) FROM collective_call "
             "WHERE operation = 'all_reduce' GROUP BY communicator, number"
