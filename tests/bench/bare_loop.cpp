@@ -40,7 +40,7 @@ kymo_status parameter(kymo_context* context, const char* name, kymo_value* out) 
   return KYMO_OK;
 }
 
-/// Services of which a bare loop has no use are left NULL where the boundary admits it.
+/// Services that a bare loop does not need are NULL if the ABI permits it.
 kymo_host make_host() {
   kymo_host host{};
   host.size = sizeof host;
@@ -132,5 +132,5 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < steps.size(); ++i) std::printf("%s%lld", i ? ", " : "", static_cast<long long>(steps[i]));
   std::printf("]}\n");
   std::fflush(stdout);
-  _Exit(0);  // what LibTorch does at its end is not part of the question
+  _Exit(0);  // skip LibTorch's shutdown, which is not measured
 }

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kymo::attention beside LibTorch's attention backends, forward and backward, on one GPU in one process.
+"""Compares kymo::attention with LibTorch's attention backends, forward and backward, on one GPU in one process.
 
   beside_attention.py libkymo_ops.so [--grids wide,leader,widths,fp32,single] [--seconds 1.0] [--csv FILE]
 
-All take turns, call by call of one round, because what ran just before sets the GPU's power and clock; each figure is
-the median of the rounds, between CUDA events. Several calls stand between two events where one is short, and the GPU is
-kept busy while the host queues them, or the one: what is timed is the device, not the host's dispatching. Everything
-goes through autograd, as in training. Prints CSV; `ratio` is the best peer's time over the row's: in kymo's rows, above
-1 where kymo is faster. Ends with 1 if a result of kymo's is wrong.
+The implementations are interleaved call by call within each round, because the preceding work determines the GPU's
+power and clock. Each value is the median over the rounds, measured between CUDA events. Short calls are repeated
+between two events, and the GPU is kept busy while the host enqueues the calls, so that the device is timed and not the
+dispatch overhead. Everything goes through autograd, as in training. Prints CSV; `ratio` is the time of the best peer
+divided by that of the row: in kymo's rows, above 1 if kymo is faster. Exits with 1 if a result of kymo is wrong.
 
-  wide     bf16, d 128 and 64, hidden size 2048, 16384 tokens in all, 512 to 16384 of them in a sequence
-  leader   16 heads x 16384 x 64, causal, bf16, forward and backward together below 4.0 ms
+  wide     bf16, d 128 and 64, hidden size 2048, 16384 tokens in total, 512 to 16384 of them per sequence
+  leader   16 heads x 16384 x 64, causal, bf16; target for forward and backward together: below 4.0 ms
   widths   d 32, 96, 192, 256 in bf16 and d 128 in fp16, 4096 tokens
   fp32     d 64 and 128, 1024 and 4096 tokens
-  single   one head, batch 1 and 8, 256 to 16384 tokens, d 16 to 128, bf16 and fp32 (not among the defaults)
+  single   one head, batch 1 and 8, 256 to 16384 tokens, d 16 to 128, bf16 and fp32 (not run by default)
 """
 
 import argparse
@@ -81,11 +81,11 @@ def shapes(grid):
             for batch in (1, 8)
             for seq in (256, 1024, 4096, 8192, 16384)
         ]
-    raise SystemExit(f"beside_attention: no grid {grid!r}: one of wide, leader, widths, fp32, single")
+    raise SystemExit(f"beside_attention: unknown grid {grid!r}; use one of wide, leader, widths, fp32, single")
 
 
 class Contender:
-    """One implementation on one problem: its passes as functions without arguments, and the times they took."""
+    """One implementation on one problem: its passes as functions without arguments, and their times."""
 
     def __init__(self, name, attention, tensors, gradient):
         self.name, self.times = name, {"forward": [], "backward": []}
@@ -114,15 +114,15 @@ def contenders(shape):
 
     found = [Contender("kymo", lambda *of: torch.ops.kymo.attention(*of, causal), tensors, gradient)]
     for name, backend in PEERS.items():
-        with contextlib.suppress(RuntimeError):  # a backend that does not take the problem has no row
+        with contextlib.suppress(RuntimeError):  # a backend that does not support the problem has no row
             found.append(Contender(name, of_torch(backend), tensors, gradient))
             torch.cuda.synchronize()
     return found
 
 
 def disagreement(found, element):
-    """What of kymo's differs from the last peer's by more than a few roundings, as one text; rows of softmax weights
-    are about 1 in size."""
+    """The results of kymo that differ from the last peer's by more than a few rounding errors, as one text; rows of
+    softmax weights have a magnitude of about 1."""
     if len(found) < 2:
         return ""
     allowed = {BF16: 3e-2, FP16: 6e-3, FP32: 1e-4}[element]
@@ -136,7 +136,9 @@ def disagreement(found, element):
 
 def milliseconds(function, calls):
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(500_000 * (calls + 1))  # about 0.25 ms, and as much for each call, in which the host queues them
+    torch.cuda._sleep(
+        500_000 * (calls + 1)
+    )  # about 0.25 ms plus as much per call, during which the host enqueues the calls
     begin.record()
     for _ in range(calls):
         function()
@@ -146,14 +148,14 @@ def milliseconds(function, calls):
 
 
 def take_turns(found, seconds):
-    """Rounds until the time is over, at least four; before them, two warm up."""
+    """Runs rounds until the time is over, at least four; two warm-up rounds precede them."""
     calls = {(one, name): 1 for one in found for name in one.times}
     over, rounds = time.monotonic() + seconds, 0
     while rounds < 6 or (time.monotonic() < over and rounds < 40):
         for one in found:
             for name, times in one.times.items():
                 taken = milliseconds(getattr(one, name), calls[one, name])
-                if rounds < 2:  # the first also loads kernels
+                if rounds < 2:  # the first one also loads kernels
                     calls[one, name] = max(1, min(10, round(1 / taken)))
                 else:
                     times.append(taken)
@@ -191,7 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
     parser.add_argument("--grids", default="wide,leader,widths,fp32")
-    parser.add_argument("--seconds", type=float, default=1.0, help="for each problem")
+    parser.add_argument("--seconds", type=float, default=1.0, help="time per problem")
     parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
     arguments = parser.parse_args()
     torch.ops.load_library(arguments.library)

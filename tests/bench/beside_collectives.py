@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kymo's all_reduce beside NCCL in a bare loop (nccl_loop), on the GPUs of this machine, in turn.
+"""Compares kymo's all_reduce with NCCL in a bare loop (nccl_loop), on the GPUs of this machine, interleaved.
 
   beside_collectives.py KYMO NCCL_LOOP [--ranks 2] [--sizes 1024,1048576] [--rounds 3] [--own-stream] [--csv FILE]
 
-Both sides make the same number of calls, one behind the other, between two waits, and a call lasts as long as on its
-slowest rank. The least of the rounds counts (of kymo the least of the rounds' median steps), since what disturbs a
-round only ever lengthens it.
+Both sides issue the same number of calls back to back between two synchronizations; the time of a call is that of its
+slowest rank. The minimum over the rounds is reported (for kymo, the minimum of the rounds' median steps), because
+disturbances only increase the time.
 """
 
 import argparse
@@ -23,18 +23,18 @@ SLOWEST = "SELECT max(host_ns) / 1e6 FROM sample WHERE warmup = 0 AND pass = 'ti
 
 
 def calls_for(size):
-    """As many as nccl_loop makes."""
+    """The same number of calls as nccl_loop."""
     return 2000 if size <= 1 << 20 else 50 if size <= 64 << 20 else 10
 
 
 def loop_times(loop, ranks, sizes):
-    """Size -> ms of a call."""
+    """Maps sizes in bytes to ms per call."""
     text = subprocess.run([loop, str(ranks), *map(str, sizes)], check=True, stdout=subprocess.PIPE, text=True).stdout
     return {int(row["bytes"]): float(row["ms"]) for row in csv.DictReader(text.splitlines())}
 
 
 def kymo_time(kymo, ranks, size, own_stream):
-    """Median step over its calls, in ms."""
+    """Median step divided by its number of calls, in ms."""
     calls = calls_for(size)
     with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
         database = os.path.join(folder, "k.db")

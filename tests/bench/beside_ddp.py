@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kymo's data-parallel strategies beside the PyTorch program that a user would otherwise write (peers/ddp.py), on the
+"""Compares kymo's data-parallel strategies with the PyTorch program a user would otherwise write (peers/ddp.py), on the
 GPUs of one machine.
 
   beside_ddp.py KYMO [--size xl] [--context 128] [--batch 2] [--bf16] [--ranks 2]
     [--buckets 1,10,25,100,1000] [--rounds 2]
 
-Of each side the best round's mean step counts, since what disturbs a round only ever lengthens it. Prints one CSV row
-per strategy and bucket (MiB), then the bound, max(step without communication, forward + all-reduce + optimizer), and
-how the best bucketed step compares with it and with the best of ddp_torch. The terms of the bound are measured with
---sync phase: the forward and optimizer phases of ddp_flat, and its phase communication, which is one all-reduce of all
-gradients. Ends with 1 if the best bucketed step exceeds the bound by more than 3 % or is slower than ddp_torch.
+The mean step of the best round of each side is reported, because disturbances only increase the time. Prints one CSV
+row per strategy and bucket (MiB), then the bound, max(step without communication, forward + all-reduce + optimizer),
+and the ratio of the best bucketed step to the bound and to the best of ddp_torch. The terms of the bound are measured
+with --sync phase: the forward and optimizer phases of ddp_flat, and its phase communication, which is one all-reduce of
+all gradients. Exits with 1 if the best bucketed step exceeds the bound by more than 3 % or is slower than ddp_torch.
 """
 
 import argparse
@@ -21,8 +21,8 @@ import subprocess
 import sys
 import tempfile
 
-# With ranks a step lasts as long as its slowest rank; in the exchange the others wait for that one, so the shortest is
-# the exchange itself.
+# With several ranks, the time of a step is that of its slowest rank. In the communication phase the other ranks wait
+# for it, so the shortest time is that of the communication itself.
 SLOWEST = """SELECT run_id, phase, avg(ns) / 1e6 FROM (
   SELECT run_id, phase, step, CASE phase WHEN 'communication' THEN min(host_ns) ELSE max(host_ns) END AS ns
   FROM sample WHERE warmup = 0 AND pass = 'time' GROUP BY run_id, phase, step)
@@ -30,7 +30,7 @@ GROUP BY run_id, phase"""
 
 
 def kymo_times(arguments, workload, settings, axis=None, sync="step"):
-    """Mean times in ms by phase, of each run in the order of the axis; None for a run that did not end well."""
+    """Mean times in ms by phase, for each run in the order of the axis; None for a failed run."""
     words = {
         "model": arguments.size,
         "context": arguments.context,
@@ -77,13 +77,13 @@ BUCKETED = {
 
 
 def kymo_strategies(arguments, buckets):
-    """Step times in ms by strategy and bucket; a bucketed strategy has one row for each way to keep its gradients, and
-    to end with small buckets."""
+    """Step times in ms by strategy and bucket; a bucketed strategy has one row for each gradient layout and for
+    tapered buckets."""
     axis = "bucket_mb=" + ",".join(buckets)
     found = {}
 
     def note(strategy, runs, labels):
-        for label, run in zip(labels, runs, strict=False):  # a call that failed may have made fewer runs
+        for label, run in zip(labels, runs, strict=False):  # a failed invocation may have executed fewer runs
             if run:
                 found[strategy, label] = run["step"]
 
@@ -130,7 +130,8 @@ def best_of(rounds):
 
 
 def peer_key(strategy, bucket):
-    """What stands beside a strategy of kymo: PyTorch's own for buckets, the textbook's flat for both of ours."""
+    """The peer to compare a strategy of kymo with: PyTorch's own for buckets, the textbook flat version for both of
+    kymo's."""
     if strategy.startswith("bucketed"):
         return "torch", bucket
     return ("flat", "") if strategy == "flat_copy" else (strategy, bucket)

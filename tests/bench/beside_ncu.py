@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel durations of a trace beside those that Nsight Compute measures (gpu__time_duration), on one GPU.
+"""Compares kernel durations of a trace with those measured by Nsight Compute (gpu__time_duration), on one GPU.
 
   beside_ncu.py KYMO [--sizes small,large] [--ncu PROGRAM] [--kernels 10]
 
-Traces transformer_lm (context 256, train), then runs it once more under ncu with clocks and caches left alone, through
---wrap, and compares the mean duration of the kernels with the largest total among those of at least 20 us. ncu replays
-each kernel alone, so that what runs beside it in the trace is not beside it there. Prints one row per kernel.
+Traces transformer_lm (context 256, train), then runs it again under ncu through --wrap, without clock and cache
+control, and compares the mean duration of the kernels with the largest total time among those of at least 20 us. ncu
+replays each kernel in isolation, so kernels that overlap in the trace do not overlap there. Prints one row per kernel.
 """
 
 import argparse
@@ -82,7 +82,8 @@ def profiled(kymo, size, folder, ncu):
 
 
 def plain(name):
-    """A name without what demanglers write differently: return type, namespaces, parameters and spaces."""
+    """A kernel name without the parts that demanglers print differently: return type, namespaces, parameters and
+    spaces."""
     name = name.removeprefix("void ").replace("(anonymous namespace)", "anonymous").replace("<unnamed>", "anonymous")
     return name.split("(")[0].split("<")[0].split("::")[-1].replace(" ", "")
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""transformer_lm beside the PyTorch program that a user would otherwise write (peers/transformer.py), on one GPU, in
-turn.
+"""Compares transformer_lm with the PyTorch program a user would otherwise write (peers/transformer.py), on one GPU,
+interleaved.
 
   beside_peer.py KYMO [--sizes small,medium] [--contexts 128,256] [--rounds 3] [--autocast] [--csv FILE]
 
-Both wait for the device after each phase (kymo with --sync phase), so both figures are host times of finished work. Of
-each side the best round's mean counts, since what disturbs a round only ever lengthens it; all rounds are written to
---csv. Prints one row per size, context and phase.
+Both synchronize with the device after each phase (kymo with --sync phase), so both values are host times of completed
+work. The mean of the best round of each side is reported, because disturbances only increase the time; all rounds are
+written to --csv. Prints one row per size, context and phase.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ingest [KERNELS] [FOLDER]: how fast a GPU's activity records become rows of a results database, and how much room
-// they take there. One pass with that many kernels is read, analysed, written as a rank file, adopted by a run, and
-// merged into a second database.
+// ingest [KERNELS] [FOLDER]: measures how fast a GPU's activity records become rows of a results database, and their
+// size there. One pass with this many kernels is read, analyzed, written as a rank file, imported by a run, and merged
+// into a second database.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -26,8 +26,7 @@ using namespace kymo;
 
 constexpr std::int64_t kWarmup = 5;
 
-/// What something took, in seconds: on the clock, and of this process's processor time, which a busy machine does not
-/// lengthen as much.
+/// Cost in seconds: elapsed time, and processor time of this process, which is less sensitive to other load.
 struct Cost {
   double elapsed = 0;
   double processor = 0;
@@ -49,8 +48,8 @@ void report(const char* what, const Cost& cost, std::int64_t kernels) {
               millions / cost.elapsed, cost.processor, millions / cost.processor);
 }
 
-/// Where the time of derive() goes: each part by itself, on a copy of the events, so that none is measured twice in the
-/// sums.
+/// Breakdown of derive(): each part is timed separately on a copy of the events, so that no part is counted twice in
+/// the sums.
 void report_parts(event::PassRecord record, std::int64_t kernels) {
   const event::Trace& trace = record.trace;
   const std::vector<bool> none_communicates(trace.texts.size() + 1, false);
@@ -61,7 +60,7 @@ void report_parts(event::PassRecord record, std::int64_t kernels) {
          timed([&] { analysis::kernel_outliers(trace, none_communicates, record.gpu_samples, kWarmup); }), kernels);
 }
 
-/// From the GPU's records to what a worker knows at the end of a pass.
+/// From the GPU's records to the worker's data at the end of a pass.
 Cost read_and_derive(event::PassRecord& record, const bench::TrainingRun& run, std::int64_t kernels) {
   const auto source = bench::make_kernel_source(run);
   const Cost reading = timed([&] { source->add_to(record.trace); });
@@ -104,7 +103,7 @@ void measure_in(const fs::path& folder, std::int64_t kernels) {
 
   store::ResultsDatabase merged(folder / "merged.db", store::ResultsDatabase::Mode::kCreate);
   report("merge of two databases", timed([&] { merged.merge(folder / "results.db"); }), kernels);
-  std::printf("%-28s %7.1f bytes a kernel (rank file %.1f)\n", "results database",
+  std::printf("%-28s %7.1f bytes per kernel (rank file %.1f)\n", "results database",
               static_cast<double>(fs::file_size(folder / "results.db") - empty) / static_cast<double>(kernels),
               static_cast<double>(fs::file_size(rank_file)) / static_cast<double>(kernels));
 

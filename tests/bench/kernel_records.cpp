@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that observing kernels can cost: CUPTI's records of them, which nobody reads. A library that CUDA loads if
-// CUDA_INJECTION64_PATH names it; tracing_cost.py --floor does.
+// Lower bound of the cost of tracing kernels: CUPTI's kernel records, which nothing reads. CUDA loads this library if
+// CUDA_INJECTION64_PATH names it; tracing_cost.py --floor does so.
 //   KYMO_RECORDS=kernels   records of kernels and copies (the default)
-//   KYMO_RECORDS=calls     also a call at each launch that the pass trace watches, which does nothing
-//   KYMO_RECORDS=graphs    also a call at each node that a graph gets, of which a step without graphs has none
-//   KYMO_RECORDS=operators also a callback at each operator of LibTorch that the pass ops watches, which does nothing
-//   KYMO_RECORDS=log       as graphs, and each launch is noted in kymo's log of launches: all of the pass trace but
-//   scopes and nodes
+//   KYMO_RECORDS=calls     also an empty callback at each launch that the trace pass observes
+//   KYMO_RECORDS=graphs    also a callback at each node added to a graph; a step without graphs has none
+//   KYMO_RECORDS=operators also an empty callback at each LibTorch operator that the ops pass observes
+//   KYMO_RECORDS=log       as graphs, and each launch is recorded in kymo's launch log: the trace pass without
+//                          scopes and nodes
 #include <ATen/record_function.h>
 #include <cupti.h>
 
@@ -45,7 +45,7 @@ void CUPTIAPI note(void* log, CUpti_CallbackDomain domain, CUpti_CallbackId call
   launches.append(launch->correlationId, kymo::collect::kind_of_launch(call));
 }
 
-/// Never destroyed: CUDA may launch until the process ends.
+/// Never destroyed: CUDA may launch kernels until the process ends.
 kymo::collect::LaunchLog& launch_log() {
   static auto* const arena = new kymo::collect::EventArena(std::int64_t{512} << 20);
   static const kymo::collect::Standpoint nobody;
@@ -56,9 +56,10 @@ kymo::collect::LaunchLog& launch_log() {
 
 bool watch_launches(CUpti_SubscriberHandle subscriber) {
   for (const kymo::collect::LaunchCall& launch : kymo::collect::launch_calls()) {
-    if (launch.kind == kymo::event::LaunchKind::kMemset) continue;  // nor does the pass trace watch them unasked
+    // the trace pass does not observe them by default either
+    if (launch.kind == kymo::event::LaunchKind::kMemset) continue;
     const CUptiResult result = cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch.call);
-    // A CUPTI older than the headers does not know the newest calls.
+    // A CUPTI older than the headers does not know the newest API calls.
     if (result != CUPTI_SUCCESS && launch.call == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) return false;
   }
   return true;
@@ -113,9 +114,9 @@ bool starts() {
 
 }  // namespace
 
-/// A measurement without records would pass for one with them: rather none at all.
+/// Abort instead of returning an error: a measurement without records must not pass for one with records.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (starts()) return 1;
-  std::fputs("kernel_records: CUPTI does not record\n", stderr);
+  std::fputs("kernel_records: CUPTI cannot record kernels\n", stderr);
   std::abort();
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The all-reduce of NCCL in a bare loop, without kymo and LibTorch: what kymo's own is held against (see
+// NCCL's all-reduce in a bare loop without kymo and LibTorch, as a reference for kymo's all-reduce (see
 // beside_collectives.py).
 //   nccl_loop RANKS [BYTES ...]
-// One process per GPU, fp32, in place, on one stream. Prints CSV: bytes, ms of a call among many (host clock around k
-// calls and one synchronisation), its algbw and busbw in GB/s, and the median of calls that are each synchronised
-// (call_ms), slowest rank each.
+// One process per GPU, fp32, in place, on one stream. Prints CSV: bytes, ms per call of many back-to-back calls (host
+// clock around k calls and one synchronization), its algbw and busbw in GB/s, and the median time of calls that are
+// synchronized individually (call_ms); each for the slowest rank.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr int kMostRanks = 64;
 constexpr int kSynchronisedCalls = 50;
 
-/// What the processes share.
+/// Shared memory of the processes.
 struct Shared {
   std::atomic<int> id_is_set{0};
   std::atomic<int> arrived{0};
@@ -87,7 +87,7 @@ class Rank {
   void call() { require(ncclAllReduce(buffer_, buffer_, count_, ncclFloat32, ncclSum, comm_, stream_), "all-reduce"); }
   void synchronise() { require(cudaStreamSynchronize(stream_), "synchronise"); }
 
-  /// Spins, so that all ranks go on within a microsecond.
+  /// Spins, so that all ranks continue within a microsecond.
   void meet() {
     const int turn = shared_.arrived.fetch_add(1) / size_;
     while (shared_.arrived.load() < (turn + 1) * size_) {

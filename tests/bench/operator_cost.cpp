@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pass ops adds to a call of an operator of LibTorch, on the CPU.
+// Overhead of the ops pass per LibTorch operator call, on the CPU.
 //   operator_cost [ROUNDS [CALLS [CASE]]]
-// Times CALLS calls (default 20000) of a cheap operator, of one that makes a tensor, and a tenth as many of a small
-// forward and backward pass: without an observer, with a callback of LibTorch that does nothing, and under the pass,
-// without and with shapes. The observers take turns in each of ROUNDS rounds (default 50), so that a drift of the
-// machine meets all alike. Prints CSV: the fastest tenth of the rounds, and what a reading of the host's clock costs.
-// What "empty" adds to "none" is LibTorch's own; the rest is kymo's. With CASE (fill_, add or train) that case alone.
+// Times CALLS calls (default 20000) of a cheap operator, of one that allocates a tensor, and a tenth as many of a small
+// forward and backward pass: without an observer, with an empty LibTorch callback, and with the ops pass, without and
+// with shapes. The observers are interleaved in each of ROUNDS rounds (default 50), so that drift of the machine
+// affects all alike. Prints CSV: the fastest tenth of the rounds, and the cost of reading the host clock. The
+// difference between "empty" and "none" is LibTorch's own overhead; the rest is kymo's. With CASE (fill_, add or
+// train), only this case runs.
 #include <ATen/record_function.h>
 #include <torch/torch.h>
 
@@ -31,20 +32,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What stands beside the calls while they are timed. begin() and end() are outside the timed stretch.
+/// What observes the timed calls. begin() and end() are outside the timed interval.
 struct Observer {
   const char* name;
   std::function<void()> begin;
-  std::function<std::size_t()> end;  // how many operators it saw; 0 if it does not count
+  std::function<std::size_t()> end;  // number of operators it observed; 0 if it does not count
 };
 
 struct Case {
   const char* name;
-  std::int64_t share;  // of CALLS: one in so many
+  std::int64_t share;  // the case runs CALLS / share calls
   std::function<void()> call;
 };
 
-/// The module as the worker arms it, with the standpoint that the worker keeps.
+/// The module as armed by the worker, with the worker's execution context.
 class OpsPass {
  public:
   explicit OpsPass(bool shapes)
@@ -68,7 +69,7 @@ class OpsPass {
     kymo::event::PassRecord record;
     collector_->disarm(record);
     ranges_.reset();
-    if (!record.losses.empty()) throw std::runtime_error(record.losses[0].detail + ": ask for fewer calls");
+    if (!record.losses.empty()) throw std::runtime_error(record.losses[0].detail + ": pass fewer CALLS");
     return record.trace.operators.size();
   }
 
@@ -99,7 +100,7 @@ Observer ops_pass(const char* name, bool shapes) {
   return {name, [pass] { pass->begin(); }, [pass] { return pass->end(); }};
 }
 
-/// What disturbs a call only ever lengthens it: the mean of the fastest tenth of the rounds.
+/// Mean of the fastest tenth of the rounds, because disturbances only increase the time of a call.
 double fastest(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t count = std::max<std::size_t>(1, values.size() / 10);

@@ -14,7 +14,7 @@ constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
 constexpr std::int64_t kRunStartNs = 7'000'000'000'000;
 constexpr std::int64_t kClockOffsetNs = 12'345'678;
 
-/// Buffers as CUPTI hands them over, in the arena from which a collector lends them.
+/// Buffers as delivered by CUPTI, in the arena from which a collector allocates them.
 class RawKernels final : public KernelSource {
  public:
   explicit RawKernels(const TrainingRun& run) : names_(run.names()), arena_(arena_bytes(run.kernels().size())) {

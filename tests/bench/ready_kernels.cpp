@@ -4,12 +4,12 @@
 namespace kymo::bench {
 namespace {
 
-/// Events as a parser would leave them: for builds without CUPTI.
+/// Events as a parser would produce them, for builds without CUPTI.
 class ReadyKernels final : public KernelSource {
  public:
   explicit ReadyKernels(const TrainingRun& run) : run_(run) {}
 
-  const char* what() const override { return "made-up events (no CUPTI)"; }
+  const char* what() const override { return "synthetic events (no CUPTI)"; }
 
   void add_to(event::Trace& trace) override {
     std::vector<event::TextId> names;

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What kymo adds to a step and to the way to the first one, against the loop that a user would write by hand.
+"""Measures the overhead of kymo per step and until the first step, relative to a hand-written loop.
 
   step_cost.py BUILD [--torch FOLDER] [--device cpu|cuda] [--rounds 9] [--steps 40] [--workload W] [--set p=v ...]
 
-Runs `kymo run` and the bare loop (tests/bench/bare_loop.cpp) in turn, so that a drift of the machine meets both alike,
-and compares medians of the rounds' medians. Both keep what they free, as a worker does by itself (docs/decisions/0012).
-A third figure is the time from the start of a new worker process to the begin of its step 0, without warm-up, less the
-time in which the bare loop loads the plugin with its libraries; its parts are the stages that the worker marked.
+Interleaves `kymo run` and the bare loop (tests/bench/bare_loop.cpp), so that drift of the machine affects both alike,
+and compares the medians of the rounds' medians. Both keep freed memory, as a worker does by default
+(docs/decisions/0012). A third value is the time from the start of a new worker process to the start of its step 0,
+without warm-up, minus the time in which the bare loop loads the plugin with its libraries; it is broken down into the
+stages marked by the worker.
 """
 
 import argparse
@@ -21,8 +22,8 @@ import sys
 import tempfile
 
 ALLOCATOR = {"MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_MMAP_THRESHOLD_": str(32 << 20)}
-STEP_BOUND = 1.01  # over the bare loop's step, for steps of 5 ms and more
-START_BOUND_S = 0.5  # from the worker's start to its first step, the loading of the plugin's libraries left out
+STEP_BOUND = 1.01  # relative to the step of the bare loop, for steps of 5 ms and more
+START_BOUND_S = 0.5  # from the worker's start to its first step, excluding the loading of the plugin's libraries
 
 STEPS = """SELECT s.host_ns FROM sample s WHERE s.phase = 'step' AND s.warmup = 0 AND s.pass = 'time'"""
 START = "SELECT start_ns FROM sample WHERE phase = 'step' AND step = 0 AND pass = 'time' AND rank = 0"
@@ -54,7 +55,7 @@ def bare(arguments, environment, warmup, steps):
 
 
 def with_kymo(arguments, environment, warmup, steps, questions):
-    """Makes a run in a database of its own and returns the rows that answer each question."""
+    """Executes a run in a separate database and returns the rows of each query."""
     with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
         database = os.path.join(folder, "k.db")
         words = [w for p in arguments.set for w in ("--set", p)]
@@ -102,7 +103,7 @@ def show_start(arguments, environment):
             stages.setdefault(name, []).append(lasted_ms)
     median = statistics.median(added)
     print(
-        f"start: {median:.3f} s from the worker's start to its first step beyond loading the plugin, "
+        f"start: {median:.3f} s from the worker's start to its first step, excluding loading the plugin, "
         f"{min(added):.3f} to {max(added):.3f} s "
         f"(median of {arguments.rounds} rounds; bound {START_BOUND_S} s)"
     )

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the tool itself is: `kymo list` with a warm catalog, and a report on a database of many runs.
+"""Measures the speed of kymo itself: `kymo list` with a warm catalog, and a report on a database with many runs.
 
   tool_speed.py BUILD [--runs 10000] [--calls 20]
 
-Prints one line per figure: name, median, smallest and largest of the calls, and the bound it must keep.
+Prints one line per measurement: name, median, minimum and maximum of the calls, and the required bound.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def show(name, seconds, bound_s):
 
 
 def multiply_runs(database, wanted):
-    """Copies the one run of a real database until there are `wanted`, each its own case."""
+    """Copies the single run of a real database until there are `wanted` runs, each a case of its own."""
     db = sqlite3.connect(database)
     (run_id,) = db.execute("SELECT max(run_id) FROM run").fetchone()
     for (table,) in db.execute(

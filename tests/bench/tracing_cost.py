@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What observing a training step costs, beside torch.profiler on the same model in Python (peers/profiler.py), on one
-GPU.
+"""Measures the tracing overhead of a training step, compared with torch.profiler on the same model in Python
+(peers/profiler.py), on one GPU.
 
   tracing_cost.py KYMO [--rounds 3] [--steps 200] [--cases "small bf16,large bf16"] [--floor tests/kernel_records.so]
     [--rows trace,ops] [--turn SECONDS] [--no-peer]
 
-Each case runs once a round in a process for each row: a time pass, the passes trace and ops, and a time pass with
-another pass in the same call ("time beside trace"). The processes take turns (turns.py), so that whatever else the
-machine does meets all alike. A ratio is the median step of a turn over that of the plain time pass in the same lap;
-printed are the median of the laps, their quartiles, the lowest and highest median of a round, and the ratio of the
-fastest tenths of all steps, which a busy machine disturbs least. --floor adds what LibTorch and CUPTI take before kymo
-does anything, in time passes (kernel_records.cpp): CUPTI's records of kernels alone, with an empty call at each launch,
-ready for graphs, and with an empty callback at each operator; and with kymo's own log of launches, which is the pass
-trace without scopes and nodes. Kept to a few processors (taskset -c 8-11 tracing_cost.py ...) the steps of a machine
-that others share are shorter and vary less. --rows leaves out all rows but these and the plain one. The first case is
-bound by launches (small, bf16 autocast), large by the GPU, the last replays a CUDA graph.
+Each round runs every case in one process per row: a time pass, the passes trace and ops, and a time pass with another
+pass in the same invocation ("time beside trace"). The processes run in interleaved slices (turns.py), so that other
+load of the machine affects all alike. A ratio is the median step of a slice divided by that of the plain time pass in
+the same cycle of slices (a "lap"). Printed are the median over the laps, their quartiles, the lowest and highest median
+of a round, and the ratio of the fastest tenths of all steps, which is least sensitive to other load. --floor adds the
+overhead of LibTorch and CUPTI without kymo, in time passes (kernel_records.cpp): CUPTI's kernel records alone, with an
+empty callback at each launch, prepared for graphs, and with an empty callback at each operator; and with kymo's own
+launch log, which is the trace pass without scopes and nodes. On a shared machine, restricting the processes to a few
+processors (taskset -c 8-11 tracing_cost.py ...) gives shorter and less variable steps. --rows selects rows in addition
+to the plain one. The first case is launch-bound (small, bf16 autocast), large is GPU-bound, and the last one replays a
+CUDA graph.
 """
 
 import argparse
@@ -28,7 +29,7 @@ import tempfile
 
 import turns
 
-# Parameters, and how long a turn is in seconds: many steps, yet short beside what the machine's load does.
+# Parameters and slice length in seconds: many steps, but short compared with changes of the machine's load.
 CASES = {
     "small bf16": (["size=small", "autocast=true"], 0.3),
     "large bf16": (["size=large", "autocast=true"], 1.5),
@@ -65,7 +66,7 @@ def command(arguments, words, passes, steps, database):
 
 
 def rows(arguments):
-    """Names of what is compared with the plain time pass."""
+    """Names of the rows compared with the plain time pass."""
     names = [name for name in [*PASSES, *(FLOOR if arguments.floor else [])] if name != PLAIN]
     return [name for name in names if not arguments.rows or name in arguments.rows.split(",")]
 
@@ -73,7 +74,7 @@ def rows(arguments):
 def member(arguments, words, name, folder):
     database = os.path.join(folder, name + ".db")
     passes = PASSES.get(name, "time")
-    # The others take longer over a step, and their last laps need something to be compared with.
+    # The other rows take longer per step, and their last laps need a plain slice to compare with.
     steps = arguments.steps * 3 // 2 if name == PLAIN else arguments.steps
     environment = dict(os.environ)
     if name in FLOOR:
@@ -104,7 +105,8 @@ def ratios_of(laps, name):
 
 
 def print_round(case, rounds, names):
-    """What is known after each round, on stderr: who is interrupted does not lose it."""
+    """Prints intermediate results after each round to stderr, so that they are not lost if the benchmark is
+    interrupted."""
     for name in names:
         ratios = [ratio for laps in rounds for ratio in ratios_of(laps, name)]
         known = f"{statistics.median(ratios):.4f} of {len(ratios)} laps" if ratios else "no laps"
@@ -112,7 +114,7 @@ def print_round(case, rounds, names):
 
 
 def fastest_tenth(rounds, name):
-    """What disturbs a step only ever lengthens it."""
+    """Mean of the fastest tenth, because disturbances only increase the time of a step."""
     steps = sorted(step for laps in rounds for lap in laps if name in lap and PLAIN in lap for step in lap[name])
     return statistics.mean(steps[: -(-len(steps) // 10)])
 
@@ -124,8 +126,8 @@ def print_case(case, rounds, names):
         ratios = [ratio for each in by_round for ratio in each]
         if len(ratios) < 2:
             raise SystemExit(
-                f"{case}, {name}: {len(ratios)} laps of at least {turns.LEAST_STEPS} steps each to compare; "
-                "ask for more --steps"
+                f"{case}, {name}: {len(ratios)} laps with at least {turns.LEAST_STEPS} steps each, "
+                "at least 2 are needed; increase --steps"
             )
         low, middle, high = statistics.quantiles(ratios, n=4)
         medians = [statistics.median(each) for each in by_round if each]
@@ -146,12 +148,13 @@ def main():
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--floor", type=lambda path: str(pathlib.Path(path).resolve(strict=True)))
     parser.add_argument("--rows", default="")
-    parser.add_argument("--turn", type=float, help="how long a turn is in seconds, for every case")
+    parser.add_argument("--turn", type=float, help="slice length in seconds, for every case")
     parser.add_argument("--no-peer", action="store_true")
     arguments = parser.parse_args()
     if not rows(arguments):
         parser.error(
-            f"--rows {arguments.rows}: there are {', '.join(list(PASSES)[1:] + list(FLOOR))} (the latter with --floor)"
+            f"--rows {arguments.rows}: known rows are {', '.join(list(PASSES)[1:] + list(FLOOR))} "
+            "(the latter with --floor)"
         )
 
     print(

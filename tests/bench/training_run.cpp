@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kBlocks = 24;
 constexpr std::int64_t kKernelsPerBlock = 27;
 constexpr std::int64_t kForward =
-    kBlocks * kKernelsPerBlock;  // each makes an autograd node, and each node launches two kernels
+    kBlocks * kKernelsPerBlock;  // each creates an autograd node, and each node launches two kernels
 constexpr std::int64_t kBackward = 2 * kForward;
 constexpr std::uint32_t kNames = 331;
 constexpr std::uint32_t kShapes = 64;
@@ -20,11 +20,11 @@ constexpr std::int64_t kGapNs = 900;
 
 enum Phase : std::int32_t { kForwardPhase, kBackwardPhase, kOptimizerPhase, kPhases };
 
-/// A scope in each block, over some of its kernels.
+/// A scope in each block that covers some of its kernels.
 struct Scope {
   const char* name;
   const char* path;
-  int parent;  ///< place among them, or -1
+  int parent;  ///< index into kScopes, or -1
   std::int64_t begin, end;
 };
 constexpr std::array<Scope, 4> kScopes{{{"block", "", -1, 0, kKernelsPerBlock},
@@ -48,7 +48,7 @@ constexpr std::int64_t kRangesPerStep = kPhases + kBlocks * static_cast<std::int
 
 std::int32_t first_range_of(std::int64_t step) { return static_cast<std::int32_t>(step * kRangesPerStep); }
 
-/// The ranges of one step: its phases, then the scopes of its forward pass.
+/// Adds the ranges of one step: its phases, then the scopes of its forward pass.
 void add_ranges(event::Trace& trace, std::int64_t step, std::int64_t start_ns, std::int64_t end_ns) {
   event::Range range;
   range.step = static_cast<std::int32_t>(step);
@@ -138,7 +138,7 @@ event::PassRecord TrainingRun::host_side() const {
     record.samples.push_back(sample);
     add_ranges(trace, step, sample.start_ns, kernels_[last].end_ns);
   }
-  // Thread by thread, as the log of launches is read.
+  // Ordered by thread, like the launch log.
   trace.launches.reserve(kernels_.size());
   for (const std::uint32_t thread : {0U, 1U}) {
     for (std::size_t i = 0; i < kernels_.size(); ++i) {

@@ -10,9 +10,9 @@
 
 namespace kymo::bench {
 
-/// A made-up training run, as a GPU and the host beside it would see it: steps of 2,000 kernels on one stream, a
-/// forward pass through nested scopes, a backward pass on autograd's thread, an optimizer. Names, shapes and scopes
-/// repeat from step to step; times vary, and one kernel in 500 takes far too long.
+/// A synthetic training run, as recorded by a GPU and its host: steps of 2,000 kernels on one stream, a forward pass
+/// through nested scopes, a backward pass on autograd's thread, an optimizer. Names, shapes and scopes repeat from step
+/// to step; times vary, and one kernel in 500 is an outlier.
 class TrainingRun {
  public:
   static constexpr std::int64_t kKernelsPerStep = 2'000;
@@ -27,13 +27,13 @@ class TrainingRun {
 
   explicit TrainingRun(std::int64_t kernels);
 
-  /// In order of starting.
+  /// Sorted by start time.
   const std::vector<Kernel>& kernels() const { return kernels_; }
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<event::LaunchShape>& shapes() const { return shapes_; }
   std::int64_t steps() const;
 
-  /// What the host noted: phases, scopes, a launch for each kernel, and the times of the steps.
+  /// The host's records: phases, scopes, one launch per kernel, and the step times.
   event::PassRecord host_side() const;
 
  private:
@@ -42,17 +42,17 @@ class TrainingRun {
   std::vector<event::LaunchShape> shapes_;
 };
 
-/// The GPU's side of a run before it is read.
+/// The GPU's records of a run before they are parsed.
 class KernelSource {
  public:
   virtual ~KernelSource() = default;
-  /// What add_to() does, in a word or two.
+  /// A short name of what add_to() does.
   virtual const char* what() const = 0;
-  /// Makes events of the kernels, once.
+  /// Creates the events of the kernels. Call this once.
   virtual void add_to(event::Trace& trace) = 0;
 };
 
-/// Raw records in CUPTI's buffers, where the build has CUPTI; else events that are ready.
+/// Raw records in CUPTI's buffers if the build has CUPTI; otherwise ready-made events.
 std::unique_ptr<KernelSource> make_kernel_source(const TrainingRun& run);
 
 }  // namespace kymo::bench

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of kymo that take turns on one machine: all live at the same time, one works while the others are stopped. What
-the machine does meanwhile meets all alike, which runs one after another cannot promise."""
+"""Interleaves several runs of kymo on one machine: all processes exist at the same time, and one runs while the
+others are stopped. Other load of the machine then affects all of them alike, unlike in consecutive runs."""
 
 import contextlib
 import dataclasses
@@ -12,8 +12,8 @@ import tempfile
 import time
 
 STEPS = "SELECT start_ns / 1e9, host_ns / 1e9 FROM sample WHERE pass = ? AND phase = 'step' AND warmup = 0"
-LEAST_STEPS = 3  # of a turn that counts
-LEAST_INSIDE = 0.5  # of the steps of a run: more turns than this do not end within a step
+LEAST_STEPS = 3  # minimum number of steps of a valid slice
+LEAST_INSIDE = 0.5  # minimum fraction of the steps of a run that must lie within its slices
 LONGEST_START_S = 60
 
 
@@ -23,20 +23,20 @@ class Member:
     command: list
     environment: dict
     database: str
-    observed: str  # the pass whose steps count
+    observed: str  # the measured pass
     process: subprocess.Popen = None
-    errors: object = dataclasses.field(default_factory=tempfile.TemporaryFile)  # what it said on stderr
-    started: float = 0  # the worker's process, by the wall clock: its steps count from there
+    errors: object = dataclasses.field(default_factory=tempfile.TemporaryFile)  # output on stderr
+    started: float = 0  # start of the worker's process by the wall clock, to which its step times are relative
     turns: list = dataclasses.field(default_factory=list)  # (lap, begin, end) by the wall clock
 
 
 def take(members, turn_s):
-    """Runs all to their ends. Returns for each lap {name: steps in milliseconds} of those that have whole steps in
-    it."""
+    """Runs all members to completion. Returns for each lap {name: steps in milliseconds} for the members with
+    complete steps in it."""
     try:
         lap, running = 0, True
         while running:
-            turns = [advance(member, lap, turn_s) for member in members]  # all of them, not only up to the first True
+            turns = [advance(member, lap, turn_s) for member in members]  # a list, so that all of them advance
             lap, running = lap + 1, any(turns)
     finally:
         for member in members:
@@ -46,7 +46,7 @@ def take(members, turn_s):
 
 
 def advance(member, lap, turn_s):
-    """One turn; False once it has ended."""
+    """Runs one slice; False if the process had already ended."""
     if member.process is None:
         member.process = subprocess.Popen(
             member.command, stdout=subprocess.DEVNULL, stderr=member.errors, env=member.environment
@@ -71,8 +71,8 @@ def advance(member, lap, turn_s):
 
 
 def await_worker(member):
-    """When the worker's process started. It is not stopped before its clock runs, which is once it has loaded its
-    plugin."""
+    """Returns the start time of the worker's process. The process must not be stopped before the worker's clock
+    runs, which is the case once it has loaded its plugin."""
     latest = time.monotonic() + LONGEST_START_S
     while member.process.poll() is None and time.monotonic() < latest:
         for pid in family(member.process.pid):
@@ -101,13 +101,14 @@ def start_of(pid):
 
 
 def stat_of(pid):
-    """What follows the name in /proc/<pid>/stat: state, parent, ..."""
+    """The fields after the name in /proc/<pid>/stat: state, parent, ..."""
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
         return file.read().rpartition(")")[2].split()
 
 
 def send(pid, what):
-    """To a process and all that it started, parents first. Those that have ended meanwhile do not matter."""
+    """Sends a signal to a process and its descendants, parents first. Processes that have ended in the meantime are
+    ignored."""
     for each in family(pid):
         try:
             os.kill(each, what)
@@ -116,7 +117,7 @@ def send(pid, what):
 
 
 def family(pid):
-    """A process and all that it started, parents first."""
+    """A process and its descendants, parents first."""
     children = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -142,8 +143,8 @@ def laps_of(members):
                 laps.setdefault(lap, {})[member.name] = whole
         if inside < LEAST_INSIDE * len(steps):
             raise SystemExit(
-                f"{member.name}: {inside} of {len(steps)} steps lie within its turns: the clocks do not agree, "
-                "or a turn is too short for a step"
+                f"{member.name}: {inside} of {len(steps)} steps lie within its slices: the clocks disagree, "
+                "or a slice is shorter than a step"
             )
     return [laps[lap] for lap in sorted(laps)]
 

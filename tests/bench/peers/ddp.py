@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python baseline for data parallelism: the strategies that the CS336 assignment asks for, on N GPUs.
+"""The Python baseline for data parallelism: the strategies of the CS336 assignment, on N GPUs.
 
   torchrun --nproc-per-node 2 ddp.py [--size xl] [--context 128] [--batch 2] [--bf16]
     [--strategies none,naive,flat,overlap,torch:25]
 
-Prints one CSV row per strategy: peer,strategy,bucket,step_ms,step_std,peak_mib; a bucket in MiB follows `torch` after a
-colon."""
+Prints one CSV row per strategy: peer,strategy,bucket,step_ms,step_std,peak_mib. The bucket size in MiB follows `torch`
+after a colon.
+"""
 
 import argparse
 import os
@@ -48,7 +49,7 @@ class Flat(Naive):
 
 
 class Overlap(Naive):
-    """One all-reduce per parameter, begun by a hook when its gradient is ready."""
+    """One all-reduce per parameter, started by a hook when its gradient is ready."""
 
     def __init__(self, model):
         super().__init__(model)
@@ -66,7 +67,7 @@ class Overlap(Naive):
 
 
 class Torch(Naive):
-    """PyTorch's own."""
+    """PyTorch's DistributedDataParallel."""
 
     def __init__(self, model, bucket):
         super().__init__(model)
@@ -105,7 +106,7 @@ def measure(a, strategy):
         torch.cuda.synchronize()
         if i >= a.warmup:
             times.append(1e3 * (time.perf_counter() - begin))
-    # A step lasts as long as its slowest rank.
+    # The time of a step is that of its slowest rank.
     slowest = torch.tensor(times, device="cuda")
     dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
     return slowest.tolist()

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tracing a training step costs with torch.profiler: the same step, plain and profiled.
-Usage: profiler.py [--sizes small,large] [--ctx 256] [--steps 20]
-Prints one CSV row per size and set of activities: size,activities,plain_ms,profiled_ms,ratio,events"""
+"""Measures the overhead of torch.profiler on a training step: the same step, plain and profiled.
+
+  profiler.py [--sizes small,large] [--ctx 256] [--steps 20]
+
+Prints one CSV row per size and set of activities: size,activities,plain_ms,profiled_ms,ratio,events
+"""
 
 import argparse
 import statistics

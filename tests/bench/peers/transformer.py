@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python baseline that users would otherwise write: a CS336-style Transformer LM, timed eagerly (and compiled),
-forward / backward / optimizer, as the assignment asks.
+"""The Python baseline that users would otherwise write: a CS336-style Transformer LM, timed eagerly (and compiled) by
+forward, backward and optimizer, as in the assignment.
 
   transformer.py [--sizes small,medium] [--ctx 256] [--dtype fp32|bf16] [--compile] [--sdpa]
 
 Prints one CSV row per size:
-peer,size,ctx,dtype,mode,fwd_ms,fwd_std,bwd_ms,bwd_std,opt_ms,opt_std,peak_mib_fwd,peak_mib_step"""
+
+  peer,size,ctx,dtype,mode,fwd_ms,fwd_std,bwd_ms,bwd_std,opt_ms,opt_std,peak_mib_fwd,peak_mib_step
+"""
 
 import argparse
 import contextlib
