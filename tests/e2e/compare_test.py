@@ -89,7 +89,7 @@ class CompareTest(KymoTest):
         for words, hint in (
             (("before", "kymo.db"), "has the label 'before'"),
             (("kymo.db", "kymo.db"), "both sides are 'kymo.db'"),
-            (("kymo.db", "absent.db"), "no database 'absent.db'"),
+            (("kymo.db", "absent.db"), "no such database: 'absent.db'"),
             (("kymo.db", "2"), "or is of that invocation"),
             (("kymo.db", "1", "--phase", "stop"), "no run has a phase 'stop'; did you mean 'step'?"),
             (("kymo.db", "1", "--margin", "x"), "--margin"),

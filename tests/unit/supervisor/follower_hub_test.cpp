@@ -170,7 +170,7 @@ TEST_F(HubTest, AnotherPlanEndsTheLaunch) {
   plan.digests.emplace_back("more");
   plan.plugin_of_run.push_back(0);
   peer.say(to_json(plan));
-  EXPECT_THAT(failure(), HasSubstr("rank 0 plans 1 runs and rank 1 plans 2"));
+  EXPECT_THAT(failure(), HasSubstr("rank 0 plans 1 runs but rank 1 plans 2"));
 }
 
 TEST_F(HubTest, ARemoteProcessIsToldAndHeard) {
