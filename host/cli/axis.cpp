@@ -119,7 +119,8 @@ Axis axis_from(const std::string& text) {
 
 std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& workload) {
   const catalog::Parameter* parameter = find_parameter(workload, axis.parameter);
-  if (parameter == nullptr) catalog::bind_parameters(workload, {{axis.parameter, ""}});  // throws, naming the nearest
+  if (parameter == nullptr)
+    catalog::bind_parameters(workload, {{axis.parameter, ""}});  // throws with the closest match
   const bool suggested = axis.items.empty();
   if (suggested && parameter->axis.empty()) {
     throw UsageError("axis " + quote(axis.parameter) + ": workload " + quote(workload.name) +

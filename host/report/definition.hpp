@@ -100,7 +100,7 @@ struct ReportDefinition {
   std::string title;
   std::string suite;  ///< default suite of the runs, unless the request specifies one; empty: any
   ProseSpec summary;
-  std::vector<ProseSpec> banners;  ///< shown when their prose is not empty
+  std::vector<ProseSpec> banners;  ///< shown if their prose is not empty
   std::vector<SectionSpec> sections;
 };
 

@@ -12,7 +12,7 @@ namespace kymo::report {
 struct Request {
   std::string name;                  ///< report in share/kymo/reports, or path of a folder with report.toml
   std::filesystem::path out_folder;  ///< created if missing
-  std::vector<std::string> formats;  ///< of: markdown, latex, html, csv
+  std::vector<std::string> formats;  ///< any of known_formats()
   store::ResultsDatabase::Selection selection;
 };
 
