@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an implementation's name comes to, for those who ask before they call.
+// Resolves implementation names for callers that query the choice before a call.
 #include "ops/attention.hpp"
 #include "ops/kernels.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for flash_calls.cpp where there is no CUDA compiler: everything else of the library is the same.
+// Replaces flash_calls.cpp if there is no CUDA compiler. The rest of the library is unchanged.
 #include "ops/flash_calls.hpp"
 
 namespace kymo::ops::flash {

@@ -15,9 +15,9 @@ namespace {
 
 namespace kernels = kymo::flash;
 
-constexpr std::int64_t kRowAlignmentBytes = 16;  // of what the kernels load at once
+constexpr std::int64_t kRowAlignmentBytes = 16;  // width of a vector load in the kernels
 
-/// Whether every row starts where the kernels can load it. A dimension of size 1 is never stepped over.
+/// Whether every row starts at an address the kernels can load from. The stride of a dimension of size 1 is never used.
 bool is_aligned(const at::Tensor& tensor) {
   if (tensor.stride(3) != 1 || reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % kRowAlignmentBytes != 0)
     return false;
@@ -28,12 +28,12 @@ bool is_aligned(const at::Tensor& tensor) {
   return true;
 }
 
-/// The tensor itself, or a copy where its rows lie too oddly for the kernels.
+/// The tensor itself, or a contiguous copy if the kernels cannot load its rows.
 at::Tensor loadable(const at::Tensor& tensor) {
   return is_aligned(tensor) ? tensor : tensor.clone(at::MemoryFormat::Contiguous);
 }
 
-/// Where to let the kernels write: `tensor` itself, or a buffer of its shape that finish() copies back.
+/// The tensor that the kernels write to: `tensor` itself, or a buffer of its shape that finish() copies back.
 at::Tensor writable(const at::Tensor& tensor) {
   return is_aligned(tensor) ? tensor : at::empty_like(tensor, tensor.options(), at::MemoryFormat::Contiguous);
 }
@@ -71,16 +71,16 @@ kernels::Stream current_stream(const at::Device& device) {
   return static_cast<kernels::Stream>(c10::impl::getDeviceGuardImpl(at::kCUDA)->getStream(device).native_handle());
 }
 
-/// Undefined if the call wants none. The caching allocator gives it back to this stream alone, so it may be released
-/// before the kernels have run.
+/// Undefined if the call needs no workspace. The caching allocator reuses the memory on this stream only, so it may be
+/// released before the kernels have run.
 template <class Call>
 at::Tensor workspace_of(const Call& call, const at::Tensor& like) {
   const auto bytes = static_cast<std::int64_t>(kernels::workspace_bytes(call));
   return bytes > 0 ? at::empty({bytes}, like.options().dtype(at::kByte)) : at::Tensor();
 }
 
-/// Asks whether the kernels take a call of these sizes. The addresses stand for any that are aligned; nothing is read
-/// or written.
+/// Checks whether the kernels support these sizes. The addresses stand for any aligned ones; nothing is read or
+/// written.
 std::string ask(const kernels::Problem& problem, Direction direction) {
   alignas(256) static char somewhere[256];
   const std::int64_t query_head = problem.seq_q * problem.d, key_head = problem.seq_k * problem.d;

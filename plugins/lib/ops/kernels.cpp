@@ -16,7 +16,7 @@
 namespace kymo::ops {
 namespace {
 
-/// A gradient often comes from a sum, with every stride 0; that is the one input that need not have contiguous rows.
+/// The gradient of a sum is expanded, with all strides 0. It is the only input that may lack contiguous rows.
 at::Tensor with_contiguous_rows(const at::Tensor& tensor) {
   return tensor.stride(-1) == 1 ? tensor : tensor.contiguous();
 }

@@ -10,14 +10,13 @@
 
 #include "ops/flash_calls.hpp"
 
-/// The bodies of the operators, one for every device, and their shapes alone (Meta). Arguments are those of the
-/// operators' schemas.
+/// The operator implementations, one for all devices, and shape inference (Meta). Arguments are those of the operator
+/// schemas.
 namespace kymo::ops {
 
 enum class Implementation { kNaive, kTiled, kFlash };
 
-/// The implementation that a name stands for. Throws where the name is unknown, or where flash was asked for and cannot
-/// run.
+/// The implementation with this name. Throws if the name is unknown, or if flash is requested but not supported.
 Implementation choose(std::string_view name, const at::Tensor& query, const at::Tensor& key, const Setting& setting,
                       flash::Direction direction);
 

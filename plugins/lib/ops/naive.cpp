@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax(scale · Q·Kᵀ)·V in two products and a softmax, and its gradients by the chain rule:
+// softmax(scale · Q·Kᵀ)·V as two matrix multiplications and a softmax, and its gradients by the chain rule:
 //
 //   S  = scale · Q·Kᵀ          P = softmax(S), row by row          O = P·V
 //   dV = Pᵀ·dO                 dP = dO·Vᵀ                          dS = P ∘ (dP − rowsum(P ∘ dP))
 //   dQ = scale · dS·K          dK = scale · dSᵀ·Q
 //
-// S and P hold query length × key length numbers for every head: they are what the other implementations avoid.
+// S and P have query length × key length elements per head; the other implementations avoid storing them.
 #include "ops/naive.hpp"
 
 #include <ATen/TensorOperators.h>
@@ -21,13 +21,13 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// [batch · key heads, group · length, d] in the accumulator's type: the query heads that share a key head lie below
-/// one another.
+/// [batch · key heads, group · length, d] in the accumulator type: the query heads that share a key head are stacked
+/// along the rows.
 at::Tensor fold(const at::Tensor& tensor, std::int64_t key_heads) {
   return tensor.to(accumulator_of(tensor.scalar_type())).reshape({tensor.size(0) * key_heads, -1, tensor.size(3)});
 }
 
-/// The scores of all heads, −∞ where a query does not see a key: [batch · key heads, group · query length, key length].
+/// Scores of all heads, −∞ where a query does not see a key: [batch · key heads, group · query length, key length].
 at::Tensor scores_of(const at::Tensor& query, const at::Tensor& key, const at::Tensor& shape_of,
                      const Setting& setting) {
   at::Tensor scores = at::bmm(query * setting.scale, key.transpose(1, 2));
@@ -40,7 +40,7 @@ at::Tensor scores_of(const at::Tensor& query, const at::Tensor& key, const at::T
   return scores;
 }
 
-/// A row without any key has no softmax: its weights are 0.
+/// A row without visible keys has no softmax: its weights are 0.
 at::Tensor weights_of(const at::Tensor& scores) {
   const at::Tensor empty_rows = scores.amax(-1, /*keepdim=*/true) == -kInfinity;
   return at::softmax(scores, -1).masked_fill_(empty_rows, 0);
@@ -65,7 +65,7 @@ void backward(const BackwardTensors& tensors, const Setting& setting) {
   const at::Tensor weight_gradient = at::bmm(output_gradient, value.transpose(1, 2));
   const at::Tensor row_sums = (weights * weight_gradient).sum(-1, /*keepdim=*/true);
   const at::Tensor score_gradient = weights * (weight_gradient - row_sums) * setting.scale;
-  // Summed over the rows of a group, the gradients of a shared key and value are complete.
+  // Summing over the rows of a group gives the complete gradients of a shared key and value.
   tensors.value_gradient.copy_(at::bmm(weights.transpose(1, 2), output_gradient).view(tensors.value.sizes()));
   tensors.key_gradient.copy_(at::bmm(score_gradient.transpose(1, 2), query).view(tensors.key.sizes()));
   tensors.query_gradient.copy_(at::bmm(score_gradient, key).view(tensors.query.sizes()));

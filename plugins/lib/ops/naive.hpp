@@ -3,12 +3,12 @@
 
 #include "ops/problem.hpp"
 
-/// Attention as the textbook writes it, with all scores in memory: short, slow for long sequences, and what the others
-/// are held against.
+/// Reference attention that materializes all scores: short, slow for long sequences, used to check the other
+/// implementations.
 namespace kymo::ops::naive {
 
 void forward(const ForwardTensors& tensors, const Setting& setting);
-/// Computes the scores and their softmax again; the log-sum-exp is not used.
+/// Recomputes the scores and their softmax; the log-sum-exp is not used.
 void backward(const BackwardTensors& tensors, const Setting& setting);
 
 }  // namespace kymo::ops::naive

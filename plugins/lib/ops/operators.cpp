@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators as LibTorch sees them: schemas, and which function answers for which kind of tensor.
+// Registration of the operators with LibTorch: schemas, and the function for each dispatch key.
 //
-//   caller ─► Autocast (casts) ─► Autograd (saves what backward needs) ─► CPU, CUDA or Meta (computes, or gives shapes
-//   alone)
+//   caller ─► Autocast (casts) ─► Autograd (saves what backward needs) ─► CPU, CUDA (compute) or Meta (shapes only)
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
@@ -20,8 +19,8 @@ using Pair = std::tuple<Tensor, Tensor>;
 using Triple = std::tuple<Tensor, Tensor, Tensor>;
 using Scale = std::optional<double>;
 
-// Everything, backward too, goes through the dispatcher: under torch.compile tensors have no memory, and only operators
-// know what to do.
+// All calls, including backward, go through the dispatcher: under torch.compile, tensors have no storage, and only
+// dispatched operators can be traced.
 template <class Signature>
 auto operator_named(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
@@ -47,7 +46,7 @@ Tensor call_attention(const Tensor& q, const Tensor& k, const Tensor& v, bool ca
   return op.call(q, k, v, causal, scale, implementation, deterministic);
 }
 
-/// Attention with a gradient. Saves q, k, v, o and one number a row; the weights are computed again on the way back.
+/// Differentiable attention. Saves q, k, v, o and the log-sum-exp of each row; backward recomputes the weights.
 struct Differentiable : torch::autograd::Function<Differentiable> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* saved, const Tensor& q,
                                                 const Tensor& k, const Tensor& v, bool causal, Scale scale,
@@ -85,13 +84,14 @@ Pair forward_autograd(const Tensor& q, const Tensor& k, const Tensor& v, bool ca
   return {results[0], results[1]};
 }
 
-/// For tensors that need no gradient: the same on CPU, CUDA and Meta.
+/// Used for tensors that require no gradient: the same on CPU, CUDA and Meta.
 Tensor attention_alone(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
                        std::string_view implementation, bool) {
   return std::get<0>(call_forward(q, k, v, causal, scale, implementation));
 }
 
-/// Under autocast, fp32 inputs are cast to autocast's type, as LibTorch does for its own attention; fp64 stays.
+/// Under autocast, fp32 inputs are cast to the autocast type, as LibTorch does for its own attention; fp64 is
+/// unchanged.
 template <at::DeviceType device>
 struct Autocast {
   static Tensor cast(const Tensor& tensor) {
@@ -179,7 +179,7 @@ TORCH_LIBRARY_IMPL(kymo, Meta, library) {
 TORCH_LIBRARY_IMPL(kymo, Autograd, library) {
   library.impl("attention", &attention_autograd);
   library.impl("attention_forward", &forward_autograd);
-  // A gradient of the gradient is refused instead of being silently absent.
+  // Double backward throws instead of silently returning no gradient.
   library.impl("attention_backward", torch::autograd::autogradNotImplementedFallback());
 }
 

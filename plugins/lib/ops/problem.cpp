@@ -10,7 +10,7 @@ bool is_supported(at::ScalarType dtype) {
   return dtype == at::kFloat || dtype == at::kBFloat16 || dtype == at::kHalf || dtype == at::kDouble;
 }
 
-/// Names are the operator's: q, k, v …
+/// `name` is the operator's argument name: q, k, v …
 void check_alike(const char* name, const at::Tensor& tensor, const at::Tensor& query) {
   TORCH_CHECK_VALUE(tensor.dim() == query.dim(), "attention: ", name, " has ", tensor.dim(), " dimensions and q has ",
                     query.dim(), ": they must have as many");

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention-2, backward (Dao 2023, algorithm 2).
 //
-// The weights P were not kept; from the log-sum-exp L of each row any tile of them comes back in one step, already
-// normalised:
+// The weights P were not saved. Any tile of them is recomputed, already normalized, from the log-sum-exp L of each row:
 //
 //   P = exp(S − L)
 //
-// The gradient of a softmax needs rowsum(P ∘ dP) over a whole row. As O = P·V and dP = dO·Vᵀ that is rowsum(dO ∘ O),
-// one number a row, which is computed first (D):
+// The gradient of a softmax needs rowsum(P ∘ dP) over a whole row. As O = P·V and dP = dO·Vᵀ, this equals rowsum(dO ∘
+// O), one value per row, which is computed first (D):
 //
 //   D = rowsum(dO ∘ O)
-//   for each tile of keys j:                                 dKj and dVj stay where they are: their tile is finished
-//   when the loop ends
-//     dKj = 0, dVj = 0
-//     for each tile of queries i that sees any key of j:
-//       P   = exp(scale · Qi·Kjᵀ − Li)                       0 where masked
+//   for each key tile j:
+//     dKj = 0, dVj = 0                                     complete when the inner loop ends
+//     for each query tile i that sees any key of j:
+//       P   = exp(scale · Qi·Kjᵀ − Li)                     0 where masked
 //       dVj += Pᵀ·dOi
 //       dS  = P ∘ (dOi·Vjᵀ − Di)
 //       dKj += scale · dSᵀ·Qi
-//       dQi += scale · dS·Kj                                 summed over the outer loop, in full precision
+//       dQi += scale · dS·Kj                               summed over the outer loop, in full precision
 //
-// Five products instead of the forward pass's two, so 2.5 times its work. The order of every sum is fixed: the same
-// inputs give the same bits.
+// Five matrix multiplications instead of the forward pass's two, so 2.5 times its work. The order of every sum is
+// fixed: the same inputs give bitwise equal results.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/zeros.h>
@@ -36,14 +34,14 @@ struct KeyGradients {
   at::Tensor key, value;  ///< dKj and dVj: [batch · key heads, keys, d]
 };
 
-/// L and D, [batch, query heads, query length] in the accumulator's type.
+/// L and D, [batch, query heads, query length] in the accumulator type.
 struct RowNumbers {
   at::Tensor log_sum_exp, gradient_dot_output;
 };
 
 RowNumbers row_numbers(const BackwardTensors& tensors, const Sizes& sizes) {
   const at::Tensor& output = tensors.output;
-  // exp(S − L) with L = +∞ instead of −∞ makes the weights of a row that saw no key 0 instead of NaN.
+  // exp(S − L) with L = +∞ instead of −∞ makes the weights of a row that sees no key 0 instead of NaN.
   RowNumbers numbers{tensors.log_sum_exp.masked_fill(tensors.log_sum_exp == kMinusInfinity, -kMinusInfinity),
                      at::zeros({sizes.batch, output.size(1), sizes.query_length},
                                output.options().dtype(accumulator_of(output.scalar_type())))};

@@ -37,7 +37,8 @@ at::Tensor rows_of(const at::Tensor& whole, const Rows& rows) { return whole.nar
 at::Tensor score_tile(const at::Tensor& query, const at::Tensor& key, const Sizes& sizes, const Rows& queries,
                       const Rows& keys, double scale) {
   at::Tensor scores = at::bmm(query, key.transpose(1, 2)).mul_(scale);
-  // Only tiles on the diagonal hold both kinds; those above it are never made, and below it every key is seen.
+  // Only tiles on the diagonal are partially masked. Tiles above it are never computed, and tiles below it need no
+  // mask.
   if (!sizes.causal || keys.end() - 1 <= queries.begin + sizes.offset) return scores;
   const auto positions = scores.options().dtype(at::kLong);
   const at::Tensor last_seen =

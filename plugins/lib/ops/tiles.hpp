@@ -8,12 +8,12 @@
 
 #include "ops/problem.hpp"
 
-/// How the tiled implementation cuts tensors into tiles.
+/// How the tiled implementation partitions tensors into tiles.
 namespace kymo::ops::tiled {
 
-/// Queries and keys in a tile. A tile of scores has kQueryRows × kKeyRows numbers a head, however long the sequences
-/// are. Larger tiles make fewer and larger products, which is what tensor operations are good at; a CUDA kernel would
-/// take what fits into its shared memory.
+/// Queries and keys of a tile. A tile of scores has kQueryRows × kKeyRows elements per head, independent of the
+/// sequence length. Larger tiles give fewer and larger matrix multiplications, which are more efficient as tensor
+/// operations; a CUDA kernel would be limited by its shared memory.
 inline constexpr std::int64_t kQueryRows = 128;
 inline constexpr std::int64_t kKeyRows = 256;
 
@@ -29,7 +29,7 @@ inline Rows tile_from(std::int64_t begin, std::int64_t rows, std::int64_t length
   return {begin, std::min(rows, length - begin)};
 }
 
-/// The sizes of a call by name.
+/// Named sizes of a call.
 struct Sizes {
   std::int64_t batch, key_heads, group, query_length, key_length, width;
   std::int64_t offset;  ///< with a causal mask, query i sees key j if j <= i + offset
@@ -47,16 +47,16 @@ struct Sizes {
   }
 };
 
-/// Rows of a tensor [batch, query heads, length, d] as [batch · key heads, group · rows, d] in the accumulator's type.
-/// The query heads that share a key head lie below one another: one product then serves the whole group, and sums over
-/// rows are sums over the group.
+/// Rows of a tensor [batch, query heads, length, d] as [batch · key heads, group · rows, d] in the accumulator type.
+/// The query heads that share a key head are stacked along the rows: one matrix multiplication serves the whole group,
+/// and sums over rows are sums over the group.
 at::Tensor query_tile(const at::Tensor& tensor, const Sizes& sizes, const Rows& rows);
-/// The same shape made from one number a row: [batch, query heads, length] as [batch · key heads, group · rows, 1].
+/// The same layout for one value per row: [batch, query heads, length] as [batch · key heads, group · rows, 1].
 at::Tensor row_tile(const at::Tensor& tensor, const Sizes& sizes, const Rows& rows);
 /// Rows of a tensor [batch, key heads, length, d] as [batch · key heads, rows, d].
 at::Tensor key_tile(const at::Tensor& tensor, const Sizes& sizes, const Rows& rows);
 
-/// The rows of `whole` [batch, query heads, length, …] as a view shaped like the results of a tile, to write to.
+/// Writable view of the rows of `whole` [batch, query heads, length, …], shaped like the results of a tile.
 at::Tensor rows_of(const at::Tensor& whole, const Rows& rows);
 
 /// scale · Q·Kᵀ of one tile, −∞ where a query does not see a key: [batch · key heads, group · queries, keys].
