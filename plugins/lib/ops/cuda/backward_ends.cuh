@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs before and after the backward kernels.
+// Preprocess and postprocess kernels of the backward.
 //
-//   begin   delta = rowsum(dO o); lse (times log2(e) for 16-bit elements), +inf for rows of padding and rows that see
-//   no key (then P = 0);
-//           zeroes what dQ is added up in and the turns of the deterministic mode
-//   finish  dQ = scale * accumulator, out of the order in which the Hopper kernel's fragments added it, to T
+//   begin   delta = rowsum(dO o); lse (times log2(e) for 16-bit elements), +inf for padded rows and rows that see no
+//           key (then P = 0); zeroes the accumulator of dQ and the semaphores of the deterministic mode
+//   finish  dQ = scale * accumulator, converted from the fragment order of the Hopper kernel, to T
 #pragma once
 #include "kernels.hpp"
 #include "launch.cuh"
@@ -13,22 +12,22 @@
 
 namespace kymo::flash {
 
-/// What begin leaves for the other kernels.
+/// What begin computes for the other kernels.
 struct RowSums {
   float *lse, *delta;  // (batch * heads_q, padded)
   int padded;
 };
-/// What it zeroes for kernels that add dQ up in memory.
+/// What begin zeroes for kernels that accumulate dQ in global memory.
 struct DqSpace {
   float* sums;          // (batch * heads_q, padded, columns), or null
   int columns;          // a multiple of 64
   int* order;           // or null
-  int64_t turns;        // numbers in `order`
-  bool output = false;  // dQ itself (floats), to which the kernel after adds shares
-  bool keys = false;    // dK and dV too
+  int64_t turns;        // number of entries in `order`
+  bool output = false;  // dQ itself (floats), which the next kernel adds to
+  bool keys = false;    // also zero dK and dV
 };
 
-/// Zeroes a tensor of floats, each thread of the grid its part.
+/// Zeroes a tensor of floats; all threads of the grid take part.
 __device__ __forceinline__ void clear_tensor(const Output& tensor, const Problem& p) {
   const int64_t in_row = p.d / 4, all = p.batch * p.heads_kv * p.seq_k * in_row;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < all; i += int64_t{256} * gridDim.x) {
@@ -39,7 +38,7 @@ __device__ __forceinline__ void clear_tensor(const Output& tensor, const Problem
   }
 }
 
-/// kLanes lanes read a row; 256 threads.
+/// kLanes lanes read one row; 256 threads per block.
 template <class T, int kLanes>
 __global__ void __launch_bounds__(256)
     backward_begin(const __grid_constant__ Backward call, const RowSums sums, const DqSpace dq) {
@@ -92,7 +91,7 @@ __global__ void __launch_bounds__(256)
       dq.order[i] = 0;
 }
 
-/// Until so many shares have been added.
+/// Waits until `all` contributions have been added.
 __device__ __forceinline__ void wait_for_shares(const int* count, int all) {
   if (threadIdx.x == 0) {
     int now;
@@ -102,16 +101,17 @@ __device__ __forceinline__ void wait_for_shares(const int* count, int all) {
   __syncthreads();
 }
 
-/// A block converts one tile of kRows queries. The accumulator holds, for each piece of 64 x 64 and i of 8, a float4 of
-/// each of the 128 threads of a consumer: (row g, columns 8 i + 2 t and the next; row g + 8, the same) of the piece.
-/// Early (shares: of each (batch, key/value head), as added so far): while the last blocks of the kernel before still
-/// run, multiprocessors without one convert the heads that are complete, in the order in which they were worked on. All
-/// blocks of that kernel have started by then, so what is waited for comes; and the last block here stays until that
-/// kernel has ended, so that whatever follows finds dK and dV written.
+/// A block converts one tile of kRows queries. For each 64 x 64 piece and i of 8, the accumulator holds a float4 of
+/// each of the 128 threads of a consumer: row g, columns 8 i + 2 t and the next; row g + 8, the same columns.
+///
+/// kEarly: while the last blocks of the previous kernel still run, SMs without one convert the heads that are complete,
+/// in the order in which they were processed. `shares` counts the contributions added so far per (batch, key/value
+/// head). All blocks of the previous kernel have started by then, so the wait terminates. The last block of this kernel
+/// stays until the previous kernel has ended, so that later work in the stream sees dK and dV.
 template <class T, int kD, int kRows, bool kEarly>
 __global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ Backward call, const float* sums,
                                                        int tiles, const int* shares, int all_shares) {
-  constexpr int kPitch = kD + 8;  // rows shifted by 16 bytes against each other
+  constexpr int kPitch = kD + 8;  // rows are offset by 16 bytes to avoid bank conflicts
   __shared__ __align__(16) T piece[kRows * kPitch];
   if constexpr (!kEarly) wait_for_prerequisites();
   launch_dependents();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a backward call has too few blocks of keys for the GPU, its queries are cut as well: a block of keys walks over
-// `part` tiles of queries of each head, and adds its dK and dV to what the other blocks of its keys found, in whatever
-// order they finish.
+// Split-Q: if a backward call has too few key blocks to fill the GPU, its queries are split as well. A key block
+// processes `part` query tiles of each head and adds its dK and dV to those of the other blocks of the same keys, in
+// arbitrary order.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace kymo::flash {
 
-/// How a kernel cuts: keys of a block, queries of a tile, padded head size; how many blocks a multiprocessor holds, and
-/// the fewest tiles that a block is worth.
+/// Split configuration of a kernel: keys of a block, queries of a tile, padded head size, blocks per SM, and the
+/// minimum number of tiles per block.
 struct QueryCut {
   int keys, rows, columns, blocks, least_tiles;
 };
-/// Of the kernel for this padded head size and, of floats, as much shared memory for a block; its launch checks that
-/// its tiles are these.
+/// Configuration of the kernel for this padded head size and, for floats, this shared memory per block. The launch
+/// checks that the kernel's tiles match.
 constexpr QueryCut query_cut(bool wide, int columns, int shared_kb = kLeastSharedKb) {
   if (wide && columns <= 64) return {64, 32, columns, 2, 2};
   if (wide && shared_kb <= kLeastSharedKb) return {columns <= 128 ? 64 : 32, 16, columns, 2, 2};
@@ -26,13 +26,12 @@ constexpr QueryCut query_cut(bool wide, int columns, int shared_kb = kLeastShare
 
 struct QueryParts {
   int64_t key_blocks;  // of all heads and batch elements
-  int tiles, part;     // tiles of queries of a head; those that a block takes
+  int tiles, part;     // query tiles of a head; of a block
   int parts() const { return (tiles + part - 1) / part; }
 };
 
-/// So many parts that the GPU is full; under a causal mask every second one has nothing to do. Where parts are no
-/// longer than a block has keys, all that have something to do take equally long, and a few too many would wait for the
-/// others to end.
+/// Enough splits to fill the GPU; with a causal mask, every second one has no work. If splits are no longer than a
+/// block's keys, all splits with work take equally long, and a few too many would run as a second wave.
 inline QueryParts query_parts(const Problem& p, const QueryCut& cut, int multiprocessors) {
   QueryParts all{};
   all.key_blocks = key_blocks(p, cut.keys);
@@ -48,8 +47,8 @@ inline QueryParts query_parts(const Problem& p, const QueryCut& cut, int multipr
   return all;
 }
 
-/// Whether a call ends sooner with its queries cut. Floats: wherever they can be. 16-bit elements, microseconds
-/// measured on an H100: a query's time in a block, on an idle GPU and on a full one, against one more kernel and the
+/// Whether split-Q is faster. Floats: whenever it is possible. 16-bit elements: a model in microseconds, measured on an
+/// H100, compares the time per query in a block, on an idle and on a full GPU, with the additional kernel and the
 /// additions of dK and dV.
 inline bool query_cut_pays(const Problem& p, const QueryCut& cut, int multiprocessors) {
   const QueryParts parts = query_parts(p, cut, multiprocessors);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where a call finds its kernels: what every call must fulfil, the tables of kernels, the first row that
-// fits.
+// Kernel dispatch: validates a call and selects the first matching row of the kernel tables.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -20,15 +19,15 @@ namespace {
 
 enum class Tiling {
   kPlain,
-  kChained,  // never takes its tiles by a counter
-  kParts     // keys are cut: taken by itself only where that pays, and workspace is given
+  kChained,  // never uses a tile counter
+  kParts     // split-KV: selected automatically only if it pays and a workspace is given
 };
 enum Masks { kFull = 1, kCausal = 2, kAnyMask = 3 };
-constexpr size_t kCounterBytes = 256;  // one counter of tiles taken
+constexpr size_t kCounterBytes = 256;  // one counter of the tiles taken
 constexpr int64_t kAnyLength = int64_t{1} << 40;
 
 /// A row serves calls of its path with d <= most_d, one of its masks and fewer than `below` keys. Rows with below = 0
-/// are taken only by number (Forward::variant): alternatives for measurements, none at present.
+/// are selected by index only (Forward::variant), for measurements; there are none at present.
 struct ForwardRow {
   const char* name;
   Path path;
@@ -37,13 +36,14 @@ struct ForwardRow {
   int64_t below;
   LaunchForward* launch;
   Tiling tiling = Tiling::kPlain;
-  bool few = false;  // taken by itself only where tiles of 128 queries are at most two for each multiprocessor
+  bool few = false;  // selected automatically only with at most two tiles of 128 queries per SM
 };
-// By the times in docs/kernels/attention_forward.md. Few tiles: keys are cut where that pays. d 64: three consumers
-// hide the exponentials, which weigh twice as much there, but below 4k keys a causal mask leaves too much of 192 rows
-// unused, below 1k the ends of a tile weigh more, and few tiles of 192 rows fill the GPU too unevenly. d 96: long rows
-// without a mask favour the most keys that shared memory holds twice; else tiles of 128 keys, as at d 128, where less
-// lies beyond the diagonal. d 192, 256: 112 and 80 keys are what it holds twice; d 192 chained 80 as well.
+// Based on the times in docs/kernels/attention_forward.md. Few tiles: split-KV where it pays. d 64: three consumers
+// hide the exponentials, which have twice the weight there; but below 4k keys a causal mask wastes too much of 192
+// rows, below 1k the prologue and epilogue of a tile weigh more, and few tiles of 192 rows load the GPU too unevenly. d
+// 96: long rows without a mask favor the largest key tile that fits in shared memory twice; otherwise tiles of 128
+// keys, as at d 128, which waste less beyond the diagonal. d 192 and 256: 112 and 80 keys are the largest tiles that
+// fit twice; pipelined, d 192 fits 80.
 constexpr std::array kForward = {
     ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength,
                hopper_forward_d64_parts128x128, Tiling::kParts},
@@ -93,13 +93,13 @@ struct BackwardRow {
   int most_d;
   int columns;    // of the fp32 accumulator of dQ
   int64_t below;  // as in ForwardRow
-  bool repeats;   // takes deterministic calls
+  bool repeats;   // supports deterministic calls
   LaunchBackward* launch;
-  bool cut = false;                // queries are cut: taken by itself only where that pays
-  int shared_kb = kLeastSharedKb;  // that the GPU must grant a block
+  bool cut = false;                // split-Q: selected automatically only if it pays
+  int shared_kb = kLeastSharedKb;  // required per block
 };
-// By the times in docs/kernels/attention_backward.md. fp32: `small` where a GPU grants a block too little shared memory
-// for the others, and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
+// Based on the times in docs/kernels/attention_backward.md. fp32: `small` for GPUs with too little shared memory per
+// block for the others, and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
 constexpr std::array kBackward = {
     BackwardRow{"hopper_backward_d64_cut", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_cut, true},
     BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, kAnyLength, true, hopper_backward_d64},
@@ -170,7 +170,7 @@ std::string wrong_rows(const Problem& p, std::initializer_list<NamedTensor> tens
   return {};
 }
 
-/// TMA cannot step by nothing (an expanded tensor) nor by 2^40 bytes.
+/// TMA supports neither strides of 0 (an expanded tensor) nor strides of 2^40 bytes.
 bool fits_tma(const Problem& p, std::initializer_list<NamedTensor> tensors) {
   const auto fits = [](int64_t stride, int64_t count) {
     return count == 1 || (stride > 0 && stride < int64_t{1} << 39);
@@ -182,7 +182,7 @@ bool fits_tma(const Problem& p, std::initializer_list<NamedTensor> tensors) {
   return true;
 }
 
-/// Major compute capability times 10 plus the minor one, of the current device.
+/// Compute capability of the current device: 10 * major + minor.
 int capability(std::string& wrong) {
   int device = 0, major = 0, minor = 0;
   cudaError_t error = cudaGetDevice(&device);
@@ -192,7 +192,8 @@ int capability(std::string& wrong) {
   return major * 10 + minor;
 }
 
-/// The path of a call whose kernels for Hopper take d up to hopper_d; kAutomatic and a reason in `wrong` if none fits.
+/// Path of a call for which the Hopper kernels support d up to hopper_d; kAutomatic and a reason in `wrong` if there is
+/// none.
 Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& wrong) {
   const int device = capability(wrong);
   if (!wrong.empty()) return Path::kAutomatic;
@@ -209,8 +210,8 @@ Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& 
   return Path::kAutomatic;
 }
 
-/// The row of this number, or the first automatic one if it is -1, of those that fit; null and, for a number, a reason
-/// if there is none (a reason found before stays).
+/// Of the matching rows: the one with this index, or the first automatic one if it is -1. Null if there is none, with a
+/// reason if an index was given (an existing reason is kept).
 template <class Rows, class Fits, class Automatic>
 auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& automatic, std::string& wrong) -> const
     typename Rows::value_type* {
@@ -225,12 +226,12 @@ auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& auto
   return nullptr;
 }
 
-/// 1 if the device does not tell: then hardly anything counts as few.
+/// 1 if the query fails: then hardly any call counts as having few tiles.
 int multiprocessors_now() {
   int count = 1;
   return count_multiprocessors(count) == cudaSuccess ? count : 1;
 }
-/// Shared memory that the device grants a block, in KB; the least if it does not tell.
+/// Shared memory per block in KB; the minimum if the query fails.
 int shared_kb_now() {
   int bytes = 0;
   return shared_memory_of_block(bytes) == cudaSuccess ? bytes / 1024 : kLeastSharedKb;
@@ -246,7 +247,7 @@ bool has_few_tiles(const Problem& p, int multiprocessors) {
   return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors;
 }
 
-/// `workspace`: whether the call has or will get what it asks for.
+/// `workspace`: whether the call has or will get its workspace.
 const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace = true) {
   const Problem& p = call.problem;
   const std::initializer_list<NamedTensor> tensors = {{"q", call.q, p.heads_q, p.seq_q},
@@ -284,7 +285,7 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   if (wrong.empty()) wrong = wrong_rows(p, tensors);
   if (wrong.empty() && !call.lse) wrong = "lse has no memory";
   if (!wrong.empty()) return nullptr;
-  int hopper_d = 0;  // the most that a Hopper row takes
+  int hopper_d = 0;  // maximum of all Hopper rows
   for (const BackwardRow& row : kBackward)
     if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below))
       hopper_d = std::max(hopper_d, row.most_d);
@@ -299,7 +300,7 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   return pick(kBackward, call.variant, fits, automatic, wrong);
 }
 
-/// options: of choose().
+/// options: passed to choose().
 template <class Call, class... Options>
 bool supports(const Call& call, std::string* reason, Options... options) {
   std::string wrong;
@@ -316,7 +317,7 @@ std::string name_of(const Call& call) {
 
 }  // namespace
 
-// Whether keys would be cut changes nothing here, and takes a while to find out.
+// Support does not depend on split-KV, whose evaluation takes time, so it is skipped.
 bool supported(const Forward& call, std::string* reason) { return supports(call, reason, false); }
 bool supported(const Backward& call, std::string* reason) { return supports(call, reason); }
 std::string kernel_name(const Forward& call) { return name_of(call); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host side asks of the current device.
+// Queries about the current device.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -11,7 +11,7 @@ inline cudaError_t device_attribute(cudaDeviceAttr attribute, int& value) {
   return error == cudaSuccess ? cudaDeviceGetAttribute(&value, attribute, device) : error;
 }
 inline cudaError_t count_multiprocessors(int& count) { return device_attribute(cudaDevAttrMultiProcessorCount, count); }
-/// The most bytes that a block may ask for.
+/// Maximum shared memory per block in bytes (opt-in).
 inline cudaError_t shared_memory_of_block(int& bytes) {
   return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, bytes);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The portable backward for fp32 (three TF32 products): one function for each padded head size and tiles, rows held x
+// The portable backward for fp32 (three TF32 MMAs): one function for each padded head size and tile size, rows held x
 // streamed.
 #include "kernels.hpp"
 #include "portable_backward_queries.cuh"
@@ -7,7 +7,7 @@
 namespace kymo::flash {
 namespace {
 
-/// Numbers as PortableBackwardTiles names them; the least number of blocks on a multiprocessor comes last.
+/// Parameters as in PortableBackwardTiles; the minimum number of blocks per SM comes last.
 template <int D, int kRowTiles, int kSplit, int kOwn, int kStream, int kStages, int kVector, int kBlocks,
           bool kShares = false, bool kCut = false>
 using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kShares,
@@ -34,7 +34,7 @@ std::string float_backward_d256_cut(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<256, 1, 2, 64, 32, 1, 4, 1, true, true>>(call, stream);
 }
 
-// Where a block may not have so much shared memory.
+// For GPUs with less shared memory per block.
 std::string float_backward_d128_small(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true>>(call, stream);
 }
@@ -48,7 +48,7 @@ std::string float_backward_d256_cut_small(const Backward& call, Stream stream) {
   return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true, true>>(call, stream);
 }
 
-// The same bits in every call.
+// Deterministic kernels.
 std::string float_backward_d64_128x32(const Backward& call, Stream stream) {
   using Both = Tiles<64, 1, 1, 128, 32, 2, 4, 1>;
   return launch_portable_backward<Both, Both>(call, stream);

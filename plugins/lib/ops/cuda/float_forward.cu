@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The portable forward for fp32 (three TF32 products): one function for each padded head size and tile, queries x keys.
+// The portable forward for fp32 (three TF32 MMAs): one function for each padded head size and tile, queries x keys.
 #include "kernels.hpp"
 #include "portable_forward.cuh"
 
 namespace kymo::flash {
 namespace {
 
-/// kVector: columns that a thread reads side by side; kBlocks: that a multiprocessor is to hold; kParts: keys are cut.
+/// kVector: neighboring columns that a thread reads at once; kBlocks: target blocks per SM; kParts: split-KV.
 template <int D, int kRowTiles, int kKeys, int kVector, int kBlocks, bool kParts = false>
 std::string launch(const Forward& call, Stream stream) {
   using Tiles = PortableForwardTiles<float, D, kRowTiles, 4, kKeys, kVector, kBlocks, kParts>;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of keys' share of dQ, for floats: what makes five products of the portable backward's seven.
+// Accumulation of dQ in the fp32 dK/dV kernel, which reduces the seven MMAs of the portable backward to five.
 //
-// The key kernel has dS^T of its keys and a streamed tile of queries, spread over its warps by keys. dQ += dS K sums
-// over keys, so dS goes through shared memory, transposed, into the dO of the tile, which has been read by then; each
-// warp takes 16 queries and 32 columns at a time:
+// The dK/dV kernel has dS^T of its keys and a streamed query tile, distributed over its warps by keys. dQ += dS K sums
+// over keys, so dS goes through shared memory, transposed, into the buffer of the tile's dO, which is no longer needed.
+// Each warp computes 16 queries and 32 columns at a time:
 //
-//   dS in shared memory: a row for each query, as TileRow<float, kOwn> lays them; of eight keys those of even number
-//   first, so that index t of a step of k is key 2t and t + 4 is key 2t + 1, as in multiply_columns_float()
+//   dS in shared memory: one row per query, in the layout of TileRow<float, kOwn>; of eight keys those of even number
+//   first, so that index t of a k step is key 2t and t + 4 is key 2t + 1, as in multiply_columns_float()
 //
-// Shares are added to dQ where it lies, in whatever order blocks come: its last bits differ from call to call.
+// Contributions are added to dQ in global memory in arbitrary block order: its last bits differ from call to call.
 #pragma once
 #include "float_tiles.cuh"
 
 namespace kymo::flash {
 
-/// Where a thread's numbers of a product's tiles lie in ds_tile: of a warp's keys from own_row on.
+/// Positions in ds_tile of a thread's elements of an MMA result, for the warp's keys from own_row on.
 template <int kOwn>
 struct TransposedPlaces {
   uint32_t from, chunk, t;
@@ -25,11 +25,11 @@ struct TransposedPlaces {
     from = ds_tile + 2 * t * TileRow<float, kOwn>::kBytes + (g >> 1) * 4, chunk = own_row / 4 + (g & 1);
   }
   __device__ __forceinline__ uint32_t at(int m, int j, int e) const {
-    const uint32_t place = (chunk + 4 * m + e / 2 * 2) ^ (2 * t + e % 2);  // the row's number modulo 8
+    const uint32_t place = (chunk + 4 * m + e / 2 * 2) ^ (2 * t + e % 2);  // row index modulo 8
     return from + (8 * j + e % 2) * TileRow<float, kOwn>::kBytes + (place << 4);
   }
 };
-/// Leaves dS^T of a warp's keys, from own_row on, in ds_tile; zeros if no query sees them.
+/// Stores dS^T of a warp's keys, from own_row on, to ds_tile; zeros if no query sees them.
 template <int kOwn, int kM, int kN>
 __device__ __forceinline__ void store_transposed(uint32_t ds_tile, const float (&ds)[kM][kN][4], int own_row,
                                                  bool seen) {
@@ -42,8 +42,8 @@ __device__ __forceinline__ void store_transposed(uint32_t ds_tile, const float (
       for (int e = 0; e < 4; ++e) store_number(places.at(m, j, e), seen ? ds[m][j][e] : 0.f);
 }
 
-/// dQ += scale dS K for the rows of ds_tile; `rows` points at the first of them, of which rows_left belong to the
-/// tensor. number: any that is 0 or more and the same in all threads (see end_block).
+/// dQ += scale dS K for the rows of ds_tile. `rows` points at the first of them, of which rows_left are inside the
+/// tensor. number: any value >= 0 that is uniform across threads (see end_block).
 template <class Tiles>
 __device__ __forceinline__ void add_share(float* rows, int64_t row_stride, int rows_left, int d, float scale,
                                           uint32_t ds_tile, uint32_t k_tile, int number) {
@@ -59,7 +59,7 @@ __device__ __forceinline__ void add_share(float* rows, int64_t row_stride, int r
     const int column = first_column + pass * kAtOnce;
     const uint32_t even_from = k_tile + 2 * t * kKeyBytes + column * 4 + ((g ^ (2 * t)) << 4);
     const uint32_t odd_from = k_tile + (2 * t + 1) * kKeyBytes + column * 4 + ((g ^ (2 * t + 1)) << 4);
-    float dq[4][4] = {};  // of 32 columns: tile j has column 8t + j and, the second of a pair, 8t + 4 + j
+    float dq[4][4] = {};  // of 32 columns: tile j has column 8t + j and, as the second of a pair, 8t + 4 + j
 #pragma unroll
     for (int first = 0; first < kOwn / 8; first += kChunk) {
       float sum[4][4] = {};

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two products of tiles.cuh for floats, each from three TF32 products: (A + a)(B + b) = AB + Ab + aB, ab is below
-// fp32's own rounding.
+// The two MMAs of tiles.cuh for floats, each as three TF32 MMAs: (A + a)(B + b) = AB + Ab + aB; ab is below the
+// rounding error of fp32.
 //
-// Tensor cores cut off what does not fit an accumulator, always towards zero, so that long sums in them drift: the
-// relative error grows with the number of products instead of its root. Here a few steps of k begin at zero, the small
-// products Ab and aB first, whose cut is nothing beside AB's; their sums are added outside, to nearest (Ootomo and
-// Yokota 2022).
+// Tensor cores truncate when they add to an accumulator, always toward zero, so that long sums drift: the relative
+// error grows with the number of MMAs instead of its square root. Therefore a few k steps start from zero, with the
+// small terms Ab and aB first, whose truncation is negligible against AB. Their sums are added outside the tensor cores
+// with round-to-nearest (Ootomo and Yokota 2022).
 //
-// ldmatrix cannot transpose 32-bit elements. Down the columns of B a thread therefore reads kVector neighbours of a row
-// at once, and column x of the product's tile j (of the kVector tiles of a group) stands for column kVector x + j of
-// the group:
+// ldmatrix cannot transpose 32-bit elements. Along the columns of B, a thread therefore reads kVector neighboring
+// elements of a row at once, and column x of MMA tile j (of the kVector tiles of a group) represents column kVector x +
+// j of the group:
 //
-//   kVector 4, a group of 32 columns | tile 0: 0 4 8 .. 28 | tile 1: 1 5 9 .. 29 | tile 2: 2 6 .. 30 | tile 3: 3 7 ..
-//   31 |
+//   kVector 4, a group of 32 columns: tile 0: 0 4 8 .. 28 | tile 1: 1 5 9 .. 29 | tile 2: 2 6 .. 30 | tile 3: 3 7 .. 31
 //
-// The order of k inside a step of eight is free: index t stands for row 2t and t + 4 for row 2t + 1, where P's
-// accumulator has them.
+// The order of k within a step of eight is free: index t stands for row 2t and t + 4 for row 2t + 1, as in P's
+// accumulator.
 #pragma once
 #include "tiles.cuh"
 
 namespace kymo::flash {
 
-/// x = big + rest, as many bits of x in `big` as TF32 holds, to nearest. Two instructions instead of the four of
-/// cvt.rna.tf32, which sorts out NaN: here it may get lost in `big` and is in `rest` then. `rest` goes to the tensor
-/// cores as it is; they cut it off.
+/// x = big + rest, where `big` has the bits of x that TF32 holds, rounded to nearest. Takes two instructions instead of
+/// the four of cvt.rna.tf32, which handles NaN: here, NaN may be lost in `big` but is then in `rest`. `rest` is passed
+/// to the tensor cores unmodified; they truncate it.
 struct Halves {
   uint32_t big, rest;
 };
@@ -40,8 +39,8 @@ __device__ __forceinline__ void halve(const uint32_t (&x)[kCount], uint32_t (&bi
   }
 }
 
-/// s = A B^T: kM * 16 rows of A from a_row on, the first kN * 8 rows of B. kExchanged: the bits that B A^T would have,
-/// transposed. An infinite operand gives NaN (its rest is inf - inf): see infinite_scores.cuh.
+/// s = A B^T: kM * 16 rows of A from a_row on, the first kN * 8 rows of B. kExchanged: bitwise equal to the transpose
+/// of B A^T. An infinite operand gives NaN (its rest is inf - inf): see infinite_scores.cuh.
 template <int D, int kM, int kN, bool kExchanged>
 __device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint32_t a_tile, int a_row,
                                                     uint32_t b_tile) {
@@ -98,8 +97,8 @@ __device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint3
   }
 }
 
-/// c += P B for the kC * 8 columns of B from `column` on (a multiple of 32); P (kM * 16 x kN * 8) from registers, as a
-/// product left it.
+/// c += P B for kC * 8 columns of B from `column` on (a multiple of 32). P (kM * 16 x kN * 8) is in registers, in the
+/// accumulator layout.
 template <int D, int kVector, int kM, int kN, int kC>
 __device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], const float (&p)[kM][kN][4],
                                                        uint32_t b_tile, int column, int number) {
@@ -108,7 +107,7 @@ __device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], co
                 kChunk = kM * D > 128       ? (kN < 4 ? 2 : 1)
                          : kN < 4 || kM > 1 ? 2
                                             : 4,
-                kChunks = kVector * 8 / 4;  // of 16 bytes in a group
+                kChunks = kVector * 8 / 4;  // 16-byte chunks in a group
   const int lane = opaque(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   const uint32_t chunk = kVector == 4 ? g : g >> 1, inside = kVector == 4 ? 0 : (g & 1) * 8;
   const uint32_t from = b_tile + 2 * t * kBytes + column * 4 + inside;
@@ -157,15 +156,15 @@ __device__ __forceinline__ void multiply_columns_float(float (&c)[kM][kC][4], co
   }
 }
 
-/// Row `r` (0: g, 1: g + 8) of what multiply_columns_float added up, times `factor`, to a row in memory whose elements
-/// from `left` on are beyond the tensor.
+/// Stores row `r` (0: g, 1: g + 8) of the result of multiply_columns_float, times `factor`, to a row in global memory.
+/// Elements from `left` on are outside the tensor.
 template <int kVector, bool kAdds, int kC>
 __device__ __forceinline__ void store_columns_float(float* to, const float (&c)[kC][4], int r, float factor, int left) {
   const int t = threadIdx.x % 4;
 #pragma unroll
   for (int n = 0; n < kC; n += kVector)
 #pragma unroll
-    for (int i = 0; i < kVector / 2; ++i) {  // four neighbours each
+    for (int i = 0; i < kVector / 2; ++i) {  // four neighboring elements each
       const int at = 8 * n + 2 * kVector * t + 4 * i;
       if (at >= left) continue;
       float v[4];
@@ -178,7 +177,7 @@ __device__ __forceinline__ void store_columns_float(float* to, const float (&c)[
     }
 }
 
-// ---------------------------------------------------------------- either kind of element
+// ---------------------------------------------------------------- both element types
 
 template <class T, int D, bool kExchanged, int kM, int kN>
 __device__ __forceinline__ void scores(float (&s)[kM][kN][4], uint32_t a_tile, int a_row, uint32_t b_tile) {
@@ -187,7 +186,7 @@ __device__ __forceinline__ void scores(float (&s)[kM][kN][4], uint32_t a_tile, i
   else
     multiply_rows<T, D>(s, a_tile, a_row, b_tile);
 }
-/// number: any that is 0 or more and the same in all threads (see end_block).
+/// number: any value >= 0 that is uniform across threads (see end_block).
 template <class T, int D, int kVector, int kM, int kN, int kC>
 __device__ __forceinline__ void accumulate(float (&c)[kM][kC][4], const float (&p)[kM][kN][4], uint32_t b_tile,
                                            int column, int number) {
@@ -196,7 +195,7 @@ __device__ __forceinline__ void accumulate(float (&c)[kM][kC][4], const float (&
   else
     multiply_columns<T, D>(c, p, b_tile, column);
 }
-/// kAdds (floats): to what lies there.
+/// kAdds (floats): add to the values in memory.
 template <class T, int kVector, bool kAdds = false, int kC>
 __device__ __forceinline__ void store_columns(T* to, const float (&c)[kC][4], int r, float factor, int left) {
   if constexpr (sizeof(T) == 4) {

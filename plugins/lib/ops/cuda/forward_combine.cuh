@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds up the parts of a forward whose keys were cut (forward_parts.hpp), as the online softmax adds up tiles: a part i
-// of a row has its greatest score m_i, its sum of exponentials l_i and its outputs O_i, each of exp(score - m_i). With
-// m the greatest of all m_i:
+// Reduces the partials of a split-KV forward (forward_parts.hpp) like the online softmax: split i of a row has the
+// maximum score m_i, the sum of exponentials l_i and the outputs O_i, each relative to exp(score - m_i). With m the
+// maximum of all m_i:
+//
 //   o = sum of exp(m_i - m) O_i / l,   l = sum of exp(m_i - m) l_i,   lse = m + log l     (scores scaled)
-// A thread owns four neighbouring columns of a row; parts are fetched four at a time, since each comes from far away.
+//
+// A thread owns four neighboring columns of a row. It loads four partials at a time to hide the latency of global
+// memory.
 #pragma once
 #include "forward_parts.hpp"
 #include "launch.cuh"
@@ -13,12 +16,12 @@ namespace kymo::flash {
 
 struct CombineCall {
   ForwardParts parts;
-  const float* outputs;  // of the parts
+  const float* outputs;  // of the splits
   const float2* sums;    // their m and l
   Output o;
   float* lse;
   int heads_q, seq_q, d;
-  float scale_log2;  // of what the maxima are: 16-bit scores are not scaled, those of floats are
+  float scale_log2;  // scale of the maxima times log2(e): 16-bit scores are not scaled, those of floats are
 };
 
 constexpr int kCombineThreads = 128;
@@ -34,7 +37,7 @@ __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_
   if (head >= call.parts.heads) return;
   wait_for_prerequisites();
   float top = -INFINITY, sum = 0.f, o[4] = {};
-  int before = 0;  // parts of the chunks before
+  int before = 0;  // splits of the previous chunks
 #pragma unroll 1
   for (int c = 0; c < call.parts.chunks && call.parts.first_row_tile(c) <= row_tile; c += kAtOnce) {
     float2 sums[kAtOnce];
@@ -60,7 +63,7 @@ __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_
     for (float& number : o) number *= correction;
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
-      if (sums[i].y == 0.f) continue;  // nothing seen, nothing stored
+      if (sums[i].y == 0.f) continue;  // no visible key, nothing stored
       const float weight = exp2_fast((sums[i].x - highest) * call.scale_log2);
       sum = fmaf(weight, sums[i].y, sum);
       o[0] = fmaf(weight, values[i].x, o[0]), o[1] = fmaf(weight, values[i].y, o[1]);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How chained tiles of queries (hopper_forward_chained.cuh) are shared out under a causal mask, where the last tiles of
-// a head are the longest: a fixed share for each block.
+// Static schedule of the pipelined query tiles (hopper_forward_chained.cuh) with a causal mask, where the last tiles of
+// a head are the longest.
 //
-// First pairs of the longest and the shortest tile of a head (of two heads, where the tiles of one are odd in number),
-// the next longest and the next shortest, ..., each pair as much work. What full rounds of pairs leave over would keep
-// some blocks for one pair longer than others; where it is of whole heads, few enough for L2 and for half of the blocks
-// to begin with different keys, all heads' longest tiles come first there, round by round, each second one backwards.
-// Otherwise it is a pair for some blocks and one tile for the others.
+// First come pairs of the longest and the shortest tile of a head (of two heads, if a head has an odd number of tiles),
+// then the next longest and next shortest, and so on, so that each pair is the same amount of work. After full rounds
+// of pairs, the remaining pairs would keep some blocks busy for one pair longer than others. If they consist of whole
+// heads, few enough for L2 and for at most half of the blocks to start with different keys, the longest tiles of all
+// these heads come first, round by round, with every second round reversed. Otherwise, some blocks get a pair and the
+// others a single tile.
 #pragma once
 #include "forward_parts.hpp"
 
@@ -14,12 +15,12 @@ namespace kymo::flash {
 
 struct ForwardPairs {
   int heads, row_tiles, tiles;  // row_tiles: of a head
-  int paired;  // tiles shared out as full rounds of pairs, of whole heads; 0: as pairs as far as they go
+  int paired;                   // tiles scheduled as full rounds of pairs of whole heads; 0: pairs as far as possible
 
   struct Place {
     int head, row_tile;
   };
-  /// The number of the block's tile of this round; `tiles` or more: it has done its share.
+  /// Index of the block's tile in this round; `tiles` or more: the block is done.
   KYMO_HOST_AND_DEVICE int number(int round, int block, int blocks) const {
     const int even_rounds = paired ? paired / blocks : tiles / (2 * blocks) * 2, in_pair = round & 1;
     if (round < even_rounds) return (round - in_pair) * blocks + 2 * block + in_pair;
@@ -40,8 +41,8 @@ struct ForwardPairs {
   }
 };
 
-/// heads_in_l2: so many heads' keys and values L2 holds. Where there are many rounds of pairs, one less: enough is left
-/// over to even out.
+/// heads_in_l2: number of heads whose keys and values fit in L2. If there are many rounds of pairs, one round less is
+/// used, which leaves enough tiles for balancing.
 inline ForwardPairs forward_pairs(int heads, int row_tiles, int blocks, int heads_in_l2) {
   ForwardPairs all{heads, row_tiles, heads * row_tiles, 0};
   const int set = row_tiles * (1 + row_tiles % 2), full_rounds = all.tiles / (2 * blocks);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a forward call has too few tiles of queries for the GPU, its keys are cut as well ("split KV", as in
-// Flash-Decoding, Dao et al. 2023): a part is a tile of queries with at most `chunk` of the tiles of keys that it sees,
-// one block each. Outputs, maxima and sums of the parts lie in the workspace until a second kernel adds them up
+// Split-KV, as in Flash-Decoding (Dao et al. 2023): if a forward call has too few query tiles to fill the GPU, its keys
+// are split as well. A split is one query tile with at most `chunk` of its visible key tiles and runs in one block. It
+// writes its outputs, maxima and sums to the workspace as partials, which a second kernel reduces
 // (forward_combine.cuh).
 //
-//   causal, 4 tiles of queries, chunk 2        keys ->  0 1 2 3
-//   numbers of the parts of one head:       queries 3   [0 0][4 4]
+//   causal, 4 query tiles, chunk 2              keys ->  0 1 2 3
+//   numbers of the splits of one head:      queries 3   [0 0][4 4]
 //                                                   2   [1 1][5]
 //                                                   1   [2 2]
 //                                                   0   [3]
 //
-// Parts are numbered chunk by chunk, heads after each other, last tile of queries first: the long ones come first.
+// Splits are numbered chunk by chunk, then by head, then from the last query tile to the first, so that long ones come
+// first.
 #pragma once
 #include <algorithm>
 
@@ -25,27 +26,27 @@
 namespace kymo::flash {
 
 struct ForwardPart {
-  int head, row_tile;  // head: of all batch elements
-  int first, end;      // tiles of keys
+  int head, row_tile;  // head: over all batch elements
+  int first, end;      // key tiles
 };
 
 struct ForwardParts {
   int heads, row_tiles, key_tiles;
-  int row_shift;     // a tile of queries has 2^row_shift rows
+  int row_shift;     // a query tile has 2^row_shift rows
   int keys;          // of a tile
   int seq_k, shift;  // as in ForwardSchedule
   bool causal;
-  int chunk, chunks;  // tiles of keys of a part, parts of a tile of queries, both at most
+  int chunk, chunks;  // maximum key tiles per split, maximum splits per query tile
 
   KYMO_HOST_AND_DEVICE int rows() const { return 1 << row_shift; }
-  /// Tiles of keys that some row of the tile of queries sees.
+  /// Number of key tiles that any row of the query tile sees.
   KYMO_HOST_AND_DEVICE int seen(int row_tile) const {
     if (!causal) return key_tiles;
     const int sight = ((row_tile + 1) << row_shift) + shift, seen = sight < seq_k ? sight : seq_k;
     return seen > 0 ? (seen + keys - 1) / keys : 0;
   }
-  /// The first tile of queries that sees keys of this chunk; those after it do too. Chunk 0 exists for all: somebody
-  /// must write their rows.
+  /// First query tile that sees keys of this chunk; all later ones do too. Every query tile has a chunk 0, because its
+  /// rows must be written.
   KYMO_HOST_AND_DEVICE int first_row_tile(int chunk_number) const {
     const int before = chunk_number * chunk * keys - shift;
     if (!causal || chunk_number == 0 || before <= 0) return 0;
@@ -67,13 +68,13 @@ struct ForwardParts {
     const int all = seen(row_tile), end = (c + 1) * chunk;
     return {head, row_tile, c * chunk, end < all ? end : all};
   }
-  /// Within its chunk, whose parts are numbered from 0 here.
+  /// Index within its chunk, starting at 0.
   KYMO_HOST_AND_DEVICE int number_in_chunk(int chunk_number, int head, int row_tile) const {
     return head * (row_tiles - first_row_tile(chunk_number)) + row_tiles - 1 - row_tile;
   }
 };
 
-/// Tiles uncut: one part for each tile of queries.
+/// Without split-KV: one split per query tile.
 inline ForwardParts uncut_forward(const Problem& p, int rows, int keys) {
   ForwardParts parts{};
   parts.heads = static_cast<int>(p.batch * p.heads_q), parts.keys = keys;
@@ -85,7 +86,7 @@ inline ForwardParts uncut_forward(const Problem& p, int rows, int keys) {
   return parts;
 }
 
-/// The fewest keys in a part with at most `most` parts.
+/// The smallest chunk with at most `most` splits.
 inline ForwardParts cut_forward(ForwardParts parts, int most) {
   const auto cut = [&](int chunk) {
     parts.chunk = chunk, parts.chunks = (parts.key_tiles + chunk - 1) / chunk;
@@ -100,16 +101,16 @@ inline ForwardParts cut_forward(ForwardParts parts, int most) {
   return parts;
 }
 
-/// How long `count` equal blocks take, in times of one that has a multiprocessor for itself; two side by side take
-/// `together`, 2 where there is room for one.
+/// Time of `count` equal blocks, in units of one block alone on an SM. Two blocks on one SM take `together`, which is 2
+/// if an SM holds only one.
 inline double block_rounds(int count, int multiprocessors, double together) {
   const int full = count / (2 * multiprocessors), rest = count % (2 * multiprocessors);
   return full * together + (rest == 0 ? 0.0 : rest <= multiprocessors ? 1.0 : together);
 }
 
-/// About how many microseconds a call takes, from measurements with one head on an H100: a step over a tile of keys, a
-/// block's begin and end, the second kernel's launch and its reading of what the first wrote. Of the float kernels a
-/// multiprocessor holds two blocks.
+/// Estimated time of a call in microseconds, from measurements with one head on an H100: a step over a key tile, the
+/// prologue and epilogue of a block, the launch of the second kernel and its reading of the partials. An SM holds two
+/// blocks of the float kernels.
 inline double forward_time(const ForwardParts& parts, const Problem& p, int multiprocessors) {
   const bool wide = p.element == Element::kFloat32;
   const double d = static_cast<double>(p.d), bytes_in_time = 1.5e6, together = !wide ? 2.0 : p.d <= 128 ? 1.6 : 1.4;
@@ -120,8 +121,8 @@ inline double forward_time(const ForwardParts& parts, const Problem& p, int mult
     const double bytes = static_cast<double>(count) * parts.rows() * d * 4;
     return block_rounds(count, multiprocessors, together) * (parts.chunk * step + ends) + 3.0 + bytes / bytes_in_time;
   }
-  // Uncut, causal tiles of unequal length are shared out evenly: the longest of them, beside another for part of its
-  // time, or half of all.
+  // Without split-KV, causal tiles of unequal length are balanced: the time is that of the longest tile, sharing its SM
+  // part of the time, or half of the total.
   const double longest = wide && count > multiprocessors ? 0.5 * (1 + together) : 1.0,
                half = 0.25 * together * count / multiprocessors;
   return (parts.causal ? std::max(longest, half) : block_rounds(count, multiprocessors, together)) * parts.key_tiles *
@@ -129,8 +130,8 @@ inline double forward_time(const ForwardParts& parts, const Problem& p, int mult
          ends;
 }
 
-/// Queries and keys of a tile of the kernel that cuts keys for this padded head size; its launch checks that its tiles
-/// are these.
+/// Queries and keys of a tile of the split-KV kernel for this padded head size; the launch checks that the kernel's
+/// tiles match.
 struct KeyCut {
   int rows, keys;
   bool operator==(const KeyCut&) const = default;
@@ -140,8 +141,7 @@ constexpr KeyCut key_cut(bool wide, int columns) {
   return {128, columns <= 128 ? 128 : columns <= 192 ? 112 : 80};
 }
 
-/// The parts that end soonest; chunks is 1 where cutting the keys gains less than a tenth, unless the kernel was asked
-/// for by number.
+/// The fastest split; chunks is 1 if splitting the keys gains less than 10 %, unless the kernel was requested by index.
 inline ForwardParts forward_parts(const Forward& call, int rows, int keys, int multiprocessors) {
   const Problem& p = call.problem;
   const ForwardParts uncut = uncut_forward(p, rows, keys);
@@ -155,8 +155,8 @@ inline ForwardParts forward_parts(const Forward& call, int rows, int keys, int m
   return best;
 }
 
-/// The numbers that the parts leave in the workspace, fp32: outputs (parts, rows, columns), then maxima and sums
-/// (parts, rows, 2).
+/// Sizes of the partials in the workspace, in floats: outputs (splits, rows, columns), then maxima and sums (splits,
+/// rows, 2).
 struct ForwardSpace {
   int64_t outputs, sums;
   size_t bytes() const { return static_cast<size_t>(outputs + sums) * 4; }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of infinite floats, which the three TF32 products of multiply_rows_float() leave as NaN.
+// Recomputes infinite scores of floats, which the three TF32 MMAs of multiply_rows_float() turn into NaN.
 #pragma once
 #include "float_tiles.cuh"
 
 namespace kymo::flash {
 
-/// Whether a score of the warp is no number.
+/// Whether any score of the warp is NaN.
 template <int kM, int kN>
 __device__ __forceinline__ bool any_nan(const float (&s)[kM][kN][4]) {
-  float zero = 0.f;  // stays 0 but for infinities and NaN, of which the caller sorts out the infinities
+  float zero = 0.f;  // stays 0 except for infinities and NaN; the caller excludes infinities
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -18,8 +18,8 @@ __device__ __forceinline__ bool any_nan(const float (&s)[kM][kN][4]) {
   return __any_sync(kWholeWarp, zero != 0.f);
 }
 
-/// Floats with an infinite factor came out as NaN, since the parts of an infinity cancel. One TF32 product of the whole
-/// factors says what they are: an infinity, or NaN after all. The other scores stay as they are.
+/// Scores with an infinite operand came out as NaN, because the split halves of an infinity cancel. A single TF32 MMA
+/// with the unsplit operands gives the correct infinity or NaN. Other scores are unchanged.
 template <int D, int kM, int kN>
 __device__ __forceinline__ void multiply_rows_once(float (&s)[kM][kN][4], uint32_t a_tile, int a_row, uint32_t b_tile) {
   constexpr int kBytes = TileRow<float, D>::kBytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host side of the kernels: how they are queued. Nothing here is kept between calls.
+// Host side: launching kernels. Nothing is kept between calls.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -18,12 +18,11 @@ struct LaunchShape {
   int64_t blocks;
   int threads, shared_bytes;
   cudaStream_t stream;
-  bool early =
-      false;       ///< may start while the kernel before still runs, and waits for it itself (wait_for_prerequisites)
-  int layers = 1;  ///< of `blocks` blocks each
+  bool early = false;  ///< may start while the previous kernel runs; must call wait_for_prerequisites()
+  int layers = 1;      ///< of `blocks` blocks each
 };
 
-/// Raises the kernel's limit of shared memory (it belongs to the device, so each call does) and queues it.
+/// Raises the kernel's shared memory limit and launches it. The limit belongs to the device, so every call sets it.
 template <class... Parameters, class... Arguments>
 cudaError_t queue(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&... arguments) {
   if (shape.shared_bytes > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of which head a block works on.
+// The head and the rows that a block processes.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -21,7 +21,7 @@ __device__ __forceinline__ auto head_of(const Tensor<Pointer>& tensor, int64_t b
   return static_cast<Element*>(tensor.at) + batch * tensor.batch_stride + head * tensor.head_stride;
 }
 
-/// Blocks of one head follow each other, so that its keys and values stay in L2; under a causal mask the longest come
+/// Blocks of one head are consecutive, so that its keys and values stay in L2. With a causal mask, the longest come
 /// first.
 template <int kRows>
 __device__ __forceinline__ Place query_place(const Problem& p, unsigned block) {
@@ -32,13 +32,13 @@ __device__ __forceinline__ Place query_place(const Problem& p, unsigned block) {
   return {block / blocks / heads, head, head / static_cast<unsigned>(p.heads_q / p.heads_kv),
           static_cast<int>(row_block * kRows)};
 }
-/// Of a part, where keys are cut.
+/// Position of a split (split-KV).
 template <int kRows>
 __device__ __forceinline__ Place part_place(const Problem& p, const ForwardPart& part) {
   const int heads = static_cast<int>(p.heads_q), batch = part.head / heads, head = part.head - batch * heads;
   return {batch, head, head / static_cast<int>(p.heads_q / p.heads_kv), part.row_tile * kRows};
 }
-/// The same over the keys of a key/value head; there the first rows are the longest.
+/// The same for the keys of a key/value head, where the first rows are the longest.
 template <int kRows>
 __device__ __forceinline__ Place key_place(const Problem& p, unsigned block) {
   const unsigned blocks = (static_cast<unsigned>(p.seq_k) + kRows - 1) / kRows,

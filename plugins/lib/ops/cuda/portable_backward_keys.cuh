@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 backward with mma.sync and cp.async (sm_80 and later), for bf16, fp16 and, by three TF32 products,
+// FlashAttention-2 backward with mma.sync and cp.async (sm_80 and later), for bf16, fp16 and, with three TF32 MMAs,
 // fp32.
 //
 //   P = exp2(S c - lse),  dP = dO V^T,  dS = P (dP - delta)        delta = rowsum(dO o), computed beforehand
 //   dV = P^T dO,          dK = scale dS^T Q,          dQ = scale dS K
 //
-// Two kernels, each of which owns its outputs: no atomics, no fp32 accumulators in memory, the same bits in every call.
-// The price is that S and dP are computed twice (seven products instead of five). For floats the key kernel can do all
-// five: float_shares.cuh.
+// Two kernels, each of which owns its outputs: no atomics, no fp32 accumulators in global memory, deterministic. In
+// return, S and dP are computed twice (seven MMAs instead of five). For floats, the dK/dV kernel can do all five:
+// float_shares.cuh.
 //
-//   key kernel    a block holds rows of K and V and walks over the queries of every head of the group: S^T = K Q^T,
-//   dP^T = V dO^T;
-//                 P^T and dS^T leave the tensor cores in the layout of the left operand of dV += P^T dO and dK += dS^T
-//                 Q
-//   query kernel  a block holds rows of Q and dO and walks over the keys: S = Q K^T, dP = dO V^T, dQ += dS K
+//   dK/dV kernel  a block holds rows of K and V and loops over the queries of every head of the group: S^T = K Q^T,
+//                 dP^T = V dO^T; P^T and dS^T leave the tensor cores in the layout of the left operand of
+//                 dV += P^T dO and dK += dS^T Q
+//   dQ kernel     a block holds rows of Q and dO and loops over the keys: S = Q K^T, dP = dO V^T, dQ += dS K
 //
-// Both hold two tiles ("own", by rows) and stream two others through kStages buffers; the two products S and dP are one
-// function.
+// Both hold two tiles ("own", by rows) and stream two others through kStages buffers; one function computes both S and
+// dP.
 //
-// Where one warp cannot hold dK and dV of its keys (D = 256), two share the keys: each has half of the columns and
-// computes S and dP for itself, or (kRoles, floats of the key kernel from D = 128 on, where 32 keys share what is
-// fetched) each has a role, so that nothing is computed twice:
+// If one warp cannot hold dK and dV of its keys (D = 256), two warps share the keys. Either each has half of the
+// columns and computes S and dP itself, or (kRoles: floats in the dK/dV kernel from D = 128 on, where 32 keys share
+// each load) the warps are specialized, so that nothing is computed twice:
 //
 //   values | S^T, P^T to shared memory |             dV += P^T dO |
 //   keys   | dP^T                      | P^T, dS^T   dK += dS^T Q |
@@ -42,7 +41,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
                  stages = v_tile + Tiles::kOwnBytes;
   constexpr int kStageBytes = Tiles::kStageBytes;
   constexpr bool kApart =
-      Tiles::kRoles && Tiles::kShares;  // dS has a place of its own: once it is there, Q and dO have been read
+      Tiles::kRoles && Tiles::kShares;  // dS has its own buffer: once it is stored, Q and dO are no longer needed
   const Problem& p = call.problem;
   const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d),
             shift = seq_k - seq_q;
@@ -51,12 +50,12 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   const int own_row = warp / Tiles::kSplit * 16 * kM,
             column = Tiles::kRoles ? 0 : warp % Tiles::kSplit * Tiles::kColumns;
   const int key = place.first_row + own_row + g;
-  // This thread has keys first_key() + 16 m and 8 more. Where registers are short, that is found again each time.
+  // This thread has keys first_key() + 16 m and + 8. With kApart, recomputed at each use to save registers.
   const auto first_key = [&] {
     return kApart ? place.first_row + own_row + static_cast<int>(opaque(threadIdx.x) % 32 / 4) : key;
   };
-  // Where they are cut, the block's part of the queries: `part` tiles, again each time rather than in a register. If
-  // none of them sees a key here, dK and dV stay as begin left them.
+  // Split-Q: the block's query tiles, recomputed at each use to save a register. If none of them sees a key here, dK
+  // and dV keep the zeros written by begin.
   const int seen_first = p.causal ? max(0, place.first_row - shift) / kStream : 0,
             all_tiles = (seq_q + kStream - 1) / kStream;
   const auto first_tile = [&] {
@@ -70,7 +69,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   const float c = p.scale * kLog2E;
 
   const uint32_t batch = static_cast<uint32_t>(place.batch),
-                 first_head = static_cast<uint32_t>(place.head_kv) * group;  // of queries
+                 first_head = static_cast<uint32_t>(place.head_kv) * group;  // query head
   auto copy_queries = [&](int stage, int in_group, int tile) {
     const int64_t head = first_head + in_group;
     const uint32_t to = stages + stage * kStageBytes;
@@ -80,7 +79,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     copy_rows<T, D, kStream, kThreads>(to + Tiles::kTileBytes,
                                        head_of<T>(call.d_o, batch, head) + row * call.d_o.row_stride,
                                        call.d_o.row_stride, seq_q - row, d);
-    if (threadIdx.x < kStream / 2) {  // 16 bytes each: the lse of the tile, then its delta
+    if (threadIdx.x < kStream / 2) {  // 16 bytes each: lse of the tile, then delta
       const int64_t at = (batch * p.heads_q + head) * sums.padded + row + threadIdx.x % (kStream / 4) * 4;
       copy16(to + 2 * Tiles::kTileBytes + threadIdx.x * 16, (threadIdx.x < kStream / 4 ? sums.lse : sums.delta) + at,
              true);
@@ -94,7 +93,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       v_tile, head_of<T>(call.v, place.batch, place.head_kv) + place.first_row * call.v.row_stride, call.v.row_stride,
       seq_k - place.first_row, d);
   copy_queries(0, 0, first_tile());
-  float dk[kM][kC][4] = {}, dv[kM][kC][4] = {};  // kRoles: the two halves of the columns of either
+  float dk[kM][kC][4] = {}, dv[kM][kC][4] = {};  // kRoles: the two halves of the columns of one of them
   int stage = 0;
 #pragma unroll 1
   for (int in_group = 0; in_group < group; ++in_group)
@@ -112,7 +111,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       const uint32_t q_tile = stages + stage * kStageBytes, do_tile = q_tile + Tiles::kTileBytes,
                      lse = do_tile + Tiles::kTileBytes;
       const int row0 = tile * kStream;
-      // Whether a key of this warp is seen by a query of the tile; if not, all of its dS is zero.
+      // Whether any query of the tile sees a key of this warp; if not, its dS is zero.
       const bool seen = !Tiles::kWide || !p.causal || place.first_row + own_row < row0 + kStream + shift;
       float s[kM][kN][4];
       auto mask = [&] {
@@ -139,7 +138,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
             for (int e = 0; e < 4; ++e) s[m][j][e] = weight<T>(s[m][j][e], p.scale, c, e % 2 ? l.y : l.x);
         }
       };
-      // dS = P (dP - delta), wherever the two are.
+      // dS = P (dP - delta), for any storage of the two.
       auto gradients = [&](auto&& p_at, auto&& dp_at) {
 #pragma unroll
         for (int j = 0; j < kN; ++j) {
@@ -156,7 +155,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
         const bool has_keys = opaque(threadIdx.x) / 32 % 2;  // the role
         if (seen) scores<T, D, true>(s, has_keys ? v_tile : k_tile, own_row, has_keys ? do_tile : q_tile);
         if (!has_keys && seen) mask(), weights(), store_transposed<Tiles::kOwn>(ds_tile, s, own_row, true);
-        named_sync(1 + opaque(threadIdx.x) / 64, 64);  // P is there
+        named_sync(1 + opaque(threadIdx.x) / 64, 64);  // P is stored
         if (has_keys) {
           const TransposedPlaces<Tiles::kOwn> places(ds_tile, own_row);
           if (seen)
@@ -167,7 +166,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
         if (seen) {
           const uint32_t rows = opaque(has_keys ? q_tile : do_tile);
           accumulate<T, D, Tiles::kVector>(dk, s, rows, 0, seq_k);
-          // Another number for ends of blocks that ptxas tells from those above; narrow tiles spill less without them.
+          // A different number makes the block ends distinct for ptxas from those above; narrow tiles spill less
+          // without this.
           accumulate<T, D, Tiles::kVector>(dv, s, rows, Tiles::kColumns, kN > 2 ? seq_q : seq_k);
         }
       } else {
@@ -180,13 +180,13 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
           gradients([&](int m, int j, int e) { return s[m][j][e]; }, [&](int m, int j, int e) { return dp[m][j][e]; });
         }
         if constexpr (Tiles::kShares) {
-          __syncthreads();  // nobody reads this dO any more
+          __syncthreads();  // this dO is no longer read
           store_transposed<Tiles::kOwn>(do_tile, s, own_row, seen);
         }
         if (seen) accumulate<T, D, Tiles::kVector>(dk, s, q_tile, column, seq_k);
       }
       if constexpr (Tiles::kShares) {
-        __syncthreads();  // all of dS is there
+        __syncthreads();  // all of dS is stored
         if (kApart && Tiles::kStages == 1 && next_head < group) copy_queries(0, next_head, next_tile);
         T* dq_rows = head_of<T>(call.dq, opaque(batch), opaque(first_head + in_group)) + row0 * call.dq.row_stride;
         add_share<Tiles>(dq_rows, call.dq.row_stride, seq_q - row0, d, p.scale, ds_tile, k_tile, seq_k);
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     }
   wait_copies<0>();
 
-  const Place again = key_place<Tiles::kOwn>(p, opaque(blockIdx.x));  // rather than registers through the loop
+  const Place again = key_place<Tiles::kOwn>(p, opaque(blockIdx.x));  // recomputed instead of kept in registers
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll

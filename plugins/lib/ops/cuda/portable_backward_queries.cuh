@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The query kernel of the portable backward (portable_backward_keys.cuh tells the plan), and the launch of all its
-// kernels.
+// The dQ kernel of the portable backward (see portable_backward_keys.cuh), and the launch of all its kernels.
 #pragma once
 #include "backward_parts.hpp"
 #include "portable_backward_keys.cuh"
@@ -25,7 +24,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int own_row = warp / Tiles::kSplit * 16 * kM, column = warp % Tiles::kSplit * Tiles::kColumns;
-  const int row = place.first_row + own_row + g;  // this thread: queries row + 16 m and 8 more
+  const int row = place.first_row + own_row + g;  // this thread: queries row + 16 m and + 8
   const int keys = p.causal ? min(seq_k, place.first_row + Tiles::kOwn + shift) : seq_k,
             tiles = max(0, keys + kStream - 1) / kStream;
   const int clear = min(seq_k, p.causal ? max(0, place.first_row + own_row + shift + 1) : seq_k) / kStream;
@@ -66,7 +65,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     __syncthreads();
     const uint32_t k_tile = stages + stage * kStageBytes, v_tile = k_tile + Tiles::kTileBytes;
     if (!Tiles::kWide || !p.causal ||
-        n * kStream < place.first_row + own_row + 16 * kM + shift) {  // a row of this warp sees some of it
+        n * kStream < place.first_row + own_row + 16 * kM + shift) {  // any row of this warp sees the tile
       float s[kM][kN][4], dp[kM][kN][4];
       scores<T, D, false>(s, q_tile, own_row, k_tile);
       if (n >= clear) {
@@ -108,7 +107,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     }
 }
 
-/// The key kernel alone, which adds its shares of dQ (float_shares.cuh), and where the queries are cut, of dK and dV.
+/// The dK/dV kernel alone, which also adds its contributions to dQ (float_shares.cuh) and, with split-Q, to dK and dV.
 template <class Tiles>
 std::string launch_backward_shares(const Backward& call, Stream stream) {
   const Problem& p = call.problem;
@@ -131,7 +130,7 @@ std::string launch_backward_shares(const Backward& call, Stream stream) {
   return failure("portable_backward_keys", queue(portable_backward_keys<Tiles>, keys, call, sums, part));
 }
 
-/// KeyTiles, QueryTiles: of one element type and padded head size.
+/// KeyTiles and QueryTiles have the same element type and padded head size.
 template <class KeyTiles, class QueryTiles>
 std::string launch_portable_backward(const Backward& call, Stream stream) {
   const BackwardSpace space = backward_space(call, 0);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 forward with mma.sync and cp.async (sm_80 and later), for bf16, fp16 and, by three TF32 products,
+// FlashAttention-2 forward with mma.sync and cp.async (sm_80 and later), for bf16, fp16 and, with three TF32 MMAs,
 // fp32.
 //
-// A block holds kRows query rows of one head in shared memory and walks over tiles of kKeys keys, last tile first
-// (where a causal mask cuts, so that all later tiles need none). Each warp owns 16 * kM query rows: no warp ever needs
-// another's results.
+// A block holds kRows query rows of one head in shared memory and loops over tiles of kKeys keys, last tile first (the
+// one with the causal mask, so that all later tiles need none). Each warp owns 16 * kM query rows and never needs
+// results of other warps.
 //
 //   copies  | Q K3 | V3        | K2          | V2        | K1          | ...
 //   tensor  |      | S = Q K3  |      O += P V3 | S = Q K2 |      O += P V2 | ...
 //   other   |                  | softmax        |          | softmax
 //
-// One tile of K and one of V are in shared memory; each is refilled while the other one is multiplied. S, P and O stay
-// in registers: the layout in which S leaves the tensor cores is the layout in which P enters them. Online softmax, per
-// row: m = running maximum of s, l = sum of exp2((s - m) c), O rescaled by exp2((m_old - m) c); c is the scale times
-// log2(e). A row that has seen no key keeps m = -inf, l = 0.
+// Shared memory holds one tile of K and one of V; each is reloaded while the other is multiplied. S, P and O stay in
+// registers: the layout in which S leaves the tensor cores is the operand layout of P. Online softmax, per row: m =
+// running maximum of s, l = sum of exp2((s - m) c), O rescaled by exp2((m_old - m) c); c is the scale times log2(e). A
+// row that has seen no key keeps m = -inf, l = 0.
 #pragma once
 #include "forward_combine.cuh"
 #include "infinite_scores.cuh"
@@ -22,8 +22,8 @@
 
 namespace kymo::flash {
 
-/// kM: tiles of 16 rows in a warp, of which two halve what a product reads of shared memory where O (kM * D / 2
-/// registers) lets them; kKeys: keys in a tile. All of it fits the 99 KiB of the smaller GPUs.
+/// kM: tiles of 16 rows per warp; two halve the shared memory reads of an MMA where O (kM * D / 2 registers) permits.
+/// kKeys: keys of a tile. All configurations fit in the 99 KiB of smaller GPUs.
 template <class Element, int kPaddedD, int kRowTiles, int kWarpCount, int kKeyCount, int kNeighbours = 4,
           int kLeastBlocks = 1, bool kCutKeys = false>
 struct PortableForwardTiles {
@@ -34,15 +34,14 @@ struct PortableForwardTiles {
   static constexpr int kKeys = kKeyCount, kVector = kNeighbours,
                        kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
   static constexpr int kRowBytes = TileRow<T, kD>::kBytes, kShared = (kRows + 2 * kKeys) * kRowBytes;
-  static constexpr bool kParts =
-      kCutKeys;  // forward_parts.hpp: a block leaves a part's outputs, maxima and sums in the workspace
+  static constexpr bool kParts = kCutKeys;  // split-KV (forward_parts.hpp): a block writes partials to the workspace
   static_assert(kShared <= 99 * 1024 && (!kParts || key_cut(kWide, kD) == KeyCut{kRows, kKeys}));
 };
 
-/// Running maximum and sum of the rows of a warp, and what they do to a tile of scores.
-/// 16-bit: s as the product leaves it, c the scale times log2(e), one fused operation before each exponential. kWide: s
-/// already scaled, c log2(e), and maxima subtracted before c multiplies: the difference is exact, and scores of
-/// thousands keep their fp32 accuracy.
+/// Running maximum and sum of the rows of a warp, and their update with a tile of scores. 16-bit: s unscaled, c the
+/// scale times log2(e), one fused operation before each exponential. kWide: s already scaled, c = log2(e), and the
+/// maximum is subtracted before the multiplication by c: the difference is exact, and scores in the thousands keep
+/// their fp32 accuracy.
 template <int kM, int kN, bool kWide>
 struct OnlineSoftmax {
   float top[kM][2], sum[kM][2];
@@ -54,7 +53,7 @@ struct OnlineSoftmax {
   static __device__ __forceinline__ float weight(float s, float base, float c) {
     return kWide ? exp2_fast((s - base) * c) : exp2_fast(fmaf(s, c, -base));
   }
-  /// Scores become exp2((s - top) c); correction[m][r] is what older sums and outputs are multiplied by.
+  /// Replaces scores by exp2((s - top) c); correction[m][r] is the factor for previous sums and outputs.
   __device__ __forceinline__ void take(float (&s)[kM][kN][4], float c, float (&correction)[kM][2]) {
 #pragma unroll
     for (int m = 0; m < kM; ++m)
@@ -65,8 +64,8 @@ struct OnlineSoftmax {
         for (int n = 0; n < kN; ++n) most = fmaxf(most, fmaxf(s[m][n][2 * r], s[m][n][2 * r + 1]));
         most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 1));
         most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 2));
-        // Rounded products on purpose: older sums were taken relative to the rounded one, and only the difference of
-        // two such is exact.
+        // The products are rounded on purpose: previous sums were taken relative to the rounded one, and only the
+        // difference of two rounded products is exact.
         const float unit = kWide ? 1.f : c, base = most == -INFINITY ? 0.f : __fmul_rn(most, unit);
         const float moved = __fadd_rn(__fmul_rn(top[m][r], unit), -base);
         correction[m][r] = exp2_fast(kWide ? moved * c : moved);
@@ -98,7 +97,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   const T* k_head = head_of<T>(call.k, place.batch, place.head_kv);
   const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int warp_row = place.first_row + warp * 16 * kM;  // this thread: rows warp_row + 16 m + g and 8 more
+  const int warp_row = place.first_row + warp * 16 * kM;  // this thread: rows warp_row + 16 m + g and + 8
   const int keys =
       p.causal ? min(seq_k, place.first_row + Tiles::kRows + shift) : seq_k;  // seen by any row of the block
   const int first = part.first, tiles = Tiles::kParts ? part.end : max(0, keys + kKeys - 1) / kKeys;
@@ -116,13 +115,13 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride, call.q.row_stride,
       seq_q - place.first_row, d);
   if (tiles > first) copy_keys(k_tile, k_head, call.k.row_stride, tiles - 1);
-  constexpr bool kSkips = Tiles::kWide && D <= 128;  // elsewhere registers would spill
+  constexpr bool kSkips = Tiles::kWide && D <= 128;  // otherwise registers would spill
 #pragma unroll 1
   for (int n = tiles - 1; n >= first; --n) {
-    // Whether this warp sees anything of the tile; if not, it only copies. Asked twice rather than kept in a register.
+    // Whether this warp sees anything of the tile; if not, it only copies. Recomputed to save a register.
     auto seen = [&] { return !kSkips || !p.causal || n * kKeys < warp_row + 16 * kM + shift; };
     wait_copies<0>();
-    __syncthreads();  // K of this tile is there; nobody reads the V before it any more
+    __syncthreads();  // K of this tile is loaded; the previous V is no longer read
     copy_keys(v_tile, v_head, call.v.row_stride, n);
     float s[kM][kN][4];
     if (seen()) {
@@ -137,7 +136,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
             for (int e = 0; e < 4; ++e) s[m][j][e] = __fmul_rn(s[m][j][e], p.scale);
       }
       if ((n + 1) * kKeys > seq_k ||
-          (p.causal && (n + 1) * kKeys > warp_row + shift + 1)) {  // not all of the tile is seen
+          (p.causal && (n + 1) * kKeys > warp_row + shift + 1)) {  // the tile is partially masked
 #pragma unroll
         for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -150,7 +149,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       }
     }
     wait_copies<0>();
-    __syncthreads();  // V is there; nobody reads this K any more
+    __syncthreads();  // V is loaded; this K is no longer read
     if (n > first) copy_keys(k_tile, k_head, call.k.row_stride, n - 1);
     if (seen()) {
       float correction[kM][2];
@@ -166,7 +165,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   }
   wait_copies<0>();
 
-  const Place again = query_place<Tiles::kRows>(p, opaque(blockIdx.x));  // rather than registers through the loop
+  const Place again = query_place<Tiles::kRows>(p, opaque(blockIdx.x));  // recomputed instead of kept in registers
   T* o_head = head_of<T>(call.o, again.batch, again.head);
   float* lse = call.lse + (again.batch * p.heads_q + again.head) * p.seq_q;
   float* const part_rows = static_cast<float*>(call.workspace) + static_cast<int64_t>(blockIdx.x) * (Tiles::kRows * D);
@@ -199,7 +198,7 @@ std::string launch_portable_forward(const Forward& call, Stream stream) {
   return failure("portable_forward", queue(portable_forward<Tiles>, shape, call, ForwardParts{}));
 }
 
-/// The keys cut as forward_parts.hpp says; then their outputs added up. Floats.
+/// Split-KV as in forward_parts.hpp, followed by the reduction of the partials. Floats only.
 template <class Tiles>
 std::string launch_portable_parts(const Forward& call, Stream stream) {
   int multiprocessors = 0;

@@ -24,7 +24,7 @@ std::string make_map(CUtensorMap& map, const Tensor<const void*>& tensor, const 
   static const PFN_cuTensorMapEncodeTiled_v12000 encode = find_encoder();
   if (!encode) return "the driver has no cuTensorMapEncodeTiled: a driver for CUDA 12.0 or later is needed";
   const auto bytes = [&](int64_t stride,
-                         int64_t size) {  // the stride of a size of 1 may be anything; TMA wants multiples of 16
+                         int64_t size) {  // TMA requires multiples of 16; the stride of a size of 1 is arbitrary
     return static_cast<cuuint64_t>(size == 1 ? sizes.d * 2 : stride * 2);
   };
   const cuuint64_t extent[4] = {static_cast<cuuint64_t>(sizes.d), static_cast<cuuint64_t>(sizes.rows),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps: what TMA must know of a tensor in global memory.
+// TMA tensor maps.
 #pragma once
 #include <cuda.h>
 
@@ -13,9 +13,9 @@ struct MapSizes {
   int64_t batch, heads, rows, d;
 };
 
-/// A map of boxes of box_rows rows and 64 columns in 128-byte swizzle, for bf16 and fp16; what lies outside the tensor
-/// reads as zero. The driver's function is found through the runtime, so that nothing links libcuda. Returns what went
-/// wrong, or an empty text.
+/// Creates a tensor map with boxes of box_rows rows and 64 columns in 128-byte swizzle, for bf16 and fp16; elements
+/// outside the tensor read as zero. The driver function is looked up through the runtime, so that nothing links
+/// libcuda. Returns an error message, empty on success.
 std::string make_map(CUtensorMap& map, const Tensor<const void*>& tensor, const MapSizes& sizes, Element element,
                      int box_rows);
 std::string make_map(CUtensorMap& map, const Tensor<void*>& tensor, const MapSizes& sizes, Element element,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of the portable kernels: rows of D elements in shared memory, and the two products that attention takes of
-// them.
+// Tiles of the portable kernels: rows of D elements in shared memory, and the two MMAs of attention on them.
 //
-// A row is kBytes = D * sizeof(T) bytes, cut into chunks of 16 bytes. Chunk c of row r lies at place c ^ (r % 8) of its
-// row, so that eight rows of one column of chunks (what ldmatrix reads at a time) touch all 32 banks once:
+// A row has kBytes = D * sizeof(T) bytes in chunks of 16 bytes. Chunk c of row r is stored at position c ^ (r % 8) of
+// its row, so that eight rows of one chunk column (read by one ldmatrix) cover all 32 banks once:
 //
 //   row 0 | 0 1 2 3 4 5 6 7 |      row 2 | 2 3 0 1 6 7 4 5 |      row 7 | 7 6 5 4 3 2 1 0 |
 //
-//   S  = A B^T   multiply_rows:    A and B both row by row; k runs along the rows of both
-//   C += P B     multiply_columns: P from registers, where S = A B^T left it; k runs down the rows of B
-// float_tiles.cuh has the same products for floats.
+//   S  = A B^T   multiply_rows:    A and B both row-major; k runs along the rows of both
+//   C += P B     multiply_columns: P in registers, in the accumulator layout of S; k runs down the rows of B
+//
+// float_tiles.cuh has the same MMAs for floats.
 #pragma once
 #include "ptx.cuh"
 
@@ -22,14 +22,14 @@ struct TileRow {
   static_assert(kBytes % 128 == 0, "whole swizzle patterns");
 };
 
-/// Starts the copies of kRows rows from `first` on. Rows from rows_left on and elements from d on become zero.
-/// A thread keeps to one chunk column, so that one pointer and one step serve all its copies.
+/// Starts the copies of kRows rows from `first` on. Rows from rows_left on and elements from d on are set to zero. Each
+/// thread stays in one chunk column, so that one pointer and one stride serve all its copies.
 template <class T, int D, int kRows, int kThreads>
 __device__ __forceinline__ void copy_rows(uint32_t tile, const T* first, int64_t row_stride, int rows_left, int d) {
   using Row = TileRow<T, D>;
-  constexpr int kStep = kThreads / Row::kChunks;  // rows that all threads copy at once
+  constexpr int kStep = kThreads / Row::kChunks;  // rows that all threads copy in one step
   static_assert(kThreads % Row::kChunks == 0 && kRows % kStep == 0);
-  constexpr int kUnroll = sizeof(T) == 4 ? 1 : kRows / kStep;  // floats leave no registers for many addresses
+  constexpr int kUnroll = sizeof(T) == 4 ? 1 : kRows / kStep;  // floats leave too few registers for many addresses
   const int thread = static_cast<int>(opaque(threadIdx.x)), row = thread / Row::kChunks, chunk = thread % Row::kChunks;
   const bool inside = chunk * Row::kElements < d;
   const T* from = first + row * row_stride + chunk * Row::kElements;
