@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for the Hopper instructions (PTX ISA, sm_90a) that the kernels use: mbarriers, the tensor memory accelerator
+// Wrappers for the Hopper instructions (PTX ISA, sm_90a) used by the kernels: mbarriers, the tensor memory accelerator
 // (TMA), named barriers, register reallocation and the fences around wgmma.
 #pragma once
 #include <cuda.h>
@@ -9,7 +9,7 @@
 
 namespace kymo::flash {
 
-// ---------------------------------------------------------------- mbarriers: a count of arrivals and of bytes, and a
+// ---------------------------------------------------------------- mbarriers: arrival and byte counts with a phase
 // parity
 __device__ __forceinline__ void barrier_init(uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
@@ -21,7 +21,7 @@ __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
 __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-/// Waits until the phase of this parity has ended.
+/// Waits until the phase with this parity has completed.
 __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
   asm volatile(
       "{ .reg .pred done;\n"
@@ -48,8 +48,8 @@ __device__ __forceinline__ void take_registers() {
 struct Corner {
   int column, row, head, batch;
 };
-/// A box of a tensor (batch, head, row, column) to shared memory; its bytes complete on the barrier. Outside the
-/// tensor: zeros.
+/// Loads a box of a tensor (batch, head, row, column) to shared memory and completes its bytes on the mbarrier.
+/// Elements outside the tensor are zero.
 __device__ __forceinline__ void load_box(uint32_t to, const CUtensorMap* map, uint32_t barrier, const Corner& at) {
   asm volatile(
       "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], "
@@ -57,7 +57,7 @@ __device__ __forceinline__ void load_box(uint32_t to, const CUtensorMap* map, ui
       "l"(map), "r"(barrier), "r"(at.column), "r"(at.row), "r"(at.head), "r"(at.batch)
       : "memory");
 }
-/// The way back; what lies outside the tensor is not written.
+/// Stores a box from shared memory to a tensor; elements outside the tensor are not written.
 __device__ __forceinline__ void store_box(const CUtensorMap* map, uint32_t from, const Corner& at) {
   asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
                "r"(from), "r"(at.column), "r"(at.row), "r"(at.head), "r"(at.batch)
@@ -71,36 +71,36 @@ __device__ __forceinline__ void load_bulk(uint32_t to, const void* from, uint32_
                "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
 }
-/// Adds floats of shared memory to global memory, where the L2 cache does the additions.
+/// Adds floats in shared memory to global memory with a bulk reduction in L2.
 __device__ __forceinline__ void add_bulk(float* to, uint32_t from, uint32_t bytes) {
   asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from),
                "r"(bytes)
                : "memory");
 }
 __device__ __forceinline__ void commit_bulk() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Until this thread's bulk copies have read their source.
+/// Waits until this thread's bulk copies have read their source.
 __device__ __forceinline__ void wait_bulk_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-/// Until they have written what they write.
+/// Waits until this thread's bulk copies have written their destination.
 __device__ __forceinline__ void wait_bulk() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
-/// Makes this thread's ordinary stores to shared memory visible to TMA and wgmma.
+/// Makes this thread's generic-proxy stores to shared memory visible to TMA and wgmma.
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// ---------------------------------------------------------------- turns: an order among blocks, by counters in global
+// ---------------------------------------------------------------- turns: ordering of blocks by semaphores in global
 // memory
-/// Waits until `turn` turns have ended; TMA operations that follow come after those of the turns before.
+/// Waits until `turn` turns have ended. Subsequent TMA operations are ordered after those of the previous turns.
 __device__ __forceinline__ void wait_for_turn(const int* counter, int turn) {
   int ended;
   do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(ended) : "l"(counter) : "memory");
   while (ended != turn);
   asm volatile("fence.proxy.async;" ::: "memory");
 }
-/// Call it after wait_bulk().
+/// Must follow wait_bulk().
 __device__ __forceinline__ void end_turn(int* counter) {
   asm volatile("fence.proxy.async;" ::: "memory");
   asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(counter) : "memory");
 }
 
-// ---------------------------------------------------------------- matrices, vectors to shared memory
+// ---------------------------------------------------------------- matrices and vectors to shared memory
 __device__ __forceinline__ void store_matrices(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
                "r"(d)
@@ -114,7 +114,7 @@ __device__ __forceinline__ void store_matrices_transposed(uint32_t to, uint32_t 
 __device__ __forceinline__ void store_shared4(uint32_t to, float a, float b, float c, float d) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
 }
-/// The same for registers of any content: floats and integers must not be taken for each other.
+/// The same for registers of any content, without reinterpreting floats as integers.
 __device__ __forceinline__ void store_shared4(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
@@ -132,8 +132,8 @@ template <int kPending>
 __device__ __forceinline__ void product_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
-/// Tells the compiler that registers change here (a product in flight writes or reads them): no use of them may cross
-/// this line.
+/// Tells the compiler that the registers change here (a pending wgmma reads or writes them): no use of them may move
+/// across this line.
 template <int kCount>
 __device__ __forceinline__ void pin(float (&r)[kCount]) {
 #pragma unroll
@@ -145,10 +145,10 @@ __device__ __forceinline__ void pin(uint32_t (&r)[kCount]) {
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(r[i])::"memory");
 }
 
-// Operand tiles are panels of 64 columns: rows of 128 bytes, swizzled in atoms of 8 rows (1024 bytes). A descriptor's
-// high word says that and never varies; the low word holds the address and, for transposed operands wider than 64, the
-// panels' distance, both in units of 16 bytes. Arithmetic on the low word alone keeps the issue of wgmma short: at d =
-// 64 one lasts 32 clocks.
+// Operand tiles are panels of 64 columns: rows of 128 bytes, swizzled in atoms of 8 rows (1024 bytes). The high word of
+// a descriptor encodes this layout and is constant. The low word contains the address and, for transposed operands
+// wider than 64, the distance between panels, both in units of 16 bytes. Arithmetic on the low word only keeps the
+// issue of wgmma short: at d = 64, one takes 32 cycles.
 __device__ __forceinline__ uint32_t operand(uint32_t tile, uint32_t panel_bytes = 0) {
   return ((tile & 0x3ffff) >> 4) | (panel_bytes >> 4 << 16);
 }

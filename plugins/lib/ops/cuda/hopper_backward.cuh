@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention backward for Hopper (sm_90a): wgmma, TMA, warp specialisation; bf16 and fp16, fp32 accumulation.
+// FlashAttention backward for Hopper (sm_90a): wgmma, TMA, warp specialization; bf16 and fp16, fp32 accumulation.
 //
-// A block owns 128 keys of one key/value head and walks over tiles of kRows queries, of every query head of the group.
-// Warpgroup 0 is the producer (one TMA thread, two threads that write dQ); warpgroups 1 and 2 are consumers of 64 keys
+// A block owns 128 keys of one key/value head and loops over tiles of kRows queries, of every query head of the group.
+// Warpgroup 0 is the producer (one TMA thread, two threads that write dQ). Warpgroups 1 and 2 are consumers of 64 keys
 // each, with dK and dV in registers. S and dP are computed transposed (rows are keys), so that P and dS leave the
 // accumulators in the layout of a left operand:
 //
@@ -11,23 +11,23 @@
 //     dV  += P^T dO,  dK += dS^T Q         left operand from registers
 //     dQ   = dS K                          dS through shared memory: it needs both consumers' halves
 //
-// One tile of one consumer. dQ comes one tile late: the peer's half of dS is there long since, the consumers never wait
-// for each other at once and take turns on the tensor cores (consumer 1 starts a phase later).
+// Pipeline of one tile in one consumer. dQ is computed one tile late, when the peer's half of dS has long been stored,
+// so that the consumers never wait for each other immediately and alternate on the tensor cores (consumer 1 starts one
+// phase later).
 //
 //   tensor | dP(i)   dV(i) |          | dQ(i-1)  dK(i)  S(i+1)        | dP(i+1) ...
 //   other  |    exp: P(i)  | dS(i)    |          dQ(i-1) to shared    |     exp: P(i+1)
 //                            to shared           (a producer thread then adds it to global memory)
 //
-// Registers (240 for each consumer thread) decide the rest. d 128: dK 64, dV 64, S 32, dP 32 (they serve dQ too), P 16,
-// dS 16. d 64, tiles of 128 queries: 32, 32, 64, 64, 32, 32. The next wall is shared memory's bandwidth.
+// The limit is registers (240 per consumer thread). d 128: dK 64, dV 64, S 32, dP 32 (also used for dQ), P 16, dS 16. d
+// 64, tiles of 128 queries: 32, 32, 64, 64, 32, 32. The next limit is shared memory bandwidth.
 //
-// dQ is added by bulk reductions into fp32 in fragment order; backward_ends.cuh prepares and converts it. In what order
-// the blocks of a head add is up to the hardware, unless `order` is given: then block n adds to a tile only after block
-// n - 1 has, and blocks take their numbers in the order in which they start (nothing waits for a block that has not
-// started).
+// dQ is accumulated by bulk reductions in fp32 in fragment order; backward_ends.cuh initializes and converts it. The
+// blocks of a head add in arbitrary order unless `order` is given: then block n adds to a tile only after block n - 1
+// has. Blocks take their numbers in the order in which they start, so that none waits for a block that has not started.
 //
-// Where blocks of keys are too few for the GPU, the queries are cut too (kCut): a block walks over `part` tiles of each
-// head, and adds its dK and dV to fp32 sums, which gradients_out (hopper_gradients.cuh) scales and rounds.
+// Split-Q (kCut): if there are too few key blocks to fill the GPU, a block processes `part` query tiles of each head
+// and adds its dK and dV to fp32 sums, which gradients_out (hopper_gradients.cuh) scales and rounds.
 #pragma once
 #include "backward_ends.cuh"
 #include "hopper.cuh"
@@ -42,8 +42,8 @@ struct HopperBackwardCall {
   int seq_k, shift;  // shift = seq_k - seq_q: query i sees keys up to i + shift
   int heads_q, heads_kv, group, query_tiles, key_blocks, padded;
   float scale, scale_log2;
-  int* shares;               // early finish: additions of dQ done of each (batch, key/value head), two for each block
-  int part;                  // kCut: tiles of queries of a block
+  int* shares;               // early finish: completed additions to dQ of each (batch, key/value head), two per block
+  int part;                  // kCut: query tiles of a block
   float *dk_sums, *dv_sums;  // kCut: (batch * heads_kv, key_blocks * kKeys, kD)
 };
 
@@ -53,8 +53,9 @@ struct HopperBackwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
   static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kCut = kCut_;
-  static constexpr int kQStages = 3, kOStages = 2;     // S runs one tile ahead, so Q is held longer
-  static constexpr int kEarlyLse = kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more costs registers
+  static constexpr int kQStages = 3, kOStages = 2;  // S runs one tile ahead, so Q is needed longer
+  static constexpr int kEarlyLse =
+      kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more would take too many registers
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kDsBytes = kRows * kKeys * 2,
                        kDqBytes = 64 * 64 * 4;
   static constexpr int kV = kKeyBytes, kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kDs = kO + kOStages * kQBytes;
@@ -91,21 +92,22 @@ struct BackwardBarriers {
   }
 };
 
-/// Where a block works, and its walk over tiles of queries.
+/// Position of a block, and its range of query tiles.
 struct KeyBlock {
   int index, first_key, head_kv, batch;
-  int first_tile, end_tile, tiles;  // tiles of queries of each head, of all heads of the group
+  int first_tile, end_tile, tiles;  // query tiles of each head; of all heads of the group
 };
-/// Where a head's tiles end; a constant of the call where they are not cut.
+/// End of the query tiles of a head; constant for the call without split-Q.
 template <class Tiles>
 __device__ __forceinline__ int end_tile(const HopperBackwardCall& call, const KeyBlock& block) {
   return Tiles::kCut ? block.end_tile : call.query_tiles;
 }
 template <class Tiles>
 __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, int number) {
-  // One head after another, so that the heads at work (Q, dO, fp32 dQ) stay in L2; under a causal mask block 0 of a
-  // head is its longest, so that the last blocks to run are short. The last head first: what the kernel before touched
-  // last is still in L2, and so is for the kernel after, which begins with the first head, what this one touches last.
+  // Heads are processed one after another, so that the data of the current heads (Q, dO, fp32 dQ) stays in L2. With a
+  // causal mask, block 0 of a head is its longest, so that the last blocks to run are short. The last head comes first,
+  // because the previous kernel touched its data last. Likewise, the next kernel starts with the first head, whose data
+  // this kernel touches last.
   const int parts = Tiles::kCut ? (call.query_tiles + call.part - 1) / call.part : 1,
             part = Tiles::kCut ? number % parts : 0;
   const int of_head = number / parts, index = of_head % call.key_blocks;
@@ -122,15 +124,15 @@ __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, in
           max(0, end - first) * call.group};
 }
 
-/// lse and delta come from the kernel before, which also zeroes dQ, and the shares that an early finish reads: it must
-/// not start sooner.
+/// The previous kernel computes lse and delta and zeroes dQ as well as `shares`, which an early finish reads: the
+/// latter must not start sooner.
 template <class Tiles>
 __device__ __forceinline__ void wait_for_begin() {
   wait_for_prerequisites();
   if constexpr (Tiles::kEarlyFinish) launch_dependents();
 }
 
-/// The TMA thread.
+/// Loop of the TMA thread.
 template <class Tiles>
 __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
                                            const BackwardBarriers<Tiles>& barriers) {
@@ -168,7 +170,7 @@ __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const
   }
 }
 
-/// The thread that adds one consumer's share of dQ to global memory.
+/// Loop of the thread that adds one consumer's contribution to dQ in global memory.
 template <class Tiles>
 __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const KeyBlock& block, int consumer,
                                        uint32_t shared, const BackwardBarriers<Tiles>& barriers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consumer warpgroups of the Hopper backward (hopper_backward.cuh tells the plan).
+// The consumer warpgroups of the Hopper backward (see hopper_backward.cuh).
 #pragma once
 #include <type_traits>
 
@@ -19,13 +19,13 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   float dk[kD / 2] = {}, dv[kD / 2] = {}, s[kRows / 2], dp[kRows / 2], dq[32];
   uint32_t p16[kRows / 4], ds16[kRows / 4];  // P and dS as left operands
 
-  const uint32_t k_rows = operand(shared) + consumer * 512;  // left operand of S; V, that of dP, lies kKeyBytes further
-  // dQ: at d 128 all 64 queries and this consumer's 64 columns, at d 64 this consumer's 64 queries.
+  const uint32_t k_rows = operand(shared) + consumer * 512;  // left operand of S; that of dP, V, is kKeyBytes further
+  // dQ: at d 128, all 64 queries and this consumer's 64 columns; at d 64, this consumer's 64 queries.
   const uint32_t k_columns = operand(shared) + (kD == 128 ? consumer * (kKeys * 8) : 0),
                  ds_rows = kD == 128 ? 0 : consumer * 64 * 128;
   const uint32_t dq_to = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
   const int matrix = lane >> 3,
-            in_matrix = lane & 7;  // of stmatrix, inside this consumer's half of dS (queries x 64 keys)
+            in_matrix = lane & 7;  // stmatrix indices, within this consumer's half of dS (queries x 64 keys)
   const uint32_t ds_to = shared + Tiles::kDs + consumer * (kRows * 128) + ((matrix >> 1) * 8 + in_matrix) * 128 +
                          (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
 
@@ -34,7 +34,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   };
   auto near = [](uint32_t base) {
     return kD == 128 ? opaque(base) : base;
-  };  // at d 128 there is no register to keep descriptors in
+  };  // at d 128, no registers are left to keep descriptors in
   auto issue_s = [&](int stage) {
     issue_rows<Tiles>(s, near(k_rows), operand(shared + Tiles::kQ + stage * Tiles::kQBytes));
   };
@@ -54,8 +54,8 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     }
     product_commit();
   };
-  // dQ of tile i to shared memory in fragment order; publishing is separate and later: by then the stores have landed
-  // and the fence is short.
+  // Stores dQ of tile i to shared memory in fragment order. It is published separately and later, when the stores have
+  // completed and the fence is short.
   auto store_dq = [&](int i) {
     barrier_wait(barriers.dq_empty + 8 * consumer, (i & 1) ^ 1);
 #pragma unroll
@@ -67,9 +67,9 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     __syncwarp();
     arrive(barriers.dq_full + 8 * consumer);
   };
-  int q_stage = 0, q_phase = 0, o_stage = 0, o_phase = 0;  // of the tile whose S, whose dP comes next
+  int q_stage = 0, q_phase = 0, o_stage = 0, o_phase = 0;  // of the tile whose S comes next; whose dP comes next
   int row0 = block.first_tile * kRows;                     // first query of the tile whose P comes next
-  // S(i) is under way. Leaves P in s and p16, dP done, dV(i) done. done: stage of the tile of Q whose dK is under way,
+  // S(i) is pending. Leaves P in s and p16, with dP and dV(i) complete. done: stage of the Q tile whose dK is pending,
   // or -1.
   auto probabilities = [&](auto first, int done) {
     barrier_wait(barriers.o_full + 8 * o_stage, o_phase);
@@ -94,10 +94,10 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     }
     if constexpr (!decltype(first)::value) publish_dq();
     issue_columns<Tiles>(dv, p16, operand(shared + Tiles::kO + o_stage * Tiles::kQBytes, kRows * 128));
-    product_wait<0>();  // waiting for dP alone would keep P's registers: more than 240
+    product_wait<0>();  // waiting for dP alone would keep P's registers alive: more than 240
     pin(dp);
   };
-  // From P and dP of tile i: dS, dK(i), dQ(i - 1), then S and the probabilities of tile i + 1.
+  // From P and dP of tile i, computes dS, dK(i) and dQ(i - 1), then S and P of tile i + 1.
   auto step = [&](int i, auto first, auto last) {
     const int buffer = i & 1;
     const uint32_t delta_at = shared + Tiles::kDelta + o_stage * kRows * 4 + 8 * quad;
@@ -120,7 +120,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
       issue_dq(buffer ^ 1);
     }
     issue_columns<Tiles>(dk, ds16, operand(shared + Tiles::kQ + q_now * Tiles::kQBytes, kRows * 128));
-    fence_shared();  // after these issues, so that the tensor cores have work meanwhile
+    fence_shared();  // after the wgmma issues, so that the tensor cores stay busy during the fence
     __syncwarp();
     arrive(barriers.ds_full + 8 * buffer);
     arrive(barriers.o_empty + 8 * o_now);
@@ -129,17 +129,18 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
       issue_s(q_stage);
     }
     if constexpr (!decltype(first)::value) {
-      product_wait<decltype(last)::value ? 1 : 2>();  // dQ(i - 1) is done; its stores run under dK(i), S(i + 1)
+      product_wait<decltype(last)::value ? 1 : 2>();  // dQ(i - 1) is done; it is stored during dK(i) and S(i + 1)
       pin(dq);
       arrive(barriers.ds_empty + 8 * (buffer ^ 1));
       store_dq(i - 1);
     }
     if constexpr (decltype(last)::value) {
-      leave_gradient<Tiles>(dv, 1.f, call, block, consumer, shared + Tiles::kV, call.dv, call.dv_sums);  // under dK
+      leave_gradient<Tiles>(dv, 1.f, call, block, consumer, shared + Tiles::kV, call.dv,
+                            call.dv_sums);  // overlaps with dK
       product_wait<0>();
       if constexpr (!decltype(first)::value) publish_dq();
     } else {
-      if constexpr (kD == 64) {  // dS's registers are needed for dP: wait for dK too
+      if constexpr (kD == 64) {  // the registers of dS are needed for dP: wait for dK too
         product_wait<1>();
         pin(ds16);
       }
@@ -150,7 +151,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   const int tiles = block.tiles;
   barrier_wait(barriers.k, 0);
   barrier_wait(barriers.q_full, 0);
-  const bool skewed = tiles >= 16;  // consumer 1 starts a phase later: the two then take turns on the tensor cores
+  const bool skewed = tiles >= 16;  // consumer 1 starts one phase later, so that the two alternate on the tensor cores
   if (skewed && consumer == 1) named_sync(4, 256);
   issue_s(0);
   barrier_wait(barriers.v, 0);
@@ -158,7 +159,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   if (skewed && consumer == 0) named_arrive(4, 256);
   if (tiles == 1) {
     step(0, std::true_type(), std::true_type());
-  } else {  // the first and the last are code of their own: a product must not be under way over the loop's back edge
+  } else {  // first and last iteration are peeled: no wgmma may be pending across the loop's back edge
     step(0, std::true_type(), std::false_type());
 #pragma unroll 1
     for (int i = 1; i < tiles - 1; ++i) step(i, std::false_type(), std::false_type());

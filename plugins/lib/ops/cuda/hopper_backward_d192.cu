@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Hopper backward for head sizes up to 192: d, stages of dO.
+// The Hopper backward for head sizes up to 192. Template parameters: d, stages of dO.
 #include "hopper_backward_kernel.cuh"
 
 namespace kymo::flash {

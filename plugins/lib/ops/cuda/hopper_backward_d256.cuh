@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention backward for Hopper above head size 128: the plan, its shared memory and barriers, and the threads
-// that write dQ. hopper_backward.cuh tells the symbols and what the kernels share.
+// FlashAttention backward for Hopper above head size 128: design, shared memory, barriers, and the threads that write
+// dQ. hopper_backward.cuh defines the symbols and the common parts.
 //
-// A block owns 64 keys. dK and dV of 64 x 256 are 128 registers of a consumer thread each, so that one consumer keeps
-// dV and the other dK. Each makes the left operand of its own sum, which never leaves its registers but as a copy: P
-// for the other consumer, dS for dQ. dQ is split by panels of 64 columns.
+// A block owns 64 keys. dK and dV of 64 x 256 take 128 registers per consumer thread each, so one consumer keeps dV and
+// the other dK. Each computes the left operand of its own sum, which leaves its registers only as a copy: P for the
+// other consumer, dS for dQ. dQ is split into panels of 64 columns.
 //
-//   values (warpgroup 1)          S^T  = K Q^T,   P^T = exp2(S^T c - lse),     dV += P^T dO,   dQ = dS K of the first
-//   panels scores (warpgroup 2)          dP^T = V dO^T,  dS^T = P^T (dP^T - delta),   dK += dS^T Q,   dQ = dS K of the
-//   last two
+//   values (warpgroup 1)   S^T  = K Q^T,   P^T = exp2(S^T c - lse),     dV += P^T dO,   dQ = dS K of the first panels
+//   scores (warpgroup 2)   dP^T = V dO^T,  dS^T = P^T (dP^T - delta),   dK += dS^T Q,   dQ = dS K of the last two
 //
-// P goes over as the 16-bit registers that dV multiplies, thread by thread; dS, transposed, in the swizzle of a left
-// operand. Tile i; a star is where a consumer waits for the other (a and b are the two panels of its share of dQ):
+// P is passed thread by thread, as the 16-bit registers that dV multiplies; dS is stored transposed, in the swizzle of
+// a left operand. Pipeline of tile i; a star marks a wait for the other consumer (a and b are the two panels of its
+// part of dQ):
 //
 //   values | dV(i)                  S(i+1)          * dQa(i)  exp: P(i+1) | dQb(i)             | dV(i+1)
 //          |   dQb(i-1) to shared                                         |  dQa(i) to shared  |
 //   scores | dP(i)   * dS(i) to shared  | dK(i)  dQa(i)  dQb(i)                                | dP(i+1)
 //          |                            |                  dQa(i) to shared                    |   dQb(i) to shared
 //
-// Head size 256: dO has one buffer, loaded again while S, dK and dQ run, which need none. (Two, at the cost of dQ's
-// buffers on its way to global memory, are 0 to 2 % slower.) To 192 there is room for both.
+// Head size 256: dO has one buffer, which is reloaded during S, dK and dQ, which do not need it. (Two, at the expense
+// of the staging buffers of dQ, are 0 to 2 % slower.) Up to 192, there is room for two.
 //
-// Registers: dV 128, S 32, dQ 32, P 16; dK 128, dP 32, dQ 64 (or dS 16, P 16, delta 16). Shared memory's bandwidth is
-// the wall: a tile of head size 256 takes 2048 of its clocks for products, 512 for Q and dO, 1024 for dQ, about 200 for
-// P and dS, beside 2560 of the tensor cores for the products.
+// Registers: dV 128, S 32, dQ 32, P 16; dK 128, dP 32, dQ 64 (or dS 16, P 16, delta 16). The limit is shared memory
+// bandwidth: a tile of head size 256 takes 2048 shared memory cycles for MMAs, 512 for Q and dO, 1024 for dQ and about
+// 200 for P and dS, against 2560 tensor core cycles.
 #pragma once
 #include "hopper_backward.cuh"
 
@@ -35,7 +35,8 @@ struct HopperBackwardTiles256 {
   static constexpr int kD = kD_, kRows = 64, kKeys = 64, kPanels = kD / 64;
   static constexpr bool kCausal = kCausal_, kEarlyFinish = false, kCut = kCut_;
   static constexpr int kQStages = 2, kOStages = kOStages_;
-  static constexpr int kSlots = 3, kPieceBytes = 64 * 32 * 4;  // a consumer's buffers for dQ: pieces of 32 columns
+  static constexpr int kSlots = 3,
+                       kPieceBytes = 64 * 32 * 4;  // a consumer's staging buffers for dQ: pieces of 32 columns
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kScoreBytes = kRows * kKeys * 2;
   static constexpr int kV = kKeyBytes, kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kP = kO + kOStages * kQBytes;
   static constexpr int kDs = kP + kScoreBytes, kDq = kDs + kScoreBytes, kLse = kDq + 2 * kSlots * kPieceBytes;
@@ -43,13 +44,13 @@ struct HopperBackwardTiles256 {
                        kShared = kBarriers + 256 + 1024;
   static_assert((kD == 192 || kD == 256) && kShared <= 227 * 1024 - 16);
 
-  /// The share of dQ: panels, the first of them, pieces.
+  /// A consumer's part of dQ: number of panels, first panel, slot of a piece.
   static __device__ __forceinline__ constexpr int panels(int consumer) { return consumer == 0 ? kPanels - 2 : 2; }
   static __device__ __forceinline__ constexpr int first_panel(int consumer) { return consumer == 0 ? 0 : kPanels - 2; }
   static __device__ __forceinline__ constexpr int slot(int piece) { return piece % kSlots; }
-  /// Parity of the slot's use by this piece of tile i: uses of a slot are counted over all tiles.
+  /// Parity of the slot when piece `piece` of tile i uses it; uses of a slot are counted over all tiles.
   static __device__ __forceinline__ int use(int consumer, int i, int piece) {
-    const int uses = (2 * panels(consumer) - slot(piece) + kSlots - 1) / kSlots;  // in a tile
+    const int uses = (2 * panels(consumer) - slot(piece) + kSlots - 1) / kSlots;  // per tile
     return (uses * i + piece / kSlots) & 1;
   }
 };
@@ -81,11 +82,11 @@ struct BackwardBarriers<HopperBackwardTiles256<T, kD, kCausal, kOStages, kCut>> 
   }
 };
 
-/// The thread that adds one consumer's pieces of dQ to global memory.
+/// Loop of the thread that adds one consumer's pieces of dQ to global memory.
 template <class Tiles, int kConsumer>
 __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
                                               const BackwardBarriers<Tiles>& barriers) {
-  wait_for_prerequisites();  // the kernel before zeroes dQ
+  wait_for_prerequisites();  // the previous kernel zeroes dQ
   int head = block.head_kv * call.group, tile = block.first_tile;
 #pragma unroll 1
   for (int i = 0; i < block.tiles; ++i) {

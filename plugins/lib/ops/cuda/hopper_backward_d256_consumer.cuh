@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both consumer warpgroups of the Hopper backward above head size 128 do (hopper_backward_d256.cuh tells the
-// plan).
+// Common code of both consumer warpgroups of the Hopper backward above head size 128 (see hopper_backward_d256.cuh).
 #pragma once
 #include "hopper_backward_d256.cuh"
 #include "hopper_backward_products.cuh"
@@ -19,22 +18,22 @@ struct Consumer256 {
   __device__ __forceinline__ void arrive(uint32_t barrier) const {
     if (lane == 0) barrier_arrive(barrier);
   }
-  /// What this warp's ordinary stores left in shared memory is for TMA and wgmma from here on.
+  /// Makes this warp's stores to shared memory visible to TMA and wgmma, and arrives at the barrier.
   __device__ __forceinline__ void publish(uint32_t barrier) const {
     fence_shared();
     __syncwarp();
     arrive(barrier);
   }
-  /// acc (keys x queries) = the block's keys or values times a tile of queries or dO.
+  /// acc (keys x queries) = the block's K or V times a tile of Q or dO.
   __device__ __forceinline__ void issue_rows(float (&acc)[kRows / 2], uint32_t keys, uint32_t tile) const {
     kymo::flash::issue_rows<Tiles>(acc, opaque(operand(keys)), opaque(operand(tile)));
   }
-  /// acc (keys x head size) += left (keys x queries) times a tile of dO or queries.
+  /// acc (keys x head size) += left (keys x queries) times a tile of dO or Q.
   __device__ __forceinline__ void issue_columns(float (&acc)[kD / 2], uint32_t (&left)[kRows / 4],
                                                 uint32_t tile) const {
     kymo::flash::issue_columns<Tiles>(acc, left, opaque(operand(tile, kRows * 128)));
   }
-  /// acc (queries x 64) = dS times one panel of K, number kPanel of this consumer's.
+  /// acc (queries x 64) = dS times one panel of K, number kPanel of this consumer's panels.
   template <int kPanel>
   __device__ __forceinline__ void issue_dq(float (&acc)[kRows / 2]) const {
     const uint32_t a = opaque(operand(shared + Tiles::kDs));
@@ -49,7 +48,8 @@ struct Consumer256 {
     }
     product_commit();
   }
-  /// That panel of dQ of tile i to shared memory, two pieces in fragment order, and on to the thread that adds them.
+  /// Stores this panel of dQ of tile i to shared memory, as two pieces in fragment order, and signals the thread that
+  /// adds them.
   template <int kPanel>
   __device__ __forceinline__ void store_dq(const float (&dq)[kRows / 2], int i) const {
     constexpr int kSlots = Tiles::kSlots;
@@ -64,7 +64,7 @@ struct Consumer256 {
         store_shared4(to + j * 2048, dq[r], dq[r + 1], dq[r + 2], dq[r + 3]);
       }
     }
-    publish(barriers.dq_full + 8 * (kConsumer * kSlots + Tiles::slot(2 * kPanel)));  // one fence for both
+    publish(barriers.dq_full + 8 * (kConsumer * kSlots + Tiles::slot(2 * kPanel)));  // one fence for both pieces
     arrive(barriers.dq_full + 8 * (kConsumer * kSlots + Tiles::slot(2 * kPanel + 1)));
   }
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consumer warpgroup that keeps dK in the Hopper backward above head size 128 (hopper_backward_d256.cuh tells the
-// plan).
+// The consumer warpgroup that keeps dK in the Hopper backward above head size 128 (see hopper_backward_d256.cuh).
 #pragma once
 #include <type_traits>
 
@@ -8,7 +7,7 @@
 
 namespace kymo::flash {
 
-/// The consumer of dP, dS and dK.
+/// Computes dP, dS and dK.
 template <class Tiles>
 __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
                                                const BackwardBarriers<Tiles>& barriers) {
@@ -18,7 +17,7 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
   const Consumer256<Tiles, 1> consumer{shared, barriers, thread, lane};
   float dk[Tiles::kD / 2] = {}, dp[kRows / 2], dq_a[kRows / 2], dq_b[kRows / 2];
   uint32_t ds16[kRows / 4];
-  const int matrix = lane >> 3, in_matrix = lane & 7;  // of stmatrix; dS is queries x keys
+  const int matrix = lane >> 3, in_matrix = lane & 7;  // stmatrix indices; dS is queries x keys
   const uint32_t ds_to =
       shared + Tiles::kDs + ((matrix >> 1) * 8 + in_matrix) * 128 + (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
   int o_stage = 0, o_phase = 0;
@@ -27,7 +26,7 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
     barrier_wait(barriers.o_full + 8 * o_stage, o_phase);
     consumer.issue_rows(dp, shared + Tiles::kV, shared + Tiles::kO + o_stage * Tiles::kQBytes);
   };
-  // dP(i) alone is under way. Leaves dS in ds16 and in shared memory, for publish().
+  // Only dP(i) is pending. Leaves dS in ds16 and in shared memory, to be published.
   auto score_gradients = [&](int i) {
     const uint32_t delta_at = shared + Tiles::kDelta + o_stage * (kRows * 4) + 8 * (lane & 3);
     float2 delta[kRows / 8];
@@ -55,12 +54,12 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
     for (int k = 0; k < kRows / 16; ++k)
       store_matrices_transposed(ds_to + k * 2048, ds16[4 * k], ds16[4 * k + 1], ds16[4 * k + 2], ds16[4 * k + 3]);
   };
-  // From dS of tile i: dK(i), dQ(i), and dS of tile i + 1.
+  // From dS of tile i, computes dK(i), dQ(i), and dS of tile i + 1.
   auto step = [&](int i, auto last) {
     constexpr bool kLast = decltype(last)::value;
     barrier_wait(barriers.q_full + 8 * (i & 1), (i >> 1) & 1);
     consumer.issue_columns(dk, ds16, shared + Tiles::kQ + (i & 1) * Tiles::kQBytes);
-    consumer.publish(barriers.ds_full);  // after the issue, so that the tensor cores have work meanwhile
+    consumer.publish(barriers.ds_full);  // after the wgmma issues, so that the tensor cores stay busy meanwhile
     barrier_wait(barriers.ds_full, i & 1);
     consumer.template issue_dq<0>(dq_a);
     consumer.template issue_dq<1>(dq_b);
@@ -85,7 +84,7 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
   for (int i = 0; i < block.tiles - 1; ++i) step(i, std::false_type());
   step(block.tiles - 1, std::true_type());
   pin(dk);
-  barrier_wait(barriers.ds_empty, (block.tiles - 1) & 1);  // both consumers' last dQ has read K
+  barrier_wait(barriers.ds_empty, (block.tiles - 1) & 1);  // the last dQ of both consumers has read K
   leave_gradient<Tiles>(dk, call.scale, call, block, 1, shared, call.dk, call.dk_sums);
   if (thread == 0) wait_bulk_read();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consumer warpgroup that keeps dV in the Hopper backward above head size 128 (hopper_backward_d256.cuh tells the
-// plan).
+// The consumer warpgroup that keeps dV in the Hopper backward above head size 128 (see hopper_backward_d256.cuh).
 #pragma once
 #include <type_traits>
 
@@ -8,7 +7,7 @@
 
 namespace kymo::flash {
 
-/// The consumer of S, P and dV.
+/// Computes S, P and dV.
 template <class Tiles>
 __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
                                                const BackwardBarriers<Tiles>& barriers) {
@@ -16,7 +15,7 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
   constexpr int kRows = Tiles::kRows;
   const int thread = threadIdx.x & 127, lane = thread & 31;
   const Consumer256<Tiles, 0> consumer{shared, barriers, thread, lane};
-  constexpr int kLastPanel = Tiles::panels(0) - 1;                               // of dQ: 1, or 0 to head size 192
+  constexpr int kLastPanel = Tiles::panels(0) - 1;                               // of dQ: 1, or 0 up to head size 192
   float dv[Tiles::kD / 2] = {}, s[kRows / 2], dq_a[kRows / 2], dq_b[kRows / 2];  // dq_b: the last panel
   uint32_t p16[kRows / 4];
   int row0 = block.first_tile * kRows;  // first query of the tile whose P comes next
@@ -26,7 +25,7 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
     barrier_wait(barriers.q_full + 8 * (i & 1), (i >> 1) & 1);
     consumer.issue_rows(s, shared, shared + Tiles::kQ + (i & 1) * Tiles::kQBytes);
   };
-  // S(i) is under way, and kLater products behind it. Leaves P in p16 and its copy for the other consumer.
+  // S(i) is pending, followed by kLater MMA groups. Leaves P in p16 and a copy for the other consumer.
   auto probabilities = [&](int i, auto later) {
     const uint32_t lse_at = shared + Tiles::kLse + (i & 1) * (kRows * 4) + 8 * (lane & 3);
     product_wait<decltype(later)::value>();
@@ -42,8 +41,9 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
       p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]);
       p16[2 * j + 1] = pack<T>(s[4 * j + 2], s[4 * j + 3]);
     }
-    barrier_wait(barriers.p_empty,
-                 (i & 1) ^ 1);  // passed long since; it keeps the wait for dQ from being hoisted over the exponentials
+    barrier_wait(
+        barriers.p_empty,
+        (i & 1) ^ 1);  // completed long before; keeps the wait for dQ from being hoisted above the exponentials
 #pragma unroll
     for (int j = 0; j < 4; ++j)
       store_shared4(shared + Tiles::kP + j * 2048 + thread * 16, p16[4 * j], p16[4 * j + 1], p16[4 * j + 2],
@@ -52,13 +52,13 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
     consumer.arrive(barriers.p_full);
     consumer.arrive(barriers.q_empty + 8 * (i & 1));
   };
-  // From P of tile i: dV(i), dQ(i), and P of tile i + 1.
+  // From P of tile i, computes dV(i), dQ(i), and P of tile i + 1.
   auto step = [&](int i, auto last) {
     constexpr bool kLast = decltype(last)::value;
     barrier_wait(barriers.o_full + 8 * o_stage, o_phase);
     consumer.issue_columns(dv, p16, shared + Tiles::kO + o_stage * Tiles::kQBytes);
     if (i > 0) consumer.template store_dq<kLastPanel>(dq_b, i - 1);
-    if constexpr (!kLast) issue_s(i + 1);  // not before: more registers than there are
+    if constexpr (!kLast) issue_s(i + 1);  // not earlier: there are not enough registers
     product_wait<kLast ? 0 : 1>();
     consumer.arrive(barriers.o_empty + 8 * o_stage);
     advance(o_stage, o_phase, Tiles::kOStages);
@@ -71,7 +71,7 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
     if constexpr (kLastPanel > 0) {
       product_wait<0>();
       pin(dq_a);
-      consumer.template issue_dq<1>(dq_b);  // not with the first panel: P needs the registers
+      consumer.template issue_dq<1>(dq_b);  // not together with the first panel: P needs the registers
       consumer.template store_dq<0>(dq_a, i);
     }
     product_wait<0>();
@@ -88,7 +88,7 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
   pin(dv);
   consumer.template store_dq<kLastPanel>(dq_b, block.tiles - 1);
   leave_gradient<Tiles>(dv, 1.f, call, block, 0, shared + Tiles::kV, call.dv,
-                        call.dv_sums);  // its last reader, dP, was done before the last dS
+                        call.dv_sums);  // its last reader, dP, completed before the last dS
   if (thread == 0) wait_bulk_read();
 }
 

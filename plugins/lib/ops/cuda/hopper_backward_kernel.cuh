@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Hopper backward kernel around its roles, and the launch of all three kernels.
+// The Hopper backward kernel, which dispatches to its warpgroup roles, and the launch of all three kernels.
 #pragma once
 #include "backward_parts.hpp"
 #include "hopper_backward_consumer.cuh"
@@ -27,12 +27,12 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
   __syncthreads();
   if constexpr (!Tiles::kEarlyFinish) launch_dependents();
   const KeyBlock block = key_block<Tiles>(call, call.order ? number : blockIdx.x);
-  if (Tiles::kCut && block.tiles == 0) return;  // no query of this part sees these keys
+  if (Tiles::kCut && block.tiles == 0) return;  // no query of this split sees these keys
   if (warpgroup == 0) {
     give_registers<24>();
     if (threadIdx.x == 0)
       load_tiles<Tiles>(call, block, shared, barriers);
-    else if (threadIdx.x == 32 || threadIdx.x == 64)  // one for each consumer
+    else if (threadIdx.x == 32 || threadIdx.x == 64)  // one per consumer
       if constexpr (Tiles::kD <= 128)
         add_dq<Tiles>(call, block, threadIdx.x / 32 - 1, shared, barriers);
       else if (threadIdx.x == 32)
@@ -104,7 +104,7 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
                  queue(kernel, finish, call, dq.sums, device.query_tiles, device.shares, 2 * device.key_blocks));
 }
 
-/// The instantiation for the call's element type and mask.
+/// Calls the instantiation for the call's element type and mask.
 template <class Launch>
 std::string by_element_and_mask(const Problem& p, const Launch& launch) {
   if (p.element == Element::kFloat16)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the consumer warpgroups of the Hopper backward do at every head size: products by rows and by columns, and the
-// mask.
+// Common MMAs and mask of the consumer warpgroups of the Hopper backward, for every head size.
 #pragma once
 #include "hopper_gradients.cuh"
 #include "hopper_products.cuh"
 
 namespace kymo::flash {
 
-/// Issues acc (keys x queries) = A B^T; a, b: operands of the warpgroup's rows of K or V and of a tile of Q or dO.
+/// Issues acc (keys x queries) = A B^T; a, b: operands of the warpgroup's rows of K or V, and of a tile of Q or dO.
 template <class Tiles>
 __device__ __forceinline__ void issue_rows(float (&acc)[Tiles::kRows / 2], uint32_t a, uint32_t b) {
   product_fence();
@@ -23,8 +22,8 @@ __device__ __forceinline__ void issue_columns(float (&acc)[Tiles::kD / 2], uint3
   issue_by_columns<typename Tiles::T, Tiles::kD, Tiles::kRows>(acc, left, b);
   product_commit();
 }
-/// -inf for scores of the tile of queries from row0 on that the warpgroup's keys, `from` rows into the block, do not
-/// enter.
+/// Sets scores to -inf where a query of the tile from row0 on does not see a key of the warpgroup, whose keys start
+/// `from` rows into the block.
 template <class Tiles>
 __device__ __forceinline__ void mask_keys(float (&s)[Tiles::kRows / 2], const HopperBackwardCall& call,
                                           const KeyBlock& block, int from, int row0) {

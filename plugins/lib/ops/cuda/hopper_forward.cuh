@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention forward for Hopper (sm_90a): wgmma, TMA, warp specialisation; bf16 and fp16, fp32 accumulation.
+// FlashAttention forward for Hopper (sm_90a): wgmma, TMA, warp specialization; bf16 and fp16, fp32 accumulation.
 //
-// One block per multiprocessor, which walks over tiles (kGroups * 64 query rows of one head each; hopper_schedule.cuh):
+// One persistent block per SM, which loops over tiles (kGroups * 64 query rows of one head each; hopper_schedule.cuh):
 // a producer warpgroup (warp 0 loads K and V, warp 1 loads Q; one thread each) and kGroups consumer warpgroups of 64
-// query rows. K and V move through rings of kStages tiles of kKeys rows in shared memory, last tile first.
+// query rows. K and V pass through circular buffers of kStages tiles of kKeys rows in shared memory, last tile first. A
+// prime marks the next query tile:
 //
-//   producer   | Q K3 | K2 V3 | K1 V2 | K0 V1 | V0 | Q' K3' ...                       (a prime: the next tile of
-//   queries) consumer 0 | QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | PV0, write O consumer
-//   1 |         QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | ...
+//   producer   | Q K3 | K2 V3 | K1 V2 | K0 V1 | V0 | Q' K3' ...
+//   consumer 0 | QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | PV0, write O
+//   consumer 1 |         QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | ...
 //
-// What hides the softmax:
-//   * ping-pong: a token passed by named barriers lets one warpgroup issue its two products while another is in
-//   softmax;
-//   * inside a warpgroup: Q K^T of the next tile is issued before P V of this one, so scores arrive while P V runs. The
-//   wait for P V
-//     stands kHold pieces into the exponentials; from there on, packing P and rescaling O fill the issue slots that the
-//     exponentials (one per 8 clocks and scheduler) leave free.
-// P never leaves registers: the layout in which S leaves wgmma is the layout in which a left operand enters it, after
-// rounding. Head sizes between the instantiated ones: TMA fills the columns past d with zeros, and they are not stored.
+// The softmax is hidden by:
+//
+//   * ping-pong: a token passed with named barriers lets one warpgroup issue its two MMAs while another one computes
+//     its softmax;
+//   * overlap within a warpgroup: Q K^T of the next tile is issued before P V of this one, so that scores arrive while
+//     P V runs. The wait for P V comes after kHold pieces of the exponentials; from there on, packing P and rescaling O
+//     use the issue slots that the exponentials (one per 8 cycles and scheduler) leave free.
+//
+// P never leaves registers: after rounding, the accumulator layout of S is the layout of a left operand. Intermediate
+// head sizes: TMA fills the columns past d with zeros, and they are not stored.
 #pragma once
 #include "hopper_schedule.cuh"
 #include "hopper_softmax.cuh"
@@ -31,16 +33,15 @@ struct HopperForwardTiles {
   static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_,
                        kStages = (kChained_ || kParts_) && kD_ <= 64 ? 4 : 2;
   static constexpr int kHold =
-      kHold_;  // pieces of 16 exponentials before the wait for P V; 0: where the compiler likes it
+      kHold_;  // pieces of 16 exponentials before the wait for P V; 0: scheduled by the compiler
   static constexpr bool kToken = kToken_, kCausal = kCausal_;
   static constexpr bool kChained = kChained_;  // hopper_forward_chained.cuh
-  static constexpr bool kParts =
-      kParts_;  // keys are cut (forward_parts.hpp): fp32 outputs and log-sum-exps of each part
+  static constexpr bool kParts = kParts_;  // split-KV (forward_parts.hpp): fp32 outputs, maxima and sums of each split
   static constexpr int kQStages = kChained ? 2 : 1, kQSlices = kGroups * kQStages;
   static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
   static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
   static constexpr int kBarrierBytes =
-      2 * 8 * kQSlices + 4 * 8 * kStages + 2 * (16 + 32);  // with two tasks: ForwardBarriers
+      2 * 8 * kQSlices + 4 * 8 * kStages + 2 * (16 + 32);  // with two task slots: ForwardBarriers
   static constexpr int kShared = 1024 + kQStages * kQBytes + 2 * kStages * kKeyBytes + kBarrierBytes;
   static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24, kConsumerRegisters = kGroups == 3 ? 160 : 240;
   static_assert((kGroups == 2 || kGroups == 3) && kShared <= 227 * 1024);
@@ -50,12 +51,12 @@ struct HopperForwardMaps {
   CUtensorMap q, k, v;
 };
 
-/// The barriers, after the tiles in shared memory. One slice of Q for each consumer warpgroup, so that one that ends
-/// its tile early starts the next one early.
+/// mbarriers, after the tiles in shared memory. Each consumer warpgroup has its own slice of Q, so that a warpgroup
+/// that ends its tile early can start the next one early.
 template <class Tiles>
 struct ForwardBarriers {
   uint32_t q_full, q_empty, k_full, k_empty, v_full, v_empty;
-  uint32_t task_full, task_empty, tasks;  // two, of 32 bytes
+  uint32_t task_full, task_empty, tasks;  // two slots of 32 bytes
   __device__ __forceinline__ explicit ForwardBarriers(uint32_t at)
       : q_full(at),
         q_empty(at + 8 * Tiles::kQSlices),
@@ -77,7 +78,7 @@ struct ForwardBarriers {
           barrier_init(task_empty + 8 * i, 4 * Tiles::kGroups + (Tiles::kChained ? 2 : 1));
     barriers_ready();
   }
-  /// The task of `round`, from the thread that loads keys to everybody else: finding it takes several divisions.
+  /// Publishes the task of `round`. Only the thread that loads keys computes it, because this takes several divisions.
   __device__ __forceinline__ void tell_task(int round, const ForwardTask& task) const {
     const QueryTile& tile = task.queries;
     const uint32_t to = tasks + 32 * (round & 1);
@@ -87,13 +88,13 @@ struct ForwardBarriers {
     store_shared4(to + 16, bits(task.first), bits(task.end), 0u, 0u);
     barrier_arrive(task_full + 8 * (round & 1));
   }
-  /// By one thread.
+  /// Receives the task in one thread.
   __device__ __forceinline__ ForwardTask hear_task(int round) const {
     const ForwardTask task = read_task(round);
     barrier_arrive(task_empty + 8 * (round & 1));
     return task;
   }
-  /// By a warp, of which the first lane says that all have read.
+  /// Receives the task in a warp; the first lane signals that all lanes have read it.
   __device__ __forceinline__ ForwardTask hear_task(int round, int lane) const {
     const ForwardTask task = read_task(round);
     __syncwarp();

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Hopper forward with its tiles of queries chained. Everything is as hopper_forward.cuh tells, but for the border
-// between two tiles: there, a tile begins with scores that no P V overlaps, once its Q has come, and ends with a P V
-// and stores that no scores overlap. Here the border is a step like all others (a prime: the next tile of queries):
+// The Hopper forward with pipelining across query tiles. It differs from hopper_forward.cuh only at the boundary
+// between two query tiles. There, a tile starts with scores that no P V overlaps, once its Q is loaded, and ends with a
+// P V and stores that no scores overlap. Here, the boundary is a regular pipeline step (a prime marks the next query
+// tile):
 //
 //   consumer 0 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | QK'3 PV0 softmax'3, write O | QK'2 PV'3 softmax'2 | ...
 //
-// For that Q has two stages, and K, V and Q a loading thread each, which runs ahead into the next tile as far as its
-// ring allows. Rows that see no key get one tile of keys, all masked: every tile has a first step, and the chain no
-// exceptions.
+// This requires two stages of Q, and a load thread each for K, V and Q, which runs ahead into the next tile as far as
+// its circular buffer allows. Rows that see no key get one fully masked key tile, so that every tile has a first step
+// and the pipeline needs no special cases.
 #pragma once
 #include "hopper_forward.cuh"
 
 namespace kymo::flash {
 
-/// One thread loads the tiles of keys or of values of one tile of queries after another; that of the keys finds what
-/// comes next.
+/// Loop of one thread that loads the key or value tiles of successive query tiles. The thread that loads keys also
+/// determines the next task.
 template <class Tiles, bool kFindsNext>
 __device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardSchedule& schedule, uint32_t to,
                                           uint32_t full, uint32_t empty, const ForwardBarriers<Tiles>& barriers) {

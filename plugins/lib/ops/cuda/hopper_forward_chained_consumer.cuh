@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consumer warpgroups of the Hopper forward with chained tiles (hopper_forward_chained.cuh tells the plan).
+// The consumer warpgroups of the Hopper forward with pipelining across query tiles (see hopper_forward_chained.cuh).
 #pragma once
 #include <type_traits>
 
@@ -17,7 +17,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kStages = Tiles::kStages;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
   const int row_in_block =
-      consumer * 64 + warp * 16 + lane / 4;  // this thread: that row of the tile and the one 8 below
+      consumer * 64 + warp * 16 + lane / 4;  // this thread: this row of the tile and the one 8 below
   const uint32_t q_operand = operand(q_tiles + consumer * 64 * 128), k_operand = operand(k_tiles),
                  v_operand = operand(v_tiles, kKeys * 128);
   PieceSoftmax<kKeys, (Tiles::kHold > 0)> softmax;
@@ -26,9 +26,9 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   float o[kD / 2], inverse[2];
   uint32_t p[kKeys / 4];
   int stage_q = 0, phase_q = 0, stage_k = 0, phase_k = 0, stage_v = 0, phase_v = 0;
-  QueryTile tile;       // whose scores are being computed
-  int tiles, unmasked;  // tiles of keys that it sees; those below `unmasked` need no mask
-  T* o_rows;            // of the tile whose outputs are finished
+  QueryTile tile;       // the tile whose scores are being computed
+  int tiles, unmasked;  // its visible key tiles; those below `unmasked` need no mask
+  T* o_rows;            // of the tile whose outputs are complete
   int rows_left;
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
@@ -45,13 +45,13 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
   };
   auto begin_tile = [&](const ForwardTask& task) {
     tile = task.queries, tiles = task.end;
-    const int seen =
-        Tiles::kCausal ? max(0, tile.first_row + consumer * 64 + schedule.shift + 1) : schedule.seq_k;  // by all rows
+    const int seen = Tiles::kCausal ? max(0, tile.first_row + consumer * 64 + schedule.shift + 1)
+                                    : schedule.seq_k;  // keys seen by all rows
     unmasked = min(schedule.seq_k, seen) / kKeys;
     softmax.begin();
   };
   auto mask = [&](int n) { mask_scores<Tiles>(s, schedule, tile.first_row + row_in_block, n * kKeys); };
-  // Row sums and log-sum-exp of the tile whose last P V is under way.
+  // Row sums and log-sum-exp of the tile whose last P V is pending.
   auto finish_rows = [&] {
     const int row = tile.first_row + row_in_block;
     float* lse = out.lse + (static_cast<int64_t>(tile.batch) * schedule.heads_q + tile.head) * schedule.seq_q + row;
@@ -69,8 +69,8 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     clear_unseen(o, inverse);
     store_rows<T, kD>(o, inverse, o_rows, out.o.row_stride, rows_left, out.d);
   };
-  // Scores of tile n, outputs of tile n + 1, softmax of tile n. At the border: the first scores of the task to come,
-  // the last outputs of the one before.
+  // Scores of tile n, outputs of tile n + 1, softmax of tile n. At a boundary: the first scores of the next task, the
+  // last outputs of the previous one.
   auto step = [&](int n, auto masked, auto border, const ForwardTask& task) {
     constexpr bool kBorder = decltype(border)::value;
     barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
@@ -84,7 +84,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
     outputs();
     if (Tiles::kToken) named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
     if constexpr (kBorder) finish_rows(), begin_tile(task), n = tiles - 1;
-    product_wait<1>();  // scores are here, the outputs are under way
+    product_wait<1>();  // scores are complete, outputs are pending
     pin(s);
     release_k();
     if constexpr (kBorder) {
@@ -98,7 +98,7 @@ __device__ __forceinline__ void consume_chained(const HopperForwardOutput& out, 
 #pragma unroll
     for (int k = 0; k < softmax.kPieces; ++k) {
       if (Tiles::kHold > 0 && k == Tiles::kHold) {
-        barrier_wait(barriers.v_full + 8 * stage_v, phase_v);  // has passed; ends a basic block, as in `consume`
+        barrier_wait(barriers.v_full + 8 * stage_v, phase_v);  // already completed; ends a basic block, as in `consume`
         wait_outputs();
       }
       softmax.exponential_piece(k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consumer warpgroups of the Hopper forward (hopper_forward.cuh tells the plan).
+// The consumer warpgroups of the Hopper forward (see hopper_forward.cuh).
 #pragma once
 #include "hopper_forward_products.cuh"
 #include "hopper_forward_rows.cuh"
@@ -13,7 +13,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kStages = Tiles::kStages;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-  const int row_in_group = warp * 16 + lane / 4;  // this thread: that row of the warpgroup and the one 8 below
+  const int row_in_group = warp * 16 + lane / 4;  // this thread: this row of the warpgroup and the one 8 below
   const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles),
                  v_operand = operand(v_tiles, kKeys * 128);
   PieceSoftmax<kKeys, (Tiles::kHold > 0)> softmax;
@@ -43,7 +43,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     if (task.none()) break;
     const auto [tile, first, end] = task;
     const int row0 = tile.first_row + consumer * 64;
-    // Tiles of keys below `unmasked` need no mask.
+    // Key tiles below `unmasked` need no mask.
     const int unmasked =
         min(schedule.seq_k, Tiles::kCausal ? max(0, row0 + schedule.shift + 1) : schedule.seq_k) / kKeys;
     auto mask = [&](int n) { mask_scores<Tiles>(s, schedule, row0 + row_in_group, n * kKeys); };
@@ -55,7 +55,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       rows.store_nothing_seen();
       continue;
     }
-    // The first tile: no P V to overlap with.
+    // First tile: no P V to overlap with.
     barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
     pin(s);
     product_fence();
@@ -78,7 +78,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       product_fence();
       outputs();
       if (Tiles::kToken) named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
-      product_wait<1>();  // scores are here, the outputs are under way
+      product_wait<1>();  // scores are complete, outputs are pending
       pin(s);
       release_k();
       if constexpr (decltype(masked)::value) mask(n);
@@ -88,8 +88,8 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
 #pragma unroll
       for (int k = 0; k < softmax.kPieces; ++k) {
         if (Tiles::kHold > 0 && k == Tiles::kHold) {
-          // Waiting on a barrier that has passed costs little and ends a basic block; without it ptxas hoists the wait
-          // for the outputs above all exponentials.
+          // Waiting on a barrier whose phase has completed is cheap and ends a basic block. Without it, ptxas hoists
+          // the wait for the outputs above all exponentials.
           barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
           wait_outputs();
         }
@@ -111,7 +111,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     pin(o), pin(p);
     product_fence();
     outputs();
-    // While the last P V runs: row sums, log-sum-exp.
+    // Computed while the last P V runs: row sums, log-sum-exp.
     float inverse[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {

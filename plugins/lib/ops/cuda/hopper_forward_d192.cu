@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Hopper forward for head sizes up to 192: queries x keys of a tile, in the order of the template: d, keys,
-// consumer warpgroups, pieces before the wait for P V, token, chained, parts.
+// The Hopper forward for head sizes up to 192. Names give the tile, queries x keys. Template parameters: d, keys,
+// consumer warpgroups, pieces before the wait for P V, ping-pong token, pipelining across tiles, split-KV.
 #include "hopper_forward_kernel.cuh"
 #include "kernels.hpp"
 

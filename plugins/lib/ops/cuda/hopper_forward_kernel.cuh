@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Hopper forward kernel around its two roles, and its launch.
+// The Hopper forward kernel, which dispatches to its producer and consumers, and its launch.
 #pragma once
 #include "forward_combine.cuh"
 #include "hopper_forward_chained_consumer.cuh"
@@ -21,10 +21,10 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
   __syncthreads();
   launch_dependents();
   const int warpgroup =
-      __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);  // the shuffle tells the compiler that it is uniform
+      __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);  // the shuffle tells the compiler that the value is uniform
   if (warpgroup == 0) {
     give_registers<Tiles::kProducerRegisters>();
-    wait_for_prerequisites();  // everything else of this block waits for what these threads load
+    wait_for_prerequisites();  // the other threads of the block wait for what these threads load
     if constexpr (Tiles::kChained)
       load_chained<Tiles>(maps, schedule, q_tile, k_tiles, v_tiles, barriers);
     else if (threadIdx.x == 0)
@@ -69,7 +69,7 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
   return failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
 }
 
-/// The keys cut as forward_parts.hpp says; then their outputs added up.
+/// Split-KV as in forward_parts.hpp, followed by the reduction of the partials.
 template <class Tiles>
 std::string launch_forward_parts(const Forward& call, Stream stream) {
   const Problem& p = call.problem;

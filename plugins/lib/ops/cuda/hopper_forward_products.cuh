@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the consumer warpgroups of the Hopper forward do with a tile of keys, chained or not: the two products and the
-// mask.
+// Common code of the consumer warpgroups of the Hopper forward for a key tile: the two MMAs and the mask.
 #pragma once
 #include "hopper_forward.cuh"
 #include "hopper_mask.cuh"
@@ -8,7 +7,7 @@
 
 namespace kymo::flash {
 
-/// Issues S = Q K^T; q, k: operands of the warpgroup's rows and of the tile.
+/// Issues S = Q K^T; q, k: operands of the warpgroup's rows and of the key tile.
 template <class Tiles>
 __device__ __forceinline__ void issue_scores(float (&s)[Tiles::kKeys / 2], uint32_t q, uint32_t k) {
   issue_by_rows<typename Tiles::T, Tiles::kD, Tiles::kRows, Tiles::kKeys>(s, q, k);
@@ -21,8 +20,8 @@ __device__ __forceinline__ void issue_outputs(float (&o)[Tiles::kD / 2], const u
   issue_by_columns<typename Tiles::T, Tiles::kD, Tiles::kKeys>(o, p, v);
   product_commit();
 }
-/// Of the tile of keys from first_key on: what lies past the last key or, for this thread's rows (`row` and eight
-/// below), is not seen.
+/// Masks scores of the key tile from first_key on: keys past the end and keys that this thread's rows (`row` and the
+/// one eight below) do not see.
 template <class Tiles>
 __device__ __forceinline__ void mask_scores(float (&s)[Tiles::kKeys / 2], const ForwardSchedule& schedule, int row,
                                             int first_key) {
@@ -30,7 +29,7 @@ __device__ __forceinline__ void mask_scores(float (&s)[Tiles::kKeys / 2], const 
 #pragma unroll
   for (int r = 0; r < 2; ++r) mask_from(s, r, Tiles::kCausal ? min(limit, diagonal + 8 * r + 1) : limit);
 }
-/// The softmax of a tile whose scores no P V overlaps.
+/// Softmax of a tile whose scores no P V overlaps.
 template <class Softmax>
 __device__ __forceinline__ void first_softmax(Softmax& softmax) {
 #pragma unroll

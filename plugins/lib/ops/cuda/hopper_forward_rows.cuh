@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rows of a tile of queries go when they are finished (not chained).
+// Destination of the rows of a finished query tile (without cross-tile pipelining).
 #pragma once
 #include "hopper_rows.cuh"
 #include "hopper_schedule.cuh"
@@ -13,8 +13,8 @@ struct HopperForwardOutput {
   float scale_log2;
 };
 
-/// Where a thread's two rows of a tile, this one and the one 8 below, go: to the caller's tensors, or, a part's, to the
-/// workspace.
+/// Destination of a thread's two rows of a tile, this one and the one 8 below: the caller's tensors or, for a split,
+/// the workspace.
 template <class Tiles>
 struct ForwardRows {
   using T = typename Tiles::T;
@@ -30,7 +30,7 @@ struct ForwardRows {
     const int row = tile.first_row + row_in_tile;
     left = schedule.seq_q - row;
     if constexpr (Tiles::kParts) {
-      const int64_t row_of_all = static_cast<int64_t>(blockIdx.x) * Tiles::kRows + row_in_tile;  // a block has one part
+      const int64_t row_of_all = static_cast<int64_t>(blockIdx.x) * Tiles::kRows + row_in_tile;  // one split per block
       part = static_cast<float*>(out.o.at) + row_of_all * Tiles::kD;
       part_sum = reinterpret_cast<float2*>(out.lse) + row_of_all;
     } else {
@@ -38,7 +38,7 @@ struct ForwardRows {
       lse = out.lse + (static_cast<int64_t>(tile.batch) * schedule.heads_q + tile.head) * schedule.seq_q + row;
     }
   }
-  /// The second kernel does not read outputs of rows without a sum.
+  /// The second kernel does not read outputs of rows whose sum is 0.
   __device__ __forceinline__ void store_nothing_seen() const {
     if constexpr (Tiles::kParts)
       store_sum(0, -INFINITY, 0.f, 0.f), store_sum(1, -INFINITY, 0.f, 0.f);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way out of dK and dV in the Hopper backward.
+// Output of dK and dV in the Hopper backward.
 #pragma once
 #include "hopper_backward.cuh"
 
 namespace kymo::flash {
 
-/// dK or dV to shared memory (dV over this consumer's own rows of V; dK over K, once the peer's last dQ has read it),
-/// then by TMA, which clips rows and columns outside the tensor. Of a block of 64 keys both consumers own all rows.
+/// Stores dK or dV to shared memory (dV over this consumer's rows of V; dK over K, once the peer's last dQ has read
+/// it), then by TMA to global memory, clipped to the tensor. In a block of 64 keys, each consumer owns all rows.
 template <class Tiles>
 __device__ __forceinline__ void store_gradient(float (&acc)[Tiles::kD / 2], float factor, const KeyBlock& block,
                                                int consumer, uint32_t to, const CUtensorMap* map) {
   constexpr int kKeys = Tiles::kKeys;
   const int first = kKeys > 64 ? consumer * 64 : 0;
   const int now = thread_now(), in_eight = now & 7,
-            high = now >> 4 & 1;  // read again, so that it costs no register elsewhere
+            high = now >> 4 & 1;  // read again to save a register elsewhere
   const int row = first + ((now & 127) >> 5) * 16 + (now >> 3 & 1) * 8 + in_eight;
 #pragma unroll
   for (int k = 0; k < Tiles::kD / 16; ++k) {
@@ -34,7 +34,7 @@ __device__ __forceinline__ void store_gradient(float (&acc)[Tiles::kD / 2], floa
   }
 }
 
-/// Where the queries are cut: to what the other blocks of these keys add.
+/// Split-Q: adds to the sums of all blocks of these keys.
 template <class Tiles>
 __device__ __forceinline__ void add_gradient(const float (&acc)[Tiles::kD / 2], const HopperBackwardCall& call,
                                              const KeyBlock& block, int consumer, float* sums) {
@@ -58,7 +58,7 @@ __device__ __forceinline__ void leave_gradient(float (&acc)[Tiles::kD / 2], floa
     store_gradient<Tiles>(acc, factor, block, consumer, to, &map);
 }
 
-/// Sums of dK (the grid's first layer) and dV (its second) to the tensors: eight columns a thread.
+/// Converts the sums of dK (layer 0 of the grid) and dV (layer 1) to the output tensors: eight columns per thread.
 template <class T, int kD>
 __global__ void __launch_bounds__(256)
     gradients_out(const __grid_constant__ Backward call, const float* dk_sums, const float* dv_sums, int padded) {

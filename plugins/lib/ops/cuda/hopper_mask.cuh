@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks on the accumulators of one warpgroup. A thread's numbers of a row (columns 8 j + 2 (lane % 4) and the next) are
-// bits of a word: the compiler then turns seven bits into predicates at once, where a comparison of columns is an
-// instruction each, or two.
+// Masks on the accumulators of one warpgroup. A thread's elements of a row (columns 8 j + 2 (lane % 4) and the next)
+// are bits of a word: the compiler then turns seven bits into predicates at once, whereas comparing columns takes one
+// or two instructions each.
 #pragma once
 #include "hopper.cuh"
 
 namespace kymo::flash {
 
-/// How many of a thread's columns lie below `column`, which may be negative.
+/// Number of a thread's columns below `column`, which may be negative.
 __device__ __forceinline__ int columns_below(int column) {
   const int past = max(0, column - static_cast<int>(threadIdx.x) % 4 * 2);
   return past / 8 * 2 + min(past % 8, 2);
 }
-/// The lowest `count` of 32 bits, which may be negative or more.
+/// The lowest `count` of 32 bits; `count` may be negative or above 32.
 __device__ __forceinline__ uint32_t low_bits(int count) {
   return count >= 32 ? ~0u : count <= 0 ? 0u : (1u << count) - 1;
 }
 
-/// Scores of row r (0, 1: eight apart) from column `end` on become -inf.
+/// Sets the scores of row r (0, 1: eight apart) from column `end` on to -inf.
 template <int kNumbers>
 __device__ __forceinline__ void mask_from(float (&s)[kNumbers], int r, int end) {
   const int count = columns_below(end);

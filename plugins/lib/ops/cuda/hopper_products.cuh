@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the Hopper kernels issue products with tiles in shared memory, by rows and by columns. Panels of a tile are 64
-// columns wide. Fences and commits are the caller's.
+// Issue of the Hopper MMAs with tiles in shared memory, by rows and by columns. Tiles consist of panels of 64 columns.
+// Callers issue fences and commits.
 #pragma once
 #include "hopper.cuh"
 
 namespace kymo::flash {
 
-/// acc = A B^T over kD columns; a, b: operands of 64 rows of a tile of kLeftRows rows and of a tile of kRightRows.
+/// acc = A B^T over kD columns. a, b: operands of 64 rows of a tile with kLeftRows rows, and of a tile with kRightRows
+/// rows.
 template <class T, int kD, int kLeftRows, int kRightRows>
 __device__ __forceinline__ void issue_by_rows(float (&acc)[kRightRows / 2], uint32_t a, uint32_t b) {
 #pragma unroll
@@ -20,7 +21,7 @@ __device__ __forceinline__ void issue_by_rows(float (&acc)[kRightRows / 2], uint
       Wgmma<T, kRightRows>::template shared<false>(acc, left, right);
   }
 }
-/// acc += left B; left: 64 x kRows in registers, b: operand of a tile of kRows rows, its kD columns.
+/// acc += left B. left: 64 x kRows in registers; b: operand of a tile of kRows rows and kD columns.
 template <class T, int kD, int kRows>
 __device__ __forceinline__ void issue_by_columns(float (&acc)[kD / 2], const uint32_t (&left)[kRows / 4], uint32_t b) {
 #pragma unroll

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the output of the Hopper forward from a warpgroup's accumulators to global memory.
+// Output rows of the Hopper forward: from a warpgroup's accumulators to global memory.
 #pragma once
 #include "hopper.cuh"
 
 namespace kymo::flash {
 
-/// Rows of O from accumulators: a 4x4 transpose inside each quad gives every thread 8 neighbouring columns, 16 bytes.
+/// Stores rows of O from accumulators: a 4x4 transpose within each quad gives each thread 8 adjacent columns (16
+/// bytes).
 template <class T, int kD>
 __device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float (&inverse)[2], T* first,
                                            int64_t row_stride, int rows_left, int d) {
@@ -32,7 +33,7 @@ __device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float
   }
 }
 
-/// Rows of a part's output, before they are divided by their sums: kD numbers each, fp32.
+/// Stores rows of a split's unnormalized output: kD fp32 values each.
 template <int kD>
 __device__ __forceinline__ void store_part(const float (&o)[kD / 2], float* first) {
   const int quad = threadIdx.x % 4;
@@ -50,7 +51,7 @@ __device__ __forceinline__ void clear(float (&o)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) o[i] = 0.f;
 }
-/// Accumulators of rows that see no key (inverse 0) become 0: zero times a value that is infinite is not.
+/// Zeroes accumulators of rows that see no key (inverse 0), because zero times infinity is NaN.
 template <int kCount>
 __device__ __forceinline__ void clear_unseen(float (&o)[kCount], const float (&inverse)[2]) {
   if (inverse[0] != 0.f && inverse[1] != 0.f) return;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which query tiles a block of the Hopper forward kernel works on, in what order.
+// Tile scheduler of the Hopper forward kernel: which query tiles a block processes, and in what order.
 //
 //   full     all query tiles of a head before the next head: its K and V stay in L2
-//   causal   heads in groups whose K and V fit L2; in a group, the longest tiles of all its heads first
+//   causal   heads in groups whose K and V fit in L2; within a group, the longest tiles of all its heads first
 //
-// A block takes the tile of its own number first. What comes next, a producer thread finds:
-//   counter given      the next tile that nobody has taken. The counter lies in the caller's workspace and is zeroed in
-//   the stream
-//                      before the kernel, so that launches on several streams and replays of graphs share nothing
-//   else               a fixed share: round by round in the order above, each second round backwards, so that what a
-//   block takes too
-//                      long in one round it takes shorter in the next
-// Chained tiles (hopper_forward_chained.cuh) have another fixed share under a causal mask: forward_pairs.hpp.
+// A block starts with the tile of its own index. A producer thread determines the next one:
+//
+//   counter given      the next free tile. The counter is in the caller's workspace and zeroed in the stream before the
+//                      kernel, so that launches on several streams and graph replays share nothing
+//   otherwise          a static schedule: round by round in the order above, every second round reversed, so that
+//                      longer tiles in one round are followed by shorter ones in the next
+//
+// With a causal mask, pipelined tiles (hopper_forward_chained.cuh) use another static schedule: forward_pairs.hpp.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -23,28 +23,28 @@ namespace kymo::flash {
 struct QueryTile {
   int batch, head, head_kv, first_row;
 };
-/// A tile of queries with the tiles of keys that a block runs over, first up to end.
+/// A query tile and the key tiles that a block processes for it, from `first` up to `end`.
 struct ForwardTask {
   QueryTile queries;
   int first, end;
-  __device__ __forceinline__ bool none() const { return end < 0; }  // the block has done its share
+  __device__ __forceinline__ bool none() const { return end < 0; }  // no tiles are left for the block
 };
 
 struct ForwardSchedule {
   int seq_q, seq_k, shift;  // shift = seq_k - seq_q: query i sees keys up to i + shift
-  int heads_q, heads;       // heads of a batch element; of all of them
+  int heads_q, heads;       // heads of a batch element; of all batch elements
   int group;                // query heads that share a key/value head
-  int row_tiles, tiles;     // of a head; of all heads
-  int heads_at_once;        // causal: heads walked together
-  int* counter;             // tiles taken beyond the first of each block; or null
-  ForwardParts parts;       // what `tiles` counts where keys are cut
-  ForwardPairs pairs;       // chained, causal
+  int row_tiles, tiles;     // query tiles of a head; of all heads
+  int heads_at_once;        // causal: heads processed together
+  int* counter;             // tiles taken after the first of each block; or null
+  ForwardParts parts;       // split-KV: the splits that `tiles` counts
+  ForwardPairs pairs;       // pipelined, causal
 
   template <class Tiles>
   __device__ __forceinline__ int first_number() const {
     return Tiles::kChained && Tiles::kCausal ? pairs.number(0, blockIdx.x, gridDim.x) : static_cast<int>(blockIdx.x);
   }
-  /// What comes after `round`; one thread of the block asks, once for each round.
+  /// Index that follows `round`. One thread of the block calls this once per round.
   template <class Tiles>
   __device__ __forceinline__ int next_number(int round) const {
     const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
@@ -71,8 +71,8 @@ struct ForwardSchedule {
     const int batch = all_head / heads_q, head = all_head - batch * heads_q;
     return {batch, head, head / group, row_tile * kRows};
   }
-  /// Of this number, in the order of the tiles or, where keys are cut, of the parts. Chained tiles have one tile of
-  /// keys at least.
+  /// The task with this index, in the order of the tiles or, with split-KV, of the splits. Pipelined tiles have at
+  /// least one key tile.
   template <class Tiles>
   __device__ __forceinline__ ForwardTask task(int number) const {
     if (number >= tiles) return {{}, 0, -1};
@@ -89,7 +89,7 @@ struct ForwardSchedule {
       return {queries, 0, key_tiles<Tiles>(queries)};
     }
   }
-  /// Tiles of keys that some row of the query tile sees.
+  /// Number of key tiles that any row of the query tile sees.
   template <class Tiles>
   __device__ __forceinline__ int key_tiles(const QueryTile& tile) const {
     const int keys = Tiles::kCausal ? min(seq_k, tile.first_row + Tiles::kRows + shift) : seq_k;
@@ -110,9 +110,8 @@ inline ForwardSchedule forward_schedule(const Problem& p, int rows, int* counter
   return s;
 }
 
-/// One block for each multiprocessor; but long causal tiles get a block each, so that the hardware hands them out: with
-/// fixed shares the last to finish would be 10 to 20 % late (by simulation), and a counter has measured 1 to 7 %
-/// slower.
+/// One block per SM, except for long causal tiles, which get one block per tile, scheduled by the hardware: with a
+/// static schedule, the last block would end 10 to 20 % late (by simulation), and a counter measured 1 to 7 % slower.
 inline int forward_blocks(const ForwardSchedule& s, bool causal, int multiprocessors) {
   const bool one_each = !s.counter && causal && s.seq_k > 4096;
   return one_each || s.tiles < multiprocessors ? s.tiles : multiprocessors;

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Online softmax on the accumulators of one warpgroup, cut into pieces of 16 columns, so that the caller can place a
-// wait between them: kPieces maxima, finish_maximum, kPieces exponentials (s becomes exp2(s c - maximum c)),
-// finish_sum. A thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r], s[4 j + 2 r + 1] are columns 8 j + 2 (lane
-// % 4) and the next.
+// Online softmax on the accumulators of one warpgroup, in pieces of 16 columns, so that the caller can place a wait
+// between them: kPieces maxima, finish_maximum, kPieces exponentials (s becomes exp2(s c - maximum c)), finish_sum. A
+// thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r] and s[4 j + 2 r + 1] are columns 8 j + 2 (lane % 4) and
+// the next.
 #pragma once
 #include "hopper.cuh"
 
 namespace kymo::flash {
 
-/// kHeld: the pieces stay in the order of the source, whatever the compiler's scheduler prefers.
+/// kHeld: the pieces keep their source order, regardless of the compiler's instruction scheduling.
 template <int kColumns, bool kHeld>
 struct PieceSoftmax {
   static constexpr int kPieces = kColumns / 16;
   float s[kColumns / 2];
   float top[2], sum[2];  // running row maxima and sums (of this thread's columns)
-  float correction[2];   // what the outputs so far are multiplied by
+  float correction[2];   // factor for the previous outputs
   float most[2], minus[2], part[4];
   float c;  // scale times log2(e)
 
   __device__ __forceinline__ void begin() { top[0] = top[1] = -INFINITY, sum[0] = sum[1] = 0.f; }
 
-  /// Non-negative floats order like integers, and Hopper has a three-way integer maximum (DPX): half the instructions.
-  /// Negative floats order backwards; finish_maximum repairs a tile in which some row's maximum comes out negative.
+  /// Non-negative floats compare like integers, and Hopper has a three-way integer maximum (DPX): half the
+  /// instructions. Negative floats compare in reverse; finish_maximum corrects tiles in which some row's maximum is
+  /// negative.
   __device__ __forceinline__ void maximum_piece(int k) {
     if (k == 0) most[0] = s[0], most[1] = s[2];
 #pragma unroll
@@ -68,7 +69,7 @@ struct PieceSoftmax {
 #pragma unroll
     for (int i = 8 * k; i < 8 * k + 8; ++i) s[i] = exp2_fast(fmaf(s[i], c, minus[i / 2 % 2]));
     if constexpr (kHeld) {
-      if (k > 0) add_piece(k - 1);  // one piece behind: the results of exp2 arrive late
+      if (k > 0) add_piece(k - 1);  // one piece behind, to hide the latency of exp2
 #pragma unroll
       for (int i = 8 * k; i < 8 * k + 8; ++i) asm volatile("" : "+f"(s[i])::"memory");
     } else {
@@ -79,7 +80,7 @@ struct PieceSoftmax {
     if (kHeld) add_piece(kPieces - 1);
     sum[0] = part[0] + part[2], sum[1] = part[1] + part[3];
   }
-  /// Of all columns of the row; all lanes of the warp ask.
+  /// Sum over all columns of the row; all lanes of the warp must call it.
   __device__ __forceinline__ float row_sum(int r) const {
     float all = sum[r];
     all += __shfl_xor_sync(kWholeWarp, all, 1);
