@@ -50,11 +50,11 @@ class Saxpy final : public kymo::Workload {
   // The single source of the name, the parameters and their documentation: `kymo list`, `kymo describe`, --set and
   // reports read it. Names are lower-case letters, digits and '_'.
   static kymo::Descriptor describe() {
-    return kymo::Descriptor{"saxpy", "out = a * x + y over vectors in host memory"}
+    return kymo::Descriptor{"saxpy", "out = a * x + y on vectors in host memory"}
         .param("n", kymo::Int{1 << 20}.at_least(1).at_most(1 << 30).axis({1 << 16, 1 << 20, 1 << 24}).unit("elements"),
-               "length of each vector")
-        .param("a", kymo::Real{2.0}, "the factor of x")
-        .param("precision", kymo::Choice{"fp32", {"fp32", "fp64"}}, "type of the elements")
+               "vector length")
+        .param("a", kymo::Real{2.0}, "scalar factor of x")
+        .param("precision", kymo::Choice{"fp32", {"fp32", "fp64"}}, "element type")
         .phases({"compute"})           // the parts of a step that get a time of their own
         .devices({kymo::Device::Cpu})  // add kymo::Device::Cuda if it runs there too
         .asynchronous()                // step() waits for no device: it can be timed with --mode hot and cold
@@ -93,7 +93,7 @@ class Saxpy final : public kymo::Workload {
   kymo::Verification verify(kymo::Context& ctx) override {
     compute();
     kymo::Verification result;
-    const std::string reference = "the same sum in long double";
+    const std::string reference = "computed in long double";
     if (fp64_) {
       result.compare("out", reference, double_.out, double_.reference(a_), 1e-14);
     } else {
@@ -103,7 +103,7 @@ class Saxpy final : public kymo::Workload {
     // Ranks computed the same thing, so they must agree to the last bit. With one rank this compares a value with
     // itself.
     const std::vector<double> sums = ctx.all_gather(checksum());
-    result.compare("agreement of ranks", "rank 0", sums, std::vector<double>(sums.size(), sums.front()), 0);
+    result.compare("ranks agree", "rank 0", sums, std::vector<double>(sums.size(), sums.front()), 0);
     return result;
   }
 

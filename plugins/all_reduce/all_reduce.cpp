@@ -47,23 +47,24 @@ class AllReduce final : public kymo::Workload {
   static kymo::Descriptor describe() {
     constexpr std::int64_t kMegabyte = 1 << 20;
     return kymo::Descriptor{"all_reduce",
-                            "one collective between all ranks; bytes of work are what a link must carry (busbw)"}
+                            "repeat one collective to measure its bandwidth and per-call latency; the declared bytes "
+                            "give the bus bandwidth (busbw)"}
         .param("backend", kymo::Choice{"auto", kymo::comm::backend_names()},
-               "library underneath; auto is nccl on GPUs and gloo on the CPU")
+               "communication library; auto selects nccl on GPUs and gloo on the CPU")
         .param("operation", kymo::Choice{"all_reduce", {"all_reduce", "reduce_scatter", "all_gather", "broadcast"}},
-               "which collective")
+               "collective operation")
         .param("bytes",
                kymo::Int{64 * kMegabyte}.at_least(1).unit("B").axis(
                    {kMegabyte, 4 * kMegabyte, 16 * kMegabyte, 64 * kMegabyte, 256 * kMegabyte, 1024 * kMegabyte}),
-               "size of the message, the larger of input and output; made a whole number of elements for each rank")
+               "message size, the larger of input and output; rounded to a whole number of elements per rank")
         .param("dtype", kymo::Choice{"fp32", kymo::libtorch::dtype_names()}, "element type")
-        .param("in_place", kymo::Bool{true}, "whether input and output share their memory")
+        .param("in_place", kymo::Bool{true}, "whether input and output share memory")
         .param("calls", kymo::Int{1}.at_least(1),
-               "calls in one step, one behind the other: with many, what it takes to launch the first and to wait for "
-               "the last is shared, as "
-               "in nccl-tests")
-        .param("own_stream", kymo::Bool{false},
-               "NCCL on a stream of its own, as a training that overlaps has it, instead of the current one")
+               "calls per step, issued back to back; many calls amortize the launch of the first and the wait for the "
+               "last, as in nccl-tests")
+        .param(
+            "own_stream", kymo::Bool{false},
+            "run NCCL on a separate stream, like training that overlaps communication, instead of the current stream")
         .phases({"communication"})
         .uses(kymo::Framework::LibTorch)
         .asynchronous();
@@ -138,10 +139,10 @@ class AllReduce final : public kymo::Workload {
     result.that(
         wrong == 0 && kept,
         operation_ + " of " + std::to_string(elements) + " elements" + (in_place ? " in place" : " out of place"),
-        "whole numbers, computed on each rank",
+        "integers computed on each rank",
         wrong  ? std::to_string(wrong) + " elements differ"
         : kept ? ""
-               : "the input was changed");
+               : "the input was modified");
   }
 
   std::string operation_;

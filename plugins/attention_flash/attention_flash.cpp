@@ -11,15 +11,12 @@ class AttentionFlash final : public kymo::transformer::AttentionWorkload {
  public:
   static kymo::Descriptor describe() {
     return describe_as("attention_flash",
-                       "FlashAttention-2 by the operators of libkymo_ops.so, in CUDA or in tensor operations. "
-                       "FLOPs count half if causal and 2.5 times forward for backward; bytes are the inputs and "
-                       "outputs, each once")
+                       "FlashAttention-2 in CUDA or in tensor operations (libkymo_ops.so). FLOPs: half if causal, "
+                       "backward 2.5 times forward. Bytes: inputs and outputs, each once")
         .param("implementation", kymo::Choice{"auto", {"auto", "tiled", "flash"}}.axis({"tiled", "flash"}),
-               "flash is CUDA, tiled is tensor operations on any device, auto is flash where it runs and else tiled; "
-               "the run is skipped where "
-               "flash was asked for and does not run")
-        .param("deterministic", kymo::Bool{false},
-               "gradients are the same to the last bit in every step; tiled always are");
+               "flash: CUDA kernels; tiled: tensor operations on any device; auto: flash if supported, otherwise "
+               "tiled. The run is skipped if flash is requested but not supported")
+        .param("deterministic", kymo::Bool{false}, "bitwise reproducible gradients; tiled is always deterministic");
   }
 
  private:

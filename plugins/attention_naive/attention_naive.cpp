@@ -9,10 +9,9 @@ namespace {
 class AttentionNaive final : public kymo::transformer::AttentionWorkload {
  public:
   static kymo::Descriptor describe() {
-    return describe_as(
-        "attention_naive",
-        "attention from matrix products and a softmax, with all scores in memory. "
-        "FLOPs count half if causal and 2.5 times forward for backward; bytes include every pass over the scores");
+    return describe_as("attention_naive",
+                       "attention as two matrix multiplications and a softmax, with all scores in memory. FLOPs: half "
+                       "if causal, backward 2.5 times forward. Bytes include every pass over the scores");
   }
 
  private:

@@ -13,11 +13,11 @@ class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
  public:
   static kymo::Descriptor describe() {
     return describe_as("attention_sdpa",
-                       "LibTorch's scaled_dot_product_attention. "
-                       "FLOPs count half if causal and 2.5 times forward for backward; bytes are the inputs and "
-                       "outputs, each once")
-        .param("backend", kymo::Choice{"auto", SdpaBackend::names()}.axis({"cudnn", "flash", "efficient", "math"}),
-               "kernel that must be used; the run is skipped where LibTorch has none for the device, type and shape");
+                       "LibTorch's scaled_dot_product_attention. FLOPs: half if causal, backward 2.5 times forward. "
+                       "Bytes: inputs and outputs, each once")
+        .param(
+            "backend", kymo::Choice{"auto", SdpaBackend::names()}.axis({"cudnn", "flash", "efficient", "math"}),
+            "SDPA backend to use; the run is skipped if LibTorch does not support it for the device, type and shape");
   }
 
  private:

@@ -65,21 +65,18 @@ class DdpBucketed final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor("ddp_bucketed",
-                      "data-parallel training: one all-reduce per bucket of gradients, begun in the backward pass once "
-                      "all of the bucket "
-                      "are ready")
+                      "data-parallel training: one all-reduce per gradient bucket, started during backward as soon as "
+                      "all gradients of the bucket are ready")
         .param("bucket_mb", kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 100, 1000}),
-               "a bucket holds at most this much, in 2^20 bytes; a larger gradient has one to itself. Filled in "
-               "reverse order of the "
-               "parameters")
+               "maximum bucket size in MiB (2^20 bytes); a larger gradient has its own bucket. Buckets are filled in "
+               "reverse parameter order")
         .param("taper", kymo::Bool{false},
-               "a bucket holds at most half of what is left as well, down to 1 MiB: large ones travel fastest, but "
-               "nothing hides the "
-               "transfer of the last one")
+               "also limit a bucket to half of the remaining bytes, down to 1 MiB: large buckets have the highest "
+               "bandwidth, but nothing hides the transfer of the last one")
         .param("gradients", kymo::Choice{"auto", {"auto", "separate", "views"}}.axis({"separate", "views"}),
-               "separate tensors, whose calls NCCL launches as one, or views of the bucket's buffer, which has to be "
-               "zeroed and to which the "
-               "backward pass adds; auto is separate with NCCL and views with Gloo, which has no group of calls");
+               "separate: individual tensors, whose calls NCCL launches as one group. views: gradients are views of "
+               "the bucket's buffer, which must be zeroed and which backward accumulates into. auto: separate with "
+               "NCCL, views with Gloo, which has no group calls");
   }
 
  protected:

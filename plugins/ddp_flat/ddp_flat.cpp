@@ -48,11 +48,10 @@ class CopiedTogether final : public kymo::training::GradientExchange {
 class DdpFlat final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
-    return descriptor("ddp_flat", "data-parallel training: one all-reduce of all gradients, after the backward pass")
+    return descriptor("ddp_flat", "data-parallel training: one all-reduce of all gradients after backward")
         .param("copy", kymo::Bool{false},
-               "true copies the gradients into the buffer and the means back; false keeps the gradients in the buffer, "
-               "to which the backward "
-               "pass then adds");
+               "true: copy the gradients into the buffer and the means back; false: keep the gradients in the buffer, "
+               "which backward accumulates into");
   }
 
  protected:

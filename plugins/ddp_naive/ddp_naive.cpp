@@ -31,8 +31,7 @@ class OneByOne final : public kymo::training::GradientExchange {
 class DdpNaive final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
-    return descriptor("ddp_naive",
-                      "data-parallel training: one all-reduce per parameter, after the backward pass, each waited for");
+    return descriptor("ddp_naive", "data-parallel training: one blocking all-reduce per parameter after backward");
   }
 
  protected:

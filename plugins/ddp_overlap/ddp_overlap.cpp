@@ -44,10 +44,10 @@ class EachWhenReady final : public kymo::training::GradientExchange {
 class DdpOverlap final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
-    return descriptor("ddp_overlap",
-                      "data-parallel training: one all-reduce per parameter, begun in the backward pass as soon as the "
-                      "gradient is ready; all "
-                      "ranks must compute the same graph, so that they call in the same order");
+    return descriptor(
+        "ddp_overlap",
+        "data-parallel training: one all-reduce per parameter, started during backward as soon as the gradient is "
+        "ready. All ranks must compute the same graph, so that they issue calls in the same order");
   }
 
  protected:

@@ -52,11 +52,10 @@ class DdpTorch final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor("ddp_torch",
-                      "data-parallel training by the reducer inside PyTorch's DistributedDataParallel; it waits in the "
-                      "phase backward, and "
-                      "its calls are not among the collectives: a trace shows their kernels alone")
+                      "data-parallel training with the reducer of PyTorch's DistributedDataParallel. It waits in the "
+                      "phase backward, and its calls are not recorded as collectives: a trace shows only their kernels")
         .param("bucket_mb", kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 25, 100, 1000}),
-               "a bucket is closed once it holds this much, in 2^20 bytes; the first one at 1 MiB");
+               "close a bucket once it reaches this size in MiB (2^20 bytes); the first one at 1 MiB");
   }
 
  protected:

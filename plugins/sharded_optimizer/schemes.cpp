@@ -174,7 +174,7 @@ Halves make_halves(const Scheme& scheme, const training::Replica& replica, const
     halves.update = std::make_unique<WholeUpdate>(replica, make, report);
     halves.owned_bytes = training::bytes_of(replica.parameters);
   } else {
-    throw std::invalid_argument("there is no scheme '" + scheme.name + "': it is one of none, broadcast, zero1");
+    throw std::invalid_argument("unknown scheme '" + scheme.name + "', must be one of none, broadcast, zero1");
   }
   if (scheme.communicate) halves.exchange = std::make_unique<training::FlatExchange>(replica);
   return halves;

@@ -19,26 +19,26 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
   static kymo::Descriptor describe() {
     using kymo::Bool, kymo::Choice, kymo::Int, kymo::Real;
     return descriptor("sharded_optimizer",
-                      "data-parallel training whose optimizer state and update are divided over the ranks, by two "
-                      "schemes and none")
+                      "data-parallel training with the optimizer state and update sharded over the ranks, by one of "
+                      "two schemes or not at all")
         .param("scheme", Choice{"broadcast", scheme_names()}.axis(scheme_names()),
-               "none updates everything on every rank; broadcast gives each parameter an owner, which alone keeps its "
-               "state and sends it to "
-               "the others; zero1 is ZeRO stage 1: gradients are reduced and scattered, each rank updates its part of "
-               "one flat buffer, and "
-               "the parts are gathered")
+               "none: every rank updates everything. broadcast: each parameter has an owner, which holds its state and "
+               "broadcasts it. zero1: ZeRO stage 1, i.e. gradients are reduce-scattered, each rank updates its part of "
+               "a flat buffer, and the parts are all-gathered")
         .param("wrapped", Choice{"configured", wrapped_names()},
-               "the optimizer that is divided: the one that `optimizer` names, or one of LibTorch's own as it is "
-               "(momentum is SGD with 0.9)")
+               "optimizer to shard: configured is the one set by `optimizer`; the others are LibTorch's own (momentum "
+               "is SGD with momentum 0.9)")
         .param("flat", Bool{true},
-               "scheme=broadcast: one message for all parameters of an owner and piece; false sends each by itself")
+               "scheme=broadcast: send all parameters of an owner and piece in one message; false sends each parameter "
+               "separately")
         .param("pieces", Int{4}.at_least(1).at_most(64).axis({1, 4}),
-               "scheme=broadcast: the update goes in so many pieces of about equal size, each broadcast while the next "
-               "is updated")
+               "scheme=broadcast: number of equally sized pieces of the update; each is broadcast while the next is "
+               "updated")
         .param("bucket_mb", Real{100}.at_least(0).unit("MiB").axis({0, 10, 100, 1000}),
-               "scheme=zero1: parameters of one reduce-scatter and one all-gather; 0 makes one of all")
+               "scheme=zero1: bucket size for reduce-scatter and all-gather; 0 uses a single bucket")
         .param("overlap", Bool{true},
-               "scheme=zero1: a bucket is reduced as soon as backward has made its gradients; false waits for its end");
+               "scheme=zero1: reduce a bucket as soon as backward has computed its gradients; false waits for the end "
+               "of backward");
   }
 
   void prepare(Context& ctx) override {
@@ -47,8 +47,8 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
     wrapped_ = ctx.text("wrapped");
     if (scheme_.name == "zero1" && !scheme_.communicate && ctx.world_size() > 1)
       ctx.skip(
-          "scheme=zero1 has no step without communication: its gradients are reduced in place; take scheme=none or "
-          "broadcast");
+          "scheme=zero1 cannot run without communication because its gradients are reduced in place; use scheme=none "
+          "or broadcast");
     DataParallelWorkload::prepare(ctx);
     const auto bytes = static_cast<double>(parameter_bytes_);
     ctx.metric("parameter_bytes", bytes, "B");

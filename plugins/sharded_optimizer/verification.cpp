@@ -139,8 +139,8 @@ void hold_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ct
     whole.step();
     sharded.step();
   }
-  const std::string what = wrapped + " sharded by " + scheme.name + ", 10 steps, a group added after 5";
-  kymo::transformer::hold(result, what, "the optimizer unsharded, in float64",
+  const std::string what = wrapped + " sharded by " + scheme.name + ", 10 steps, parameter group added after 5";
+  kymo::transformer::hold(result, what, "unsharded optimizer in float64",
                           kymo::transformer::worst_distance(sharded.parameters, whole.parameters), 1e-9);
   training::hold_same_bits(result, what + ", bits", ctx, sharded.parameters);
 }

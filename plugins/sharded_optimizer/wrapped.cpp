@@ -18,7 +18,7 @@ using kymo::training::optimizer_factory;
 kymo::training::OptimizerFactory configured(const kymo::training::UpdateRule& rule) {
   if (rule.name == "sgd") return optimizer_factory<optim::SGD>(optim::SGDOptions(rule.learning_rate));
   if (rule.name != "adamw")
-    throw std::invalid_argument("there is no optimizer '" + rule.name + "' to shard: it is one of adamw, sgd");
+    throw std::invalid_argument("unknown optimizer '" + rule.name + "' for sharding, must be one of adamw, sgd");
   kymo::training::AdamWSetting setting;
   setting.learning_rate = rule.learning_rate;
   return optimizer_factory<kymo::training::FusedAdamW>(setting);
@@ -35,6 +35,6 @@ kymo::training::OptimizerFactory wrapped_factory(const std::string& wrapped, con
   if (wrapped == "momentum") return optimizer_factory<optim::SGD>(optim::SGDOptions(rate).momentum(0.9));
   if (wrapped == "adagrad") return optimizer_factory<optim::Adagrad>(optim::AdagradOptions(rate));
   if (wrapped == "rmsprop") return optimizer_factory<optim::RMSprop>(optim::RMSpropOptions(rate));
-  throw std::invalid_argument("there is no optimizer '" + wrapped +
-                              "' to wrap: it is one of configured, torch_adamw, momentum, adagrad, rmsprop");
+  throw std::invalid_argument("unknown wrapped optimizer '" + wrapped +
+                              "', must be one of configured, torch_adamw, momentum, adagrad, rmsprop");
 }

@@ -21,7 +21,7 @@ void skip_unless_available(kymo::Context& ctx, const Settings& settings) {
   const std::string reason = transformer::why_unavailable(settings.attention, kymo::libtorch::select_device(ctx),
                                                           settings.autocast.value_or(settings.dtype),
                                                           settings.model.context, settings.model.head_dim());
-  if (!reason.empty()) ctx.skip("attention=" + settings.attention + " cannot run: " + reason);
+  if (!reason.empty()) ctx.skip("attention=" + settings.attention + " is not supported: " + reason);
 }
 
 /// A dimension given by itself wins over that of the size.
@@ -29,7 +29,7 @@ void override_dimension(kymo::Context& ctx, const char* name, bool custom, std::
   const std::int64_t given = ctx.integer(name);
   if (given > 0) dimension = given;
   if (given == 0 && custom)
-    throw std::invalid_argument(std::string(name) + " is 0: size=custom needs d_model, d_ff, layers and heads");
+    throw std::invalid_argument(std::string(name) + " is 0; size=custom needs d_model, d_ff, layers and heads");
 }
 
 transformer::Config read_config(kymo::Context& ctx) {
@@ -51,37 +51,33 @@ transformer::Config read_config(kymo::Context& ctx) {
 
 kymo::Descriptor describe_settings() {
   using kymo::Bool, kymo::Choice, kymo::Int;
-  return kymo::Descriptor{
-      "transformer_lm",
-      "one training step of a decoder-only Transformer language model (RMSNorm, rotary positions, SwiGLU) with AdamW, "
-      "on random weights and tokens"}
+  return kymo::Descriptor{"transformer_lm",
+                          "training step of a decoder-only Transformer language model (RMSNorm, rotary embeddings, "
+                          "SwiGLU) with AdamW, on random weights and tokens"}
       .param("size", Choice{"tiny", size_choices()}.axis({"small", "medium", "large", "xl", "2.7B"}),
-             "sets d_model, d_ff, layers and heads; custom takes them one by one")
-      .param("vocab_size", Int{10000}.at_least(1), "different tokens")
-      .param("context", Int{256}.at_least(1).unit("tokens").axis({128, 256, 512, 1024}), "length of each sequence")
-      .param("d_model", Int{0}.at_least(0), "width of the residual stream; 0 takes the size's")
-      .param("d_ff", Int{0}.at_least(0), "width of the feed-forward layer; 0 takes the size's")
-      .param("layers", Int{0}.at_least(0), "number of blocks; 0 takes the size's")
-      .param("heads", Int{0}.at_least(0), "attention heads, which share d_model evenly; 0 takes the size's")
-      .param("batch", Int{4}.at_least(1).unit("sequences").axis({1, 2, 4, 8, 16}), "sequences in a batch")
+             "preset for d_model, d_ff, layers and heads; custom requires setting them individually")
+      .param("vocab_size", Int{10000}.at_least(1), "vocabulary size")
+      .param("context", Int{256}.at_least(1).unit("tokens").axis({128, 256, 512, 1024}), "sequence length")
+      .param("d_model", Int{0}.at_least(0), "model dimension; 0 uses the preset's")
+      .param("d_ff", Int{0}.at_least(0), "feed-forward dimension; 0 uses the preset's")
+      .param("layers", Int{0}.at_least(0), "number of blocks; 0 uses the preset's")
+      .param("heads", Int{0}.at_least(0), "number of attention heads, must divide d_model; 0 uses the preset's")
+      .param("batch", Int{4}.at_least(1).unit("sequences").axis({1, 2, 4, 8, 16}), "batch size")
       .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()},
-             "element type of weights, gradients and optimizer state")
-      .param("autocast", Bool{false}, "run the forward pass in mixed precision: bf16 products, fp32 weights")
+             "data type of weights, gradients and optimizer state")
+      .param("autocast", Bool{false},
+             "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights")
       .param("mode", Choice{"train", kymo::training::mode_names()}.axis(kymo::training::mode_names()),
-             "how far a step goes; forward records nothing for gradients")
+             "passes of a step; forward records no gradients")
       .param("attention", Choice{"naive", transformer::attention_names()}.axis({"naive", "tiled", "flash", "sdpa"}),
-             "naive holds all scores in memory; tiled and flash are FlashAttention-2 in tensor operations and in CUDA; "
-             "sdpa is LibTorch's "
-             "fused "
-             "kernel, and sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math the one named. The run is skipped where "
-             "there is none for the "
-             "device, type and shape")
+             "naive: all scores in memory; tiled and flash: FlashAttention-2 in tensor operations and in CUDA; sdpa: "
+             "LibTorch's scaled_dot_product_attention, with sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math "
+             "selecting its backend. The run is skipped if the device, type and shape are not supported")
       .param("execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}),
-             "graph captures the step into a CUDA graph and replays it (device=cuda alone). The capture is in step 0, "
-             "in the phases forward, "
-             "backward and optimizer, and runs nothing; step 0 then replays the graph once, as every later step does, "
-             "in the phase replay. "
-             "Three passes without an update warm up before step 0 and change no weight")
+             "eager, or graph: capture the step into a CUDA graph and replay it (device=cuda only). Step 0 captures in "
+             "the phases forward, backward and optimizer, which executes nothing, and then replays the graph once in "
+             "the phase replay, as all later steps do. Before step 0, three warm-up passes without an update leave the "
+             "weights unchanged")
       .phases({"forward", "backward", "optimizer", "replay"})
       .uses(kymo::Framework::LibTorch)
       .ranks(1, 1)
@@ -96,11 +92,10 @@ Settings read_settings(kymo::Context& ctx) {
   settings.mode = kymo::training::mode_of(ctx.text("mode"));
   settings.attention = ctx.text("attention");
   settings.graph = ctx.text("execution") == "graph";
-  if (settings.graph && !ctx.is_cuda())
-    ctx.skip("execution=graph needs device=cuda: there are no CUDA graphs on a CPU");
+  if (settings.graph && !ctx.is_cuda()) ctx.skip("execution=graph requires device=cuda");
   if (ctx.boolean("autocast")) {
     if (settings.dtype != at::kFloat)
-      ctx.skip("autocast is for fp32 weights: dtype=" + ctx.text("dtype") + " leaves it nothing to do");
+      ctx.skip("autocast requires fp32 weights: dtype=" + ctx.text("dtype") + " is not supported");
     settings.autocast = at::kBFloat16;
   }
   skip_unless_available(ctx, settings);

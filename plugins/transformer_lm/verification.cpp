@@ -61,7 +61,7 @@ void check_model(kymo::Context& ctx, const Settings& run, const at::Device& devi
       transformer::reference_model(settings.model, model.weights(), tokens, targets);
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& parameter : parts.parameters) gradients.push_back(parameter.grad());
-  const std::string reference = "float64 model of 2 blocks, head by head";
+  const std::string reference = "float64 model of 2 blocks, computed per head";
   const auto held = [&](const char* name, const transformer::Distance& far) {
     transformer::hold(result, name, reference, far, tolerance_of(settings));
   };
@@ -103,7 +103,7 @@ void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Dev
     adamw(expected, mean, square_mean, exact(gradient), step, setting);
   }
   const double tolerance = settings.dtype == at::kFloat ? 1e-5 : settings.dtype == at::kHalf ? 5e-3 : 3e-2;
-  transformer::hold(result, "AdamW", "textbook formula in float64, 4 steps", transformer::distance(parameter, expected),
+  transformer::hold(result, "AdamW", "AdamW formula in float64, 4 steps", transformer::distance(parameter, expected),
                     tolerance);
 }
 
@@ -170,7 +170,7 @@ void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& devi
     expected.push_back(training::run_step(ctx, eager.parts));
     losses.push_back(graph.run_step(ctx).clone());  // the next replay writes there again
   }
-  const std::string reference = "eager steps from the same weights and batches, " + std::to_string(kSteps) + " steps";
+  const std::string reference = "eager steps with the same weights and batches, " + std::to_string(kSteps) + " steps";
   const double tolerance = tolerance_of(settings);
   // Both sides run the same kernels: a loss may differ by the last bit of bf16, and not by what another batch makes of
   // it.

@@ -46,7 +46,7 @@ class RunTest(KymoTest):
             self.assertEqual(list(run["phases"])[:2], ["step", "compute"])
             self.assertEqual(run["phases"]["step"]["count"], 3)
             self.assertGreaterEqual(run["phases"]["step"]["mean_ns"], run["phases"]["compute"]["min_ns"])
-            self.assertIn("agreement of ranks", [check["name"] for check in run["checks"]])
+            self.assertIn("ranks agree", [check["name"] for check in run["checks"]])
 
     def test_table_shows_what_differs(self):
         done = self.kymo("run", "saxpy", *SMALL, "--axis", "a=1,2", "--no-verify")
@@ -146,7 +146,7 @@ class RunTest(KymoTest):
 
     def test_verify(self):
         done = self.kymo("verify", "saxpy", "--set", "n=1000")
-        self.assertIn("agreement of ranks", done.stdout)
+        self.assertIn("ranks agree", done.stdout)
         self.assertEqual(self.sql("SELECT passes FROM run"), [{"passes": "verify"}])
 
     def test_merge(self):

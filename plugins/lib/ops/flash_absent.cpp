@@ -5,8 +5,8 @@
 namespace kymo::ops::flash {
 
 std::string refusal(const at::Tensor& query, const at::Tensor&, const Setting&, Direction) {
-  if (!query.device().is_cuda()) return "needs CUDA tensors, and q is on " + query.device().str();
-  return "is not part of this build, which had no CUDA compiler";
+  if (!query.device().is_cuda()) return "requires CUDA tensors, but q is on " + query.device().str();
+  return "is not available: kymo was built without a CUDA compiler";
 }
 
 void forward(const ForwardTensors& tensors, const Setting& setting) {

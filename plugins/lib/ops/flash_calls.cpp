@@ -98,7 +98,7 @@ std::string ask(const kernels::Problem& problem, Direction direction) {
     call.k = call.v = rows_of_key;
     call.o = writable_rows(rows_of_query);
     call.lse = numbers;
-    return kernels::supported(call, &reason) ? "" : "refuses the call: " + reason;
+    return kernels::supported(call, &reason) ? "" : "does not support these inputs: " + reason;
   }
   kernels::Backward call;
   call.problem = problem;
@@ -108,14 +108,14 @@ std::string ask(const kernels::Problem& problem, Direction direction) {
   call.dq = writable_rows(rows_of_query);
   call.dk = call.dv = writable_rows(rows_of_key);
   call.workspace = somewhere;
-  return kernels::supported(call, &reason) ? "" : "refuses the call: " + reason;
+  return kernels::supported(call, &reason) ? "" : "does not support these inputs: " + reason;
 }
 
 }  // namespace
 
 std::string refusal(const at::Tensor& query, const at::Tensor& key, const Setting& setting, Direction direction) {
-  if (!query.device().is_cuda()) return "needs CUDA tensors, and q is on " + query.device().str();
-  if (query.scalar_type() == at::kDouble) return "takes Float, BFloat16 and Half, and q is Double";
+  if (!query.device().is_cuda()) return "requires CUDA tensors, but q is on " + query.device().str();
+  if (query.scalar_type() == at::kDouble) return "supports Float, BFloat16 and Half, but q is Double";
   const c10::OptionalDeviceGuard on_device(query.device());
   return ask(problem_of(query, key, setting), direction);
 }

@@ -46,11 +46,11 @@ Implementation choose(std::string_view name, const at::Tensor& query, const at::
                       flash::Direction direction) {
   if (name == "naive") return Implementation::kNaive;
   if (name == "tiled") return Implementation::kTiled;
-  TORCH_CHECK_VALUE(name == "auto" || name == "flash", "attention: there is no implementation '", name,
-                    "': it is one of auto, naive, tiled, flash");
+  TORCH_CHECK_VALUE(name == "auto" || name == "flash", "attention: unknown implementation '", name,
+                    "', must be one of auto, naive, tiled, flash");
   const std::string refusal = flash::refusal(query, key, setting, direction);
   if (refusal.empty()) return Implementation::kFlash;
-  TORCH_CHECK_VALUE(name == "auto", "attention: flash ", refusal, "; implementation 'tiled' or 'auto' would run");
+  TORCH_CHECK_VALUE(name == "auto", "attention: flash ", refusal, "; use implementation 'tiled' or 'auto'");
   return Implementation::kTiled;
 }
 

@@ -155,7 +155,7 @@ void DataParallelWorkload::step(Context& ctx) {
 Verification DataParallelWorkload::verify(Context& ctx) {
   State& state = *state_;
   if (!state.settings.communicate && ctx.world_size() > 1)
-    return Verification::unavailable("with communicate=false each rank learns from its own part of the batch alone");
+    return Verification::unavailable("with communicate=false, each rank trains on its own part of the batch only");
   Verification result;
   const Strategy strategy{ctx, state.device, state.communicator.get(),
                           [this](const Replica& replica) { return make_exchange(replica); },
@@ -163,7 +163,8 @@ Verification DataParallelWorkload::verify(Context& ctx) {
   hold_equal_to_one_process(result, strategy, state.settings);
   before_step(ctx);
   step(ctx);
-  hold_same_bits(result, "bits after a step of " + state.settings.model.name, ctx, state.model->parameters());
+  hold_same_bits(result, "bitwise across ranks after a step of " + state.settings.model.name, ctx,
+                 state.model->parameters());
   return result;
 }
 

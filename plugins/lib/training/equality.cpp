@@ -115,7 +115,7 @@ void hold_course(Verification& result, const Strategy& strategy, const ModelSett
   }
   const std::string what =
       setting.name + " in float64, " + std::to_string(course.steps) + " steps of " + course.rule.name;
-  transformer::hold(result, what, "one process on the whole batch of " + std::to_string(batch * ranks),
+  transformer::hold(result, what, "single process, whole batch of " + std::to_string(batch * ranks),
                     transformer::worst_distance(together.model->parameters(), alone.model->parameters()),
                     course.tolerance);
   hold_same_bits(result, what + ", bits", ctx, together.model->parameters());
@@ -147,8 +147,8 @@ void hold_same_bits(Verification& result, const std::string& name, const Context
     if (wrong++ == 0)
       first = "parameter " + std::to_string(i % tensors.size()) + " of rank " + std::to_string(i / tensors.size());
   }
-  result.that(wrong == 0, name, "the parameters of rank 0, bit by bit",
-              wrong == 0 ? "" : std::to_string(wrong) + " differ, the first being " + first);
+  result.that(wrong == 0, name, "parameters of rank 0, bitwise",
+              wrong == 0 ? "" : std::to_string(wrong) + " differ; first: " + first);
 }
 
 void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const DataParallelSettings& settings) {

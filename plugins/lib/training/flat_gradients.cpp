@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kAlignmentBytes = 128;
 
 void check(const std::vector<at::Tensor>& parameters) {
-  if (parameters.empty()) throw std::invalid_argument("a flat buffer of gradients needs a parameter: none is trained");
+  if (parameters.empty()) throw std::invalid_argument("a flat gradient buffer needs at least one trained parameter");
   const at::Tensor& first = parameters.front();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const at::Tensor& parameter = parameters[i];
@@ -22,7 +22,7 @@ void check(const std::vector<at::Tensor>& parameters) {
         parameter.is_contiguous())
       continue;
     throw std::invalid_argument("parameter " + std::to_string(i) +
-                                " does not fit into a flat buffer: all must be contiguous, of type " +
+                                " does not fit into the flat buffer: all parameters must be contiguous, of type " +
                                 c10::toString(first.scalar_type()) + " and on " + first.device().str());
   }
 }

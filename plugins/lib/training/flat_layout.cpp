@@ -21,16 +21,16 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
 void require_dense(const at::Tensor& tensor) {
   if (tensor.layout() == at::kStrided && tensor.is_non_overlapping_and_dense()) return;
   std::ostringstream text;
-  text << "a parameter of sizes " << tensor.sizes() << " and strides " << tensor.strides()
-       << " is not dense: give a contiguous one";
+  text << "a parameter with sizes " << tensor.sizes() << " and strides " << tensor.strides()
+       << " is not dense; pass a contiguous one";
   throw std::invalid_argument(text.str());
 }
 
 void require_alike(const at::Tensor& tensor, const at::Tensor& first) {
   if (tensor.device() == first.device() && tensor.scalar_type() == first.scalar_type()) return;
   std::ostringstream text;
-  text << "a flat buffer holds one type on one device: got " << tensor.scalar_type() << " on " << tensor.device()
-       << " beside " << first.scalar_type() << " on " << first.device();
+  text << "a flat buffer requires one type and device, but got " << tensor.scalar_type() << " on " << tensor.device()
+       << " and " << first.scalar_type() << " on " << first.device();
   throw std::invalid_argument(text.str());
 }
 

@@ -19,7 +19,7 @@ using torch::optim::OptimizerParamGroup;
 
 void require(bool holds, const char* name, double value, const char* range) {
   if (!holds)
-    throw std::invalid_argument(std::string("AdamW's ") + name + " is " + std::to_string(value) + ": it must be " +
+    throw std::invalid_argument(std::string("AdamW's ") + name + " is " + std::to_string(value) + "; it must be " +
                                 range);
 }
 
@@ -146,8 +146,8 @@ void FusedAdamW::load(torch::serialize::InputArchive& archive) {
     const std::string number = std::to_string(g);
     if (!archive.try_read("setting_" + number, setting) || !archive.try_read("count_" + number, count) ||
         count.toInt() != static_cast<std::int64_t>(group.params().size()))
-      throw std::invalid_argument("saved AdamW state does not fit group " + number +
-                                  ": load it into the groups it was saved from");
+      throw std::invalid_argument("the saved AdamW state does not fit group " + number +
+                                  "; load it into the groups it was saved from");
     const std::vector<double> values = setting.toDoubleVector();
     auto& to = dynamic_cast<AdamWSetting&>(group.options());
     to.learning_rate = values.at(0), to.beta1 = values.at(1), to.beta2 = values.at(2);

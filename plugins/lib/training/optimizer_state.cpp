@@ -27,7 +27,7 @@ std::vector<at::Tensor> tensors_of(const torch::optim::OptimizerParamState& stat
   if (const auto* rmsprop = dynamic_cast<const torch::optim::RMSpropParamState*>(&state))
     return {rmsprop->square_avg(), rmsprop->momentum_buffer(), rmsprop->grad_avg()};
   throw std::invalid_argument(
-      "what this optimizer keeps is not known: it is none of FusedAdamW, SGD, Adam, AdamW, Adagrad and RMSprop");
+      "cannot find the state of this optimizer; supported are FusedAdamW, SGD, Adam, AdamW, Adagrad and RMSprop");
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const Upd
                                                    std::vector<at::Tensor> parameters) {
   if (rule.name == "adamw") return std::make_unique<AdamWUpdate>(ctx, rule.learning_rate, parameters);
   if (rule.name == "sgd") return std::make_unique<SgdUpdate>(rule.learning_rate, std::move(parameters));
-  throw std::invalid_argument("there is no optimizer '" + rule.name + "': it is one of adamw, sgd");
+  throw std::invalid_argument("unknown optimizer '" + rule.name + "', must be one of adamw, sgd");
 }
 
 }  // namespace kymo::training

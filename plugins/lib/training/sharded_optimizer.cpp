@@ -64,7 +64,7 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& 
   std::vector<OptimizerParamGroup> groups;
   groups.push_back(std::move(group));
   std::unique_ptr<torch::optim::Optimizer> optimizer = make ? make(std::move(groups)) : nullptr;
-  if (!optimizer) throw std::invalid_argument("a sharded optimizer has no optimizer to wrap: its factory made none");
+  if (!optimizer) throw std::invalid_argument("the factory of a sharded optimizer returned no optimizer");
   if (auto* fused = dynamic_cast<FusedAdamW*>(optimizer.get())) fused->make_state();
   return optimizer;
 }
@@ -73,12 +73,13 @@ std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const Optimizer
   const auto empty = make_optimizer(make, OptimizerParamGroup(std::vector<at::Tensor>{}));
   if (dynamic_cast<const torch::optim::LBFGS*>(empty.get()))
     throw std::invalid_argument(
-        "LBFGS cannot be sharded: each of its updates needs all parameters; wrap one that treats them one by one");
+        "LBFGS cannot be sharded: each update needs all parameters; use an optimizer that updates parameters "
+        "independently");
   return empty->defaults().clone();
 }
 
 std::vector<int> balanced_owners(const std::vector<std::int64_t>& size_bytes, std::vector<std::int64_t>& load_bytes) {
-  if (load_bytes.empty()) throw std::invalid_argument("parameters need at least one rank to own them");
+  if (load_bytes.empty()) throw std::invalid_argument("the number of ranks must be at least 1");
   std::vector<std::size_t> order(size_bytes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -99,7 +100,7 @@ ShardedOptimizer::ShardedOptimizer(const std::vector<OptimizerParamGroup>& group
       communicator_(communicator),
       options_(options),
       load_bytes_(static_cast<std::size_t>(communicator.size())) {
-  if (options_.pieces < 1) throw std::invalid_argument("a sharded optimizer updates in at least one piece");
+  if (options_.pieces < 1) throw std::invalid_argument("the number of pieces must be at least 1");
   for (const OptimizerParamGroup& group : groups) add_param_group(group);
 }
 
@@ -119,9 +120,8 @@ void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
 void ShardedOptimizer::check_new(const std::vector<at::Tensor>& parameters) const {
   for (const at::Tensor& parameter : parameters) {
     if (owners_.count(parameter.unsafeGetTensorImpl()))
-      throw std::invalid_argument("a parameter is in two groups: give it to one");
-    if (!parameter.is_leaf())
-      throw std::invalid_argument("a parameter is the result of a computation: give the tensor it is made of");
+      throw std::invalid_argument("a parameter appears in two groups; it must be in one");
+    if (!parameter.is_leaf()) throw std::invalid_argument("a parameter is not a leaf tensor; pass the leaf tensor");
     as_line(parameter);  // throws unless it can be sent as it lies
   }
 }
@@ -231,8 +231,7 @@ void ShardedOptimizer::finish_share() {
 
 int ShardedOptimizer::owner_of(const at::Tensor& parameter) const {
   const auto found = owners_.find(parameter.unsafeGetTensorImpl());
-  if (found == owners_.end())
-    throw std::invalid_argument("a parameter has no owner: it is in no group of the optimizer");
+  if (found == owners_.end()) throw std::invalid_argument("a parameter is not in any group of the optimizer");
   return found->second;
 }
 
@@ -264,12 +263,14 @@ std::vector<at::Tensor> ShardedOptimizer::parameter_buffers() const {
 
 void ShardedOptimizer::save(torch::serialize::OutputArchive&) const {
   throw std::logic_error(
-      "the state of a sharded optimizer is on all ranks: save owned_optimizer() of every group on each");
+      "the state of a sharded optimizer is distributed over all ranks; save owned_optimizer() of every group on each "
+      "rank");
 }
 
 void ShardedOptimizer::load(torch::serialize::InputArchive&) {
   throw std::logic_error(
-      "the state of a sharded optimizer is on all ranks: load owned_optimizer() of every group on each");
+      "the state of a sharded optimizer is distributed over all ranks; load owned_optimizer() of every group on each "
+      "rank");
 }
 
 }  // namespace kymo::training

@@ -25,14 +25,14 @@ Mode mode_of(std::string_view name) {
   if (name == "forward") return Mode::kForward;
   if (name == "forward_backward") return Mode::kForwardBackward;
   if (name == "train") return Mode::kTrain;
-  throw std::invalid_argument("there is no mode '" + std::string(name) +
-                              "': it is one of forward, forward_backward, train");
+  throw std::invalid_argument("unknown mode '" + std::string(name) +
+                              "', must be one of forward, forward_backward, train");
 }
 
 at::Tensor run_step(const Context& ctx, const StepParts& parts) {
-  if (!parts.loss) throw std::invalid_argument("a training step has no loss: set StepParts::loss");
+  if (!parts.loss) throw std::invalid_argument("the training step has no loss function; set StepParts::loss");
   if (parts.mode == Mode::kTrain && !parts.optimizer)
-    throw std::invalid_argument("a training step of mode train has no optimizer: set StepParts::optimizer");
+    throw std::invalid_argument("a training step with mode train has no optimizer; set StepParts::optimizer");
   if (parts.mode == Mode::kForward) {
     const c10::NoGradGuard no_gradients;
     return forward(ctx, parts);

@@ -16,7 +16,7 @@ namespace {
 
 const at::Device& checked(const at::Device& device) {
   if (!device.is_cuda())
-    throw std::invalid_argument("a step cannot be captured on " + device.str() + ": a CUDA graph needs device=cuda");
+    throw std::invalid_argument("a step cannot be captured on " + device.str() + ": CUDA graphs require device=cuda");
   return device;
 }
 

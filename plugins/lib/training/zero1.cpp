@@ -12,7 +12,7 @@ namespace kymo::training {
 Zero1::Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory make, comm::Communicator& communicator,
              const Options& options)
     : make_(std::move(make)), communicator_(communicator), options_(options) {
-  if (!(options.bucket_bytes > 0)) throw std::invalid_argument("a bucket of ZeRO needs a size above 0");
+  if (!(options.bucket_bytes > 0)) throw std::invalid_argument("the bucket size of ZeRO must be above 0");
   add_group(group);
 }
 
@@ -20,7 +20,7 @@ void Zero1::add_group(const torch::optim::OptimizerParamGroup& group) {
   const std::vector<at::Tensor> parameters = each_once(group.params());
   for (const at::Tensor& parameter : parameters) {
     if (known_.count(parameter.unsafeGetTensorImpl()))
-      throw std::invalid_argument("a parameter is in two groups: give it to one");
+      throw std::invalid_argument("a parameter appears in two groups; it must be in one");
     as_line(parameter);  // throws unless it is dense
   }
   auto settings = group.has_options() ? group.options().clone() : default_settings(make_);
@@ -74,7 +74,8 @@ void Zero1::on_gradient(std::size_t index, std::size_t parameter) {
   Bucket& bucket = *buckets_[index];
   if (bucket.work || bucket.ready[parameter])
     throw std::logic_error(
-        "ZeRO got a second gradient of a parameter in one step: begin each step, or make it without overlap");
+        "ZeRO received a second gradient of a parameter in one step; call begin_step() before each step, or disable "
+        "overlap");
   collect(bucket, parameter);
   bucket.ready[parameter] = true;
   --bucket.missing;

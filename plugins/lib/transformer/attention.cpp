@@ -156,7 +156,7 @@ std::unique_ptr<Attention> make_attention(std::string_view name, bool causal) {
   if (name == "naive") return std::make_unique<NaiveAttention>(causal);
   if (name == "tiled" || name == "flash") return make_operator_attention(name, causal, /*deterministic=*/false);
   if (is_known(name)) return std::make_unique<SdpaAttention>(backend_of(name), causal);
-  throw std::invalid_argument("there is no attention '" + std::string(name) + "': it is one of " +
+  throw std::invalid_argument("unknown attention '" + std::string(name) + "', must be one of " +
                               text_of(attention_names()));
 }
 

@@ -48,14 +48,15 @@ double AttentionShape::forward_flops() const { return 4 * scores() * static_cast
 
 Descriptor AttentionWorkload::describe_as(const std::string& name, const std::string& documentation) {
   return Descriptor{name, documentation}
-      .param("batch", Int{8}.at_least(1), "sequences in a batch")
-      .param("heads", Int{1}.at_least(1), "attention heads")
-      .param("seq", Int{256}.at_least(1).unit("tokens").axis({256, 1024, 4096, 8192, 16384}), "length of each sequence")
-      .param("head_dim", Int{64}.at_least(1).axis({16, 32, 64, 128}), "width of one head")
-      .param("dtype", Choice{"fp32", libtorch::dtype_names()}, "element type of query, key and value")
-      .param("causal", Bool{true}, "whether a token sees only itself and those before it")
-      .param("mode", Choice{"forward_backward", {"forward", "backward", "forward_backward"}},
-             "what a step does; forward records nothing for gradients, backward repeats that of one forward pass")
+      .param("batch", Int{8}.at_least(1), "batch size")
+      .param("heads", Int{1}.at_least(1), "number of attention heads")
+      .param("seq", Int{256}.at_least(1).unit("tokens").axis({256, 1024, 4096, 8192, 16384}), "sequence length")
+      .param("head_dim", Int{64}.at_least(1).axis({16, 32, 64, 128}), "head dimension")
+      .param("dtype", Choice{"fp32", libtorch::dtype_names()}, "data type of query, key and value")
+      .param("causal", Bool{true}, "apply a causal mask")
+      .param(
+          "mode", Choice{"forward_backward", {"forward", "backward", "forward_backward"}},
+          "passes of a step; forward records no gradients, backward repeats the backward pass of a single forward pass")
       .phases({"forward", "backward"})
       .uses(Framework::LibTorch)
       .ranks(1, 1)
@@ -147,7 +148,7 @@ Verification AttentionWorkload::verify(Context& ctx) {
   if (with_backward_) output.backward(gradient);
   const AttentionReference expected = reference_attention(query, key, value, gradient, small.causal);
   const double tolerance = tolerance_of(small.dtype);
-  const std::string reference = "float64 attention, head by head";
+  const std::string reference = "float64 attention, computed per head";
   Verification result;
   const auto held = [&](const char* name, const at::Tensor& actual, const at::Tensor& wanted) {
     hold(result, name, reference, distance(actual, wanted), tolerance);

@@ -21,7 +21,7 @@ constexpr std::array<Size, 6> kSizes{{{"tiny", 64, 256, 2, 2},
 
 void require_positive(std::int64_t value, std::string_view name) {
   if (value >= 1) return;
-  throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) + ": it must be at least 1");
+  throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) + "; it must be at least 1");
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ void set_size(Config& config, std::string_view name) {
   }
   std::string known;
   for (const Size& size : kSizes) known += (known.empty() ? "" : ", ") + std::string(size.name);
-  throw std::invalid_argument("there is no model size '" + std::string(name) + "': it is one of " + known);
+  throw std::invalid_argument("unknown model size '" + std::string(name) + "', must be one of " + known);
 }
 
 void validate(const Config& config) {
@@ -58,10 +58,10 @@ void validate(const Config& config) {
   require_positive(config.heads, "heads");
   if (config.d_model % config.heads != 0)
     throw std::invalid_argument("d_model " + std::to_string(config.d_model) + " is not divisible by heads " +
-                                std::to_string(config.heads) + ": each head takes an equal part of it");
+                                std::to_string(config.heads) + "; all heads have the same dimension");
   if (config.head_dim() % 2 != 0)
     throw std::invalid_argument("d_model / heads is " + std::to_string(config.head_dim()) +
-                                ": rotary embedding turns pairs, so it must be even");
+                                "; it must be even for rotary embeddings");
 }
 
 std::int64_t parameter_count(const Config& config) {

@@ -160,7 +160,7 @@ Distance distance(const at::Tensor& actual, const at::Tensor& expected) {
 
 Distance worst_distance(const std::vector<at::Tensor>& actual, const std::vector<at::Tensor>& expected) {
   if (actual.size() != expected.size())
-    throw std::invalid_argument(std::to_string(actual.size()) + " tensors cannot be held against " +
+    throw std::invalid_argument(std::to_string(actual.size()) + " tensors cannot be compared with " +
                                 std::to_string(expected.size()));
   Distance worst;
   for (std::size_t i = 0; i < actual.size(); ++i) {

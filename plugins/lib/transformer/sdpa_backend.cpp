@@ -29,8 +29,8 @@ void SdpaBackend::set(const Switches& switches) {
 SdpaBackend::SdpaBackend(std::string_view name) : before_(current()) {
   static const std::vector<std::string> known = names();
   if (std::find(known.begin(), known.end(), name) == known.end())
-    throw std::invalid_argument("there is no attention backend '" + std::string(name) +
-                                "': it is one of auto, cudnn, flash, efficient, math");
+    throw std::invalid_argument("unknown attention backend '" + std::string(name) +
+                                "', must be one of auto, cudnn, flash, efficient, math");
   if (name == "auto") return;
   set({.flash = name == "flash", .efficient = name == "efficient", .math = name == "math", .cudnn = name == "cudnn"});
 }

@@ -41,27 +41,27 @@ TEST(Errors, SayWhatWasWrongAndWhatWouldBeRight) {
     return text;
   };
   EXPECT_THAT(of(q[0][0], k, k),
-              HasSubstr("q has 2 dimensions: it must be [batch, sequence, d] or [batch, heads, sequence, d]"));
-  EXPECT_THAT(of(q, k[0], k[0]), HasSubstr("k has 3 dimensions and q has 4: they must have as many"));
-  EXPECT_THAT(of(q.to(at::kInt), k, k), HasSubstr("q is Int: it must be Float, BFloat16, Half or Double"));
-  EXPECT_THAT(of(q, k, k.to(at::kHalf)), HasSubstr("v is Half and q is Float: they must be of one type"));
+              HasSubstr("q has 2 dimensions; it must be [batch, sequence, d] or [batch, heads, sequence, d]"));
+  EXPECT_THAT(of(q, k[0], k[0]), HasSubstr("k has 3 dimensions but q has 4; they must be equal"));
+  EXPECT_THAT(of(q.to(at::kInt), k, k), HasSubstr("q is Int; it must be Float, BFloat16, Half or Double"));
+  EXPECT_THAT(of(q, k, k.to(at::kHalf)), HasSubstr("v is Half but q is Float; they must have the same type"));
   EXPECT_THAT(of(q, k, k.narrow(2, 0, 5)),
-              HasSubstr("v is [2, 2, 5, 16] and k is [2, 2, 6, 16]: they must be equal in shape"));
+              HasSubstr("v is [2, 2, 5, 16] but k is [2, 2, 6, 16]; they must have the same shape"));
   EXPECT_THAT(of(q, k.narrow(0, 0, 1), k.narrow(0, 0, 1)),
-              HasSubstr("q has a batch of 2 and k of 1: they must be equal"));
+              HasSubstr("q has batch size 2 but k has 1; they must be equal"));
   EXPECT_THAT(of(q, at::randn({2, 2, 6, 24}), at::randn({2, 2, 6, 24})),
-              HasSubstr("a row of q has 16 elements and one of k 24"));
+              HasSubstr("q has d = 16 but k has 24; they must be equal"));
   EXPECT_THAT(of(q.narrow(1, 0, 3), k, k),
-              HasSubstr("q has 3 heads and k has 2: those of q must be a multiple of those of k"));
-  EXPECT_THAT(of(q, k.narrow(2, 0, 0), k.narrow(2, 0, 0)), HasSubstr("k of 0: both must be 1 or more"));
+              HasSubstr("q has 3 heads and k has 2; the heads of q must be a multiple of those of k"));
+  EXPECT_THAT(of(q, k.narrow(2, 0, 0), k.narrow(2, 0, 0)), HasSubstr("k has 0; both must be at least 1"));
   EXPECT_THAT(of(at::randn({2, 4, 16, 6}).transpose(2, 3), k, k),
-              HasSubstr("the last dimension of q has stride 6: it must be contiguous"));
+              HasSubstr("the last dimension of q has stride 6; it must be contiguous"));
   EXPECT_THAT(of(q, k, k, {.implementation = "paged"}),
-              HasSubstr("no implementation 'paged': it is one of auto, naive, tiled, flash"));
+              HasSubstr("unknown implementation 'paged', must be one of auto, naive, tiled, flash"));
   EXPECT_THAT(of(q, k, k, {.scale = std::numeric_limits<double>::quiet_NaN()}),
-              HasSubstr("scale is nan: it must be finite"));
+              HasSubstr("scale is nan; it must be finite"));
   EXPECT_THAT(of(q, k, k, {.implementation = "flash"}),
-              HasSubstr("flash needs CUDA tensors, and q is on cpu; implementation 'tiled' or 'auto' would run"));
+              HasSubstr("flash requires CUDA tensors, but q is on cpu; use implementation 'tiled' or 'auto'"));
 }
 
 TEST(Errors, OfBackward) {
@@ -71,17 +71,16 @@ TEST(Errors, OfBackward) {
     return complaint([&] { attention_backward(gradient, q, q, q, out, sums); });
   };
   EXPECT_THAT(of(o.narrow(2, 0, 5), lse),
-              HasSubstr("do is [2, 4, 5, 16] and q is [2, 4, 6, 16]: they must be equal in shape"));
-  EXPECT_THAT(of(o, lse.narrow(2, 0, 5)),
-              HasSubstr("lse is [2, 4, 5]: it must be [2, 4, 6], one number for each row of q"));
-  EXPECT_THAT(of(o, lse.to(at::kDouble)), HasSubstr("lse is Double: it must be Float"));
+              HasSubstr("do is [2, 4, 5, 16] but q is [2, 4, 6, 16]; they must have the same shape"));
+  EXPECT_THAT(of(o, lse.narrow(2, 0, 5)), HasSubstr("lse is [2, 4, 5]; it must be [2, 4, 6], one value per row of q"));
+  EXPECT_THAT(of(o, lse.to(at::kDouble)), HasSubstr("lse is Double; it must be Float"));
 }
 
 TEST(Choice, IsTiledWithoutAGpu) {
   const at::Tensor q = at::randn({1, 6, 16});
   EXPECT_EQ(chosen_implementation(q, q, q), "tiled");
   EXPECT_EQ(chosen_implementation(q, q, q, {.implementation = "naive"}), "naive");
-  EXPECT_EQ(why_not_flash(q, q, q), "needs CUDA tensors, and q is on cpu");
+  EXPECT_EQ(why_not_flash(q, q, q), "requires CUDA tensors, but q is on cpu");
   EXPECT_THAT(implementation_names(), ::testing::ElementsAre("auto", "naive", "tiled", "flash"));
 }
 

@@ -172,15 +172,15 @@ class Operators(unittest.TestCase):
         for wrong, message in (
             (
                 lambda: ops.attention(query, key, value, implementation="fast"),
-                "there is no implementation 'fast': it is one of auto",
+                "unknown implementation 'fast', must be one of auto",
             ),
-            (lambda: ops.attention(query[0, 0], key, value), "q has 2 dimensions: it must be"),
-            (lambda: ops.attention(query, key.mT, value.mT), "must have as many"),
+            (lambda: ops.attention(query[0, 0], key, value), "q has 2 dimensions; it must be"),
+            (lambda: ops.attention(query, key.mT, value.mT), "they must be equal"),
             (lambda: ops.attention(query, key, value, scale=float("inf")), "it must be finite"),
         ):
             with self.assertRaisesRegex(ValueError, message):
                 wrong()
-        with self.assertRaisesRegex(TypeError, "k is Half and q is Float"):
+        with self.assertRaisesRegex(TypeError, "k is Half but q is Float"):
             ops.attention(query, key.half(), value)
 
 

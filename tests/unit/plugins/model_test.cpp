@@ -151,7 +151,7 @@ TEST(ModelErrors, SayWhatIsWrong) {
       [&] { model.logits(ctx, random_tokens(config, 1, 13)); },
       testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("13 tokens is longer than the context of 12")));
   EXPECT_THAT([&] { LanguageModel(config, random_weights(config, at::kFloat), "paged"); },
-              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("there is no attention 'paged'")));
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("unknown attention 'paged'")));
   EXPECT_THROW(worst_distance({random_tokens(config, 1, 1)}, {}), std::invalid_argument);
 }
 

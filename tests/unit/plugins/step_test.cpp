@@ -93,7 +93,7 @@ TEST_F(Step, NamesTheUpdateAndClosesItsScopes) {
 
 TEST_F(Step, GraphNeedsAGpu) {
   EXPECT_THAT([&] { StepGraph(at::kCPU, parts_); }, testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(
-                                                        "cannot be captured on cpu: a CUDA graph needs device=cuda")));
+                                                        "cannot be captured on cpu: CUDA graphs require device=cuda")));
 }
 
 TEST_F(Step, CallsTheHooksBetweenThePhases) {

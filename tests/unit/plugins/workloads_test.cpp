@@ -89,7 +89,7 @@ TEST(TransformerLm, EveryPartOfAStepHasAScope) {
 TEST(TransformerLm, SkipsGraphsOnTheCpu) {
   Driven run("transformer_lm", with(kSmallModel, {{"execution", "graph"}}));
   EXPECT_EQ(run.prepare(), KYMO_SKIPPED);
-  EXPECT_THAT(run.host.message, HasSubstr("execution=graph needs device=cuda"));
+  EXPECT_THAT(run.host.message, HasSubstr("execution=graph requires device=cuda"));
 }
 
 TEST(TransformerLm, MakesThePhasesOfItsMode) {
@@ -116,13 +116,13 @@ TEST(TransformerLm, RefusesImpossibleSettings) {
   EXPECT_THAT(uneven.host.message, HasSubstr("d_model 64 is not divisible by heads 5"));
   Driven custom("transformer_lm", with(kSmallModel, {{"size", "custom"}, {"d_model", std::int64_t{32}}}));
   EXPECT_EQ(custom.prepare(), KYMO_FAILED);
-  EXPECT_THAT(custom.host.message, HasSubstr("d_ff is 0: size=custom needs"));
+  EXPECT_THAT(custom.host.message, HasSubstr("d_ff is 0; size=custom needs"));
   Driven odd("transformer_lm", with(kSmallModel, {{"d_model", std::int64_t{6}}}));
   EXPECT_EQ(odd.prepare(), KYMO_FAILED);
   EXPECT_THAT(odd.host.message, HasSubstr("must be even"));
   Driven twice("transformer_lm", with(kSmallModel, {{"autocast", true}, {"dtype", "bf16"}}));
   EXPECT_EQ(twice.prepare(), KYMO_SKIPPED);
-  EXPECT_THAT(twice.host.message, HasSubstr("autocast is for fp32 weights"));
+  EXPECT_THAT(twice.host.message, HasSubstr("autocast requires fp32 weights"));
 }
 
 struct Precision {

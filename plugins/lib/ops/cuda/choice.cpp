@@ -148,7 +148,7 @@ std::string wrong_sizes(const Problem& p) {
   if (p.batch < 1 || p.heads_q < 1 || p.heads_kv < 1 || p.seq_q < 1 || p.seq_k < 1)
     return "batch, heads and lengths must be at least 1";
   if (p.heads_q % p.heads_kv != 0)
-    return text(p.heads_q) + " query heads do not divide into groups for " + text(p.heads_kv) + " key/value heads";
+    return text(p.heads_q) + " query heads are not a multiple of " + text(p.heads_kv) + " key/value heads";
   if (p.d < 8 || p.d > 256 || p.d % 8 != 0) return "head size " + text(p.d) + " is not a multiple of 8 from 8 to 256";
   const int64_t longest = p.seq_q > p.seq_k ? p.seq_q : p.seq_k, most = int64_t{1} << 31;
   if (longest > int64_t{1} << 28 || p.batch > most || p.heads_q > most ||
@@ -162,10 +162,10 @@ std::string wrong_rows(const Problem& p, std::initializer_list<NamedTensor> tens
   const int64_t size = p.element == Element::kFloat32 ? 4 : 2;
   const auto uneven = [&](int64_t stride, int64_t count) { return count > 1 && stride * size % 16 != 0; };
   for (const NamedTensor& t : tensors) {
-    if (!t.tensor.at) return std::string(t.name) + " has no memory";
+    if (!t.tensor.at) return std::string(t.name) + " is a null pointer";
     if (reinterpret_cast<uintptr_t>(t.tensor.at) % 16 != 0 || uneven(t.tensor.row_stride, t.rows) ||
         uneven(t.tensor.head_stride, t.heads) || uneven(t.tensor.batch_stride, p.batch))
-      return std::string("the rows of ") + t.name + " do not start on 16-byte boundaries: copy it first";
+      return std::string("the rows of ") + t.name + " must start on 16-byte boundaries; copy the tensor first";
   }
   return {};
 }
@@ -197,16 +197,17 @@ int capability(std::string& wrong) {
 Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& wrong) {
   const int device = capability(wrong);
   if (!wrong.empty()) return Path::kAutomatic;
-  if (device < 80) return wrong = "a GPU of compute capability 8.0 or later is needed", Path::kAutomatic;
+  if (device < 80) return wrong = "a GPU of compute capability 8.0 or later is required", Path::kAutomatic;
   const bool wide = p.element == Element::kFloat32, hopper = device == 90 && !wide && tma && p.d <= hopper_d;
   const Path best = wide ? Path::kFloat : hopper ? Path::kHopper : Path::kPortable;
   if (asked == Path::kAutomatic || asked == best || (asked == Path::kPortable && !wide))
     return asked == Path::kAutomatic ? best : asked;
-  wrong = asked == Path::kHopper
-              ? "the Hopper kernels need compute capability 9.0, 16-bit elements, strides above 0 and d of at most " +
-                    std::to_string(hopper_d)
-          : wide ? "fp32 runs on the float path alone"
-                 : "the float path takes fp32 alone";
+  wrong =
+      asked == Path::kHopper
+          ? "the Hopper kernels require compute capability 9.0, 16-bit elements, strides above 0 and d of at most " +
+                std::to_string(hopper_d)
+      : wide ? "fp32 is supported on the float path only"
+             : "the float path supports fp32 only";
   return Path::kAutomatic;
 }
 
@@ -218,7 +219,7 @@ auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& auto
   if (variant >= 0) {
     if (variant < static_cast<int>(rows.size()) && fits(rows[static_cast<size_t>(variant)]))
       return &rows[static_cast<size_t>(variant)];
-    if (wrong.empty()) wrong = "no kernel of number " + std::to_string(variant) + " takes this call";
+    if (wrong.empty()) wrong = "kernel variant " + std::to_string(variant) + " does not support this call";
     return nullptr;
   }
   for (const auto& row : rows)
@@ -256,7 +257,7 @@ const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace
                                                       {"o", as_input(call.o), p.heads_q, p.seq_q}};
   wrong = wrong_sizes(p);
   if (wrong.empty()) wrong = wrong_rows(p, tensors);
-  if (wrong.empty() && !call.lse) wrong = "lse has no memory";
+  if (wrong.empty() && !call.lse) wrong = "lse is a null pointer";
   if (!wrong.empty()) return nullptr;
   const Path path = path_of(p, call.path, fits_tma(p, tensors), 256, wrong);
   const auto fits = [&](const ForwardRow& row) {
@@ -283,7 +284,7 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
                                                       {"dv", as_input(call.dv), p.heads_kv, p.seq_k}};
   wrong = wrong_sizes(p);
   if (wrong.empty()) wrong = wrong_rows(p, tensors);
-  if (wrong.empty() && !call.lse) wrong = "lse has no memory";
+  if (wrong.empty() && !call.lse) wrong = "lse is a null pointer";
   if (!wrong.empty()) return nullptr;
   int hopper_d = 0;  // maximum of all Hopper rows
   for (const BackwardRow& row : kBackward)

@@ -62,7 +62,7 @@ struct HopperBackwardTiles {
   static constexpr int kDq = kDs + 2 * kDsBytes, kLse = kDq + 2 * kDqBytes, kDelta = kLse + kQStages * kRows * 4;
   static constexpr int kBarriers = kDelta + kOStages * kRows * 4, kShared = kBarriers + 256 + 1024;
   static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128),
-                "a consumer's share of a tile of dQ is 64 x 64");
+                "a consumer's part of a tile of dQ is 64 x 64");
   static_assert(kShared <= 227 * 1024);
 };
 

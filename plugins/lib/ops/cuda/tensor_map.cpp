@@ -22,7 +22,7 @@ PFN_cuTensorMapEncodeTiled_v12000 find_encoder() {
 std::string make_map(CUtensorMap& map, const Tensor<const void*>& tensor, const MapSizes& sizes, Element element,
                      int box_rows) {
   static const PFN_cuTensorMapEncodeTiled_v12000 encode = find_encoder();
-  if (!encode) return "the driver has no cuTensorMapEncodeTiled: a driver for CUDA 12.0 or later is needed";
+  if (!encode) return "the driver does not provide cuTensorMapEncodeTiled; install a driver for CUDA 12.0 or later";
   const auto bytes = [&](int64_t stride,
                          int64_t size) {  // TMA requires multiples of 16; the stride of a size of 1 is arbitrary
     return static_cast<cuuint64_t>(size == 1 ? sizes.d * 2 : stride * 2);
@@ -38,7 +38,7 @@ std::string make_map(CUtensorMap& map, const Tensor<const void*>& tensor, const 
       encode(&map, type, 4, const_cast<void*>(tensor.at), extent, strides, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
              CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return {};
-  return "cuTensorMapEncodeTiled refused a tensor of " + std::to_string(sizes.batch) + " x " +
+  return "cuTensorMapEncodeTiled rejected a tensor of " + std::to_string(sizes.batch) + " x " +
          std::to_string(sizes.heads) + " x " + std::to_string(sizes.rows) + " x " + std::to_string(sizes.d) +
          " with row stride " + std::to_string(tensor.row_stride) + " (CUDA driver error " + std::to_string(result) +
          ")";

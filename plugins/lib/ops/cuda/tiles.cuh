@@ -19,7 +19,7 @@ template <class T, int D>
 struct TileRow {
   static constexpr int kBytes = D * static_cast<int>(sizeof(T));
   static constexpr int kChunks = kBytes / 16, kElements = 16 / static_cast<int>(sizeof(T));  // elements of a chunk
-  static_assert(kBytes % 128 == 0, "whole swizzle patterns");
+  static_assert(kBytes % 128 == 0, "rows must consist of whole swizzle patterns");
 };
 
 /// Starts the copies of kRows rows from `first` on. Rows from rows_left on and elements from d on are set to zero. Each
