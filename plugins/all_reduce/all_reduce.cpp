@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One collective over and over: what the connection between the ranks gives. The sizes and figures are those of
-// nccl-tests.
+// Repeats one collective to measure the connection between the ranks. Sizes and metrics are those of nccl-tests.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/zeros.h>
@@ -16,7 +15,7 @@ namespace {
 using kymo::comm::Communicator;
 using kymo::comm::Reduction;
 
-/// The tensors of one collective. `whole` has a part for each rank; broadcast and all_reduce use it alone.
+/// Tensors of one collective. `whole` has one part per rank; broadcast and all_reduce use `whole` only.
 struct Buffers {
   at::Tensor input, output;
 
@@ -36,7 +35,8 @@ struct Buffers {
   }
 };
 
-/// What nccl-tests multiplies the message by to compare operations: the part of it that a link must carry.
+/// Factor by which nccl-tests multiplies the message size to compare operations: the share of it that each link must
+/// carry.
 double bus_factor(const std::string& operation, int ranks) {
   if (operation == "broadcast") return 1;
   return (operation == "all_reduce" ? 2.0 : 1.0) * (ranks - 1) / ranks;
@@ -80,7 +80,7 @@ class AllReduce final : public kymo::Workload {
 
     const auto part_bytes = static_cast<std::int64_t>(c10::elementSize(type_)) * ranks_->size();
     const std::int64_t elements = std::max<std::int64_t>(ctx.integer("bytes") / part_bytes, 1) * ranks_->size();
-    // Zeros stay zeros, however often they are summed in place.
+    // Zeros stay zero however often they are summed in place.
     const at::Tensor whole = at::zeros({elements}, at::TensorOptions().dtype(type_).device(device_));
     buffers_ = Buffers::make(operation_, whole, ctx.boolean("in_place"), ranks_->rank(), ranks_->size());
     for (const at::Tensor& tensor : {buffers_.input, buffers_.output})
@@ -102,7 +102,7 @@ class AllReduce final : public kymo::Workload {
 
   kymo::Verification verify(kymo::Context&) override {
     kymo::Verification result;
-    // Every whole number up to 256 exists in bfloat16, so that every order of summing gives the same.
+    // All integers up to 256 are exact in bfloat16, so the sum does not depend on the order.
     if (operation_ != "broadcast" && ranks_->size() > 256)
       return kymo::Verification::unavailable("sums over this many ranks are not exact");
     for (const std::int64_t per_rank : {1, 3, 1000, 1 << 15, (1 << 17) + 5})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 by kymo's own operators: scores are made tile by tile and never kept.
+// FlashAttention-2 with kymo's own operators: scores are computed tile by tile and never stored.
 #include <kymo/workload.hpp>
 
 #include "ops/attention.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention as the textbook writes it: all scores in memory, a softmax over them, a product with the values.
+// Standard attention: all scores in memory, a softmax over them, and a matrix multiplication with the values.
 #include <kymo/workload.hpp>
 
 #include "transformer/attention_workload.hpp"
@@ -19,8 +19,8 @@ class AttentionNaive final : public kymo::transformer::AttentionWorkload {
     return kymo::transformer::make_attention("naive", causal);
   }
 
-  /// Forward: product (1), softmax (2), values (1), and the mask (2). Backward: weights for the value gradient (1),
-  /// their gradient (1), softmax (3), products for query and key (2).
+  /// Forward: scores (1), softmax (2), values (1), and the mask (2). Backward: weights for the value gradient (1),
+  /// their gradient (1), softmax (3), matrix multiplications for query and key (2).
   int score_passes(bool backward, bool causal) const override { return backward ? 7 : causal ? 6 : 4; }
 };
 

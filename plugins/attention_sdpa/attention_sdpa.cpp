@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LibTorch's own fused attention, with a choice of its kernels: what a new kernel is held against.
+// LibTorch's own fused attention with a selectable backend: the baseline for new kernels.
 #include <kymo/workload.hpp>
 
 #include "transformer/attention_workload.hpp"

@@ -39,14 +39,14 @@ class Grouped final : public Bucket {
   void begin_step() override { kymo::training::drop_gradients(parameters_); }
   void start() override {
     std::optional<Communicator::Group> as_one;
-    if (parameters_.size() > 1) as_one.emplace(communicator_);  // a group of one takes longer than its call
+    if (parameters_.size() > 1) as_one.emplace(communicator_);  // a group of one takes longer than a single call
     for (std::size_t i = 0; i < parameters_.size(); ++i)
       calls_[i] = communicator_.all_reduce(kymo::training::gradient_or_zeros(parameters_[i]), Reduction::kAverage);
   }
   void wait() override {
     for (auto& call : calls_) {
       call->wait();
-      call.reset();  // lets go of the gradient, so that the next step can drop it
+      call.reset();  // releases the gradient, so that the next step can drop it
     }
   }
 

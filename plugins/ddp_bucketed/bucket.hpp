@@ -8,21 +8,21 @@
 #include <memory>
 #include <vector>
 
-/// Some parameters whose gradients are averaged together.
+/// Parameters whose gradients are averaged together.
 class Bucket {
  public:
   virtual ~Bucket() = default;
-  /// How many parameters.
+  /// Number of parameters.
   virtual std::size_t size() const = 0;
   /// Zeroes or drops the gradients.
   virtual void begin_step() = 0;
-  /// Begins to average them; what has no gradient counts as zero.
+  /// Starts averaging them. A missing gradient counts as zero.
   virtual void start() = 0;
-  /// The gradients are the means, in the order of the current stream.
+  /// Afterwards the gradients are the means, in the order of the current stream.
   virtual void wait() = 0;
 };
 
-/// With `in_buffer` the gradients are views of one buffer and there is one call; else each keeps a tensor of its own
-/// and the calls are begun as one group.
+/// With `in_buffer`, the gradients are views of one buffer and there is one call; otherwise each has its own tensor and
+/// the calls are issued as one group.
 std::unique_ptr<Bucket> make_bucket(kymo::comm::Communicator& communicator, std::vector<at::Tensor> parameters,
                                     bool in_buffer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data parallelism with buckets: gradients travel in groups, few enough to be quick and early enough to be hidden by
-// the backward pass.
+// Data parallelism with buckets: gradients are sent in groups, few enough for high bandwidth and early enough to be
+// hidden by the backward pass.
 #include <kymo/workload.hpp>
 #include <memory>
 #include <string>
@@ -42,22 +42,24 @@ class Bucketed final : public kymo::training::GradientExchange {
   }
 
   void finish_step() override {
-    // What the loss did not depend on, on this rank: its gradient is zero, and the other ranks wait for it.
+    // Parameters that the loss did not depend on, on this rank: their gradient is zero, and the other ranks wait for
+    // it.
     for (; next_ < buckets_.size(); ++next_) buckets_[next_]->start();
     for (const auto& bucket : buckets_) bucket->wait();
   }
 
  private:
-  /// Buckets start in their order alone, so that every rank makes the same calls whatever order its gradients come in.
+  /// Buckets always start in order, so that every rank makes the same calls regardless of the order in which gradients
+  /// arrive.
   void on_ready(std::size_t bucket) {
     --missing_[bucket];
     for (; next_ < buckets_.size() && missing_[next_] == 0; ++next_) buckets_[next_]->start();
   }
 
   std::vector<std::unique_ptr<Bucket>> buckets_;  // in the order of the backward pass
-  std::vector<std::size_t> bucket_of_;            // by parameter
-  std::vector<std::size_t> missing_;              // gradients that the bucket waits for in this step
-  std::size_t next_ = 0;                          // the first that has not started in this step
+  std::vector<std::size_t> bucket_of_;            // per parameter
+  std::vector<std::size_t> missing_;              // gradients of the bucket still missing in this step
+  std::size_t next_ = 0;                          // first bucket not yet started in this step
   std::unique_ptr<kymo::training::GradientHooks> hooks_;
 };
 

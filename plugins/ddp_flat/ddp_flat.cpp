@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data parallelism with one call: all gradients lie in one buffer, whose elements are averaged after the backward pass.
+// Data parallelism with one call: all gradients are in one buffer, which is averaged after the backward pass.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/cat.h>
@@ -17,7 +17,7 @@ namespace {
 using kymo::comm::Reduction;
 using kymo::training::Replica;
 
-/// The textbook's way: the gradients are copied into a buffer, and the means back.
+/// The standard variant: the gradients are copied into a buffer, and the means back.
 class CopiedTogether final : public kymo::training::GradientExchange {
  public:
   explicit CopiedTogether(Replica replica) : replica_(std::move(replica)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data parallelism as it is first written down: once all gradients are there, average one after the other.
+// Data parallelism in its simplest form: once all gradients are available, average them one after another.
 #include <kymo/workload.hpp>
 #include <memory>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data parallelism that hides its communication: each gradient is on its way while the backward pass computes the next.
+// Data parallelism with overlapped communication: each gradient is sent while the backward pass computes the next.
 #include <kymo/workload.hpp>
 #include <memory>
 #include <utility>
@@ -23,7 +23,7 @@ class EachWhenReady final : public kymo::training::GradientExchange {
 
   void finish_step() override {
     for (std::size_t i = 0; i < calls_.size(); ++i)
-      if (!calls_[i]) start(i);  // the loss did not depend on it, on any rank
+      if (!calls_[i]) start(i);  // the loss does not depend on it on any rank
     for (auto& call : calls_) {
       call->wait();
       call.reset();
@@ -37,8 +37,8 @@ class EachWhenReady final : public kymo::training::GradientExchange {
   }
 
   Replica replica_;
-  std::vector<std::unique_ptr<kymo::comm::Work>> calls_;  // of this step, by parameter
-  kymo::training::GradientHooks hooks_;                   // last: they use the others
+  std::vector<std::unique_ptr<kymo::comm::Work>> calls_;  // of this step, per parameter
+  kymo::training::GradientHooks hooks_;                   // last: it uses the other members
 };
 
 class DdpOverlap final : public kymo::training::DataParallelWorkload {

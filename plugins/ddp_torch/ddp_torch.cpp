@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data parallelism as LibTorch itself does it: the reducer that is inside PyTorch's DistributedDataParallel, without
-// Python.
+// Data parallelism with LibTorch's own reducer, the one inside PyTorch's DistributedDataParallel, without Python.
 #include <kymo/workload.hpp>
 #include <limits>
 #include <memory>
@@ -20,8 +19,8 @@ class TorchReducer final : public kymo::training::GradientExchange {
   TorchReducer(const Replica& replica, const ProcessGroupPointer& group, double bucket_mib)
       : parameters_(replica.parameters) {
     const std::vector<bool> sparse(parameters_.size(), false);
-    // As DistributedDataParallel begins: one bucket of everything, made anew after the first step in the order the
-    // gradients came in.
+    // Like DistributedDataParallel, start with one bucket for everything, which is rebuilt after the first step in the
+    // order in which the gradients became ready.
     auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
         parameters_, {static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())}, sparse));
     constexpr std::int64_t kFirstBucketBytes = 1 << 20;
@@ -36,12 +35,12 @@ class TorchReducer final : public kymo::training::GradientExchange {
 
   void begin_step() override {
     kymo::training::drop_gradients(
-        parameters_);  // as PyTorch's zero_grad() does: the reducer then copies them into its buckets
+        parameters_);  // like PyTorch's zero_grad(): the reducer then copies them into its buckets
     reducer_->prepare_for_forward();
     reducer_->rebuild_buckets();
     reducer_->prepare_for_backward({});
   }
-  void finish_step() override {}  // at the end of the backward pass the reducer waits by itself
+  void finish_step() override {}  // the reducer itself waits at the end of the backward pass
 
  private:
   std::vector<at::Tensor> parameters_;

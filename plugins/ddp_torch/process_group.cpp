@@ -18,7 +18,8 @@ using BackendPointer = c10::intrusive_ptr<c10d::Backend>;
 
 constexpr std::chrono::minutes kDeadline{2};
 
-/// The store that the workload's communicator met at: rank 0 already serves it, and shares it within its process.
+/// The store that the workload's communicator used for its rendezvous: rank 0 already serves it and shares it within
+/// its process.
 StorePointer open_store(const kymo::Context& ctx) {
   if (ctx.world_size() == 1) return c10::make_intrusive<c10d::HashStore>();
   const kymo::Rendezvous where = ctx.rendezvous();
@@ -29,7 +30,7 @@ StorePointer open_store(const kymo::Context& ctx) {
   settings.waitWorkers = false;
   settings.timeout = kDeadline;
   const auto store = c10::make_intrusive<c10d::TCPStore>(where.host, settings);
-  // A worker may run several cases: each has names of its own, counted by every rank for itself.
+  // A worker may run several cases: each uses its own key prefix, from a per-rank counter.
   const std::int64_t number = store->add("ddp_torch/made by/" + std::to_string(ctx.rank()), 1);
   return c10::make_intrusive<c10d::PrefixStore>("ddp_torch/" + std::to_string(number), store);
 }

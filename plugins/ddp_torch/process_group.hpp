@@ -7,6 +7,6 @@
 
 using ProcessGroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
 
-/// LibTorch's own process group of the run's ranks, apart from kymo's communicators; every rank calls it. It meets at
-/// the run's rendezvous, under names of its own, and gives up after two minutes.
+/// LibTorch's own process group of the run's ranks, independent of kymo's communicators. Every rank must call this.
+/// Uses the run's rendezvous with its own key prefix and times out after two minutes.
 ProcessGroupPointer make_process_group(const kymo::Context& ctx, kymo::comm::Backend backend);

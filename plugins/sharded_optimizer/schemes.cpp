@@ -15,7 +15,7 @@ namespace {
 namespace training = kymo::training;
 using kymo::Context;
 
-/// Tells the host about the state of an optimizer as it comes to be.
+/// Reports the state of an optimizer to the host as it is allocated.
 class StateReport {
  public:
   StateReport(const Context& ctx, bool report) : ctx_(ctx), report_(report) {}
@@ -44,7 +44,7 @@ class StateReport {
   bool reported_ = false;
 };
 
-/// Every rank updates everything.
+/// Every rank updates all parameters.
 class WholeUpdate final : public training::ParameterUpdate {
  public:
   WholeUpdate(const training::Replica& replica, const training::OptimizerFactory& make, bool report)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data-parallel training whose optimizer state is divided over the ranks, by broadcast from owners or as ZeRO stage 1,
-// beside none of it.
+// Data-parallel training with the optimizer state sharded over the ranks, by broadcast from owners or as ZeRO stage 1,
+// or not sharded.
 #include <utility>
 
 #include "schemes.hpp"
@@ -71,14 +71,14 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
     return std::move(halves.exchange);
   }
 
-  /// Asked for after the exchange of the same replica, which with communicate=false is not asked for.
+  /// Called after make_exchange() for the same replica; with communicate=false, that call does not happen.
   std::unique_ptr<training::ParameterUpdate> make_update(const training::Replica& replica) override {
     return update_ ? std::move(update_) : make(replica).update;
   }
 
  private:
   Halves make(const training::Replica& replica) {
-    // Verification names its own rules, so that they can be held against one process.
+    // Verification specifies its own rules, so that they can be compared with a single process.
     Halves halves =
         make_halves(scheme_, replica, wrapped_factory(verifying_ ? "configured" : wrapped_, replica.rule), !verifying_);
     if (!verifying_) {
@@ -94,7 +94,7 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
   bool verifying_ = false;
   kymo::comm::Communicator* communicator_ = nullptr;
   std::int64_t parameter_bytes_ = 0, owned_bytes_ = 0;
-  std::unique_ptr<training::ParameterUpdate> update_;  // made with the exchange, until it is asked for
+  std::unique_ptr<training::ParameterUpdate> update_;  // created with the exchange, returned by make_update()
 };
 
 }  // namespace

@@ -24,10 +24,10 @@ using torch::optim::OptimizerParamGroup;
 
 constexpr int kSteps = 10, kGroupAddedAfter = 5;
 
-/// Uneven, so that parts cut through parameters and some rank may own nothing.
+/// Uneven sizes, so that part boundaries fall inside parameters and some ranks may own nothing.
 const std::vector<std::vector<std::int64_t>> kFirst{{17, 33}, {5}, {64, 9}}, kSecond{{31}, {8, 13}};
 
-/// One side of the comparison: how it takes gradients, makes a step, and takes a group.
+/// One side of the comparison: how it receives gradients, performs a step, and adds a group.
 struct Side {
   std::vector<at::Tensor> parameters;
   std::function<void()> begin = [] {}, step;
@@ -48,14 +48,14 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   return all;
 }
 
-/// A second learning rate, so that groups with the settings of each other show.
+/// A second learning rate, so that swapped group settings are detected.
 OptimizerParamGroup second_group(const training::OptimizerFactory& make, std::vector<at::Tensor> parameters) {
   auto settings = training::default_settings(make);
   settings->set_lr(settings->get_lr() * 3);
   return {std::move(parameters), std::move(settings)};
 }
 
-/// One optimizer a group: LibTorch's Adagrad takes none later.
+/// One optimizer per group: LibTorch's Adagrad cannot add groups later.
 Side unsharded(std::vector<at::Tensor> parameters, const training::OptimizerFactory& make) {
   auto all = std::make_shared<std::vector<std::unique_ptr<torch::optim::Optimizer>>>();
   Side side;
@@ -88,7 +88,7 @@ Side by_zero1(std::vector<at::Tensor> parameters, const training::OptimizerFacto
               kymo::comm::Communicator& communicator, const Scheme& scheme) {
   training::Zero1::Options options;
   options.bucket_bytes = scheme.bucket_mib > 0 ? 4000 : 1e9;  // several buckets, or one
-  options.overlap = false;                                    // the gradients are drawn: no backward runs here
+  options.overlap = false;                                    // gradients are random: there is no backward pass
   auto zero = std::make_shared<training::Zero1>(OptimizerParamGroup(parameters), make, communicator, options);
   Side side;
   side.parameters = std::move(parameters);
@@ -102,7 +102,7 @@ Side by_zero1(std::vector<at::Tensor> parameters, const training::OptimizerFacto
   return side;
 }
 
-/// Gives each rank gradients of its own, which all ranks know, and the unsharded side their mean.
+/// Gives each rank its own gradients, which all ranks know, and the unsharded side their mean.
 void set_gradients(const Side& sharded, const Side& whole, const kymo::Context& ctx, at::Generator& generator) {
   for (std::size_t i = 0; i < whole.parameters.size(); ++i) {
     at::Tensor mean = at::zeros_like(whole.parameters[i]);

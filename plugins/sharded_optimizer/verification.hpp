@@ -8,8 +8,8 @@
 
 #include "schemes.hpp"
 
-/// Holds 10 steps of the scheme around the wrapped optimizer, with a second group added after 5, against the same
-/// optimizer without sharding on every rank, in float64; the parameters must have the same bits on all ranks. All ranks
-/// call it together.
+/// Compares 10 steps of the scheme around the wrapped optimizer, with a second group added after 5, with the same
+/// unsharded optimizer on every rank, in float64. The parameters must be bitwise equal on all ranks. All ranks must
+/// call this together.
 void hold_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ctx,
                              kymo::comm::Communicator& communicator, const Scheme& scheme, const std::string& wrapped);

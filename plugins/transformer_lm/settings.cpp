@@ -17,14 +17,14 @@ std::vector<std::string> size_choices() {
 }
 
 void skip_unless_available(kymo::Context& ctx, const Settings& settings) {
-  // Under autocast attention sees the type that the projections give.
+  // Under autocast, attention receives the output type of the projections.
   const std::string reason = transformer::why_unavailable(settings.attention, kymo::libtorch::select_device(ctx),
                                                           settings.autocast.value_or(settings.dtype),
                                                           settings.model.context, settings.model.head_dim());
   if (!reason.empty()) ctx.skip("attention=" + settings.attention + " is not supported: " + reason);
 }
 
-/// A dimension given by itself wins over that of the size.
+/// A dimension that is set explicitly overrides that of the size.
 void override_dimension(kymo::Context& ctx, const char* name, bool custom, std::int64_t& dimension) {
   const std::int64_t given = ctx.integer(name);
   if (given > 0) dimension = given;

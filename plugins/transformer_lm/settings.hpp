@@ -11,7 +11,7 @@
 #include "training/step.hpp"
 #include "transformer/config.hpp"
 
-/// The parameters of the workload, read and checked.
+/// The workload's parameters, parsed and validated.
 struct Settings {
   kymo::transformer::Config model;
   std::int64_t batch = 4;
@@ -24,6 +24,6 @@ struct Settings {
 
 kymo::Descriptor describe_settings();
 
-/// Throws std::invalid_argument for an impossible model; skips the run where autocast would have nothing to do, the
-/// device has no graphs, or the attention does not run.
+/// Throws std::invalid_argument for an invalid model. Skips the run if autocast has no effect, the device has no CUDA
+/// graphs, or the attention is not supported.
 Settings read_settings(kymo::Context& ctx);

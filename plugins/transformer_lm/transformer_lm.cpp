@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole training step of a language model: forward with loss, backward, AdamW.
+// Full training step of a language model: forward with loss, backward, AdamW.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
@@ -49,7 +49,7 @@ class TransformerLm final : public kymo::Workload {
   }
 
   void step(Context& ctx) override {
-    // The loss stays on the device: reading it would wait.
+    // The loss stays on the device: reading it would synchronize.
     loss_ = graph_ ? graph_->run_step(ctx) : kymo::training::run_step(ctx, parts_);
     ++steps_;
     if (!ctx.host()->tag) return;
@@ -89,7 +89,7 @@ class TransformerLm final : public kymo::Workload {
   void make_batch(Context& ctx) {
     const auto options = at::TensorOptions().dtype(at::kLong).device(device_);
     drawn_ = at::empty({settings_.batch, settings_.model.context + 1}, options);
-    // Token 0 until a batch is drawn: a valid one, for a graph's warm-up.
+    // Token 0 until a batch is drawn: valid input for a graph's warm-up.
     tokens_ = at::zeros({settings_.batch, settings_.model.context}, options);
     targets_ = at::zeros({settings_.batch, settings_.model.context}, options);
     for (const at::Tensor& tensor : {drawn_, tokens_, targets_}) kymo::libtorch::tag(ctx, tensor, Block::Input);
@@ -126,7 +126,7 @@ class TransformerLm final : public kymo::Workload {
     const double backward = settings_.mode == kymo::training::Mode::kForward ? 0 : forward.backward();
     const bool updates = settings_.mode == kymo::training::Mode::kTrain;
     const double update = updates ? elements * kymo::training::kAdamWFlopsPerElement : 0;
-    if (settings_.graph) {  // once: the sum over the phases is the step's, and a replay does all of it
+    if (settings_.graph) {  // once: phases add up to the step, and a replay covers all of it
       ctx.work("replay", forward.total() + backward + update, 0);
       return;
     }

@@ -21,8 +21,8 @@ namespace {
 namespace training = kymo::training;
 namespace transformer = kymo::transformer;
 
-/// Deviation allowed as a part of the largest expected value: a few times what rounding gives in this small model. A
-/// wrong mask, rotation or gradient changes whole digits.
+/// Allowed deviation relative to the largest expected value: a few times the rounding error of this small model. A
+/// wrong mask, rotation or gradient changes the leading digits.
 double tolerance_of(const Settings& settings) {
   if (settings.autocast || settings.dtype == at::kBFloat16) return 6e-2;
   return settings.dtype == at::kHalf ? 1e-2 : 2e-5;
@@ -70,7 +70,7 @@ void check_model(kymo::Context& ctx, const Settings& run, const at::Device& devi
   held("gradients", transformer::worst_distance(gradients, expected.gradients));
 }
 
-/// One textbook AdamW step in float64, in place.
+/// One AdamW step by the formula in float64, in place.
 void adamw(at::Tensor& parameter, at::Tensor& mean, at::Tensor& square_mean, const at::Tensor& gradient, int step,
            const training::AdamWSetting& setting) {
   mean = mean * setting.beta1 + gradient * (1 - setting.beta1);
@@ -107,8 +107,7 @@ void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Dev
                     tolerance);
 }
 
-/// A small model with its optimizer and batch. Two that are made with the same seed are equal, and so are the batches
-/// they draw.
+/// A small model with its optimizer and batch. Two instances with the same seed are equal and draw the same batches.
 class Trainee {
  public:
   Trainee(const Settings& settings, const at::Device& device, std::uint64_t seed)
@@ -140,8 +139,8 @@ class Trainee {
   training::StepParts parts;
 
  private:
-  /// Steps so large that one too many or too few changes the second digit of the next gradients, and an epsilon above
-  /// the gradients whose squares fp16 makes 0, so that rounding does not grow.
+  /// The learning rate is large enough for one missing or extra step to change the second digit of the next gradients.
+  /// Epsilon is above gradients whose squares are 0 in fp16, so that rounding errors do not grow.
   static training::AdamWSetting large_steps() {
     training::AdamWSetting setting;
     setting.learning_rate = 1e-2;
@@ -155,8 +154,8 @@ class Trainee {
   training::FusedAdamW optimizer_;
 };
 
-/// Steps of a graph, the first with its capture, beside eager ones from the same weights and batches: a replay that
-/// reads an old batch, skips an update or makes one more goes astray.
+/// Compares graph steps, the first of which captures, with eager ones from the same weights and batches: a replay that
+/// reads an old batch, or skips or repeats an update, diverges.
 void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& device, kymo::Verification& result) {
   constexpr int kSteps = 5;
   const Settings settings = small_settings(run);
@@ -168,12 +167,12 @@ void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& devi
     eager.draw();
     replayed.draw();
     expected.push_back(training::run_step(ctx, eager.parts));
-    losses.push_back(graph.run_step(ctx).clone());  // the next replay writes there again
+    losses.push_back(graph.run_step(ctx).clone());  // the next replay overwrites it
   }
   const std::string reference = "eager steps with the same weights and batches, " + std::to_string(kSteps) + " steps";
   const double tolerance = tolerance_of(settings);
-  // Both sides run the same kernels: a loss may differ by the last bit of bf16, and not by what another batch makes of
-  // it.
+  // Both sides run the same kernels: a loss may differ by the last bit of bf16, but not by as much as another batch
+  // would change it.
   transformer::hold(result, "graph losses", reference, transformer::distance(at::stack(losses), at::stack(expected)),
                     std::min(tolerance, 1e-2));
   if (settings.mode == training::Mode::kForward) return;

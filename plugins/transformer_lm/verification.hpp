@@ -8,7 +8,7 @@
 
 #include "settings.hpp"
 
-/// Holds a small model with the run's type, attention and autocast against a float64 reference (logits, loss,
-/// gradients), and the optimizer against the textbook formula of AdamW. With execution=graph also the losses and
-/// gradients of replays against those of eager steps.
+/// Compares a small model with the run's type, attention and autocast with a float64 reference (logits, loss,
+/// gradients), and the optimizer with the AdamW formula. With execution=graph, also compares the losses and gradients
+/// of replays with those of eager steps.
 kymo::Verification verify_transformer(kymo::Context& ctx, const Settings& settings, const at::Device& device);

@@ -30,7 +30,7 @@ std::vector<std::vector<std::size_t>> assign_buckets(const std::vector<at::Tenso
   std::vector<std::int64_t> sizes;
   sizes.reserve(parameters.size());
   for (const at::Tensor& parameter : parameters) sizes.push_back(static_cast<std::int64_t>(parameter.nbytes()));
-  // Past what a double can count in bytes there is one bucket anyway.
+  // Beyond the range in which a double counts bytes exactly, there is a single bucket anyway.
   return assign_buckets(sizes, static_cast<std::int64_t>(std::min(limit_mib * 1048576.0, 9e15)), taper);
 }
 

@@ -14,7 +14,7 @@
 namespace kymo::training {
 namespace {
 
-/// What communicate=false leaves of an exchange.
+/// The exchange with communicate=false.
 class NoExchange final : public GradientExchange {
  public:
   explicit NoExchange(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {}
@@ -25,7 +25,7 @@ class NoExchange final : public GradientExchange {
   std::vector<at::Tensor> parameters_;
 };
 
-/// Tags the blocks that the gradients lie in, each once where several share one.
+/// Tags the allocations of the gradients, each once even if several share one.
 void tag_gradients(const Context& ctx, const std::vector<at::Tensor>& parameters) {
   const void* last = nullptr;
   for (const at::Tensor& parameter : parameters) {
@@ -45,13 +45,13 @@ struct DataParallelWorkload::State {
   DataParallelSettings settings;
   at::Device device{at::kCPU};
   at::Generator generator;
-  std::unique_ptr<comm::Communicator> communicator;  // outlives those that use it
+  std::unique_ptr<comm::Communicator> communicator;  // must outlive its users
   std::unique_ptr<TrainedModel> model;
   std::optional<Replica> replica;
   std::unique_ptr<GradientExchange> exchange;
   std::unique_ptr<ParameterUpdate> update;
   StepParts parts;
-  Batch batch, share;  // of all ranks together, and this rank's part of it
+  Batch batch, share;  // of all ranks, and this rank's part of it
   at::Tensor loss;
 };
 
@@ -83,7 +83,7 @@ void DataParallelWorkload::prepare(Context& ctx) {
 void DataParallelWorkload::make_replica() {
   State& state = *state_;
   const Context& ctx = state.ctx;
-  // Each rank begins with other weights, as programs do that do not seed: the broadcast makes them equal.
+  // Each rank starts with different weights, like programs that do not set a seed; the broadcast makes them equal.
   state.model = make_model(state.settings.model, at::TensorOptions().dtype(state.settings.dtype).device(state.device),
                            ctx.seed() + static_cast<std::uint64_t>(ctx.rank()));
   broadcast_parameters(*state.communicator, state.model->parameters());
@@ -107,7 +107,7 @@ void DataParallelWorkload::make_training() {
   state.update = make_update(*state.replica);
   ctx.mark("optimizer_ready");
 
-  state.parts.mode = Mode::kForwardBackward;  // the update is made here: it need not be an optimizer of LibTorch's kind
+  state.parts.mode = Mode::kForwardBackward;  // the update happens here and need not be a LibTorch optimizer
   state.parts.autocast = state.settings.autocast;
   state.parts.loss = [&state](const Context& seen_by) { return state.model->loss(seen_by, state.share); };
   state.parts.after_backward = [&state] {
@@ -141,7 +141,7 @@ void DataParallelWorkload::before_step(Context&) { state_->model->draw(state_->b
 void DataParallelWorkload::step(Context& ctx) {
   State& state = *state_;
   state.exchange->begin_step();
-  state.loss = run_step(ctx, state.parts);  // stays on the device: reading it would wait
+  state.loss = run_step(ctx, state.parts);  // stays on the device: reading it would synchronize
   ctx.mark("before_optimizer");
   {
     auto phase = libtorch::phase(ctx, "optimizer");

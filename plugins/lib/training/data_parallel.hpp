@@ -12,29 +12,29 @@
 
 namespace kymo::training {
 
-/// The idea of a data-parallel strategy: how the gradients of all ranks become their mean. Made once per training,
-/// after the parameters of all ranks are equal.
+/// Interface of a data-parallel strategy: averages the gradients of all ranks. Created once per training, after the
+/// parameters of all ranks are equal.
 class GradientExchange {
  public:
   virtual ~GradientExchange() = default;
-  /// Before each forward pass: drops or zeroes the gradients of the step before, as the strategy keeps them.
+  /// Called before each forward pass: drops or zeroes the gradients of the previous step, depending on the strategy.
   virtual void begin_step() = 0;
-  /// In the phase communication, after backward: once it returns, in the order of the current stream, every gradient is
-  /// the mean over ranks.
+  /// Called in the phase communication, after backward. When it returns, in the order of the current stream, every
+  /// gradient is the mean over ranks.
   virtual void finish_step() = 0;
 };
 
-/// What a strategy works on.
+/// Inputs of a strategy.
 struct Replica {
   Context ctx;
-  std::vector<at::Tensor> parameters;  ///< those that are trained, each once, in the order of the model
+  std::vector<at::Tensor> parameters;  ///< trained parameters, each once, in model order
   comm::Communicator* communicator = nullptr;
-  UpdateRule rule;  ///< the configured one, or what verification asks for
+  UpdateRule rule;  ///< the configured rule, or the one requested by verification
 };
 
-/// A training step on every rank's share of a batch: forward, backward, communication, optimizer. A strategy's plugin
-/// derives from it and says how gradients are exchanged; one that shards the optimizer says how parameters are updated
-/// as well. Both are asked for more than once: verification trains small models of its own.
+/// A training step on each rank's part of a batch: forward, backward, communication, optimizer. A strategy's plugin
+/// derives from this class and implements the gradient exchange, and the parameter update as well if it shards the
+/// optimizer. Both factories are called more than once, because verification trains small models.
 class DataParallelWorkload : public Workload {
  public:
   void prepare(Context& ctx) override;
@@ -45,10 +45,10 @@ class DataParallelWorkload : public Workload {
 
  protected:
   DataParallelWorkload();
-  /// Name, documentation, and the parameters and phases that all strategies share; a plugin adds its own to it.
+  /// Name, documentation, and the parameters and phases common to all strategies; a plugin adds its own.
   static Descriptor descriptor(const char* name, const char* documentation);
   virtual std::unique_ptr<GradientExchange> make_exchange(const Replica& replica) = 0;
-  /// By default make_whole_update(): every rank updates all parameters by the replica's rule.
+  /// Default: make_whole_update(), in which every rank updates all parameters by the replica's rule.
   virtual std::unique_ptr<ParameterUpdate> make_update(const Replica& replica);
 
  private:

@@ -20,7 +20,7 @@ namespace kymo::training {
 namespace {
 
 constexpr std::int64_t kLargestChecked = 2'000'000;
-constexpr std::int64_t kElementsAtOnce = std::int64_t{1} << 22;  // bounds the memory that a checksum takes for itself
+constexpr std::int64_t kElementsAtOnce = std::int64_t{1} << 22;  // bounds the temporary memory of a checksum
 
 at::ScalarType bits_type(const at::Tensor& tensor) {
   switch (tensor.element_size()) {
@@ -46,8 +46,8 @@ at::Tensor checksum(const at::Tensor& tensor) {
   return sum;
 }
 
-/// What verification trains in place of the configured model: the same parameters where they are few, and always short
-/// sequences.
+/// The model that verification trains instead of the configured one: the same parameters if they are few, and always
+/// short sequences.
 ModelSetting small_model(const ModelSetting& configured) {
   ModelSetting small = configured;
   small.context = std::min<std::int64_t>(configured.context, 16);
@@ -57,7 +57,7 @@ ModelSetting small_model(const ModelSetting& configured) {
   return small;
 }
 
-/// A float64 model and its training: the weights follow from one seed, the batches from another.
+/// A float64 model and its training: weights and batches are derived from two seeds.
 class Trainee {
  public:
   Trainee(const ModelSetting& setting, const at::Device& device, std::int64_t examples, std::uint64_t weight_seed,
@@ -93,13 +93,13 @@ struct Course {
   double tolerance;
 };
 
-/// The same course on all ranks together and on this one alone.
+/// Runs the same trajectory on all ranks together and on this rank alone.
 void hold_course(Verification& result, const Strategy& strategy, const ModelSetting& setting, std::int64_t batch,
                  const Course& course) {
   const Context& ctx = strategy.ctx;
   const std::int64_t ranks = ctx.world_size();
   const std::uint64_t seed = ctx.seed() + 5;
-  // Other weights on each rank, so that a missing broadcast shows.
+  // Different weights on each rank, so that a missing broadcast is detected.
   Trainee together(setting, strategy.device, batch * ranks, seed + static_cast<std::uint64_t>(ctx.rank()), seed);
   Trainee alone(setting, strategy.device, batch * ranks, seed, seed);
 

@@ -14,21 +14,21 @@
 #include "training/data_parallel.hpp"
 #include "training/data_parallel_settings.hpp"
 
-/// Whether training on several ranks comes to what training in one process comes to.
+/// Checks that training on several ranks is equivalent to training in one process.
 namespace kymo::training {
 
-/// Makes the parameters of all ranks those of rank 0.
+/// Broadcasts the parameters of rank 0 to all ranks.
 void broadcast_parameters(comm::Communicator& communicator, const std::vector<at::Tensor>& parameters);
 
-/// A number per tensor that follows from all its bits, computed on its device: the sum of its elements' bit patterns,
-/// each times an odd number that follows from its place, modulo 2^64.
+/// One checksum per tensor over all its bits, computed on its device: the sum of the elements' bit patterns, each
+/// multiplied by an odd number derived from its position, modulo 2^64.
 std::vector<std::int64_t> checksums(const std::vector<at::Tensor>& tensors);
 
-/// Adds a check that each tensor has the same bits on every rank; all ranks call it together.
+/// Adds a check that each tensor is bitwise equal on all ranks. All ranks must call this together.
 void hold_same_bits(Verification& result, const std::string& name, const Context& ctx,
                     const std::vector<at::Tensor>& tensors);
 
-/// A strategy and what it runs on.
+/// A strategy and its execution environment.
 struct Strategy {
   Context ctx;
   at::Device device;
@@ -37,9 +37,9 @@ struct Strategy {
   std::function<std::unique_ptr<ParameterUpdate>(const Replica&)> make_update;
 };
 
-/// Trains small models in float64 by the strategy and, on every rank for itself, in one process on the whole batch, and
-/// adds checks that both come to the same parameters: after 5 steps of SGD and after 10 of AdamW. The model is the
-/// configured one if it has at most two million elements, else one of its kind that is small.
+/// Trains small models in float64 with the strategy and, on every rank independently, in one process on the whole
+/// batch. Adds checks that both give the same parameters after 5 steps of SGD and after 10 of AdamW. Uses the
+/// configured model if it has at most two million elements, otherwise a small one of the same kind.
 void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const DataParallelSettings& settings);
 
 }  // namespace kymo::training

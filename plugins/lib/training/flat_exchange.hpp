@@ -6,7 +6,7 @@
 
 namespace kymo::training {
 
-/// One all-reduce of all gradients, which are views of one buffer: nothing is copied.
+/// One all-reduce of all gradients, which are views of one buffer, so that nothing is copied.
 class FlatExchange final : public GradientExchange {
  public:
   explicit FlatExchange(const Replica& replica)

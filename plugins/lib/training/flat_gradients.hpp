@@ -7,19 +7,19 @@
 
 namespace kymo::training {
 
-/// One buffer in which the gradients of several parameters lie one after the other: each gradient is a view of it, so a
-/// collective call on the buffer serves all of them and nothing is copied. The backward pass adds to a view, where it
-/// would hand over a gradient that it made itself: that costs the zeroing, and two reads and one write of each
-/// gradient.
+/// One buffer that contains the gradients of several parameters consecutively. Each gradient is a view of it, so that
+/// one collective on the buffer serves all of them without copies. The backward pass accumulates into a view instead of
+/// assigning a gradient that it allocated: this costs the zeroing, and two reads and one write of each gradient.
 class FlatGradients {
  public:
-  /// Makes the buffer, zeroed; each view begins at a multiple of 128 bytes, as vectorised kernels want it. Throws
-  /// std::invalid_argument unless there is a parameter and all have one type and device and are contiguous.
+  /// Allocates the zeroed buffer; each view starts at a multiple of 128 bytes, as vectorized kernels require. Throws
+  /// std::invalid_argument unless there is at least one parameter and all are contiguous and have the same type and
+  /// device.
   explicit FlatGradients(std::vector<at::Tensor> parameters);
 
-  /// With the gaps between the views, which are zero.
+  /// Includes the gaps between the views, which are zero.
   const at::Tensor& buffer() const { return buffer_; }
-  /// Zeroes all gradients, and makes the views the parameters' gradients where they are not.
+  /// Zeroes all gradients, and assigns the views to parameters whose gradients are not views.
   void zero();
 
  private:

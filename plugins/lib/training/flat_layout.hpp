@@ -8,16 +8,15 @@
 
 namespace kymo::training {
 
-/// Every tensor of a flat buffer starts on a multiple of this, so that vectorised kernels and matrix products stay as
-/// fast as on tensors of their own.
+/// Alignment of each tensor in a flat buffer, so that vectorized kernels and matrix multiplications are as fast as on
+/// separate tensors.
 inline constexpr std::int64_t kFlatAlignmentBytes = 128;
 
-/// Where tensors lie, one after the other, in one contiguous buffer whose length is a multiple of a number of equal
-/// parts.
+/// Layout of consecutive tensors in one contiguous buffer, whose length is a multiple of a number of equal parts.
 class FlatLayout {
  public:
-  /// Throws std::invalid_argument unless the tensors share device and type and each is dense: without gaps and without
-  /// overlap, strides in any order. At least one tensor, at least one part.
+  /// Throws std::invalid_argument unless the tensors share device and type and each is dense: without gaps or overlap,
+  /// strides in any order. Requires at least one tensor and one part.
   FlatLayout(std::vector<at::Tensor> tensors, int parts);
 
   std::int64_t numel() const { return part_numel_ * parts_; }
@@ -27,14 +26,14 @@ class FlatLayout {
 
   /// A new buffer of zeros.
   at::Tensor make_buffer() const;
-  /// The place of the tensor at `index`, with its sizes and strides.
+  /// View of the tensor at `index`, with its sizes and strides.
   at::Tensor view(const at::Tensor& buffer, std::size_t index) const;
   /// Part `index` of the buffer.
   at::Tensor part(const at::Tensor& buffer, int index) const {
     return buffer.narrow(0, index * part_numel_, part_numel_);
   }
-  /// Copies every tensor's values into the buffer and makes the tensor a view of it. The tensor stays the same object,
-  /// its address changes.
+  /// Copies every tensor's values into the buffer and makes the tensor a view of it. The tensor objects stay the same;
+  /// their addresses change.
   void move_into(const at::Tensor& buffer) const;
 
  private:
@@ -45,17 +44,16 @@ class FlatLayout {
   int parts_ = 1;
 };
 
-/// The tensors without those that come a second time: a tied parameter is trained once.
+/// Removes duplicates: a tied parameter is trained once.
 std::vector<at::Tensor> each_once(const std::vector<at::Tensor>& tensors);
 
-/// Bytes of all tensors together.
+/// Total bytes of all tensors.
 std::int64_t bytes_of(const std::vector<at::Tensor>& tensors);
 
-/// Splits tensors, in their order, into lists of at most `limit_bytes` that share a type. A larger tensor has a list of
-/// its own.
+/// Splits tensors, in order, into lists of at most `limit_bytes` with the same type. A larger tensor has its own list.
 std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor>& tensors, double limit_bytes);
 
-/// The values of a dense tensor in the order of memory, as a contiguous view.
+/// The values of a dense tensor in memory order, as a contiguous view.
 at::Tensor as_line(const at::Tensor& tensor);
 
 }  // namespace kymo::training

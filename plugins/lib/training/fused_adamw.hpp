@@ -20,39 +20,40 @@ struct AdamWSetting : torch::optim::OptimizerCloneableOptions<AdamWSetting> {
   void set_lr(double rate) override { learning_rate = rate; }
 };
 
-/// What the optimizer keeps for one parameter. The moments have the parameter's type.
+/// Optimizer state of one parameter. The moments have the parameter's type.
 struct AdamWState : torch::optim::OptimizerCloneableParamState<AdamWState> {
-  at::Tensor step;  ///< steps made, float, on the parameter's device: nothing is read back, and a CUDA graph counts on
+  at::Tensor step;  ///< step count, float, on the parameter's device: never read back, advanced by CUDA graph replays
   at::Tensor mean;
   at::Tensor square_mean;
 };
 
-/// AdamW that updates all parameters of a group in a few kernels. A parameter without a gradient is left as it is and
-/// its step not counted. The parameters of one group share device and type.
+/// AdamW that updates all parameters of a group in a few kernels. Parameters without a gradient are unchanged, and
+/// their step count does not increase. The parameters of a group share device and type.
 class FusedAdamW : public torch::optim::Optimizer {
  public:
   /// Throws std::invalid_argument for settings out of range.
   explicit FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& setting = {});
   explicit FusedAdamW(const std::vector<torch::optim::OptimizerParamGroup>& groups, const AdamWSetting& defaults = {});
 
-  /// Adds a group in mid-training; one without settings takes the defaults. Throws if a parameter is already in another
+  /// Adds a group during training; without settings it uses the defaults. Throws if a parameter is already in another
   /// group.
   void add_group(std::vector<at::Tensor> parameters);
   void add_group(std::vector<at::Tensor> parameters, const AdamWSetting& setting);
 
-  /// Makes the state of parameters that have none, as the first step would: so that a measured step allocates nothing.
+  /// Allocates the state of parameters that have none, as the first step would, so that a measured step allocates
+  /// nothing.
   void make_state();
 
-  /// Runs the kernels of an update on tensors of its own, so that a measured or captured step finds them loaded.
+  /// Runs the kernels of an update on temporary tensors, so that they are loaded before a measured or captured step.
   /// Changes nothing.
   void warm_up() const;
 
-  /// One update from the gradients. Waits for nothing and counts on the device, so a CUDA graph may capture it, with
-  /// the settings of that moment, once make_state() was called. `closure`, if given, is run first with gradients
-  /// enabled and its loss returned.
+  /// Performs one update from the gradients. Does not synchronize and keeps the step count on the device, so a CUDA
+  /// graph may capture it, with the current settings, after make_state(). `closure`, if given, runs first with
+  /// gradients enabled, and its loss is returned.
   at::Tensor step(LossClosure closure = nullptr) override;
 
-  /// State by group and position; loading needs the same groups. Settings are saved too.
+  /// State is stored by group and position; loading requires the same groups. Settings are saved too.
   void save(torch::serialize::OutputArchive& archive) const override;
   void load(torch::serialize::InputArchive& archive) override;
 

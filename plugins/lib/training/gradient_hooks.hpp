@@ -9,11 +9,11 @@
 
 namespace kymo::training {
 
-/// Calls back in each backward pass as soon as the gradient of a parameter is complete, with the parameter's index:
-/// once, also where several layers share the parameter, and not at all where the loss does not depend on it. The call
-/// comes on the thread that runs the backward pass (on a GPU the device's own thread of autograd) with the stream of
-/// the gradient as the current one, one at a time; an exception ends the backward pass. A tensor has one such hook:
-/// these replace those that were set before.
+/// Calls back with the parameter's index in each backward pass as soon as its gradient is complete: once, even if
+/// several layers share the parameter, and not at all if the loss does not depend on it. The callback runs on the
+/// thread of the backward pass (on a GPU, the device's autograd thread) with the gradient's stream as the current
+/// stream, one at a time. An exception aborts the backward pass. A tensor has one such hook: it replaces any previous
+/// one.
 class GradientHooks {
  public:
   GradientHooks(std::vector<at::Tensor> parameters, const std::function<void(std::size_t index)>& on_ready);
@@ -25,11 +25,11 @@ class GradientHooks {
   std::vector<at::Tensor> parameters_;
 };
 
-/// The gradient of a parameter; one of zeros is made where the backward pass left none, so that every rank has
+/// The gradient of a parameter. If the backward pass produced none, it is set to zeros, so that every rank has
 /// something to send.
 const at::Tensor& gradient_or_zeros(const at::Tensor& parameter);
 
-/// Before a step: a dropped gradient is written by the backward pass without being zeroed, read and added to.
+/// Call before a step: the backward pass then writes a dropped gradient without zeroing, reading or accumulating.
 void drop_gradients(const std::vector<at::Tensor>& parameters);
 
 }  // namespace kymo::training

@@ -11,8 +11,8 @@ class Optimizer;
 
 namespace kymo::training {
 
-/// The tensors that an optimizer keeps of its parameters: of FusedAdamW and of LibTorch's SGD, Adam, AdamW, Adagrad and
-/// RMSprop. Many are made in the first step. Throws std::invalid_argument for a state of another type.
+/// State tensors of an optimizer: FusedAdamW and LibTorch's SGD, Adam, AdamW, Adagrad and RMSprop. Many are allocated
+/// in the first step. Throws std::invalid_argument for other state types.
 std::vector<at::Tensor> state_tensors(const torch::optim::Optimizer& optimizer);
 
 }  // namespace kymo::training

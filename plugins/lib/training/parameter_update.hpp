@@ -10,26 +10,26 @@
 
 namespace kymo::training {
 
-/// The update of the parameters from their gradients.
+/// Updates the parameters from their gradients.
 class ParameterUpdate {
  public:
   virtual ~ParameterUpdate() = default;
-  /// In the phase optimizer.
+  /// Called in the phase optimizer.
   virtual void step() = 0;
 };
 
-/// How a parameter follows from its gradient.
+/// Update rule of the parameters.
 struct UpdateRule {
   std::string name = "adamw";
   double learning_rate = 1e-4;
 };
 
-/// adamw, sgd.
+/// Returns adamw, sgd.
 std::vector<std::string> rule_names();
 
-/// Updates `parameters` by the rule, in a few kernels, and tells the host which memory is optimizer state, which exists
-/// once this returns. A parameter without a gradient is left as it is. The parameters share device and type. Throws
-/// std::invalid_argument for another name.
+/// Updates `parameters` by the rule in a few kernels, and reports to the host which memory is optimizer state, which
+/// exists when this returns. Parameters without a gradient are unchanged. The parameters share device and type. Throws
+/// std::invalid_argument for an unknown name.
 std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule,
                                                    std::vector<at::Tensor> parameters);
 

@@ -19,8 +19,8 @@ namespace {
 
 using torch::optim::OptimizerParamGroup;
 
-/// An optimizer's parameters are these alone until the end of the block: what treats parameters one by one updates them
-/// as it would all.
+/// Restricts an optimizer to these parameters until the end of the scope. An optimizer that updates parameters
+/// independently gives the same results as for all of them.
 class Narrowed {
  public:
   Narrowed(OptimizerParamGroup& group, const std::vector<at::Tensor>& to) : group_(group), all_(group.params()) {
@@ -35,7 +35,8 @@ class Narrowed {
   std::vector<at::Tensor> all_;
 };
 
-/// The piece of each tensor, so that those of each owner fall, in their order, into pieces of about equal bytes.
+/// The piece of each tensor, such that the tensors of each owner are divided, in order, into pieces of about equal
+/// bytes.
 std::vector<std::size_t> piece_of_each(const std::vector<at::Tensor>& tensors, const std::vector<int>& owners,
                                        int ranks, int pieces) {
   std::vector<double> total_bytes(static_cast<std::size_t>(ranks)), before_bytes(static_cast<std::size_t>(ranks));
@@ -122,11 +123,11 @@ void ShardedOptimizer::check_new(const std::vector<at::Tensor>& parameters) cons
     if (owners_.count(parameter.unsafeGetTensorImpl()))
       throw std::invalid_argument("a parameter appears in two groups; it must be in one");
     if (!parameter.is_leaf()) throw std::invalid_argument("a parameter is not a leaf tensor; pass the leaf tensor");
-    as_line(parameter);  // throws unless it can be sent as it lies
+    as_line(parameter);  // throws unless it can be sent without a copy
   }
 }
 
-/// Also those that were added through a pointer to the base class, whose add_param_group() is not virtual.
+/// Includes groups that were added through a pointer to the base class, whose add_param_group() is not virtual.
 void ShardedOptimizer::adopt_groups() {
   while (shards_.size() < param_groups_.size()) {
     OptimizerParamGroup& group = param_groups_[shards_.size()];

@@ -13,18 +13,17 @@
 
 namespace kymo::training {
 
-/// Gives each item to a rank: the largest first, each to the rank that has the least so far, equal ones in order and to
-/// the lower rank. The fullest rank has at most 4/3 of what the best division would give it (Graham, "Bounds on
-/// multiprocessing timing anomalies", 1969). `load_bytes` has one entry a rank, what it owns already, and is brought up
-/// to date. Returns the rank of each item.
+/// Assigns each item to a rank: largest first, each to the rank with the smallest load so far; ties go to the lower
+/// rank in order. The maximum load is at most 4/3 of the optimum (Graham, "Bounds on multiprocessing timing anomalies",
+/// 1969). `load_bytes` has one entry per rank with its existing load, and is updated. Returns the rank of each item.
 std::vector<int> balanced_owners(const std::vector<std::int64_t>& size_bytes, std::vector<std::int64_t>& load_bytes);
 
-/// Makes an optimizer for parameters of one group: called once for each group, and with an empty one for the default
+/// Creates an optimizer for the parameters of one group. Called once per group, and with an empty group for the default
 /// settings.
 using OptimizerFactory =
     std::function<std::unique_ptr<torch::optim::Optimizer>(std::vector<torch::optim::OptimizerParamGroup>)>;
 
-/// The factory of an optimizer type by its default settings:
+/// Factory for an optimizer type with default settings:
 /// optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.1)).
 template <typename Optimizer, typename Settings>
 OptimizerFactory optimizer_factory(Settings settings) {
@@ -33,69 +32,70 @@ OptimizerFactory optimizer_factory(Settings settings) {
   };
 }
 
-/// The optimizer of one group; a FusedAdamW has its state at once. Throws std::invalid_argument if the factory makes
-/// none.
+/// Creates the optimizer of one group; a FusedAdamW allocates its state immediately. Throws std::invalid_argument if
+/// the factory returns none.
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& make,
                                                         torch::optim::OptimizerParamGroup group);
 
-/// The settings of a group without its own. Throws std::invalid_argument for LBFGS, whose update needs all parameters
+/// Settings for groups without their own. Throws std::invalid_argument for LBFGS, whose update needs all parameters
 /// together.
 std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const OptimizerFactory& make);
 
-/// An optimizer whose work and state are divided over the ranks. Each parameter has one owner; a rank makes an
-/// optimizer of the wrapped kind for its own parameters alone, so it holds about 1/N of the state and does 1/N of the
-/// update; then every parameter is broadcast from its owner. All ranks must have equal parameters and gradients, and
-/// make the same calls in the same order.
+/// An optimizer whose work and state are divided among the ranks. Each parameter has one owner. Each rank creates an
+/// optimizer of the wrapped kind for its own parameters only, so it holds about 1/N of the state and performs 1/N of
+/// the update; then every parameter is broadcast from its owner. All ranks must have equal parameters and gradients,
+/// and make the same calls in the same order.
 ///
-/// Any optimizer that treats parameters one by one can be wrapped: all of LibTorch's front end but LBFGS, and
-/// FusedAdamW. To the code around, it is an optimizer like theirs: param_groups() are the whole groups, and settings
-/// changed there (a schedule of learning rates) hold from the next step on. A parameter that comes twice in a group
-/// (tied weights) is updated once. The state is on the owners: save that of each rank through owned_optimizer(); save()
-/// and load() of the whole refuse.
+/// Any optimizer that updates parameters independently can be wrapped: all of LibTorch's C++ optimizers except LBFGS,
+/// and FusedAdamW. To the caller, it behaves like them: param_groups() contains the whole groups, and settings changed
+/// there (such as a learning rate schedule) apply from the next step on. A parameter that appears twice in a group
+/// (tied weights) is updated once. The state is distributed over the owners: save that of each rank through
+/// owned_optimizer(); save() and load() of the whole throw.
 class ShardedOptimizer : public torch::optim::Optimizer {
  public:
   struct Options {
-    /// The parameters that a rank owns in a group move into one buffer, so that one broadcast each without copies does.
-    /// The parameters stay the same tensors, but the addresses of their values change once. False leaves them in place,
-    /// with one broadcast a parameter.
+    /// Moves the parameters that a rank owns in a group into one buffer, so that one broadcast without copies is
+    /// sufficient. The parameters stay the same tensors, but their addresses change once. If false, they stay in place,
+    /// with one broadcast per parameter.
     bool flat = true;
-    /// The update goes in pieces of about equal size, at least 1: while one is broadcast the next is updated.
+    /// Number of pieces of about equal size, at least 1: while one is broadcast, the next is updated.
     int pieces = 1;
   };
 
   /// Throws std::invalid_argument for LBFGS, for a parameter that is in two groups, for one that is not dense, and for
-  /// less than one piece. The communicator must outlive the optimizer.
+  /// fewer than one piece. The communicator must outlive the optimizer.
   ShardedOptimizer(const std::vector<torch::optim::OptimizerParamGroup>& groups, OptimizerFactory make,
                    comm::Communicator& communicator, Options options);
   ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make, comm::Communicator& communicator,
                    Options options);
 
-  /// Adds a group, at any time; one without settings takes the defaults. Owners of earlier groups stay, and the new
-  /// parameters go to the ranks that own least. Throws as the constructor does and then changes nothing.
+  /// Adds a group at any time; without settings it uses the defaults. Owners of earlier groups do not change, and the
+  /// new parameters are assigned to the ranks with the smallest load. Throws like the constructor, without changing
+  /// anything.
   void add_param_group(const torch::optim::OptimizerParamGroup& group);
 
-  /// Updates and begins to share one piece after the other, then finishes. `closure`, if given, is run first with
-  /// gradients enabled and its loss returned.
+  /// Updates and starts to broadcast one piece after another, then waits for all. `closure`, if given, runs first with
+  /// gradients enabled, and its loss is returned.
   at::Tensor step(LossClosure closure = nullptr) override;
 
-  /// The parts of a step, for code that measures them. Pieces count from 0.
+  /// The parts of a step, for callers that measure them. Pieces are numbered from 0.
   int pieces() const { return options_.pieces; }
-  /// Updates the parameters of a piece that this rank owns. Sends nothing.
+  /// Updates the parameters of a piece that this rank owns. Does not communicate.
   void update(int piece);
-  /// Begins to broadcast the parameters of a piece from their owners, once what the current stream holds is done.
+  /// Starts to broadcast the parameters of a piece from their owners, ordered after the current stream.
   void begin_share(int piece);
-  /// Waits for what began to be shared. With NCCL only queued: the current stream waits for it.
+  /// Waits for the started broadcasts. With NCCL, only the current stream waits.
   void finish_share();
 
-  /// The rank that updates a parameter. Throws std::invalid_argument for one that is in no group.
+  /// The rank that updates a parameter. Throws std::invalid_argument if it is in no group.
   int owner_of(const at::Tensor& parameter) const;
-  /// This rank's own, in the order of the groups.
+  /// This rank's parameters, in group order.
   std::vector<at::Tensor> owned_parameters() const;
-  /// The wrapped optimizer of this rank's share of a group; nullptr where it owns nothing of it.
+  /// The wrapped optimizer of this rank's part of a group; nullptr if it owns nothing of it.
   torch::optim::Optimizer* owned_optimizer(std::size_t group) const { return shards_.at(group).optimizer.get(); }
-  /// What the state of this rank's own parameters is held in, so far: many optimizers make it in the first step.
+  /// Current state tensors of this rank's parameters. Many optimizers allocate them in the first step.
   std::vector<at::Tensor> state_tensors() const;
-  /// The buffers that hold the parameters; none if they stay in place.
+  /// Buffers that contain the parameters; empty if they stay in place.
   std::vector<at::Tensor> parameter_buffers() const;
 
   [[noreturn]] void save(torch::serialize::OutputArchive& archive) const override;
@@ -111,9 +111,9 @@ class ShardedOptimizer : public torch::optim::Optimizer {
     std::vector<at::Tensor> owned;
     std::vector<Message> messages;
   };
-  /// One group's.
+  /// State of one group.
   struct Shard {
-    std::unique_ptr<torch::optim::Optimizer> optimizer;  // of what this rank owns; none if nothing
+    std::unique_ptr<torch::optim::Optimizer> optimizer;  // for this rank's parameters; null if there are none
     std::vector<Piece> pieces;
   };
 
@@ -126,9 +126,9 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   OptimizerFactory make_;
   comm::Communicator& communicator_;
   Options options_;
-  std::vector<Shard> shards_;  // by group
+  std::vector<Shard> shards_;  // per group
   std::vector<std::int64_t> load_bytes_;
-  std::unordered_map<const void*, int> owners_;  // by tensor
+  std::unordered_map<const void*, int> owners_;  // per tensor
   std::vector<std::unique_ptr<comm::Work>> under_way_;
 };
 

@@ -37,7 +37,7 @@ at::Tensor run_step(const Context& ctx, const StepParts& parts) {
     const c10::NoGradGuard no_gradients;
     return forward(ctx, parts);
   }
-  // A dropped gradient is written by the backward pass without being read and added to.
+  // The backward pass writes a dropped gradient without reading and accumulating.
   for (const at::Tensor& parameter : parts.parameters) parameter.mutable_grad().reset();
   at::Tensor loss = forward(ctx, parts);
   if (parts.before_backward) parts.before_backward();

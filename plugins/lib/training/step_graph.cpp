@@ -49,14 +49,14 @@ void StepGraph::warm_up(const Context& ctx, int passes) {
   StepParts without_update = parts_;
   if (without_update.mode == Mode::kTrain) without_update.mode = Mode::kForwardBackward;
 
-  c10::cuda::device_synchronize();  // what the other streams prepare is read on this one
+  c10::cuda::device_synchronize();  // work of other streams is read on this one
   {
     const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
     for (int i = 0; i < passes; ++i) training::run_step(unseen, without_update);
   }
   drop_gradients(parts_);
   c10::cuda::device_synchronize();
-  // The graph allocates from a pool of its own: what the passes left in the common one would only be held twice.
+  // The graph allocates from its own pool: memory cached in the default pool would only be held twice.
   c10::cuda::CUDACachingAllocator::emptyCache();
 }
 
@@ -69,9 +69,8 @@ at::Tensor StepGraph::run_step(const Context& ctx) {
 
 void StepGraph::capture(const Context& ctx) {
   const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
-  drop_gradients(parts_);  // those of the common pool, which are not to be returned while capturing
-  // Thread-local: another thread, a collector's say, may ask the device something meanwhile without spoiling the
-  // capture.
+  drop_gradients(parts_);  // they are in the default pool and must not be freed during capture
+  // Thread-local: another thread, such as a collector's, may call CUDA meanwhile without invalidating the capture.
   state_->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
   at::Tensor loss;
   try {
@@ -79,7 +78,7 @@ void StepGraph::capture(const Context& ctx) {
   } catch (...) {
     try {
       state_->graph.capture_end();
-    } catch (const c10::Error&) {  // says only that the capture failed: the first error is the one to pass on
+    } catch (const c10::Error&) {  // only states that the capture failed: rethrow the first error instead
     }
     throw;
   }

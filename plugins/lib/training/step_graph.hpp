@@ -10,11 +10,11 @@
 
 namespace kymo::training {
 
-/// A training step that is captured once into a CUDA graph and replayed from then on, which leaves the host next to
-/// nothing to do. What the step reads must stay where it is: write a batch into the tensors that the loss reads. The
-/// values of host variables, such as the learning rate, are those of the capture. The step must not wait for the device
-/// or draw from a generator, and the optimizer's state must exist beforehand. Gradients and loss lie in memory of the
-/// graph's own, where every replay writes them anew.
+/// A training step that is captured once into a CUDA graph and then replayed, which leaves almost no work for the host.
+/// Inputs must keep their addresses: write a batch into the tensors that the loss reads. Host variables, such as the
+/// learning rate, have their values at capture. The step must not synchronize with the device or use a random
+/// generator, and the optimizer's state must already exist. Gradients and loss are in the graph's own memory, which
+/// every replay overwrites.
 class StepGraph {
  public:
   /// Throws std::invalid_argument unless `device` is a CUDA device.
@@ -23,16 +23,16 @@ class StepGraph {
   StepGraph& operator=(const StepGraph&) = delete;
   ~StepGraph();
 
-  /// Runs the step eagerly, as far as the gradients, on the stream that will be captured: libraries start and choose
-  /// their kernels here. Parameters and optimizer stay as they are, gradients are dropped, and the host sees neither
-  /// phases nor scopes. What the loss reads must hold a valid batch. The optimizer's kernels are not run: see
-  /// FusedAdamW::warm_up(). Waits for the device; not for timed code.
+  /// Runs the step eagerly, up to the gradients, on the stream that will be captured, so that libraries initialize and
+  /// select their kernels here. Parameters and optimizer are unchanged, gradients are dropped, and the host receives no
+  /// phases or scopes. The inputs of the loss must contain a valid batch. The optimizer's kernels do not run: see
+  /// FusedAdamW::warm_up(). Synchronizes with the device; not for timed code.
   void warm_up(const Context& ctx, int passes = 3);
 
-  /// One training step on LibTorch's current stream. The first call captures the step, entering the phases of
-  /// run_step() as it goes, which does no work on the device; this and every later call then replays it once in the
-  /// phase `replay`. Returns the loss, which the next call overwrites; not waited for. An exception in the capture ends
-  /// it and passes through; the device may then be unusable.
+  /// Runs one training step on LibTorch's current stream. The first call captures the step, entering the phases of
+  /// run_step(), which does no work on the device. This and every later call then replays it once in the phase
+  /// `replay`. Returns the loss, which the next call overwrites, without synchronizing. An exception during capture
+  /// ends the capture and propagates; the device may then be unusable.
   at::Tensor run_step(const Context& ctx);
 
  private:
@@ -40,7 +40,7 @@ class StepGraph {
   void capture(const Context& ctx);
 
   StepParts parts_;
-  std::unique_ptr<State> state_;  // keeps CUDA's headers out of this one
+  std::unique_ptr<State> state_;  // keeps CUDA headers out of this header
 };
 
 }  // namespace kymo::training

@@ -17,12 +17,12 @@
 namespace kymo::training {
 namespace {
 
-/// Linear layers without bias with a ReLU between two, over features that are first scaled by a constant which is a
-/// parameter too, but never trained. The shape of the layers is what a data-parallel strategy must cope with.
+/// Linear layers without bias, with a ReLU between two layers, over features that are first scaled by a constant
+/// parameter, which is never trained. The layer structure covers the cases that a data-parallel strategy must handle.
 class Perceptron final : public TrainedModel {
  public:
-  /// Widths of the layers' ends. Layer `tied` (if >= 0) has the weight of the layer two before it; layer `frozen` (if
-  /// >= 0) is not trained.
+  /// Layer widths. Layer `tied` (if >= 0) uses the weight of the layer two before it; layer `frozen` (if >= 0) is not
+  /// trained.
   Perceptron(std::vector<std::int64_t> widths, int tied, int frozen, const at::TensorOptions& options,
              std::uint64_t seed)
       : options_(options), outputs_(widths.back()), scale_(at::full({widths.front()}, 2.0, options)) {

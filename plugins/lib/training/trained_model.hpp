@@ -12,47 +12,48 @@
 
 namespace kymo::training {
 
-/// Examples along the first dimension, and what the model should make of them.
+/// Examples along the first dimension, and their targets.
 struct Batch {
   at::Tensor input, target;
-  /// The i-th of `parts` equal parts, sharing memory. The examples must be divisible by `parts`.
+  /// The i-th of `parts` equal parts, sharing memory. The number of examples must be divisible by `parts`.
   Batch part(std::int64_t i, std::int64_t parts) const;
 };
 
-/// A model that a data-parallel step trains. The mean of its loss over equal parts of a batch is its loss over the
-/// whole batch.
+/// A model for a data-parallel step. The mean of its losses over equal parts of a batch is its loss over the whole
+/// batch.
 class TrainedModel {
  public:
   virtual ~TrainedModel() = default;
-  /// Each parameter once, also if layers share it, in the order of the forward pass; those that are not trained too.
+  /// Each parameter once, even if layers share it, in the order of the forward pass, including those that are not
+  /// trained.
   virtual std::vector<at::Tensor> parameters() const = 0;
   virtual at::Tensor loss(const Context& ctx, const Batch& batch) = 0;
-  /// Uninitialised room for examples, and random ones for it.
+  /// Allocates uninitialized examples; fills them with random values.
   virtual Batch make_batch(std::int64_t examples) const = 0;
   virtual void draw(const Batch& batch, at::Generator& generator) const = 0;
   /// Tokens of one example, or 1.
   virtual std::int64_t tokens_per_example() const { return 1; }
-  /// Floating-point operations of the matrix products of a forward pass, 0 if not worth declaring; a backward pass does
-  /// twice as many.
+  /// Floating-point operations of the matrix multiplications of a forward pass, or 0 if negligible; a backward pass
+  /// needs twice as many.
   virtual double forward_flops(std::int64_t /*examples*/) const { return 0; }
 
-  /// Those that are trained, in the order of parameters().
+  /// Trained parameters, in the order of parameters().
   std::vector<at::Tensor> trained() const;
 };
 
 struct ModelSetting {
   std::string name = "tiny";
-  std::int64_t context = 128;       ///< tokens of a sequence, for Transformers
-  std::int64_t vocabulary = 10000;  ///< likewise
+  std::int64_t context = 128;       ///< tokens per sequence, for Transformers
+  std::int64_t vocabulary = 10000;  ///< for Transformers
   std::string attention = "naive";
 };
 
-/// toy, tied, frozen, and the sizes of the Transformer.
+/// Returns toy, tied, frozen, and the Transformer sizes.
 std::vector<std::string> model_names();
-/// How many elements the parameters of a model have. Throws std::invalid_argument for an unknown name or an impossible
+/// Total number of elements of a model's parameters. Throws std::invalid_argument for an unknown name or an invalid
 /// model.
 std::int64_t parameter_count(const ModelSetting& setting);
-/// Random weights that follow from the seed. Throws like parameter_count().
+/// Creates a model with random weights derived from the seed. Throws like parameter_count().
 std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::TensorOptions& options,
                                          std::uint64_t seed);
 

@@ -79,7 +79,7 @@ void Zero1::on_gradient(std::size_t index, std::size_t parameter) {
   collect(bucket, parameter);
   bucket.ready[parameter] = true;
   --bucket.missing;
-  // A bucket that is complete early waits for those before it: all ranks must send in one order.
+  // A bucket that completes early waits for the previous ones: all ranks must send in the same order.
   while (next_ < buckets_.size() && buckets_[next_]->missing == 0) reduce(*buckets_[next_++]);
 }
 

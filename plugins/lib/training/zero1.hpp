@@ -18,55 +18,56 @@
 namespace kymo::training {
 
 /// ZeRO stage 1 (Rajbhandari et al., "ZeRO: Memory optimizations toward training trillion parameter models", 2020):
-/// parameters and gradients live in flat buffers of N equal parts. The gradients are reduced and scattered, so that
-/// each rank gets the mean of its own part alone; it updates that part, with 1/N of the optimizer's state; and all
-/// parts are gathered again. A reduce-scatter and an all-gather send together what one all-reduce does. The optimizer
-/// sees one flat tensor a bucket, so it must treat elements one by one, as FusedAdamW and LibTorch's own but LBFGS do.
+/// parameters and gradients are stored in flat buffers of N equal parts. A reduce-scatter gives each rank the mean
+/// gradients of its own part; the rank updates that part, with 1/N of the optimizer state; an all-gather distributes
+/// all parts. A reduce-scatter and an all-gather together send as many bytes as one all-reduce. The optimizer sees one
+/// flat tensor per bucket, so it must be element-wise, like FusedAdamW and LibTorch's optimizers except LBFGS.
 ///
-/// The parameters are divided into buckets, from the last to the first, as backward makes their gradients. With
-/// `overlap` the reduce-scatter of a bucket starts as soon as its gradients are there, in the order of the buckets on
-/// all ranks.
+/// The parameters are divided into buckets, from last to first, in the order in which backward computes their
+/// gradients. With `overlap`, the reduce-scatter of a bucket starts as soon as its gradients are ready, in bucket order
+/// on all ranks.
 ///
-/// A parameter stays the same tensor, but the address of its values changes once. A gradient is a view of its bucket:
-/// begin_step() sets it to zero, and after finish_step() it holds the mean only where it lies in this rank's part. A
-/// parameter that got no gradient is updated as with a gradient of zero, where an unsharded optimizer leaves it as it
-/// is. Leave frozen parameters out. A tied one counts once.
+/// A parameter stays the same tensor, but its address changes once. A gradient is a view of its bucket: begin_step()
+/// zeroes it, and after finish_step() it contains the mean only in this rank's part. A parameter without a gradient is
+/// updated as if its gradient were zero, whereas an unsharded optimizer leaves it unchanged. Leave out frozen
+/// parameters. A tied parameter counts once.
 class Zero1 {
  public:
   struct Options {
-    double bucket_bytes = std::numeric_limits<double>::infinity();  ///< a larger parameter has a bucket of its own
-    bool overlap = true;                                            ///< needs one backward pass a step
+    double bucket_bytes = std::numeric_limits<double>::infinity();  ///< a larger parameter has its own bucket
+    bool overlap = true;                                            ///< requires one backward pass per step
   };
 
-  /// Throws std::invalid_argument for LBFGS, for buckets without size and for a parameter that is not dense. The
-  /// communicator must outlive this.
+  /// Throws std::invalid_argument for LBFGS, for a bucket size of 0, and for a parameter that is not dense. The
+  /// communicator must outlive this object.
   Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory make, comm::Communicator& communicator,
         const Options& options);
   Zero1(const Zero1&) = delete;
   Zero1& operator=(const Zero1&) = delete;
 
-  /// Adds parameters with settings of their own, between steps; without settings they take the defaults. Throws
-  /// std::invalid_argument if one is there already, and then changes nothing.
+  /// Adds parameters with their own settings between steps; without settings they use the defaults. Throws
+  /// std::invalid_argument if one is already present, without changing anything.
   void add_group(const torch::optim::OptimizerParamGroup& group);
 
-  /// Before each forward pass: sets all gradients to zero, in their buckets.
+  /// Call before each forward pass: zeroes all gradients in their buckets.
   void begin_step();
-  /// After backward: begins the reduce-scatters that no hook began, and waits for all. A gradient that is not in its
-  /// bucket (one that the code around replaced) is copied there.
+  /// Call after backward: starts the reduce-scatters that no hook started, and waits for all. A gradient that is not in
+  /// its bucket (because the caller replaced it) is copied there.
   void finish_step();
-  /// Updates this rank's parts. Sends nothing.
+  /// Updates this rank's parts. Does not communicate.
   void update();
-  /// Gathers the parts of all ranks into every parameter buffer.
+  /// All-gathers the parts into every parameter buffer.
   void share();
 
-  /// Updates this rank's parts of a group; its settings may be changed between steps, on all ranks alike.
+  /// The optimizer of this rank's parts of a group; its settings may be changed between steps, identically on all
+  /// ranks.
   torch::optim::Optimizer& optimizer(std::size_t group) { return *optimizers_.at(group); }
-  /// What the state is held in, so far: many optimizers make it in the first step, FusedAdamW has it from the start.
+  /// Current state tensors: many optimizers allocate them in the first step, FusedAdamW at construction.
   std::vector<at::Tensor> state_tensors() const;
-  /// One a bucket, each of N equal parts; what the parameters do not fill is padding.
+  /// One per bucket, each with N equal parts; the rest is padding.
   std::vector<at::Tensor> parameter_buffers() const;
   std::vector<at::Tensor> gradient_buffers() const;
-  /// Bytes of the parts of this rank, with padding.
+  /// Bytes of this rank's parts, including padding.
   std::int64_t owned_bytes() const;
 
  private:
@@ -75,8 +76,8 @@ class Zero1 {
     FlatLayout layout;
     at::Tensor parameters, gradients;          // flat, whole
     at::Tensor parameter_part, gradient_part;  // this rank's
-    std::vector<at::Tensor> views;             // of gradients, by parameter
-    std::vector<bool> ready;                   // by parameter, in this step
+    std::vector<at::Tensor> views;             // of gradients, per parameter
+    std::vector<bool> ready;                   // per parameter, in this step
     std::size_t missing = 0;                   // gradients that are not ready
     std::unique_ptr<comm::Work> work;          // in this step
     std::unique_ptr<GradientHooks> hooks;
@@ -94,7 +95,7 @@ class Zero1 {
   std::vector<std::unique_ptr<torch::optim::Optimizer>> optimizers_;  // by group
   std::vector<std::unique_ptr<Bucket>> buckets_;
   std::unordered_set<const void*> known_;  // parameters
-  std::size_t next_ = 0;                   // the first bucket that is not being reduced yet
+  std::size_t next_ = 0;                   // first bucket whose reduction has not started
 };
 
 }  // namespace kymo::training
