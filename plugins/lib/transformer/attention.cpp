@@ -35,7 +35,7 @@ class NaiveAttention final : public Attention {
       auto scope = ctx.scope("softmax");
       weights = at::softmax(scores, -1);
     }
-    scores.reset();  // autograd keeps the weights, not the scores
+    scores.reset();  // autograd saves the weights, not the scores
     auto scope = ctx.scope("values");
     return at::bmm(weights, value.reshape(flat)).view({batch, heads, length, width});
   }
@@ -43,9 +43,9 @@ class NaiveAttention final : public Attention {
  private:
   at::Tensor multiply(const Context& ctx, const at::Tensor& query, const at::Tensor& key) {
     auto scope = ctx.scope("scores");
-    // Scaling the query costs length × head_dim where scaling the scores would cost length².
+    // Scaling the query costs length × head_dim, whereas scaling the scores would cost length².
     at::Tensor scores = at::bmm(query.mul(1 / std::sqrt(static_cast<double>(query.size(-1)))), key.transpose(-2, -1));
-    // Adding −∞ in place needs no memory, and nothing at all on the way back: a hidden weight is 0, and so is its
+    // Adding −∞ in place takes no memory, and nothing at all in the backward pass: a masked weight is 0, and so is its
     // gradient.
     if (causal_) scores.add_(mask(scores));
     return scores;
@@ -64,7 +64,7 @@ class NaiveAttention final : public Attention {
   }
 
   bool causal_;
-  at::Tensor mask_;  // [sequence, sequence], 0 where a token may look and −∞ elsewhere
+  at::Tensor mask_;  // [sequence, sequence], 0 where visible and −∞ elsewhere
 };
 
 class SdpaAttention final : public Attention {
@@ -76,7 +76,7 @@ class SdpaAttention final : public Attention {
   at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key,
                    const at::Tensor& value) override {
     auto scope = ctx.scope("sdpa");
-    // The way back follows from the kernel that was chosen here; the switches matter no more.
+    // The backward pass uses the kernel that was selected here; the switches no longer matter.
     const SdpaBackend allowed(backend_);
     return at::scaled_dot_product_attention(query, key, value, {}, 0.0, causal_);
   }
@@ -104,7 +104,7 @@ class OperatorAttention final : public Attention {
 
 constexpr std::string_view kSdpaPrefix = "sdpa_";
 
-/// The backend in a name such as sdpa_cudnn; auto for sdpa itself; empty for others.
+/// The backend in a name such as sdpa_cudnn; auto for sdpa itself; empty for other names.
 std::string backend_of(std::string_view name) {
   if (name == "sdpa") return "auto";
   if (!name.starts_with(kSdpaPrefix)) return "";

@@ -13,8 +13,8 @@
 namespace kymo::transformer {
 namespace {
 
-/// What is kept of the deviation from the float64 reference, as a part of its largest value: a few times what was seen,
-/// so that a wrong mask, scale or gradient (which changes whole digits) fails and rounding does not.
+/// Allowed deviation from the float64 reference, relative to its largest value: a few times the observed one, so that a
+/// wrong mask, scale or gradient (which changes the leading digits) fails and rounding does not.
 double tolerance_of(at::ScalarType dtype) {
   if (dtype == at::kBFloat16) return 3e-2;
   return dtype == at::kHalf ? 5e-3 : 1e-5;
@@ -26,7 +26,7 @@ at::Tensor draw(const AttentionShape& shape, const at::Device& device, at::Gener
       .normal_(0, 1, generator);
 }
 
-/// What LibTorch's allocator has handed out on a GPU at this moment.
+/// Memory currently allocated by LibTorch's GPU allocator.
 double handed_out_bytes(const at::Device& device) {
   const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
   return static_cast<double>(
@@ -92,7 +92,7 @@ void AttentionWorkload::declare(Context& ctx) const {
   const double element_bytes = static_cast<double>(c10::elementSize(shape_.dtype));
   const double tensor_bytes = shape_.elements() * element_bytes;
   const double score_bytes = tensor_bytes / static_cast<double>(shape_.head_dim) * static_cast<double>(shape_.sequence);
-  // Forward reads query, key, value and writes the output; backward reads those and the gradient, and writes three
+  // Forward reads query, key and value and writes the output; backward reads those and the gradient, and writes three
   // gradients.
   if (with_forward_)
     ctx.work("forward", shape_.forward_flops(), 4 * tensor_bytes + score_passes(false, shape_.causal) * score_bytes);
@@ -128,7 +128,7 @@ void AttentionWorkload::step(Context& ctx) {
 void AttentionWorkload::before_backward(Context& ctx) {
   ctx.mark("before_backward");
   if (memory_told_ || !query_.is_cuda()) return;
-  memory_told_ = true;  // the same in every step, and each reading costs time
+  memory_told_ = true;  // the same in every step, and each query takes time
   ctx.metric("memory_before_backward", handed_out_bytes(query_.device()), "B");
 }
 

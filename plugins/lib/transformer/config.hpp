@@ -22,27 +22,28 @@ struct Config {
   std::int64_t head_dim() const { return d_model / heads; }
 };
 
-/// The names of the known sizes, smallest first.
+/// The names of the predefined sizes, smallest first.
 const std::vector<std::string>& size_names();
 
-/// Sets d_model, d_ff, layers and heads to those of a named size. Throws std::invalid_argument for any other name.
+/// Sets d_model, d_ff, layers and heads to those of a predefined size. Throws std::invalid_argument for an unknown
+/// name.
 void set_size(Config& config, std::string_view size);
 
-/// Throws std::invalid_argument, saying which dimension is wrong and what would be right.
+/// Throws std::invalid_argument, naming the invalid dimension and the requirement.
 void validate(const Config& config);
 
 /// Elements in all parameters: V·d (embedding) + L·(4d² + 3·d·f + 2d) + d (final norm) + V·d (head).
 std::int64_t parameter_count(const Config& config);
 
-/// Floating-point operations of the matrix products of one forward pass, a multiply-add counting two. With n = batch ×
-/// sequence tokens:
+/// Floating-point operations of the matrix multiplications of one forward pass; a multiply-add counts as two. With n =
+/// batch × sequence tokens:
 ///   projections  L · 2n·d·4d       (query, key, value, output)
-///   attention    L · 4n·t·d        (scores and weighted values over the full t×t square, as the naive form computes
-///   and as is usual in MFU,
-///                                   also where a fused kernel skips the masked half)
+///   attention    L · 4n·t·d        (scores and weighted values over the full t×t square, as in the naive form and as
+///                                  usual for MFU, even if a fused kernel skips the masked half)
 ///   feed-forward L · 2n·d·3f       (gate, up, down)
 ///   head         2n·d·V
-/// The embedding is a look-up and counts nothing. Normalisation, rotation, softmax and the loss are left out.
+/// The embedding is a lookup and counts as nothing. Normalization, rotary embedding, softmax and the loss are not
+/// counted.
 struct ForwardFlops {
   double projections = 0;
   double attention = 0;
@@ -50,7 +51,7 @@ struct ForwardFlops {
   double head = 0;
 
   double total() const { return projections + attention + feed_forward + head; }
-  /// Each product C = A·B needs two of its size on the way back: dA = dC·Bᵀ and dB = Aᵀ·dC.
+  /// Each multiplication C = A·B needs two of its size in the backward pass: dA = dC·Bᵀ and dB = Aᵀ·dC.
   double backward() const { return 2 * total(); }
 };
 ForwardFlops forward_flops(const Config& config, std::int64_t batch, std::int64_t sequence);

@@ -25,7 +25,7 @@ bool is_narrow(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kBFloat16 || tensor.scalar_type() == at::kHalf;
 }
 
-/// Pairs of the last dimension as complex numbers, without a copy.
+/// Views pairs of the last dimension as complex numbers.
 at::Tensor pairs(const at::Tensor& tensor) {
   std::vector<std::int64_t> shape = tensor.sizes().vec();
   shape.back() /= 2;
@@ -33,15 +33,15 @@ at::Tensor pairs(const at::Tensor& tensor) {
   return at::view_as_complex(tensor.view(shape));
 }
 
-/// The same for a tensor that someone else laid out: copied where its strides do not allow a view.
+/// The same for a tensor of unknown layout: copied if its strides do not allow a view.
 at::Tensor pairs_of_any(const at::Tensor& tensor) {
   bool fits = tensor.stride(-1) == 1 && tensor.storage_offset() % 2 == 0;
   for (std::int64_t dim = 0; dim + 1 < tensor.dim(); ++dim) fits = fits && tensor.stride(dim) % 2 == 0;
   return pairs(fits ? tensor : tensor.contiguous());
 }
 
-/// to[0] and to[1] become `query` and `key` turned by `angles`. Narrow types go through float, for their sake and
-/// because complex needs it.
+/// Writes `query` and `key`, rotated by `angles`, to to[0] and to[1]. Narrow types are converted to float, for accuracy
+/// and because complex requires it.
 void turn(const at::Tensor& to, const at::Tensor& query, const at::Tensor& key, const at::Tensor& angles) {
   if (!is_narrow(to)) {
     at::Tensor query_to = pairs(to.select(0, 0)), key_to = pairs(to.select(0, 1));
@@ -56,7 +56,7 @@ void turn(const at::Tensor& to, const at::Tensor& query, const at::Tensor& key, 
   to.copy_(wide);
 }
 
-/// The same where query and key lie in one tensor: half the kernels. `to` may be `from`.
+/// The same with query and key in one tensor: half as many kernels. `to` may be `from`.
 void turn_both(const at::Tensor& to, const at::Tensor& from, const at::Tensor& angles) {
   if (!is_narrow(to)) {
     at::Tensor target = pairs(to);

@@ -39,7 +39,8 @@ Weights make_weights(const Config& config, const at::TensorOptions& options, at:
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
     BlockWeights block;
     block.attention_norm = gain(d, options);
-    // Query, key and value are three square weights that share memory: each has the deviation of its own shape.
+    // Query, key and value are three square weights that share memory: each has the standard deviation of its own
+    // shape.
     block.query_key_value = normal(3 * d, d, std::sqrt(1.0 / static_cast<double>(d)), options, generator);
     block.attention_output = weight(d, d, options, generator);
     block.feed_forward_norm = gain(d, options);

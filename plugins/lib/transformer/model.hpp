@@ -15,10 +15,10 @@
 
 namespace kymo::transformer {
 
-/// One block's parameters. A weight is [outputs, inputs]; there are no biases.
+/// Parameters of one block. A weight is [outputs, inputs]; there are no biases.
 struct BlockWeights {
-  at::Tensor attention_norm;   ///< [d_model]
-  at::Tensor query_key_value;  ///< [3·d_model, d_model]: the heads of query, then of key, then of value, in one product
+  at::Tensor attention_norm;     ///< [d_model]
+  at::Tensor query_key_value;    ///< [3·d_model, d_model]: heads of query, then key, then value, as one weight
   at::Tensor attention_output;   ///< [d_model, d_model]
   at::Tensor feed_forward_norm;  ///< [d_model]
   at::Tensor gate_and_up;        ///< [2·d_ff, d_model]: gate, then up
@@ -41,20 +41,21 @@ struct NamedParameter {
 std::vector<NamedParameter> named_parameters(const Weights& weights);
 std::vector<at::Tensor> parameters(const Weights& weights);
 
-/// Fresh parameters: norms are 1, the embedding is normal with deviation 1, a weight is normal with deviation √(2 /
-/// (inputs + outputs)), all drawn from `generator`, which must be of the options' device. They require gradients.
+/// Creates parameters: norms are 1, the embedding is normal with standard deviation 1, a weight is normal with standard
+/// deviation √(2 / (inputs + outputs)), all drawn from `generator`, which must be on the device of `options`. They
+/// require gradients.
 Weights make_weights(const Config& config, const at::TensorOptions& options, at::Generator generator);
 
-/// A decoder-only Transformer language model: pre-norm blocks of causal attention with rotary positions and of SwiGLU,
-/// on plain tensors. Shapes: tokens are int64 [batch, sequence], sequence ≤ config.context.
+/// A decoder-only Transformer language model on plain tensors: pre-norm blocks of causal attention with rotary
+/// embeddings and of SwiGLU. Shapes: tokens are int64 [batch, sequence], sequence ≤ config.context.
 class LanguageModel {
  public:
-  /// `attention` is a name of attention_names(). Throws std::invalid_argument for an impossible configuration.
+  /// `attention` is one of attention_names(). Throws std::invalid_argument for an invalid configuration.
   LanguageModel(const Config& config, Weights weights, const std::string& attention);
 
-  /// [batch · sequence, vocab_size].
+  /// Returns [batch · sequence, vocab_size].
   at::Tensor logits(const Context& ctx, const at::Tensor& tokens);
-  /// Mean cross entropy over all tokens; `targets` is shaped as `tokens`.
+  /// Mean cross entropy over all tokens; `targets` has the shape of `tokens`.
   at::Tensor loss(const Context& ctx, const at::Tensor& tokens, const at::Tensor& targets);
 
   const Config& config() const { return config_; }

@@ -36,7 +36,7 @@ at::Tensor normalised(const at::Tensor& x, const at::Tensor& weight, double epsi
   return x / (mean_square + epsilon).sqrt() * weight;
 }
 
-/// One head [sequence, head_dim], each pair of columns turned by the textbook rotation matrix.
+/// One head [sequence, head_dim] with each pair of columns rotated by the rotation matrix.
 at::Tensor turned(const at::Tensor& head, double theta) {
   const std::int64_t length = head.size(0), width = head.size(1);
   std::vector<at::Tensor> columns;
@@ -50,7 +50,7 @@ at::Tensor turned(const at::Tensor& head, double theta) {
   return at::stack(columns, 1);
 }
 
-/// One head of causal attention, query by query over the keys that it may see.
+/// One head of causal attention, computed per query over its visible keys.
 at::Tensor attended(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
   std::vector<at::Tensor> rows;
   for (std::int64_t i = 0; i < query.size(0); ++i) {
@@ -95,7 +95,7 @@ at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& targets) {
   return (normaliser - shifted.gather(1, targets.unsqueeze(1)).squeeze(1)).sum() / static_cast<double>(targets.size(0));
 }
 
-/// One head of attention and, if `gradient` is defined, of its gradients.
+/// One head of attention and, if `gradient` is defined, its gradients.
 void attention_head(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& gradient,
                     bool causal, AttentionReference& to, std::int64_t batch, std::int64_t head) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(1)));

@@ -43,7 +43,7 @@ std::string SdpaBackend::chosen_for(const at::Tensor& query, const at::Tensor& k
   try {
     choice = at::_fused_sdp_choice(query, key, value, {}, 0.0, causal);
   } catch (const c10::Error&) {
-    return "";  // LibTorch throws where no allowed backend takes the inputs
+    return "";  // LibTorch throws if no enabled backend supports the inputs
   }
   switch (static_cast<at::SDPBackend>(choice)) {
     case at::SDPBackend::math:

@@ -9,19 +9,19 @@
 
 namespace kymo::transformer {
 
-/// Which of LibTorch's kernels scaled_dot_product_attention uses. The switches are the process's: one guard at a time.
+/// Selects the backend of scaled_dot_product_attention. The switches are per process: use one guard at a time.
 class SdpaBackend {
  public:
-  /// "auto" leaves the choice to LibTorch; cudnn, flash, efficient and math allow that one alone. Throws
-  /// std::invalid_argument.
+  /// "auto" lets LibTorch choose; cudnn, flash, efficient and math enable only that backend. Throws
+  /// std::invalid_argument for other names.
   explicit SdpaBackend(std::string_view name);
   SdpaBackend(const SdpaBackend&) = delete;
   SdpaBackend& operator=(const SdpaBackend&) = delete;
-  /// Puts the switches back.
+  /// Restores the switches.
   ~SdpaBackend();
 
   static std::vector<std::string> names();
-  /// The backend that LibTorch takes for these inputs under the present switches; empty if none can.
+  /// The backend that LibTorch selects for these inputs with the current switches; empty if there is none.
   static std::string chosen_for(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal);
 
  private:
