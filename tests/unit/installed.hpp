@@ -8,7 +8,7 @@
 
 namespace kymo::machine {
 
-/// Continuous integration installs all that `./dev setup tests` names (.ci/run sets CI=true).
+/// Continuous integration installs everything listed by `./dev setup tests` (.ci/run sets CI=true).
 inline bool is_ci() {
   const char* ci = std::getenv("CI");
   return ci != nullptr && std::string_view(ci) == "true";
@@ -16,8 +16,8 @@ inline bool is_ci() {
 
 }  // namespace kymo::machine
 
-/// In the body of a test: what `./dev setup tests` installs must be present. Skips where it is absent, and fails in CI,
-/// where nobody would notice the skip.
+/// For the body of a test that needs a package installed by `./dev setup tests`. If it is absent, the test is skipped,
+/// or fails in CI, where nobody would notice the skip.
 #define KYMO_NEEDS_INSTALLED(present, what)                                                                   \
   do {                                                                                                        \
     if (present) break;                                                                                       \

@@ -27,8 +27,8 @@ TEST(Abi, IsLaidOutAlikeInCAndCpp) {
     EXPECT_EQ(kymo_layout_in_c[i], kLayout[i].value) << kLayout[i].text;
 }
 
-// Plugins in the field were built with these numbers. Appending changes a size; whoever does so raises KYMO_ABI_MINOR
-// and this list.
+// Released plugins were built with these sizes and offsets. Appending a member changes a size and requires a new
+// KYMO_ABI_MINOR and an update of this list.
 TEST(Abi, KeepsTheLayoutOfVersion1_1) {
   ASSERT_EQ(KYMO_ABI_MAJOR, 1);
   ASSERT_EQ(KYMO_ABI_MINOR, 1);

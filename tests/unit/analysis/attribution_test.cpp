@@ -80,7 +80,7 @@ TEST(Attribution, AutogradWinsOverTheScopeOfTheLaunchingThread) {
   const auto forward = made.scope("forward_part", 0, 10);
   const auto around = made.scope("around_backward", 10, 10);
   made.launch(1, 0, place(0, 1, around, {3, 1}));
-  made.launch(2, 0, place(0, 1, around, {-1, 1}));  // gradient accumulation has no number
+  made.launch(2, 0, place(0, 1, around, {-1, 1}));  // gradient accumulation has no sequence number
   made.launch(3, 0, place(0, 1, -1, {-1, 1}));
   made.launch(4, 0, place(-1, -1));
   for (std::uint32_t id = 1; id <= 4; ++id) made.activity(id, id, id + 1);
@@ -121,7 +121,7 @@ TEST(Attribution, PhasesAndScopesWithoutNodesHoldNoNodes) {
   for (std::int64_t number = -1; number < 12; ++number) EXPECT_EQ(scopes.scope_of({number, 1}), -1) << number;
 }
 
-/// Against the plain definition: the last begun of the stretches that hold the number.
+/// Compares with the definition: the range that began last among those that contain the number.
 TEST(Attribution, LookupAgreesWithASearchThroughAllScopes) {
   std::mt19937 random(7);
   TraceBuilder made;
@@ -155,7 +155,7 @@ TEST(Attribution, RecordsOutOfOrderAreSortedAndFound) {
   made.scope("only", 0, 1);
   std::vector<std::uint32_t> ids;
   for (std::uint32_t i = 0; i < 3000; ++i)
-    ids.push_back(i * 37 + (i % 2) * 1'000'000'000U);  // far too sparse for a table
+    ids.push_back(i * 37 + (i % 2) * 1'000'000'000U);  // too sparse for a lookup table
   std::shuffle(ids.begin(), ids.end(), random);
   for (const std::uint32_t id : ids) made.launch(id, -5000, place(static_cast<std::int32_t>(id % 91), 0));
   std::shuffle(ids.begin(), ids.end(), random);
@@ -174,11 +174,11 @@ TEST(Attribution, WhatMakesNoSenseStaysAndIsCounted) {
   made.launch(1, 10'000, place(0, 0));
   made.launch(2, 10'000, place(0, 0));
   made.launch(3, 10'000, place(0, 0));
-  made.activity(1, 8'499, 9'000);    // too early by more than 500 ns and the clocks' grain
-  made.activity(2, 8'500, 9'000);    // just within
+  made.activity(1, 8'499, 9'000);    // too early by more than 500 ns plus the clock resolution
+  made.activity(2, 8'500, 9'000);    // within the tolerance
   made.activity(3, 20'000, 19'000);  // ends before it starts
   made.activity(99, 30'000, 31'000);
-  made.activity(3, 40'000, 40'000);  // lasts no time, which is no mistake
+  made.activity(3, 40'000, 40'000);  // zero duration is valid
   const auto losses = attribute(made.trace);
   EXPECT_EQ(lost(losses, "before their launch"), 1);
   EXPECT_EQ(lost(losses, "end before they start"), 1);
@@ -199,7 +199,7 @@ TEST(Attribution, CountsLaunchesWhoseWorkWasDropped) {
   EXPECT_EQ(lost(attribute(made.trace), "not recorded"), 3);
   made.activity(1, 3, 4, "memset", event::ActivityKind::kMemset);
   EXPECT_EQ(lost(attribute(made.trace), "not recorded"), 4);
-  made.trace.activities.clear();  // kernels were not recorded at all: the collector says why
+  made.trace.activities.clear();  // kernels were not recorded at all: the collector reports the reason
   EXPECT_TRUE(attribute(made.trace).empty());
 }
 
@@ -255,7 +255,7 @@ TEST(Attribution, OperatorsArePlacedAndTheirTimeIsShared) {
   made.op("aten::empty", 20, 30, place(0, 0, scope), middle);
   event::Place elsewhere = place(0, 1, -1, {2, 1});
   elsewhere.thread = 4;
-  made.op("MmBackward0", 30, 90, elsewhere, outer);  // another thread's time is not taken from this one's
+  made.op("MmBackward0", 30, 90, elsewhere, outer);  // time on another thread is not subtracted from this one's
   made.launch(1, 0, place(0, 0, scope, {}, middle));
   made.activity(1, 5, 6);
   EXPECT_TRUE(attribute(made.trace).empty());

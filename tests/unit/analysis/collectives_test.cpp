@@ -25,7 +25,7 @@ class PlaceCollectives : public ::testing::Test {
     place.thread = thread;
     return place;
   }
-  /// A call on a stream, made on a thread.
+  /// A call on a stream, issued by a thread.
   void call(std::int64_t enqueue_ns, std::int64_t returned_ns, std::uint32_t thread = 0) {
     Collective made;
     made.on_device = true;
@@ -34,7 +34,7 @@ class PlaceCollectives : public ::testing::Test {
     made.place = on(thread);
     made_.trace.collectives.push_back(made);
   }
-  /// A kernel of communication and its launch.
+  /// A communication kernel and its launch.
   void kernel(std::uint32_t id, std::int64_t launch_ns, std::int64_t start_ns, std::int64_t end_ns,
               std::uint32_t thread = 0) {
     made_.launch(id, launch_ns, on(thread));
@@ -106,11 +106,11 @@ TEST_F(PlaceCollectives, ACallThatIsEndedLateTakesNoKernelOfTheNext) {
 
 TEST_F(PlaceCollectives, KernelsOfOtherThreadsAndOtherKindsAreNotItsOwn) {
   call(10, 20, 1);
-  kernel(1, 15, 100, 200, 2);  // c10d's own
+  kernel(1, 15, 100, 200, 2);  // launched by c10d itself
   made_.launch(2, 15, on(1));
   made_.activity(2, 110, 120, "elementwise_kernel");
   made_.launch(3, 25, on(1));
-  made_.activity(3, 130, 140, kReduce);  // after it had returned
+  made_.activity(3, 130, 140, kReduce);  // after the call returned
   made_.activity(77, 15, 18, kReduce);   // without a launch
   const auto losses = place();
   EXPECT_THAT(times(), ElementsAre(Pair(-1, -1)));

@@ -78,7 +78,7 @@ TEST_F(HostActivity, TellsComputeCommunicationAndTheirOverlapApart) {
   op("aten::mm", 145, 160, 1);
   collective(150, 180);
   collective(170, 190);
-  collective(0, 500, true);  // on a device: nothing of the host's
+  collective(0, 500, true);  // on a device: no host activity
   collective(195, -1);       // never ended
   const auto all = rows();
   ASSERT_THAT(all, SizeIs(3));
@@ -144,7 +144,7 @@ TEST_F(HostActivity, BeforeTheFirstPhaseIsOtherOnlyIfSomethingRan) {
 TEST_F(HostActivity, APhaseThatBeginsAtTheSameTimeAsTheNextOneIsEmpty) {
   step(0, 0, 100);
   phase(0, 1, 0);
-  phase(0, 0, 0);  // what is declared first runs second
+  phase(0, 0, 0);  // declared first, runs second
   op("aten::mm", 10, 40);
   const auto all = rows();
   ASSERT_THAT(all, SizeIs(3));

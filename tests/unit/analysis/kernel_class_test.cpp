@@ -23,7 +23,7 @@ struct Known {
 
 #define KYMO_LAMBDA "(at::TensorIteratorBase&)::{lambda()#1}::operator()() const::{lambda(float)#1}"
 
-// As the symbols of LibTorch 2.11, cuBLAS 13, cuDNN 9 and NCCL 2.28 demangle.
+// Demangled symbols of LibTorch 2.11, cuBLAS 13, cuDNN 9 and NCCL 2.28.
 const Known kKnown[] = {
     {"nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NNT", "matmul", "nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NNT"},
     {"ampere_sgemm_128x64_tn", "matmul", "ampere_sgemm_128x64_tn"},
@@ -209,7 +209,7 @@ class UserPatterns : public testing::Test {
     write_file(file_, content);
     return Classifier::with_file(file_);
   }
-  /// The message with which a file is refused.
+  /// The error message for an invalid file.
   std::string refusal(const std::string& content) {
     try {
       read(content);

@@ -30,7 +30,7 @@ using ::testing::SizeIs;
 constexpr std::int64_t kRounding = 512;
 constexpr std::uint64_t kMegabyte = 1'000'000;
 
-/// An allocator that rounds up to 512 bytes and writes down what it does, one event per 10 ns.
+/// An allocator that rounds up to 512 bytes and records its events, one per 10 ns.
 class Script {
  public:
   explicit Script(MemoryDevice device = MemoryDevice::kCuda) : device_(device) {
@@ -173,7 +173,7 @@ TEST(MemoryBlocks, TakeTheRequestedSizeWhereTheCountersMakeNoSense) {
   Script script;
   script.allocate(1000, 700).allocate(9000, 100);
   std::vector<MemoryEvent>& events = script.record().memory_trace.events;
-  events[0].after.requested_bytes += 5000;  // something was there before
+  events[0].after.requested_bytes += 5000;  // there were allocations before
   events[1].after.allocated_bytes = 3;
   script.derive();
   EXPECT_EQ(script.blocks()[0].allocated_bytes, 700);
@@ -204,11 +204,11 @@ TEST(MemoryBlocks, CountWhatMakesNoSense) {
     counts[loss.detail.substr(0, loss.detail.find(' ', 15))] += loss.count;
   }
   EXPECT_EQ(counts["blocks whose memory"], 1);
-  EXPECT_EQ(counts["frees of blocks"], 3);
-  EXPECT_EQ(counts["frees of segments"], 1);
-  EXPECT_EQ(counts["memory tags with"], 1);
-  EXPECT_EQ(counts["memory tags at addresses"], 1);  // given back by then
-  // The block that another one took the place of ends there.
+  EXPECT_EQ(counts["blocks that were"], 3);
+  EXPECT_EQ(counts["segments that were"], 1);
+  EXPECT_EQ(counts["tags of memory with"], 1);
+  EXPECT_EQ(counts["tags at addresses"], 1);  // freed by then
+  // The block ends when another one reuses its address.
   EXPECT_EQ(script.blocks()[0].free_sequence, 1);
   EXPECT_EQ(script.blocks()[0].reusable_sequence, 1);
 }
@@ -240,13 +240,13 @@ TEST(MemoryCategory, OfTheLastTagWins) {
 TEST(MemoryCategory, FollowsFromTheLifetime) {
   Script script;
   script.op(1).allocate(1 * kMegabyte, 512);                               // before any step
-  script.step(0).phase(0).op(2).allocate(2 * kMegabyte, 512);              // to the backward pass
-  script.op(3).allocate(3 * kMegabyte, 512).free(3 * kMegabyte);           // gone within its operator
-  script.op(4).allocate(4 * kMegabyte, 512).op(5).free(4 * kMegabyte);     // gone within its phase
+  script.step(0).phase(0).op(2).allocate(2 * kMegabyte, 512);              // lives until the backward pass
+  script.op(3).allocate(3 * kMegabyte, 512).free(3 * kMegabyte);           // freed within its operator
+  script.op(4).allocate(4 * kMegabyte, 512).op(5).free(4 * kMegabyte);     // freed within its phase
   script.op(6).allocate(5 * kMegabyte, 512);                               // a cache
   script.op(-1).allocate(6 * kMegabyte, 512);                              // outside of operators
-  script.op(7).allocate(7 * kMegabyte, 512);                               // replaced by the next step
-  script.phase(1).op(8).free(2 * kMegabyte).allocate(8 * kMegabyte, 512);  // born in the backward pass
+  script.op(7).allocate(7 * kMegabyte, 512);                               // freed by the next step
+  script.phase(1).op(8).free(2 * kMegabyte).allocate(8 * kMegabyte, 512);  // allocated in the backward pass
   script.step(1).phase(0).op(9).free(7 * kMegabyte).free(8 * kMegabyte).free(6 * kMegabyte);
   script.step(2).phase(0).op(10).allocate(9 * kMegabyte, 512);  // alive at the end, in the last step
   EXPECT_THAT(script.derive(), IsEmpty());
@@ -318,7 +318,7 @@ TEST(MemoryPeaks, OfTheAllocatorMustBeThoseOfTheEvents) {
   EXPECT_THAT(losses[0].detail, HasSubstr("4096"));
 }
 
-/// 400 steps of blocks that come and go, on a growing ground.
+/// 400 steps of short-lived blocks on top of growing memory.
 void make_sawtooth(Script& script) {
   for (std::int32_t step = 0; step < 400; ++step) {
     script.step(step).phase(0).allocate(static_cast<std::uint64_t>(step + 1) * kMegabyte * 1000, 512);
@@ -359,7 +359,7 @@ TEST(MemoryPoints, LeaveOutWhatHardlyMoves) {
   for (std::uint64_t i = 0; i < 100; ++i) script.allocate(kMegabyte * 10, 512).free(kMegabyte * 10);
   script.free(kMegabyte);
   script.derive();
-  // First, the top with the block on it, the last level before the big block goes, and the end.
+  // The first point, the maximum that includes the block, the last level before the large block is freed, and the end.
   EXPECT_LE(script.record().derived.memory_points.size(), 8u);
 }
 

@@ -46,7 +46,7 @@ TEST(Order, ArrangesInPlace) {
 
 TEST(NumberIndex, FindsTheFirstPlaceOfEachNumber) {
   std::mt19937_64 random(5);
-  for (const std::uint64_t gap : {1, 3, 1000}) {  // a table for the first two, a search for the last
+  for (const std::uint64_t gap : {1, 3, 1000}) {  // the first two use a lookup table, the last a search
     std::vector<std::uint64_t> numbers(500);
     for (auto& number : numbers) number = 10 + random() % 300 * gap;
     NumberIndex index(numbers);

@@ -10,7 +10,7 @@
 namespace kymo::analysis {
 namespace {
 
-/// Calls of 20 µs, 30 µs apart, of which one lasts longer.
+/// Calls of 20 µs at intervals of 30 µs, one of which takes longer.
 TraceBuilder calls(int count, int slow, std::int64_t slow_ns) {
   TraceBuilder made;
   for (int i = 0; i < count; ++i) {
@@ -29,9 +29,9 @@ TEST(Outliers, AreFarAboveTheirSiblings) {
   samples[0].sm_clock_mhz = 1200;
   samples[1].time_ns = 200'000;
   samples[1].sm_clock_mhz = 1980;
-  samples[2].time_ns = 210'000;  // nearer, but without a clock
+  samples[2].time_ns = 210'000;  // closer, but without a clock reading
   const auto found = kernel_outliers(made.trace, {}, samples, 0);
-  ASSERT_EQ(found.size(), 0u);  // 29 µs is less than half above 20
+  ASSERT_EQ(found.size(), 0u);  // 29 µs is less than 1.5 times 20 µs
   const auto slower = calls(20, 7, 30'002);
   const auto outliers = kernel_outliers(slower.trace, {}, samples, 0);
   ASSERT_EQ(outliers.size(), 1u);
@@ -61,7 +61,7 @@ TEST(Outliers, CompareWithinShapePhaseAndModule) {
   for (int i = 0; i < 16; ++i) made.scope("block_" + std::to_string(i), 0, 1);
   for (int i = 0; i < 16; ++i) {
     auto& activity = made.placed(0, 0, 30'000 * i, 30'000 * i + (i == 12 ? 60'000 : 20'000));
-    activity.scope = made.trace.ranges[static_cast<std::size_t>(i)].path;  // of different layers, but one module
+    activity.scope = made.trace.ranges[static_cast<std::size_t>(i)].path;  // different layers of the same module
   }
   EXPECT_EQ(kernel_outliers(made.trace, {}, {}, 0).size(), 1u);
   made.trace.activities[12].shape = 1;

@@ -58,7 +58,7 @@ TEST(StepActivity, TellsComputeCommunicationCopiesAndGapsApart) {
   EXPECT_EQ(step.compute_ns, 28);
   EXPECT_EQ(step.comm_ns, 15);
   EXPECT_EQ(step.overlap_ns, 5);
-  EXPECT_EQ(step.exposed_comm_ns, 5);  // 20 to 25; from then on a copy runs too
+  EXPECT_EQ(step.exposed_comm_ns, 5);  // 20 to 25; a copy runs as well afterwards
   EXPECT_EQ(step.copy_ns, 10);
   EXPECT_EQ(step.exposed_copy_ns, 5);
   EXPECT_EQ(step.idle_ns, 7);
@@ -66,7 +66,7 @@ TEST(StepActivity, TellsComputeCommunicationCopiesAndGapsApart) {
   EXPECT_EQ(step.longest_gap_ns, 5);
   EXPECT_EQ(rows[1].phase, "forward");
   EXPECT_EQ(rows[1].end_ns, 15);
-  EXPECT_EQ(rows[1].compute_ns, 13);  // the second kernel runs on into the next phase
+  EXPECT_EQ(rows[1].compute_ns, 13);  // the second kernel continues into the next phase
   EXPECT_EQ(rows[2].phase, "backward");
   EXPECT_EQ(rows[2].end_ns, 40);
   EXPECT_EQ(rows[2].compute_ns, 5);

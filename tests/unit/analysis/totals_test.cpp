@@ -21,7 +21,7 @@ TEST(Totals, OfNothingAreNothing) {
 
 TEST(Totals, SumWhatBelongsTogetherOverTheMeasuredSteps) {
   TraceBuilder made;
-  made.placed(-1, -1, 0, 100, "gemm");  // preparing
+  made.placed(-1, -1, 0, 100, "gemm");  // during prepare
   made.placed(0, 0, 0, 100, "gemm");    // warm-up
   made.placed(1, 0, 0, 10, "gemm");
   made.placed(2, 0, 20, 50, "gemm");

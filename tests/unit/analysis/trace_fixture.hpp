@@ -9,14 +9,14 @@
 
 namespace kymo::analysis {
 
-/// Builds traces by hand: what it adds is related by number, as collectors relate it.
+/// Builds traces by hand: records refer to each other by number, as in collected traces.
 class TraceBuilder {
  public:
   event::Trace trace;
 
   TraceBuilder() { trace.phases = {"forward", "backward", "optimizer"}; }
 
-  /// A scope that made the nodes [first, end) of a forward thread; returns its number.
+  /// A scope that created the nodes [first, end) of a forward thread; returns its number.
   std::int32_t scope(const std::string& path, std::int64_t first, std::int64_t end, std::int32_t parent = -1,
                      std::uint64_t thread = 1) {
     event::Range range;
@@ -66,7 +66,7 @@ class TraceBuilder {
     return trace.activities.back();
   }
 
-  /// An activity as attribute() leaves it.
+  /// An activity as attributed by attribute().
   event::Activity& placed(std::int32_t step, std::int32_t phase, std::int64_t start_ns, std::int64_t end_ns,
                           const std::string& name = "kernel", event::ActivityKind kind = event::ActivityKind::kKernel) {
     event::Activity& result = activity(0, start_ns, end_ns, name, kind);
@@ -90,7 +90,7 @@ class TraceBuilder {
   std::string text(event::TextId id) const { return trace.texts.text(id); }
 };
 
-/// The count of the loss whose detail contains a text; 0 if there is none.
+/// The number of dropped records whose detail contains `part`; 0 if there are none.
 inline std::int64_t lost(const std::vector<event::Loss>& losses, const std::string& part) {
   for (const event::Loss& loss : losses)
     if (loss.detail.find(part) != std::string::npos) return loss.count;

@@ -48,7 +48,7 @@ TEST_F(Describe, TakesAPluginInPlainC) {
   EXPECT_EQ(found.workloads.at(0).parameters.at(0).name, "n");
 }
 
-/// A plugin with a library of its folder, which is copied beside it.
+/// A plugin with a library from its directory, which is copied along with it.
 class Split : public Describe {
  protected:
   fs::path copy_both() {
@@ -111,7 +111,7 @@ TEST_F(Describe, EndsAPluginThatHangs) {
   EXPECT_THAT(refusal("describe_hangs"), HasSubstr("describing it did not finish within 0.5 s"));
 }
 
-// The cached description is told from a fresh one by a documentation that no plugin has.
+// Cached descriptions are recognized by a documentation string that no plugin has.
 class Cached : public Describe {
  protected:
   void mark_cache() {
@@ -140,7 +140,7 @@ TEST_F(Cached, IsPassedOverWhenTheFileChanges) {
   mark_cache();
   const auto time = fs::last_write_time(file);
   copy("raw_valid", "probe");
-  fs::last_write_time(file, time);  // as a careless copy would keep it
+  fs::last_write_time(file, time);  // as preserved by some copy tools
   EXPECT_EQ(describe_file(file, options_).name, "raw_valid");
 }
 

@@ -91,7 +91,7 @@ TEST_F(ElfNote, SurvivesEveryTruncation) {
   for (std::size_t size = 0; size < whole.size(); size += 1 + whole.size() / 400) {
     write_file(folder_ / "file.so", whole.substr(0, size));
     try {
-      read_note(folder_ / "file.so");  // whole headers and note may lie before the cut
+      read_note(folder_ / "file.so");  // the headers and the note may lie before the truncation
     } catch (const Error&) {
       ++refused;
     }
@@ -99,7 +99,7 @@ TEST_F(ElfNote, SurvivesEveryTruncation) {
   EXPECT_GT(refused, 0);
 }
 
-// Half of the flips go to the headers and notes, where the reader looks; whatever it reads must end in a note or an
+// Half of the flipped bytes are in the headers and notes that the reader parses. The result must always be a note or an
 // Error.
 TEST_F(ElfNote, SurvivesAThousandFlippedBytes) {
   const std::string whole = read_file(plugin("raw_valid"));

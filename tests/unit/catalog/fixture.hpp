@@ -13,13 +13,13 @@
 
 namespace kymo::catalog::test {
 
-/// A plugin of tests/plugins by its name.
+/// The path of a plugin in tests/plugins.
 std::filesystem::path plugin(const std::string& name);
 
 /// The message of the Error that `body` throws; fails the test if it throws none.
 std::string message_of(const std::function<void()>& body);
 
-/// An environment variable with another value until the end of the block; nullopt takes it away.
+/// Sets an environment variable until the end of the scope; nullopt unsets it.
 class ScopedEnvironment {
  public:
   ScopedEnvironment(const std::string& name, const std::optional<std::string>& value);
@@ -31,14 +31,14 @@ class ScopedEnvironment {
   std::optional<std::string> before_;
 };
 
-/// A folder that only this user may enter, with the cache of descriptions inside it.
+/// A directory that only this user may access, with the description cache inside.
 class InFolder : public ::testing::Test {
  protected:
   InFolder();
   ~InFolder() override;
-  /// A copy of a test plugin in the folder.
+  /// Copies a test plugin into the directory.
   std::filesystem::path copy(const std::string& name, const std::string& as = "") const;
-  std::filesystem::path cache_entry() const;  ///< the only one there is
+  std::filesystem::path cache_entry() const;  ///< the only entry
 
   std::filesystem::path folder_;
   ScopedEnvironment cache_;

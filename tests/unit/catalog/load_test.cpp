@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins loaded into this process and driven through their tables.
+// Plugins loaded into this process and called through their function tables.
 #include <kymo_plugin.h>
 
 #include "base/error.hpp"
@@ -57,7 +57,7 @@ TEST_F(Load, DrivesTheTemplate) {
   }
 }
 
-// The C table of `throws`: each function that throws comes back with a status, and the host is told why.
+// The C table of `throws`: each function that throws returns a status, and the host receives the message.
 TEST_F(Load, NoExceptionLeavesAPlugin) {
   const kymo_workload* workload = load("throws");
   const auto status_of = [&](const std::string& where, FakeHost& host) {

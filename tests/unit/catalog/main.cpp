@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog describes plugins in a child that runs the same program; in this test that program is the test itself.
+// The catalog describes plugins in a child process that runs the same program, which is the test program here.
 #include <gmock/gmock.h>
 
 #include <string_view>

@@ -13,7 +13,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// This program lies in tests/, not bin/, but both have the same parent, so it finds the build tree's template.
+/// This program is in tests/, not bin/, but both have the same parent directory, so it finds the build tree's template.
 class NewPlugin : public InFolder {};
 
 TEST_F(NewPlugin, CopiesTheTemplateUnderANewName) {

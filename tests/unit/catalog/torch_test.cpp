@@ -31,7 +31,7 @@ TEST_F(TorchPlugins, TheNoteDecidesWhenUsesIsForgotten) {
   EXPECT_EQ(found.workloads.at(0).name, "torch_unstated");
 }
 
-// The header is a small one of LibTorch, so that the test stays short; the call needs its library.
+// Includes a small LibTorch header to keep the test short; the call requires LibTorch to be linked.
 TEST_F(TorchPlugins, AreMadeFromOneFile) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder_);

@@ -35,7 +35,7 @@ TEST_F(Verify, NamesBothInterfaces) {
 
 TEST_F(Verify, RefusesOtherFrameworks) { EXPECT_THAT(refusal("unknown_framework"), HasSubstr("'tensorwind'")); }
 
-/// A torch package as far as kymo looks at it.
+/// The parts of a torch package that kymo reads.
 fs::path fake_torch(const fs::path& folder, const std::string& version, const std::string& cuda) {
   fs::create_directories(folder / "torch" / "lib");
   write_file(folder / "torch" / "lib" / "libtorch_cpu.so", "");

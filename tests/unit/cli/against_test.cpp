@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-/// A workload that shares `n` and `dtype` with the sample, and has a parameter of its own.
+/// A workload that shares `n` and `dtype` with the sample and has one more parameter.
 catalog::Plugin other_plugin() {
   catalog::Plugin plugin = sample_plugin();
   plugin.file.sha256 = "def";

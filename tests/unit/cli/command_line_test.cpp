@@ -37,7 +37,7 @@ struct Mistake {
 class Mistakes : public testing::TestWithParam<Mistake> {
  protected:
   static void SetUpTestSuite() {
-    // The tool starts its own program to look into plugins; here that would be this test again.
+    // kymo starts its own program to inspect plugins; here, that is this test program.
     if (setenv("KYMO_INSIDE_TEST", "1", 0) != 0 || std::string(getenv("KYMO_INSIDE_TEST")) == "2") std::_Exit(1);
     setenv("KYMO_INSIDE_TEST", "2", 1);
   }

@@ -5,7 +5,7 @@
 
 namespace kymo::cli {
 
-/// A workload with one parameter of each type, as a plugin would describe it.
+/// A workload with one parameter of each type, as described by a plugin.
 inline catalog::Plugin sample_plugin() {
   using catalog::ParameterType;
   catalog::Workload workload;

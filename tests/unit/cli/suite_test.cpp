@@ -149,7 +149,7 @@ TEST(Suite, OwnSuitesAreReadable) {
   }
   const std::string file = std::string(KYMO_SOURCE_DIR) + "/reports/cs336/suite.toml";
   for (const CaseSpec& spec : parse_suite(read_file(file), "cs336", file, "small").cases) {
-    // Several ranks need a device each, so the backend of those cases says where they run.
+    // Multiple ranks need one device each, so the backend of those cases determines where they run.
     const bool has_choice = spec.ranks == std::vector<std::int64_t>{1};
     EXPECT_TRUE(!has_choice || spec.device == DeviceChoice::kAuto) << spec.name;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module as it should be: its devices are unavailable, so that an exception crosses to the host.
+// A valid module. Its devices are unavailable, so that an exception propagates to the host.
 #include "collect/collector.hpp"
 
 namespace {

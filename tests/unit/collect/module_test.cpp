@@ -65,7 +65,7 @@ TEST(Module, AnotherBuildIsRefusedNamingBoth) {
 #if KYMO_HAS_CUDA_MODULES
 const std::filesystem::path kModules = std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules";
 
-/// The module's GPUs, or the reason there are none.
+/// The module's GPUs, or the reason why there are none.
 std::pair<std::vector<event::Device>, std::string> gpus(const Module& module) {
   try {
     return {module.devices(), ""};
@@ -97,7 +97,7 @@ TEST(TorchCudaModule, DoesNotTouchCudaInARunOnTheCpu) {
   PassSetting setting;
   setting.uses_torch = true;
   EXPECT_THROW(collector->arm(setting), Unavailable);
-  collector->reset();  // never armed: nothing to give back
+  collector->reset();  // never armed: nothing to release
 }
 
 TEST(TorchCudaModule, WithoutAGpuItSaysWhy) {

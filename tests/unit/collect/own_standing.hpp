@@ -8,8 +8,8 @@
 
 namespace kymo::collect {
 
-/// Where the calling thread says that it stands: in no scope, and threads are numbered in the order in which they first
-/// ask.
+/// Execution context of the calling thread: no scope is open, and threads are numbered in the order of their first
+/// call.
 inline ThreadStanding& own_standing() noexcept {
   static std::atomic<std::uint32_t> next{0};
   thread_local ThreadStanding standing{-1, next++};

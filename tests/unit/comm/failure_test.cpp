@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong with the ranks of a run: one that is missing, dies, disagrees, or passes a tensor that does not fit.
+// Failures of the ranks of a run: a rank that is missing, dies, disagrees, or passes an invalid tensor.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Meeting, NamesTheRankThatIsMissing) {
     const std::string why =
         message_of([&] { make_communicator(host.context(), Backend::kGloo, {.deadline = std::chrono::seconds(2)}); });
     EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), 10);
-    // Rank 0 ends first, and with it what the others ask.
+    // Rank 0 exits first, and with it the store that the others query.
     if (host.rank() == 0) {
       EXPECT_THAT(why, HasSubstr("rank 1 is missing from the 3 ranks of communicator 'world'"));
     }
@@ -145,7 +145,7 @@ TEST(Meeting, RanksMustAgreeOnTheBackend) {
   on_ranks(2, [](RankHost& host) {
     RankHost gpu(host.rank(), 2, host.context().rendezvous().port, KYMO_CUDA);
     const Backend backend = host.rank() == 0 ? Backend::kGloo : Backend::kNccl;
-    // One of them may leave before the other has looked.
+    // One rank may leave before the other has checked.
     EXPECT_ANY_THROW(make_communicator(gpu.context(), backend, {.deadline = std::chrono::seconds(5)}));
   });
 }

@@ -16,7 +16,7 @@ using kymo::comm::Reduction;
 
 constexpr std::int64_t kElements = 1003;
 
-/// Whole numbers up to 40 in all: their sums are exact in every type.
+/// Integers with sums up to 40, which are exact in every type.
 at::Tensor numbers(int rank, at::ScalarType type, std::int64_t count = kElements) {
   return (at::arange(count).remainder(7) + rank).to(type);
 }
@@ -150,7 +150,7 @@ TEST(Gloo, WorkThatNobodyWaitsForIsDoneAndReported) {
     auto all = make_communicator(host.context(), Backend::kGloo, {.name = "w"});
     at::Tensor seen = numbers(host.rank(), at::kFloat);
     all->all_reduce(seen, Reduction::kSum);
-    all->all_reduce(numbers(host.rank(), at::kFloat), Reduction::kSum);  // nothing but the call holds this tensor
+    all->all_reduce(numbers(host.rank(), at::kFloat), Reduction::kSum);  // only the call references this tensor
     at::Tensor part = at::empty({10}, at::kHalf);
     all->reduce_scatter(part, at::ones({20}, at::kHalf), Reduction::kAverage);
     all->all_gather(at::empty({20}, at::kHalf), part);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that end together, or do not: each must get the same answer, for who destroys a communicator waits for the
-// others.
+// Coordinated shutdown: ranks that end together or not. All must get the same answer, because destroying a communicator
+// waits for the other ranks.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ using kymo::comm::part_together;
 using std::chrono::milliseconds;
 using Seconds = std::chrono::duration<double>;
 
-/// Rank 0 serves the store until the others have asked it.
+/// Rank 0 serves the store until the others have queried it.
 void stay(const RankHost& host) {
   if (host.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(3));
 }
@@ -55,7 +55,7 @@ TEST(Parting, IsNotTogetherForOneThatComesTooLate) {
 TEST(Parting, IsNotTogetherWithoutTheStore) {
   on_ranks(2, [](RankHost& host) {
     const auto meeting = meet(host.context(), Backend::kGloo, {});
-    // Rank 0 takes the store along, which the other still asks while it meets.
+    // Rank 0 destroys the store that the other rank still uses for its rendezvous.
     if (host.rank() == 0) return meeting.store->wait({"met"});
     meeting.store->set("met", std::string("yes"));
     std::this_thread::sleep_for(milliseconds(1500));

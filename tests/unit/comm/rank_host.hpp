@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-/// A call as it was reported.
+/// A reported call.
 struct ReportedCall {
   std::uint32_t operation = 0;
   std::uint64_t bytes = 0;
@@ -20,7 +20,7 @@ struct ReportedCall {
   int ends = 0;
 };
 
-/// A host for one rank of a run, which writes down the collectives that are reported.
+/// A host for one rank of a run that records the reported collectives.
 class RankHost {
  public:
   RankHost(int rank, int size, std::uint16_t port, std::int32_t device = KYMO_CPU) {
@@ -42,7 +42,7 @@ class RankHost {
   int size() const { return placement_.world_size; }
   /// All ranks on the first GPU.
   void use_first_gpu() { placement_.device_index = 0; }
-  /// Without the meetings that come before a communicator's own calls.
+  /// Without the rendezvous calls that precede a communicator's own calls.
   std::vector<ReportedCall> calls() {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<ReportedCall> found;

@@ -27,7 +27,7 @@ class MemoryViz : public ExportTest {
     return run_command(options, 100);
   }
 
-  /// The export as the viewer takes it.
+  /// The export as read by the viewer.
   Json replayed(std::size_t most_entries = kMostSnapshotEntries) {
     written_ = export_memory_viz(database(), {}, path("s.pickle"), most_entries);
     const CommandResult result =
@@ -115,7 +115,7 @@ TEST_F(MemoryViz, MergesPiecesOfAGrowingAddressRange) {
 }
 
 TEST_F(MemoryViz, SurvivesEventsThatMakeNoSense) {
-  // A segment that goes before its block; a block in no segment; sizes that reach into the next block.
+  // A segment that is freed before its block; a block in no segment; sizes that extend into the next block.
   execute("UPDATE segment SET free_ns = 20000, free_sequence = 20 WHERE sequence = 0");
   execute("INSERT INTO segment VALUES (3, 0, 'memory', 30, 1048576, 1048576, 0, 30000, NULL, NULL)");
   const auto block = [&](const std::string& values) {

@@ -20,7 +20,7 @@ class PickleTest : public ::testing::Test {
   void SetUp() override { folder_ = make_private_folder("kymo-pickle-test"); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  /// The object as Python reads it back; numbers come as texts, since JSON's readers round large ones.
+  /// The object as read back by Python. Numbers are returned as strings, because JSON readers round large ones.
   Json read_back() {
     SpawnOptions options;
     options.command = {KYMO_PYTHON, "-c",
@@ -97,7 +97,7 @@ TEST_F(PickleTest, TakesLongListsInBatchesAndSharesWhatIsRemembered) {
   const std::uint32_t shared = pickle.remember();
   for (int i = 0; i < 2'500; ++i) {
     pickle.item();
-    pickle.text("text " + std::to_string(i));  // more than one byte counts
+    pickle.text("text " + std::to_string(i));  // more than a one-byte count
   }
   pickle.item();
   pickle.recall(shared);

@@ -9,7 +9,7 @@ import pickle
 import pickletools
 import sys
 
-# What the viewer's own unpickler knows.
+# Types known to the viewer's own unpickler.
 KNOWN = {
     "PROTO",
     "APPEND",

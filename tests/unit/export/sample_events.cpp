@@ -66,7 +66,7 @@ void ExportTest::TearDown() {
 void ExportTest::execute(const std::string& sql) {
   sqlite3* file = nullptr;
   ASSERT_EQ(sqlite3_open(path("kymo.db").c_str(), &file), SQLITE_OK);
-  sqlite3_exec(file, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);  // a test may lose it all
+  sqlite3_exec(file, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);  // durability is not required in a test
   char* message = nullptr;
   EXPECT_EQ(sqlite3_exec(file, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
       << (message ? message : "") << " in " << sql;
@@ -96,7 +96,7 @@ void ExportTest::add_texts() {
           sql_text(kHostile) + ", 'other')");
 }
 
-// Two steps of 1 ms; the second kernel of stream 7 begins before the first one ends, as in a graph.
+// Two steps of 1 ms; the second kernel of stream 7 begins before the first one ends, as in a CUDA graph.
 void ExportTest::add_trace() {
   const std::string forward = std::to_string(text_id("forward"));
   const std::string scope = std::to_string(text_id("block_0/attention"));
@@ -135,7 +135,8 @@ void ExportTest::add_ops() {
           "(3, 0, 'ops', 1, 0, 1, NULL, 1, 200, NULL, 500, 0, NULL, -1, NULL, NULL, 'none')");
 }
 
-// Segment of 1 MiB with blocks: one for good, one given back, one still in use by a stream; and one of the host.
+// A segment of 1 MiB with three blocks: never freed, freed, and freed but still in use by a stream; and one of the
+// host.
 void ExportTest::add_memory() {
   const std::string forward = std::to_string(text_id("forward"));
   const auto block = [&](const std::string& values) {
@@ -170,8 +171,8 @@ void ExportTest::add_memory() {
       "VALUES (3, 0, 'memory', 1, 'cuda', 2000, -1, NULL, 1000, 1024, 1024, 1048576, 1024, 0, 0, 0, 0, 0, 0)");
 }
 
-// Two that overlap, the second called first and started last; one of another communicator that was not seen to run, and
-// one left open.
+// Two overlapping calls, the second issued first and started last; one of another communicator without observed
+// execution, and one that never ended.
 void ExportTest::add_collectives() {
   const std::string backward = std::to_string(text_id("backward"));
   const std::string scope = std::to_string(text_id("block_0/attention"));

@@ -13,13 +13,12 @@
 
 namespace kymo::exports::testing {
 
-/// A text that breaks out of a format whose writer is careless.
+/// A string that breaks formats without correct escaping.
 inline const std::string kHostile =
     "=cmd|'/C calc'!A1 \"}],\\\n</script><img src=x>\t\x1b[31m, \xe2\x80\xae \xf0\x9f\x94\xa5";
 
-/// Results in a folder of their own. Runs 1 to 4 as in tests/sql/common/runs.sql, of which run 4 is the newest:
-/// run 1 was told to keep a summary; run 3 has passes trace (two ranks), ops and memory with events; runs 2 and 4 have
-/// none.
+/// Results in a separate directory. Runs 1 to 4 as in tests/sql/common/runs.sql, of which run 4 is the newest: run 1
+/// keeps a summary only; run 3 has passes trace (two ranks), ops and memory with events; runs 2 and 4 have no events.
 class ExportTest : public ::testing::Test {
  protected:
   void SetUp() override;
@@ -27,11 +26,11 @@ class ExportTest : public ::testing::Test {
 
   std::filesystem::path path(const std::string& name) const { return folder_ / name; }
   const store::ResultsDatabase& database() const { return *database_; }
-  /// Statements on the file, as plain SQL.
+  /// Executes statements on the file as plain SQL.
   void execute(const std::string& sql);
-  /// The number of a text in table string.
+  /// The ID of a text in table string.
   int text_id(const std::string& text);
-  /// Names of all files in the folder but the database, sorted.
+  /// Names of all files in the directory except the database, sorted.
   std::vector<std::string> files() const;
 
  private:

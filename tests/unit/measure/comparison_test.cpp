@@ -17,7 +17,7 @@ namespace {
 constexpr double kMargin = 0.01;
 using Figures = std::vector<double>;
 
-/// The same probability by going through all ways to draw the first side.
+/// The same probability by enumerating all possible selections of the first side.
 double by_enumeration(const Figures& first, const Figures& second) {
   Figures all = first;
   all.insert(all.end(), second.begin(), second.end());
@@ -42,11 +42,11 @@ double by_enumeration(const Figures& first, const Figures& second) {
   return as_far / ways;
 }
 
-/// A process whose runs differ by some per cent, log-normal.
+/// A process whose runs vary by some percent, log-normal.
 Figures runs(std::mt19937_64& random, std::size_t count, double median, double spread) {
   Figures figures(count);
   for (double& figure : figures) {
-    // Box and Muller: the same on every standard library.
+    // Box-Muller: the same on every standard library.
     const double u = (static_cast<double>(random() >> 11) + 0.5) / 9007199254740992.0;
     const double v = static_cast<double>(random() >> 11) / 9007199254740992.0;
     figure = median * std::exp(spread * std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v));
@@ -55,7 +55,7 @@ Figures runs(std::mt19937_64& random, std::size_t count, double median, double s
 }
 
 TEST(RankSum, KnowsTheWorkedExample) {
-  // Wholly apart: 2 of C(10, 5) draws.
+  // No overlap: 2 of C(10, 5) selections.
   EXPECT_DOUBLE_EQ(rank_sum_probability({1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}), 2.0 / 252);
   EXPECT_DOUBLE_EQ(rank_sum_probability({1}, {2}), 1);
   EXPECT_DOUBLE_EQ(rank_sum_probability({3, 3, 3}, {3, 3}), 1);
@@ -75,8 +75,8 @@ TEST(RankSum, IsWhatCountingAllDrawsGives) {
 }
 
 TEST(RankSum, TheApproximationContinuesTheCount) {
-  // 30 against 30 is counted, with one more on each side it is approximated: interleaved but for a shift of `shift`
-  // places.
+  // 30 against 30 is enumerated, one more on each side is approximated. Both sides are interleaved with an offset of
+  // `shift` positions.
   for (const int shift : {0, 3, 8, 12}) {
     Figures first, second;
     for (int i = 0; i < 30; ++i) {
@@ -107,8 +107,8 @@ TEST(Compare, TellsFasterFromSlower) {
   EXPECT_NEAR(slower.ratio, 1 / 0.9, 1e-12);
 }
 
-/// Of two sides of `runs` runs each that do not overlap, or of which the slowest run of the first and the fastest of
-/// the second have changed places.
+/// For two sides of `runs` runs each that do not overlap, or in which the slowest run of the first and the fastest of
+/// the second are swapped.
 double probability_of(std::int64_t runs, bool one_pair_out_of_order) {
   Figures first, second;
   for (std::int64_t i = 1; i <= runs; ++i) {
@@ -140,7 +140,7 @@ TEST(Compare, OneRunFewerThanTheFewestDecidesNothing) {
 
 TEST(Compare, FiguresThatAgreeWithinTheMarginAreTheSame) {
   EXPECT_EQ(compare(Figures(5, 3.0), Figures(5, 3.0), kMargin).verdict, Verdict::kSame);
-  // Wholly apart, but by half of the margin.
+  // No overlap, but the difference is half of the margin.
   const Figures before = {10.000, 10.001, 10.002, 10.003, 10.004};
   const Figures after = {10.050, 10.051, 10.052, 10.053, 10.054};
   EXPECT_EQ(compare(before, after, kMargin).verdict, Verdict::kSame);
@@ -164,7 +164,7 @@ TEST(Compare, RunsThatDifferAmongThemselvesAreAmbiguous) {
   EXPECT_EQ(found.verdict, Verdict::kAmbiguous);
   ASSERT_TRUE(found.more_runs);
   EXPECT_GT(*found.more_runs, 20);
-  // A difference of half the margin under a hundred times as much noise: no number worth naming.
+  // A difference of half the margin under a hundred times as much noise: no meaningful number of runs.
   EXPECT_FALSE(compare({5, 8, 10, 13, 20}, {5.025, 8.04, 10.05, 13.1, 20.1}, kMargin).more_runs);
 }
 
@@ -178,7 +178,7 @@ TEST(Compare, ManyMoreRunsDecideWhatTheySaidTheyWould) {
     const Comparison found = compare(before, after, kMargin);
     if (!found.more_runs || *found.more_runs > 100) continue;
     ++examples;
-    // Four times as many, as an estimate from six runs is rough.
+    // Four times as many, because an estimate from six runs is inaccurate.
     const auto count = static_cast<std::size_t>(6 + 4 * *found.more_runs);
     decided +=
         compare(runs(random, count, 10, 0.03), runs(random, count, 10.3, 0.03), kMargin).verdict != Verdict::kAmbiguous;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A tensor [batch, heads, length, d] of normal numbers that lies in memory as the case says.
+/// A tensor [batch, heads, length, d] of normally distributed values with the case's memory layout.
 at::Tensor place(const at::Tensor& numbers, Lying lying) {
   if (lying == Lying::kTokensFirst) return numbers.transpose(1, 2).contiguous().transpose(1, 2);
   if (lying == Lying::kContiguous) return numbers.contiguous();
@@ -87,7 +87,7 @@ Case random_case(std::uint64_t number, std::int64_t longest) {
   made.with_heads = from(0, 5) != 0;
   made.key_heads = made.with_heads ? from(1, 3) : 1;
   made.heads = made.with_heads ? made.key_heads * from(1, 3) : 1;
-  // Short sequences are as likely as long ones: many mistakes show only in a first or last tile.
+  // Short sequences are as likely as long ones: many errors occur only in a first or last tile.
   made.query_length = from(1, from(0, 1) != 0 ? longest : 1 + longest / 8);
   made.key_length = from(0, 1) != 0 ? made.query_length : from(1, longest);
   made.width = 8 * (from(0, 2) != 0 ? from(2, 16) : from(2, 32));
@@ -176,7 +176,7 @@ Results from_libtorch(const Case& made, const Inputs& inputs) {
   const bool flash = inputs.query.is_cuda() && (dtype == at::kBFloat16 || dtype == at::kHalf);
   return with_gradients(made, inputs, [&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
     const at::Tensor q = four_dimensions(query), k = four_dimensions(key), v = four_dimensions(value);
-    // Called by itself, this kernel lets both sequences end together, as the operators do.
+    // When called directly, this kernel aligns causal masks bottom-right, like the operators.
     if (flash)
       return std::get<0>(
           at::_scaled_dot_product_flash_attention(q, k, v, 0.0, made.causal, false, made.resolved_scale()));

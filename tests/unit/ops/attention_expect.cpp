@@ -14,19 +14,19 @@ namespace {
 double largest(const at::Tensor& tensor) { return tensor.abs().max().item<double>(); }
 double typical(const at::Tensor& tensor) { return tensor.to(at::kDouble).pow(2).mean().sqrt().item<double>(); }
 
-/// The largest difference; NaN if any number is none. A peer may give four dimensions where there are three.
+/// The largest difference; NaN if any value is NaN. A peer may return four dimensions instead of three.
 double furthest(const at::Tensor& actual, const at::Tensor& expected) {
   return largest(actual.reshape(expected.sizes()).to(at::kDouble) - expected.to(at::kDouble));
 }
 
-/// What rounding the exact result to the type can cost, as a part of its largest value.
+/// Maximum error of rounding the exact result to the type, relative to its largest value.
 double rounding_of(at::ScalarType dtype) {
   if (dtype == at::kBFloat16) return 1.0 / 256;
   if (dtype == at::kHalf) return 1.0 / 2048;
   return dtype == at::kFloat ? 1e-5 : 1e-13;
 }
 
-/// What rounding numbers of up to this size to the type costs: half of the last place.
+/// Maximum error of rounding values of up to this size to the type: half a unit in the last place.
 double half_last_place(double size, at::ScalarType dtype) {
   if (size == 0 || !std::isfinite(size)) return 0;
   const int digits = dtype == at::kBFloat16 ? 8 : dtype == at::kHalf ? 11 : dtype == at::kFloat ? 24 : 53;
@@ -43,10 +43,10 @@ struct Part {
 std::vector<Part> parts(const Case& made, const Inputs& inputs) {
   std::vector<Part> all{{"output", &Results::output, 0}};
   if (!made.has_gradients()) return all;
-  // Gradients of scores come out of a difference with rowsum(dO ∘ O). Where weights are 0 or 1 the terms cancel, and
-  // what is left is the rounding of the sum; and, as O was kept in 16 bits, that of O. LibTorch's attention on a CPU
-  // keeps the weights; its flash on a GPU is off in the same way, but by how much is chance: where a handful of rows
-  // decides, one number of O rounded the other way is most of it.
+  // Gradients of scores are differences with rowsum(dO ∘ O). If weights are 0 or 1, the terms cancel, and the remainder
+  // is the rounding error of the sum and, as O was stored in 16 bits, that of O. LibTorch's CPU attention keeps the
+  // weights. Its flash attention on a GPU has the same kind of error, but its size is random: if a few rows dominate,
+  // one value of O rounded the other way accounts for most of it.
   const bool rounded_output = made.values != Values::kNormal && inputs.query.element_size() == 2;
   const double score_gradient = made.resolved_scale() * typical(inputs.output_gradient) * typical(inputs.value) *
                                 std::sqrt(static_cast<double>(made.width)) *
@@ -57,14 +57,13 @@ std::vector<Part> parts(const Case& made, const Inputs& inputs) {
   return all;
 }
 
-/// How far scores of this size are off in fp32, in which every implementation keeps them: that much an exponential is
-/// off, relatively.
+/// Error of scores of this size in fp32, which every implementation uses: the relative error of an exponential.
 double score_rounding(const Case& made, const Inputs& inputs) {
   if (made.values == Values::kNormal || made.values == Values::kMinusInfinity) return 0;
   const double scores =
       made.resolved_scale() * largest(inputs.query) * largest(inputs.key) * std::sqrt(static_cast<double>(made.width));
-  // Tensor cores cut a sum off after each 16 products instead of rounding it. LibTorch's kernels do so alike in both
-  // passes, so that it cancels in their gradients; here the passes may take different instructions.
+  // Tensor cores truncate a sum after every 16 products instead of rounding it. LibTorch's kernels do so in the same
+  // way in both passes, so that it cancels in their gradients; here, the passes may use different instructions.
   const bool cut = inputs.query.is_cuda() && inputs.query.element_size() == 2;
   return scores * (inputs.query.scalar_type() == at::kDouble ? 1e-15
                    : cut                                     ? 6e-8 * std::sqrt(static_cast<double>(made.width) / 16)
@@ -94,8 +93,8 @@ void expect_right(const Case& made, const Inputs& inputs, const Expected& expect
                  its_error = furthest(expected.libtorch.*part.member, wanted);
     double allowed = std::max(largest(wanted) * std::max(rounding_of(dtype), score_rounding(made, inputs)), part.small);
     if (std::isfinite(its_error)) allowed = std::max(allowed, 1.5 * its_error);
-    // Both results are rounded to the type at the end: of two equally good ones that lie near the middle of two
-    // numbers, either may get the nearer.
+    // Both results are finally rounded to the type: of two equally accurate ones near the midpoint of two representable
+    // values, either may get the closer one.
     if (inputs.query.element_size() == 2) allowed += half_last_place(largest(wanted), dtype);
     EXPECT_LE(error, allowed) << part.name << ": LibTorch's is off by " << its_error << ", the largest value is "
                               << largest(wanted);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators on random shapes against float64 and against LibTorch's own attention, on the CPU.
+// The operators on random shapes, compared with float64 and with LibTorch's own attention, on the CPU.
 #include <gtest/gtest.h>
 
 #include "unit/ops/attention_case.hpp"
@@ -8,7 +8,7 @@ namespace kymo::ops::testing {
 namespace {
 
 constexpr std::uint64_t kCasesOfAGroup = 20;
-constexpr std::int64_t kLongest = 300;  // two tiles of queries and more, two of keys
+constexpr std::int64_t kLongest = 300;  // more than two query tiles, two key tiles
 
 class RandomShapes : public ::testing::TestWithParam<std::uint64_t> {
  protected:

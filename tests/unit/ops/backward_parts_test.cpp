@@ -42,15 +42,16 @@ TEST(BackwardParts, FillTheGpuAndHoldEachTileOnce) {
 
 TEST(BackwardParts, ServeOneHead) {
   EXPECT_EQ(query_parts(problem(1, 4096, false), kHopper64, kMultiprocessors).part,
-            8);  // 32 blocks: four parts of 32 tiles
+            8);  // 32 blocks: four splits of 32 tiles
   EXPECT_EQ(query_parts(problem(1, 4096, true), kHopper64, kMultiprocessors).part, 4);  // half of them are empty
   EXPECT_EQ(query_parts(problem(1, 512, false), kHopper64, kMultiprocessors).parts(), 1);
 }
 
 TEST(BackwardParts, LeaveNoFewBlocksForASecondRound) {
   EXPECT_EQ(query_parts(problem(1, 1024, true), kFloat256, kMultiprocessors).part,
-            3);  // of two tiles, 136 blocks would be busy
-  EXPECT_EQ(query_parts(problem(1, 1024, true), kFloat128, kMultiprocessors).part, 2);  // of one, 272 for 264 places
+            3);  // with two tiles, 136 blocks would have work
+  EXPECT_EQ(query_parts(problem(1, 1024, true), kFloat128, kMultiprocessors).part,
+            2);  // with one tile, 272 blocks for 264 slots
   EXPECT_EQ(query_parts(problem(1, 512, true), kFloat256, kMultiprocessors).part, 1);
 }
 
@@ -62,8 +63,9 @@ TEST(BackwardParts, AreMadeWhereTheyMeasuredFaster) {
 }
 
 TEST(BackwardParts, AreNotMadeWhereTheyWouldCostMore) {
-  EXPECT_FALSE(query_cut_pays(problem(1, 256, false), kHopper64, kMultiprocessors));    // too short
-  EXPECT_FALSE(query_cut_pays(problem(8, 1024, true), kHopper128, kMultiprocessors));   // the additions outweigh it
+  EXPECT_FALSE(query_cut_pays(problem(1, 256, false), kHopper64, kMultiprocessors));  // too short
+  EXPECT_FALSE(
+      query_cut_pays(problem(8, 1024, true), kHopper128, kMultiprocessors));  // the additions take longer than the gain
   EXPECT_FALSE(query_cut_pays(problem(1, 16384, false), kHopper64, kMultiprocessors));  // full already
   EXPECT_FALSE(query_cut_pays(problem(16, 4096, true), kHopper128, kMultiprocessors));
   EXPECT_FALSE(query_cut_pays(problem(1, 64, true, Element::kFloat32), kFloat64, kMultiprocessors));
@@ -72,7 +74,7 @@ TEST(BackwardParts, AreNotMadeWhereTheyWouldCostMore) {
 TEST(BackwardParts, CountAGroupsQueriesTogether) {
   Problem p = problem(1, 768, false);
   EXPECT_FALSE(query_cut_pays(p, kHopper256, 32));
-  p.heads_q = 8;  // eight times the work of a block, which holds the same keys
+  p.heads_q = 8;  // eight times the work per block, for the same keys
   EXPECT_TRUE(query_cut_pays(p, kHopper256, 32));
 }
 

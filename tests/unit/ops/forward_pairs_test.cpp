@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kBlocks = 132, kAnyNumber = 1 << 20;
 
-/// What each block works, in tiles of keys; checks that each tile of queries is given once.
+/// The work of each block in key tiles. Checks that each query tile is assigned once.
 std::vector<int> shares(const ForwardPairs& pairs, int blocks) {
   std::vector<int> work(static_cast<size_t>(blocks), 0);
   std::set<std::pair<int, int>> given;
@@ -63,9 +63,9 @@ TEST(ForwardPairs, EvenOutWhatIsLeftOver) {
 
 TEST(ForwardPairs, StayPairsWhereTheRestIsOfManyHeads) {
   EXPECT_EQ(forward_pairs(64, 32, kBlocks, 15).paired, 0);
-  EXPECT_EQ(forward_pairs(16, 128, kBlocks, 1 << 20).paired, 0);  // no full rounds are of whole heads
+  EXPECT_EQ(forward_pairs(16, 128, kBlocks, 1 << 20).paired, 0);  // full rounds never consist of whole heads
   EXPECT_EQ(forward_pairs(1024, 4, kBlocks, 1 << 20).paired,
-            0);  // 100 heads would be left over, whose keys all blocks would want at once
+            0);  // 100 heads would be left over, whose keys all blocks would load at once
   EXPECT_EQ(forward_pairs(512, 8, kBlocks, 1 << 20).paired, 14 * 2 * kBlocks);
 }
 

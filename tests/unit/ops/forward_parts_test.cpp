@@ -22,7 +22,7 @@ Forward call_of(int64_t heads, int64_t seq_q, int64_t seq_k, bool causal, int64_
   return call;
 }
 
-/// Cut into chunks of this many tiles of keys.
+/// Split into chunks of this many key tiles.
 ForwardParts chunked(const Forward& call, int keys, int chunk, int rows = 128) {
   ForwardParts parts = uncut_forward(call.problem, rows, keys);
   parts.chunk = chunk;
@@ -30,16 +30,16 @@ ForwardParts chunked(const Forward& call, int keys, int chunk, int rows = 128) {
   return parts;
 }
 
-/// Whether a row of the tile of queries sees the tile of keys, by the definition of the mask.
+/// Whether any row of the query tile sees the key tile, by the definition of the mask.
 bool sees(const ForwardParts& parts, int row_tile, int key_tile) {
   const int last_row = (row_tile + 1) * parts.rows() - 1, first_key = key_tile * parts.keys;
   return first_key < parts.seq_k && (!parts.causal || first_key <= last_row + parts.shift);
 }
 
-/// Every tile that is seen belongs to one part of its tile of queries; every tile of queries has a part; numbers are
-/// found again.
+/// Every visible tile belongs to one split of its query tile, every query tile has a split, and the numbering is
+/// invertible.
 void expect_whole(const ForwardParts& parts) {
-  std::map<std::pair<int, int>, std::set<int>> covered;  // tiles of keys by head and tile of queries
+  std::map<std::pair<int, int>, std::set<int>> covered;  // key tiles per head and query tile
   for (int number = 0; number < parts.count(); ++number) {
     const ForwardPart part = parts.part(number);
     std::set<int>& keys = covered[{part.head, part.row_tile}];
@@ -85,7 +85,7 @@ TEST(ForwardParts, AreNumberedAsDrawn) {
 
 TEST(ForwardParts, RowsThatSeeNothingHaveAnEmptyPart) {
   const ForwardParts parts = uncut_forward(call_of(1, 1000, 130, true).problem, 128, 128);
-  const ForwardPart last = parts.part(parts.count() - 1);  // the first queries: the last 130 alone see keys
+  const ForwardPart last = parts.part(parts.count() - 1);  // the first queries: only the last 130 see keys
   EXPECT_EQ(last.row_tile, 0);
   EXPECT_GE(last.first, last.end);
 }
@@ -114,9 +114,9 @@ TEST(ForwardParts, OfFloatsFillAMultiprocessorTwice) {
 
 TEST(ForwardParts, AreUncutWhereThatWouldNotPay) {
   EXPECT_EQ(forward_parts(call_of(1, 256, 256, true), 128, 128, kMultiprocessors).chunks, 1);     // too short
-  EXPECT_EQ(forward_parts(call_of(32, 4096, 4096, true), 128, 128, kMultiprocessors).chunks, 1);  // full
+  EXPECT_EQ(forward_parts(call_of(32, 4096, 4096, true), 128, 128, kMultiprocessors).chunks, 1);  // the GPU is full
   EXPECT_EQ(forward_parts(call_of(8, 1024, 1024, false, 256), 128, 80, kMultiprocessors).chunks,
-            1);  // the parts' outputs are large
+            1);  // the partial outputs are large
 }
 
 TEST(ForwardParts, AskedForByNumberAreCut) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators refuse, how much memory they take, and the ends of their ranges.
+// Inputs that the operators reject, their memory use, and the limits of their ranges.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
@@ -21,7 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// The first line of what a call throws.
+/// The first line of the exception thrown by a call.
 template <class Function>
 std::string complaint(const Function& call) {
   try {
@@ -84,7 +84,7 @@ TEST(Choice, IsTiledWithoutAGpu) {
   EXPECT_THAT(implementation_names(), ::testing::ElementsAre("auto", "naive", "tiled", "flash"));
 }
 
-/// Notes the largest block that is asked for while it stands in for LibTorch's CPU allocator.
+/// Records the largest requested block while it replaces LibTorch's CPU allocator.
 class LargestBlock final : public c10::Allocator {
  public:
   LargestBlock() : before_(c10::GetCPUAllocator()) { c10::SetCPUAllocator(this, kPriority); }
@@ -168,7 +168,7 @@ TEST(Ends, RowsWithoutKeysGiveNothingAndTakeNothing) {
 TEST(Ends, AnExpandedInputAndGradientWork) {
   const at::Tensor shared = at::randn({1, 1, 40, 16}), query = at::randn({2, 4, 40, 16}).requires_grad_(true);
   const at::Tensor expanded = shared.expand({2, 4, 40, 16});
-  attention(query, expanded, expanded, {.causal = true}).sum().backward();  // the gradient of a sum has no strides
+  attention(query, expanded, expanded, {.causal = true}).sum().backward();  // the gradient of a sum has all strides 0
   const at::Tensor gradient = query.grad().clone();
   query.mutable_grad().reset();
   const at::Tensor whole = expanded.contiguous();

@@ -12,7 +12,7 @@ import torch
 LIBRARY = sys.argv[1]
 DEVICE = sys.argv[2] if len(sys.argv) > 2 else "cpu"
 if DEVICE == "cuda" and not os.path.exists("/dev/nvidiactl"):
-    sys.exit(77)  # skipped, to CTest: with a driver, CUDA must work
+    sys.exit(77)  # tells CTest that the test is skipped: with a driver, CUDA must work
 IMPLEMENTATIONS = ("naive", "tiled")
 
 torch.ops.load_library(LIBRARY)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads over the operators, driven through their C table, as a worker does, on the CPU.
+// Workloads that use the operators, called through their C table as by a worker, on the CPU.
 #include <gmock/gmock.h>
 
 #include <cmath>

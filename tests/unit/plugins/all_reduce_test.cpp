@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives benchmark, driven through its C table by one and by several ranks on the CPU.
+// The collectives benchmark, called through its C table by one and by several ranks on the CPU.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace {
 
-/// Where the process of this rank stands; a process drives one workload.
+/// Placement of this rank's process; a process runs one workload.
 kymo_placement here;
 
-/// Drives the workload as one rank, and returns the checks of verify() that passed.
+/// Runs the workload as one rank, and returns the number of passed checks of verify().
 std::size_t drive(RankHost& rank, FakeHost& fake, const std::map<std::string, FakeHost::Value>& changes) {
   here = *rank.context().host()->placement(rank.context().handle());
   kymo_host host = *fake.host();
@@ -43,7 +43,7 @@ std::size_t drive(RankHost& rank, FakeHost& fake, const std::map<std::string, Fa
   return passed;
 }
 
-// verify() itself goes over sizes and both places.
+// verify() itself covers sizes, in place and out of place.
 TEST(AllReduce, EveryOperationAndTypeIsVerified) {
   const std::pair<const char*, const char*> cases[] = {{"all_reduce", "bf16"}, {"reduce_scatter", "bf16"},
                                                        {"all_gather", "fp16"}, {"broadcast", "fp16"},

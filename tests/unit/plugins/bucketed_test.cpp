@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin itself is included, for its exchange is its own business; here it meets ranks that agree and parameters
-// that are not used.
+// Includes the plugin itself, because its exchange is internal; tested here with identical ranks and with unused
+// parameters.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
@@ -21,10 +21,10 @@ class BucketedExchange : public testing::TestWithParam<bool> {
   BucketedExchange() {
     for (int i = 0; i < 4; ++i) parameters_.push_back(at::ones({32}, at::kDouble).requires_grad_(true));
   }
-  /// Two parameters of 256 bytes a bucket: {3, 2} and {1, 0}.
+  /// Two parameters of 256 bytes per bucket: {3, 2} and {1, 0}.
   Bucketed exchange() { return Bucketed{{ctx_, parameters_, &communicator_, {}}, 512.0 / 1048576.0, GetParam()}; }
   std::size_t calls() const { return communicator_.calls.size(); }
-  /// How many calls a whole bucket makes.
+  /// Number of calls for a full bucket.
   std::size_t per_bucket() const { return GetParam() ? 1 : 2; }
 
   FakeHost host_;

@@ -34,14 +34,14 @@ TEST(Config, CountsParameters) {
   EXPECT_EQ(parameter_count(config), 128625408);
 }
 
-// By hand for tiny: d 64, f 256, 2 layers, vocabulary 10000; 2 sequences of 8 tokens are 16 tokens.
+// Computed by hand for tiny: d 64, f 256, 2 layers, vocabulary 10000; 2 sequences of 8 tokens are 16 tokens.
 TEST(Config, CountsFlopsOfTinyAsByHand) {
   Config config;
   set_size(config, "tiny");
   const ForwardFlops flops = forward_flops(config, 2, 8);
   EXPECT_EQ(flops.projections, 2.0 * (4 * 2 * 16 * 64 * 64));
   EXPECT_EQ(flops.attention,
-            2.0 * (2 * 2) * (2 * 2 * 8 * 8 * 32));  // 2 layers · 2 products · (batch · heads) of 8×32×8
+            2.0 * (2 * 2) * (2 * 2 * 8 * 8 * 32));  // 2 layers · 2 matrix multiplications · (batch · heads) of 8×32×8
   EXPECT_EQ(flops.feed_forward, 2.0 * (3 * 2 * 16 * 64 * 256));
   EXPECT_EQ(flops.head, 2.0 * 16 * 64 * 10000);
   EXPECT_EQ(flops.total(), 1048576.0 + 65536.0 + 3145728.0 + 20480000.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data-parallel strategy that is wrong: it adds gradients up and forgets to divide. Verification must find it.
+// An incorrect data-parallel strategy that sums gradients without dividing. Verification must detect it.
 #include <kymo/workload.hpp>
 #include <memory>
 #include <utility>

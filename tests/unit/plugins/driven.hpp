@@ -19,7 +19,7 @@ inline const kymo_workload* load(const std::string& name) {
   return entry()->workload(0);
 }
 
-/// One instance of a workload with its defaults and what a test changes.
+/// One instance of a workload with its default parameters and the changes of a test.
 class Driven {
  public:
   Driven(const std::string& name, const std::map<std::string, FakeHost::Value>& changes, std::int32_t device = KYMO_CPU)

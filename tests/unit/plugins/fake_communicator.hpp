@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-/// Ranks that all do what this one does: a mean stays as it is. Writes down every call and how often each was waited
-/// for.
+/// Ranks that all do the same as this one, so that a mean is unchanged. Records every call and how often each was
+/// waited for.
 class FakeCommunicator final : public kymo::comm::Communicator {
  public:
   int rank() const override { return 0; }

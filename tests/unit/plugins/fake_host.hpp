@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-/// A host that lives in the test: it answers with given parameters on the CPU and writes down what a workload reports.
+/// A host within the test: it returns the given parameters on the CPU and records what a workload reports.
 class FakeHost {
  public:
   using Value = std::variant<std::int64_t, double, bool, std::string>;

@@ -29,7 +29,7 @@ Rotary rotary(at::ScalarType dtype = at::kDouble) {
   return make_rotary(kSequence, kWidth, 10000.0, at::TensorOptions().dtype(dtype));
 }
 
-/// The same by differentiable parts: real cosines and sines on even and odd columns.
+/// The same, composed of differentiable operations: real cosines and sines on even and odd columns.
 std::array<at::Tensor, 3> composed(const at::Tensor& projected) {
   const at::Tensor parts = projected.view({kBatch, kSequence, 3, kHeads, kWidth}).permute({2, 0, 3, 1, 4});
   const auto options = at::TensorOptions().dtype(at::kDouble);
@@ -54,7 +54,7 @@ TEST_P(SplitAndRotate, EqualsItsPartsAndTheirGradients) {
   std::vector<at::Tensor> weights;
   for (int i = 0; i < 3; ++i) weights.push_back(random({kBatch, kHeads, kSequence, kWidth}));
   at::Tensor ours = projected.clone().requires_grad_(true), theirs = projected.clone().requires_grad_(true);
-  // A multiple of the leaf: the function may work in its argument's memory.
+  // A multiple of the leaf, because the function may overwrite its argument.
   const auto actual = split_and_rotate(ours * 1.0, rotary(), kBatch, kHeads, GetParam());
   const auto expected = composed(theirs);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_LT(distance(actual[i], expected[i]).absolute, 1e-13);
@@ -111,7 +111,7 @@ TEST(Rotary, ScoresDependOnTheDistanceAlone) {
   const at::Tensor token = random({1, 3 * kHeads * kWidth});
   const auto parts =
       split_and_rotate(token.expand({kSequence, -1}).contiguous(), rotary(), 1, kHeads, Layout::kHeadsFirst);
-  const at::Tensor scores = parts[0].matmul(parts[1].transpose(-2, -1));  // every position holds the same token
+  const at::Tensor scores = parts[0].matmul(parts[1].transpose(-2, -1));  // every position contains the same token
   for (std::int64_t i = 1; i < kSequence; ++i)
     for (std::int64_t j = 1; j < kSequence; ++j)
       EXPECT_LT(

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 
 class Gradients : public testing::Test {
  protected:
-  /// Makes a model and a batch, and remembers the order in which hooks fire.
+  /// Creates a model and a batch, and records the order in which hooks fire.
   void use(const char* name) {
     model_ = make_model({name, 8, 50}, at::kDouble, 3);
     parameters_ = model_->trained();

@@ -15,14 +15,13 @@
 #include "training/fused_adamw.hpp"
 #include "training/sharded_optimizer.hpp"
 
-/// What the tests of sharded optimizers share: the same numbers on every rank, without a generator that threads would
-/// share.
+/// Common code of the sharded optimizer tests: the same values on every rank, without a generator shared by threads.
 namespace sharded_case {
 
 using Tensors = std::vector<at::Tensor>;
 using Sizes = std::vector<std::vector<std::int64_t>>;
 
-/// Float64 values in (−1, 1) that follow from the seed and the place.
+/// Float64 values in (−1, 1), determined by the seed and the position.
 inline at::Tensor values(const std::vector<std::int64_t>& sizes, int seed) {
   const at::Tensor places = at::arange(c10::multiply_integers(sizes), at::kDouble);
   return at::sin(places * 12.9898 + 78.233 * seed + 1).view(sizes).clone();
@@ -60,7 +59,7 @@ inline double difference(const Tensors& ours, const Tensors& theirs) {
 struct Kind {
   std::string name;
   kymo::training::OptimizerFactory make;
-  int state_per_element;  ///< elements of state beside each of a parameter
+  int state_per_element;  ///< state elements per parameter element
 };
 
 inline std::vector<Kind> kinds() {

@@ -56,7 +56,8 @@ TEST(BalancedOwners, StaysWithinGrahamsBound) {
     EXPECT_EQ(owners, balanced_owners(sizes, again));
     const std::int64_t total = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
     EXPECT_EQ(std::accumulate(load.begin(), load.end(), std::int64_t{0}), total);
-    // No division is better than the mean or the largest item; list scheduling exceeds the mean by less than one item.
+    // No assignment is better than the mean or the largest item; list scheduling exceeds the mean by less than one
+    // item.
     const std::int64_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
     EXPECT_LE(*std::max_element(load.begin(), load.end()), total / ranks + largest);
     EXPECT_LE(*std::max_element(load.begin(), load.end()) - *std::min_element(load.begin(), load.end()), largest);
@@ -84,7 +85,7 @@ std::vector<Setting> settings() {
 
 class ShardedLikeUnsharded : public testing::TestWithParam<Setting> {};
 
-/// A second group with another rate after 4 steps, and a schedule from the third step on.
+/// A second group with another learning rate after 4 steps, and a schedule from the third step on.
 template <typename Add, typename SetRate, typename Step>
 void train(Tensors& all, int ranks, Add add, SetRate set_rate, Step step) {
   for (int i = 0; i < 8; ++i) {
@@ -101,7 +102,7 @@ void train(Tensors& all, int ranks, Add add, SetRate set_rate, Step step) {
 
 Tensors train_unsharded(const Setting& setting) {
   Tensors all = parameters(kUneven);
-  std::vector<std::unique_ptr<torch::optim::Optimizer>> groups;  // Adagrad of LibTorch takes no group later
+  std::vector<std::unique_ptr<torch::optim::Optimizer>> groups;  // LibTorch's Adagrad cannot add groups later
   groups.push_back(make_optimizer(setting.kind.make, OptimizerParamGroup(all)));
   train(
       all, setting.ranks,

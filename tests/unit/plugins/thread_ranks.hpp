@@ -14,13 +14,13 @@
 #include <thread>
 #include <vector>
 
-/// Ranks that are threads of the test: their collectives are done when the call returns. What is sent is counted by
+/// Ranks that are threads of the test: collectives are complete when the call returns. Counts the bytes sent per
 /// operation.
 class ThreadRanks {
  public:
   using Tensors = std::vector<at::Tensor>;
 
-  /// Runs `body` on each rank and throws what the first of them threw.
+  /// Runs `body` on each rank and rethrows the first exception.
   static void run(int size, const std::function<void(kymo::comm::Communicator&)>& body) {
     ThreadRanks ranks(size);
     std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(size));
@@ -40,7 +40,7 @@ class ThreadRanks {
       if (one) std::rethrow_exception(one);
   }
 
-  /// Also says how often each operation was called on this rank, in order.
+  /// Also counts the calls of each operation on this rank, in order.
   class Rank final : public kymo::comm::Communicator {
    public:
     Rank(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
@@ -91,7 +91,7 @@ class ThreadRanks {
       output.copy_(result);
       return std::make_unique<Done>();
     }
-    /// Copies of what all ranks give, in rank order.
+    /// Copies of the inputs of all ranks, in rank order.
     Tensors exchange(const std::string& operation, const at::Tensor& input) {
       require(input.is_contiguous(), operation);
       ++calls[operation];
@@ -106,7 +106,7 @@ class ThreadRanks {
       all_.meet_.arrive_and_wait();
       return copies;
     }
-    /// In rank order, so that every rank gets the same bits.
+    /// In rank order, so that the result is bitwise equal on every rank.
     static at::Tensor reduced(const Tensors& inputs, kymo::comm::Reduction reduction) {
       at::Tensor sum = inputs.front().clone();
       for (std::size_t i = 1; i < inputs.size(); ++i) sum += inputs[i];
@@ -123,6 +123,6 @@ class ThreadRanks {
  private:
   explicit ThreadRanks(int size) : inputs_(static_cast<std::size_t>(size)), meet_(size) {}
 
-  std::vector<std::pair<std::string, at::Tensor>> inputs_;  // by rank
+  std::vector<std::pair<std::string, at::Tensor>> inputs_;  // per rank
   std::barrier<> meet_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives the built plugins through their C table, as a worker does, on the CPU.
+// Calls the built plugins through their C table, as a worker does, on the CPU.
 #include <gmock/gmock.h>
 
 #include <algorithm>

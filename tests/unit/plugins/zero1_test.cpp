@@ -107,7 +107,7 @@ TEST_P(Zero1LikeUnsharded, AfterStepsWithAGroupAddedLater) {
           for (std::size_t i = 0; i < all.size(); ++i) {
             const at::Tensor own = gradient(all[i], i, step, communicator.rank());
             if (step % 2 == 0)
-              all[i].mutable_grad() = own;  // replaced: it is copied to its place
+              all[i].mutable_grad() = own;  // replaced: it is copied into its bucket
             else
               all[i].mutable_grad().copy_(own);
           }
@@ -191,7 +191,7 @@ TEST(Zero1, ReducesBucketsOfUnusedParametersAtTheEnd) {
   ThreadRanks::run(2, [&](comm::Communicator& communicator) {
     auto& rank = dynamic_cast<ThreadRanks::Rank&>(communicator);
     Tensors all = trained_parameters();
-    all.push_back(values({9}, 5).requires_grad_(true));  // the first bucket, which no backward completes
+    all.push_back(values({9}, 5).requires_grad_(true));  // the first bucket, which backward never completes
     Zero1 zero(OptimizerParamGroup(all), optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.1)),
                communicator, {.bucket_bytes = 100, .overlap = true});
     const at::Tensor before = all[3].detach().clone();

@@ -242,7 +242,7 @@ TEST_F(DefinitionFolder, NamesMistakesOfTimelinesAndAreas) {
               AllOf(HasSubstr("'bands'"), HasSubstr("'../t.sql'")));
 }
 
-// A figure typed into prose could not be traced to a row.
+// A number typed into prose could not be traced to a row.
 TEST(OwnReports, ProseHoldsNoFiguresOfItsOwn) {
   for (const char* name : {"quick", "cs336"}) {
     const ReportDefinition report = read_definition(std::string(KYMO_SOURCE_DIR) + "/reports/" + name);
@@ -257,7 +257,7 @@ TEST(OwnReports, ProseHoldsNoFiguresOfItsOwn) {
         if (depth == 0) outside += text[i];
         if (text.compare(i, 2, "}}") == 0) --depth;
       }
-      // Names of steps and of the suite are not figures.
+      // Names of steps and of the suite do not count as numbers.
       for (const std::string admitted : {"step 0", "Step 0", "step 1", "cs336"}) {
         for (std::size_t at = outside.find(admitted); at != std::string::npos; at = outside.find(admitted))
           outside.erase(at, admitted.size());

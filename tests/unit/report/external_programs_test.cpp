@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other programs make of the reports: pdflatex, Typst and a browser, where they are installed.
+// How other programs process the reports: pdflatex, Typst and a browser, if they are installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -87,7 +87,7 @@ TEST(Latex, CompilesTimelines) {
   expect_compiles(pdflatex, testing::hostile_timelines());
 }
 
-/// Typst as the Python package of that name.
+/// Runs Typst from its Python package.
 CommandResult run_typst(const fs::path& folder) {
   SpawnOptions options;
   options.command = {find_program({"python3"}), "-c",
@@ -124,7 +124,7 @@ TEST(Typst, CompilesWithHostileNames) {
   expect_typst_compiles(testing::hostile_timelines());
 }
 
-/// Blanks as markup keeps them: none at the ends, one between words.
+/// Whitespace as in markup: none at the ends, one blank between words.
 std::string with_single_blanks(const std::string& text) {
   std::string out;
   for (const std::string& word : split(text, ' ')) {
@@ -156,7 +156,7 @@ void expect_opens(const std::string& browser, const Document& document) {
   const fs::path page = folder.path() / "report.html";
   write_file(page, make_html_renderer()->render(document)[0].content);
   SpawnOptions options;
-  // No name resolves: a page that asked for anything would log the failure.
+  // No host name resolves: a page that requested anything would log the failure.
   options.command = {browser,
                      "--headless",
                      "--no-sandbox",

@@ -135,7 +135,7 @@ TEST(InteractiveRows, OneEventNoLengthAndNegativeTimes) {
   EXPECT_EQ(rows["tracks"][0]["length"], Json::array({0}));
 }
 
-// What lies between two marks, from `at` on; moves `at` behind it.
+// The text between two marks, starting at `at`; moves `at` behind it.
 std::string between(const std::string& text, const std::string& begin, const std::string& end, std::size_t& at) {
   const std::size_t from = text.find(begin, at);
   if (from == std::string::npos) return "";

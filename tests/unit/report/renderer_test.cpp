@@ -33,7 +33,7 @@ std::map<std::string, std::string> files_of(const Renderer& renderer, const Docu
   return files;
 }
 
-// KYMO_UPDATE_GOLDEN=1 writes what the test would compare with; look at the difference before keeping it.
+// KYMO_UPDATE_GOLDEN=1 writes the files that the test compares with; check the difference before committing it.
 void expect_golden(const std::string& name, const std::string& content) {
   const std::filesystem::path file = std::filesystem::path(KYMO_SOURCE_DIR) / "tests/golden/report" / name;
   if (std::getenv("KYMO_UPDATE_GOLDEN") != nullptr) write_file(file, content);
@@ -70,8 +70,7 @@ TEST(Golden, AreaSvg) { expect_golden("memory.svg", standalone_svg(testing::samp
 TEST(Golden, AreaPgf) { expect_golden("memory.tex", pgfplots_picture(testing::sample_memory())); }
 TEST(Golden, AreaRows) { expect_golden("memory.json", interactive_rows(testing::sample_memory())); }
 
-// Takes the page's own script away, and leaves the elements that hold rows without their content: browsers read neither
-// as markup.
+// Removes the page's own script and the contents of elements that contain rows: browsers do not parse either as markup.
 std::string without_scripts(std::string html) {
   const std::string own = "<script>" + page_script() + "</script>";
   if (const std::size_t at = html.find(own); at != std::string::npos) html.erase(at, own.size());
@@ -81,7 +80,7 @@ std::string without_scripts(std::string html) {
   return html;
 }
 
-// Names of the elements, after checking that they nest.
+// Names of the elements; also checks that they are properly nested.
 std::set<std::string> elements_of(const std::string& markup, const std::set<std::string>& empty_elements) {
   std::set<std::string> names;
   std::vector<std::string> open;
@@ -165,9 +164,9 @@ TEST(Svg, StackedBarsStandOnEachOther) {
   const auto bars = bars_of(inline_svg(chart));
   ASSERT_EQ(bars.size(), 3u);
   EXPECT_NEAR(bars[2].first + bars[2].second, bars[0].first, 0.11);  // backward ends where forward begins
-  EXPECT_NEAR(bars[2].second, 2 * bars[0].second, 0.21);             // and is as high as its figure
-  EXPECT_NEAR(bars[1].second, 4 * bars[0].second, 0.41);             // the axis holds the larger sum
-  EXPECT_THAT(inline_svg(chart), Not(HasSubstr(">OOM</text>")));     // it would stand in a bar
+  EXPECT_NEAR(bars[2].second, 2 * bars[0].second, 0.21);             // and its height is proportional to its value
+  EXPECT_NEAR(bars[1].second, 4 * bars[0].second, 0.41);             // the axis covers the larger sum
+  EXPECT_THAT(inline_svg(chart), Not(HasSubstr(">OOM</text>")));     // it would overlap a bar
   chart.series[0].points[1].y.reset();
   EXPECT_THAT(inline_svg(chart), HasSubstr(">OOM</text>"));
 }
@@ -195,7 +194,7 @@ TEST(Svg, AreasStack) {
   EXPECT_THAT(pgfplots_picture(chart), HasSubstr("-- cycle;"));
 }
 
-// The places of the texts in an SVG, as boxes, to see that none covers another.
+// Checks the bounding boxes of the texts in an SVG for overlap.
 TEST(Svg, CategoryLabelsKeepApart) {
   Chart chart = sample_chart(ChartKind::kBar);
   chart.categories.clear();
@@ -236,7 +235,7 @@ TEST(Markdown, HostileNamesKeepTheTablesShape) {
   EXPECT_THAT(std::regex_replace(text, std::regex("`[^`\n]*`"), ""), Not(HasSubstr("<script"))) << "outside code spans";
 }
 
-// A reader after RFC 4180.
+// A CSV parser that follows RFC 4180.
 std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
   std::vector<std::vector<std::string>> rows{{""}};
   bool quoted = false;
@@ -332,7 +331,7 @@ TEST(Latex, LongTablesGoOverSeveralPages) {
   EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), HasSubstr("begin{longtable}"));
 }
 
-/// Makes the table one of numbers alone, by rows.
+/// Makes the table purely numeric, by rows.
 void fill_with_numbers(Table& table, const NumberFormat& format, const std::vector<std::vector<double>>& rows) {
   Column column;
   column.title = "x";

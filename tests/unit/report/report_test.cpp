@@ -39,7 +39,7 @@ class MakeReport : public ::testing::Test {
   fs::path out_ = folder_.path() / "out";
 };
 
-// The line of a Markdown table that holds all these words.
+// The line of a Markdown table that contains all these words.
 std::string row_with(const std::string& text, const std::vector<std::string>& words) {
   std::size_t begin = 0;
   while (begin < text.size()) {
@@ -214,7 +214,7 @@ TEST_F(MakeReport, RefusesAnEmptySelection) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
-// A report of one chart; `sides` are further queries by file name.
+// A report with one chart; `sides` are additional queries by file name.
 std::vector<fs::path> make_chart(SampleDatabase& sample, const fs::path& folder, const std::string& keys,
                                  const std::string& sql, const std::map<std::string, std::string>& sides = {}) {
   const fs::path own = folder / "own";

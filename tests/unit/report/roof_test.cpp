@@ -24,7 +24,8 @@ using testing::row;
 using testing::sample_chart;
 using ::testing::ThrowsMessage;
 
-// The charts that a definition of one line chart with a roof makes of the rows; columns length, rate, peak and part.
+// The charts that a definition with one line chart and a reference line builds from the rows; columns length, rate,
+// peak and part.
 std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, const std::string& column = "peak",
                              const std::string& split = "part") {
   ChartSpec spec;

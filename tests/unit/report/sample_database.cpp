@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNanosecondsPerMillisecond = 1e6;
 
-// A few per cent up and down, the same in every run of the test.
+// A variation of a few percent, the same in every run of the test.
 double wobble(std::int64_t step, std::size_t phase) {
   return 1 + 0.03 * std::sin(2.1 * static_cast<double>(step) + static_cast<double>(phase));
 }

@@ -10,7 +10,7 @@
 
 namespace kymo::report::testing {
 
-/// A folder that goes with the object.
+/// A directory that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -23,7 +23,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// One run as the test wants it to have ended.
+/// One run with the outcome that the test needs.
 struct SampleRun {
   std::string workload = "saxpy";
   std::string suite;
@@ -37,12 +37,12 @@ struct SampleRun {
   std::string detail;
   std::string verification = "passed";
   double gflop = 0;     ///< declared per step
-  std::string loss;     ///< detail of a loss, or empty
+  std::string loss;     ///< detail of dropped records, or empty
   bool on_gpu = false;  ///< device times, allocator peaks and clock readings
   std::string device_name = "Sample CPU";
 };
 
-/// Writes results through the store, as a supervisor would. The times are a fixed function of step and phase.
+/// Writes results through the store like a supervisor. The times are a fixed function of step and phase.
 class SampleDatabase {
  public:
   explicit SampleDatabase(const std::filesystem::path& folder, const std::string& command = "kymo suite run cs336");
@@ -58,10 +58,11 @@ class SampleDatabase {
 /// A run of the Transformer workload.
 SampleRun transformer_run(const std::string& size, std::int64_t context, const std::string& suite_case, double scale);
 
-/// A small but whole result: both workloads, all cases of the assignment, failures, losses and missing verification.
+/// A small but complete result: both workloads, all cases of the assignment, failures, dropped records and missing
+/// verification.
 void fill_with_everything(SampleDatabase& sample);
 
-/// About twenty names that try to break out of one format or another.
+/// About twenty names that would break one format or another without escaping.
 const std::vector<std::string>& hostile_names();
 
 }  // namespace kymo::report::testing

@@ -10,15 +10,15 @@
 
 namespace kymo::report::testing {
 
-/// Every kind of block once, small enough to read.
+/// One block of every kind, small enough to read.
 Document sample_document();
 
-/// A document in which every text is one of the hostile names.
+/// A document in which every text is a hostile name.
 Document hostile_document();
 
 Chart sample_chart(ChartKind kind);
 
-/// The pictures that a report with this one chart makes of what its query finds.
+/// The charts that a report with this one chart builds from its query result.
 std::vector<Chart> built_charts(const ChartSpec& spec, const Result& found);
 
 }  // namespace kymo::report::testing

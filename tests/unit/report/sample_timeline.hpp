@@ -31,14 +31,14 @@ Timeline timeline_of(const std::vector<TimelineBar>& bars);
 /// Two streams, a lane of phases and one of nested scopes, small enough to read.
 Chart sample_timeline();
 
-/// Two panels of the same lanes, of which the second one ends earlier: in one communication follows backward, in the
-/// other it lies beside.
+/// Two panels with the same lanes, of which the second one ends earlier: in one, communication follows backward; in the
+/// other, it overlaps it.
 Chart sample_panels();
 
-/// Three curves of memory with two bands and their blocks.
+/// Three memory curves with two bands and their blocks.
 Chart sample_memory();
 
-/// Both kinds of charts with nothing but hostile names.
+/// Both kinds of charts with hostile names only.
 Document hostile_timelines();
 
 }  // namespace kymo::report::testing

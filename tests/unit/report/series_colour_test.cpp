@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::row;
 
-/// The pictures of a chart with one for each part; columns length, rate, kernel and part.
+/// The charts of a definition with one chart per part; columns length, rate, kernel and part.
 std::vector<Chart> charts_of(const std::vector<std::vector<ResultCell>>& rows, ChartKind kind,
                              const std::string& split = "part") {
   ChartSpec spec;

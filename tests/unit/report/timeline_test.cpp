@@ -25,7 +25,7 @@ using testing::row;
 using ::testing::ThrowsMessage;
 using testing::timeline_of;
 
-// The row of each bar, -1 for those left out.
+// The row of each bar; -1 for omitted bars.
 std::vector<int> rows_of(const Timeline& timeline, std::uint32_t most_rows = 100) {
   std::vector<int> rows(timeline.bars.size(), -1);
   for (const TimelineTrack& track : lay_out(timeline, most_rows).tracks) {
@@ -78,7 +78,7 @@ TEST(TimelineLayout, NoBars) {
   EXPECT_TRUE(merged_runs(Timeline{}, {}, 0, 1).empty());
 }
 
-// Every bar stands in exactly one row and overlaps none there, whatever the input.
+// Every bar is in exactly one row and overlaps none in it, for any input.
 TEST(TimelineLayout, RandomBarsNeverOverlapInARow) {
   std::mt19937 random(7);
   std::vector<TimelineBar> bars;

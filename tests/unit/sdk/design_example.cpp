@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The example of the design document, as it is written there; LibTorch's tensor is stood in for, so that this compiles
+// The example of the design document, verbatim. LibTorch's tensor is replaced by a stub, so that this compiles
 // everywhere.
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class Saxpy final : public kymo::Workload {
         .phases({"compute"})
         .uses(kymo::Framework::LibTorch);
   }
-  void prepare(kymo::Context& ctx) override;   // allocate, initialise, declare work per phase: never timed
+  void prepare(kymo::Context& ctx) override;   // allocate, initialize, declare work per phase: never timed
   void step(kymo::Context& ctx) override {     // one repetition: timed
     auto phase = ctx.phase("compute");
     y_.add_(x_, 2.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload written against the façade, driven through the C table by a host that writes down what it is told.
+// A workload written against the façade, called through the C table by a host that records all calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class Tested final : public kymo::Workload {
 
 const kymo_workload* tested() { return kymo::detail::plugin_of<Tested>()->workload(0); }
 
-/// One instance of the workload, made and destroyed through the table.
+/// One instance of the workload, created and destroyed through the table.
 class Facade : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -12,7 +12,7 @@
 
 namespace kymo::test {
 
-/// A host that writes down what it is told, one line per call.
+/// A host that records everything it is told, one line per call.
 class FakeHost {
  public:
   FakeHost() {

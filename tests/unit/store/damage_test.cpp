@@ -16,7 +16,7 @@ class Damage : public StoreTest {};
 
 constexpr int kFlips = 1000;
 
-/// Reads through every view and table as a report would; false if the file was refused.
+/// Reads every view and table as a report would; false if the file was rejected.
 bool read_through(const std::filesystem::path& file) {
   try {
     ResultsDatabase database(file, Mode::kReadOnly);
@@ -39,7 +39,7 @@ TEST_F(Damage, FlippedBytesAreRefusedOrHarmlessAndNeverWritten) {
   int refused = 0;
   for (int i = 0; i < kFlips; ++i) {
     std::string bytes = good;
-    // A quarter of the flips go into the header and the schema, where they do most harm.
+    // A quarter of the flipped bytes are in the header and the schema, where they do the most damage.
     const std::size_t range = i % 4 == 0 ? 8192 : bytes.size();
     const std::size_t at = std::uniform_int_distribution<std::size_t>(0, range - 1)(random);
     bytes[at] = static_cast<char>(bytes[at] ^ std::uniform_int_distribution<int>(1, 255)(random));
@@ -61,7 +61,7 @@ TEST_F(Damage, TruncatedRankFilesAreALossAndTheRestStays) {
   write_rank_file(time, run_id, 0, measure::Pass::kTime, make_record());
   event::PassRecord record = make_event_record();
   record.trace.activities.resize(
-      300'000, record.trace.activities.front());  // past the size up to which files are checked at once
+      300'000, record.trace.activities.front());  // above the size up to which files are checked on open
   write_rank_file(trace, run_id, 0, measure::Pass::kTrace, record);
   const std::string whole = content_of(trace);
   ASSERT_GT(whole.size(), 8u << 20);

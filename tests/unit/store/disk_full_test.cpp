@@ -30,7 +30,7 @@ class DiskFull : public StoreTest {
       record.marks.push_back({"a mark with a name of some length, number " + std::to_string(i), i, -1});
     return record;
   }
-  /// The good run is intact, the failed one still says `running`, and the file is whole.
+  /// The good run is intact, the failed one is still `running`, and the file is valid.
   static void expect_intact(const std::filesystem::path& file) {
     const ResultsDatabase database(file, Mode::kReadOnly);
     EXPECT_EQ(ask(database, "SELECT status FROM run ORDER BY run_id"), "ok;running");
@@ -39,7 +39,7 @@ class DiskFull : public StoreTest {
   }
 };
 
-/// 0 if `action` throws an Error that names `name` and speaks of space or limits.
+/// 0 if `action` throws an Error that contains `name` and mentions space or limits.
 int expect_failure(const std::function<void()>& action, const std::string& name) {
   try {
     action();
@@ -83,7 +83,7 @@ TEST_F(DiskFull, RankFileThatDoesNotFitIsAbsent) {
     ADD_FAILURE() << entry.path().filename() << " was left behind";
 }
 
-/// make_event_record() with more kernels than a file of 1 MiB holds.
+/// make_event_record() with more kernels than fit into a file of 1 MiB.
 event::PassRecord many_kernels() {
   event::PassRecord record = make_event_record();
   record.trace.activities.resize(60'000, record.trace.activities.front());
@@ -184,7 +184,7 @@ TEST_F(DiskFull, FullFileSystemIsAnErrorAndOldRowsStay) {
               0);
     EXPECT_FALSE(std::filesystem::exists(small / "x.kymo"));
     expect_intact(small / "a.db");
-    // The same object goes on once there is space: the run can be closed without its rows.
+    // The same object continues once there is space: the run can be closed without its rows.
     database.finish_run(2, ended("failed", "the disk was full"), {}, {});
     EXPECT_EQ(ask(database, "SELECT status FROM run ORDER BY run_id"), "ok;failed");
   }

@@ -140,7 +140,7 @@ void add_memory(PassRecord& record) {
   early.category = MemoryCategory::kParameter;
   early.category_from = "tag";
   early.stack = 0;
-  Allocation brief = early;  // gone before step 2
+  Allocation brief = early;  // freed before step 2
   brief.sequence = 1;
   brief.free_ns = 20;
   brief.reusable_ns = 25;
@@ -163,7 +163,7 @@ void add_memory(PassRecord& record) {
       {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6, 7}}};
 }
 
-/// The text of a number in column `column`; empty for NULL.
+/// The text for a numbered value in column `column`; empty for NULL.
 std::string text(const std::string& column) {
   return "coalesce((SELECT text FROM string WHERE string_id = t." + column + "), '')";
 }

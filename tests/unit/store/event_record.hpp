@@ -8,21 +8,20 @@
 
 namespace kymo::store::testing {
 
-/// A name as an enemy would choose it.
+/// A malicious name.
 inline const std::string kHostileName = "kernel<'x\"; DROP TABLE run; --\n<script>\\input{x}=cmd>";
 
-/// make_record() with four steps (0 and 1 warm-up) and some rows of every table that collectors fill. The texts are
-/// interned in the order of `first_texts` before all others, so that two records can number them differently. Step s
-/// lasts from 5000 s for about 1000 ns.
+/// make_record() with four steps (0 and 1 are warm-up) and some rows of every table that collectors fill. `first_texts`
+/// are interned in order before all others, so that two records can number their texts differently. Step s starts at
+/// 5000 s and takes about 1000 ns.
 event::PassRecord make_event_record(const std::vector<std::string>& first_texts = {});
 
-/// Every table of events and of what is derived from them with columns that do not depend on the numbers of texts and
-/// runs; `t` is the table.
+/// Every table of events and derived data, with the columns that do not depend on text and run IDs; `t` is the table.
 struct TableContent {
   std::string table;
   std::string columns;
   std::string expected;  ///< for make_event_record()
-  int since = 2;         ///< schema that brought the table
+  int since = 2;         ///< schema version that introduced the table
 };
 std::vector<TableContent> event_contents();
 

@@ -25,7 +25,7 @@ class Events : public StoreTest {
     write_rank_file(file, run_id, rank, pass, record);
     return file;
   }
-  /// A run of rank files that are already there.
+  /// A run whose rank files already exist.
   static std::int64_t begin(ResultsDatabase& database) {
     return database.begin_run(make_run(database.begin_invocation("kymo run", {})));
   }
@@ -82,7 +82,7 @@ TEST_F(Events, NamesThatAreNoTextStayReadable) {
   event::Activity kernel;
   kernel.name = record.trace.texts.intern("bad \xff byte");
   record.trace.activities.push_back(kernel);
-  kernel.name = record.trace.texts.intern("bad \xfe byte");  // the same once it is cleaned
+  kernel.name = record.trace.texts.intern("bad \xfe byte");  // the same after sanitizing
   record.trace.activities.push_back(kernel);
   kernel.name = 4711;  // no such text
   kernel.scope = 4712;
@@ -154,7 +154,8 @@ TEST_F(Events, MissingTextsAreALossAndNoCrash) {
   EXPECT_EQ(ask(database, "SELECT count(*) FROM memset"), "0") << "it has no name";
   EXPECT_EQ(ask(database, "SELECT scope_id FROM kernel WHERE sequence = 0"), "NULL");
   EXPECT_EQ(ask(database, "SELECT count(*) FROM scope_path"), "0");
-  // memset; range, kernel, op, collective, kernel_total, op_total, kernel_outlier and allocation each lost one scope.
+  // memset; range, kernel, op, collective, kernel_total, op_total, kernel_outlier and allocation: each has one
+  // unresolvable scope.
   EXPECT_EQ(ask(database, "SELECT count, detail FROM loss"), "9|" + std::string(kUnknownTexts));
 
   tamper(path("a.db"), "UPDATE kernel SET name_id = 9999");
@@ -217,7 +218,7 @@ TEST_F(Events, RankFilesOfSchemaOneAreAdopted) {
             "77|0|");
 }
 
-/// A column added later must be classed, or its numbers would be copied as if they meant the same everywhere.
+/// A column added later must be classified; otherwise, its numbers would be copied as if they were valid in every file.
 TEST_F(Events, EveryNumberedColumnIsKnown) {
   const std::set<std::string> others{"run_id",    "invocation_id", "plugin_id",
                                      "device_id", "string_id",     "correlation_id"};

@@ -15,7 +15,7 @@
 
 namespace kymo::store::testing {
 
-/// A folder of its own per test, and results to put into it.
+/// A separate directory per test, and results to store in it.
 class StoreTest : public ::testing::Test {
  protected:
   void SetUp() override;
@@ -30,24 +30,24 @@ class StoreTest : public ::testing::Test {
 /// A run of workload "saxpy" with parameter n.
 RunRow make_run(std::int64_t invocation_id, std::int64_t n = 8, int ranks = 1);
 
-/// `steps` steps of 1000 + 10 * step ns, the first two warm-up; the phase "compute" is half of each.
+/// `steps` steps of 1000 + 10 * step ns, the first two of which are warm-up; the phase "compute" takes half of each.
 event::PassRecord make_record(std::int64_t steps = 12);
 
 RunEnd ended(const std::string& status, const std::string& detail = "");
 std::filesystem::path rank_file_name(const std::filesystem::path& folder, std::int64_t run_id, int rank,
                                      measure::Pass pass);
 
-/// Begins and finishes one good run by way of a rank file in `scratch`; returns its id.
+/// Begins and finishes one successful run through a rank file in `scratch`; returns its ID.
 std::int64_t store_run(ResultsDatabase& database, std::int64_t invocation_id, const std::filesystem::path& scratch,
                        std::int64_t n = 8);
 
-/// Makes a database with one invocation and `runs` good runs.
+/// Creates a database with one invocation and `runs` successful runs.
 void make_database(const std::filesystem::path& file, int runs = 1);
 
-/// The first cell as text, number or "NULL"; all cells of all rows by '|' and ';'.
+/// Query result as text: cells separated by '|', rows by ';', NULL as "NULL".
 std::string ask(const ResultsDatabase& database, const std::string& sql);
 
-/// Runs statements with the plain C interface, as a stranger's tool would.
+/// Executes statements through the SQLite C API, like a third-party tool.
 void tamper(const std::filesystem::path& file, const std::string& sql);
 
 std::string content_of(const std::filesystem::path& file);
@@ -56,7 +56,7 @@ void put_content(const std::filesystem::path& file, const std::string& content);
 /// The message of the Error that `action` throws; fails the test if it throws none or more than one line.
 std::string error_of(const std::function<void()>& action);
 
-/// Runs `body` in a forked child; returns waitpid's status.
+/// Runs `body` in a forked child; returns the status from waitpid.
 int in_child(const std::function<int()>& body);
 
 }  // namespace kymo::store::testing

@@ -11,8 +11,8 @@ namespace {
 
 using Mode = ResultsDatabase::Mode;
 
-/// Databases of every schema that was ever released, as SQL text in tests/golden: each must still open, read and take
-/// new runs.
+/// Databases of every released schema version, as SQL text in tests/golden: each must still open, be readable and
+/// accept new runs.
 class Golden : public StoreTest, public ::testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {

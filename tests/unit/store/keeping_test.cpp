@@ -16,7 +16,7 @@ using Pass = measure::Pass;
 
 class Keeping : public StoreTest {
  protected:
-  /// A run of a time pass and an observed one.
+  /// A run with a time pass and an instrumented pass.
   std::int64_t store(ResultsDatabase& database, Keep keep, const event::PassRecord& observed = make_event_record()) {
     const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("kymo run", {})));
     const auto time = rank_file_name(folder(), run_id, 0, Pass::kTime);
@@ -91,8 +91,8 @@ TEST_F(Keeping, TheStepIsTheSameOnAllRanksAndGoesByTheSlowest) {
   std::vector<std::filesystem::path> files;
   for (int rank = 0; rank < 2; ++rank) {
     event::PassRecord record = make_event_record();
-    // With 1020 and 1030 on rank 0 the middle is step 2; rank 1 makes it 9000 there, and adds a step 4 of 1040 that
-    // rank 0 never finished.
+    // With 1020 and 1030 on rank 0, step 2 is closest to the median; rank 1 changes it to 9000 and adds a step 4 of
+    // 1040 that rank 0 never finished.
     if (rank == 1) {
       event::Sample last = record.samples.back();
       last.step = 4;
@@ -147,7 +147,7 @@ TEST_F(Keeping, OverheadComparesMediansWhereBothExist) {
   unseen.phase = "only here";
   observed.samples.push_back(unseen);
   store(database, Keep::kAll, observed);
-  // Steps 2 to 11 of the time pass last 1020 ... 1110 ns; steps 2 and 3 of the other 2040 and 2060 ns.
+  // Steps 2 to 11 of the time pass take 1020 ... 1110 ns; steps 2 and 3 of the other pass take 2040 and 2060 ns.
   EXPECT_EQ(ask(database, "SELECT rank, pass, phase, steps, observed_ns, time_ns, ratio FROM overhead ORDER BY phase"),
             "0|trace|compute|2|1025|532.5|1.92488263;0|trace|step|2|2050|1065|1.92488263");
 }

@@ -25,7 +25,7 @@ event::PassRecord record_with_marks() {
   return record;
 }
 
-/// Finishes runs one after the other until it is killed; writes a byte to `ready` before each.
+/// Finishes one run after another until it is killed; writes a byte to `ready` before each.
 [[noreturn]] void finish_for_ever(const std::filesystem::path& file, const std::filesystem::path& rank_file,
                                   int ready) {
   ResultsDatabase database(file, Mode::kReadWrite);

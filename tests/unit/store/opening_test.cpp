@@ -17,7 +17,7 @@ using Mode = ResultsDatabase::Mode;
 
 class Opening : public StoreTest {
  protected:
-  /// Opening must fail with `message` in every mode and leave the file as it is.
+  /// Opening must fail with `message` in every mode and leave the file unchanged.
   void expect_refused(const std::string& name, const std::string& message) {
     const std::string before = content_of(path(name));
     for (const Mode mode : {Mode::kReadOnly, Mode::kReadWrite, Mode::kCreate}) {
@@ -146,7 +146,7 @@ TEST_F(Opening, ReadOnlyFileAndFolderAreClearErrors) {
 TEST_F(Opening, ReaderSeesWhatAKilledWriterLeftCommitted) {
   make_database(path("a.db"));
   const std::string before = content_of(path("a.db"));
-  // Dies with half of its pages in the file and the journal beside it.
+  // Is killed with half of its pages in the file and the rest in the journal.
   in_child([&] {
     const Connection writer(path("a.db"), Connection::Access::kReadWrite);
     writer.exec(
@@ -183,7 +183,7 @@ TEST_F(Opening, OlderSchemaIsMigratedByAWriterAndInACopyByAReader) {
         << "the tool's and the user's";
     EXPECT_EQ(meta_value(*writer, "kymo_version"), "99.0.0");
   }
-  // This tool is the older one now; the schema says it may go on, and its views stay away.
+  // This tool is now the older one; the schema permits it to continue, and its views are not installed.
   const ResultsDatabase older(path("a.db"), Mode::kReadWrite);
   EXPECT_EQ(ask(older, "SELECT colour FROM colour"), "blue");
 }

@@ -31,7 +31,7 @@ TEST_F(Recovery, ClosesListedRunsAndAdoptsTheirFiles) {
   const std::int64_t finished = store_run(*database_, invocation_, folder());
   const std::int64_t with_file = begin();
   const std::int64_t without_file = begin();
-  begin();  // another supervisor's
+  begin();  // of another supervisor
   event::PassRecord verified = make_record(0);
   verified.checks.push_back({"y", event::CheckOutcome::kPassed, 0.0, 0.0, 1e-5, "float64", ""});
   write_rank_file(rank_file_name(path("scratch"), with_file, 0, measure::Pass::kTime), with_file, 0,

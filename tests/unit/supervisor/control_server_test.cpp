@@ -41,7 +41,7 @@ class ControlServerTest : public testing::Test {
     asio::read(socket, asio::buffer(body));
     return Json::parse(body);
   }
-  /// Runs the loop until `ready` or a generous deadline.
+  /// Runs the event loop until `ready` returns true or a generous deadline passes.
   template <typename Ready>
   bool run_until(Ready ready) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);

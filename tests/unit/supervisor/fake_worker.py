@@ -122,7 +122,7 @@ class Pass:
             lambda: self.outcome("ok", verification="passed" if self.a["pass"] == "verify" else ""),
         )()
 
-    # What may happen in step 2.
+    # Possible actions in step 2.
 
     def do_tell_placement(self):
         print(f"local_rank {self.a['local_rank']}, device_index {self.a['device_index']}", flush=True)
@@ -228,7 +228,7 @@ class Pass:
         print(f"grandchild {child.pid}", flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    # What may happen instead of a good outcome.
+    # Possible endings other than success.
 
     def end_die_after(self):
         self.outcome("ok")

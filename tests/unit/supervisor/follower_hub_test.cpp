@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The leader's end of the links against followers that are played by hand over loopback.
+// The leader's end of the connections, tested with followers that the test simulates over loopback.
 #include "supervisor/follower_hub.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A hub, and a follower played by the test.
+/// A hub, and a follower simulated by the test.
 class HubTest : public testing::Test {
  protected:
   Peer connect(const Json& first) {
@@ -35,7 +35,7 @@ class HubTest : public testing::Test {
     hub_.take(acceptor.accept().release(), first);
     return Peer(std::move(ours));
   }
-  /// Runs the loop until it is so; false if that takes too long, on a busy machine too.
+  /// Runs the event loop until the condition holds; false if that takes too long even for a busy machine.
   bool run_until(const std::function<bool()>& ready) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!ready() && std::chrono::steady_clock::now() < deadline) {

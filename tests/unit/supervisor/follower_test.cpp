@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A follower against a leader that is played by hand over loopback.
+// A follower, tested with a leader that the test simulates over loopback.
 #include "supervisor/follower.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// `sh` in place of a worker: prints, writes the rank file that the test names, and ends as told.
+/// `sh` instead of a worker: prints, writes the rank file that the test specifies, and exits as requested.
 Conditions shell_worker(const std::string& script) {
   Conditions setup;
   setup.launcher = [script](const LaunchRequest& request) {
@@ -37,7 +37,7 @@ Conditions shell_worker(const std::string& script) {
   return setup;
 }
 
-/// A follower in a thread, and the leader played by the test.
+/// A follower in a thread, and a leader simulated by the test.
 class FollowerTest : public testing::Test {
  protected:
   void TearDown() override {
@@ -57,7 +57,7 @@ class FollowerTest : public testing::Test {
     });
   }
   Peer accept() { return Peer(acceptor_.accept()); }
-  /// Up to an accepted plan; the follower's folder.
+  /// Runs the protocol up to an accepted plan; returns the follower's directory.
   std::string welcome(Peer& leader) {
     EXPECT_EQ(leader.hear()["type"], "join");
     leader.say(messages::bare("welcome"));

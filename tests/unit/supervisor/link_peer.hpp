@@ -22,7 +22,7 @@ inline std::string framed(const std::string& body) {
   return bytes + body;
 }
 
-/// One end of a link, blocking.
+/// One end of a connection, blocking.
 class Peer {
  public:
   explicit Peer(tcp::socket socket) : socket_(std::move(socket)) {}
@@ -57,7 +57,7 @@ inline Launch launch_of(int rank, std::uint16_t port) {
   launch.world = 2;
   launch.local_rank = rank;
   launch.local_world = 2;
-  launch.gpu = rank + 4;  // which GPU a process uses does not follow from its local rank
+  launch.gpu = rank + 4;  // the GPU of a process is independent of its local rank
   launch.leader_host = "localhost";
   launch.port = port;
   launch.token = "secret";

@@ -251,7 +251,7 @@ TEST_F(MakeRuns, ACallerThatThrowsLeavesNoWorkerAndNoLie) {
   EXPECT_EQ(line("SELECT status FROM run"), "interrupted");
 }
 
-/// Sends signals to this process once the run is under way.
+/// Sends signals to this process once the run has started.
 Options signalling(std::vector<int> numbers) {
   Options options;
   options.on_progress = [numbers, next = std::size_t{0}](const ProgressView& view) mutable {

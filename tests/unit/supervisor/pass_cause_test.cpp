@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several ranks is the cause of what ends a pass, and where it stood.
+// Which of several ranks causes the end of a pass, and its position at that time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST(PassCause, TheRankThatOthersWaitForIsTheOneThatTimesOut) {
   for (int rank = 0; rank < 3; ++rank) state.connected(rank, 0);
   for (int rank = 0; rank < 3; ++rank) state.progress(rank, {"step", 4, 10}, 1 + 0.01 * rank);
   EXPECT_TRUE(state.tick(3.9).empty());
-  state.tick(4.005);  // rank 0 is the first without progress for so long
+  state.tick(4.005);  // rank 0 is the first to exceed the progress timeout
   EXPECT_EQ(state.verdict().status, "timeout");
   EXPECT_EQ(state.verdict().rank, 2);
   EXPECT_EQ(state.verdict().phase, "backward");

@@ -19,7 +19,7 @@ protocol::Outcome outcome(const std::string& status, const std::string& detail =
 WorkerEnd by_signal(int number) { return {{std::nullopt, number}, false, ""}; }
 WorkerEnd by_exit(int code) { return {{code, std::nullopt}, false, ""}; }
 
-/// Actions as short texts, so that a test reads like a protocol.
+/// Actions as short strings, so that a test reads like a protocol.
 std::vector<std::string> texts(const Actions& actions) {
   struct Writer {
     std::string operator()(const Release& a) const {

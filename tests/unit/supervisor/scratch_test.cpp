@@ -49,7 +49,7 @@ TEST(Scratch, RecoversWhatADeadSupervisorLeft) {
   std::optional<Scratch> dead(std::in_place, temporary.database, temporary.invocation);
   const std::int64_t noted = temporary.database.begin_run(row(temporary.invocation));
   dead->note(noted);
-  temporary.database.begin_run(row(temporary.invocation));  // killed before it could note this one
+  temporary.database.begin_run(row(temporary.invocation));  // killed before it could record this one
   const fs::path folder = dead->folder();
   dead.reset();
   const std::int64_t next = temporary.database.begin_invocation("kymo again", {});
@@ -62,7 +62,7 @@ TEST(Scratch, LeavesALiveSupervisorAlone) {
   TemporaryDatabase temporary;
   Scratch live(temporary.database, temporary.invocation);
   live.note(temporary.database.begin_run(row(temporary.invocation)));
-  temporary.database.begin_run(row(temporary.invocation));  // not noted yet
+  temporary.database.begin_run(row(temporary.invocation));  // not recorded yet
   write_file(live.rank_file(1, 0, measure::Pass::kTime), "x");
   const std::int64_t next = temporary.database.begin_invocation("kymo beside it", {});
   Scratch other(temporary.database, next);

@@ -10,7 +10,7 @@
 
 namespace kymo::supervisor {
 
-/// A results database in a folder of its own, which goes with it.
+/// A results database in a temporary directory, which is removed with it.
 struct TemporaryDatabase {
   std::filesystem::path folder = make_private_folder("kymo-supervisor-test-");
   store::ResultsDatabase database{folder / "results.db", store::ResultsDatabase::Mode::kCreate};
@@ -20,7 +20,7 @@ struct TemporaryDatabase {
     std::filesystem::remove_all(folder, ignored);
   }
   std::filesystem::path scratch_root() const { return std::filesystem::canonical(folder) / "results.db.scratch"; }
-  /// Rows as lines, cells between '|'.
+  /// Rows as lines, cells separated by '|'.
   std::vector<std::string> lines(const std::string& sql) const {
     std::vector<std::string> result;
     for (const auto& row : database.query(sql).rows) {
@@ -38,7 +38,7 @@ struct TemporaryDatabase {
   }
 };
 
-/// A run of the fake worker. `parameters` tell it what to do.
+/// A run of the fake worker, controlled by `parameters`.
 inline PlannedRun fake_run(measure::Parameters parameters = {}, int ranks = 1) {
   PlannedRun run;
   run.what.plugin_file = "/fake.so";

@@ -33,7 +33,7 @@ bool wait_until(const std::function<bool()>& ready) {
   return ready();
 }
 
-/// Alive, and not merely waiting to be reaped by whoever adopted it.
+/// Running, and not a zombie waiting to be reaped.
 bool is_running(pid_t pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -106,7 +106,7 @@ TEST_F(WorkerProcessTest, ItsDestructionEndsTheGroup) {
   auto process = shell("trap '' TERM INT; sleep 600 & wait");
   const pid_t pid = process->pid();
   process.reset();
-  // The grandchild is a zombie until its new parent reaps it, and counts as a member of the group until then.
+  // The grandchild is a zombie until its new parent reaps it, and counts as a member of the process group until then.
   EXPECT_TRUE(wait_until([&] { return kill(-pid, 0) == -1 && errno == ESRCH; }));
 }
 
@@ -118,7 +118,7 @@ TEST_F(WorkerProcessTest, BelievesOnlyAProcessOfItsOwnGroup) {
   EXPECT_EQ(process->worker_pid(), process->pid());
 }
 
-/// Makes a supervisor of its own, kills it, and looks at what is left of its workers.
+/// Starts a separate supervisor, kills it, and checks what remains of its workers.
 TEST(Guardian, EndsTheGroupsOfAKilledSupervisor) {
   std::array<int, 2> pipe_ends{};
   ASSERT_EQ(pipe(pipe_ends.data()), 0);

@@ -10,7 +10,7 @@
 namespace kymo::supervisor {
 namespace {
 
-/// A worker without a process, which ends when it is told.
+/// A worker without a process, which ends on request.
 struct ScriptedProcess final : RankProcess {
   explicit ScriptedProcess(std::optional<WorkerEnd>& its_end) : end(its_end) {}
 

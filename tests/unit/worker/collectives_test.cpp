@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective calls of the passes that observe events.
+// Collective calls in instrumented passes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -181,7 +181,7 @@ TEST_F(CollectivesTest, HandlesThatAreUnknownOrStaleAreCounted) {
   ASSERT_THAT(result.record.trace.collectives, SizeIs(1));
   workload.on_step = [&](const FakeHost& host) {
     begin(host, made(KYMO_BARRIER, 0));
-    end(host, first);  // of the pass before
+    end(host, first);  // of the previous pass
     return kFine;
   };
   result = run(workload);
@@ -221,7 +221,7 @@ TEST(CollectiveRecorder, RefusesWhatMakesNoSense) {
   unknown.operation = 77;
   EXPECT_EQ(recorder.begin(&unknown), 0u);
   kymo_collective tiny = made(KYMO_ALL_REDUCE, 1);
-  tiny.size = 4;  // not even an operation
+  tiny.size = 4;  // too small even for the operation
   EXPECT_EQ(recorder.begin(&tiny), 0u);
   EXPECT_EQ(recorder.begin(nullptr), 0u);
   recorder.end(0);
@@ -259,7 +259,7 @@ TEST(CollectiveRecorder, TakesCallsOfSeveralThreads) {
   constexpr int kThreads = 4;
   constexpr int kCalls = 500;
   CollectiveRecorder recorder(0);
-  // Each thread ends what the one before it began.
+  // Each thread ends the calls that the previous one began.
   std::vector<std::vector<std::atomic<std::uint64_t>>> handles;
   for (int i = 0; i < kThreads; ++i) handles.emplace_back(kCalls);
   std::vector<std::thread> threads;

@@ -11,7 +11,7 @@
 
 namespace kymo::worker {
 
-/// Makes passes of a fake workload for a supervisor that is played.
+/// Runs passes of a fake workload for a simulated supervisor.
 class EngineTest : public testing::Test {
  protected:
   PassResult run(FakeWorkload& workload) {

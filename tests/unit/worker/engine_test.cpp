@@ -195,7 +195,7 @@ TEST_F(EngineTest, AFailureKeepsTheStepsBeforeIt) {
   EXPECT_TRUE(control.progress.back().failing) << "said before it cleared up";
 }
 
-/// As the façade's phase object does: ends the phase while the exception passes.
+/// Like the façade's phase object: ends the phase during stack unwinding.
 struct PhaseGuard {
   const FakeHost& host;
   ~PhaseGuard() { host.end(); }

@@ -12,8 +12,8 @@
 
 namespace kymo::worker {
 
-/// A collector and device timer that writes down what it is told. Each phase entry takes 100 ns on its device, the
-/// whole step 1000.
+/// A collector and device timer that records all calls. Each phase entry takes 100 ns on its device, the whole step
+/// 1000.
 class FakeCollector final : public collect::Collector, public collect::DeviceTimer {
  public:
   explicit FakeCollector(std::vector<std::string>* log = nullptr) : log_(log) {}
@@ -74,7 +74,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
   std::vector<event::GpuSample> readings;
   std::int64_t fail_at_synchronisation = -1;
   bool capturing = false;
-  bool times_out = false;  // what is held
+  bool times_out = false;  // for the blocked stream
 
  private:
   void note(const char* what) {

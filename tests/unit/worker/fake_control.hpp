@@ -13,7 +13,7 @@
 
 namespace kymo::worker {
 
-/// A control server within the test: keeps what it is told and answers as the test says.
+/// A control server within the test: stores what it receives and answers as the test specifies.
 class FakeControl final : public ControlClient {
  public:
   std::optional<measure::protocol::Assignment> next_assignment() override {

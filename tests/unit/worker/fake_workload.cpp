@@ -6,7 +6,7 @@
 namespace kymo::worker {
 namespace {
 
-// A plugin table holds plain functions: they find their test here.
+// A plugin table contains plain functions, which find their test through this pointer.
 FakeWorkload* current = nullptr;
 
 std::uint32_t one() { return 1; }

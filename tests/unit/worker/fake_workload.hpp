@@ -9,7 +9,7 @@
 
 namespace kymo::worker {
 
-/// The services as a workload holds them.
+/// The host services as seen by a workload.
 struct FakeHost {
   const kymo_host* host = nullptr;
   kymo_context* context = nullptr;
@@ -25,7 +25,7 @@ struct FakeHost {
   }
 };
 
-/// A plugin table without a library: what its functions do is set by the test. One at a time.
+/// A plugin table without a library: the test sets the behavior of its functions. One at a time.
 class FakeWorkload {
  public:
   explicit FakeWorkload(std::vector<const char*> phases = {});
@@ -36,7 +36,7 @@ class FakeWorkload {
   const kymo_plugin& plugin() const { return plugin_; }
   kymo_workload& table() { return workload_; }
 
-  /// Each stage goes well unless a test says otherwise.
+  /// Each stage succeeds unless a test sets otherwise.
   std::function<kymo_status(const FakeHost&)> on_create;
   std::function<kymo_status(const FakeHost&)> on_prepare;
   std::function<kymo_status(const FakeHost&)> on_before_step;
@@ -49,7 +49,7 @@ class FakeWorkload {
   std::int64_t count(const std::string& stage) const;
 
   std::vector<kymo_parameter> parameters;
-  /// To be called once the parameters are set.
+  /// Call after setting the parameters.
   void publish_parameters();
 
  private:

@@ -15,17 +15,17 @@ namespace {
 
 constexpr std::int64_t kBlockBytes = std::int64_t{16} << 20;
 
-/// As a step does with what it needs for a while.
+/// Like a step with temporary memory.
 void use_a_block() {
   void* block = std::malloc(kBlockBytes);
   std::memset(block, 1, kBlockBytes);
-  // The compiler must not see that nobody reads it.
+  // Prevents the compiler from removing the unused block.
   asm volatile("" : : "g"(block) : "memory");
   std::free(block);
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// A sanitizer brings an allocator of its own, for which mallopt() and malloc_trim() do nothing.
+// Sanitizers replace the allocator, for which mallopt() and malloc_trim() have no effect.
 constexpr bool kAllocatorOfGlibc = false;
 #else
 constexpr bool kAllocatorOfGlibc = true;

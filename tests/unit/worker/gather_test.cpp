@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// all_gather_bytes as a workload sees it.
+// all_gather_bytes as seen by a workload.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

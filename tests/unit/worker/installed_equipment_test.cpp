@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session with a real plugin file and a real rank file; only the supervisor is played.
+// A session with a real plugin file and a real rank file; only the supervisor is simulated.
 #include "worker/installed_equipment.hpp"
 
 #include <gmock/gmock.h>

@@ -43,7 +43,7 @@ class ModesTest : public EngineTest {
     assignment.how.mode = mode;
     return run(workload);
   }
-  /// What happened, from the k-th before_step to the next one.
+  /// The events from the k-th before_step to the next one.
   Log stretch(std::int64_t k) const {
     Log part;
     std::int64_t seen = -1;
@@ -124,7 +124,7 @@ TEST_F(ModesTest, HotMakesOneSampleOfABatch) {
   const auto phases = samples_of(result, "compute");
   ASSERT_EQ(steps.size(), 5u);
   ASSERT_EQ(phases.size(), 5u);
-  // The device says 1000 ns of each stretch, and 100 of each phase entry that it was told of.
+  // The device reports 1000 ns for each timed section and 100 for each phase entry.
   EXPECT_EQ(steps[0].device_ns, 1000) << "warm-up steps are single ones";
   EXPECT_EQ(phases[0].device_ns, 100);
   EXPECT_EQ(steps[4].device_ns, static_cast<std::int64_t>(1000 / batch + 0.5));

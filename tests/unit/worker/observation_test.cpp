@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectors that fail, devices that fail, and the rule that ends the steps.
+// Collectors that fail, devices that fail, and the stopping rule.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_F(ObservationTest, CollectorsAreAskedOnceBeforeTheStepsAndAfterEach) {
 
 TEST_F(ObservationTest, ADeviceErrorFailsTheStepAndKeepsTheOthers) {
   FakeCollector collector;
-  collector.fail_at_synchronisation = 6;  // two in each step
+  collector.fail_at_synchronisation = 6;  // two per step
   observers.all.push_back({&collector, &collector});
   const PassResult result = run();
   EXPECT_EQ(result.outcome.status, "failed");

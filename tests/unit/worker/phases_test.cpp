@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads that lie about their phases, and the samples of those that do not.
+// Workloads with invalid phases, and the samples of valid ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,7 +117,7 @@ TEST_F(PhasesTest, NamesAreComparedByContent) {
   const PassResult result = run([](const FakeHost& host) {
     char name[16];
     for (const char* phase : {"forward", "backward", "backward"}) {
-      std::snprintf(name, sizeof(name), "%s", phase);  // the same address each time
+      std::snprintf(name, sizeof(name), "%s", phase);  // same address each time
       host.phase(name);
     }
     return KYMO_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phases, scopes and tags of the passes that observe events.
+// Phases, scopes and tags in instrumented passes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,7 +98,7 @@ TEST_F(RangesTest, EachThreadHasItsOwnScopes) {
 TEST_F(RangesTest, NamesAreToldApartByWhatTheySayAndByWhatIsAroundThem) {
   FakeWorkload workload;
   workload.on_step = [&](const FakeHost& host) {
-    std::string name = "a";  // where the next lies as well
+    std::string name = "a";  // the next name has the same address
     const auto twice = [&] {
       for (const char letter : {'a', 'b', 'a'}) {
         name[0] = letter;

@@ -51,7 +51,7 @@ class FakeEquipment final : public Equipment {
 
 class SessionTest : public testing::Test {
  protected:
-  /// In a process that began some time ago.
+  /// In a process that started some time ago.
   void serve() { Session(control, equipment, now_ns() - kHeadStartNs).serve(); }
   FakeControl control;
   FakeEquipment equipment;

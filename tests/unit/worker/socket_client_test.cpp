@@ -24,7 +24,7 @@ using testing::ElementsAre;
 
 constexpr std::chrono::seconds kPatience{20};
 
-/// One end of the control connection, with blocking calls: the test plays the supervisor.
+/// One end of the control connection, with blocking calls: the test simulates the supervisor.
 class TestServer {
  public:
   TestServer() {
@@ -99,7 +99,7 @@ TEST_F(SocketClientTest, SaysHello) {
 }
 
 TEST_F(SocketClientTest, ReceivesWorkAndExit) {
-  server.send(protocol::Cancel{});  // of a pass that is over
+  server.send(protocol::Cancel{});  // of a finished pass
   server.send(fake_assignment());
   server.send(protocol::Exit{});
   const auto assignment = client.next_assignment();

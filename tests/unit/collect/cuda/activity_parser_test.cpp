@@ -22,7 +22,7 @@ class ActivityParserTest : public testing::Test {
   const std::string& name_of(std::size_t activity) const { return name(trace_.activities.at(activity).name); }
 
   event::Trace trace_;
-  // The other clock is 1000 ahead of the host's; the run began at 500.
+  // The other clock is 1000 ahead of the host clock; the run began at 500.
   ActivityParser parser_{ClockConversion(ClockPair{0, 1000, 0}), 500, trace_};
 };
 

@@ -68,7 +68,7 @@ TEST(EventArena, WarmingTouchesWhatIsTakenNextAndKeepsWhatLiesThere) {
   arena.warm(4 * kPage, 2 * kPage);
   EXPECT_EQ(resident_pages(begin, kMib), 6u) << "half of it is left";
   arena.take_low(kPage);
-  std::memset(taken, 0x5a, 4 * kPage);  // one page further: a thread that has taken it meanwhile
+  std::memset(taken, 0x5a, 4 * kPage);  // one page further: a thread that has allocated it meanwhile
   arena.warm(4 * kPage, 2 * kPage);
   EXPECT_EQ(resident_pages(begin, 7 * kPage), 7u);
   EXPECT_EQ(resident_pages(begin, kMib), 9u);
@@ -101,7 +101,7 @@ class BufferPoolTest : public testing::Test {
  protected:
   static constexpr std::size_t kBuffer = 128 << 10;
 
-  /// Writes kernels into a buffer, as many as fit or `most`; returns the bytes written.
+  /// Writes kernel records into a buffer, as many as fit but at most `most`; returns the bytes written.
   static std::size_t fill(const BufferPool::Buffer& buffer, std::size_t most = SIZE_MAX) {
     const auto record = raw_kernel("k", 1, 2);
     std::size_t bytes = 0;

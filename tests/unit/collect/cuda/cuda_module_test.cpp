@@ -23,7 +23,7 @@ std::string reason_of(Collector& collector, measure::Pass pass) {
   PassSetting setting;
   setting.pass = pass;
   setting.device = measure::DeviceKind::kCuda;
-  setting.device_index = 999;  // there is none, with a driver and without
+  setting.device_index = 999;  // no such device, with or without a driver
   setting.how.memory_bytes = 1 << 20;
   try {
     collector.arm(setting);

@@ -47,7 +47,7 @@ TEST(DeviceMemorySampler, SamplesInTheBackgroundWithItsStep) {
   DeviceMemorySampler sampler([&](bool) -> std::optional<Reading> { return Reading{++reads, std::nullopt}; },
                               {.standpoint = &standpoint, .run_start_ns = now_ns(), .interval_ns = 100'000});
   sampler.start_background();
-  sampler.start_background();  // there is one already
+  sampler.start_background();  // already started
   while (reads < 20) std::this_thread::yield();
   sampler.stop_background();
   sampler.stop_background();

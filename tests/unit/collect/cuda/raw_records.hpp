@@ -9,7 +9,7 @@
 
 namespace kymo::collect {
 
-/// A buffer of activity records as CUPTI would fill it.
+/// A buffer of activity records as filled by CUPTI.
 class RawRecords {
  public:
   template <typename Record>
@@ -28,7 +28,7 @@ class RawRecords {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::vector<std::uint64_t> words_;  // CUPTI wants eight-byte alignment
+  std::vector<std::uint64_t> words_;  // CUPTI requires eight-byte alignment
   std::size_t bytes_ = 0;
 };
 

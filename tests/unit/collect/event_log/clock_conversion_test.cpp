@@ -9,7 +9,7 @@ namespace kymo::collect {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kEpoch = 1'700'000'000 * kSecond;  // today's order of magnitude of a wall clock in nanoseconds
+constexpr std::int64_t kEpoch = 1'700'000'000 * kSecond;  // current order of magnitude of the wall clock in nanoseconds
 
 TEST(ClockConversion, OneComparisonIsADistance) {
   const ClockConversion clock(ClockPair{100, kEpoch, 5});
@@ -19,7 +19,7 @@ TEST(ClockConversion, OneComparisonIsADistance) {
 }
 
 TEST(ClockConversion, GoesThroughBothComparisons) {
-  // The host's clock gains 20 µs in an hour.
+  // The host clock gains 20 µs per hour.
   const ClockPair begin{1000, kEpoch, 0};
   const ClockPair end{1000 + 3600 * kSecond + 20'000, kEpoch + 3600 * kSecond, 0};
   const ClockConversion clock(begin, end);
@@ -53,7 +53,7 @@ TEST(ClockConversion, ComparisonsThatDoNotFollowEachOtherAreADistance) {
 }
 
 TEST(CompareClocks, KeepsTheNarrowestWindow) {
-  // Readings of the host before and after: windows of 100, 10 and 40.
+  // Host clock readings before and after: windows of 100, 10 and 40.
   std::vector<std::int64_t> host{0, 100, 200, 210, 300, 340};
   std::vector<std::int64_t> other{5000, 5150, 5270};
   std::size_t h = 0;

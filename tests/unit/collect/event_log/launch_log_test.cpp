@@ -64,7 +64,7 @@ TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
     seen[each.correlation_id] = true;
     const event::Launch*& before = last[each.place.thread];
     if (before) {
-      // A thread takes its correlation ids in ascending order; two of its clock readings may be equal.
+      // A thread gets its correlation IDs in ascending order; consecutive clock readings may be equal.
       EXPECT_LT(before->correlation_id, each.correlation_id) << "out of order on its thread";
       EXPECT_LE(before->time_ns, each.time_ns) << "out of order on its thread";
     }
@@ -132,13 +132,13 @@ TEST(LaunchLog, WithoutRoomEverythingIsLostAndCounted) {
 TEST(LaunchLog, ACapturedCallIsTakenBack) {
   EventArena arena(kMib);
   LaunchLog log(arena, kNobody, 0);
-  log.retract();  // nothing was appended yet
+  log.retract();  // nothing has been appended yet
   append(log, 1);
   log.close();
-  log.retract();  // the call has returned: what is made now is no part of it
+  log.retract();  // the call has returned: nodes created now do not belong to it
   append(log, 2);
   log.retract();
-  log.retract();  // a call that makes two nodes
+  log.retract();  // a call that creates two nodes
   append(log, 3);
   const auto launches = taken(log);
   ASSERT_EQ(launches.size(), 2u);
@@ -166,7 +166,8 @@ TEST(LaunchLog, ASecondLogOfTheSameThreadIsAnother) {
   }
 }
 
-// The log is taken at another moment of its straggler each time, who then goes on for many chunks.
+// The log is collected while one thread is still writing, at a different point each time; that thread then continues
+// for many chunks.
 TEST(LaunchLog, StragglersDoNoHarm) {
   constexpr std::uint32_t kRounds = 50;
   constexpr std::uint32_t kAfterwards = 5'000;

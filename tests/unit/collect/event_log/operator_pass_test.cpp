@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nested calls, threads, bounds and the ends of a pass do to the rows of operator calls, without LibTorch.
+// Effects of nested calls, threads, limits and the end of a pass on the operator rows, without LibTorch.
 #include "collect/event_log/operator_pass.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 constexpr std::int64_t kPassBytes = std::int64_t{4} << 20;
 
-// Passes last as long as the process, and so does what they point to.
+// Passes live as long as the process, and so do the objects they point to.
 constinit OperatorPasses g_passes;
 Standpoint g_standpoint;
 
@@ -46,10 +46,10 @@ std::string text_of(const event::PassRecord& record, event::TextId text) { retur
 
 std::string shapes_of(std::int64_t sequence) { return "[" + std::to_string(sequence % 97) + "]"; }
 
-/// Calls of one thread, as the module of LibTorch makes them known.
+/// Calls of one thread, as reported by the LibTorch module.
 class Caller {
  public:
-  /// False without a pass. `number(pass)` gives the call's sequence number, of which its shapes are made.
+  /// False without a pass. `number(pass)` returns the call's sequence number, from which its shapes are derived.
   template <class Number>
   bool begin(const void* call, const char* name, Number number) {
     OperatorPass* const pass = g_passes.current();
@@ -222,7 +222,7 @@ TEST(OperatorPass, ANumberWhoseRowNeverComesIsADroppedRecord) {
   Caller caller;
   g_passes.begin(pass_with_rows());
   caller.call("before");
-  ASSERT_NE(caller.calls().add(nullptr, nullptr, -1), nullptr);  // a thread that is stopped within its callback
+  ASSERT_NE(caller.calls().add(nullptr, nullptr, -1), nullptr);  // a thread that is suspended within its callback
   const event::PassRecord record = end_pass();
   EXPECT_EQ(record.trace.operators.size(), 2u);
   ASSERT_EQ(record.losses.size(), 1u);
@@ -251,7 +251,7 @@ TEST(OperatorPass, WithoutRowsTheOutermostCallNumbersThoseWithin) {
       calls.open_number(&each, "call");
       EXPECT_EQ(calls.innermost()->number, number);
     }
-    calls.close(&call[0], -1);  // with the one above it
+    calls.close(&call[0], -1);  // also closes the nested call
     EXPECT_EQ(calls.innermost(), nullptr);
   }
   const event::PassRecord record = end_pass();
@@ -267,10 +267,10 @@ TEST(OperatorPass, IsTheOnlyOneUnderWay) {
   EXPECT_EQ(g_passes.end(), nullptr);
 }
 
-/// A thread that makes pairs of nested calls, numbered within each pass, in whatever pass is under way.
+/// A thread that makes pairs of nested calls, numbered within each pass, in whichever pass is active.
 class BusyThread {
  public:
-  static constexpr std::int64_t kMostCalls = 2000;  // of one pass: they fit into its bound
+  static constexpr std::int64_t kMostCalls = 2000;  // of one pass: they fit into its buffer
 
   explicit BusyThread(int index)
       : outer_("outer of " + std::to_string(index)), inner_("inner of " + std::to_string(index)) {
@@ -285,7 +285,7 @@ class BusyThread {
     done_ = true;
     thread_.join();
   }
-  /// How many calls of the pass are certainly published.
+  /// Minimum number of published calls of the pass.
   std::int64_t published(const OperatorPass* pass) const { return joined_ == pass ? published_.load() : 0; }
 
  private:
@@ -320,7 +320,7 @@ class BusyThread {
   std::thread thread_;
 };
 
-/// The rows of one thread, in the order of their numbers: none is missing before the last, and each is whole.
+/// The rows of one thread, ordered by number: none is missing before the last, and each is complete.
 void expect_whole(const event::PassRecord& record, const std::vector<const Operator*>& calls, int thread, int step) {
   const std::string suffix = " of " + std::to_string(thread);
   for (std::size_t i = 0; i < calls.size(); ++i) {

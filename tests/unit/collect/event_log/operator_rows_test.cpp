@@ -75,11 +75,11 @@ TEST(OperatorRows, TextsAreKeptOnceAndCompareByTheirCharacters) {
   EXPECT_EQ(first, second);
   ASSERT_TRUE(writer.intern("aten::mm", second));
   EXPECT_EQ(first, second);
-  name[6] = 'b';  // another name where one lay before
+  name[6] = 'b';  // another name at the same address
   ASSERT_TRUE(writer.intern(name, second));
   EXPECT_EQ(second->view(), "aten::bm");
   EXPECT_EQ(first->view(), "aten::mm");
-  name[4] = '\0';  // the beginning of a known one
+  name[4] = '\0';  // a prefix of a known name
   ASSERT_TRUE(writer.intern(name, second));
   EXPECT_EQ(second->view(), "aten");
   ASSERT_TRUE(writer.intern("", second));
@@ -145,7 +145,7 @@ TEST(OperatorRows, WhoStillWritesAfterTheReleaseDoesNoHarm) {
 }
 
 TEST(CallClock, ItsReadingsLieOnTheHostsClockInTheirOrder) {
-  constexpr std::int64_t kSlackNs = 1'000'000;  // a machine that is busy may interrupt any comparison
+  constexpr std::int64_t kSlackNs = 1'000'000;  // a busy machine may interrupt any comparison
   CallClock clock;
   const std::int64_t before_ns = now_ns();
   const std::int64_t first = clock.read();

@@ -12,12 +12,12 @@ namespace {
 using event::MemoryAction;
 using event::MemoryState;
 
-/// An allocator that reports its events in the midst of moving its counters, as LibTorch's does.
+/// An allocator that reports its events while it is updating its counters, like LibTorch's.
 class Allocator {
  public:
   struct Step {
-    MemoryState truth;     // once the event was done
-    MemoryState recorded;  // what the ledger says
+    MemoryState truth;     // after the event
+    MemoryState recorded;  // according to the ledger
   };
 
   void segment_allocate(std::int64_t bytes) {
@@ -57,7 +57,7 @@ class Allocator {
     report(MemoryAction::kOutOfMemory, bytes);
     done();
   }
-  /// What nobody is told of.
+  /// A change that is not reported.
   void move_unseen(std::int64_t bytes) { now_.allocated_bytes += bytes; }
 
   const std::vector<Step>& finish() {
@@ -73,7 +73,7 @@ class Allocator {
   }
   void done() { steps_.push_back({now_, {}}); }
 
-  MemoryState now_{100, 512, 512, 2048};  // what was in use before
+  MemoryState now_{100, 512, 512, 2048};  // memory in use before
   CounterLedger ledger_;
   std::vector<Step> steps_;
 };

@@ -99,7 +99,7 @@ TEST_F(TorchCpuMemoryTest, BlocksMayOutliveThePassAndBeFreedOnAnyThread) {
   const event::PassRecord first = disarm();
   ASSERT_EQ(of(first, MemoryAction::kAllocate).size(), 2u);
   EXPECT_TRUE(of(first, MemoryAction::kFreeRequested).empty());
-  grows.resize_({4096});  // its storage still points at the allocator that made it
+  grows.resize_({4096});  // its storage still refers to its original allocator
   EXPECT_EQ(grows.fill_(3).sum().item<std::int64_t>(), 3 * 4096);
 
   arm(Pass::kMemory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's calls in good and in bad order.
+// A worker's calls in valid and invalid order.
 #include <torch/torch.h>
 
 #include "unit/collect/torch/torch_test.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads, failures, bounds and the ends of a pass do to the log of operators.
+// Effects of threads, failures, limits and the end of a pass on the operator log.
 #include <torch/torch.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ class TorchOperatorThreadsTest : public TorchTest {
     for (const Operator& op : record.trace.operators) found += name_of(record, op) == name;
     return found;
   }
-  /// A call that LibTorch knows only by the text that is given.
+  /// A call whose name LibTorch knows only as this text.
   static void call(const std::string& name) {
     at::RecordFunction guard(at::RecordScope::FUNCTION);
     if (guard.isActive()) guard.before(std::string_view(name));
@@ -136,7 +136,7 @@ TEST_F(TorchOperatorThreadsTest, BackwardPassesOfSeveralThreadsKeepTheirNodes) {
   for (std::thread& thread : threads) thread.join();
   const event::PassRecord record = disarm();
   EXPECT_EQ(count(record, "MmBackward0"), static_cast<std::size_t>(kThreads * kSteps));
-  std::map<std::uint64_t, std::set<std::int64_t>> nodes;  // by LibTorch's number of the thread
+  std::map<std::uint64_t, std::set<std::int64_t>> nodes;  // per LibTorch thread number
   for (const Operator& op : record.trace.operators) {
     EXPECT_GE(op.end_ns, op.start_ns);
     if (op.parent >= 0) {
@@ -210,7 +210,7 @@ TEST_F(TorchOperatorThreadsTest, ACallWithoutARowIsNobodysParent) {
   arm(Pass::kOps);
   {
     at::RecordFunction guard(at::RecordScope::FUNCTION);
-    guard.before(std::string(6000, 'x'));  // more than the log has room for
+    guard.before(std::string(6000, 'x'));  // longer than the log can store
     EXPECT_EQ(standpoint_.op.load()(), -1);
     call("within");
   }

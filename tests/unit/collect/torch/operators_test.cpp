@@ -175,7 +175,7 @@ TEST_F(TorchOperatorsTest, TheOpenOperatorIsTheInnermostAndItsNumberIsItsRow) {
   arm(Pass::kOps);
   EXPECT_EQ(standpoint_.op.load()(), -1);
   EXPECT_EQ(standpoint_.op_name.load()(), "");
-  // Callbacks run in order of their handles: this one sees the call that the module has just opened.
+  // Callbacks run in the order of their handles: this one runs after the module's.
   const auto handle = at::addGlobalCallback(at::RecordFunctionCallback([](const at::RecordFunction& f) {
     if (std::string_view(f.name()) == "aten::fill_") {
       number = standpoint->here().op;

@@ -21,7 +21,7 @@ Stack stack_of(std::initializer_list<std::uintptr_t> addresses) {
 std::vector<void*> fails() { throw std::runtime_error("no unwinder here"); }
 
 std::vector<void*> made_up() {
-  // A foreign frame above the collector's, its own two, and what called it: deeper than is kept.
+  // A foreign frame above the collector's, two frames of the collector, and the callers: deeper than the limit.
   auto* const own = reinterpret_cast<char*>(&made_up);
   std::vector<void*> frames = {reinterpret_cast<void*>(0x10), own + 1, own + 2};
   for (std::uintptr_t i = 0; i < 100; ++i) frames.push_back(reinterpret_cast<void*>(0x100 + i));

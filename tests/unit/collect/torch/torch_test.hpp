@@ -16,7 +16,7 @@
 
 namespace kymo::collect {
 
-/// kymo_torch of this build and a place where a workload might stand.
+/// kymo_torch of this build, and the execution context of a workload.
 class TorchTest : public testing::Test {
  protected:
   TorchTest() : allocator_before_(c10::GetCPUAllocator()) {
