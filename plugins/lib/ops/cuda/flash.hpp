@@ -75,7 +75,7 @@ bool supported(const Backward& call, std::string* reason = nullptr);
 size_t workspace_bytes(const Forward& call);
 size_t workspace_bytes(const Backward& call);
 
-/// Name of the kernels that a launch uses, such as "hopper_d128_176"; empty if the call is not supported.
+/// Name of the kernels that a launch uses, such as "hopper_forward_d64_192x128"; empty if the call is not supported.
 std::string kernel_name(const Forward& call);
 std::string kernel_name(const Backward& call);
 

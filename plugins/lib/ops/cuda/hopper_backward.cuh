@@ -12,7 +12,7 @@
 //     dQ   = dS K                          dS through shared memory: it needs both consumers' halves
 //
 // Pipeline of one tile in one consumer. dQ is computed one tile late, when the peer's half of dS has long been stored,
-// so that the consumers never wait for each other immediately and alternate on the tensor cores (consumer 1 starts one
+// so that the consumers never stall on each other and alternate on the tensor cores (consumer 1 starts one
 // phase later).
 //
 //   tensor | dP(i)   dV(i) |          | dQ(i-1)  dK(i)  S(i+1)        | dP(i+1) ...
