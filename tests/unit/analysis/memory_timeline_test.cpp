@@ -204,10 +204,10 @@ TEST(MemoryBlocks, CountWhatMakesNoSense) {
     counts[loss.detail.substr(0, loss.detail.find(' ', 15))] += loss.count;
   }
   EXPECT_EQ(counts["blocks whose memory"], 1);
-  EXPECT_EQ(counts["blocks that were"], 3);
-  EXPECT_EQ(counts["segments that were"], 1);
-  EXPECT_EQ(counts["tags of memory with"], 1);
-  EXPECT_EQ(counts["tags at addresses"], 1);  // freed by then
+  EXPECT_EQ(counts["frees of blocks"], 3);
+  EXPECT_EQ(counts["frees of segments"], 1);
+  EXPECT_EQ(counts["memory tags with"], 1);
+  EXPECT_EQ(counts["memory tags at addresses"], 1);  // freed by then
   // The block ends when another one reuses its address.
   EXPECT_EQ(script.blocks()[0].free_sequence, 1);
   EXPECT_EQ(script.blocks()[0].reusable_sequence, 1);
