@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/schema.md from the comments in the SQL files, and fails if a table, view or column has none.
+"""Generate docs/schema.md from the comments in the SQL files. Fails if a table, view or column has no comment.
 
-    document.py SCHEMAS_FOLDER OUTPUT.md            write
-    document.py SCHEMAS_FOLDER --check OUTPUT.md    fail if it is not what would be written
+    document.py SCHEMAS_FOLDER OUTPUT.md            write the file
+    document.py SCHEMAS_FOLDER --check OUTPUT.md    fail if the file is out of date
 
-The comment lines right above CREATE TABLE, CREATE VIEW, a column of either or ALTER TABLE ... ADD COLUMN describe it;
-several lines are joined by spaces. A comment behind code is a mistake, as is one that stands above no column.
-A later migration describes a column anew, whose meaning has grown, by comment lines that begin `-- TABLE.COLUMN: `.
-A view's `alias.*` below `-- every column of TABLE` takes the column comments of that table.
+The comment lines directly above CREATE TABLE, CREATE VIEW, one of their columns or ALTER TABLE ... ADD COLUMN document
+it; multiple lines are joined with spaces. A trailing comment is an error, as is a comment that precedes no column.
+A later migration can replace the comment of a column with lines that start with `-- TABLE.COLUMN: `.
+An `alias.*` of a view below `-- every column of TABLE` inherits the column comments of that table.
 """
 
 import pathlib
@@ -24,12 +24,12 @@ TYPE_THAT_KEEPS_ANY_VALUE = "BLOB"
 CONSTRAINT = {"PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "CONSTRAINT"}
 
 
-class Mistake(Exception):
-    """A line that cannot be documented; the message names file and line."""
+class DocumentationError(Exception):
+    """A line that cannot be documented. The message contains file and line."""
 
 
 class Described:
-    """A table or view with its comment and those of its columns."""
+    """A table or view with its comment and the comments of its columns."""
 
     def __init__(self, kind, name, comment, origin):
         self.kind, self.name, self.comment, self.origin = kind, name, comment, origin
@@ -37,11 +37,11 @@ class Described:
 
 
 def column_of(kind, code):
-    """The column that the code of a column of a CREATE statement makes, or None."""
+    """Return the name of the column that `code`, part of a CREATE statement, defines, or None."""
     code = code.strip().rstrip(",;")
     if kind == "TABLE":
-        word = code.split(" ")[0].strip('"')
-        return None if word in CONSTRAINT or not word.isidentifier() else word
+        name = code.split(" ")[0].strip('"')
+        return None if name in CONSTRAINT or not name.isidentifier() else name
     if code.endswith(".*"):
         return "*"
     found = re.search(r"(\w+)$", code)
@@ -49,28 +49,28 @@ def column_of(kind, code):
 
 
 def is_end_of_column(code, following):
-    """Whether the column of a view whose lines so far are `code` ends before the line `following`."""
+    """Return whether a view column with the lines `code` so far ends before the line `following`."""
     return code.endswith((",", ";")) or following.startswith("FROM ")
 
 
 def read_statement(lines, start, described):
-    """Takes the comments of one CREATE statement; returns the index of the line after it.
+    """Read the comments of one CREATE statement and return the index of the line after it.
 
-    Columns stand at the outermost level: in parentheses in a table, in none in a view.
+    Columns are at the outermost level: inside the parentheses of a table, outside any parentheses in a view.
     """
     level = 1 if described.kind == "TABLE" else 0
     depth, comments, code = level, [], []
     for index in range(start, len(lines)):
-        place = f"{described.origin}:{index + 1}"
+        location = f"{described.origin}:{index + 1}"
         line = lines[index].strip()
         if line.startswith("--"):
             if code or depth != level:
-                raise Mistake(f"{place}: a comment within a column or query")
+                raise DocumentationError(f"{location}: comment inside a column or query")
             comments.append(line[2:].strip())
             continue
         bare = STRING.sub("", line)
         if "--" in bare:
-            raise Mistake(f"{place}: a comment behind code: move it above what it describes")
+            raise DocumentationError(f"{location}: trailing comment: move it above the code it describes")
         if comments:
             code.append(line)
         depth += bare.count("(") - bare.count(")")
@@ -79,18 +79,18 @@ def read_statement(lines, start, described):
         if code and (described.kind == "TABLE" or is_end or depth == level and is_end_of_column(bare, following)):
             column = column_of(described.kind, " ".join(code))
             if column is None:
-                raise Mistake(f"{place}: a comment that belongs to no column")
+                raise DocumentationError(f"{location}: comment does not precede a column")
             described.columns[column] = " ".join(comments)
             comments, code = [], []
         if is_end:
             if comments:
-                raise Mistake(f"{place}: a comment that belongs to no column")
+                raise DocumentationError(f"{location}: comment does not precede a column")
             return index + 1
-    raise Mistake(f"{described.origin}: {described.name} does not end")
+    raise DocumentationError(f"{described.origin}: {described.name}: unterminated statement")
 
 
 def read_file(path):
-    """The title of a file (its first comment block) and what it creates."""
+    """Return the title of a file (its first comment block) and the tables and views it creates."""
     lines = path.read_text(encoding="utf-8").split("\n")
     title, comments, found, index = None, [], [], 0
     while index < len(lines):
@@ -114,7 +114,7 @@ def read_file(path):
 
 
 def take_later_comments(path, known):
-    """Takes the comments of columns that are described outside of their CREATE statement."""
+    """Read the comments of columns that are documented outside of their CREATE statement."""
     anew, comments = None, []
 
     def end_anew():
@@ -146,24 +146,24 @@ def expand_stars(described, known):
 
 
 def check_columns(database, described):
-    """Every real column has a comment, and every comment a column."""
-    mistakes = []
+    """Check that every column has a comment, and every comment a column."""
+    errors = []
     for item in described:
         real = [row[1] for row in database.execute(f"PRAGMA table_xinfo({item.name})")]
         if not item.comment:
-            mistakes.append(f"{item.origin}: {item.name} has no comment")
-        mistakes += [f"{item.origin}: {item.name}.{name} has no comment" for name in real if not item.columns.get(name)]
-        mistakes += [
-            f"{item.origin}: {item.name} has a comment for {name}, which is no column"
+            errors.append(f"{item.origin}: {item.name} has no comment")
+        errors += [f"{item.origin}: {item.name}.{name} has no comment" for name in real if not item.columns.get(name)]
+        errors += [
+            f"{item.origin}: {item.name} documents {name}, which is not a column"
             for name in item.columns
             if name not in real
         ]
-    return mistakes
+    return errors
 
 
 def check_names(database, described):
     real = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
-    return [f"{name} was not found in the files" for name in sorted(real - {item.name for item in described})]
+    return [f"{name} is not defined in the files" for name in sorted(real - {item.name for item in described})]
 
 
 def cell(text):
@@ -198,19 +198,19 @@ def document(folder):
             take_later_comments(path, {item.name: item for item in described})
             sections.append((kind, path, title, found))
     expand_stars(described, {item.name: item for item in described})
-    mistakes = check_names(database, described) + check_columns(database, described)
-    mistakes += [f"{path.name}: does not say what it is about" for _, path, title, _ in sections if not title]
-    if mistakes:
-        raise Mistake("\n".join(mistakes))
+    errors = check_names(database, described) + check_columns(database, described)
+    errors += [f"{path.name}: has no title comment" for _, path, title, _ in sections if not title]
+    if errors:
+        raise DocumentationError("\n".join(errors))
     lines = [
         "# The results database",
         "",
-        "Generated from the comments in `schemas/`; change those and build the target `schema_docs`.",
+        "Generated from the comments in `schemas/`. To update, edit the comments and build the target `schema_docs`.",
         "",
-        "A results database is one SQLite file (application id `kymo`, readable with SQLite 3.34 and later). "
-        "Ask views rather than tables: tables may gain",
-        "columns, views answer the usual questions. "
-        "Times are nanoseconds as integers (`_ns`) or milliseconds (`_ms`), sizes bytes (`_bytes`).",
+        "A results database is a single SQLite file (application id `kydb`, readable with SQLite 3.34 and later). "
+        "Query views rather than tables: views",
+        "answer common questions, and tables may gain columns. "
+        "Times are nanoseconds (integers, `_ns`) or milliseconds (`_ms`); sizes are bytes (`_bytes`).",
         "",
     ]
     for kind, heading in (("views", "## Views"), ("migrations", "## Tables")):
@@ -228,14 +228,14 @@ def main(arguments):
     folder, output = [pathlib.Path(word) for word in arguments if word != "--check"]
     try:
         text = document(folder)
-    except Mistake as mistake:
-        print(mistake, file=sys.stderr)
+    except DocumentationError as error:
+        print(error, file=sys.stderr)
         return 1
     if not check:
         output.write_text(text, encoding="utf-8")
         return 0
     if not output.exists() or output.read_text(encoding="utf-8") != text:
-        print(f"{output} is stale: build the target schema_docs", file=sys.stderr)
+        print(f"{output} is out of date: build the target schema_docs", file=sys.stderr)
         return 1
     return 0
 

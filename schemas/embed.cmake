@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DMIGRATIONS=a.sql;b.sql -DVIEWS=... -DOUTPUT=file.cpp -P embed.cmake: writes SQL files into a C++ source.
+# cmake -DMIGRATIONS=a.sql;b.sql -DVIEWS=... -DOUTPUT=file.cpp -P embed.cmake: embeds SQL files in a C++ source file.
 
 include(${CMAKE_CURRENT_LIST_DIR}/../cmake/embed_text.cmake)
 

@@ -4,26 +4,26 @@
 #include <string>
 #include <vector>
 
-/// The SQL of this folder as it was when the tool was built.
+/// The SQL files of this directory, embedded at build time.
 namespace kymo::schemas {
 
-/// The oldest schema whose tools can still read and write a database of the newest one. Raise it with a migration that
-/// breaks them.
+/// The oldest schema version whose tools can still read and write a database of the current version. Raise it in a
+/// migration that breaks compatibility.
 inline constexpr int kCompatibleVersion = 1;
 
-/// One file of SQL.
+/// One SQL file.
 struct Script {
   std::string name;  ///< file name
   std::string sql;
 };
 
-/// In the order of their numbers: migration i brings a database from schema i to schema i + 1.
+/// All migrations in order: migration i upgrades a database from schema version i to i + 1.
 const std::vector<Script>& migrations();
 
-/// Every view, in an order in which they can be created.
+/// All view files, in an order in which they can be created.
 const std::vector<Script>& views();
 
-/// SHA-256 of all views: tells whether those of a database are these.
+/// SHA-256 of all view files, used to detect whether the views of a database are current.
 const std::string& views_digest();
 
 }  // namespace kymo::schemas

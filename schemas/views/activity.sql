@@ -1,62 +1,63 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How busy the GPU was over the measured steps of the pass that kernel_pass names, and which calls stood out.
+-- GPU utilization in the measured steps of the pass selected by kernel_pass, and outlier kernel calls.
 
--- Busy and idle time of the GPU within each phase and the whole step: means of the measured steps. A phase is the
--- stretch on the device between its boundaries.
+-- Busy and idle time of the GPU within each phase and the whole step: means over the measured steps. A phase is an
+-- interval on the device, as in step_activity.
 CREATE VIEW launch_gap AS
 SELECT
-  -- the run
+  -- run
   a.run_id,
-  -- its rank
+  -- rank
   a.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   a.pass,
   -- phase; `step` is the whole step
   a.phase,
-  -- measured steps
+  -- number of measured steps
   count(*) AS steps,
-  -- length of the stretch
+  -- length of the interval
   avg(a.end_ns - a.start_ns) / 1e6 AS span_ms,
-  -- something ran: a kernel, copy or memset
+  -- time during which a kernel, copy or memset ran
   avg(a.end_ns - a.start_ns - a.idle_ns) / 1e6 AS busy_ms,
-  -- nothing ran
+  -- time during which nothing ran
   avg(a.idle_ns) / 1e6 AS idle_ms,
-  -- of the stretch
+  -- share of the interval
   1.0 * sum(a.idle_ns) / nullif(sum(a.end_ns - a.start_ns), 0) AS idle_share,
-  -- stretches in which nothing ran
+  -- number of intervals during which nothing ran
   avg(a.gaps) AS gaps,
-  -- longest of them in any step
+  -- longest such interval in any step
   max(a.longest_gap_ns) / 1e3 AS longest_gap_us,
-  -- kernels, copies and memsets that started in it
+  -- number of kernels, copies and memsets that started in the interval
   avg(a.kernels) AS kernels,
-  -- sum of the kernels' durations, which counts twice what overlaps
+  -- sum of kernel durations; overlapping kernels count separately
   avg(a.kernel_ns) / 1e6 AS kernel_ms
 FROM kernel_pass k
 JOIN step_activity a ON a.run_id = k.run_id AND a.rank = k.rank AND a.pass = k.pass
 WHERE a.warmup = 0
 GROUP BY a.run_id, a.rank, a.pass, a.phase;
 
--- The stretch that a step's kernels span, against the same step timed by events: two clocks that must agree.
+-- The interval spanned by the kernels of a step, compared with the step time measured by CUDA events. The two must
+-- agree.
 CREATE VIEW step_span AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its rank
+  -- rank
   t.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   t.pass,
   -- measured step
   t.step,
-  -- from the records of the kernels
+  -- from the kernel records
   t.span_ns / 1e6 AS span_ms,
-  -- between events on the device
+  -- from CUDA events
   t.timed_ns / 1e6 AS timed_ms,
-  -- span less timed
+  -- span_ms − timed_ms
   (t.span_ns - t.timed_ns) / 1e6 AS difference_ms,
   -- the larger of 1 % and 60 µs
-  max(0.01 * t.timed_ns, 60000) / 1e6 AS allowed_ms,
-  -- 1 if the difference is within it
-  abs(t.span_ns - t.timed_ns) <= max(0.01 * t.timed_ns, 60000) AS agrees
+  max(0.01 * t.timed_ns, 60000) / 1e6 AS tolerance_ms,
+  -- 1 if the difference is within the tolerance
+  abs(t.span_ns - t.timed_ns) <= max(0.01 * t.timed_ns, 60000) AS within_tolerance
 FROM (
   SELECT
     a.run_id,
@@ -77,16 +78,16 @@ FROM (
     AND s.device_ns IS NOT NULL
 ) t;
 
--- Calls that lasted far longer than others of the same name, launch shape, phase and module, and what was different
--- about them. Kernels of communication are not looked at: how long they last depends on the message and on the other
+-- Kernel calls that took far longer than other calls with the same name, launch configuration, phase and module, with
+-- their possible cause. Communication kernels are excluded: their duration depends on the message and on the other
 -- ranks.
 CREATE VIEW outlier_call AS
 SELECT
-  -- the run
+  -- run
   o.run_id,
   -- rank that launched it
   o.rank,
-  -- pass it ran in
+  -- pass in which it ran
   o.pass,
   -- as in kernel
   o.sequence,
@@ -94,47 +95,47 @@ SELECT
   o.step,
   -- phase that launched it; `other` outside of phases
   coalesce(p.text, 'other') AS phase,
-  -- path of scopes; NULL if none is known
+  -- scope path; NULL if unknown
   s.text AS scope,
-  -- that path without the numbers of repeated parts
+  -- scope path without the indices of repeated modules
   (SELECT q.module FROM scope_path q WHERE q.scope_id = o.scope_id) AS module,
-  -- what kind of kernel it is
+  -- kernel class
   coalesce(c.class, 'other') AS class,
   -- name without template arguments, parameters and namespaces
   coalesce(c.short_name, n.text) AS short_name,
   -- full name
   n.text AS name,
-  -- how long it ran
+  -- duration of the call
   o.duration_ns / 1e3 AS duration_us,
-  -- median of its siblings
-  o.sibling_median_ns / 1e3 AS sibling_median_us,
-  -- duration over that median
-  1.0 * o.duration_ns / nullif(o.sibling_median_ns, 0) AS ratio,
-  -- time above it
-  (o.duration_ns - o.sibling_median_ns) / 1e3 AS excess_us,
-  -- calls compared, itself included
-  o.siblings,
+  -- median duration of the group
+  o.group_median_ns / 1e3 AS group_median_us,
+  -- duration over the group median
+  1.0 * o.duration_ns / nullif(o.group_median_ns, 0) AS ratio,
+  -- time above the median
+  (o.duration_ns - o.group_median_ns) / 1e3 AS excess_us,
+  -- number of calls in the group, including this one
+  o.group_size,
   -- distance from the median in median absolute deviations
   o.deviation,
-  -- clock at the nearest reading; NULL without one
+  -- SM clock of the nearest sample; NULL if there is none
   o.sm_clock_mhz,
-  -- median of the pass's readings, of an even number the lower middle one; NULL without one
-  u.usual_mhz AS usual_sm_clock_mhz,
-  -- how it differs: first use, a clock 3 % below the usual one, work beside it (and, of the 256 kernels before and
-  -- after it, what ran longest beside it), 50 µs of idleness before it
+  -- median SM clock of the pass (lower median); NULL without samples
+  u.median_mhz AS median_sm_clock_mhz,
+  -- possible cause: first call of the kernel, SM clock 3 % below the median, concurrent work (with the longest overlap
+  -- among the 256 kernels before and after it), or at least 50 µs of idle time before it
   CASE
     WHEN
       o.first_use = 0
       AND o.concurrent = 0
       AND o.gap_before_ns < 50000
-      AND coalesce(o.sm_clock_mhz >= 0.97 * u.usual_mhz, 1)
-      THEN 'nothing that was recorded'
+      AND coalesce(o.sm_clock_mhz >= 0.97 * u.median_mhz, 1)
+      THEN 'none recorded'
     ELSE
       substr(
-        CASE o.first_use WHEN 1 THEN ', first use of this kernel' ELSE '' END
+        CASE o.first_use WHEN 1 THEN ', first call of this kernel' ELSE '' END
         || CASE
-          WHEN o.sm_clock_mhz < 0.97 * u.usual_mhz
-            THEN ', clock ' || o.sm_clock_mhz || ' MHz instead of ' || u.usual_mhz || ' MHz'
+          WHEN o.sm_clock_mhz < 0.97 * u.median_mhz
+            THEN ', SM clock ' || o.sm_clock_mhz || ' MHz instead of ' || u.median_mhz || ' MHz'
           ELSE ''
         END
         || CASE
@@ -177,7 +178,7 @@ SELECT
         END,
         3
       )
-  END AS differs
+  END AS possible_cause
 FROM kernel_pass k
 JOIN kernel_outlier o ON o.run_id = k.run_id AND o.rank = k.rank AND o.pass = k.pass
 JOIN string n ON n.string_id = o.name_id
@@ -189,17 +190,17 @@ LEFT JOIN (
     run_id,
     rank,
     pass,
-    sm_clock_mhz AS usual_mhz
+    sm_clock_mhz AS median_mhz
   FROM (
     SELECT
       run_id,
       rank,
       pass,
       sm_clock_mhz,
-      row_number() OVER (PARTITION BY run_id, rank, pass ORDER BY sm_clock_mhz) AS place,
+      row_number() OVER (PARTITION BY run_id, rank, pass ORDER BY sm_clock_mhz) AS position,
       count(*) OVER (PARTITION BY run_id, rank, pass) AS readings
     FROM gpu_sample
     WHERE sm_clock_mhz IS NOT NULL AND pass <> 'time'
   )
-  WHERE place = (readings + 1) / 2
+  WHERE position = (readings + 1) / 2
 ) u ON u.run_id = o.run_id AND u.rank = o.rank AND u.pass = o.pass;

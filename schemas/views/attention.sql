@@ -1,25 +1,25 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Attention by itself: the workloads attention_naive, attention_flash and attention_sdpa side by side, against what the
--- device could do, and what lay in memory when a run had no more of it.
+-- Attention workloads (attention_naive, attention_flash and attention_sdpa): times, rates relative to the device peak,
+-- and memory use in runs that ran out of memory.
 
--- What a GPU can do at most: multiprocessors × operations per clock and multiprocessor × highest clock, without
--- sparsity, a multiply-add counting two. Known for A100, H100, H200 and B200 with their relatives, by the name; no row
--- for other devices.
+-- Theoretical peak of a GPU: multiprocessors × operations per clock and multiprocessor × maximum clock, without
+-- sparsity, counting a multiply-add as two operations. Known for A100, H100, H200, B200 and their variants, by name;
+-- other devices have no row.
 CREATE VIEW device_peak AS
 SELECT
-  -- the device
+  -- device
   d.device_id,
-  -- its model
+  -- model name
   d.name,
-  -- element type: fp32 by ordinary multiply-adds, bf16 and fp16 by tensor cores that add in fp32
+  -- element type: fp32 on CUDA cores; bf16 and fp16 on tensor cores with fp32 accumulation
   p.dtype,
-  -- streaming multiprocessors
+  -- number of streaming multiprocessors
   d.multiprocessors,
-  -- operations per clock of one of them
+  -- operations per clock of one multiprocessor
   p.flops_per_clock,
-  -- highest clock; NULL if unknown, and so is the peak
+  -- maximum SM clock; NULL if unknown, in which case the peak is NULL too
   d.max_sm_clock_mhz,
-  -- their product
+  -- product of the three
   1e6 * d.multiprocessors * p.flops_per_clock * d.max_sm_clock_mhz AS flops_per_s
 FROM device d
 JOIN (
@@ -57,15 +57,15 @@ JOIN (
   ) e
 ) p ON d.kind = 'cuda' AND d.name || ' ' GLOB '*' || p.model || '[^0-9]*';
 
--- Runs of attention with the parameters that reports sort by.
+-- Runs of the attention workloads with their parameters.
 CREATE VIEW attention_run AS
 SELECT
-  -- the run
+  -- run
   p.run_id,
-  -- naive; tiled or flash of kymo's own; sdpa with the name of LibTorch's backend. What the run chose, where it could
-  -- choose and came so far
+  -- naive; tiled or flash (kymo's own); or sdpa followed by the LibTorch backend. The implementation that the run
+  -- selected, if it got that far
   p.implementation,
-  -- place among them
+  -- sort order of the implementations
   CASE p.implementation
     WHEN 'flash' THEN 0
     WHEN 'naive' THEN 1
@@ -76,38 +76,38 @@ SELECT
     WHEN 'tiled' THEN 6
     ELSE 7
   END AS implementation_order,
-  -- sequences
+  -- batch size
   p.batch,
-  -- heads of each
+  -- number of heads
   p.heads,
-  -- tokens of each
+  -- sequence length
   p.seq,
-  -- width of a head
+  -- head dimension
   p.head_dim,
   -- element type of query, key and value
   p.dtype,
-  -- 1 if a token sees only itself and those before it
+  -- 1 for a causal mask
   p.causal,
   -- forward, backward or forward_backward
   p.mode,
   -- sync, hot or cold
   p.timing,
-  -- device it ran on; NULL if none was reached
+  -- device the run used; NULL if it did not get that far
   d.device_id,
-  -- its model
+  -- model name
   d.name AS device_name,
-  -- blocks of 128 queries: what a kernel can divide among multiprocessors
+  -- number of blocks of 128 queries, which a kernel can distribute over multiprocessors
   p.batch * p.heads * ((p.seq + 127) / 128) AS query_tiles,
-  -- 1 if there is one for each multiprocessor; NULL on a CPU
+  -- 1 if there is at least one block per multiprocessor; NULL on a CPU
   CASE WHEN d.kind = 'cuda' THEN p.batch * p.heads * ((p.seq + 127) / 128) >= d.multiprocessors END AS fills_device,
-  -- size of a matrix of all scores
+  -- size of the full score matrix
   p.batch * p.heads * p.seq * p.seq * CASE p.dtype WHEN 'fp32' THEN 4 ELSE 2 END AS score_matrix_bytes,
   -- size of query, key, value or output
   p.batch * p.heads * p.seq * p.head_dim * CASE p.dtype WHEN 'fp32' THEN 4 ELSE 2 END AS tensor_bytes
 FROM (
   SELECT
     r.run_id,
-    r.mode AS timing,
+    r.timing AS timing,
     CASE r.workload
       WHEN 'attention_naive' THEN 'naive'
       WHEN 'attention_flash'
@@ -159,17 +159,17 @@ LEFT JOIN (
 ) k ON k.run_id = p.run_id
 LEFT JOIN device d ON d.device_id = k.device_id;
 
--- Time and rate of each pass of those runs. Rates are of the median, with operations counted as published benchmarks
--- do: half if causal, and 2.5 times forward for backward.
+-- Time and rate of the forward and backward phases of those runs. Rates use the median and count operations as
+-- published benchmarks do: half with a causal mask, and 2.5 times forward for backward.
 CREATE VIEW attention_time AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- forward or backward; `step` is all of a step
+  -- forward or backward; `step` is the whole step
   t.phase,
   -- host or device
   t.clock,
-  -- samples
+  -- number of samples
   t.count,
   -- mean
   t.mean_ms,
@@ -177,38 +177,38 @@ SELECT
   t.std_ms,
   -- median
   t.median_ms,
-  -- floating-point operations as declared
+  -- floating-point operations as declared by the workload
   w.flops,
-  -- operations per second, in 10^12
+  -- 10^12 operations per second
   w.flops / (nullif(t.median_ms, 0) / 1e3) / 1e12 AS tflop_per_s,
-  -- bytes per second as declared, in 10^9
+  -- 10^9 bytes per second, with the bytes declared by the workload
   w.bytes / (nullif(t.median_ms, 0) / 1e3) / 1e9 AS gb_per_s,
-  -- what the device can do in the element type, from device_peak; NULL if that is unknown
+  -- peak of the device for the element type, from device_peak; NULL if unknown
   e.flops_per_s / 1e12 AS peak_tflop_per_s,
-  -- of that
+  -- share of that peak
   w.flops / (nullif(t.median_ms, 0) / 1e3) / e.flops_per_s AS peak_share
 FROM attention_run a
 JOIN phase_time t ON t.run_id = a.run_id
 LEFT JOIN throughput w ON w.run_id = t.run_id AND w.phase = t.phase
 LEFT JOIN device_peak e ON e.device_id = a.device_id AND e.dtype = a.dtype;
 
--- Runs of attention as the rows of a grid: time forward and backward, and what was in memory between them.
+-- Attention runs as rows of a grid: forward and backward time, and the memory in use between them.
 CREATE VIEW attention_grid AS
 SELECT
-  -- the run
+  -- run
   a.run_id,
-  -- empty if the run ended well, `out of memory`, or another state
-  s.state,
-  -- mean time of the forward pass; NULL if it was not measured
-  CASE WHEN s.state = '' THEN f.mean_ms END AS forward_ms,
-  -- its standard deviation
-  CASE WHEN s.state = '' THEN f.std_ms END AS forward_std_ms,
-  -- mean time of the backward pass; NULL if it was not measured
-  CASE WHEN s.state = '' THEN b.mean_ms END AS backward_ms,
-  -- its standard deviation
-  CASE WHEN s.state = '' THEN b.std_ms END AS backward_std_ms,
-  -- handed out by the allocator when backward began: as a GPU run reports itself, else from the memory pass; NULL if
-  -- neither was
+  -- empty if the run completed, `out of memory`, or another status
+  s.status_label,
+  -- mean time of the forward pass; NULL if not measured
+  CASE WHEN s.status_label = '' THEN f.mean_ms END AS forward_ms,
+  -- standard deviation
+  CASE WHEN s.status_label = '' THEN f.std_ms END AS forward_std_ms,
+  -- mean time of the backward pass; NULL if not measured
+  CASE WHEN s.status_label = '' THEN b.mean_ms END AS backward_ms,
+  -- standard deviation
+  CASE WHEN s.status_label = '' THEN b.std_ms END AS backward_std_ms,
+  -- bytes allocated when backward begins: as reported by the run on a GPU, otherwise from the memory pass; NULL if
+  -- neither is available
   coalesce(
     (SELECT max(m.value) FROM metric m WHERE m.run_id = a.run_id AND m.name = 'memory_before_backward'),
     (
@@ -219,16 +219,16 @@ SELECT
   ) AS before_backward_bytes,
   -- phase or stage that ran out of memory; NULL if none did
   o.failed_phase,
-  -- what it asked for then; NULL if unknown
+  -- size of the failed request; NULL if unknown
   o.requested_bytes,
-  -- free at that moment; NULL if unknown
+  -- free memory at that time; NULL if unknown
   o.free_bytes
 FROM attention_run a
 JOIN (
   SELECT
     run_id,
-    CASE state WHEN 'OOM' THEN 'out of memory' ELSE state END AS state
-  FROM run_standing
+    CASE status_label WHEN 'OOM' THEN 'out of memory' ELSE status_label END AS status_label
+  FROM run_status
 ) s ON s.run_id = a.run_id
 LEFT JOIN phase_time f ON f.run_id = a.run_id AND f.phase = 'forward'
 LEFT JOIN phase_time b ON b.run_id = a.run_id AND b.phase = 'backward'
@@ -242,31 +242,31 @@ LEFT JOIN (
   GROUP BY run_id
 ) o ON o.run_id = a.run_id;
 
--- The blocks that were alive when a memory pass ran out of memory: after its last allocation that went well. What was
--- given back between that and the request that failed is among them.
+-- The live blocks when a memory pass ran out of memory, after its last successful allocation. Blocks freed between that
+-- allocation and the failed request are included.
 CREATE VIEW oom_block AS
 SELECT
-  -- the run
+  -- run
   l.run_id,
-  -- rank that ran out
+  -- rank that ran out of memory
   l.rank,
   -- cuda or cpu
   l.device,
   -- as in allocation
   l.sequence,
-  -- size that was asked for
+  -- requested size
   l.requested_bytes,
-  -- size that the allocator took for it
+  -- size allocated for it, after rounding
   l.allocated_bytes,
   -- parameter, gradient, optimizer_state, activation, workspace, input or unknown
   l.category,
-  -- step of its birth; −1 outside of steps
+  -- step of the allocation; −1 outside of steps
   l.step,
-  -- phase of its birth; `other` outside of phases, `outside` outside of steps
+  -- phase of the allocation; `other` outside of phases, `outside` outside of steps
   l.phase,
-  -- path of scopes of its birth without the numbers of repeated parts; NULL if none is known
+  -- scope path of the allocation without the indices of repeated modules; NULL if unknown
   l.module,
-  -- innermost operator that asked for it; NULL if there was none
+  -- innermost operator that requested it; NULL if there was none
   l.operator
 FROM (
   SELECT
@@ -280,7 +280,7 @@ FROM (
     ON a.run_id = o.run_id
     AND a.rank = o.rank
     AND a.pass = o.pass
-    AND a.device = CASE o.place WHEN 'device' THEN 'cuda' ELSE 'cpu' END
+    AND a.device = CASE o.location WHEN 'device' THEN 'cuda' ELSE 'cpu' END
   WHERE o.pass = 'memory'
   GROUP BY a.run_id, a.rank, a.pass, a.device
 ) t
@@ -291,10 +291,10 @@ JOIN allocation a
   AND a.device = t.device
   AND a.sequence <= t.last_sequence
   AND coalesce(a.free_sequence > t.last_sequence, 1)
-JOIN memory_largest l ON l.run_id = a.run_id AND l.rank = a.rank AND l.pass = a.pass AND l.sequence = a.sequence;
+JOIN memory_block l ON l.run_id = a.run_id AND l.rank = a.rank AND l.pass = a.pass AND l.sequence = a.sequence;
 
--- The latency of attention forward, backward and both, one row per shape and implementation: of runs that time both,
--- and of runs of mode forward with the newest run of mode backward that is like it in all else.
+-- Latency of attention forward, backward and both, one row per shape and implementation: from runs that time both, and
+-- from forward-only runs paired with the newest backward-only run that is otherwise identical.
 CREATE VIEW attention_latency AS
 WITH backward AS (
   SELECT *
@@ -319,49 +319,49 @@ WITH backward AS (
           r.suite_case,
           r.label
         ORDER BY a.run_id DESC
-      ) AS place
+      ) AS position
     FROM attention_run a
     JOIN run r ON r.run_id = a.run_id AND r.status = 'ok'
     WHERE a.mode = 'backward'
   )
-  WHERE place = 1
+  WHERE position = 1
 )
 SELECT
-  -- the run that timed forward
+  -- run that timed forward
   p.run_id,
-  -- the run that timed backward: the same one, or another; NULL if there is none
+  -- run that timed backward: the same run or another; NULL if there is none
   p.backward_run_id,
   -- as in attention_run
   p.implementation,
-  -- the same
+  -- as in attention_run
   p.implementation_order,
-  -- the same
+  -- as in attention_run
   p.batch,
-  -- the same
+  -- as in attention_run
   p.heads,
-  -- the same
+  -- as in attention_run
   p.seq,
-  -- the same
+  -- as in attention_run
   p.head_dim,
-  -- the same
+  -- as in attention_run
   p.dtype,
-  -- the same
+  -- as in attention_run
   p.causal,
-  -- the same
+  -- as in attention_run
   p.timing,
-  -- the same
+  -- as in attention_run
   p.fills_device,
   -- median time of the forward pass
   f.median_ms AS forward_ms,
-  -- median time of the backward pass; NULL without
+  -- median time of the backward pass; NULL if not measured
   b.median_ms AS backward_ms,
-  -- median time of both in one step, or the sum of the two medians if they are of two runs
-  CASE WHEN p.run_id = p.backward_run_id THEN w.median_ms ELSE f.median_ms + b.median_ms END AS both_ms,
+  -- median time of both in one step, or the sum of the two medians if they are from two runs
+  CASE WHEN p.run_id = p.backward_run_id THEN w.median_ms ELSE f.median_ms + b.median_ms END AS forward_backward_ms,
   -- rate of the forward pass, in 10^12 operations per second
   f.tflop_per_s AS forward_tflop_per_s,
-  -- of the backward pass
+  -- rate of the backward pass
   b.tflop_per_s AS backward_tflop_per_s,
-  -- what the device can do, from device_peak; NULL if that is unknown
+  -- peak of the device, from device_peak; NULL if unknown
   f.peak_tflop_per_s
 FROM (
   SELECT

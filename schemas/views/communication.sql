@@ -1,96 +1,96 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Communication between ranks: what each call cost, who was waited for, what of it was hidden behind computing, and
--- what it cost a training step. Gigabytes are 10^9 bytes, as nccl-tests has them.
+-- Communication between ranks: cost of each call, stragglers, overlap with compute, and cost per training step. GB are
+-- 10^9 bytes, as in nccl-tests.
 
--- How the clock of each worker stands to that of its supervisor, which all ranks of a run share: the comparison with
--- the smallest error. Drift within a pass is not corrected.
+-- Offset of each worker's clock to the clock of its supervisor, which all ranks of a run share: the comparison with the
+-- smallest error. Drift within a pass is not corrected.
 CREATE VIEW rank_clock AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its rank
+  -- rank
   t.rank,
-  -- its pass
+  -- pass
   t.pass,
-  -- to be added to a time of this rank for the same moment on the shared clock
+  -- offset to add to a time of this rank to convert it to the shared clock
   t.clock_ns - t.host_ns AS offset_ns,
-  -- bound on its error
+  -- bound on the error of the offset
   t.error_ns
 FROM (
   SELECT
     s.*,
-    row_number() OVER (PARTITION BY s.run_id, s.rank, s.pass ORDER BY s.error_ns, s.sequence) AS place
+    row_number() OVER (PARTITION BY s.run_id, s.rank, s.pass ORDER BY s.error_ns, s.sequence) AS position
   FROM clock_sync s
   WHERE s.clock = 'supervisor'
 ) t
-WHERE t.place = 1;
+WHERE t.position = 1;
 
--- Each call of each rank, with how long it waited for the last rank to begin and how long the transfer took from then
--- on. Calls belong together by communicator and number; what compares ranks is NULL unless every rank of the run has
--- the call, its begin and (of several ranks) its clock.
+-- Each collective call on each rank, with the wait for the last rank to start and the transfer time from then on. Calls
+-- are matched by communicator and call number. Columns that compare ranks are NULL unless the call, its start and (with
+-- multiple ranks) the clock offset are known for every rank of the run.
 CREATE VIEW collective_call AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- rank that called
+  -- rank that made the call
   t.rank,
-  -- pass it was made in
+  -- pass in which it was made
   t.pass,
   -- as in collective
   t.sequence,
   -- name of the communicator
   coalesce((SELECT n.text FROM string n WHERE n.string_id = t.communicator_id), '') AS communicator,
-  -- counts the calls of the communicator, the same on all its ranks
-  t.number,
-  -- number of the first of the calls that were launched together, as a group: they share their kernels and so their
-  -- times. Its own number if it was launched alone
-  t.launch,
+  -- number of the call within its communicator, the same on all ranks
+  t.call_number,
+  -- number of the first call in the same group (ncclGroupStart/End): grouped calls share their kernels and therefore
+  -- their times. Its own number if not grouped
+  t.group_number,
   -- all_reduce, reduce_scatter, all_gather, broadcast or barrier
   t.operation,
-  -- payload of this rank
+  -- bytes of this rank's message
   t.bytes,
-  -- 1 if it was queued on a stream of the GPU
+  -- 1 if it was enqueued on a CUDA stream
   t.on_device,
-  -- step it was called in; −1 outside of steps
+  -- step of the call; −1 outside of steps
   t.step,
-  -- 1 if that is a measured step
+  -- 1 in a measured step
   t.measured,
-  -- phase it was called in; `other` outside of phases
+  -- phase of the call; `other` outside of phases
   coalesce((SELECT p.text FROM string p WHERE p.string_id = t.phase_id), 'other') AS phase,
-  -- when it was called, clock of the rank, after the start of its run
+  -- time of the call, clock of the rank, relative to the start of its run
   t.enqueue_ns / 1e6 AS enqueue_ms,
-  -- when this rank began to work on it; NULL if that was not seen
+  -- when the operation started on this rank; NULL if unknown
   t.start_ns / 1e6 AS start_ms,
-  -- when it had done its part; NULL if that was not seen
+  -- when the operation completed on this rank; NULL if unknown
   t.end_ns / 1e6 AS end_ms,
-  -- from begin to end: waiting and transfer
+  -- from start to end: wait and transfer
   (t.end_ns - t.start_ns) / 1e3 AS duration_us,
-  -- how much later than the first rank it began
+  -- start delay relative to the first rank
   CASE WHEN t.complete THEN (t.start_ns + t.offset_ns - t.earliest_ns) / 1e3 END AS late_us,
-  -- from its begin to that of the last rank
+  -- from its own start to the start of the last rank
   CASE WHEN t.complete THEN (t.latest_ns - t.start_ns - t.offset_ns) / 1e3 END AS wait_us,
-  -- from the begin of the last rank to its own end; below 0 if it was done before (the root of a broadcast may be, or
-  -- the clocks err)
+  -- from the start of the last rank to its own end; negative if it ended before (possible for the root of a broadcast,
+  -- or because of clock error)
   CASE WHEN t.complete THEN (t.end_ns + t.offset_ns - t.latest_ns) / 1e3 END AS transfer_us,
-  -- from the begin of the last rank to the end of the last to finish: the same on all ranks
+  -- from the start of the last rank to the end of the last rank to finish: the same on all ranks
   CASE WHEN t.complete AND t.ends = t.ranks THEN (t.done_ns - t.latest_ns) / 1e3 END AS call_transfer_us,
-  -- rank that began last, of several the lowest; NULL for a run of one rank
+  -- rank that started last, the lowest if tied; NULL for a run with one rank
   CASE WHEN t.complete AND t.ranks > 1 THEN t.last_begun END AS last_rank,
-  -- bound on what the clocks may err between two ranks
-  CASE WHEN t.complete THEN t.error_ns / 1e3 END AS error_us,
-  -- ranks of the run
+  -- bound on the clock error between two ranks
+  CASE WHEN t.complete THEN t.error_ns / 1e3 END AS clock_error_us,
+  -- number of ranks of the run
   t.ranks
 FROM (
   SELECT
     a.*,
-    min(a.first_number) OVER same AS launch,
+    min(a.first_number) OVER same AS group_number,
     max(a.start_ns + a.offset_ns) OVER same AS latest_ns,
     min(a.start_ns + a.offset_ns) OVER same AS earliest_ns,
     max(a.end_ns + a.offset_ns) OVER same AS done_ns,
     count(a.end_ns) OVER same AS ends,
     count(a.start_ns + a.offset_ns) OVER same = a.ranks AS complete,
     first_value(a.rank) OVER (
-      PARTITION BY a.run_id, a.pass, a.communicator_id, a.number
+      PARTITION BY a.run_id, a.pass, a.communicator_id, a.call_number
       ORDER BY a.start_ns + a.offset_ns DESC, a.rank
     ) AS last_begun,
     2 * max(a.clock_error_ns) OVER same AS error_ns
@@ -100,8 +100,8 @@ FROM (
       r.ranks,
       CASE
         WHEN c.kernels > 0
-          THEN min(c.number) OVER (PARTITION BY c.run_id, c.rank, c.pass, c.communicator_id, c.start_ns, c.end_ns)
-        ELSE c.number
+          THEN min(c.call_number) OVER (PARTITION BY c.run_id, c.rank, c.pass, c.communicator_id, c.start_ns, c.end_ns)
+        ELSE c.call_number
       END AS first_number,
       CASE r.ranks WHEN 1 THEN 0 ELSE k.offset_ns END AS offset_ns,
       CASE r.ranks WHEN 1 THEN 0 ELSE k.error_ns END AS clock_error_ns,
@@ -117,13 +117,12 @@ FROM (
     CROSS JOIN collective c ON c.run_id = r.run_id
     LEFT JOIN rank_clock k ON k.run_id = c.run_id AND k.rank = c.rank AND k.pass = c.pass
   ) a
-  WINDOW same AS (PARTITION BY a.run_id, a.pass, a.communicator_id, a.number)
+  WINDOW same AS (PARTITION BY a.run_id, a.pass, a.communicator_id, a.call_number)
 ) t;
 
--- Calls by communicator, phase and operation over the measured steps of a pass. Calls that were launched together, as a
--- group, wait and are transferred together and count as one launch. Waiting is a mean over ranks; a transfer lasts from
--- the begin of the last rank to the end of the last to finish. Rates are of the launches that can be compared over all
--- ranks.
+-- Collective calls by communicator, phase and operation over the measured steps of a pass. Grouped calls wait and
+-- transfer together and count as one launch. Wait times are means over ranks; a transfer lasts from the start of the
+-- last rank to the end of the last rank to finish. Rates use the launches that can be compared across all ranks.
 CREATE VIEW collective_summary AS
 WITH call AS (
   SELECT
@@ -132,8 +131,8 @@ WITH call AS (
     c.communicator,
     c.phase,
     c.operation,
-    c.number,
-    min(c.launch) AS launch,
+    c.call_number,
+    min(c.group_number) AS group_number,
     max(c.ranks) AS ranks,
     max(c.on_device) AS on_device,
     max(c.bytes) AS bytes,
@@ -141,10 +140,10 @@ WITH call AS (
     max(c.late_us) AS spread_us,
     max(c.call_transfer_us) AS transfer_us,
     max(c.last_rank) AS last_rank,
-    max(c.error_us) AS error_us
+    max(c.clock_error_us) AS clock_error_us
   FROM collective_call c
   WHERE c.measured
-  GROUP BY c.run_id, c.pass, c.communicator, c.phase, c.operation, c.number
+  GROUP BY c.run_id, c.pass, c.communicator, c.phase, c.operation, c.call_number
 ),
 launched AS (
   SELECT
@@ -153,7 +152,7 @@ launched AS (
     communicator,
     phase,
     operation,
-    launch,
+    group_number,
     max(ranks) AS ranks,
     max(on_device) AS on_device,
     count(*) AS calls,
@@ -162,9 +161,9 @@ launched AS (
     max(spread_us) AS spread_us,
     max(transfer_us) AS transfer_us,
     max(last_rank) AS last_rank,
-    max(error_us) AS error_us
+    max(clock_error_us) AS clock_error_us
   FROM call
-  GROUP BY run_id, pass, communicator, phase, operation, launch
+  GROUP BY run_id, pass, communicator, phase, operation, group_number
 ),
 placed AS (
   SELECT
@@ -172,8 +171,8 @@ placed AS (
     row_number() OVER (
       PARTITION BY a.run_id, a.pass, a.communicator, a.phase, a.operation
       ORDER BY a.transfer_us IS NULL, a.transfer_us
-    ) AS place,
-    count(a.transfer_us) OVER (PARTITION BY a.run_id, a.pass, a.communicator, a.phase, a.operation) AS timed
+    ) AS position,
+    count(a.transfer_us) OVER (PARTITION BY a.run_id, a.pass, a.communicator, a.phase, a.operation) AS compared_launches
   FROM launched a
 ),
 late AS (
@@ -188,7 +187,7 @@ late AS (
     row_number() OVER (
       PARTITION BY l.run_id, l.pass, l.communicator, l.phase, l.operation
       ORDER BY l.launches DESC, l.last_rank
-    ) AS place
+    ) AS position
   FROM (
     SELECT
       run_id,
@@ -204,56 +203,56 @@ late AS (
   ) l
 )
 SELECT
-  -- the run
+  -- run
   g.run_id,
-  -- pass they were made in
+  -- pass in which they were made
   g.pass,
   -- name of the communicator
   g.communicator,
-  -- phase they were called in; `other` outside of phases
+  -- phase of the calls; `other` outside of phases
   g.phase,
   -- all_reduce, reduce_scatter, all_gather, broadcast or barrier
   g.operation,
-  -- ranks of the run
+  -- number of ranks of the run
   g.ranks,
-  -- 1 if they were queued on a stream of the GPU
+  -- 1 if they were enqueued on a CUDA stream
   g.on_device,
-  -- measured steps whose calls were kept
+  -- measured steps whose calls were retained
   g.steps,
-  -- calls per step of one rank
+  -- calls per step on one rank
   1.0 * g.calls / nullif(g.steps, 0) AS calls,
-  -- launches per step of one rank: calls, those of a group counting once
+  -- launches per step on one rank: grouped calls count once
   1.0 * g.launches / nullif(g.steps, 0) AS launches,
-  -- payload per step of one rank
+  -- message bytes per step of one rank
   1.0 * g.bytes / nullif(g.steps, 0) AS bytes,
-  -- what a rank moves over its links per step: payload times the factor of busbw
+  -- bytes that a rank moves over its links per step: message bytes times the busbw factor
   1.0 * g.bytes * g.bus_factor / nullif(g.steps, 0) AS bus_bytes,
-  -- launches that can be compared over all ranks
-  g.timed,
-  -- mean wait of a rank for the last one, per launch; NULL if none can be compared
+  -- number of launches that can be compared across all ranks
+  g.compared_launches,
+  -- mean wait for the last rank, per launch; NULL if no launch can be compared
   g.wait_us,
-  -- median transfer of a launch
+  -- median transfer time of a launch
   g.median_transfer_us,
-  -- mean transfer of a launch
+  -- mean transfer time of a launch
   g.transfer_us,
-  -- the wait per step
+  -- wait time per step
   g.wait_us * g.launches / 1e3 / nullif(g.steps, 0) AS wait_ms,
-  -- the transfers per step; launches that overlap count each by itself
+  -- transfer time per step; overlapping launches count separately
   g.transfer_us * g.launches / 1e3 / nullif(g.steps, 0) AS transfer_ms,
-  -- of waiting and transfer
+  -- wait over wait + transfer
   g.wait_us / nullif(g.wait_us + g.transfer_us, 0) AS wait_share,
-  -- mean of the last rank's begin less the first one's
+  -- mean start skew: start of the last rank − start of the first rank
   g.spread_us,
-  -- rank that was last most often; NULL for a run of one rank
+  -- rank that was last most often; NULL for a run with one rank
   l.last_rank AS straggler,
-  -- in what share of the launches
-  1.0 * l.launches / nullif(g.timed_last, 0) AS straggler_share,
-  -- bound on what the clocks may err: shorter waits say nothing
-  g.error_us,
-  -- payload over transfer, in GB/s
+  -- share of the launches in which it was last
+  1.0 * l.launches / nullif(g.launches_with_last, 0) AS straggler_share,
+  -- bound on the clock error: shorter waits are not significant
+  g.clock_error_us,
+  -- algorithm bandwidth in GB/s: message bytes over transfer time
   g.timed_bytes / nullif(g.timed_us, 0) / 1e3 AS algbw_gb_s,
-  -- times 2(n−1)/n for an all_reduce, (n−1)/n for reduce_scatter and all_gather, 1 for a broadcast, as nccl-tests has
-  -- it
+  -- bus bandwidth as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter and all_gather, 1
+  -- for broadcast
   g.timed_bytes / nullif(g.timed_us, 0) / 1e3 * g.bus_factor AS busbw_gb_s
 FROM (
   SELECT
@@ -276,13 +275,17 @@ FROM (
           WHERE s.run_id = p.run_id AND s.pass = p.pass AND s.phase = 'step' AND s.warmup = 0
         )
     END AS steps,
-    max(p.timed) AS timed,
+    max(p.compared_launches) AS compared_launches,
     avg(p.wait_us) AS wait_us,
     avg(p.transfer_us) AS transfer_us,
     avg(p.spread_us) AS spread_us,
-    max(p.error_us) AS error_us,
-    avg(CASE WHEN p.place IN ((p.timed + 1) / 2, (p.timed + 2) / 2) THEN p.transfer_us END) AS median_transfer_us,
-    count(p.last_rank) AS timed_last,
+    max(p.clock_error_us) AS clock_error_us,
+    avg(
+      CASE
+        WHEN p.position IN ((p.compared_launches + 1) / 2, (p.compared_launches + 2) / 2) THEN p.transfer_us
+      END
+    ) AS median_transfer_us,
+    count(p.last_rank) AS launches_with_last,
     sum(CASE WHEN p.transfer_us > 0 THEN 1.0 * p.bytes END) AS timed_bytes,
     sum(CASE WHEN p.transfer_us > 0 THEN p.transfer_us END) AS timed_us,
     CASE p.operation
@@ -300,38 +303,38 @@ LEFT JOIN late l
   AND l.communicator = g.communicator
   AND l.phase = g.phase
   AND l.operation = g.operation
-  AND l.place = 1;
+  AND l.position = 1;
 
--- How often each rank was the last to begin a call, and how late it came, over the calls of the measured steps that can
--- be compared over all ranks. Calls that were launched together count once.
+-- How often each rank was the last to start a call, and by how much, over the calls of the measured steps that can be
+-- compared across all ranks. Grouped calls count once.
 CREATE VIEW collective_straggler AS
 SELECT
-  -- the run
+  -- run
   c.run_id,
-  -- pass the calls were made in
+  -- pass in which the calls were made
   c.pass,
-  -- its rank
+  -- rank
   c.rank,
-  -- calls that can be compared
+  -- number of comparable calls
   count(*) AS calls,
-  -- of them those that it began last
+  -- number of calls that this rank started last
   sum(c.last_rank = c.rank) AS last_calls,
-  -- their share; with n ranks that none stands out of, 1/n
+  -- share of calls that this rank started last; 1/n for n equal ranks
   1.0 * sum(c.last_rank = c.rank) / count(*) AS last_share,
-  -- mean of its begin less that of the first rank
+  -- mean start delay relative to the first rank
   avg(c.late_us) AS late_us,
-  -- the largest
+  -- maximum start delay
   max(c.late_us) AS max_late_us,
-  -- mean of how long it waited for the last rank
+  -- mean wait for the last rank
   avg(c.wait_us) AS wait_us
 FROM collective_call c
-WHERE c.measured AND c.last_rank IS NOT NULL AND c.number = c.launch
+WHERE c.measured AND c.last_rank IS NOT NULL AND c.call_number = c.group_number
 GROUP BY c.run_id, c.pass, c.rank;
 
--- Time in which a rank had calls under way, per measured step, by what its host did meanwhile: rows per phase and of
--- the whole step. Says of Gloo, whose work shows in no kernel, what communication_overlap says of the GPU; what lies in
--- the phase communication was waited for.
-CREATE VIEW collective_cover AS
+-- Time during which a rank had collectives in flight, per measured step, by the phase its host was in, and for the
+-- whole step. The counterpart of communication_overlap for Gloo, which runs no kernels. Time in the phase
+-- `communication` is exposed: the host waited.
+CREATE VIEW collective_overlap AS
 WITH observed AS (
   SELECT
     c.run_id,
@@ -382,7 +385,7 @@ part AS (
     e.pass,
     e.step,
     'step' AS phase,
-    e.end_ns - e.start_ns AS covered_ns
+    e.end_ns - e.start_ns AS in_flight_ns
   FROM stretch e
   UNION ALL
   SELECT
@@ -398,22 +401,22 @@ part AS (
   JOIN string n ON n.string_id = g.name_id
 )
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its rank
+  -- rank
   t.rank,
-  -- pass they were made in
+  -- pass in which they were made
   t.pass,
-  -- phase that the host was in; `step` is the whole step
+  -- phase of the host; `step` is the whole step
   t.phase,
-  -- measured steps with calls
+  -- number of measured steps with calls
   t.steps,
-  -- per step: at least one call was under way
-  t.covered_ms,
-  -- of that of the whole step
-  t.covered_ms
+  -- time per step during which at least one call was in flight
+  t.in_flight_ms,
+  -- share of the in-flight time of the whole step
+  t.in_flight_ms
   / nullif(
-    max(CASE t.phase WHEN 'step' THEN t.covered_ms END) OVER (PARTITION BY t.run_id, t.rank, t.pass),
+    max(CASE t.phase WHEN 'step' THEN t.in_flight_ms END) OVER (PARTITION BY t.run_id, t.rank, t.pass),
     0
   ) AS share
 FROM (
@@ -423,7 +426,7 @@ FROM (
     p.pass,
     p.phase,
     w.steps,
-    sum(p.covered_ns) / 1e6 / w.steps AS covered_ms
+    sum(p.in_flight_ns) / 1e6 / w.steps AS in_flight_ms
   FROM part p
   JOIN (
     SELECT
@@ -437,34 +440,34 @@ FROM (
   GROUP BY p.run_id, p.rank, p.pass, p.phase
 ) t;
 
--- Computing and communication on the GPU within each phase and the whole step: means of the measured steps of the pass
--- that kernel_pass names, for ranks whose GPU communicated.
+-- Compute and communication on the GPU within each phase and the whole step: means over the measured steps of the pass
+-- selected by kernel_pass, for ranks with communication kernels.
 CREATE VIEW communication_overlap AS
 SELECT
-  -- the run
+  -- run
   a.run_id,
-  -- its rank
+  -- rank
   a.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   a.pass,
   -- phase; `step` is the whole step
   a.phase,
-  -- measured steps
+  -- number of measured steps
   sum(a.warmup = 0) AS steps,
-  -- length of the stretch
+  -- length of the interval
   avg(CASE a.warmup WHEN 0 THEN a.end_ns - a.start_ns END) / 1e6 AS span_ms,
-  -- some kernel other than communication ran
+  -- time during which a compute kernel (any kernel but communication) ran
   avg(CASE a.warmup WHEN 0 THEN a.compute_ns END) / 1e6 AS compute_ms,
-  -- some kernel of communication ran
+  -- time during which a communication kernel ran
   avg(CASE a.warmup WHEN 0 THEN a.comm_ns END) / 1e6 AS communication_ms,
-  -- both ran
+  -- time during which both ran
   avg(CASE a.warmup WHEN 0 THEN a.overlap_ns END) / 1e6 AS overlap_ms,
-  -- communication ran and nothing else
+  -- time during which only communication ran
   avg(CASE a.warmup WHEN 0 THEN a.exposed_comm_ns END) / 1e6 AS exposed_ms,
-  -- of the stretch
+  -- share of the interval
   1.0 * sum(CASE a.warmup WHEN 0 THEN a.exposed_comm_ns END)
   / nullif(sum(CASE a.warmup WHEN 0 THEN a.end_ns - a.start_ns END), 0) AS exposed_share,
-  -- overlap over communication in the measured steps: how much of communication is hidden
+  -- overlap over communication in the measured steps: the hidden share of communication
   1.0 * sum(CASE a.warmup WHEN 0 THEN a.overlap_ns END)
   / nullif(sum(CASE a.warmup WHEN 0 THEN a.comm_ns END), 0) AS overlap_share
 FROM kernel_pass k
@@ -478,9 +481,9 @@ WHERE
 GROUP BY a.run_id, a.rank, a.pass, a.phase
 HAVING sum(a.warmup = 0) > 0;
 
--- Computing and communication over the whole trace, with what ran in warm-up steps and outside of steps, for ranks
--- whose GPU communicated: the definition of HTA's comp_comm_overlap_pctg (which cuts times to microseconds unless told
--- not to). Needs the kernels: with --keep one-step it covers that step.
+-- Compute and communication over the whole trace, including warm-up steps and time outside of steps, for ranks with
+-- communication kernels. Same definition as HTA's comp_comm_overlap_pctg (which truncates times to microseconds by
+-- default). Requires kernel records: with --keep one-step it covers that step.
 CREATE VIEW trace_overlap AS
 WITH run_time AS (
   SELECT
@@ -532,41 +535,41 @@ added AS (
   FROM run_time
 )
 SELECT
-  -- the run
+  -- run
   run_id,
-  -- its rank
+  -- rank
   rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   pass,
-  -- some kernel other than communication ran
+  -- time during which a compute kernel (any kernel but communication) ran
   sum(own_ns * (1 - communicates)) / 1e6 AS compute_ms,
-  -- some kernel of communication ran
+  -- time during which a communication kernel ran
   sum(own_ns * communicates) / 1e6 AS communication_ms,
-  -- both ran
+  -- time during which both ran
   (sum(own_ns) - sum(any_ns)) / 1e6 AS overlap_ms,
-  -- of communication
+  -- share of communication that overlaps with compute
   1.0 * (sum(own_ns) - sum(any_ns)) / sum(own_ns * communicates) AS overlap_share
 FROM added
 GROUP BY run_id, rank, pass
 HAVING sum(own_ns * communicates) > 0;
 
--- Time of each phase on each rank in the measured steps of the time pass, on the device's clock where there is one;
--- those of a rank add up to its step.
+-- Time of each phase on each rank in the measured steps of the time pass, on the device clock if available. The phases
+-- of a rank add up to its step.
 CREATE VIEW rank_time AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its rank
+  -- rank
   t.rank,
   -- phase, or `step` for the whole step
   t.phase,
-  -- measured steps
+  -- number of measured steps
   count(*) AS steps,
   -- mean
   avg(t.time_ns) / 1e6 AS mean_ms,
   -- median
-  avg(CASE WHEN t.place IN ((t.steps + 1) / 2, (t.steps + 2) / 2) THEN t.time_ns END) / 1e6 AS median_ms,
-  -- largest
+  avg(CASE WHEN t.position IN ((t.steps + 1) / 2, (t.steps + 2) / 2) THEN t.time_ns END) / 1e6 AS median_ms,
+  -- maximum
   max(t.time_ns) / 1e6 AS max_ms
 FROM (
   SELECT
@@ -575,45 +578,45 @@ FROM (
     s.phase,
     coalesce(s.device_ns, s.host_ns) AS time_ns,
     count(*) OVER (PARTITION BY s.run_id, s.rank, s.phase) AS steps,
-    row_number() OVER (PARTITION BY s.run_id, s.rank, s.phase ORDER BY coalesce(s.device_ns, s.host_ns)) AS place
+    row_number() OVER (PARTITION BY s.run_id, s.rank, s.phase ORDER BY coalesce(s.device_ns, s.host_ns)) AS position
   FROM sample s
   WHERE s.pass = 'time' AND s.warmup = 0
 ) t
 GROUP BY t.run_id, t.rank, t.phase;
 
--- How the ranks of a run differ in the time of their step, in the time pass. A run's step lasts as long as its slowest
+-- Differences between the ranks of a run in step time, in the time pass. The step of a run lasts as long as its slowest
 -- rank.
 CREATE VIEW rank_spread AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- ranks that measured
+  -- number of ranks that measured
   count(*) AS ranks,
-  -- mean of the ranks' median steps
+  -- mean of the ranks' median step times
   avg(t.median_ms) AS mean_ms,
-  -- shortest median step of a rank
+  -- lowest median step time of a rank
   min(t.median_ms) AS fastest_ms,
-  -- longest
+  -- highest median step time of a rank
   max(t.median_ms) AS slowest_ms,
-  -- their difference
+  -- slowest_ms − fastest_ms
   max(t.median_ms) - min(t.median_ms) AS spread_ms,
-  -- rank with the longest, of several the lowest
-  min(CASE t.place WHEN 1 THEN t.rank END) AS slowest_rank
+  -- rank with the highest median, the lowest rank if tied
+  min(CASE t.position WHEN 1 THEN t.rank END) AS slowest_rank
 FROM (
   SELECT
     run_id,
     rank,
     median_ms,
-    row_number() OVER (PARTITION BY run_id ORDER BY median_ms DESC, rank) AS place
+    row_number() OVER (PARTITION BY run_id ORDER BY median_ms DESC, rank) AS position
   FROM rank_time
   WHERE phase = 'step'
 ) t
 GROUP BY t.run_id;
 
--- The machine of each run: what two runs must share to be compared in their communication.
+-- The machine of each run. Communication results are comparable only between runs on the same machine.
 CREATE VIEW run_machine AS
 SELECT
-  -- the run
+  -- run
   r.run_id,
   -- devices of its ranks and their hosts
   coalesce(
@@ -631,11 +634,11 @@ SELECT
   ) AS machine
 FROM run r;
 
--- Bandwidth of the runs of workload all_reduce, from the median of their steps, divided by the calls that a step makes;
--- of each step the slowest rank counts. A run that did not end well has its row without figures.
+-- Bandwidth of runs of workload all_reduce: median step time divided by the calls per step; the slowest rank determines
+-- each step. Failed runs have a row without values.
 CREATE VIEW all_reduce_bandwidth AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
   -- as in run_machine
   t.machine,
@@ -645,30 +648,30 @@ SELECT
   t.operation,
   -- element type
   t.dtype,
-  -- 1 if input and output are the same tensor
+  -- 1 for an in-place operation
   t.in_place,
-  -- processes
+  -- number of processes
   t.ranks,
-  -- message of a rank; of reduce_scatter its input, of all_gather its output
+  -- message size per rank: input of reduce_scatter, output of all_gather
   t.bytes,
-  -- steps that count; NULL, as are the figures, if the run did not end well
+  -- number of measured steps; NULL, like all values, for a failed run
   t.steps,
-  -- calls in a step
+  -- calls per step
   t.calls,
-  -- median step over its calls
+  -- median step time over the calls per step
   t.median_ms,
-  -- mean step over its calls
+  -- mean step time over the calls per step
   t.mean_ms,
-  -- its standard deviation
+  -- standard deviation
   t.std_ms,
-  -- rank whose median step is the longest
+  -- rank with the highest median step time
   t.slowest_rank,
-  -- the longest median step of a rank less the shortest, over the calls
+  -- highest − lowest median step time of a rank, over the calls per step
   t.spread_ms,
-  -- message over median step, in GB/s
+  -- algorithm bandwidth in GB/s: message size over median time
   t.bytes / nullif(t.median_ms, 0) / 1e6 AS algbw_gb_s,
-  -- times 2(n−1)/n for an all_reduce, (n−1)/n for reduce_scatter and all_gather, 1 for a broadcast, as nccl-tests has
-  -- it; 0 for one rank, save for a broadcast
+  -- bus bandwidth as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter and all_gather, 1
+  -- for broadcast; 0 for one rank except for broadcast
   t.bytes / nullif(t.median_ms, 0) / 1e6 * t.bus_factor AS busbw_gb_s
 FROM (
   SELECT

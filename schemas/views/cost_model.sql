@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The cost of a collective as time per call plus size over bandwidth, fitted to measured all_reduce runs, and what it
--- predicts for gradients that are exchanged in buckets.
+-- Cost model of a collective, time per call plus size over bandwidth, fitted to measured all_reduce runs, and its
+-- prediction for gradients exchanged in buckets.
 
 -- Time of an all_reduce as alpha + bytes / bandwidth, for each machine, backend, number of ranks and element type:
--- weighted least squares over the newest run of each message size, with weights 1/t², so that relative errors count
--- alike. (In the query x is bytes, y seconds.) Neither part is let below 0.
+-- weighted least squares over the newest run of each message size, with weights 1/t² (equal relative errors). In the
+-- query x is bytes and y is seconds. Both terms are clamped to be non-negative.
 CREATE VIEW all_reduce_fit AS
 WITH newest AS (
   SELECT t.*
@@ -14,11 +14,11 @@ WITH newest AS (
       row_number() OVER (
         PARTITION BY b.machine, b.backend, b.ranks, b.dtype, b.in_place, b.bytes
         ORDER BY b.run_id DESC
-      ) AS place
+      ) AS position
     FROM all_reduce_bandwidth b
     WHERE b.operation = 'all_reduce' AND b.ranks > 1 AND b.bytes > 0 AND b.median_ms > 0
   ) t
-  WHERE t.place = 1
+  WHERE t.position = 1
 ),
 total AS (
   SELECT
@@ -27,7 +27,7 @@ total AS (
     ranks,
     dtype,
     in_place,
-    count(*) AS sizes,
+    count(*) AS message_sizes,
     min(bytes) AS smallest_bytes,
     max(bytes) AS largest_bytes,
     max(run_id) AS newest_run_id,
@@ -44,7 +44,7 @@ line AS (
     t.*,
     (t.w * t.wxy - t.wx * t.wy) / (t.w * t.wxx - t.wx * t.wx) AS slope
   FROM total t
-  WHERE t.sizes > 1
+  WHERE t.message_sizes > 1
 ),
 kept AS (
   SELECT
@@ -62,25 +62,25 @@ SELECT
   k.machine,
   -- gloo or nccl
   k.backend,
-  -- processes
+  -- number of processes
   k.ranks,
   -- element type
   k.dtype,
-  -- 1 if input and output are the same tensor
+  -- 1 for an in-place operation
   k.in_place,
-  -- message sizes that the fit goes through; two fit exactly
-  k.sizes,
-  -- smallest of them
+  -- number of message sizes in the fit; with two the fit is exact
+  k.message_sizes,
+  -- smallest message size
   k.smallest_bytes,
-  -- largest
+  -- largest message size
   k.largest_bytes,
-  -- newest run among them
+  -- newest run in the fit
   k.newest_run_id,
-  -- time of a call that the size does not matter for
+  -- time per call, independent of the size
   k.alpha_s * 1e6 AS alpha_us,
-  -- further bytes per time, in GB/s, of the kind of algbw; NULL if time does not grow with size
+  -- bandwidth of the size-dependent term in GB/s, comparable to algbw; NULL if the time does not grow with the size
   1 / k.s_per_byte / 1e9 AS bandwidth_gb_s,
-  -- largest relative distance of the fit from a measured time
+  -- largest relative residual of the fit
   (
     SELECT max(abs((k.alpha_s + n.bytes * coalesce(k.s_per_byte, 0)) / (n.median_ms / 1e3) - 1))
     FROM newest n
@@ -90,20 +90,20 @@ SELECT
       AND n.ranks = k.ranks
       AND n.dtype = k.dtype
       AND n.in_place = k.in_place
-  ) AS largest_error
+  ) AS largest_residual
 FROM kept k;
 
--- Each run of ddp_bucketed that exchanges gradients, in buckets of one size, against the model of the last bucket:
--- while backward hides the other buckets, the step is longer than without communication by the transfer of the last one
--- and the time of all calls, s/(n·w) + n·o, with s the gradients' bytes, n = ceil(s/bucket) but no more than there are
--- tensors (a gradient larger than a bucket has one to itself), and o and w from all_reduce_fit. The root is taken by
--- Newton's iteration.
+-- Each run of ddp_bucketed that exchanges gradients, with buckets of one size, compared with the last-bucket model: if
+-- backward hides all other buckets, the step exceeds the step without communication by the transfer of the last bucket
+-- plus the time of all calls, s/(n·w) + n·o, with s the gradient bytes, n = ceil(s/bucket) but at most the number of
+-- tensors (a gradient larger than a bucket has its own bucket), and o and w from all_reduce_fit. The square root is
+-- computed by Newton's method.
 CREATE VIEW bucket_prediction AS
 WITH RECURSIVE bucketed AS (
   SELECT
     d.run_id,
     d.setting,
-    d.family,
+    d.comparison_group,
     d.machine,
     d.backend,
     d.ranks,
@@ -130,11 +130,11 @@ WITH RECURSIVE bucketed AS (
           coalesce(a.bucket_mb = d.bucket_mb, 0) AS same_bucket
         FROM ddp_run a
         JOIN phase_time q ON q.run_id = a.run_id AND q.phase = 'step' AND q.status = 'ok'
-        WHERE a.family = d.family AND a.communicate = 0
+        WHERE a.comparison_group = d.comparison_group AND a.communicate = 0
       ) b
       ORDER BY b.same_workload DESC, b.same_bucket DESC, b.run_id DESC
       LIMIT 1
-    ) AS silent_ms
+    ) AS compute_only_ms
   FROM ddp_run d
   JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
   WHERE d.workload = 'ddp_bucketed' AND d.communicate = 1 AND d.bucket_mb > 0 AND d.taper = 0
@@ -153,7 +153,7 @@ fitted AS (
           b.tensors
         ) AS INTEGER
       ) AS buckets,
-      row_number() OVER (PARTITION BY b.run_id ORDER BY f.in_place DESC) AS place
+      row_number() OVER (PARTITION BY b.run_id ORDER BY f.in_place DESC) AS position
     FROM bucketed b
     LEFT JOIN all_reduce_fit f
       ON f.machine = b.machine
@@ -162,9 +162,9 @@ fitted AS (
       AND f.dtype = b.dtype
       AND f.bandwidth_gb_s IS NOT NULL
   ) t
-  WHERE t.place = 1
+  WHERE t.position = 1
 ),
-root (run_id, square, guess, turn) AS (
+root (run_id, square, guess, iteration) AS (
   SELECT
     run_id,
     o * gradient_bytes * w,
@@ -177,55 +177,56 @@ root (run_id, square, guess, turn) AS (
     run_id,
     square,
     (guess + square / guess) / 2,
-    turn + 1
+    iteration + 1
   FROM root
-  WHERE turn < 80 AND abs(guess * guess - square) > 1e-12 * square
+  WHERE iteration < 80 AND abs(guess * guess - square) > 1e-12 * square
 )
 SELECT
-  -- the run
+  -- run
   f.run_id,
   -- as in ddp_run
   f.setting,
-  -- the same
-  f.family,
-  -- most MiB of a bucket
+  -- as in ddp_run
+  f.comparison_group,
+  -- bucket size limit in MiB
   f.bucket_mb,
-  -- size of all gradients
+  -- total gradient size
   f.gradient_bytes,
-  -- buckets, by that count
+  -- number of buckets, by that formula
   f.buckets,
-  -- launches of all_reduce per step that the trace saw, calls of a group counting once; NULL without a trace
+  -- traced all_reduce launches per step, grouped calls counting once; NULL without a trace
   (
     SELECT sum(c.launches)
     FROM collective_summary c
     WHERE c.run_id = f.run_id AND c.pass = 'trace' AND c.operation = 'all_reduce'
   ) AS launches,
-  -- time per call, from all_reduce_fit; NULL if there is none for this machine, backend, ranks and element type
+  -- time per call from all_reduce_fit; NULL if there is no fit for this machine, backend, ranks and element type
   f.o * 1e6 AS alpha_us,
-  -- bandwidth from there
+  -- bandwidth from all_reduce_fit
   f.w / 1e9 AS bandwidth_gb_s,
-  -- median step of a run of the same family that does not exchange gradients; NULL without
-  f.silent_ms,
+  -- median step of a run in the same comparison group that does not exchange gradients; NULL if there is none
+  f.compute_only_ms,
   -- s/(n·w) + n·o
   (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3 AS predicted_overhead_ms,
-  -- step without exchange plus overhead
-  f.silent_ms + (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3 AS predicted_ms,
+  -- step without exchange plus predicted overhead
+  f.compute_only_ms + (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3 AS predicted_ms,
   -- measured median step
   f.median_ms AS measured_ms,
-  -- measured step less that without exchange
-  f.median_ms - f.silent_ms AS measured_overhead_ms,
-  -- predicted over measured step, less 1
-  (f.silent_ms + (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3) / nullif(f.median_ms, 0) - 1 AS error,
-  -- where the model has its minimum: √(o·s·w), in MiB; 0 if calls cost nothing
+  -- measured step − step without exchange
+  f.median_ms - f.compute_only_ms AS measured_overhead_ms,
+  -- predicted over measured step − 1
+  (f.compute_only_ms + (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3) / nullif(f.median_ms, 0)
+  - 1 AS relative_error,
+  -- bucket size at the minimum of the model: √(o·s·w), in MiB; 0 if calls cost nothing
   CASE
     WHEN f.o * f.w = 0 THEN 0.0
-    ELSE (SELECT r.guess FROM root r WHERE r.run_id = f.run_id ORDER BY r.turn DESC LIMIT 1) / 1048576
+    ELSE (SELECT r.guess FROM root r WHERE r.run_id = f.run_id ORDER BY r.iteration DESC LIMIT 1) / 1048576
   END AS best_bucket_mb,
-  -- bucket of the fastest run of the family
+  -- bucket size of the fastest run in the comparison group
   (
     SELECT b.bucket_mb
     FROM bucketed b
-    WHERE b.family = f.family
+    WHERE b.comparison_group = f.comparison_group
     ORDER BY b.median_ms, b.run_id DESC
     LIMIT 1
   ) AS best_measured_bucket_mb

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Data-parallel training: what the strategies cost, and what sharding the optimizer saves.
+-- Data-parallel training: cost of the strategies, and savings from sharding the optimizer.
 
--- Runs of data-parallel training with the parameters that reports sort by.
+-- Runs of data-parallel training with their parameters.
 CREATE VIEW ddp_run AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
   -- ddp_naive, ddp_flat, ddp_overlap, ddp_bucketed, ddp_torch or sharded_optimizer
   t.workload,
-  -- workload with what sets it apart: size of its buckets, scheme of sharding, or that gradients are not exchanged
+  -- workload with its distinguishing settings: bucket size, sharding scheme, or no gradient exchange
   t.workload
   || CASE
     WHEN t.communicate = 0 THEN ', no exchange'
@@ -27,7 +27,7 @@ SELECT
     WHEN t.copy = 1 THEN ', copied'
     ELSE ''
   END AS strategy,
-  -- place among the strategies
+  -- sort order of the strategies
   CASE t.workload
     WHEN 'ddp_naive' THEN 0
     WHEN 'ddp_flat' THEN 1
@@ -37,38 +37,38 @@ SELECT
     ELSE 5
   END
   + CASE t.communicate WHEN 0 THEN 10 ELSE 0 END AS strategy_order,
-  -- name of the model
+  -- model size name
   t.model,
   -- tokens per sequence
   t.context,
-  -- sequences of each rank in a step
+  -- sequences per rank and step
   t.batch,
-  -- element type, and whether autocast chose it
+  -- element type, with `autocast` if enabled
   t.dtype || CASE t.autocast WHEN 1 THEN ' autocast' ELSE '' END AS precision,
   -- element type of parameters and gradients
   t.dtype,
   -- gloo or nccl
   t.backend,
-  -- processes
+  -- number of processes
   t.ranks,
-  -- 0 if gradients are not exchanged, which gives wrong training and the time of computing alone
+  -- 0 if gradients are not exchanged, which gives wrong training results and the compute-only time
   t.communicate,
-  -- most MiB of a bucket; NULL if it has no buckets
+  -- bucket size limit in MiB; NULL without buckets
   CASE WHEN t.scheme IS NULL OR t.scheme = 'zero1' THEN t.bucket_mb END AS bucket_mb,
-  -- 1 if buckets hold at most half of what is left as well
+  -- 1 if each bucket is also limited to half of the remaining gradients
   coalesce(t.taper, 0) AS taper,
-  -- none, broadcast or zero1; NULL if it is not about sharding
+  -- sharding scheme: none, broadcast or zero1; NULL without sharding
   t.scheme,
   -- as in run_machine
   t.machine,
-  -- model, batch, precision, backend and ranks in words
+  -- description of model, batch, precision, backend and ranks
   t.model || ', context ' || t.context || ', batch ' || t.batch || ', ' || t.dtype
   || CASE t.autocast WHEN 1 THEN ' autocast' ELSE '' END || ', ' || t.backend || ', ' || t.ranks
   || CASE t.ranks WHEN 1 THEN ' rank' ELSE ' ranks' END AS setting,
-  -- what runs share that differ in strategy alone
+  -- settings that must be equal for strategies to be compared
   t.model || '|' || t.context || '|' || t.batch || '|' || t.dtype || '|' || t.autocast || '|' || t.attention || '|'
   || t.optimizer || '|' || t.backend || '|' || t.ranks || '|' || t.wrapped || '|' || t.sync || '|'
-  || t.machine AS family
+  || t.machine AS comparison_group
 FROM (
   SELECT
     r.run_id,
@@ -124,61 +124,61 @@ FROM (
   WHERE r.workload LIKE 'ddp!_%' ESCAPE '!' OR r.workload = 'sharded_optimizer'
 ) t;
 
--- Time and communication of each run of data-parallel training. Phases are means over ranks and measured steps, which
--- add up to the mean step of the ranks; each rank's time waiting for others is part of them. A run that did not end
--- well has its row without figures.
+-- Time and communication of each run of data-parallel training. Phase times are means over ranks and measured steps and
+-- add up to the mean step of the ranks; they include the time a rank waits for other ranks. Failed runs have a row
+-- without values.
 CREATE VIEW ddp_summary AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
   -- as in ddp_run
   t.strategy,
-  -- the same
+  -- as in ddp_run
   t.strategy_order,
-  -- the same
+  -- as in ddp_run
   t.bucket_mb,
-  -- the same
+  -- as in ddp_run
   t.taper,
-  -- the same
+  -- as in ddp_run
   t.setting,
-  -- the same
-  t.family,
-  -- median step; of each step the slowest rank counts
+  -- as in ddp_run
+  t.comparison_group,
+  -- median step; the slowest rank determines each step
   t.median_ms,
   -- mean step
   t.mean_ms,
-  -- its standard deviation
+  -- standard deviation
   t.std_ms,
-  -- rank whose median step is the longest
+  -- rank with the highest median step time
   t.slowest_rank,
-  -- the longest median step of a rank less the shortest
+  -- highest − lowest median step of a rank
   t.spread_ms,
   -- mean step of all ranks
   t.rank_step_ms,
   -- phase forward
   t.forward_ms,
-  -- phase backward, with what is exchanged meanwhile
+  -- phase backward, including communication that overlaps with it
   t.backward_ms,
-  -- phase communication: what backward does not hide
+  -- phase communication: exposed communication after backward
   t.communication_ms,
-  -- phase optimizer, with what it exchanges
+  -- phase optimizer, including its communication
   t.optimizer_ms,
-  -- of the mean step of all ranks
+  -- share of the mean step of all ranks
   t.communication_ms / nullif(t.rank_step_ms, 0) AS communication_share,
-  -- kernels of communication ran, per step, mean over ranks; NULL without a trace of a GPU
+  -- time per step during which communication kernels ran, mean over ranks; NULL without a GPU trace
   o.communication_ms AS traced_communication_ms,
-  -- of them while nothing else ran: exposed communication
+  -- exposed communication: part of that time during which no other kernel ran
   o.exposed_ms,
-  -- share of communication during which something computed
+  -- share of communication that overlaps with compute
   o.overlap_share,
-  -- median step of ddp_naive over that of this run: the newest run of the same family, of the same invocation if there
-  -- is one; NULL without
+  -- median step of ddp_naive over the median step of this run. Uses the newest ddp_naive run in the same comparison
+  -- group, preferably of the same invocation; NULL if there is none
   1.0 * n.median_ms / nullif(t.median_ms, 0) AS speedup,
-  -- tensors that are trained, as the workload says
+  -- number of trained parameter tensors, as reported by the workload
   t.parameter_tensors,
   -- size of their gradients
   t.gradient_bytes,
-  -- tokens of all ranks over the median step; NULL if the workload does not say
+  -- tokens of all ranks over the median step; NULL if the workload does not report tokens
   t.ranks * t.tokens_per_step * 1e3 / nullif(t.median_ms, 0) AS tokens_per_s
 FROM (
   SELECT
@@ -204,7 +204,7 @@ FROM (
           c.invocation_id = r.invocation_id AS same_invocation
         FROM ddp_run b
         JOIN run c ON c.run_id = b.run_id AND c.status = 'ok'
-        WHERE b.workload = 'ddp_naive' AND b.communicate = 1 AND b.family = d.family
+        WHERE b.workload = 'ddp_naive' AND b.communicate = 1 AND b.comparison_group = d.comparison_group
       ) e
       ORDER BY e.same_invocation DESC, e.run_id DESC
       LIMIT 1
@@ -246,10 +246,10 @@ LEFT JOIN (
   GROUP BY run_id
 ) o ON o.run_id = t.run_id;
 
--- What each rank of a run of sharded_optimizer held at the moments that the workload marks, from the memory pass: the
--- last point of the memory curves at or before the mark, of those within steps the first measured step's.
+-- Memory of each rank of sharded_optimizer runs at the workload's markers, from the memory pass: the last point of the
+-- memory timeline at or before the marker; for markers within steps, that of the first measured step.
 CREATE VIEW sharding_memory AS
-WITH moment AS (
+WITH marker AS (
   SELECT t.*
   FROM (
     SELECT
@@ -258,7 +258,7 @@ WITH moment AS (
       m.pass,
       d.scheme,
       d.setting,
-      d.family,
+      d.comparison_group,
       r.invocation_id,
       r.device_kind,
       m.name,
@@ -267,7 +267,7 @@ WITH moment AS (
       row_number() OVER (
         PARTITION BY m.run_id, m.rank, m.name
         ORDER BY coalesce(s.warmup, 0), m.step, m.sequence
-      ) AS place
+      ) AS position
     FROM ddp_run d
     JOIN run r ON r.run_id = d.run_id
     JOIN mark m
@@ -278,7 +278,7 @@ WITH moment AS (
       ON s.run_id = m.run_id AND s.rank = m.rank AND s.pass = m.pass AND s.step = m.step AND s.phase = 'step'
     WHERE d.workload = 'sharded_optimizer'
   ) t
-  WHERE t.place = 1
+  WHERE t.position = 1
 ),
 held AS (
   SELECT
@@ -295,50 +295,50 @@ held AS (
       ORDER BY p.sequence DESC
       LIMIT 1
     ) AS point
-  FROM moment o
+  FROM marker o
 )
 SELECT
-  -- the run
+  -- run
   h.run_id,
-  -- its rank
+  -- rank
   h.rank,
   -- none, broadcast or zero1
   h.scheme,
   -- as in ddp_run
   h.setting,
-  -- the same
-  h.family,
+  -- as in ddp_run
+  h.comparison_group,
   -- model_ready, optimizer_ready, before_optimizer or after_optimizer
-  h.name AS moment,
-  -- their order
+  h.name AS marker,
+  -- sort order
   CASE h.name
     WHEN 'model_ready' THEN 0
     WHEN 'optimizer_ready' THEN 1
     WHEN 'before_optimizer' THEN 2
     ELSE 3
-  END AS place,
-  -- step of the mark; −1 outside of steps
+  END AS marker_order,
+  -- step of the marker; −1 outside of steps
   h.step,
-  -- handed out by the allocator; NULL if no point is known
+  -- bytes allocated; NULL if no point is known
   p.allocated_bytes,
-  -- allocated sizes of the live blocks of that category
+  -- allocated bytes of live blocks of this category
   p.parameter_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category
   p.gradient_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category
   p.optimizer_state_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category
   p.activation_bytes,
-  -- of all other categories
-  p.workspace_bytes + p.input_bytes + p.unknown_bytes AS rest_bytes,
-  -- size of the optimizer state of this rank, as the workload counts it; NULL if it does not
+  -- allocated bytes of all other categories
+  p.workspace_bytes + p.input_bytes + p.unknown_bytes AS other_bytes,
+  -- optimizer state size of this rank, as reported by the workload; NULL if not reported
   (
     SELECT max(v.value)
     FROM metric v
     WHERE v.run_id = h.run_id AND v.rank = h.rank AND v.name = 'optimizer_state_bytes'
   ) AS declared_state_bytes,
-  -- optimizer state over that of the same rank and moment in the newest run without sharding of the same family; NULL
-  -- without
+  -- optimizer state over that of the same rank and marker in the newest unsharded run in the same comparison group;
+  -- NULL if there is none
   1.0 * p.optimizer_state_bytes
   / nullif(
     (
@@ -350,7 +350,7 @@ SELECT
           u.invocation_id = h.invocation_id AS same_invocation
         FROM held u
         JOIN memory_point y ON y.run_id = u.run_id AND y.rank = u.rank AND y.pass = u.pass AND y.sequence = u.point
-        WHERE u.scheme = 'none' AND u.family = h.family AND u.rank = h.rank AND u.name = h.name
+        WHERE u.scheme = 'none' AND u.comparison_group = h.comparison_group AND u.rank = h.rank AND u.name = h.name
       ) w
       ORDER BY w.same_invocation DESC, w.run_id DESC
       LIMIT 1
@@ -360,42 +360,42 @@ SELECT
 FROM held h
 LEFT JOIN memory_point p ON p.run_id = h.run_id AND p.rank = h.rank AND p.pass = h.pass AND p.sequence = h.point;
 
--- What each run of sharded_optimizer costs and saves: its step, the state of a rank and what moves between ranks.
+-- Cost and savings of each sharded_optimizer run: step time, optimizer state per rank, and traffic between ranks.
 CREATE VIEW sharding_time AS
 SELECT
-  -- the run
+  -- run
   d.run_id,
   -- none, broadcast or zero1
   d.scheme,
-  -- their order
-  CASE d.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END AS place,
+  -- sort order
+  CASE d.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END AS scheme_order,
   -- as in ddp_run
   d.setting,
-  -- mean step; of each step the slowest rank counts
+  -- mean step; the slowest rank determines each step
   x.mean_ms,
-  -- its standard deviation
+  -- standard deviation
   x.std_ms,
-  -- phase optimizer, with what it exchanges
+  -- phase optimizer, including its communication
   x.optimizer_ms,
   -- phase communication
   x.communication_ms,
-  -- median step over that of the newest run without sharding of the same family; NULL without
+  -- median step over that of the newest unsharded run in the same comparison group; NULL if there is none
   x.median_ms
   / (
     SELECT y.median_ms
     FROM ddp_summary y
     JOIN ddp_run n ON n.run_id = y.run_id AND n.scheme = 'none' AND n.communicate = d.communicate
-    WHERE y.family = x.family AND y.median_ms > 0
+    WHERE y.comparison_group = x.comparison_group AND y.median_ms > 0
     ORDER BY y.run_id DESC
     LIMIT 1
   ) AS unsharded_ratio,
-  -- optimizer state of the rank that holds the most, as the workload counts it; NULL if it does not
+  -- optimizer state of the rank with the most, as reported by the workload; NULL if not reported
   (SELECT max(v.value) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'optimizer_state_bytes') AS state_bytes,
-  -- largest allocated size of any rank in the time pass; NULL on a CPU
+  -- peak allocated memory of any rank in the time pass; NULL on a CPU
   m.allocated_peak_bytes AS peak_bytes,
-  -- between ranks, per step, from the trace; NULL without
+  -- collective calls per step, from the trace; NULL without a trace
   c.calls,
-  -- what a rank moves over its links in a step, likewise
+  -- bytes that a rank moves over its links per step, from the trace; NULL without a trace
   c.bus_bytes AS traffic_bytes
 FROM ddp_run d
 JOIN ddp_summary x ON x.run_id = d.run_id

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What ran on the GPU in the measured steps of an observed pass, by name, class, phase and module. Sums are per step.
--- They hold kernels, copies and memsets; work that ran at the same time counts each by itself. A view with phase `step`
--- in it has a row of the whole step beside those of its phases, `other` being what lies outside of phases.
+-- Kernels on the GPU in the measured steps, by name, class, phase and module. Sums are per step and include copies and
+-- memsets; concurrent work counts separately. Views with the phase `step` have one row for the whole step in addition
+-- to the rows of its phases; `other` is work outside of phases.
 
--- The pass that a rank's kernels are taken from: trace if it holds any, else ops. Every view on kernels asks here.
+-- The pass whose kernels are used: trace if it has any, otherwise ops. All kernel views use this one.
 CREATE VIEW kernel_pass AS
 SELECT
-  -- the run
+  -- run
   k.run_id,
-  -- its rank
+  -- rank
   k.rank,
   -- trace or ops
   k.pass
@@ -21,68 +21,68 @@ WHERE
   )
   AND EXISTS (SELECT 1 FROM kernel_total t WHERE t.run_id = k.run_id AND t.rank = k.rank AND t.pass = k.pass);
 
--- The rows of kernel_total of that pass with their texts: what the other views on kernels sum up. Sums of all measured
--- steps, not per step.
+-- The rows of kernel_total of the selected pass with their strings, which the other kernel views aggregate. Sums are
+-- over all measured steps, not per step.
 CREATE VIEW kernel_entry AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
   -- rank that launched them
   t.rank,
-  -- pass they ran in
+  -- pass in which they ran
   t.pass,
   -- kernel, memcpy or memset
   t.kind,
-  -- row of string with the phase; NULL if it is unknown or outside of phases
+  -- id of the phase in string; NULL if unknown or outside of phases
   t.phase_id,
   -- phase that launched them; `other` outside of phases
   coalesce((SELECT p.text FROM string p WHERE p.string_id = t.phase_id), 'other') AS phase,
-  -- row of string with the path of scopes; NULL if no scope is known
+  -- id of the scope path in string; NULL if unknown
   t.scope_id,
-  -- that path without the numbers of repeated parts
+  -- scope path without the indices of repeated modules
   (SELECT q.module FROM scope_path q WHERE q.scope_id = t.scope_id) AS module,
-  -- how they were placed, as in kernel
+  -- how they were attributed, as in kernel
   t.attribution,
-  -- row of string with the name
+  -- id of the name in string
   t.name_id,
-  -- what kind of kernel it is
+  -- kernel class
   coalesce(
     (SELECT c.class FROM kernel_class c WHERE c.name_id = t.name_id),
     CASE t.kind WHEN 'memcpy' THEN 'copy' WHEN 'memset' THEN 'memset' ELSE 'other' END
   ) AS class,
-  -- measured steps that the sums go over
+  -- number of measured steps in the sums
   t.steps,
-  -- how many ran
+  -- number of executions
   t.calls,
-  -- copied or set; 0 for kernels
+  -- bytes copied or set; 0 for kernels
   t.bytes,
-  -- sum of their durations
+  -- sum of durations
   t.total_ns,
-  -- shortest
+  -- shortest duration
   t.min_ns,
-  -- longest
+  -- longest duration
   t.max_ns
 FROM kernel_pass k
 CROSS JOIN kernel_total t ON t.run_id = k.run_id AND t.rank = k.rank AND t.pass = k.pass;
 
--- Each kernel, copy and memset by name within each phase and within the whole step.
+-- Each kernel, copy and memset by name, within each phase and the whole step.
 CREATE VIEW kernel_summary AS
 SELECT
-  -- the run
+  -- run
   g.run_id,
   -- rank that launched it
   g.rank,
-  -- pass it ran in
+  -- pass in which it ran
   g.pass,
   -- phase that launched it; `step` is the whole step, `other` outside of phases
   CASE WHEN g.whole THEN 'step' ELSE coalesce(p.text, 'other') END AS phase,
-  -- what kind of kernel it is
+  -- kernel class
   coalesce(c.class, CASE g.kind WHEN 'memcpy' THEN 'copy' WHEN 'memset' THEN 'memset' ELSE 'other' END) AS class,
   -- name without template arguments, parameters and namespaces
   coalesce(c.short_name, n.text) AS short_name,
   -- full name
   n.text AS name,
-  -- measured steps
+  -- number of measured steps
   g.steps,
   -- calls per step
   1.0 * g.calls / g.steps AS calls,
@@ -94,9 +94,9 @@ SELECT
   g.min_ns / 1e3 AS min_us,
   -- longest call
   g.max_ns / 1e3 AS max_us,
-  -- of the device time of all names in that phase
+  -- share of the device time of the phase
   1.0 * g.total_ns / nullif(g.phase_ns, 0) AS share_of_phase,
-  -- of the device time of the whole step
+  -- share of the device time of the whole step
   1.0 * g.total_ns
   / nullif(sum(CASE WHEN g.whole THEN g.total_ns END) OVER (PARTITION BY g.run_id, g.rank), 0) AS share_of_step
 FROM (
@@ -153,26 +153,26 @@ JOIN string n ON n.string_id = g.name_id
 LEFT JOIN string p ON p.string_id = g.phase_id
 LEFT JOIN kernel_class c ON c.name_id = g.name_id;
 
--- Each class of kernels within each phase and within the whole step.
+-- Each kernel class, within each phase and the whole step.
 CREATE VIEW kernel_by_phase AS
 SELECT
-  -- the run
+  -- run
   g.run_id,
   -- rank that launched them
   g.rank,
-  -- pass they ran in
+  -- pass in which they ran
   g.pass,
   -- phase; `step` is the whole step, `other` outside of phases
   CASE WHEN g.whole THEN 'step' ELSE coalesce(p.text, 'other') END AS phase,
-  -- class of kernels
+  -- kernel class
   g.class,
   -- calls per step
   1.0 * g.calls / g.steps AS calls,
   -- time per step
   g.total_ns / 1e6 / g.steps AS total_ms,
-  -- of the device time of that phase
+  -- share of the device time of the phase
   1.0 * g.total_ns / nullif(g.phase_ns, 0) AS share_of_phase,
-  -- of the device time of the whole step
+  -- share of the device time of the whole step
   1.0 * g.total_ns
   / nullif(sum(CASE WHEN g.whole THEN g.total_ns END) OVER (PARTITION BY g.run_id, g.rank), 0) AS share_of_step
 FROM (
@@ -219,28 +219,28 @@ FROM (
 ) g
 LEFT JOIN string p ON p.string_id = g.phase_id;
 
--- Each module within each phase, by class: a module counts what ran in it and in no scope inside it.
+-- Each module within each phase, by kernel class. The time of nested modules is excluded.
 CREATE VIEW kernel_by_scope AS
 SELECT
-  -- the run
+  -- run
   g.run_id,
   -- rank that launched them
   g.rank,
-  -- pass they ran in
+  -- pass in which they ran
   g.pass,
   -- phase; `other` outside of phases
   g.phase,
-  -- path of scopes without the numbers of repeated parts; NULL if no scope is known
+  -- scope path without the indices of repeated modules; NULL if unknown
   g.module,
-  -- class of kernels
+  -- kernel class
   g.class,
   -- calls per step
   1.0 * g.calls / g.steps AS calls,
   -- time per step
   g.total_ns / 1e6 / g.steps AS total_ms,
-  -- of the device time of that phase
+  -- share of the device time of the phase
   1.0 * g.total_ns / nullif(g.phase_ns, 0) AS share_of_phase,
-  -- of the device time of the whole step
+  -- share of the device time of the whole step
   1.0 * g.total_ns / nullif(sum(g.total_ns) OVER (PARTITION BY g.run_id, g.rank), 0) AS share_of_step
 FROM (
   SELECT
@@ -262,32 +262,32 @@ FROM (
   )
 ) g;
 
--- How much of the device time matrix products take, and what takes most of the rest. A fused attention kernel is of
--- class attention, its products included.
+-- Share of matrix multiplications in the device time, and the largest other class. A fused attention kernel is of class
+-- attention, including its matrix multiplications.
 CREATE VIEW matmul_share AS
 SELECT
-  -- the run
+  -- run
   c.run_id,
-  -- its rank
+  -- rank
   c.rank,
-  -- pass the kernels ran in
+  -- pass in which the kernels ran
   c.pass,
   -- phase; `step` is the whole step, `other` outside of phases
   c.phase,
   -- device time per step of all kernels, copies and memsets
   c.device_ms,
-  -- of those of class matmul
+  -- device time per step of class matmul
   c.matmul_ms,
-  -- of the device time
+  -- share of the device time
   c.matmul_ms / nullif(c.device_ms, 0) AS matmul_share,
-  -- class with the most time beside it; NULL if there is none
+  -- other class with the most time; NULL if there is none
   CASE WHEN c.class <> 'matmul' THEN c.class END AS largest_other,
-  -- its share
+  -- its share of the device time
   CASE WHEN c.class <> 'matmul' THEN c.share_of_phase END AS largest_other_share
 FROM (
   SELECT
     *,
-    row_number() OVER (PARTITION BY run_id, rank, phase ORDER BY class = 'matmul', total_ms DESC, class) AS place
+    row_number() OVER (PARTITION BY run_id, rank, phase ORDER BY class = 'matmul', total_ms DESC, class) AS position
   FROM (
     SELECT
       *,
@@ -296,29 +296,29 @@ FROM (
     FROM kernel_by_phase
   )
 ) c
-WHERE c.place = 1;
+WHERE c.position = 1;
 
--- The three parts of unfused attention in the forward pass: time, floating-point operations, and the rate they make.
--- Time is of the device, or on a CPU the host's time in the scopes; none for runs without these scopes.
+-- The three parts of unfused attention in the forward pass: time, floating-point operations and rate. Times are device
+-- times, or on a CPU the host times of the scopes. Runs without these scopes have no rows.
 CREATE VIEW attention_breakdown AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its rank
+  -- rank
   t.rank,
-  -- pass the time was taken in
+  -- pass in which the time was measured
   t.pass,
   -- device or host
   t.clock,
-  -- scores (query times key), softmax, or values (weights times value)
+  -- scores (QKᵀ), softmax, or values (softmax weights times V)
   t.part,
   -- time per step, over all layers
   t.total_ms,
-  -- of the three parts' time
+  -- share of the time of the three parts
   t.total_ms / nullif(sum(t.total_ms) OVER (PARTITION BY t.run_id, t.rank), 0) AS time_share,
-  -- floating-point operations per step as the workload counts them; NULL if it does not
+  -- floating-point operations per step, as reported by the workload; NULL if not reported
   t.flops,
-  -- of the three parts' operations
+  -- share of the operations of the three parts
   t.flops / sum(t.flops) OVER (PARTITION BY t.run_id, t.rank) AS flops_share,
   -- operations per second
   t.flops / nullif(t.total_ms / 1e3, 0) AS flops_per_s
@@ -382,22 +382,22 @@ FROM (
   ) m
 ) t;
 
--- How much of the device time is in kernels that no pattern of classes knows.
+-- Share of the device time in kernels that match no class pattern.
 CREATE VIEW class_coverage AS
 SELECT
-  -- the run
+  -- run
   e.run_id,
-  -- its rank
+  -- rank
   e.rank,
-  -- pass the kernels ran in
+  -- pass in which the kernels ran
   e.pass,
   -- device time per step
   sum(e.total_ns) / 1e6 / max(e.steps) AS device_ms,
-  -- of class other
+  -- device time per step of class other
   sum(CASE e.class WHEN 'other' THEN e.total_ns ELSE 0 END) / 1e6 / max(e.steps) AS other_ms,
-  -- its share
+  -- its share of the device time
   1.0 * sum(CASE e.class WHEN 'other' THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS other_share,
-  -- different names in it
+  -- number of distinct names in class other
   count(DISTINCT CASE e.class WHEN 'other' THEN e.name_id END) AS other_names
 FROM kernel_entry e
 GROUP BY e.run_id, e.rank, e.pass;

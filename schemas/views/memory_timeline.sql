@@ -1,93 +1,93 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the memory pass saw: curves, peaks, what they are made of, and the blocks behind them. On the GPU of LibTorch's
--- caching allocator, on the CPU of LibTorch's allocator.
+-- Results of the memory pass: timeline, peaks by category, and individual blocks, of LibTorch's CUDA caching allocator
+-- or CPU allocator.
 
--- The points of the memory curves.
+-- The points of the memory timeline.
 CREATE VIEW memory_timeline AS
 SELECT
-  -- the run
+  -- run
   m.run_id,
-  -- its rank
+  -- rank
   m.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   m.pass,
   -- cuda or cpu
   m.device,
-  -- place among the memory events
+  -- position among the memory events
   m.sequence,
-  -- host clock, after the start of the run
+  -- host clock, relative to the start of the run
   m.time_ns / 1e6 AS time_ms,
   -- step; −1 outside of steps
   m.step,
   -- phase; `other` outside of phases, `outside` outside of steps
   CASE WHEN p.text IS NOT NULL THEN p.text WHEN m.step < 0 THEN 'outside' ELSE 'other' END AS phase,
-  -- asked for by blocks in use
+  -- bytes requested by live blocks
   m.requested_bytes,
-  -- handed out
+  -- bytes allocated
   m.allocated_bytes,
-  -- handed out, or given back but still used by a stream
+  -- bytes allocated, or freed but still in use by a stream
   m.active_bytes,
-  -- held of the driver
+  -- bytes reserved from the driver
   m.reserved_bytes,
-  -- allocated sizes of the live blocks of that category
+  -- allocated bytes of live blocks of this category
   m.parameter_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category
   m.gradient_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category
   m.optimizer_state_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category
   m.activation_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category
   m.workspace_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category
   m.input_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category
   m.unknown_bytes
 FROM memory_point m
 LEFT JOIN string p ON p.string_id = m.phase_id;
 
--- Peaks of the memory curves within each phase of the measured steps, within the whole step (`step`), within warm-up
--- steps (`warm-up`), before and after the steps (`outside`), and of the whole pass (`run`); with what was alive at the
--- highest allocated point.
+-- Peaks of the memory counters within each phase of the measured steps, the whole step (`step`), warm-up steps
+-- (`warm-up`), the time before and after the steps (`outside`) and the whole pass (`run`), with the live memory by
+-- category at the allocated peak.
 CREATE VIEW memory_peak AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its rank
+  -- rank
   t.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   t.pass,
   -- cuda or cpu
   t.device,
-  -- phase or one of the words above; `other` is what lies outside of phases in a step
+  -- phase or one of the names above; `other` is the time of a step outside of phases
   t.phase,
-  -- highest value of that curve
+  -- maximum of the counter
   t.peak_requested_bytes,
-  -- the same
+  -- maximum of the counter
   t.peak_allocated_bytes,
-  -- the same
+  -- maximum of the counter
   t.peak_active_bytes,
-  -- the same
+  -- maximum of the counter
   t.peak_reserved_bytes,
-  -- step of the highest allocated point, the first one if there are several
+  -- step of the allocated peak, the first one if tied
   t.step AS peak_step,
-  -- when it was, on the host clock after the start of the run
+  -- time of the allocated peak, host clock, relative to the start of the run
   t.peak_ns,
-  -- alive at that moment, allocated sizes
+  -- allocated bytes of live blocks of this category at the allocated peak
   t.parameter_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category at the allocated peak
   t.gradient_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category at the allocated peak
   t.optimizer_state_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category at the allocated peak
   t.activation_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category at the allocated peak
   t.workspace_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category at the allocated peak
   t.input_bytes,
-  -- the same
+  -- allocated bytes of live blocks of this category at the allocated peak
   t.unknown_bytes,
-  -- category with most of it; NULL if nothing was alive
+  -- largest category; NULL if nothing was allocated
   CASE max(
     t.parameter_bytes,
     t.gradient_bytes,
@@ -112,7 +112,7 @@ FROM (
     row_number() OVER (
       PARTITION BY run_id, rank, pass, device, phase
       ORDER BY allocated_bytes DESC, step, peak_ns
-    ) AS place
+    ) AS position
   FROM (
     SELECT
       *,
@@ -154,16 +154,16 @@ FROM (
     )
   )
 ) t
-WHERE t.place = 1;
+WHERE t.position = 1;
 
--- What was alive at each of those peaks, one row per category.
+-- Live memory at each of those peaks, one row per category.
 CREATE VIEW memory_by_category AS
 SELECT
-  -- the run
+  -- run
   p.run_id,
-  -- its rank
+  -- rank
   p.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   p.pass,
   -- cuda or cpu
   p.device,
@@ -172,7 +172,7 @@ SELECT
   -- parameter, gradient, optimizer_state, activation, workspace, input or unknown
   c.category,
   -- allocated sizes of its live blocks
-  CASE c.place
+  CASE c.category_order
     WHEN 0 THEN p.parameter_bytes
     WHEN 1 THEN p.gradient_bytes
     WHEN 2 THEN p.optimizer_state_bytes
@@ -181,9 +181,9 @@ SELECT
     WHEN 5 THEN p.input_bytes
     ELSE p.unknown_bytes
   END AS bytes,
-  -- of the peak
+  -- share of the peak
   1.0
-  * CASE c.place
+  * CASE c.category_order
     WHEN 0 THEN p.parameter_bytes
     WHEN 1 THEN p.gradient_bytes
     WHEN 2 THEN p.optimizer_state_bytes
@@ -193,12 +193,12 @@ SELECT
     ELSE p.unknown_bytes
   END
   / nullif(p.peak_allocated_bytes, 0) AS share,
-  -- 0, 1, 2 ... in the order of the categories above
-  c.place
+  -- sort order: 0, 1, 2 ... for the categories above
+  c.category_order
 FROM memory_peak p
 CROSS JOIN (
   SELECT
-    0 AS place,
+    0 AS category_order,
     'parameter' AS category
   UNION ALL
   SELECT
@@ -226,38 +226,38 @@ CROSS JOIN (
     'unknown'
 ) c;
 
--- Every block of memory with its origin; sort by allocated_bytes for the largest. Ask for one run: the table behind it
--- is long.
-CREATE VIEW memory_largest AS
+-- Every memory block with its origin. Sort by allocated_bytes for the largest. Filter by run: the underlying table is
+-- large.
+CREATE VIEW memory_block AS
 SELECT
-  -- the run
+  -- run
   a.run_id,
-  -- rank that asked for it
+  -- rank that issued it
   a.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   a.pass,
   -- cuda or cpu
   a.device,
   -- as in allocation
   a.sequence,
-  -- size that was asked for
+  -- requested size
   a.requested_bytes,
-  -- size that the allocator took for it
+  -- size allocated for it, after rounding
   a.allocated_bytes,
   -- parameter, gradient, optimizer_state, activation, workspace, input or unknown
   a.category,
-  -- step of its birth; −1 outside of steps
+  -- step of the allocation; −1 outside of steps
   a.step,
-  -- phase of its birth; `other` outside of phases, `outside` outside of steps
+  -- phase of the allocation; `other` outside of phases, `outside` outside of steps
   CASE WHEN p.text IS NOT NULL THEN p.text WHEN a.step < 0 THEN 'outside' ELSE 'other' END AS phase,
-  -- path of scopes of its birth without the numbers of repeated parts; NULL if none is known
+  -- scope path of the allocation without the indices of repeated modules; NULL if unknown
   q.module,
-  -- the same with them
+  -- scope path of the allocation; NULL if unknown
   s.text AS scope,
-  -- innermost operator that asked for it; NULL if there was none
+  -- innermost operator that requested it; NULL if there was none
   o.text AS operator,
-  -- innermost frame of the workload's own code (not of LibTorch, CUDA, the C++ library or kymo): function, or library
-  -- and address; NULL if no stack was taken or has none
+  -- innermost stack frame in the workload's own code (not in LibTorch, CUDA, the C++ library or kymo): function, or
+  -- library and offset; NULL if no stack was recorded or no such frame exists
   (
     SELECT coalesce(x.text, printf('%s+0x%x', f.module, f."offset"))
     FROM stack k
@@ -290,20 +290,20 @@ SELECT
     ORDER BY k.depth
     LIMIT 1
   ) AS origin,
-  -- birth, host clock, after the start of the run
+  -- time of the allocation, host clock, relative to the start of the run
   a.alloc_ns / 1e6 AS alloc_ms,
-  -- from then until it was given back; NULL if it was alive at the end of the pass
+  -- time from allocation to free; NULL if still allocated at the end of the pass
   (a.free_ns - a.alloc_ns) / 1e6 AS lifetime_ms,
-  -- step it was given back in; NULL if it was not
+  -- step in which it was freed; NULL if it was not
   a.free_step,
-  -- phase it was given back in; NULL if it was not
+  -- phase in which it was freed; NULL if it was not
   CASE
     WHEN a.free_ns IS NULL THEN NULL
     WHEN y.text IS NOT NULL THEN y.text
     WHEN a.free_step < 0 THEN 'outside'
     ELSE 'other'
   END AS free_phase,
-  -- 1 if it was alive at the highest point of the measured steps
+  -- 1 if it was live at the peak of the measured steps
   coalesce(a.alloc_ns <= h.peak_ns AND coalesce(a.free_ns > h.peak_ns, 1), 0) AS at_peak
 FROM allocation a
 LEFT JOIN string p ON p.string_id = a.phase_id
@@ -332,48 +332,49 @@ LEFT JOIN memory_phase h
     LIMIT 1
   );
 
--- What the caching allocator says of the memory of a GPU against what the driver says, and what the difference is made
--- of. The parts of the highest reading add up: before_cuda + context + reserved + rest = driver_peak; those of the
--- allocator too: requested + rounding + unused = reserved_peak.
-CREATE VIEW allocator_against_driver AS
+-- Memory of a GPU as seen by the caching allocator and by the driver, and what accounts for the difference. The driver
+-- peak is the sum before_cuda + context + reserved_at_driver_peak + other; the reserved peak is the sum requested +
+-- rounding + unused.
+CREATE VIEW allocator_vs_driver AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its rank
+  -- rank
   t.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   t.pass,
-  -- highest sum of what live blocks asked for
+  -- peak of the bytes requested by live blocks
   t.requested_peak_bytes,
-  -- highest sum handed out
+  -- peak of the bytes allocated
   t.allocated_peak_bytes,
-  -- highest sum handed out or still used by a stream
+  -- peak of the bytes allocated or still in use by a stream
   t.active_peak_bytes,
-  -- highest sum held of the driver
+  -- peak of the bytes reserved from the driver
   t.reserved_peak_bytes,
-  -- allocated less requested peak: sizes are rounded up
+  -- allocated peak − requested peak: rounding of block sizes
   t.allocated_peak_bytes - t.requested_peak_bytes AS rounding_bytes,
-  -- reserved less allocated peak: fragmentation, and blocks kept for later
+  -- reserved peak − allocated peak: fragmentation and cached blocks
   t.reserved_peak_bytes - t.allocated_peak_bytes AS unused_bytes,
-  -- in use on the device before this process used CUDA: by the driver and others; NULL without a reading
+  -- in use on the device before this process initialized CUDA, by the driver and other processes; NULL without a
+  -- reading
   t.before_cuda_bytes,
-  -- the same once the context was made
-  t.context_made_bytes,
-  -- the same once the workload was prepared
+  -- in use on the device after the context was created
+  t.context_created_bytes,
+  -- in use on the device after the workload was prepared
   t.prepared_bytes,
-  -- the same at the end of the pass
+  -- in use on the device at the end of the pass
   t.end_bytes,
   -- highest reading, all processes together; NULL without readings
   t.driver_peak_bytes,
-  -- highest reading of this process; NULL if the driver does not tell
+  -- highest reading for this process; NULL if the driver does not report it
   t.process_peak_bytes,
-  -- what the context took
-  t.context_made_bytes - t.before_cuda_bytes AS context_bytes,
-  -- held by the allocator at the highest reading
+  -- size of the CUDA context
+  t.context_created_bytes - t.before_cuda_bytes AS context_bytes,
+  -- reserved by the allocator at the time of the highest reading
   t.reserved_then_bytes AS reserved_at_driver_peak_bytes,
-  -- none of these: kernels' code, libraries (cuBLAS, cuDNN, NCCL) with memory of their own, and what other processes
-  -- took since
-  t.driver_peak_bytes - t.context_made_bytes - t.reserved_then_bytes AS rest_bytes
+  -- remainder: kernel code, memory that libraries (cuBLAS, cuDNN, NCCL) allocate themselves, and memory that other
+  -- processes allocated since
+  t.driver_peak_bytes - t.context_created_bytes - t.reserved_then_bytes AS other_bytes
 FROM (
   SELECT
     p.run_id,
@@ -384,7 +385,7 @@ FROM (
     p.peak_active_bytes AS active_peak_bytes,
     p.peak_reserved_bytes AS reserved_peak_bytes,
     d.before_cuda_bytes,
-    d.context_made_bytes,
+    d.context_created_bytes,
     d.prepared_bytes,
     d.end_bytes,
     d.driver_peak_bytes,
@@ -420,10 +421,10 @@ FROM (
       run_id,
       rank,
       pass,
-      max(CASE moment WHEN 'before cuda' THEN used_bytes END) AS before_cuda_bytes,
-      max(CASE moment WHEN 'context made' THEN used_bytes END) AS context_made_bytes,
-      max(CASE moment WHEN 'prepared' THEN used_bytes END) AS prepared_bytes,
-      max(CASE moment WHEN 'end' THEN used_bytes END) AS end_bytes,
+      max(CASE stage WHEN 'before cuda' THEN used_bytes END) AS before_cuda_bytes,
+      max(CASE stage WHEN 'context created' THEN used_bytes END) AS context_created_bytes,
+      max(CASE stage WHEN 'prepared' THEN used_bytes END) AS prepared_bytes,
+      max(CASE stage WHEN 'end' THEN used_bytes END) AS end_bytes,
       max(used_bytes) AS driver_peak_bytes,
       max(process_bytes) AS process_peak_bytes
     FROM device_memory

@@ -1,34 +1,34 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the host did in the measured steps: operators of LibTorch, and the scopes of runs on a CPU.
+-- Host activity in the measured steps: LibTorch operators, and the scopes of CPU runs.
 
--- Each operator by name within each phase and within the whole step, per step. Kernels that ran for it count for the
--- operator that launched them itself.
+-- Each operator by name, within each phase and the whole step, per step. Kernels count for the operator that launched
+-- them directly.
 CREATE VIEW op_summary AS
 SELECT
-  -- the run
+  -- run
   g.run_id,
   -- rank that called it
   g.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   g.pass,
-  -- phase it was called in; `step` is the whole step, `other` outside of phases
+  -- phase of the call; `step` is the whole step, `other` outside of phases
   g.phase,
-  -- its name, as aten::mm
+  -- operator name such as aten::mm
   n.text AS name,
   -- 1 for a node of the backward pass
   g.backward,
   -- calls per step
   1.0 * g.calls / g.steps AS calls,
-  -- time on the host, with the operators that it called
+  -- host time including called operators
   g.host_ns / 1e6 / g.steps AS host_ms,
-  -- time on the host without them
+  -- host time excluding called operators
   g.self_host_ns / 1e6 / g.steps AS self_ms,
-  -- of that of all operators in the phase
+  -- share of the self time of all operators in the phase
   1.0 * g.self_host_ns
   / nullif(sum(g.self_host_ns) OVER (PARTITION BY g.run_id, g.rank, g.pass, g.phase), 0) AS self_share,
-  -- kernels, copies and memsets that it launched itself
+  -- kernels, copies and memsets launched directly by the operator
   1.0 * g.kernels / g.steps AS kernels,
-  -- sum of their durations
+  -- sum of durations
   g.device_ns / 1e6 / g.steps AS device_ms
 FROM (
   SELECT
@@ -66,8 +66,8 @@ FROM (
 ) g
 JOIN string n ON n.string_id = g.name_id;
 
--- Time of each module within each phase of runs on a CPU, on the host's clock: means of those measured steps whose
--- ranges were kept, of the pass trace, or else ops, or else memory.
+-- Time of each module within each phase of CPU runs, on the host clock: means over the measured steps whose ranges were
+-- retained, from the first available of the passes trace, ops and memory.
 CREATE VIEW cpu_scope_time AS
 WITH chosen AS (
   SELECT
@@ -116,7 +116,7 @@ instance AS (
     g.parent,
     g.phase_id,
     g.scope_id,
-    g.end_ns - g.start_ns AS lasted_ns
+    g.end_ns - g.start_ns AS duration_ns
   FROM observed c
   CROSS JOIN "range" g ON g.run_id = c.run_id AND g.rank = c.rank AND g.pass = c.pass
   WHERE g.kind = 'scope' AND g.step >= c.first_step
@@ -127,30 +127,30 @@ inner_scopes AS (
     rank,
     pass,
     parent,
-    sum(lasted_ns) AS lasted_ns
+    sum(duration_ns) AS duration_ns
   FROM instance
   WHERE parent IS NOT NULL
   GROUP BY run_id, rank, pass, parent
 )
 SELECT
-  -- the run
+  -- run
   i.run_id,
-  -- its rank
+  -- rank
   i.rank,
-  -- pass it was observed in
+  -- pass in which it was recorded
   i.pass,
   -- phase; `other` outside of phases
   coalesce(p.text, 'other') AS phase,
-  -- path of scopes without the numbers of repeated parts
+  -- scope path without the indices of repeated modules
   q.module,
-  -- scopes it names
+  -- number of scopes in the path
   max(q.depth) AS depth,
-  -- how often it is entered in a step
+  -- calls per step
   1.0 * count(*) / max(i.steps) AS calls,
-  -- time in it per step, with the scopes inside it
-  sum(i.lasted_ns) / 1e6 / max(i.steps) AS total_ms,
-  -- without them
-  (sum(i.lasted_ns) - sum(coalesce(n.lasted_ns, 0))) / 1e6 / max(i.steps) AS self_ms
+  -- time per step including nested scopes
+  sum(i.duration_ns) / 1e6 / max(i.steps) AS total_ms,
+  -- host time excluding called operators
+  (sum(i.duration_ns) - sum(coalesce(n.duration_ns, 0))) / 1e6 / max(i.steps) AS self_ms
 FROM instance i
 JOIN scope_path q ON q.scope_id = i.scope_id
 LEFT JOIN string p ON p.string_id = i.phase_id

@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What reports print beside the figures: how runs stand, what tells them apart, and what to beware of.
+-- What reports show besides measurements: run status, run titles, and warnings.
 
--- How each run stands, in the words of a report.
-CREATE VIEW run_standing AS
+-- The status of each run, as shown in reports.
+CREATE VIEW run_status AS
 SELECT
-  -- the run
+  -- run
   r.run_id,
-  -- empty if its figures can be read as they are; else why there may be none
-  CASE r.status WHEN 'ok' THEN '' WHEN 'oom' THEN 'OOM' ELSE r.status END AS state,
-  -- the state with its reason
+  -- empty for a run with status ok, `OOM`, or the status
+  CASE r.status WHEN 'ok' THEN '' WHEN 'oom' THEN 'OOM' ELSE r.status END AS status_label,
+  -- status with its reason
   CASE WHEN r.status = 'ok' THEN 'ok' WHEN r.status = 'oom' THEN 'OOM' ELSE r.status END
-  || CASE WHEN r.detail = '' THEN '' ELSE ': ' || r.detail END AS standing,
-  -- what the comparison with a reference gave
+  || CASE WHEN r.detail = '' THEN '' ELSE ': ' || r.detail END AS status_detail,
+  -- result of the verification
   CASE r.verification WHEN 'passed' THEN 'passed' WHEN 'failed' THEN 'failed' ELSE 'not verified' END AS verified,
   -- empty if it was verified
   coalesce(
@@ -20,13 +20,13 @@ SELECT
       FROM verification v
       WHERE v.run_id = r.run_id AND v.outcome = 'unavailable' AND v.detail <> ''
     ),
-    CASE r.verification WHEN 'unavailable' THEN 'no reference' WHEN '' THEN 'not asked for' ELSE '' END
-  ) AS not_verified_because
+    CASE r.verification WHEN 'unavailable' THEN 'no reference' WHEN '' THEN 'not requested' ELSE '' END
+  ) AS unverified_reason
 FROM run r;
 
--- What tells a run from the other runs of its workload in this database: the parameters and settings in which they
--- differ. How a run was timed, its steps and its seed count among the runs of its case alone, as each case of a suite
--- may have its own.
+-- A short title that distinguishes a run from other runs of its workload in this database: the parameters and settings
+-- that vary. Timing, steps and seed are compared only within the same case, because each case of a suite may set its
+-- own.
 CREATE VIEW run_title AS
 WITH differs AS (
   SELECT
@@ -45,7 +45,7 @@ differs_within AS (
   SELECT
     workload,
     suite_case,
-    min(mode) <> max(mode) AS mode,
+    min(timing) <> max(timing) AS timing,
     min(steps) <> max(steps) AS steps,
     min(seed) <> max(seed) AS seed
   FROM run
@@ -61,9 +61,9 @@ varying AS (
   HAVING min(p.value) <> max(p.value)
 )
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- such as `n=1024, device=cuda`
+  -- for example `n=1024, device=cuda`
   coalesce(nullif(substr(t.title, 3), ''), 'only case') AS title
 FROM (
   SELECT
@@ -85,7 +85,8 @@ FROM (
     || CASE WHEN d.ranks THEN ', ranks=' || r.ranks ELSE '' END
     || CASE WHEN d.device THEN ', device=' || r.device_kind ELSE '' END
     || CASE WHEN d.warmup THEN ', warm-up=' || r.warmup ELSE '' END
-    || CASE WHEN d.sync THEN ', sync=' || r.sync ELSE '' END || CASE WHEN w.mode THEN ', timing=' || r.mode ELSE '' END
+    || CASE WHEN d.sync THEN ', sync=' || r.sync ELSE '' END
+    || CASE WHEN w.timing THEN ', timing=' || r.timing ELSE '' END
     || CASE WHEN w.steps AND r.steps > 0 THEN ', steps=' || r.steps ELSE '' END
     || CASE WHEN w.seed THEN ', seed=' || r.seed ELSE '' END
     || CASE WHEN d.label AND r.label <> '' THEN ', label=' || r.label ELSE '' END
@@ -95,30 +96,30 @@ FROM (
   JOIN differs_within w ON w.workload = r.workload AND w.suite_case = r.suite_case
 ) t;
 
--- Highest memory use of any rank of a run, in its time pass.
+-- Peak memory use of any rank of a run, in its time pass.
 CREATE VIEW run_memory AS
 SELECT
-  -- the run
+  -- run
   r.run_id,
-  -- of a worker process on the host
+  -- peak resident set size of a worker process
   max(k.resident_peak_bytes) AS resident_peak_bytes,
-  -- handed out by the caching allocator
+  -- peak memory allocated by the caching allocator
   max(k.allocated_peak_bytes) AS allocated_peak_bytes,
-  -- held by the caching allocator
+  -- peak memory reserved by the caching allocator
   max(k.reserved_peak_bytes) AS reserved_peak_bytes
 FROM run r
 JOIN rank k ON k.run_id = r.run_id AND k.pass = 'time'
 GROUP BY r.run_id;
 
--- What a reader must know before trusting a run's figures; a run may have several rows, or none.
-CREATE VIEW run_caution AS
+-- Warnings about the data quality of each run. A run may have several rows, or none.
+CREATE VIEW run_warning AS
 SELECT
-  -- the run
+  -- run
   run_id,
-  -- a status other than ok, `not verified`, `slowed down`, `all slowed down`, `unsteady` (a standard deviation above a
-  -- quarter of the mean), `events only` or `lost records`
+  -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of the
+  -- mean), `no kernel records` or `dropped records`
   status AS kind,
-  -- why, in one line
+  -- details, in one line
   detail
 FROM run
 WHERE status <> 'ok'
@@ -126,60 +127,60 @@ UNION ALL
 SELECT
   r.run_id,
   'not verified',
-  s.not_verified_because
+  s.unverified_reason
 FROM run r
-JOIN run_standing s ON s.run_id = r.run_id
+JOIN run_status s ON s.run_id = r.run_id
 WHERE r.status = 'ok' AND r.verification NOT IN ('passed', 'failed')
 UNION ALL
 SELECT
   run_id,
-  'slowed down',
-  max(excluded) || ' of ' || max(count + excluded) || ' samples of the step were left out'
+  'throttled',
+  max(excluded) || ' of ' || max(count + excluded) || ' step samples were throttled and excluded'
 FROM statistic
 WHERE phase = 'step' AND excluded > 0 AND all_throttled = 0
 GROUP BY run_id
 UNION ALL
 SELECT
   run_id,
-  'all slowed down',
-  'every sample of the step was taken on a slowed-down GPU, so all of them count'
+  'all throttled',
+  'every step sample was throttled; none was excluded'
 FROM statistic
 WHERE phase = 'step' AND all_throttled = 1
 GROUP BY run_id
 UNION ALL
 SELECT
   run_id,
-  'unsteady',
-  'the standard deviation of the step is ' || CAST(round(100 * std_ms / mean_ms) AS INTEGER)
+  'unstable',
+  'the standard deviation of the step time is ' || CAST(round(100 * std_ms / mean_ms) AS INTEGER)
   || ' % of its mean; the median is ' || printf('%.4g', median_ms) || ' ms'
 FROM phase_time
 WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms
 UNION ALL
 SELECT
   run_id,
-  'events only',
+  'no kernel records',
   'the pass ' || pass || ' could not record kernels'
   || CASE max(rank) WHEN 0 THEN '' ELSE ' on ' || count(*) || ' ranks' END
 FROM rank
-WHERE observation = 'events only'
+WHERE trace_status = 'events only'
 GROUP BY run_id, pass
 UNION ALL
 SELECT
   run_id,
-  'lost records',
+  'dropped records',
   source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': '
   || CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END
   || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END
-FROM loss;
+FROM dropped_record;
 
--- Runs of the Transformer workload with the parameters that its reports sort by.
+-- Runs of the Transformer workload with their parameters.
 CREATE VIEW transformer_run AS
 SELECT
-  -- the run
+  -- run
   p.run_id,
-  -- name of the size
+  -- model size name
   p.size,
-  -- place among the sizes
+  -- sort order of the sizes
   CASE p.size
     WHEN 'tiny' THEN 0
     WHEN 'small' THEN 1
@@ -191,9 +192,9 @@ SELECT
   END AS size_order,
   -- tokens per sequence
   p.context,
-  -- sequences per step
+  -- batch size
   p.batch,
-  -- element type, and whether autocast chose it
+  -- element type, with `autocast` if enabled
   p.dtype || CASE WHEN p.autocast = 1 THEN ' autocast' ELSE '' END AS precision,
   -- forward, forward_backward or train
   p.mode

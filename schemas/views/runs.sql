@@ -1,30 +1,30 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What ran, and how it ended.
+-- Runs and how they ended.
 
--- What decides which of several runs is current: when its invocation started, and which other runs are alike.
-CREATE VIEW run_place AS
+-- The order of runs that determines which one is current.
+CREATE VIEW run_order AS
 SELECT
-  -- the run
+  -- run
   r.run_id,
-  -- its invocation
+  -- invocation
   r.invocation_id,
-  -- name of the suite, or empty
+  -- suite name, or empty
   r.suite,
   -- its label, or empty
   r.label,
-  -- what makes runs repetitions
+  -- runs with the same key are repetitions
   r.plan_key,
-  -- the same for runs of one case of a suite that were measured in one way, whatever the build of the plugin
-  quote(r.case_key) || quote(r.suite) || quote(r.suite_case) || quote(r.mode) || quote(r.sync) || r.warmup || ' '
-  || r.steps || ' ' || quote(r.until_relative_error) || quote(r.passes) || r.seed AS alike,
-  -- orders invocations by their start
-  i.started_at || printf(' %019d', i.invocation_id) AS place
+  -- like plan_key, but independent of the plugin build: equal for runs of the same suite case with the same measurement
+  -- settings
+  quote(r.case_key) || quote(r.suite) || quote(r.suite_case) || quote(r.timing) || quote(r.sync) || r.warmup || ' '
+  || r.steps || ' ' || quote(r.until_relative_error) || quote(r.passes) || r.seed AS build_independent_key,
+  -- sort key: start time and id of the invocation
+  i.started_at || printf(' %019d', i.invocation_id) AS start_order
 FROM run r
 JOIN invocation i ON i.invocation_id = r.invocation_id;
 
--- The runs that a report takes unless told otherwise: of each plan those of the invocation that started last, whatever
--- their status and label; and likewise of runs that are alike but for the build of the plugin, so that a new build
--- takes the place of an old one.
+-- The runs that a report selects by default: for each plan those of the newest invocation, whatever their status and
+-- label. Runs that differ only in the plugin build also replace each other.
 CREATE VIEW current_run AS
 -- every column of run
 SELECT r.*
@@ -32,30 +32,30 @@ FROM run r
 JOIN (
   SELECT
     p.run_id,
-    p.place,
-    max(p.place) OVER (PARTITION BY p.plan_key) AS newest_of_plan,
-    max(p.place) OVER (PARTITION BY p.alike) AS newest_alike
-  FROM run_place p
-) k ON k.run_id = r.run_id AND k.place = k.newest_of_plan AND k.place = k.newest_alike;
+    p.start_order,
+    max(p.start_order) OVER (PARTITION BY p.plan_key) AS newest_of_plan,
+    max(p.start_order) OVER (PARTITION BY p.build_independent_key) AS newest_of_key
+  FROM run_order p
+) k ON k.run_id = r.run_id AND k.start_order = k.newest_of_plan AND k.start_order = k.newest_of_key;
 
--- One row per run: what it was, how it ended, and the time of its step.
+-- One row per run: case, status and step time.
 CREATE VIEW run_list AS
 SELECT
-  -- the run
+  -- run
   r.run_id,
-  -- its invocation
+  -- invocation
   r.invocation_id,
   -- when it started, in UTC
   r.started_at,
-  -- name of the suite, or empty
+  -- suite name, or empty
   r.suite,
-  -- name of the case within the suite, or empty
+  -- case name within the suite, or empty
   r.suite_case,
   -- its label, or empty
   r.label,
-  -- its workload
+  -- workload
   r.workload,
-  -- all its parameters in one line, by name
+  -- all parameters in one line, sorted by name
   coalesce(
     (
       SELECT group_concat(t.word, ' ')
@@ -70,11 +70,11 @@ SELECT
     ),
     ''
   ) AS parameters,
-  -- processes
+  -- number of processes
   r.ranks,
   -- cpu or cuda
   r.device_kind,
-  -- model of the first rank's device; NULL if none was reached
+  -- model name of the first rank's device; NULL if the run did not get that far
   (
     SELECT d.name
     FROM rank k
@@ -83,11 +83,11 @@ SELECT
     ORDER BY k.pass <> 'time', k.rank
     LIMIT 1
   ) AS device_name,
-  -- 0, 1, 2 ... of --repeat
+  -- index of the repetition (--repeat), from 0
   r.repetition,
-  -- how it ended
+  -- status
   r.status,
-  -- why it is not ok
+  -- reason if the status is not ok
   r.detail,
   -- passed, failed, not verified or not asked
   CASE r.verification
@@ -97,85 +97,85 @@ SELECT
   END AS verification,
   -- clock of the times: device or host
   s.clock,
-  -- samples of the step
+  -- number of step samples
   s.count,
-  -- mean time of the step
+  -- mean step time
   s.mean_ns / 1e6 AS step_mean_ms,
-  -- its standard deviation
+  -- standard deviation
   s.std_ns / 1e6 AS step_std_ms,
   -- its median
   s.median_ns / 1e6 AS step_median_ms,
   -- 1 if every sample was throttled
   s.all_throttled,
-  -- entries in the list of what is missing
-  (SELECT count(*) FROM loss l WHERE l.run_id = r.run_id) AS losses
+  -- number of entries in dropped_record
+  (SELECT count(*) FROM dropped_record l WHERE l.run_id = r.run_id) AS dropped_records
 FROM run r
 LEFT JOIN statistic s
   ON s.run_id = r.run_id
   AND s.phase = 'step'
   AND s.clock = (SELECT min(c.clock) FROM statistic c WHERE c.run_id = r.run_id AND c.phase = 'step');
 
--- Each parameter of each run, with its value as text beside it.
+-- Each parameter of each run, with its value as text.
 CREATE VIEW run_parameter AS
 SELECT
-  -- the run
+  -- run
   p.run_id,
-  -- name of the parameter
+  -- parameter name
   p.name,
   -- int, real, bool or text
   p.type,
-  -- its value in its own type; bool as 0 or 1
+  -- value in its own type; bool as 0 or 1
   p.value,
-  -- its value for people
+  -- value as text
   CASE WHEN p.type <> 'bool' THEN CAST(p.value AS TEXT) WHEN p.value THEN 'true' ELSE 'false' END AS text
 FROM param p;
 
--- The runs that did not end well, with the last words of the worker that failed first.
+-- Failed runs, with the last output of the worker that failed first.
 CREATE VIEW failures AS
 SELECT
-  -- the run
+  -- run
   r.run_id,
-  -- its invocation
+  -- invocation
   r.invocation_id,
-  -- name of the case within the suite, or empty
+  -- case name within the suite, or empty
   r.suite_case,
-  -- its workload
+  -- workload
   r.workload,
   -- oom, failed, crashed, timeout or interrupted
   r.status,
-  -- why, in one line
+  -- details, in one line
   r.detail,
-  -- rank that failed first; NULL if none in particular
+  -- rank that failed first; NULL if it cannot be attributed to one rank
   r.failed_rank,
-  -- pass it was in, or empty
+  -- pass in which it failed, or empty
   r.failed_pass,
-  -- phase or stage it was in, or empty
+  -- phase or stage in which it failed, or empty
   r.failed_phase,
-  -- step it was in; NULL outside a step
+  -- step in which it failed; NULL outside a step
   r.failed_step,
-  -- of that rank's worker, if it exited
+  -- exit code of that worker, if it exited
   r.exit_code,
-  -- that ended that rank's worker
+  -- signal that terminated that worker
   r.signal,
   -- end of its standard error
   (
     SELECT substr(k.stderr, -1000)
     FROM rank k
     WHERE k.run_id = r.run_id AND k.rank = r.failed_rank AND k.pass = r.failed_pass
-  ) AS last_words
+  ) AS stderr_tail
 FROM run r
 WHERE r.status NOT IN ('ok', 'running', 'skipped');
 
--- The facts of the machine that each invocation ran on.
+-- The properties of the machine of each invocation.
 CREATE VIEW environment_fact AS
 SELECT
-  -- the invocation
+  -- invocation
   e.invocation_id,
   -- when it started, in UTC
   i.started_at,
-  -- name of the fact
+  -- property name
   e.name,
-  -- the fact
+  -- value
   e.value
 FROM environment e
 JOIN invocation i ON i.invocation_id = e.invocation_id;

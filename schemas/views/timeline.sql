@@ -1,35 +1,35 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a timeline shows of a step.
--- Every column of timeline_bar is of one affinity in all its parts, so that SQLite can flatten it into a join and read
--- the rows of one run alone; for that the ORDER BY of such a query names result columns only.
+-- Timeline of a step. Each column of timeline_bar has the same affinity in all parts of the UNION, so that SQLite can
+-- flatten the view into a join and read only the rows of one run. For the same reason, the ORDER BY of a query on it
+-- must name result columns only.
 
--- Every event of every observed step as a bar in a lane: phases, scopes, operators and calls between ranks on the host,
--- kernels and copies on the GPU. Ask for one run, rank, pass and step: the tables behind it are long.
+-- Every recorded event as a bar in a lane: phases, scopes, operators and collectives on the host, kernels and copies on
+-- the GPU. Filter by run, rank, pass and step: the underlying tables are large.
 CREATE VIEW timeline_bar AS
 SELECT
-  -- the run
+  -- run
   g.run_id,
-  -- rank it happened on
+  -- rank on which it was recorded
   g.rank,
-  -- pass it happened in
+  -- pass in which it occurred
   g.pass,
   -- step; −1 outside of steps
   g.step,
   -- host or GPU
   'host' AS side,
-  -- order of the lanes
-  0 AS place,
+  -- sort order of the lanes
+  0 AS lane_order,
   -- thread, stream, `phases`, `copies` or `collectives`
   'thread ' || g.thread AS lane,
-  -- begin, host clock, after the start of the run
+  -- start, host clock, relative to the start of the run
   g.start_ns,
-  -- end; NULL if it never came
+  -- end; NULL if the event did not end
   g.end_ns,
-  -- its name
+  -- name
   coalesce(n.text, '') AS label,
-  -- phase, scope, operator, copy, memset, communication, or the class of the kernel
+  -- phase, scope, operator, copy, memset, communication, or the kernel class
   coalesce(g.kind, '') AS class,
-  -- more about it, or empty
+  -- details, or empty
   coalesce(q.text, '') AS detail
 FROM "range" g
 JOIN string n ON n.string_id = g.name_id
@@ -65,7 +65,7 @@ SELECT
   c.end_ns,
   coalesce(c.operation, ''),
   'communication',
-  c.bytes || ' bytes, call ' || c.number || ' of ' || n.text
+  c.bytes || ' bytes, call ' || c.call_number || ' of ' || n.text
 FROM collective c
 JOIN string n ON n.string_id = c.communicator_id
 WHERE c.on_device = 0
@@ -100,7 +100,7 @@ SELECT
   coalesce(c.class, 'other'),
   n.text || coalesce(', in ' || q.text, '') || coalesce(' (' || p.text || ')', '')
   || CASE
-    WHEN l.shape IS NULL THEN ''
+    WHEN l.launch_config IS NULL THEN ''
     ELSE
       printf(
         ', grid %d×%d×%d, block %d×%d×%d, %d registers',
@@ -118,7 +118,8 @@ JOIN string n ON n.string_id = k.name_id
 LEFT JOIN kernel_class c ON c.name_id = k.name_id
 LEFT JOIN string q ON q.string_id = k.scope_id
 LEFT JOIN string p ON p.string_id = k.phase_id
-LEFT JOIN launch_shape l ON l.run_id = k.run_id AND l.rank = k.rank AND l.pass = k.pass AND l.shape = k.shape
+LEFT JOIN launch_config l
+  ON l.run_id = k.run_id AND l.rank = k.rank AND l.pass = k.pass AND l.launch_config = k.launch_config
 UNION ALL
 SELECT
   m.run_id,
@@ -152,18 +153,18 @@ SELECT
 FROM memset m
 JOIN string n ON n.string_id = m.name_id;
 
--- The step that a timeline shows of each rank and pass whose events were kept: the last one.
+-- The step shown in the timeline of each rank and pass whose events were retained: the last one.
 CREATE VIEW timeline_step AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its rank
+  -- rank
   t.rank,
   -- trace or ops
   t.pass,
   -- last step that has phases or scopes
   t.step,
-  -- its begin, host clock, after the start of the run; 0 if unknown
+  -- start of that step, host clock, relative to the start of the run; 0 if unknown
   coalesce(
     (
       SELECT s.start_ns
@@ -171,8 +172,8 @@ SELECT
       WHERE s.run_id = t.run_id AND s.rank = t.rank AND s.pass = t.pass AND s.step = t.step AND s.phase = 'step'
     ),
     0
-  ) AS origin_ns,
-  -- 1 for the pass that shows more of the device at hand: ops on a CPU, else trace
+  ) AS step_start_ns,
+  -- 1 for the more detailed pass: ops on a CPU, otherwise trace
   t.preferred
 FROM (
   SELECT

@@ -1,38 +1,38 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How long steps and phases took.
+-- Step and phase times.
 
--- Time of each phase of each run, in milliseconds: on the device's clock where there is one, else on the host's.
+-- Time of each phase of each run, in milliseconds: on the device clock if available, otherwise on the host clock.
 CREATE VIEW phase_time AS
 SELECT
-  -- the run
+  -- run
   r.run_id,
-  -- its invocation
+  -- invocation
   r.invocation_id,
-  -- its workload
+  -- workload
   r.workload,
-  -- what is compared
+  -- identifies what is compared
   r.case_key,
-  -- what makes runs repetitions
+  -- runs with the same key are repetitions
   r.plan_key,
-  -- its label
+  -- label
   r.label,
-  -- its suite
+  -- suite
   r.suite,
   -- name of the case within the suite
   r.suite_case,
-  -- 0, 1, 2 ... of --repeat
+  -- index of the repetition (--repeat), from 0
   r.repetition,
-  -- processes; of each step the slowest counts
+  -- number of processes; the slowest rank determines each step
   r.ranks,
-  -- its status
+  -- status
   r.status,
-  -- its verification
+  -- verification
   r.verification,
   -- phase, or `step` for the whole step
   s.phase,
   -- host or device
   s.clock,
-  -- samples
+  -- number of samples
   s.count,
   -- mean
   s.mean_ns / 1e6 AS mean_ms,
@@ -40,17 +40,17 @@ SELECT
   s.std_ns / 1e6 AS std_ms,
   -- median
   s.median_ns / 1e6 AS median_ms,
-  -- smallest
+  -- minimum
   s.min_ns / 1e6 AS min_ms,
-  -- largest
+  -- maximum
   s.max_ns / 1e6 AS max_ms,
   -- lower end of the 95 % confidence interval of the mean
   s.ci_low_ns / 1e6 AS ci_low_ms,
-  -- upper end
+  -- upper end of that interval
   s.ci_high_ns / 1e6 AS ci_high_ms,
-  -- 95th percentile; NULL below 100 samples
+  -- 95th percentile; NULL for fewer than 100 samples
   s.p95_ns / 1e6 AS p95_ms,
-  -- samples left out as throttled
+  -- number of samples excluded as throttled
   s.excluded,
   -- 1 if every sample was throttled
   s.all_throttled
@@ -60,12 +60,12 @@ WHERE
   s.clock = 'device'
   OR NOT EXISTS (SELECT 1 FROM statistic d WHERE d.run_id = s.run_id AND d.phase = s.phase AND d.clock = 'device');
 
--- Rates of each phase whose work was declared, over all ranks; those of `step` count the work of all phases.
+-- Rates of each phase with declared work, over all ranks; `step` counts the work of all phases.
 CREATE VIEW throughput AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its workload
+  -- workload
   t.workload,
   -- name of the case within the suite
   t.suite_case,
@@ -73,7 +73,7 @@ SELECT
   t.phase,
   -- host or device
   t.clock,
-  -- mean time, of the slowest rank
+  -- mean time of the slowest rank
   t.mean_ms,
   -- floating-point operations of all ranks; NULL if not declared
   t.flops,
@@ -107,68 +107,68 @@ FROM (
   WHERE EXISTS (SELECT 1 FROM work w WHERE w.run_id = p.run_id AND (w.phase = p.phase OR p.phase = 'step'))
 ) t;
 
--- Time of each phase in each step of the time pass, in milliseconds: of each step the slowest rank counts.
+-- Time of each phase in each step of the time pass, in milliseconds; the slowest rank determines each step.
 CREATE VIEW step_time AS
 SELECT
-  -- the run
+  -- run
   s.run_id,
-  -- counts from 0, warm-up steps included
+  -- step number from 0, including warm-up steps
   s.step,
   -- phase, or `step` for the whole step
   s.phase,
   -- 1 for a warm-up step
   s.warmup,
-  -- 1 if the GPU of some rank was slowed down
+  -- 1 if the GPU of any rank was throttled
   s.throttled,
-  -- on the device's clock where every rank has it, else on the host's
+  -- on the device clock if every rank has it, otherwise on the host clock
   coalesce(s.device_ns, s.host_ns) / 1e6 AS time_ms,
-  -- on the host's clock
+  -- on the host clock
   s.host_ns / 1e6 AS host_ms,
-  -- on the device's clock; NULL on a CPU
+  -- on the device clock; NULL on a CPU
   s.device_ns / 1e6 AS device_ms
 FROM step_duration s;
 
--- Each step of each time pass on the host's clock, warm-up included, with how it compares to the run's median step.
+-- Each step of each time pass on the host clock, including warm-up, relative to the run's median step.
 CREATE VIEW warmup_steps AS
 SELECT
-  -- the run
+  -- run
   s.run_id,
-  -- counts from 0, warm-up steps included
+  -- step number from 0, including warm-up steps
   s.step,
   -- 1 for a warm-up step
   s.warmup,
-  -- 1 if the GPU of some rank was slowed down
+  -- 1 if the GPU of any rank was throttled
   s.throttled,
   -- time of the slowest rank
   s.host_ns / 1e6 AS time_ms,
-  -- over the median of the steps that count; NULL if none does
+  -- time over the median of the measured steps; NULL if there are none
   s.host_ns / m.median_ns AS ratio
 FROM step_duration s
 LEFT JOIN statistic m ON m.run_id = s.run_id AND m.phase = 'step' AND m.clock = 'host'
 WHERE s.phase = 'step';
 
--- The figures that workloads reported themselves.
+-- The metrics reported by the workloads.
 CREATE VIEW reported_metric AS
 SELECT
-  -- the run
+  -- run
   m.run_id,
   -- rank that reported it
   m.rank,
-  -- pass it was reported in
+  -- pass in which it was reported
   m.pass,
-  -- order of reporting within the pass
+  -- reporting order within the pass
   m.sequence,
   -- run, step or phase
   m.level,
-  -- step it belongs to; NULL for a figure of the run
+  -- step it belongs to; NULL for a metric of the run
   m.step,
   -- phase it belongs to, or empty
   m.phase,
-  -- name of the figure
+  -- metric name
   m.name,
   -- number or text
   m.value,
-  -- unit of a number
+  -- unit of a numeric value
   m.unit
 FROM (
   SELECT

@@ -1,33 +1,33 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What happens before the first step, and what the first steps contain.
+-- Startup: the time before the first step, and what the first steps include.
 
--- The stages of each worker up to its first step, from its own marks: assigned (a new process connects and is given its
--- work), plugin loaded (with the libraries it links), collectors armed (on a GPU this holds the creation of the CUDA
--- context), created, prepared, first step (what precedes its timed stretch).
+-- The stages of each worker up to its first step, from its own markers: assigned (process start, connection and
+-- assignment), plugin loaded (with its libraries), collectors armed (on a GPU including CUDA context creation),
+-- created, prepared, and first step (the time up to its timed region).
 CREATE VIEW worker_stage AS
 SELECT
-  -- the run
+  -- run
   t.run_id,
-  -- its rank
+  -- rank
   t.rank,
-  -- its pass
+  -- pass
   t.pass,
-  -- 0, 1, 2 ... in the order of the stages
-  t.place,
-  -- name of the stage
+  -- sort order of the stages, from 0
+  t.stage_order,
+  -- stage name
   t.stage,
-  -- when it began, after the start of the process or, for a reused worker, of the assignment
-  t.begin_ns / 1e6 AS begin_ms,
-  -- how long it took
-  (t.end_ns - t.begin_ns) / 1e6 AS lasted_ms
+  -- start, relative to the start of the process or, for a reused worker, the assignment
+  t.start_ns / 1e6 AS start_ms,
+  -- duration
+  (t.end_ns - t.start_ns) / 1e6 AS duration_ms
 FROM (
   SELECT
     run_id,
     rank,
     pass,
-    row_number() OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) - 1 AS place,
+    row_number() OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) - 1 AS stage_order,
     stage,
-    lag(end_ns, 1, 0) OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) AS begin_ns,
+    lag(end_ns, 1, 0) OVER (PARTITION BY run_id, rank, pass ORDER BY end_ns, sequence) AS start_ns,
     end_ns
   FROM (
     SELECT
@@ -63,8 +63,8 @@ FROM (
   )
 ) t;
 
--- Steps 0 to 4 of each run without warm-up: how far each exceeds the median of the later half of the run's steps, and
--- what was recorded beside it. All times are the host's.
+-- Steps 0 to 4 of each run without warm-up: excess over the median of the second half of the run's steps, with recorded
+-- causes. All times are host times.
 CREATE VIEW first_step_content AS
 WITH early AS (
   SELECT
@@ -80,7 +80,7 @@ late AS (
   SELECT
     run_id,
     host_ns,
-    row_number() OVER (PARTITION BY run_id ORDER BY host_ns) AS place,
+    row_number() OVER (PARTITION BY run_id ORDER BY host_ns) AS position,
     count(*) OVER (PARTITION BY run_id) AS steps
   FROM early
   WHERE 2 * step >= steps
@@ -90,7 +90,7 @@ later AS (
     run_id,
     avg(host_ns) AS median_ns
   FROM late
-  WHERE place IN ((steps + 1) / 2, (steps + 2) / 2)
+  WHERE position IN ((steps + 1) / 2, (steps + 2) / 2)
   GROUP BY run_id
 ),
 growth AS (
@@ -123,59 +123,59 @@ clock AS (
 stage AS (
   SELECT
     run_id,
-    max(CASE stage WHEN 'plugin loaded' THEN lasted_ms END) AS load_ms,
-    max(CASE stage WHEN 'collectors armed' THEN lasted_ms END) AS arm_ms,
-    max(CASE stage WHEN 'created' THEN lasted_ms END) AS create_ms,
-    max(CASE stage WHEN 'prepared' THEN lasted_ms END) AS prepare_ms
+    max(CASE stage WHEN 'plugin loaded' THEN duration_ms END) AS load_ms,
+    max(CASE stage WHEN 'collectors armed' THEN duration_ms END) AS arm_ms,
+    max(CASE stage WHEN 'created' THEN duration_ms END) AS create_ms,
+    max(CASE stage WHEN 'prepared' THEN duration_ms END) AS prepare_ms
   FROM worker_stage
   WHERE pass = 'time'
   GROUP BY run_id
 )
 SELECT
-  -- the run
+  -- run
   t.run_id,
   -- 0 to 4
   t.step,
   -- time of the step
   t.host_ms,
-  -- median of the later half of the run's steps; NULL for a run of one step
-  t.later_ms,
-  -- time above it
-  t.host_ms - t.later_ms AS excess_ms,
-  -- requests for memory that the allocator sent to the driver in or right before the step, counted and not timed; NULL
+  -- median of the second half of the run's steps; NULL for a run with one step
+  t.later_median_ms,
+  -- time above the median
+  t.host_ms - t.later_median_ms AS excess_ms,
+  -- allocations that the allocator requested from the driver in or directly before the step (a count, not a time); NULL
   -- without a reading
   t.device_allocations,
-  -- what the allocator holds more than before the step; NULL without a reading
+  -- growth of the reserved memory in the step; NULL without a reading
   t.reserved_growth_bytes,
-  -- lowest SM clock of any rank right after the step; NULL without a reading
+  -- lowest SM clock of any rank directly after the step; NULL without a reading
   t.sm_clock_mhz,
-  -- the run's median SM clock; NULL without readings
+  -- median SM clock of the run; NULL without readings
   t.median_sm_clock_mhz,
-  -- what the lower clock can have added at most: were all of a later step in proportion to the clock; NULL without a
+  -- upper bound on the effect of a lower SM clock, assuming that the step time scales with the clock; NULL without a
   -- reading
-  t.clock_ms,
-  -- excess that no record explains: memory requests to the driver, and first use of kernels and libraries (loading,
-  -- handles, selection)
-  t.host_ms - t.later_ms - coalesce(t.clock_ms, 0) AS unexplained_ms,
-  -- stage before step 0: loading the plugin with its libraries; NULL for other steps
+  t.clock_effect_ms,
+  -- excess without a recorded cause: includes driver allocations, and the first use of kernels and libraries (loading,
+  -- handles, algorithm selection)
+  t.host_ms - t.later_median_ms - coalesce(t.clock_effect_ms, 0) AS unexplained_ms,
+  -- stage before step 0: load the plugin and its libraries; NULL for other steps
   t.load_ms,
-  -- stage before step 0: arming the collectors, on a GPU with the creation of the CUDA context; NULL for other steps
+  -- stage before step 0: arm the collectors, on a GPU including CUDA context creation; NULL for other steps
   t.arm_ms,
-  -- stage before step 0: creating the workload; NULL for other steps
+  -- stage before step 0: create the workload; NULL for other steps
   t.create_ms,
-  -- stage before step 0: preparing the workload; NULL for other steps
+  -- stage before step 0: prepare the workload; NULL for other steps
   t.prepare_ms
 FROM (
   SELECT
     e.run_id,
     e.step,
     e.host_ns / 1e6 AS host_ms,
-    l.median_ns / 1e6 AS later_ms,
+    l.median_ns / 1e6 AS later_median_ms,
     g.requests AS device_allocations,
     g.reserved_bytes AS reserved_growth_bytes,
     c.mhz AS sm_clock_mhz,
     d.sm_clock_mhz AS median_sm_clock_mhz,
-    l.median_ns / 1e6 * (max(1.0 * d.sm_clock_mhz / nullif(c.mhz, 0), 1) - 1) AS clock_ms,
+    l.median_ns / 1e6 * (max(1.0 * d.sm_clock_mhz / nullif(c.mhz, 0), 1) - 1) AS clock_effect_ms,
     CASE e.step WHEN 0 THEN a.load_ms END AS load_ms,
     CASE e.step WHEN 0 THEN a.arm_ms END AS arm_ms,
     CASE e.step WHEN 0 THEN a.create_ms END AS create_ms,

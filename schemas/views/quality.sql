@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How far the figures can be trusted.
+-- Data quality: verification, clocks, dropped records, profiling overhead and attribution.
 
 -- Each comparison of a workload's result with a reference.
 CREATE VIEW verification_result AS
 SELECT
-  -- the run
+  -- run
   v.run_id,
-  -- its workload
+  -- workload
   r.workload,
   -- name of the case within the suite
   r.suite_case,
   -- rank that compared
   v.rank,
-  -- what was compared
+  -- name of the compared value
   v.name,
   -- passed, failed or unavailable
   v.outcome,
@@ -20,54 +20,53 @@ SELECT
   v.max_abs_error,
   -- largest relative difference; NULL if unknown
   v.max_rel_error,
-  -- what is admitted; NULL if the workload did not say
+  -- tolerance; NULL if the workload did not report one
   v.tolerance,
-  -- what it was compared with
+  -- description of the reference
   v.reference,
-  -- why it failed or was not possible
+  -- reason for a failed or unavailable verification
   v.detail
 FROM verification v
 JOIN run r ON r.run_id = v.run_id;
 
--- State of the GPUs during the steps of the time pass, warm-up left out: medians over ranks and steps, of an even
--- number the lower middle one.
+-- GPU clocks, power and temperature during the measured steps of the time pass: lower medians over ranks and steps.
 CREATE VIEW device_clock AS
 SELECT
-  -- the run
+  -- run
   r.run_id,
-  -- its workload
+  -- workload
   r.workload,
   -- name of the case within the suite
   r.suite_case,
-  -- readings
+  -- number of readings
   c.readings,
-  -- median clock of the multiprocessors
+  -- median SM clock
   (
     SELECT m.reading
     FROM (
       SELECT
         g.sm_clock_mhz AS reading,
-        row_number() OVER (ORDER BY g.sm_clock_mhz) AS place
+        row_number() OVER (ORDER BY g.sm_clock_mhz) AS position
       FROM gpu_sample g
       WHERE g.run_id = r.run_id AND g.pass = 'time' AND g.step >= r.warmup AND g.sm_clock_mhz IS NOT NULL
     ) m
-    WHERE m.place = (c.sm_clocks + 1) / 2
+    WHERE m.position = (c.sm_clocks + 1) / 2
   ) AS sm_clock_mhz,
-  -- lowest clock of the multiprocessors
+  -- minimum SM clock
   c.min_sm_clock_mhz,
-  -- highest clock of the multiprocessors
+  -- maximum SM clock
   c.max_sm_clock_mhz,
-  -- median clock of the memory
+  -- median memory clock
   (
     SELECT m.reading
     FROM (
       SELECT
         g.memory_clock_mhz AS reading,
-        row_number() OVER (ORDER BY g.memory_clock_mhz) AS place
+        row_number() OVER (ORDER BY g.memory_clock_mhz) AS position
       FROM gpu_sample g
       WHERE g.run_id = r.run_id AND g.pass = 'time' AND g.step >= r.warmup AND g.memory_clock_mhz IS NOT NULL
     ) m
-    WHERE m.place = (c.memory_clocks + 1) / 2
+    WHERE m.position = (c.memory_clocks + 1) / 2
   ) AS memory_clock_mhz,
   -- median power draw of one GPU
   (
@@ -75,31 +74,31 @@ SELECT
     FROM (
       SELECT
         g.power_mw / 1e3 AS reading,
-        row_number() OVER (ORDER BY g.power_mw) AS place
+        row_number() OVER (ORDER BY g.power_mw) AS position
       FROM gpu_sample g
       WHERE g.run_id = r.run_id AND g.pass = 'time' AND g.step >= r.warmup AND g.power_mw IS NOT NULL
     ) m
-    WHERE m.place = (c.powers + 1) / 2
+    WHERE m.position = (c.powers + 1) / 2
   ) AS power_w,
-  -- median temperature of the chip
+  -- median GPU temperature
   (
     SELECT m.reading
     FROM (
       SELECT
         g.temperature_c AS reading,
-        row_number() OVER (ORDER BY g.temperature_c) AS place
+        row_number() OVER (ORDER BY g.temperature_c) AS position
       FROM gpu_sample g
       WHERE g.run_id = r.run_id AND g.pass = 'time' AND g.step >= r.warmup AND g.temperature_c IS NOT NULL
     ) m
-    WHERE m.place = (c.temperatures + 1) / 2
+    WHERE m.position = (c.temperatures + 1) / 2
   ) AS temperature_c,
-  -- highest temperature of the chip
+  -- maximum GPU temperature
   c.max_temperature_c,
-  -- readings under the software power cap, which is flagged and kept
+  -- readings with the software power cap active; such samples are kept
   c.power_capped,
-  -- readings slowed down by heat
+  -- readings with thermal throttling
   c.thermal_slowdown,
-  -- readings slowed down by the board (its power brake included)
+  -- readings with hardware slowdown (including the power brake)
   c.hardware_slowdown
 FROM run r
 JOIN (
@@ -122,24 +121,24 @@ JOIN (
   GROUP BY s.run_id
 ) c ON c.run_id = r.run_id;
 
--- What is known to be missing from each run: all its losses.
-CREATE VIEW run_loss AS
+-- Dropped records of each run.
+CREATE VIEW run_dropped_record AS
 SELECT
-  -- the run
+  -- run
   l.run_id,
-  -- its workload
+  -- workload
   r.workload,
   -- name of the case within the suite
   r.suite_case,
-  -- rank it is missing of; NULL for the whole run
+  -- rank the records belong to; NULL for the whole run
   l.rank,
-  -- pass it is missing of, or empty
+  -- pass the records belong to, or empty
   l.pass,
-  -- collector or part of the tool that lost it
+  -- collector or component that dropped them
   l.source,
-  -- how many; NULL if unknown
+  -- number of dropped records; NULL if unknown
   l.count,
-  -- what and why
+  -- what was dropped and why
   l.detail
 FROM (
   SELECT
@@ -149,70 +148,70 @@ FROM (
     source,
     nullif(count, -1) AS count,
     detail
-  FROM loss
+  FROM dropped_record
 ) l
 JOIN run r ON r.run_id = l.run_id;
 
--- What observing cost: the median step of each observed pass against that of the time pass of the same run.
+-- Profiling overhead: the median step of each profiled pass compared with that of the time pass of the same run.
 CREATE VIEW trace_overhead AS
 SELECT
-  -- the run
+  -- run
   o.run_id,
-  -- its workload
+  -- workload
   r.workload,
   -- name of the case within the suite
   r.suite_case,
   -- rank it was measured on
   o.rank,
-  -- the observed pass
+  -- the profiled pass
   o.pass,
   -- phase, or `step` for the whole step
   o.phase,
-  -- observed steps, without warm-up
+  -- measured steps of the profiled pass
   o.steps,
-  -- median time under observation, on the host's clock
+  -- median host time in the profiled pass
   o.observed_ns / 1e6 AS observed_ms,
-  -- median time in the time pass
+  -- median host time in the time pass
   o.time_ns / 1e6 AS time_ms,
-  -- observed over unobserved
+  -- observed_ms over time_ms
   o.ratio,
-  -- the same in words; differences up to 2 % are taken for scatter
+  -- description of the ratio; differences up to 2 % are within noise
   CASE
-    WHEN o.ratio < 0.98 THEN 'no cost that shows: the observed steps were faster'
-    WHEN o.ratio <= 1.02 THEN 'no cost that shows'
-    ELSE printf('%.*f %% longer', CASE WHEN o.ratio < 1.1 THEN 1 ELSE 0 END, 100 * (o.ratio - 1))
-  END AS verdict
+    WHEN o.ratio < 0.98 THEN 'no measurable overhead (profiled steps were faster)'
+    WHEN o.ratio <= 1.02 THEN 'no measurable overhead'
+    ELSE printf('%.*f %% slower', CASE WHEN o.ratio < 1.1 THEN 1 ELSE 0 END, 100 * (o.ratio - 1))
+  END AS summary
 FROM overhead o
 JOIN run r ON r.run_id = o.run_id;
 
--- How kernels, copies and memsets of the measured steps were placed, as shares of their time. A trace says where time
--- went if nearly all of it has a phase and, in a workload with scopes, a scope.
+-- Attribution of kernels, copies and memsets in the measured steps, as shares of device time. A trace is reliable if
+-- nearly all time has a phase and, for workloads with scopes, a scope.
 CREATE VIEW attribution_coverage AS
 SELECT
-  -- the run
+  -- run
   g.run_id,
-  -- its rank
+  -- rank
   g.rank,
-  -- pass they ran in
+  -- pass in which they ran
   g.pass,
-  -- phase; `step` is the whole step, `other` what has no phase
+  -- phase; `step` is the whole step, `other` work without a phase
   g.phase,
   -- device time per step
   g.total_ns / 1e6 / g.steps AS device_ms,
-  -- has a phase
+  -- share with a phase
   1.0 * g.phase_ns / nullif(g.total_ns, 0) AS phase_share,
-  -- has a scope
+  -- share with a scope
   1.0 * g.scope_ns / nullif(g.total_ns, 0) AS scope_share,
-  -- has the scope of the thread that launched it
+  -- share with the scope of the launching thread
   1.0 * g.launch_ns / nullif(g.total_ns, 0) AS launch_share,
-  -- has the forward scope of the backward node that launched it
+  -- share with the forward scope of the backward node
   1.0 * g.autograd_ns / nullif(g.total_ns, 0) AS autograd_share,
-  -- was placed by its node in a CUDA graph
+  -- share attributed by a CUDA graph node
   1.0 * g.graph_ns / nullif(g.total_ns, 0) AS graph_share,
-  -- has a phase and no scope
+  -- share with a phase but no scope
   1.0 * g.phase_only_ns / nullif(g.total_ns, 0) AS phase_only_share,
-  -- could not be placed
-  1.0 * g.none_ns / nullif(g.total_ns, 0) AS none_share
+  -- share without attribution
+  1.0 * g.none_ns / nullif(g.total_ns, 0) AS unattributed_share
 FROM (
   SELECT
     e.run_id,
