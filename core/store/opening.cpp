@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
@@ -69,6 +70,12 @@ void check_header(const Connection& connection, std::int64_t application_id, con
   const Header header = read_header(connection);
   if (!header.is_sqlite)
     refuse(connection.file(), "not an SQLite database; the file was not modified; specify another file");
+  const auto& incompatible = kIncompatibleApplicationIds;
+  if (std::find(incompatible.begin(), incompatible.end(), header.application_id) != incompatible.end()) {
+    refuse(connection.file(),
+           "written by an earlier, incompatible version of kymo and cannot be read; the file was "
+           "not modified; specify another file");
+  }
   if (header.application_id != application_id) {
     refuse(connection.file(), std::string("an SQLite database, but not ") + kind +
                                   " of kymo; the file was not modified; specify another file");

@@ -12,8 +12,12 @@
 /// Migration of the tables and views of a database. Nothing here begins or ends a transaction.
 namespace kymo::store {
 
-inline constexpr std::int64_t kResultsApplicationId = 0x6B796D6F;   ///< "kymo"
-inline constexpr std::int64_t kRankFileApplicationId = 0x6B796D72;  ///< "kymr"
+inline constexpr std::int64_t kResultsApplicationId = 0x6B796462;   ///< "kydb"
+inline constexpr std::int64_t kRankFileApplicationId = 0x6B797266;  ///< "kyrf"
+
+/// Application ids of results and rank files from before the schema restarted at version 1 ("kymo", "kymr"). Such files
+/// are rejected: there is no migration for their schema.
+inline constexpr std::array<std::int64_t, 2> kIncompatibleApplicationIds{0x6B796D6F, 0x6B796D72};
 
 /// The schema known to a version of the tool.
 struct Schema {

@@ -72,7 +72,7 @@ TEST_F(Damage, TruncatedRankFilesAreALossAndTheRestStays) {
     EXPECT_EQ(ask(database, "SELECT count(*), (SELECT count(*) FROM kernel), (SELECT count(*) FROM rank) FROM sample"),
               "24|0|1")
         << left;
-    EXPECT_EQ(ask(database, "SELECT rank, pass, source, count FROM loss"), "0|trace|store|-1") << left;
+    EXPECT_EQ(ask(database, "SELECT rank, pass, source, count FROM dropped_record"), "0|trace|store|-1") << left;
   }
 }
 
@@ -89,7 +89,7 @@ TEST_F(Damage, FlippedBytesOfEventsAreAdoptedOrLost) {
     bytes[at] = static_cast<char>(bytes[at] ^ std::uniform_int_distribution<int>(1, 255)(random));
     put_content(file, bytes);
     database.finish_run(run_id, ended("ok"), {}, {file}, i % 2 == 0 ? Keep::kAll : Keep::kOneStep);
-    EXPECT_NE(ask(database, "SELECT (SELECT count(*) FROM sample) + (SELECT count(*) FROM loss)"), "0");
+    EXPECT_NE(ask(database, "SELECT (SELECT count(*) FROM sample) + (SELECT count(*) FROM dropped_record)"), "0");
   }
   EXPECT_EQ(Connection(path("a.db"), Connection::Access::kReadOnly).text("PRAGMA integrity_check"), "ok");
 }
@@ -108,8 +108,8 @@ TEST_F(Damage, FlippedRankFilesAreAdoptedOrLost) {
     bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
     put_content(file, bytes);
     database.finish_run(run_id, ended("ok"), {}, {file});
-    const std::string rows =
-        ask(database, "SELECT (SELECT count(*) FROM sample), (SELECT count(*) FROM loss WHERE source = 'store')");
+    const std::string rows = ask(
+        database, "SELECT (SELECT count(*) FROM sample), (SELECT count(*) FROM dropped_record WHERE source = 'store')");
     EXPECT_TRUE(rows == "24|0" || rows == "0|1" || rows.substr(rows.size() - 2) == "|0") << rows;
   }
   EXPECT_EQ(Connection(path("a.db"), Connection::Access::kReadOnly).text("PRAGMA integrity_check"), "ok");

@@ -95,8 +95,8 @@ void expect_samples_without_events(const std::filesystem::path& file) {
   EXPECT_EQ(source->integer("SELECT count(*) FROM sample"), 8);
   EXPECT_EQ(source->integer("SELECT count(*) FROM kernel_total"), 2);
   EXPECT_EQ(source->integer("SELECT count(*) FROM kernel") + source->integer("SELECT count(*) FROM op"), 0);
-  EXPECT_EQ(source->integer("SELECT count FROM loss WHERE source = 'store'"), 60'030);
-  EXPECT_THAT(source->text("SELECT detail FROM loss WHERE source = 'store'"),
+  EXPECT_EQ(source->integer("SELECT count FROM dropped_record WHERE source = 'store'"), 60'030);
+  EXPECT_THAT(source->text("SELECT detail FROM dropped_record WHERE source = 'store'"),
               ::testing::AllOf(::testing::HasSubstr("kernel 59998"), ::testing::HasSubstr("op 2"),
                                ::testing::HasSubstr("space")));
   for (const auto& entry : std::filesystem::directory_iterator(file.parent_path()))

@@ -138,7 +138,7 @@ void add_memory(PassRecord& record) {
   early.allocated_bytes = 512;
   early.alloc_ns = 10;
   early.category = MemoryCategory::kParameter;
-  early.category_from = "tag";
+  early.category_source = "tag";
   early.stack = 0;
   Allocation brief = early;  // freed before step 2
   brief.sequence = 1;
@@ -153,7 +153,7 @@ void add_memory(PassRecord& record) {
   brief.free_phase = 1;
   brief.op = record.trace.texts.intern("aten::mm");
   brief.category = MemoryCategory::kUnknown;
-  brief.category_from = "";
+  brief.category_source = "";
   brief.stack = 1;
   derived.allocations = {early, brief};
   derived.segments = {{4, 0x1000, 2 << 20, 0, 9, std::nullopt, std::nullopt}, {5, 0x2000, 2 << 20, 0, 9, 12, 6}};
@@ -175,7 +175,7 @@ event::PassRecord make_event_record(const std::vector<std::string>& first_texts)
   for (const std::string& each : first_texts) record.trace.texts.intern(each);
   record.trace.phases = {"forward", "backward"};
   record.trace.texts.intern("a text that nothing refers to");
-  record.observation = "events only";
+  record.trace_status = "events only";
   add_ranges(record.trace);
   add_activities(record.trace);
   add_calls(record.trace);
@@ -198,10 +198,11 @@ std::vector<TableContent> event_contents() {
            ", thread, start_ns, end_ns",
        "NULL|phase|forward||2|forward|0|10010|10500;0|scope|attention|block_0/"
        "attention|2|forward|1|10010|NULL;NULL|scope|load|load|-1||0|5|6"},
-      {"launch_shape",
-       "shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes, dynamic_shared_bytes, registers",
+      {"launch_config",
+       "launch_config, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes, dynamic_shared_bytes, "
+       "registers",
        "0|4|2|1|256|1|1|1024|2048|168;1|1|1|1|32|1|1|0|0|16"},
-      {"kernel", "sequence, shape, " + of_activity,
+      {"kernel", "sequence, launch_config, " + of_activity,
        "0|0|" + h +
            "|10100|10150|7|4000000000|2|forward|block_0/attention|launch|NULL|0;"
            "3|1|(unnamed)|15100|15150|7|4000000000|3|||graph|1099511627779|NULL"},
@@ -212,7 +213,7 @@ std::vector<TableContent> event_contents() {
        "cudaLaunchKernel|10020|10030|77|4000000000;(unnamed)|20|30|77|1"},
       {"synchronization", "kind, start_ns, end_ns, stream, correlation_id",
        "stream|10400|10450|7|12;context|40|45|NULL|13"},
-      {"tracing_pause", "kind, start_ns, end_ns", "buffer flush|10460|10470;lazy loading|50|51"},
+      {"cupti_overhead", "kind, start_ns, end_ns", "buffer flush|10460|10470;lazy loading|50|51"},
       {"clock_sync", "clock, host_ns, clock_ns, error_ns", "device|1|1000|50"},
       {"op",
        "parent, " + text("name_id") + ", " + text("shapes_id") +
@@ -222,12 +223,11 @@ std::vector<TableContent> event_contents() {
        "[256]|0|10015|10090|60|1|9|2|forward|block_0/attention|launch;0|MmBackward0||1|10020|NULL|0|0|NULL|-1|||none"},
       {"collective",
        "sequence, " + text("communicator_id") +
-           ", number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, " +
+           ", call_number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, " +
            text("phase_id") + ", " + text("scope_id") + ", attribution",
        "0|" + h +
            "|17|all_reduce|1099511627776|1|10040|10060|10100|10150|1|2|backward|block_0/attention|autograd;"
-           "1|(unnamed)|0|barrier|0|0|40|NULL|40|NULL|0|-1|||none",
-       3},
+           "1|(unnamed)|0|barrier|0|0|40|NULL|40|NULL|0|-1|||none"},
       {"kernel_total",
        "kind, " + text("phase_id") + ", " + text("scope_id") + ", " + text("name_id") +
            ", attribution, steps, calls, bytes, total_ns, min_ns, max_ns",
@@ -245,7 +245,7 @@ std::vector<TableContent> event_contents() {
        "2|forward|0|10100|10250|2|50|50|0|0|0|50|50|50|1|50"},
       {"kernel_outlier",
        "sequence, " + text("name_id") + ", step, " + text("phase_id") + ", " + text("scope_id") +
-           ", duration_ns, siblings, sibling_median_ns, deviation, first_use, concurrent, gap_before_ns, sm_clock_mhz",
+           ", duration_ns, group_size, group_median_ns, deviation, first_use, concurrent, gap_before_ns, sm_clock_mhz",
        "0|" + h + "|2|forward|block_0/attention|50|8|10|40.5|1|0|90|1980"},
       {"allocation",
        "device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, reusable_ns, free_sequence, "
@@ -253,7 +253,7 @@ std::vector<TableContent> event_contents() {
        "thread, "
        "step, " +
            text("phase_id") + ", " + text("scope_id") + ", free_step, " + text("free_phase_id") + ", " + text("op_id") +
-           ", category, category_from, stack",
+           ", category, category_source, stack",
        "cuda|-512|500|512|10|NULL|NULL|NULL|NULL|0|0|-1|||NULL|||parameter|tag|0;"
        "cuda|-512|500|512|10|20|25|2|3|0|0|0|forward|block_0/attention|0|backward|aten::mm|unknown||1"},
       {"segment", "sequence, address, bytes, stream, alloc_ns, free_ns, free_sequence",
@@ -268,7 +268,7 @@ std::vector<TableContent> event_contents() {
        "peak_active_bytes, peak_reserved_bytes, peak_ns, " +
            categories,
        "cuda|2|forward|0|512|600|1|2|3|4|10300|1|2|3|4|5|6|7"},
-      {"device_memory", "time_ns, moment, step, used_bytes, process_bytes",
+      {"device_memory", "time_ns, stage, step, used_bytes, process_bytes",
        "1|before cuda|-1|100|NULL;10200||2|300|200;15200||3|400|200"},
       {"stack", "stack, depth, frame", "0|0|0;0|1|1;1|0|2"},
       {"stack_frame", "frame, module, offset, " + text("function_id"),

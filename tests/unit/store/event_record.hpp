@@ -21,7 +21,6 @@ struct TableContent {
   std::string table;
   std::string columns;
   std::string expected;  ///< for make_event_record()
-  int since = 2;         ///< schema version that introduced the table
 };
 std::vector<TableContent> event_contents();
 

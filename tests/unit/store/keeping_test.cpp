@@ -34,9 +34,9 @@ class Keeping : public StoreTest {
   const std::vector<std::string> derived_{
       "statistic",  "overhead",     "kernel_total", "op_total", "step_activity", "kernel_outlier", "memory_phase",
       "clock_sync", "kernel_class", "scope_path",   "metric",   "mark",          "work",           "rank"};
-  const std::vector<std::string> events_{"range",     "launch_shape",    "kernel",        "memcpy", "memset",
-                                         "api_call",  "synchronization", "tracing_pause", "op",     "allocation",
-                                         "segment",   "memory_point",    "device_memory", "stack",  "stack_frame",
+  const std::vector<std::string> events_{"range",     "launch_config",   "kernel",         "memcpy", "memset",
+                                         "api_call",  "synchronization", "cupti_overhead", "op",     "allocation",
+                                         "segment",   "memory_point",    "device_memory",  "stack",  "stack_frame",
                                          "collective"};
   const std::vector<std::string> sampled_{"sample", "gpu_sample", "memory_counter", "step_duration"};
 };
@@ -59,7 +59,7 @@ TEST_F(Keeping, SummaryLeavesWhatReportsNeed) {
   for (const auto& tables : {events_, sampled_}) {
     for (const std::string& table : tables) EXPECT_EQ(ask(database, "SELECT count(*) FROM " + table), "0") << table;
   }
-  EXPECT_EQ(ask(database, "SELECT keep, (SELECT count(*) FROM loss) FROM run"), "summary|0");
+  EXPECT_EQ(ask(database, "SELECT keep, (SELECT count(*) FROM dropped_record) FROM run"), "summary|0");
   EXPECT_EQ(ask(database, "SELECT text FROM kernel_total JOIN string ON string_id = name_id WHERE kind = 'kernel'"),
             kHostileName);
 }
@@ -71,17 +71,18 @@ TEST_F(Keeping, OneStepLeavesTheMiddleOne) {
   store(database, Keep::kOneStep);
   EXPECT_EQ(counts(database, derived_), counts(all, derived_));
   EXPECT_EQ(counts(database, sampled_), counts(all, sampled_));
-  EXPECT_EQ(counts(database, events_),
-            "range 2; launch_shape 1; kernel 1; memcpy 1; memset 0; api_call 1; synchronization 1; tracing_pause 1; op "
-            "1; allocation 1; "
-            "segment 1; memory_point 1; device_memory 2; stack 2; stack_frame 2; collective 1; ");
-  EXPECT_EQ(ask(database, "SELECT step, shape FROM kernel"), "2|0");
+  EXPECT_EQ(
+      counts(database, events_),
+      "range 2; launch_config 1; kernel 1; memcpy 1; memset 0; api_call 1; synchronization 1; cupti_overhead 1; op "
+      "1; allocation 1; "
+      "segment 1; memory_point 1; device_memory 2; stack 2; stack_frame 2; collective 1; ");
+  EXPECT_EQ(ask(database, "SELECT step, launch_config FROM kernel"), "2|0");
   EXPECT_EQ(
       ask(database, "SELECT name_id = (SELECT string_id FROM string WHERE text = 'cudaLaunchKernel') FROM api_call"),
       "1");
   EXPECT_EQ(ask(database, "SELECT category FROM allocation"), "parameter");
   EXPECT_EQ(ask(database, "SELECT operation, step FROM collective"), "all_reduce|2");
-  EXPECT_EQ(ask(database, "SELECT moment, step FROM device_memory"), "before cuda|-1;|2");
+  EXPECT_EQ(ask(database, "SELECT stage, step FROM device_memory"), "before cuda|-1;|2");
   EXPECT_EQ(ask(database, "SELECT keep FROM run"), "one-step");
 }
 
@@ -125,7 +126,7 @@ TEST_F(Keeping, UnreadableFileIsALossWhateverIsKept) {
     const auto file = rank_file_name(folder(), run_id, 0, Pass::kTrace);
     put_content(file, "no database");
     database.finish_run(run_id, ended("failed", "x"), {}, {file}, keep);
-    EXPECT_EQ(ask(database, "SELECT count(*) FROM loss"), "1");
+    EXPECT_EQ(ask(database, "SELECT count(*) FROM dropped_record"), "1");
   }
 }
 

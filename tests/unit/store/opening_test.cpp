@@ -70,6 +70,22 @@ TEST_F(Opening, ForeignFilesAreRefused) {
   expect_refused("rank", "not a results database of kymo");
 }
 
+TEST_F(Opening, FilesOfIncompatibleVersionsAreRejected) {
+  const std::string message = "earlier, incompatible version of kymo";
+  const auto set_id = [&](const std::string& name, std::int64_t id) {
+    tamper(path(name), "PRAGMA application_id = " + std::to_string(id));
+  };
+  for (const std::int64_t id : kIncompatibleApplicationIds) {
+    const std::string name = "old-" + std::to_string(id);
+    make_database(path(name));
+    set_id(name, id);
+    expect_refused(name, message);
+    write_rank_file(path(name + "-rank"), 1, 0, measure::Pass::kTime, make_record());
+    set_id(name + "-rank", id);
+    EXPECT_THAT(error_of([&] { open_rank_file(path(name + "-rank"), own_schema()); }), HasSubstr(message));
+  }
+}
+
 TEST_F(Opening, FoldersAndPipesAreRefused) {
   std::filesystem::create_directory(path("folder"));
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);

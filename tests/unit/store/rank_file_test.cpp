@@ -57,7 +57,7 @@ TEST_F(RankFile, RepeatedKeysAreALoss) {
   write_rank_file(path("twice"), 1, 0, measure::Pass::kTime, record);
   const auto connection = open_rank_file(path("twice"), own_schema());
   EXPECT_EQ(connection->integer("SELECT count(*) FROM sample"), 6);
-  EXPECT_EQ(connection->integer("SELECT count FROM loss WHERE source = 'store'"), 2);
+  EXPECT_EQ(connection->integer("SELECT count FROM dropped_record WHERE source = 'store'"), 2);
 }
 
 TEST_F(RankFile, ReplacesAnOlderOne) {

@@ -45,7 +45,7 @@ TEST_F(Recovery, ClosesListedRunsAndAdoptsTheirFiles) {
   EXPECT_EQ(statuses(), "ok;interrupted;interrupted;running");
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM sample WHERE run_id = " + std::to_string(with_file)), "24");
   EXPECT_EQ(ask(*database_, "SELECT verification FROM run ORDER BY run_id"), ";passed;;");
-  EXPECT_EQ(ask(*database_, "SELECT count(*) FROM loss"), "0");
+  EXPECT_EQ(ask(*database_, "SELECT count(*) FROM dropped_record"), "0");
   EXPECT_EQ(database_->recover(path("scratch")), 0);
   EXPECT_TRUE(std::filesystem::exists(path("scratch") / "runs"));
 }
@@ -55,7 +55,7 @@ TEST_F(Recovery, DamagedFileBecomesALoss) {
   put_content(rank_file_name(path("scratch"), run_id, 0, measure::Pass::kTime), "garbage");
   put_content(path("scratch") / "runs", std::to_string(run_id) + "\n");
   EXPECT_EQ(database_->recover(path("scratch")), 1);
-  EXPECT_EQ(ask(*database_, "SELECT rank, pass FROM loss"), "0|time");
+  EXPECT_EQ(ask(*database_, "SELECT rank, pass FROM dropped_record"), "0|time");
 }
 
 TEST_F(Recovery, HalfALineAndNonsenseAreIgnored) {

@@ -97,9 +97,9 @@ TEST_F(Results, EverythingAWorkerObservedComesBack) {
   EXPECT_EQ(ask(*database_, "SELECT step, time_ns, sm_clock_mhz, power_mw, throttle_reasons FROM gpu_sample"),
             "3|99|1980|350000|4");
   EXPECT_EQ(ask(*database_, "SELECT name, time_ns, step FROM mark WHERE pass = 'time'"), "ready|17|-1");
-  EXPECT_EQ(ask(*database_, "SELECT place, requested_bytes, free_bytes, peak_bytes FROM out_of_memory"),
+  EXPECT_EQ(ask(*database_, "SELECT location, requested_bytes, free_bytes, peak_bytes FROM out_of_memory"),
             "device|5|3|NULL");
-  EXPECT_EQ(ask(*database_, "SELECT source, count, detail FROM loss"), "cuda|-1|no driver");
+  EXPECT_EQ(ask(*database_, "SELECT source, count, detail FROM dropped_record"), "cuda|-1|no driver");
   EXPECT_EQ(
       ask(*database_, "SELECT pass, pid, host, status, stdout, stderr, resident_peak_bytes FROM rank ORDER BY pass"),
       "time|12|node1|ok|out|err|1048576;verify|0||||" + std::string("|1048576"));
@@ -171,10 +171,10 @@ TEST_F(Results, MissingDamagedAndForeignRankFilesAreLosses) {
   write_rank_file(foreign, run_id + 1, 3, measure::Pass::kTime, make_record());
   const auto renamed = path("RUN-x-0-time.kymo");
   database_->finish_run(run_id, ended("ok"), {}, {good, missing, damaged, foreign, renamed});
-  EXPECT_EQ(ask(*database_, "SELECT rank, pass, source, count FROM loss ORDER BY rank"),
+  EXPECT_EQ(ask(*database_, "SELECT rank, pass, source, count FROM dropped_record ORDER BY rank"),
             "-1||store|-1;1|time|store|-1;2|time|store|-1;3|time|store|-1");
-  EXPECT_THAT(ask(*database_, "SELECT detail FROM loss WHERE rank = 1"), HasSubstr("ended before it wrote"));
-  EXPECT_THAT(ask(*database_, "SELECT detail FROM loss WHERE rank = 3"), HasSubstr("another run"));
+  EXPECT_THAT(ask(*database_, "SELECT detail FROM dropped_record WHERE rank = 1"), HasSubstr("ended before it wrote"));
+  EXPECT_THAT(ask(*database_, "SELECT detail FROM dropped_record WHERE rank = 3"), HasSubstr("another run"));
   EXPECT_EQ(ask(*database_, "SELECT DISTINCT rank FROM sample"), "0");
   EXPECT_EQ(ask(*database_, "SELECT status FROM run"), "ok");
 }
@@ -199,7 +199,7 @@ TEST_F(Results, OutOfMemorySeenByTheSupervisorIsStored) {
   end.failed_phase = "prepare";
   end.out_of_memory = event::OutOfMemory{"host", std::nullopt, std::nullopt, 77};
   database_->finish_run(run_id, end, {}, {});
-  EXPECT_EQ(ask(*database_, "SELECT rank, pass, place, requested_bytes, peak_bytes, failed_phase FROM oom"),
+  EXPECT_EQ(ask(*database_, "SELECT rank, pass, location, requested_bytes, peak_bytes, failed_phase FROM oom"),
             "1|time|host|NULL|77|prepare");
   EXPECT_EQ(ask(*database_, "SELECT signal, exit_code, failed_rank FROM failures"), "9|NULL|1");
   EXPECT_EQ(database_->finished_runs(measure::plan_key(make_run(1).what, make_run(1).how)), 1);
