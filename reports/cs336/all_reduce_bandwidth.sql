@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Bus bandwidth of one all-reduce by the size of its message.
--- empty: No collective was timed: `kymo suite run cs336 --filter collectives` fills this section.
+-- caption: Bus bandwidth of an all-reduce by message size.
+-- empty: No collectives measured: `kymo suite run cs336 --filter collectives` adds this data.
 SELECT
   b.bytes / 1048576.0 AS size_mib,
   b.backend || ', ' || b.ranks || CASE b.ranks WHEN 1 THEN ' rank' ELSE ' ranks' END AS series,

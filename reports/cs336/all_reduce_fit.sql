@@ -1,25 +1,25 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time of an all-reduce as time per call plus size over bandwidth, fitted.
+-- caption: Fitted cost model of an all-reduce: time per call plus size over bandwidth.
 -- column backend: title="backend", format="code"
 -- column ranks: title="ranks", format="plain"
--- column dtype: title="type", format="code"
--- column sizes: title="sizes", format="plain"
+-- column dtype: title="dtype", format="code"
+-- column message_sizes: title="message sizes", format="plain"
 -- column alpha_us: title="per call", unit="µs", format="significant", digits=3
--- column bandwidth: title="bandwidth", unit="GB/s", format="significant", digits=3
--- column error: title="largest error", unit="%", digits=1
--- note: Weighted least squares over the newest run of each size, in which relative errors count alike. The largest
---   error is the distance of the fit from the measured time that it meets least.
--- note: A dash: the time does not grow with the size.
--- empty: No fit: it needs at least two sizes with the same backend and number of ranks. `kymo suite run cs336 --filter
---   collectives` measures them.
+-- column bandwidth_gb_s: title="bandwidth", unit="GB/s", format="significant", digits=3
+-- column largest_residual: title="largest residual", unit="%", digits=1
+-- note: Weighted least squares over the newest run of each message size, minimizing relative errors. Largest residual:
+--   the maximum relative residual of the fit.
+-- note: – means: the time does not grow with the message size.
+-- empty: No fit: at least two message sizes with the same backend and number of ranks are required. `kymo suite run
+--   cs336 --filter collectives` measures them.
 SELECT
   f.backend,
   f.ranks,
   f.dtype,
-  f.sizes,
+  f.message_sizes,
   f.alpha_us,
-  f.bandwidth_gb_s AS bandwidth,
-  100 * f.largest_error AS error
+  f.bandwidth_gb_s,
+  100 * f.largest_residual AS largest_residual
 FROM all_reduce_fit f
 WHERE
   EXISTS (

@@ -1,20 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: The parts of attention in the forward pass: time and floating-point operations per step, over all blocks.
+-- caption: Attention in the forward pass: time and floating-point operations per step, over all layers.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column scores_ms: title="scores", unit="ms", format="significant", digits=3
 -- column softmax_ms: title="softmax", unit="ms", format="significant", digits=3
 -- column values_ms: title="values", unit="ms", format="significant", digits=3
--- column softmax_time_share: title="softmax, of time", unit="%", digits=1
--- column softmax_flops_share: title="softmax, of operations", unit="%", digits=2
--- column product_gflop_per_s: title="products", unit="GFLOP/s", format="significant", digits=3
+-- column softmax_time_share: title="softmax time share", unit="%", digits=1
+-- column softmax_flops_share: title="softmax operations share", unit="%", digits=2
+-- column product_gflop_per_s: title="matmul rate", unit="GFLOP/s", format="significant", digits=3
 -- column softmax_gflop_per_s: title="softmax rate", unit="GFLOP/s", format="significant", digits=3
 -- column clock: title="clock"
--- note: Scores is the product of queries and keys with scaling and masking, values that of weights and values. Shares
---   are of the three parts together.
--- note: Operations are counted by the workload: two per multiply-add of the products, five per score of the softmax,
+-- note: Scores: query-key products including scaling and masking. Values: softmax weights times values. Shares are
+--   relative to the sum of scores, softmax and values.
+-- note: Operations are counted by the workload: two per multiply-add of the matmuls, five per score in the softmax,
 --   none for scaling and masking.
--- empty: The parts of attention were not observed: `kymo suite run cs336 --filter kernels` fills this section.
+-- empty: No attention breakdown: `kymo suite run cs336 --filter kernels` adds this data.
 WITH seen AS (
   SELECT
     r.run_id,
@@ -25,7 +25,7 @@ WITH seen AS (
     row_number() OVER (
       PARTITION BY m.size, m.context, m.precision
       ORDER BY m.mode <> 'forward', r.run_id DESC
-    ) AS place
+    ) AS position
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels'
   JOIN transformer_run m ON m.run_id = r.run_id
@@ -45,6 +45,6 @@ SELECT
   b.clock
 FROM seen e
 JOIN attention_breakdown b ON b.run_id = e.run_id AND b.rank = 0
-WHERE e.place = 1
+WHERE e.position = 1
 GROUP BY e.run_id
 ORDER BY e.size_order, e.size, e.context, e.precision

@@ -1,28 +1,29 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Unfused attention by width and length: the forward pass, what is in memory when backward begins, and the
---   backward pass.
--- column dtype: title="type"
--- column head_dim: title="d", format="plain"
--- column seq: title="length", unit="tokens", format="plain"
+-- caption: Unfused attention by head dimension and sequence length: forward time, memory before backward, and backward
+--   time.
+-- column dtype: title="dtype"
+-- column head_dim: title="head dim", format="plain"
+-- column seq: title="sequence length", unit="tokens", format="plain"
 -- column forward_ms: title="forward", unit="ms", format="measured", plus_minus="forward_std_ms"
 -- column before_backward_bytes: title="memory before backward", format="bytes"
 -- column backward_ms: title="backward", unit="ms", format="measured", plus_minus="backward_std_ms"
--- column asked: title="asked for", format="bytes"
--- column free: title="free then", format="bytes"
--- note: Memory is what LibTorch's allocator has handed out, the workspace of cuBLAS included. The last two columns are
---   of the request that failed; a run that failed has no times, as not all of its steps were made.
--- empty: Attention was not measured by length: `kymo suite run cs336 --filter '^attention-memory'` fills this section.
+-- column requested_bytes: title="failed request", format="bytes"
+-- column free_bytes: title="free memory", format="bytes"
+-- note: Memory: allocated by LibTorch, including the cuBLAS workspace. The last two columns refer to the failed
+--   allocation. Failed runs have no times because not all steps completed.
+-- empty: No attention measurements by sequence length: `kymo suite run cs336 --filter '^attention-memory'` adds this
+--   data.
 SELECT
   a.dtype,
   a.head_dim,
   a.seq,
-  CASE WHEN g.state <> '' THEN g.state ELSE g.forward_ms END AS forward_ms,
+  CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.forward_ms END AS forward_ms,
   g.forward_std_ms,
   g.before_backward_bytes,
-  CASE WHEN g.state <> '' THEN g.state ELSE g.backward_ms END AS backward_ms,
+  CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.backward_ms END AS backward_ms,
   g.backward_std_ms,
-  g.requested_bytes AS asked,
-  g.free_bytes AS free
+  g.requested_bytes,
+  g.free_bytes
 FROM selected_run s
 JOIN run r
   ON r.run_id = s.run_id

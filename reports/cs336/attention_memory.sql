@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Memory when backward begins, against the length:
--- empty: The cases `attention-memory` of the suite `cs336` gave no figure to draw.
+-- caption: Memory before backward by sequence length:
+-- empty: The cases `attention-memory` of the suite `cs336` have no measurements.
 SELECT
-  a.dtype || ', width ' || a.head_dim AS setting,
+  a.dtype || ', head dim ' || a.head_dim AS setting,
   CASE a.implementation
     WHEN 'flash' THEN 'attention_flash'
     WHEN 'tiled' THEN 'attention_flash, tiled'

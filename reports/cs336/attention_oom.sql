@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What was in memory in the smallest case that ran out of it, when the request came that failed.
--- column what: title="what"
--- column operator: title="asked for by", format="code"
--- column phase: title="in", format="code"
+-- caption: Memory contents at the failed allocation, for the smallest case that ran out of memory.
+-- column what: title="contents"
+-- column operator: title="operator", format="code"
+-- column phase: title="phase", format="code"
 -- column blocks: title="blocks"
--- column bytes: title="each", format="bytes"
--- column total: title="together", format="bytes"
--- column matrices: title="in matrices of all scores", format="significant", digits=3
--- note: Blocks that were alive after the last request that went well. Names go by the size of a block and by the
---   operator that asked for it.
--- empty: No memory pass ran out of memory: `kymo suite run cs336 --filter attention-memory-blocks` looks for one.
+-- column bytes: title="block size", format="bytes"
+-- column total: title="total", format="bytes"
+-- column matrices: title="in score matrices", format="significant", digits=3
+-- note: Blocks live after the last successful allocation. Contents are inferred from the block size and the requesting
+--   operator.
+-- empty: No memory pass ran out of memory; `kymo suite run cs336 --filter attention-memory-blocks` tests larger cases.
 WITH smallest AS (
   SELECT
     r.run_id,
@@ -18,7 +18,7 @@ WITH smallest AS (
     a.tensor_bytes AS tensor,
     o.requested_bytes,
     o.free_bytes,
-    o.place,
+    o.location,
     o.rank
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'attention-memory-blocks'
@@ -31,14 +31,14 @@ block AS (
   SELECT
     CASE
       WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%softmax_backward%' THEN 'gradient of the scores'
-      WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%softmax%' THEN 'weights: the softmax of the scores'
+      WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%softmax%' THEN 'softmax weights'
       WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%bmm%' AND b.phase = 'backward'
-        THEN 'gradient of the weights'
+        THEN 'gradient of the softmax weights'
       WHEN b.requested_bytes = m.matrix AND b.operator LIKE '%bmm%' THEN 'scores'
-      WHEN b.requested_bytes = m.matrix THEN 'a matrix of all scores'
+      WHEN b.requested_bytes = m.matrix THEN 'score matrix'
       WHEN b.requested_bytes = m.mask THEN 'mask'
-      WHEN b.requested_bytes = m.tensor AND b.category = 'input' THEN 'query, key, value, gradient of the output'
-      WHEN b.requested_bytes = m.tensor THEN 'as large as a query'
+      WHEN b.requested_bytes = m.tensor AND b.category = 'input' THEN 'query, key, value or output gradient'
+      WHEN b.requested_bytes = m.tensor THEN 'same size as query'
       ELSE 'other'
     END AS what,
     coalesce(b.operator, '') AS operator,
@@ -63,7 +63,7 @@ line AS (
   UNION ALL
   SELECT
     1,
-    'all of these',
+    'total',
     NULL,
     NULL,
     count(*),
@@ -74,7 +74,7 @@ line AS (
   UNION ALL
   SELECT
     2,
-    'the request that failed',
+    'failed request',
     NULL,
     (SELECT nullif(r.failed_phase, '') FROM run r WHERE r.run_id = m.run_id),
     NULL,
@@ -85,7 +85,7 @@ line AS (
   UNION ALL
   SELECT
     3,
-    'free at that moment',
+    'free memory',
     NULL,
     NULL,
     NULL,
@@ -96,7 +96,7 @@ line AS (
   UNION ALL
   SELECT
     4,
-    'memory of the ' || CASE m.place WHEN 'device' THEN 'device' ELSE 'host' END,
+    CASE m.location WHEN 'device' THEN 'device' ELSE 'host' END || ' memory',
     NULL,
     NULL,
     NULL,

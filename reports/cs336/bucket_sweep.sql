@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Step by size of the buckets, measured and predicted:
--- empty: No sweep of bucket sizes was made: `kymo suite run cs336 --filter ddp` fills this section.
-WITH part AS (
+-- caption: Step time by bucket size, measured and predicted:
+-- empty: No bucket size sweep: `kymo suite run cs336 --filter ddp` adds this data.
+WITH prediction AS (
   SELECT b.*
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
@@ -16,10 +16,10 @@ FROM (
   SELECT
     setting,
     bucket_mb,
-    0 AS place,
+    0 AS series_order,
     'measured' AS series,
     measured_ms AS step_ms
-  FROM part
+  FROM prediction
   UNION ALL
   SELECT
     setting,
@@ -27,16 +27,16 @@ FROM (
     1,
     'predicted',
     predicted_ms
-  FROM part
+  FROM prediction
   UNION ALL
   SELECT
     setting,
     bucket_mb,
     2,
-    'without exchange',
-    silent_ms
-  FROM part
+    'compute only',
+    compute_only_ms
+  FROM prediction
 ) a
 WHERE a.step_ms IS NOT NULL
-GROUP BY a.setting, a.place, a.series, a.bucket_mb
-ORDER BY a.setting, a.place, a.bucket_mb
+GROUP BY a.setting, a.series_order, a.series, a.bucket_mb
+ORDER BY a.setting, a.series_order, a.bucket_mb

@@ -1,31 +1,31 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Steps with gradients in buckets, against the cost model.
--- column setting: title="case", once=true
+-- caption: Step time with gradient buckets, compared with the cost model.
+-- column setting: title="configuration", once=true
 -- column bucket_mb: title="bucket", unit="MiB", format="significant", digits=4
 -- column buckets: title="buckets", format="plain"
--- column launches: title="launches traced", format="significant", digits=4
--- column measured: title="measured", unit="ms", format="significant", digits=4
--- column silent: title="without exchange", unit="ms", format="significant", digits=4
--- column overhead: title="overhead", unit="ms", format="significant", digits=3
--- column predicted_overhead: title="predicted", unit="ms", format="significant", digits=3
--- column predicted: title="step predicted", unit="ms", format="significant", digits=4
--- column error: title="error", unit="%", digits=1
--- note: Overhead: median step less that without exchange. Predicted: gradients over buckets times bandwidth, plus
---   buckets times the time per call; both from the fit above. The error is of the whole step.
--- note: Buckets are counted as gradients over bucket, rounded up, and at most one for each tensor; a tensor larger than
---   a bucket has one to itself, so that those that were launched may be fewer or more.
--- empty: No sweep of bucket sizes was made: `kymo suite run cs336 --filter ddp` fills this section.
+-- column launches: title="traced launches", format="significant", digits=4
+-- column measured_ms: title="measured", unit="ms", format="significant", digits=4
+-- column compute_only_ms: title="compute only", unit="ms", format="significant", digits=4
+-- column overhead_ms: title="overhead", unit="ms", format="significant", digits=3
+-- column predicted_overhead_ms: title="predicted overhead", unit="ms", format="significant", digits=3
+-- column predicted_ms: title="predicted step", unit="ms", format="significant", digits=4
+-- column relative_error: title="error", unit="%", digits=1
+-- note: Overhead: median step minus the step without gradient exchange. Predicted: gradient bytes over (buckets ×
+--   bandwidth), plus buckets × time per call, from the fit above. The error is relative to the whole step.
+-- note: Buckets: gradient bytes over bucket size, rounded up, at most one per tensor. A tensor larger than a bucket has
+--   its own bucket, so the number of launches may differ.
+-- empty: No bucket size sweep: `kymo suite run cs336 --filter ddp` adds this data.
 SELECT
   b.setting,
   b.bucket_mb,
   b.buckets,
   b.launches,
-  b.measured_ms AS measured,
-  b.silent_ms AS silent,
-  b.measured_overhead_ms AS overhead,
-  b.predicted_overhead_ms AS predicted_overhead,
-  b.predicted_ms AS predicted,
-  100 * b.error AS error
+  b.measured_ms,
+  b.compute_only_ms,
+  b.measured_overhead_ms AS overhead_ms,
+  b.predicted_overhead_ms,
+  b.predicted_ms,
+  100 * b.relative_error AS relative_error
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN bucket_prediction b ON b.run_id = r.run_id

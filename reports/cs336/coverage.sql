@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: How much of the device time could be placed and named.
+-- caption: Attribution of the device time to phases, scopes and kernel classes.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column mode: title="mode", format="code"
--- column phase_share: title="has a phase", unit="%", digits=2
--- column scope_share: title="has a scope", unit="%", digits=2
--- column known_share: title="has a class", unit="%", digits=2
--- column spans: title="steps that agree with the timer"
--- note: A trace can be relied on where at least 99.9 % has a phase, 98 % a scope and 99 % a class.
--- note: A step agrees if the stretch that its kernels span differs from its time between events by at most the larger
---   of 1 % and 60 µs.
--- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this table.
+-- column phase_share: title="with phase", unit="%", digits=2
+-- column scope_share: title="with scope", unit="%", digits=2
+-- column known_share: title="with class", unit="%", digits=2
+-- column spans: title="steps consistent with event timing"
+-- note: A trace is reliable if at least 99.9 % of the device time has a phase, 98 % a scope and 99 % a class.
+-- note: A step is consistent if the span of its kernels differs from its time between CUDA events by at most 1 % or 60
+--   µs, whichever is larger.
+-- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT
     r.run_id,
@@ -43,7 +43,7 @@ SELECT
   100.0 * p.scope_ns / nullif(p.total_ns, 0) AS scope_share,
   100.0 * p.known_ns / nullif(p.total_ns, 0) AS known_share,
   (
-    SELECT sum(x.agrees) || ' of ' || count(*)
+    SELECT sum(x.within_tolerance) || ' of ' || count(*)
     FROM step_span x
     WHERE x.run_id = t.run_id AND x.rank = 0
     HAVING count(*) > 0

@@ -1,19 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Communication on the GPU: how much of it computing hides, from traces.
--- column setting: title="case", once=true
+-- caption: Overlap of communication and compute on the GPU, from traces.
+-- column setting: title="configuration", once=true
 -- column strategy: title="strategy"
--- column compute: title="computing", unit="ms", format="significant", digits=4
+-- column compute: title="compute", unit="ms", format="significant", digits=4
 -- column communication: title="communication", unit="ms", format="significant", digits=4
--- column overlap: title="both", unit="ms", format="significant", digits=3
+-- column overlap: title="overlap", unit="ms", format="significant", digits=3
 -- column exposed: title="exposed", unit="ms", format="significant", digits=3
--- column exposed_share: title="of step", unit="%", digits=1
+-- column exposed_share: title="share of step", unit="%", digits=1
 -- column overlap_share: title="hidden", unit="%", digits=1
--- column trace_share: title="hidden, whole trace", unit="%", digits=1
--- note: Means over ranks and measured steps. Exposed: communication ran and nothing else. Hidden: the share of
---   communication during which something computed, which HTA calls comp_comm_overlap_pctg and takes over the whole
---   trace, warm-up included.
--- note: A kernel of communication runs from its own begin, also while it waits for other ranks.
--- empty: No kernels of communication were traced: `kymo suite run cs336 --filter ddp` on two GPUs fills this table.
+-- column trace_share: title="hidden (whole trace)", unit="%", digits=1
+-- note: Means over ranks and measured steps. Exposed: only communication ran. Hidden: share of communication that
+--   overlaps with compute; HTA computes it over the whole trace including warm-up (comp_comm_overlap_pctg).
+-- note: The duration of a communication kernel includes the time it waits for other ranks.
+-- empty: No communication kernels traced: `kymo suite run cs336 --filter ddp` on two GPUs adds this data.
 SELECT
   p.setting,
   p.strategy,

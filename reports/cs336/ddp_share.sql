@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Communication by strategy, as a share of the step:
--- empty: No data-parallel training was timed: `kymo suite run cs336 --filter ddp` fills this section.
-WITH part AS (
+-- caption: Communication as a share of the step, by strategy:
+-- empty: No data-parallel training measured: `kymo suite run cs336 --filter ddp` adds this data.
+WITH shares AS (
   SELECT
     x.setting,
     x.run_id,
@@ -32,10 +32,10 @@ FROM (
     strategy,
     strategy_order,
     bucket_mb,
-    0 AS place,
+    0 AS series_order,
     'phase communication' AS series,
     100 * communication_share AS share
-  FROM part
+  FROM shares
   UNION ALL
   SELECT
     setting,
@@ -44,9 +44,9 @@ FROM (
     strategy_order,
     bucket_mb,
     1,
-    'exposed in the trace',
+    'exposed (trace)',
     100 * exposed_share
-  FROM part
+  FROM shares
 ) a
 WHERE a.share IS NOT NULL
-ORDER BY a.setting, a.place, a.strategy_order, a.bucket_mb, a.run_id
+ORDER BY a.setting, a.series_order, a.strategy_order, a.bucket_mb, a.run_id

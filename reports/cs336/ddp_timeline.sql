@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: One step of rank zero with either strategy, from its begin on and on one time axis. Communication below
---   backward is hidden; where the phases show communication, it is waited for.
--- empty: Neither `ddp_naive` nor `ddp_overlap` was traced: `kymo suite run cs336 --filter ddp` fills this section.
--- The newest traced run of each, of one family. On a GPU what its streams did, by what it was for; on a CPU the phases
--- of the host and the calls under way.
+-- caption: One step of rank 0 for each strategy, on the same time axis. Communication below backward is hidden; where
+--   the phase lane shows communication, it is exposed.
+-- empty: Neither `ddp_naive` nor `ddp_overlap` was traced: `kymo suite run cs336 --filter ddp` adds this data.
+-- The newest traced run of each strategy within one comparison group. On a GPU: stream activity by purpose. On a CPU:
+-- host phases and collectives in flight.
 WITH traced AS (
   SELECT
     t.run_id,
     t.rank,
     t.pass,
     t.step,
-    t.origin_ns,
+    t.step_start_ns,
     p.workload,
     p.strategy_order,
-    p.family,
+    p.comparison_group,
     r.device_kind = 'cuda' AS on_device,
     p.strategy || coalesce(printf(': a step of %.1f ms', coalesce(x.device_ns, x.host_ns) / 1e6), '') AS title,
-    row_number() OVER (PARTITION BY p.workload, p.family ORDER BY t.run_id DESC) AS newest
+    row_number() OVER (PARTITION BY p.workload, p.comparison_group ORDER BY t.run_id DESC) AS newest
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
   JOIN ddp_run p ON p.run_id = r.run_id AND p.workload IN ('ddp_naive', 'ddp_overlap') AND p.communicate = 1
@@ -29,10 +29,10 @@ chosen AS (
   FROM traced
   WHERE
     newest = 1
-    AND family = (
-      SELECT family
+    AND comparison_group = (
+      SELECT comparison_group
       FROM traced
-      GROUP BY family
+      GROUP BY comparison_group
       ORDER BY
         count(DISTINCT workload) DESC,
         max(CASE workload WHEN 'ddp_naive' THEN run_id END) DESC,
@@ -49,7 +49,7 @@ SELECT
     WHEN 'copy' THEN 3
     WHEN 'memset' THEN 3
     ELSE 1
-  END AS place,
+  END AS lane_order,
   CASE b.class
     WHEN 'phase' THEN 'phases'
     WHEN 'communication' THEN 'communication'
@@ -57,13 +57,13 @@ SELECT
     WHEN 'memset' THEN 'copies'
     ELSE 'computing'
   END AS lane,
-  b.start_ns - c.origin_ns AS start_ns,
-  b.end_ns - c.origin_ns AS end_ns,
+  b.start_ns - c.step_start_ns AS start_ns,
+  b.end_ns - c.step_start_ns AS end_ns,
   b.label,
-  -- a phase of communication has its colour
+  -- the phase `communication` has the color of communication
   CASE b.class WHEN 'phase' THEN b.label ELSE b.class END AS class,
   CASE b.side WHEN 'GPU' THEN b.lane || ': ' ELSE '' END || b.detail AS detail
 FROM chosen c
 CROSS JOIN timeline_bar b ON b.run_id = c.run_id AND b.rank = c.rank AND b.pass = c.pass AND b.step = c.step
 WHERE b.class = 'communication' OR CASE c.on_device WHEN 1 THEN b.side = 'GPU' ELSE b.class = 'phase' END
-ORDER BY strategy_order, place, start_ns, end_ns DESC
+ORDER BY strategy_order, lane_order, start_ns, end_ns DESC

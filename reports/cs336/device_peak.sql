@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What the devices can do at most.
+-- caption: Theoretical peak of the devices.
 -- column name: title="device"
--- column dtype: title="type"
--- column multiprocessors: title="multiprocessors"
--- column flops_per_clock: title="operations per clock of each", format="plain"
--- column max_sm_clock_mhz: title="highest clock", unit="MHz", format="plain"
--- column peak: title="product", unit="TFLOP/s", format="significant", digits=4
--- note: Operations per clock are those of the architecture, a multiply-add counting two: fp32 by ordinary
---   multiply-adds, bf16 by tensor cores that add in fp32. A vendor's data sheet may take a lower clock. Kernels that
---   make products in fp32 out of TF32 ones can pass the figure for fp32.
--- empty: No kernel of attention was timed on a device whose peak kymo knows (A100, H100, H200, B200): charts have no
---   roof, and shares of it are missing.
+-- column dtype: title="dtype"
+-- column multiprocessors: title="SMs"
+-- column flops_per_clock: title="operations per clock and SM", format="plain"
+-- column max_sm_clock_mhz: title="max clock", unit="MHz", format="plain"
+-- column peak: title="peak", unit="TFLOP/s", format="significant", digits=4
+-- note: Operations per clock of the architecture, counting a multiply-add as two: fp32 on CUDA cores, bf16 on tensor
+--   cores with fp32 accumulation. Data sheets may assume a lower clock. Kernels that emulate fp32 with TF32 can exceed
+--   the fp32 peak.
+-- empty: No attention kernels measured on a device with a known peak (A100, H100, H200, B200). Charts have no reference
+--   line, and shares of the peak are not available.
 SELECT DISTINCT
   p.name,
   p.dtype,

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What is known of the machine.
--- column name: title="fact"
+-- caption: Environment.
+-- column name: title="property"
 -- column value: title="value"
--- empty: Nothing is known of the machine.
+-- empty: No environment recorded.
 SELECT DISTINCT
   e.name,
   e.value

@@ -1,20 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: The first steps without warm-up on the host's clock, with what was recorded beside them.
+-- caption: First steps without warm-up (host times), with recorded causes.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column step: title="step"
 -- column host_ms: title="time", unit="ms", format="significant"
--- column excess_ms: title="above later", unit="ms", format="significant", digits=3
+-- column excess_ms: title="excess", unit="ms", format="significant", digits=3
 -- column device_allocations: title="driver allocations"
--- column reserved_growth_bytes: title="reserved growth", format="bytes"
+-- column reserved_growth_bytes: title="growth of reserved memory", format="bytes"
 -- column sm_clock_mhz: title="clock", unit="MHz", format="plain"
--- column clock_ms: title="due to clock at most", unit="ms", format="significant", digits=3
--- column unexplained_ms: title="left", unit="ms", format="significant", digits=3
--- note: Above later compares with the median of the later half of the run's steps. Driver allocations are requests for
---   memory that the allocator sent to the driver: counted, not timed.
--- note: What is left is what no record explains: it holds those requests, the first use of kernels and libraries, and
---   ordinary scatter. A dash stands where nothing was read.
--- empty: The case `timing-warmup` of the suite `cs336` has no finished run without warm-up.
+-- column clock_effect_ms: title="clock effect (upper bound)", unit="ms", format="significant", digits=3
+-- column unexplained_ms: title="unexplained", unit="ms", format="significant", digits=3
+-- note: Excess: time above the median of the second half of the run's steps. Driver allocations: number of allocations
+--   that the allocator requested from the driver; their time is not measured.
+-- note: Unexplained: excess without a recorded cause, including driver allocations, first use of kernels and libraries,
+--   and noise. – means: no reading.
+-- empty: The case `timing-warmup` of the suite `cs336` has no completed run without warm-up.
 SELECT
   m.size,
   m.context,
@@ -24,7 +24,7 @@ SELECT
   f.device_allocations,
   f.reserved_growth_bytes,
   f.sm_clock_mhz,
-  f.clock_ms,
+  f.clock_effect_ms,
   f.unexplained_ms
 FROM selected_run s
 JOIN run r

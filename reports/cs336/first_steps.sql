@@ -1,19 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: The first steps without warm-up, phase by phase, against the median of the steps from 2 on.
+-- caption: First steps without warm-up by phase, compared with the median of steps 2 and later.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column phase: title="phase", format="code"
 -- column first_ms: title="step 0", unit="ms", format="significant"
 -- column second_ms: title="step 1", unit="ms", format="significant"
--- column later_ms: title="later median", unit="ms", format="significant"
--- column extra_ms: title="step 0 above it", unit="ms", format="significant", digits=3
+-- column later_median_ms: title="later median", unit="ms", format="significant"
+-- column extra_ms: title="step 0 excess", unit="ms", format="significant", digits=3
 -- column ratio: title="step 0 / later", format="significant", digits=3
--- column host_ms: title="host, step 0", unit="ms", format="significant"
--- column device_ms: title="device, step 0", unit="ms", format="significant"
+-- column host_ms: title="step 0 host time", unit="ms", format="significant"
+-- column device_ms: title="step 0 device time", unit="ms", format="significant"
 -- column clock: title="GPU clock after step 0", unit="MHz", format="plain"
--- note: A phase's time is the device's where there is a GPU. Host times of a phase include only what the host waits
---   for.
--- empty: The case `timing-warmup` of the suite `cs336` has no finished run without warm-up.
+-- note: Phase times are device times on a GPU. Host times of a phase include only the time the host waits.
+-- empty: The case `timing-warmup` of the suite `cs336` has no completed run without warm-up.
 WITH cold AS (
   SELECT
     r.run_id,
@@ -34,7 +33,7 @@ ordered AS (
     t.run_id,
     t.phase,
     t.time_ms,
-    row_number() OVER (PARTITION BY t.run_id, t.phase ORDER BY t.time_ms) AS place,
+    row_number() OVER (PARTITION BY t.run_id, t.phase ORDER BY t.time_ms) AS position,
     count(*) OVER (PARTITION BY t.run_id, t.phase) AS steps
   FROM cold c
   JOIN step_time t ON t.run_id = c.run_id
@@ -46,7 +45,7 @@ later AS (
     phase,
     avg(time_ms) AS median_ms
   FROM ordered
-  WHERE place IN ((steps + 1) / 2, (steps + 2) / 2)
+  WHERE position IN ((steps + 1) / 2, (steps + 2) / 2)
   GROUP BY run_id, phase
 )
 SELECT
@@ -55,7 +54,7 @@ SELECT
   a.phase,
   a.time_ms AS first_ms,
   b.time_ms AS second_ms,
-  l.median_ms AS later_ms,
+  l.median_ms AS later_median_ms,
   a.time_ms - l.median_ms AS extra_ms,
   a.time_ms / l.median_ms AS ratio,
   a.host_ms,

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Latency of backward by implementation.
--- column dtype: title="type"
+-- caption: Backward latency by implementation.
+-- column dtype: title="dtype"
 -- column mask: title="mask"
--- column head_dim: title="d", format="plain"
+-- column head_dim: title="head dim", format="plain"
 -- column heads: title="heads"
--- column seq: title="length", unit="tokens", format="plain"
+-- column seq: title="sequence length", unit="tokens", format="plain"
 -- column own: title="attention_flash", unit="ms", format="significant", digits=4
 -- column tiled: title="tiled", unit="ms", format="significant", digits=4
 -- column naive: title="naive", unit="ms", format="significant", digits=4
@@ -12,10 +12,9 @@
 -- column flash: title="LibTorch flash", unit="ms", format="significant", digits=4
 -- column cudnn: title="LibTorch cuDNN", unit="ms", format="significant", digits=4
 -- column rate: title="attention_flash", unit="TFLOP/s", format="significant", digits=3
--- column share: title="of the peak", unit="%", digits=1
--- note: Medians. No figure: not in the grid, skipped, or out of memory; the section on the standing of the runs says
---   which.
--- empty: No kernel of attention was timed: `kymo suite run cs336 --filter '^flash'` fills this section.
+-- column share: title="share of peak", unit="%", digits=1
+-- note: Medians. – means: not measured, skipped, or out of memory; see section Run status.
+-- empty: No attention kernels measured: `kymo suite run cs336 --filter '^flash'` adds this data.
 SELECT
   l.dtype,
   CASE l.causal WHEN 1 THEN 'causal' ELSE 'full' END AS mask,

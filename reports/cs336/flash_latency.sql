@@ -1,36 +1,35 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Latency of attention_flash forward, backward and both, and how many times as long others take for both.
--- column dtype: title="type"
+-- caption: Latency of attention_flash, and speedup over the other implementations for forward plus backward.
+-- column dtype: title="dtype"
 -- column mask: title="mask"
--- column head_dim: title="d", format="plain"
+-- column head_dim: title="head dim", format="plain"
 -- column heads: title="heads"
--- column seq: title="length", unit="tokens", format="plain"
+-- column seq: title="sequence length", unit="tokens", format="plain"
 -- column forward_ms: title="forward", unit="ms", format="significant", digits=4
 -- column backward_ms: title="backward", unit="ms", format="significant", digits=4
--- column both_ms: title="both", unit="ms", format="significant", digits=4
--- column naive_ratio: title="naive / this", format="significant", digits=3
--- column library_ratio: title="library / this", format="significant", digits=3
--- column library: title="best of the library"
+-- column forward_backward_ms: title="forward + backward", unit="ms", format="significant", digits=4
+-- column naive_ratio: title="speedup over naive", format="significant", digits=3
+-- column library_ratio: title="speedup over library", format="significant", digits=3
+-- column library: title="fastest library backend"
 -- column fills: title="fills the GPU"
--- note: Medians. Forward and backward are timed by themselves, steps in a row without waiting; both is their sum. A
---   ratio above 1 is a speed-up.
--- note: A shape fills the GPU if there is a block of 128 queries for each of its multiprocessors.
--- empty: No kernel of attention was timed: `kymo suite run cs336 --filter '^flash'` fills this section.
+-- note: Medians. Forward and backward are timed separately, back to back without synchronization, and summed.
+-- note: A shape fills the GPU if it has at least one block of 128 queries per SM.
+-- empty: No attention kernels measured: `kymo suite run cs336 --filter '^flash'` adds this data.
 WITH shown AS (
   SELECT
     l.*,
     l.implementation LIKE 'sdpa%' AS library
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'flash%'
-  JOIN attention_latency l ON l.run_id = r.run_id AND l.both_ms > 0
+  JOIN attention_latency l ON l.run_id = r.run_id AND l.forward_backward_ms > 0
 ),
 best AS (
   SELECT
     *,
     row_number() OVER (
       PARTITION BY dtype, causal, head_dim, batch, heads, seq
-      ORDER BY both_ms, implementation
-    ) AS place
+      ORDER BY forward_backward_ms, implementation
+    ) AS position
   FROM shown
   WHERE library
 ),
@@ -42,7 +41,7 @@ naive AS (
     batch,
     heads,
     seq,
-    min(both_ms) AS both_ms
+    min(forward_backward_ms) AS forward_backward_ms
   FROM shown
   WHERE implementation = 'naive'
   GROUP BY 1, 2, 3, 4, 5, 6
@@ -55,9 +54,9 @@ SELECT
   o.seq,
   o.forward_ms,
   o.backward_ms,
-  o.both_ms,
-  n.both_ms / o.both_ms AS naive_ratio,
-  b.both_ms / o.both_ms AS library_ratio,
+  o.forward_backward_ms,
+  n.forward_backward_ms / o.forward_backward_ms AS naive_ratio,
+  b.forward_backward_ms / o.forward_backward_ms AS library_ratio,
   substr(b.implementation, 6) AS library,
   CASE o.fills_device WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END AS fills
 FROM shown o
@@ -75,7 +74,7 @@ LEFT JOIN best b
   AND b.batch = o.batch
   AND b.heads = o.heads
   AND b.seq = o.seq
-  AND b.place = 1
+  AND b.position = 1
 WHERE
   o.implementation = 'flash'
   OR o.implementation = 'tiled' AND NOT EXISTS (SELECT 1 FROM shown x WHERE x.implementation = 'flash')

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Rate of backward against the length:
--- empty: The cases `flash` of the suite `cs336` gave no figure to draw.
+-- caption: Backward rate by sequence length:
+-- empty: The cases `flash` of the suite `cs336` have no measurements.
 SELECT
-  l.dtype || ', width ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END
+  l.dtype || ', head dim ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END
   || CASE l.heads WHEN 1 THEN '' ELSE ', ' || l.heads || ' heads' END AS setting,
   CASE l.implementation
     WHEN 'flash' THEN 'attention_flash'

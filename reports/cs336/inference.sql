@@ -1,25 +1,25 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time of the forward pass alone, against that within training.
+-- caption: Forward time in inference and in training.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column precision: title="precision"
--- column forward_ms: title="forward alone", unit="ms", format="measured", plus_minus="forward_std_ms"
--- column training_ms: title="forward in training", unit="ms", format="measured", plus_minus="training_std_ms"
--- column ratio: title="alone / in training", digits=2
+-- column forward_ms: title="inference", unit="ms", format="measured", plus_minus="forward_std_ms"
+-- column training_ms: title="training", unit="ms", format="measured", plus_minus="training_std_ms"
+-- column ratio: title="inference / training", digits=2
 -- empty: The case `timing-inference` of the suite `cs336` was not run.
 SELECT
   m.size,
   m.context,
   m.precision,
-  CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms,
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE f.mean_ms END AS forward_ms,
   f.std_ms AS forward_std_ms,
   t.mean_ms AS training_ms,
   t.std_ms AS training_std_ms,
-  CASE WHEN d.state = '' THEN f.mean_ms / t.mean_ms END AS ratio
+  CASE WHEN d.status_label = '' THEN f.mean_ms / t.mean_ms END AS ratio
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case IN ('inference', 'timing-inference')
 JOIN transformer_run m ON m.run_id = r.run_id
-JOIN run_standing d ON d.run_id = r.run_id
+JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward'
 LEFT JOIN (
   SELECT

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Device time of each class of kernels by phase, per step:
--- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
--- The smallest and the largest size that was trained, each at its longest context; classes below 1 % of the step are
--- one bar.
+-- caption: Device time per step by kernel class and phase:
+-- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
+-- The smallest and the largest trained size, each at its longest context. Classes below 1 % of the step are combined.
 WITH traced AS (
   SELECT
     r.run_id,
@@ -33,7 +32,7 @@ named AS (
     *,
     CASE
       WHEN sum(total_ms) OVER (PARTITION BY run_id, class) < 0.01 * sum(total_ms) OVER (PARTITION BY run_id)
-        THEN 'the rest'
+        THEN 'other classes'
       ELSE class
     END AS shown,
     sum(total_ms) OVER (PARTITION BY run_id, class) AS class_ms
@@ -50,6 +49,6 @@ ORDER BY
   smallest_first,
   CASE phase WHEN 'forward' THEN 0 WHEN 'backward' THEN 1 WHEN 'optimizer' THEN 2 ELSE 3 END,
   phase,
-  shown = 'the rest',
+  shown = 'other classes',
   max(class_ms) DESC,
   shown

@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Where the device time of a training step goes, by part of the model.
+-- caption: Device time of a training step by module.
 -- column setting: title="model", once=true
--- column module: title="part", format="code"
+-- column module: title="module", format="code"
 -- column forward_ms: title="forward", unit="ms", format="significant", digits=3
 -- column backward_ms: title="backward", unit="ms", format="significant", digits=3
--- column other_ms: title="elsewhere", unit="ms", format="significant", digits=3
+-- column other_ms: title="other", unit="ms", format="significant", digits=3
 -- column share: title="share of step", unit="%", digits=1
--- column matmul_share: title="matrix products in it", unit="%", digits=1
--- note: A part counts what ran in it and in no part inside it, over all blocks. Backward kernels belong to the part
---   whose forward pass made them.
--- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
--- change it here for more
+-- column matmul_share: title="matmul share", unit="%", digits=1
+-- note: Times exclude nested modules and are summed over all layers. Backward kernels are attributed to the module of
+--   their forward operator.
+-- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
+-- number of rows shown
 WITH setting (rows_shown) AS (VALUES (15)),
 chosen AS (
   SELECT
@@ -38,7 +38,7 @@ summed AS (
 )
 SELECT
   setting,
-  coalesce(module, '(no part known)') AS module,
+  coalesce(module, '(no scope)') AS module,
   forward_ms,
   backward_ms,
   other_ms,

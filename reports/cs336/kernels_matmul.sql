@@ -1,18 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Share of matrix products in the device time: forward alone, forward with backward, and the whole training
---   step.
+-- caption: Share of matmuls in the device time: inference, forward and backward, and the whole training step.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
--- column forward_share: title="forward alone", unit="%", digits=1
+-- column forward_share: title="inference", unit="%", digits=1
 -- column both_share: title="forward and backward", unit="%", digits=1
 -- column train_share: title="training step", unit="%", digits=1
--- column grows: title="grows most instead"
--- column grows_from: title="its share in forward alone", unit="%", digits=1
--- column grows_to: title="in the training step", unit="%", digits=1
--- note: Forward alone is a run without gradients; forward and backward are those phases of the training step. A fused
---   attention kernel is of class attention, its products included.
--- note: What grows most is the class whose share in the training step exceeds that in forward alone by most.
--- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
+-- column grows: title="fastest-growing other class"
+-- column grows_from: title="its share in inference", unit="%", digits=1
+-- column grows_to: title="its share in training", unit="%", digits=1
+-- note: Inference is a run without gradients. Forward and backward are phases of the training step. A fused attention
+--   kernel is of class attention, including its matmuls.
+-- note: Fastest-growing other class: the class with the largest increase in share from inference to the training step.
+-- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT
     r.run_id,
@@ -28,7 +27,7 @@ WITH traced AS (
 newest AS (
   SELECT
     *,
-    row_number() OVER (PARTITION BY size, context, precision, mode ORDER BY run_id DESC) AS place
+    row_number() OVER (PARTITION BY size, context, precision, mode ORDER BY run_id DESC) AS position
   FROM traced
 ),
 summed AS (
@@ -44,7 +43,7 @@ summed AS (
     sum(CASE WHEN e.phase IN ('forward', 'backward') THEN e.total_ns ELSE 0 END) AS both_ns
   FROM newest t
   CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
-  WHERE t.place = 1
+  WHERE t.position = 1
   GROUP BY t.run_id, e.class
 ),
 shared AS (
@@ -65,7 +64,7 @@ grown AS (
     row_number() OVER (
       PARTITION BY t.size, t.context, t.precision
       ORDER BY t.step_share - coalesce(f.step_share, 0) DESC, t.class
-    ) AS place
+    ) AS position
   FROM shared t
   LEFT JOIN shared f
     ON f.size = t.size
@@ -92,6 +91,6 @@ SELECT
   g.grows_from,
   g.grows_to
 FROM shared h
-LEFT JOIN grown g ON g.size = h.size AND g.context = h.context AND g.precision = h.precision AND g.place = 1
+LEFT JOIN grown g ON g.size = h.size AND g.context = h.context AND g.precision = h.precision AND g.position = 1
 GROUP BY h.size, h.context, h.precision
 ORDER BY h.size_order, h.size, h.context, h.precision

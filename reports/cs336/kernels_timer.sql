@@ -1,20 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Device time of the kernels against the plain timer, per step.
+-- caption: Kernel time per step compared with the time pass.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column mode: title="mode", format="code"
--- column timer_ms: title="plain timer", unit="ms", format="measured", plus_minus="timer_std_ms"
+-- column timer_ms: title="time pass", unit="ms", format="measured", plus_minus="timer_std_ms"
 -- column kernel_ms: title="kernels", unit="ms", format="significant"
--- column kernel_share: title="kernels / timer", unit="%", digits=1
+-- column kernel_share: title="kernels / time pass", unit="%", digits=1
 -- column busy_ms: title="GPU busy", unit="ms", format="significant"
 -- column idle_ms: title="idle", unit="ms", format="significant", digits=3
 -- column idle_share: title="idle share", unit="%", digits=1
 -- column gaps: title="gaps", format="significant", digits=3
 -- column longest_gap_us: title="longest gap", unit="µs", format="significant", digits=3
--- note: The plain timer is the time pass, in which nothing observes. Kernels are the sum of the durations of all
---   kernels, copies and memsets; it is more than busy where they overlap.
--- note: Busy and idle are of the observed steps, which tracing may have stretched; the section on trust has the ratio.
--- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
+-- note: The time pass runs without profiling. Kernels: total duration of all kernels, copies and memsets; exceeds busy
+--   if they overlap.
+-- note: Busy and idle times are from profiled steps, which may be slower; see section Data quality for the overhead.
+-- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT
     r.run_id,

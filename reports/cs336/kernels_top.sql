@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: The kernel with the most device time in a step, by size, context and mode.
+-- caption: Top kernel of a step by device time, by size, context and mode.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column mode: title="mode", format="code"
 -- column kernel: title="kernel", format="code", align="left"
 -- column class: title="class"
 -- column calls: title="calls"
--- column mean_us: title="one call", unit="µs", format="significant", digits=3
+-- column mean_us: title="per call", unit="µs", format="significant", digits=3
 -- column total_ms: title="per step", unit="ms", format="significant", digits=3
 -- column share: title="share", unit="%", digits=1
--- note: Calls are per step; the share is of the device time of all kernels, copies and memsets. Long names are
---   shortened; the view kernel_summary has them whole.
--- note: Mode forward runs the forward pass alone; train runs forward, backward and optimizer.
--- empty: Kernels were not recorded: `kymo suite run cs336 --filter kernels` on a GPU fills this section.
+-- note: Calls are per step. The share is relative to the device time of all kernels, copies and memsets. Long names are
+--   truncated; see the view kernel_summary for full names.
+-- note: Mode `forward` runs inference; `train` runs forward, backward and optimizer.
+-- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT
     r.run_id,
@@ -40,7 +40,7 @@ named AS (
 ranked AS (
   SELECT
     *,
-    row_number() OVER (PARTITION BY run_id ORDER BY total_ms DESC, name_id) AS place,
+    row_number() OVER (PARTITION BY run_id ORDER BY total_ms DESC, name_id) AS position,
     sum(total_ms) OVER (PARTITION BY run_id) AS all_ms
   FROM named
 )
@@ -49,7 +49,7 @@ SELECT
   t.context,
   t.mode,
   CASE
-    WHEN k.run_id IS NULL THEN CASE d.state WHEN '' THEN 'not recorded' ELSE d.state END
+    WHEN k.run_id IS NULL THEN CASE d.status_label WHEN '' THEN 'not recorded' ELSE d.status_label END
     WHEN length(coalesce(c.short_name, n.text)) > 60 THEN substr(coalesce(c.short_name, n.text), 1, 59) || '…'
     ELSE coalesce(c.short_name, n.text)
   END AS kernel,
@@ -59,8 +59,8 @@ SELECT
   k.total_ms,
   100.0 * k.total_ms / nullif(k.all_ms, 0) AS share
 FROM traced t
-JOIN run_standing d ON d.run_id = t.run_id
-LEFT JOIN ranked k ON k.run_id = t.run_id AND k.place = 1
+JOIN run_status d ON d.run_id = t.run_id
+LEFT JOIN ranked k ON k.run_id = t.run_id AND k.position = 1
 LEFT JOIN string n ON n.string_id = k.name_id
 LEFT JOIN kernel_class c ON c.name_id = k.name_id
 ORDER BY t.size_order, t.size, t.context, t.precision, t.mode, t.run_id

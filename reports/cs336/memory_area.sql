@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Memory in use over the measured steps, by what it holds:
--- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
+-- caption: Memory by category over the measured steps:
+-- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
 -- column time_ns: title="time"
 -- column parameter_bytes: title="parameters", format="bytes"
 -- column gradient_bytes: title="gradients", format="bytes"
@@ -9,8 +9,8 @@
 -- column workspace_bytes: title="workspace", format="bytes"
 -- column input_bytes: title="inputs", format="bytes"
 -- column unknown_bytes: title="unknown", format="bytes"
--- The longest context of the largest size that did not run out of memory, of each mode. What is drawn is the allocated
--- size of live blocks.
+-- For each mode, the longest context of the largest size that did not run out of memory. Shows the allocated size of
+-- live blocks.
 WITH chosen AS (
   SELECT
     run_id,
@@ -25,7 +25,7 @@ WITH chosen AS (
       row_number() OVER (
         PARTITION BY m.mode
         ORDER BY m.size_order DESC, m.context DESC, m.precision = 'fp32' DESC, r.run_id DESC
-      ) AS place
+      ) AS position
     FROM selected_run s
     JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory' AND r.status = 'ok'
     JOIN transformer_run m ON m.run_id = r.run_id
@@ -36,7 +36,7 @@ WITH chosen AS (
         WHERE p.run_id = r.run_id AND p.rank = 0 AND p.pass = 'memory' AND p.step >= 0
       )
   )
-  WHERE place = 1 AND mode IN ('forward', 'train')
+  WHERE position = 1 AND mode IN ('forward', 'train')
 ),
 -- the measured steps
 shown AS (

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Phases behind the curves of memory_area.sql.
+-- Phase bands for memory_area.sql.
 WITH chosen AS (
   SELECT
     run_id,
@@ -14,7 +14,7 @@ WITH chosen AS (
       row_number() OVER (
         PARTITION BY m.mode
         ORDER BY m.size_order DESC, m.context DESC, m.precision = 'fp32' DESC, r.run_id DESC
-      ) AS place
+      ) AS position
     FROM selected_run s
     JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory' AND r.status = 'ok'
     JOIN transformer_run m ON m.run_id = r.run_id
@@ -25,7 +25,7 @@ WITH chosen AS (
         WHERE p.run_id = r.run_id AND p.rank = 0 AND p.pass = 'memory' AND p.step >= 0
       )
   )
-  WHERE place = 1 AND mode IN ('forward', 'train')
+  WHERE position = 1 AND mode IN ('forward', 'train')
 ),
 -- the measured steps
 shown AS (

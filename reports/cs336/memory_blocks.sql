@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The blocks of memory behind the curves of memory_area.sql: those alive in the measured steps (from their begin on, if
--- a block is older), the largest where there are too many.
--- change them here
+-- Memory blocks for memory_area.sql: the blocks live in the measured steps (clipped to their start), limited to the
+-- largest. minimum block size and number of blocks shown
 WITH setting (least_bytes, blocks_shown) AS (VALUES (0, 20000)),
 chosen AS (
   SELECT
@@ -17,7 +16,7 @@ chosen AS (
       row_number() OVER (
         PARTITION BY m.mode
         ORDER BY m.size_order DESC, m.context DESC, m.precision = 'fp32' DESC, r.run_id DESC
-      ) AS place
+      ) AS position
     FROM selected_run s
     JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory' AND r.status = 'ok'
     JOIN transformer_run m ON m.run_id = r.run_id
@@ -28,7 +27,7 @@ chosen AS (
         WHERE p.run_id = r.run_id AND p.rank = 0 AND p.pass = 'memory' AND p.step >= 0
       )
   )
-  WHERE place = 1 AND mode IN ('forward', 'train')
+  WHERE position = 1 AND mode IN ('forward', 'train')
 ),
 -- the measured steps
 shown AS (
@@ -48,7 +47,7 @@ largest AS (
     a.sequence,
     max(a.alloc_ns, n.begin_ns) AS start_ns,
     CASE WHEN a.free_ns <= n.end_ns THEN a.free_ns END AS end_ns,
-    row_number() OVER (PARTITION BY a.run_id ORDER BY a.allocated_bytes DESC, a.sequence) AS place
+    row_number() OVER (PARTITION BY a.run_id ORDER BY a.allocated_bytes DESC, a.sequence) AS position
   FROM shown n
   CROSS JOIN allocation a ON a.run_id = n.run_id AND a.rank = 0 AND a.pass = 'memory' AND a.device = n.device_kind
   WHERE
@@ -62,7 +61,7 @@ SELECT
   l.end_ns,
   b.allocated_bytes AS bytes,
   coalesce(b.operator, replace(b.category, '_', ' ')) AS label,
-  -- as the series of memory_area.sql are called, so that they share their colours
+  -- same names as the series of memory_area.sql, for the same colors
   CASE b.category
     WHEN 'parameter' THEN 'parameters'
     WHEN 'gradient' THEN 'gradients'
@@ -73,6 +72,6 @@ SELECT
   coalesce(b.scope || ' ', '') || '(' || b.phase || CASE WHEN b.step >= 0 THEN ', step ' || b.step ELSE '' END || ')'
   || coalesce(', ' || b.origin, '') AS detail
 FROM largest l
-JOIN memory_largest b ON b.run_id = l.run_id AND b.rank = 0 AND b.pass = l.pass AND b.sequence = l.sequence
-WHERE l.place <= (SELECT blocks_shown FROM setting)
+JOIN memory_block b ON b.run_id = l.run_id AND b.rank = 0 AND b.pass = l.pass AND b.sequence = l.sequence
+WHERE l.position <= (SELECT blocks_shown FROM setting)
 ORDER BY l.run_id, l.sequence

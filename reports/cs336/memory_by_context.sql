@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Peak of the allocated memory by context, of size
--- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
+-- caption: Peak allocated memory by context, size
+-- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
 SELECT
   m.size,
   m.context,
   m.mode || ', ' || m.precision AS series,
-  CASE WHEN d.state <> '' THEN d.state ELSE p.peak_allocated_bytes / 1073741824.0 END AS peak_gib
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE p.peak_allocated_bytes / 1073741824.0 END AS peak_gib
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory'
 JOIN transformer_run m ON m.run_id = r.run_id
-JOIN run_standing d ON d.run_id = r.run_id
+JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN memory_peak p ON p.run_id = r.run_id AND p.rank = 0 AND p.phase = 'step' AND p.device = r.device_kind
-WHERE p.run_id IS NOT NULL OR d.state <> ''
+WHERE p.run_id IS NOT NULL OR d.status_label <> ''
 ORDER BY m.size_order, m.size, m.mode, m.precision, m.context, r.run_id

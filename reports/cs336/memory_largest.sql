@@ -1,17 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: The largest blocks of memory that were alive at the peak of a step, those of the same size and origin
---   together.
+-- caption: Largest memory blocks live at the peak of a step, grouped by size and origin.
 -- column setting: title="model", once=true
--- column block_bytes: title="one block", format="bytes"
+-- column block_bytes: title="block size", format="bytes"
 -- column blocks: title="blocks"
--- column total_bytes: title="together", format="bytes"
+-- column total_bytes: title="total", format="bytes"
 -- column category: title="category"
--- column place: title="asked for in", format="code"
--- column operator: title="by operator", format="code"
--- column origin: title="from", format="code"
--- note: Smaller blocks are left out; the query's first line says how small, and how many rows are shown.
--- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
--- change them here for more detail
+-- column requested_in: title="module or phase", format="code"
+-- column operator: title="operator", format="code"
+-- column origin: title="origin", format="code"
+-- note: The minimum block size and the number of rows are set in the first line of the query.
+-- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
+-- minimum block size and number of rows shown
 WITH setting (least_bytes, rows_shown) AS (VALUES (1024, 15)),
 chosen AS (
   SELECT
@@ -35,12 +34,12 @@ SELECT
   || CASE
     WHEN b.module IS NOT NULL AND b.phase NOT IN ('other', 'outside') THEN ' (' || b.phase || ')'
     ELSE ''
-  END AS place,
+  END AS requested_in,
   b.operator,
   b.origin
 FROM chosen c
-JOIN memory_largest b ON b.run_id = c.run_id AND b.rank = 0 AND b.pass = 'memory' AND b.device = c.device_kind
+JOIN memory_block b ON b.run_id = c.run_id AND b.rank = 0 AND b.pass = 'memory' AND b.device = c.device_kind
 WHERE b.at_peak = 1 AND b.allocated_bytes >= (SELECT least_bytes FROM setting)
 GROUP BY b.allocated_bytes, b.category, b.phase, b.module, b.operator, b.origin
-ORDER BY b.allocated_bytes DESC, total_bytes DESC, place
+ORDER BY b.allocated_bytes DESC, total_bytes DESC, requested_in
 LIMIT (SELECT rows_shown FROM setting)

@@ -7,14 +7,13 @@
 -- column allocated: title="allocated", format="bytes"
 -- column reserved: title="reserved", format="bytes"
 -- column requested: title="requested", format="bytes"
--- column phase: title="peak in", format="code"
--- column largest: title="mostly"
--- column largest_share: title="of the peak", unit="%", digits=1
+-- column phase: title="peak phase", format="code"
+-- column largest: title="largest category"
+-- column largest_share: title="share of peak", unit="%", digits=1
 -- column stream: title="residual stream", format="bytes"
--- note: Allocated is what the allocator had handed out, requested what was asked for, reserved what it held of the
---   device; each is the highest value within the measured steps.
--- note: The residual stream is one activation of batch × context × model width, in the weights' element type.
--- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
+-- note: Allocated, requested and reserved memory of the caching allocator: maximum of each over the measured steps.
+-- note: Residual stream: one activation of shape batch × context × d_model, in the dtype of the weights.
+-- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
 WITH chosen AS (
   SELECT
     r.run_id,
@@ -32,7 +31,7 @@ high AS (
   SELECT
     p.run_id,
     p.phase,
-    row_number() OVER (PARTITION BY p.run_id ORDER BY p.peak_allocated_bytes DESC, p.peak_ns) AS place
+    row_number() OVER (PARTITION BY p.run_id ORDER BY p.peak_allocated_bytes DESC, p.peak_ns) AS position
   FROM chosen c
   JOIN memory_peak p ON p.run_id = c.run_id AND p.rank = 0 AND p.device = c.device_kind
   WHERE p.phase NOT IN ('step', 'run', 'warm-up', 'outside')
@@ -42,12 +41,12 @@ SELECT
   c.context,
   c.precision,
   c.mode,
-  CASE WHEN d.state <> '' THEN d.state ELSE p.peak_allocated_bytes END AS allocated,
-  CASE d.state WHEN '' THEN p.peak_reserved_bytes END AS reserved,
-  CASE d.state WHEN '' THEN p.peak_requested_bytes END AS requested,
-  CASE d.state WHEN '' THEN h.phase END AS phase,
-  CASE d.state WHEN '' THEN replace(p.largest_category, '_', ' ') END AS largest,
-  CASE d.state
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE p.peak_allocated_bytes END AS allocated,
+  CASE d.status_label WHEN '' THEN p.peak_reserved_bytes END AS reserved,
+  CASE d.status_label WHEN '' THEN p.peak_requested_bytes END AS requested,
+  CASE d.status_label WHEN '' THEN h.phase END AS phase,
+  CASE d.status_label WHEN '' THEN replace(p.largest_category, '_', ' ') END AS largest,
+  CASE d.status_label
     WHEN ''
       THEN
         100.0
@@ -69,8 +68,8 @@ SELECT
     LIMIT 1
   ) AS stream
 FROM chosen c
-JOIN run_standing d ON d.run_id = c.run_id
+JOIN run_status d ON d.run_id = c.run_id
 LEFT JOIN memory_peak p ON p.run_id = c.run_id AND p.rank = 0 AND p.phase = 'step' AND p.device = c.device_kind
-LEFT JOIN high h ON h.run_id = c.run_id AND h.place = 1
-WHERE p.run_id IS NOT NULL OR d.state <> ''
+LEFT JOIN high h ON h.run_id = c.run_id AND h.position = 1
+WHERE p.run_id IS NOT NULL OR d.status_label <> ''
 ORDER BY c.size_order, c.size, c.context, c.precision, c.mode, c.run_id

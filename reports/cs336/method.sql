@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: How each case was timed.
+-- caption: Measurement settings by case.
 -- column suite_case: title="case", format="code"
 -- column warmup: title="warm-up steps"
 -- column steps: title="measured steps"
--- column mode: title="mode", format="code"
--- column sync: title="waits after"
+-- column timing: title="timing", format="code"
+-- column sync: title="sync after"
 -- column passes: title="passes"
 -- column runs: title="runs"
--- empty: No run of the suite `cs336` is among these.
+-- empty: No runs of the suite `cs336`.
 SELECT
   r.suite_case,
   r.warmup,
   CASE r.steps WHEN 0 THEN 'by rule' ELSE r.steps END AS steps,
-  r.mode,
+  r.timing,
   r.sync,
   replace(r.passes, ',', ', ') AS passes,
   count(*) AS runs
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-GROUP BY r.suite_case, r.warmup, r.steps, r.mode, r.sync, r.passes
+GROUP BY r.suite_case, r.warmup, r.steps, r.timing, r.sync, r.passes
 ORDER BY min(r.run_id)

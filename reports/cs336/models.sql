@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Models that were run.
+-- caption: Models.
 -- column size: title="size"
 -- column parameters: title="parameters", unit="millions", digits=1
 -- column d_model: title="d_model", format="plain"
@@ -9,10 +9,9 @@
 -- column vocab_size: title="vocabulary"
 -- column batch: title="batch"
 -- column contexts: title="contexts", align="left"
--- note: Dimensions are what the workload reported, or else the parameter it was given; a dash stands where the size
---   alone fixed one unsaid.
--- empty: No run of the suite `cs336` is among these.
-WITH said AS (
+-- note: Dimensions as reported by the workload, otherwise as given by its parameters. – means: determined by *size*.
+-- empty: No runs of the suite `cs336`.
+WITH dimension AS (
   SELECT
     run_id,
     name,
@@ -50,6 +49,6 @@ SELECT
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN transformer_run m ON m.run_id = r.run_id
-LEFT JOIN said p ON p.run_id = r.run_id
+LEFT JOIN dimension p ON p.run_id = r.run_id
 GROUP BY m.size, m.batch
 ORDER BY m.size_order, m.batch

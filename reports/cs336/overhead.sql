@@ -1,20 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Cost of observing: the median step of each observed pass against that of the same run's time pass.
+-- caption: Profiling overhead: median step of each profiled pass relative to the time pass of the same run.
 -- column suite_case: title="case", format="code"
 -- column pass: title="pass", format="code"
 -- column runs: title="runs"
 -- column low: title="lowest ratio", format="fixed", digits=3
 -- column high: title="highest ratio", format="fixed", digits=3
--- column verdict: title="at worst"
--- note: Host times. Differences up to 2 % are taken for scatter.
--- empty: No run here was both timed and observed.
+-- column summary: title="worst case"
+-- note: Host times. Differences up to 2 % are within noise.
+-- empty: No run was both timed and profiled.
 WITH placed AS (
   SELECT
     r.suite_case,
     o.pass,
     o.ratio,
-    o.verdict,
-    row_number() OVER (PARTITION BY r.suite_case, o.pass ORDER BY o.ratio DESC, r.run_id) AS place
+    o.summary,
+    row_number() OVER (PARTITION BY r.suite_case, o.pass ORDER BY o.ratio DESC, r.run_id) AS position
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
   JOIN trace_overhead o ON o.run_id = r.run_id AND o.rank = 0 AND o.phase = 'step'
@@ -25,7 +25,7 @@ SELECT
   count(*) AS runs,
   min(ratio) AS low,
   max(ratio) AS high,
-  max(CASE place WHEN 1 THEN verdict END) AS verdict
+  max(CASE position WHEN 1 THEN summary END) AS summary
 FROM placed
 GROUP BY suite_case, pass
 ORDER BY suite_case, pass

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Calls of the sharded optimizer by operation, by scheme.
--- column setting: title="case", once=true
+-- caption: Collectives of the sharded optimizer by operation and scheme.
+-- column setting: title="configuration", once=true
 -- column scheme: title="scheme", format="code"
--- column phase: title="called in", format="code"
+-- column phase: title="phase", format="code"
 -- column operation: title="operation", format="code"
 -- column calls: title="calls per step", format="significant", digits=4
--- column bytes: title="payload per step", format="bytes"
--- column traffic: title="traffic per step", format="bytes"
--- empty: No calls of the sharded optimizer were traced: `kymo suite run cs336 --filter sharding` fills this table.
+-- column bytes: title="bytes per step", format="bytes"
+-- column traffic_bytes: title="traffic per step", format="bytes"
+-- empty: No collectives of the sharded optimizer traced: `kymo suite run cs336 --filter sharding` adds this data.
 SELECT
   p.setting,
   p.scheme,
@@ -15,7 +15,7 @@ SELECT
   c.operation,
   c.calls,
   c.bytes,
-  c.bus_bytes AS traffic
+  c.bus_bytes AS traffic_bytes
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN ddp_run p ON p.run_id = r.run_id AND p.workload = 'sharded_optimizer'

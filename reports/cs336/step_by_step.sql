@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Every step of the run without warm-up:
--- empty: The case `timing-warmup` of the suite `cs336` has no finished run without warm-up.
+-- empty: The case `timing-warmup` of the suite `cs336` has no completed run without warm-up.
 SELECT
   m.size || ', context ' || m.context || ', ' || m.precision
   || CASE WHEN r.repetition > 0 THEN ', repetition ' || (r.repetition + 1) ELSE '' END AS setting,

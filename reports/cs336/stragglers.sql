@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Which rank is late.
--- column case_name: title="case"
+-- caption: Stragglers by rank.
+-- column case_name: title="run"
 -- column rank: title="rank", format="plain"
 -- column calls: title="calls", format="plain"
--- column last_share: title="last", unit="%", digits=1
--- column late: title="late by", unit="µs", format="significant", digits=3
--- column most: title="at most", unit="µs", format="significant", digits=3
--- column wait: title="waited", unit="µs", format="significant", digits=3
--- note: Late: after the first rank to begin, mean over calls. Waited: for the last one.
--- empty: No call between ranks could be compared: it takes a trace of every rank.
+-- column last_share: title="started last", unit="%", digits=1
+-- column late_us: title="mean delay", unit="µs", format="significant", digits=3
+-- column max_late_us: title="max delay", unit="µs", format="significant", digits=3
+-- column wait_us: title="mean wait", unit="µs", format="significant", digits=3
+-- note: Delay: start relative to the first rank. Wait: for the last rank to start.
+-- empty: No comparable collectives: requires a trace of every rank.
 SELECT
   coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || i.title) AS case_name,
   c.rank,
   c.calls,
   100 * c.last_share AS last_share,
-  c.late_us AS late,
-  c.max_late_us AS most,
-  c.wait_us AS wait
+  c.late_us AS late_us,
+  c.max_late_us AS max_late_us,
+  c.wait_us AS wait_us
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN run_title i ON i.run_id = r.run_id

@@ -9,27 +9,26 @@
 -- column step_ms: title="whole step", unit="ms", format="measured", plus_minus="step_std_ms"
 -- column ratio: title="backward / forward", digits=2
 -- column verified: title="verified"
--- note: A state in place of a figure says why there is none; the reasons are in the section on the standing of the
---   runs.
+-- note: Cells without a value show the run's status; see section Run status for details.
 -- empty: The case `timing` of the suite `cs336` was not run.
 SELECT
   m.size,
   m.context,
   m.precision,
-  CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms,
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE f.mean_ms END AS forward_ms,
   f.std_ms AS forward_std_ms,
-  CASE WHEN d.state <> '' THEN d.state ELSE b.mean_ms END AS backward_ms,
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE b.mean_ms END AS backward_ms,
   b.std_ms AS backward_std_ms,
-  CASE WHEN d.state <> '' THEN d.state ELSE o.mean_ms END AS optimizer_ms,
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE o.mean_ms END AS optimizer_ms,
   o.std_ms AS optimizer_std_ms,
-  CASE WHEN d.state <> '' THEN d.state ELSE w.mean_ms END AS step_ms,
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE w.mean_ms END AS step_ms,
   w.std_ms AS step_std_ms,
-  CASE WHEN d.state = '' THEN b.mean_ms / f.mean_ms END AS ratio,
-  CASE WHEN d.state IN ('', 'failed') THEN d.verified END AS verified
+  CASE WHEN d.status_label = '' THEN b.mean_ms / f.mean_ms END AS ratio,
+  CASE WHEN d.status_label IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'timing'
 JOIN transformer_run m ON m.run_id = r.run_id
-JOIN run_standing d ON d.run_id = r.run_id
+JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward'
 LEFT JOIN phase_time b ON b.run_id = r.run_id AND b.phase = 'backward'
 LEFT JOIN phase_time o ON o.run_id = r.run_id AND o.phase = 'optimizer'

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time of a whole step against the context length, by model size:
--- empty: The case `timing` of the suite `cs336` gave no figure to draw.
+-- caption: Step time by context length and model size:
+-- empty: The case `timing` of the suite `cs336` has no measurements.
 SELECT
   m.precision AS setting,
   m.size,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time of each phase by model size, mean and standard deviation, at the context that most sizes share:
--- empty: The case `timing` of the suite `cs336` gave no figure to draw.
+-- caption: Phase times by model size, mean and standard deviation, at the context most sizes have in common:
+-- empty: The case `timing` of the suite `cs336` has no measurements.
 WITH timed AS (
   SELECT
     r.run_id,
@@ -26,8 +26,8 @@ SELECT
   c.run_id,
   c.size || CASE WHEN c.repetition > 0 THEN ' #' || (c.repetition + 1) ELSE '' END AS size,
   p.phase,
-  CASE WHEN d.state <> '' THEN d.state ELSE t.mean_ms END AS mean_ms,
-  CASE WHEN d.state = '' THEN t.std_ms END AS std_ms
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE t.mean_ms END AS mean_ms,
+  CASE WHEN d.status_label = '' THEN t.std_ms END AS std_ms
 FROM timed c
 JOIN shared h ON h.context = c.context
 JOIN (
@@ -43,7 +43,7 @@ JOIN (
     'optimizer',
     3
 ) p
-JOIN run_standing d ON d.run_id = c.run_id
+JOIN run_status d ON d.run_id = c.run_id
 LEFT JOIN phase_time t ON t.run_id = c.run_id AND t.phase = p.phase
-WHERE t.mean_ms IS NOT NULL OR d.state <> ''
+WHERE t.mean_ms IS NOT NULL OR d.status_label <> ''
 ORDER BY c.precision, c.size_order, c.size, c.repetition, p.position

@@ -1,23 +1,24 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What the calls between ranks consist of: waiting for the last rank, and the transfer.
--- column case_name: title="case"
--- column phase: title="called in", format="code"
+-- caption: Wait and transfer times of collectives.
+-- column case_name: title="run"
+-- column phase: title="phase", format="code"
 -- column operation: title="operation", format="code"
 -- column calls: title="calls per step", format="significant", digits=4
 -- column launches: title="launches per step", format="significant", digits=4
--- column bytes: title="payload per step", format="bytes"
--- column wait: title="wait", unit="µs", format="significant", digits=3
--- column transfer: title="transfer", unit="µs", format="significant", digits=3
--- column wait_share: title="waiting", unit="%", digits=1
--- column clocks: title="clocks", unit="± µs", format="significant", digits=2
+-- column bytes: title="bytes per step", format="bytes"
+-- column wait_us: title="wait", unit="µs", format="significant", digits=3
+-- column transfer_us: title="transfer", unit="µs", format="significant", digits=3
+-- column wait_share: title="wait share", unit="%", digits=1
+-- column clock_error_us: title="clock uncertainty", unit="± µs", format="significant", digits=2
 -- column busbw: title="busbw", unit="GB/s", format="significant", digits=3
 -- column straggler: title="last rank", format="plain"
--- column straggler_share: title="how often", unit="%", digits=0
--- note: Means per launch over the measured steps of the trace, a launch being a call or a group of calls that share
---   their kernels, on clocks that were aligned. Wait: from a rank's begin to that of the last one, mean over ranks.
---   Transfer: from the last rank's begin to the last rank's end. Waits shorter than the clocks may err say nothing.
--- note: Last rank: the one that began last most often. A dash stands where some rank's begin or clock is unknown.
--- empty: No call between ranks was traced: `kymo suite run cs336 --filter 'collectives|ddp|sharding'` fills this table.
+-- column straggler_share: title="share of launches", unit="%", digits=0
+-- note: Means per launch over the measured steps of the trace, on aligned clocks. A launch is a call or a group of
+--   calls that share their kernels. Wait: from the start of a rank to the start of the last rank, mean over ranks.
+--   Transfer: from the start of the last rank to the end of the last rank to finish. Waits below the clock uncertainty
+--   are not significant.
+-- note: Last rank: the rank that started last most often. – means: the start or the clock of a rank is unknown.
+-- empty: No collectives traced: `kymo suite run cs336 --filter 'collectives|ddp|sharding'` adds this data.
 SELECT
   coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || i.title) AS case_name,
   c.phase,
@@ -25,10 +26,10 @@ SELECT
   c.calls,
   c.launches,
   c.bytes,
-  c.wait_us AS wait,
-  c.transfer_us AS transfer,
+  c.wait_us,
+  c.transfer_us,
   100 * c.wait_share AS wait_share,
-  c.error_us AS clocks,
+  c.clock_error_us AS clock_error_us,
   c.busbw_gb_s AS busbw,
   c.straggler,
   100 * c.straggler_share AS straggler_share

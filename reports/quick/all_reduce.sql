@@ -1,25 +1,25 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time and bandwidth of one all-reduce.
+-- caption: Time and bandwidth of an all-reduce.
 -- column backend: title="backend", format="code"
 -- column machine: title="machine", once=true
 -- column ranks: title="ranks", format="plain"
 -- column bytes: title="message", format="bytes"
 -- column mean_ms: title="time", unit="ms", format="measured", plus_minus="std_ms"
 -- column median_ms: title="median", unit="ms", format="significant", digits=4
--- column spread_ms: title="between ranks", unit="ms", format="significant", digits=2
+-- column spread_ms: title="rank spread", unit="ms", format="significant", digits=2
 -- column algbw: title="algbw", unit="GB/s", format="significant", digits=3
 -- column busbw: title="busbw", unit="GB/s", format="significant", digits=3
--- note: A call lasts as long as its slowest rank. Between ranks: the longest median time of a rank less the shortest.
--- note: algbw is the message over the median time; busbw is that times twice the ranks less two, over the ranks, as
---   nccl-tests has it: what each link must carry, whatever the number of ranks. GB are powers of ten.
--- empty: No collective was timed: `kymo suite run quick` fills this section.
+-- note: The slowest rank determines the time of a call. Rank spread: highest minus lowest median time of a rank.
+-- note: algbw is the message size over the median time. busbw is algbw × 2(n−1)/n for n ranks, as in nccl-tests: it is
+--   comparable across numbers of ranks. GB are 10^9 bytes.
+-- empty: No collectives measured: `kymo suite run quick` adds this data.
 SELECT
   b.backend,
   b.machine,
   b.ranks,
   b.bytes,
-  CASE WHEN d.state <> '' THEN d.state ELSE b.mean_ms END AS mean_ms,
-  CASE WHEN d.state = '' THEN b.std_ms END AS std_ms,
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE b.mean_ms END AS mean_ms,
+  CASE WHEN d.status_label = '' THEN b.std_ms END AS std_ms,
   b.median_ms,
   b.spread_ms,
   b.algbw_gb_s AS algbw,
@@ -27,5 +27,5 @@ SELECT
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN all_reduce_bandwidth b ON b.run_id = r.run_id
-JOIN run_standing d ON d.run_id = r.run_id
+JOIN run_status d ON d.run_id = r.run_id
 ORDER BY b.backend, b.ranks, b.bytes, r.run_id

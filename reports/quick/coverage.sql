@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: How much of the device time could be placed and named.
+-- caption: Attribution of the device time to phases, scopes and kernel classes.
 -- column workload: title="workload", format="code"
--- column title: title="case"
--- column phase_share: title="has a phase", unit="%", digits=2
--- column scope_share: title="has a scope", unit="%", digits=2
--- column known_share: title="has a class", unit="%", digits=2
--- note: A trace can be relied on where at least 99.9 % has a phase and 99 % a class; a scope can only be known where
---   the workload opens some.
--- empty: No run here recorded kernels, which takes a GPU: add `--passes time,trace` to the command.
+-- column title: title="run"
+-- column phase_share: title="with phase", unit="%", digits=2
+-- column scope_share: title="with scope", unit="%", digits=2
+-- column known_share: title="with class", unit="%", digits=2
+-- note: A trace is reliable if at least 99.9 % of the device time has a phase and 99 % a class. Scopes are known only
+--   for workloads that define them.
+-- empty: No kernel records. On a GPU, add `--passes time,trace` to the command.
 SELECT
   r.workload,
   i.title,

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Phases of a step by strategy, mean over ranks:
--- empty: No data-parallel training was timed: `kymo suite run quick` fills this section.
+-- caption: Phase times by strategy, mean over ranks:
+-- empty: No data-parallel training measured: `kymo suite run quick` adds this data.
 SELECT
   x.setting,
   x.run_id,
   x.strategy,
   f.phase,
-  CASE f.place
+  CASE f.phase_order
     WHEN 0 THEN x.forward_ms
     WHEN 1 THEN x.backward_ms
     WHEN 2 THEN x.communication_ms
@@ -18,7 +18,7 @@ JOIN ddp_summary x ON x.run_id = r.run_id AND x.rank_step_ms IS NOT NULL
 JOIN ddp_run p ON p.run_id = r.run_id
 JOIN (
   SELECT
-    0 AS place,
+    0 AS phase_order,
     'forward' AS phase
   UNION ALL
   SELECT
@@ -33,4 +33,4 @@ JOIN (
     3,
     'optimizer'
 ) f
-ORDER BY x.setting, f.place, x.strategy_order, p.bucket_mb, r.run_id
+ORDER BY x.setting, f.phase_order, x.strategy_order, p.bucket_mb, r.run_id

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Devices that these runs used.
+-- caption: Devices.
 -- column name: title="device"
 -- column kind: title="kind"
 -- column memory_bytes: title="memory", format="bytes"
--- column multiprocessors: title="multiprocessors or cores"
--- column max_sm_clock_mhz: title="highest clock", unit="MHz", format="plain"
+-- column multiprocessors: title="SMs or cores"
+-- column max_sm_clock_mhz: title="max clock", unit="MHz", format="plain"
 -- column runs: title="runs"
--- empty: No run got as far as using a device.
+-- empty: No run used a device.
 SELECT
   d.name,
   d.kind,

@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Device time of each class of kernels in a step:
--- empty: No run here recorded kernels, which takes a GPU: add `--passes time,trace` to the command.
--- Classes below 1 % of a run's step are one bar.
+-- caption: Device time per step by kernel class:
+-- empty: No kernel records. On a GPU, add `--passes time,trace` to the command.
+-- Classes below 1 % of a run's step are combined.
 WITH shown AS (
   SELECT run_id
   FROM (
     SELECT
       r.run_id,
-      row_number() OVER (PARTITION BY r.workload ORDER BY r.run_id) AS place
+      row_number() OVER (PARTITION BY r.workload ORDER BY r.run_id) AS position
     FROM selected_run s
     JOIN run r ON r.run_id = s.run_id
     JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
   )
-  WHERE place <= 20
+  WHERE position <= 20
 ),
 summed AS (
   SELECT
@@ -26,7 +26,7 @@ summed AS (
 named AS (
   SELECT
     *,
-    CASE WHEN total_ms < 0.01 * sum(total_ms) OVER (PARTITION BY run_id) THEN 'the rest' ELSE class END AS shown_as
+    CASE WHEN total_ms < 0.01 * sum(total_ms) OVER (PARTITION BY run_id) THEN 'other classes' ELSE class END AS shown_as
   FROM summed
 )
 SELECT
@@ -39,4 +39,4 @@ FROM named n
 JOIN run r ON r.run_id = n.run_id
 JOIN run_title i ON i.run_id = r.run_id
 GROUP BY r.run_id, n.shown_as
-ORDER BY r.workload, r.run_id, n.shown_as = 'the rest', total_ms DESC, n.shown_as
+ORDER BY r.workload, r.run_id, n.shown_as = 'other classes', total_ms DESC, n.shown_as

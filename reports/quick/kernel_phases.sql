@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What the GPU did in each phase, per step.
+-- caption: GPU activity per step by phase.
 -- column workload: title="workload", format="code"
--- column title: title="case"
+-- column title: title="run"
 -- column phase: title="phase", format="code"
 -- column device_ms: title="kernels", unit="ms", format="significant"
--- column matmul_share: title="matrix products", unit="%", digits=1
--- column largest_other: title="most of the rest"
+-- column matmul_share: title="matmul", unit="%", digits=1
+-- column largest_other: title="largest other class"
 -- column largest_other_share: title="its share", unit="%", digits=1
 -- column idle_ms: title="idle", unit="ms", format="significant", digits=3
 -- column idle_share: title="idle share", unit="%", digits=1
 -- column gaps: title="gaps", format="significant", digits=3
--- note: Kernels are the sum of the durations of kernels, copies and memsets that were launched in the phase; idle is
---   the time in it during which none ran.
--- empty: No run here recorded kernels, which takes a GPU: add `--passes time,trace` to the command.
+-- note: Kernels: total duration of kernels, copies and memsets launched in the phase. Idle: time in the phase during
+--   which none of them ran.
+-- empty: No kernel records. On a GPU, add `--passes time,trace` to the command.
 SELECT
   r.workload,
   i.title,

@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: The kernels with the most device time of each run.
+-- caption: Top kernels of each run by device time.
 -- column workload: title="workload", format="code"
--- column title: title="case"
+-- column title: title="run"
 -- column kernel: title="kernel", format="code"
 -- column class: title="class"
 -- column calls: title="calls"
--- column mean_us: title="one call", unit="µs", format="significant", digits=3
+-- column mean_us: title="per call", unit="µs", format="significant", digits=3
 -- column total_ms: title="per step", unit="ms", format="significant", digits=3
 -- column share: title="share", unit="%", digits=1
--- note: Calls are per step; the share is of the device time of the step. Long names are shortened; the view
---   kernel_summary has them whole.
--- empty: No run here recorded kernels, which takes a GPU: add `--passes time,trace` to the command.
--- of each run; change it here for more
+-- note: Calls are per step. The share is relative to the device time of the step. Long names are truncated; see the
+--   view kernel_summary for full names.
+-- empty: No kernel records. On a GPU, add `--passes time,trace` to the command.
+-- number of kernels shown per run
 WITH setting (rows_shown) AS (VALUES (3)),
 named AS (
   SELECT
@@ -28,7 +28,7 @@ named AS (
 ranked AS (
   SELECT
     *,
-    row_number() OVER (PARTITION BY run_id ORDER BY total_ms DESC, name_id) AS place,
+    row_number() OVER (PARTITION BY run_id ORDER BY total_ms DESC, name_id) AS position,
     sum(total_ms) OVER (PARTITION BY run_id) AS all_ms
   FROM named
 )
@@ -49,5 +49,5 @@ JOIN run r ON r.run_id = k.run_id
 JOIN run_title i ON i.run_id = r.run_id
 JOIN string n ON n.string_id = k.name_id
 LEFT JOIN kernel_class c ON c.name_id = k.name_id
-WHERE k.place <= (SELECT rows_shown FROM setting)
-ORDER BY r.run_id, k.place
+WHERE k.position <= (SELECT rows_shown FROM setting)
+ORDER BY r.run_id, k.position

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Memory in use over the measured steps, by what it holds:
--- empty: No run observed its memory: add `--passes time,memory` to the command.
+-- caption: Memory by category over the measured steps:
+-- empty: No memory records: add `--passes time,memory` to the command.
 -- column time_ns: title="time"
 -- column parameter_bytes: title="parameters", format="bytes"
 -- column gradient_bytes: title="gradients", format="bytes"
@@ -9,7 +9,7 @@
 -- column workspace_bytes: title="workspace", format="bytes"
 -- column input_bytes: title="inputs", format="bytes"
 -- column unknown_bytes: title="unknown", format="bytes"
--- The newest run of fewest ranks whose memory was observed. What is drawn is the allocated size of live blocks.
+-- The newest run with memory records among those with the fewest ranks. Shows the allocated size of live blocks.
 WITH chosen AS (
   SELECT
     r.run_id,

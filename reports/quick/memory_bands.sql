@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Phases behind the curves of memory_area.sql.
+-- Phase bands for memory_area.sql.
 WITH chosen AS (
   SELECT
     r.run_id,

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Memory of a step by what it holds, at its peak.
+-- caption: Memory by category at the peak of a step.
 -- column workload: title="workload", format="code"
--- column title: title="case"
+-- column title: title="run"
 -- column peak_allocated_bytes: title="peak", format="bytes"
--- column phase: title="in", format="code"
+-- column phase: title="phase", format="code"
 -- column parameter_bytes: title="parameters", format="bytes"
 -- column gradient_bytes: title="gradients", format="bytes"
 -- column optimizer_state_bytes: title="optimizer state", format="bytes"
@@ -11,8 +11,8 @@
 -- column workspace_bytes: title="workspace", format="bytes"
 -- column input_bytes: title="inputs", format="bytes"
 -- column unknown_bytes: title="unknown", format="bytes"
--- note: What LibTorch's allocator of the run's device had handed out, the highest of the measured steps.
--- empty: No run was observed block by block: add `--passes time,memory` to the command.
+-- note: Memory allocated by LibTorch on the run's device, at the peak of the measured steps.
+-- empty: No memory records: add `--passes time,memory` to the command.
 SELECT
   r.workload,
   i.title,

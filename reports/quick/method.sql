@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: How the runs of each workload were timed.
+-- caption: Measurement settings by workload.
 -- column workload: title="workload", format="code"
 -- column warmup: title="warm-up steps"
 -- column steps: title="measured steps"
--- column sync: title="waits after"
+-- column sync: title="sync after"
 -- column passes: title="passes"
 -- column runs: title="runs"
--- note: Steps by rule: as many as it took to know the mean well enough.
--- empty: There are no runs.
+-- note: "by rule": steps were measured until the stopping rule (--until) was met.
+-- empty: No runs.
 SELECT
   r.workload,
   r.warmup,

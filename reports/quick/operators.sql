@@ -1,18 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Operators by their own time on the host, per step, of the newest run of each workload that recorded them.
+-- caption: Operators by host self time per step, for the newest run of each workload with operator records.
 -- column workload: title="workload", format="code"
--- column title: title="case"
+-- column title: title="run"
 -- column operator: title="operator", format="code"
 -- column calls: title="calls"
--- column self_ms: title="own time", unit="ms", format="significant", digits=3
+-- column self_ms: title="self time", unit="ms", format="significant", digits=3
 -- column self_share: title="share", unit="%", digits=1
--- column host_ms: title="with what it calls", unit="ms", format="significant", digits=3
--- column device_ms: title="its kernels", unit="ms", format="significant", digits=3
--- note: Backward marks nodes of the backward pass. An operator's kernels are those that it launched itself; there are
---   none on a CPU.
--- empty: No run here recorded operators: add `--passes time,ops` to the command. They exist for workloads that use
---   LibTorch.
--- of each workload; change it here for more
+-- column host_ms: title="total time", unit="ms", format="significant", digits=3
+-- column device_ms: title="kernel time", unit="ms", format="significant", digits=3
+-- note: "(backward)" marks nodes of the backward pass. Kernel time includes only kernels that the operator launched
+--   directly; there is none on a CPU.
+-- empty: No operator records: add `--passes time,ops` to the command. Available for workloads that use LibTorch.
+-- number of rows shown per workload
 WITH setting (rows_shown) AS (VALUES (10)),
 newest AS (
   SELECT
@@ -22,18 +21,18 @@ newest AS (
     SELECT
       r.run_id,
       r.workload,
-      row_number() OVER (PARTITION BY r.workload ORDER BY r.run_id DESC) AS place
+      row_number() OVER (PARTITION BY r.workload ORDER BY r.run_id DESC) AS position
     FROM selected_run s
     JOIN run r ON r.run_id = s.run_id
     WHERE EXISTS (SELECT 1 FROM op_total o WHERE o.run_id = r.run_id AND o.rank = 0)
   )
-  WHERE place = 1
+  WHERE position = 1
 ),
 ranked AS (
   SELECT
     n.workload,
     o.*,
-    row_number() OVER (PARTITION BY o.run_id ORDER BY o.self_ms DESC, o.name) AS place
+    row_number() OVER (PARTITION BY o.run_id ORDER BY o.self_ms DESC, o.name) AS position
   FROM newest n
   JOIN op_summary o ON o.run_id = n.run_id AND o.rank = 0 AND o.phase = 'step'
 )
@@ -48,5 +47,5 @@ SELECT
   CASE WHEN k.kernels > 0 THEN k.device_ms END AS device_ms
 FROM ranked k
 JOIN run_title i ON i.run_id = k.run_id
-WHERE k.place <= (SELECT rows_shown FROM setting)
-ORDER BY k.run_id, k.place
+WHERE k.position <= (SELECT rows_shown FROM setting)
+ORDER BY k.run_id, k.position

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Cost of observing: the median step of each observed pass against that of the time pass.
+-- caption: Profiling overhead: median step of each profiled pass relative to the time pass.
 -- column workload: title="workload", format="code"
--- column title: title="case"
+-- column title: title="run"
 -- column pass: title="pass", format="code"
--- column time_ms: title="unobserved", unit="ms", format="significant"
--- column observed_ms: title="observed", unit="ms", format="significant"
+-- column time_ms: title="time pass", unit="ms", format="significant"
+-- column observed_ms: title="profiled", unit="ms", format="significant"
 -- column ratio: title="ratio", digits=2
--- column verdict: title="in words"
--- note: Host times. Differences up to 2 % are taken for scatter.
--- empty: No run here was both timed and observed: add `--passes time,trace,memory,ops` to the command.
+-- column summary: title="summary"
+-- note: Host times. Differences up to 2 % are within noise.
+-- empty: No run was both timed and profiled: add `--passes time,trace,memory,ops` to the command.
 SELECT
   r.workload,
   i.title,
@@ -16,7 +16,7 @@ SELECT
   o.time_ms,
   o.observed_ms,
   o.ratio,
-  o.verdict
+  o.summary
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Parameters of each workload, with all values that these runs gave them.
+-- caption: Parameters of each workload, with all values used.
 -- column workload: title="workload", format="code"
 -- column name: title="parameter", format="code"
 -- column value: title="values"
--- empty: No workload here has parameters.
+-- empty: No parameters.
 SELECT
   workload,
   name,

@@ -1,34 +1,34 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time of each phase, mean and standard deviation:
--- empty: No workload here divides its step into phases.
--- More bars than these could not be told apart; the prose says how many runs a chart leaves out.
+-- caption: Phase times, mean and standard deviation:
+-- empty: No workload defines phases.
+-- The number of bars is limited for readability; the prose states how many runs are omitted.
 WITH shown AS (
   SELECT run_id
   FROM (
     SELECT
       y.run_id,
-      row_number() OVER (PARTITION BY o.workload ORDER BY o.run_id) AS place
+      row_number() OVER (PARTITION BY o.workload ORDER BY o.run_id) AS position
     FROM selected_run y
     JOIN run o ON o.run_id = y.run_id
   )
-  WHERE place <= 40
+  WHERE position <= 40
 )
 SELECT
   r.workload,
   r.run_id,
   i.title,
   p.phase,
-  CASE WHEN d.state <> '' THEN d.state ELSE t.mean_ms END AS mean_ms,
-  CASE WHEN d.state = '' THEN t.std_ms END AS std_ms
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE t.mean_ms END AS mean_ms,
+  CASE WHEN d.status_label = '' THEN t.std_ms END AS std_ms
 FROM shown s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id
-JOIN run_standing d ON d.run_id = r.run_id
+JOIN run_status d ON d.run_id = r.run_id
 JOIN (
   SELECT
     o.workload,
     x.phase,
-    min(x.start_ns - w.start_ns) AS place_ns
+    min(x.start_ns - w.start_ns) AS offset_ns
   FROM shown y
   JOIN run o ON o.run_id = y.run_id
   JOIN sample x ON x.run_id = o.run_id AND x.phase <> 'step' AND x.pass = 'time' AND x.step = o.warmup
@@ -37,5 +37,5 @@ JOIN (
   HAVING x.phase <> 'other' OR max(1.0 * x.host_ns / w.host_ns) >= 0.02
 ) p ON p.workload = r.workload
 LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = p.phase
-WHERE t.mean_ms IS NOT NULL OR d.state <> ''
-ORDER BY r.workload, p.phase = 'other', p.place_ns, p.phase, r.run_id
+WHERE t.mean_ms IS NOT NULL OR d.status_label <> ''
+ORDER BY r.workload, p.phase = 'other', p.offset_ns, p.phase, r.run_id

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time of each phase of every run that has phases.
+-- caption: Phase times of every run with phases.
 -- column workload: title="workload", format="code"
--- column title: title="case"
+-- column title: title="run"
 -- column phase: title="phase", format="code"
 -- column mean_ms: title="mean", unit="ms", format="measured", plus_minus="std_ms"
 -- column median_ms: title="median", unit="ms", format="significant", digits=4
--- column share: title="share", unit="% of step", digits=1
+-- column share: title="share of step", unit="%", digits=1
 -- column gflop_per_s: title="throughput", unit="GFLOP/s", format="significant", digits=4
--- empty: No workload here divides its step into phases.
+-- empty: No workload defines phases.
 SELECT
   r.workload,
   i.title,

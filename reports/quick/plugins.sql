@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Plugins that hold these workloads.
+-- caption: Plugins.
 -- column name: title="plugin", format="code"
 -- column version: title="version"
 -- column framework: title="built for"
 -- column compiler: title="compiler"
--- column sha256: title="SHA-256, first digits", format="code"
--- column libraries: title="with, of its folder", format="code"
+-- column sha256: title="SHA-256 (prefix)", format="code"
+-- column libraries: title="libraries", format="code"
 -- column workloads: title="workloads"
--- empty: No plugin was used.
+-- empty: No plugins.
 SELECT
   p.name,
   nullif(p.version, '') AS version,

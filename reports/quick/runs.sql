@@ -1,30 +1,30 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time of one step of every run.
+-- caption: Step time of every run.
 -- column workload: title="workload", format="code"
--- column title: title="case"
+-- column title: title="run"
 -- column device: title="device"
 -- column count: title="steps"
 -- column mean_ms: title="step", unit="ms", format="measured", plus_minus="std_ms"
 -- column gflop_per_s: title="throughput", unit="GFLOP/s", format="significant", digits=4
 -- column gbyte_per_s: title="bandwidth", unit="GB/s", format="significant", digits=4
 -- column verified: title="verified"
--- note: A device with a factor is that many ranks, one process each; a step then lasts as long as the slowest.
--- note: A dash stands where nothing was declared or measured.
--- empty: There are no runs.
+-- note: "× n": n ranks, one process each. The slowest rank determines the step time.
+-- note: – means: not declared or not measured.
+-- empty: No runs.
 SELECT
   r.workload,
   i.title,
   r.device_kind || CASE WHEN r.ranks > 1 THEN ' × ' || r.ranks ELSE '' END AS device,
   t.count,
-  CASE WHEN d.state <> '' THEN d.state ELSE t.mean_ms END AS mean_ms,
-  CASE WHEN d.state = '' THEN t.std_ms END AS std_ms,
-  CASE WHEN d.state = '' THEN w.flops_per_s / 1e9 END AS gflop_per_s,
-  CASE WHEN d.state = '' THEN w.bytes_per_s / 1e9 END AS gbyte_per_s,
-  CASE WHEN d.state IN ('', 'failed') THEN d.verified END AS verified
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE t.mean_ms END AS mean_ms,
+  CASE WHEN d.status_label = '' THEN t.std_ms END AS std_ms,
+  CASE WHEN d.status_label = '' THEN w.flops_per_s / 1e9 END AS gflop_per_s,
+  CASE WHEN d.status_label = '' THEN w.bytes_per_s / 1e9 END AS gbyte_per_s,
+  CASE WHEN d.status_label IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id
-JOIN run_standing d ON d.run_id = r.run_id
+JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
 LEFT JOIN throughput w ON w.run_id = r.run_id AND w.phase = 'step'
 ORDER BY r.run_id

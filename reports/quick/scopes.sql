@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time in the parts of each workload on the CPU, per step, of its newest observed run.
+-- caption: CPU time per step by module, for the newest profiled run of each workload.
 -- column workload: title="workload", format="code"
--- column title: title="case"
+-- column title: title="run"
 -- column phase: title="phase", format="code"
--- column module: title="part", format="code"
--- column calls: title="entered"
+-- column module: title="module", format="code"
+-- column calls: title="calls"
 -- column total_ms: title="time", unit="ms", format="significant", digits=3
--- column self_ms: title="without parts inside", unit="ms", format="significant", digits=3
--- note: Parts of the same name in repeated blocks count together. LibTorch runs the backward pass outside of the
---   workload's parts.
--- empty: No run on the CPU recorded the scopes of its workload: add `--passes time,trace` to the command.
--- of each workload; change it here for more
+-- column self_ms: title="self time", unit="ms", format="significant", digits=3
+-- note: Modules with the same name in repeated blocks are combined. LibTorch runs the backward pass outside of the
+--   workload's scopes.
+-- empty: No CPU scope records: add `--passes time,trace` to the command.
+-- number of rows shown per workload
 WITH setting (rows_shown) AS (VALUES (12)),
 timed AS (
   SELECT
@@ -23,7 +23,7 @@ timed AS (
 ranked AS (
   SELECT
     t.*,
-    row_number() OVER (PARTITION BY t.run_id ORDER BY t.self_ms DESC, t.phase, t.module) AS place
+    row_number() OVER (PARTITION BY t.run_id ORDER BY t.self_ms DESC, t.phase, t.module) AS position
   FROM timed t
   WHERE t.run_id = (SELECT max(x.run_id) FROM timed x WHERE x.workload = t.workload)
 )
@@ -37,5 +37,5 @@ SELECT
   k.self_ms
 FROM ranked k
 JOIN run_title i ON i.run_id = k.run_id
-WHERE k.place <= (SELECT rows_shown FROM setting)
-ORDER BY k.run_id, k.place
+WHERE k.position <= (SELECT rows_shown FROM setting)
+ORDER BY k.run_id, k.position

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: One step of the newest traced run: phases, scopes and operators on the host, kernels and copies on the GPU.
--- empty: No run was traced: add `--passes time,trace` to the command.
--- The newest run of fewest ranks that was traced, or else whose operators were recorded: the last step that has events.
--- Times are after the step's begin.
+-- caption: One step of the newest traced run: phases, scopes and operators on the host; kernels and copies on the GPU.
+-- empty: No trace: add `--passes time,trace` to the command.
+-- The last step with events of the newest run with a trace, or otherwise with operator records, among those with the
+-- fewest ranks. Times are relative to the start of the step.
 WITH chosen AS (
   SELECT t.*
   FROM selected_run s
@@ -14,12 +14,12 @@ WITH chosen AS (
 SELECT
   b.side AS "group",
   b.lane,
-  b.start_ns - c.origin_ns AS start_ns,
-  b.end_ns - c.origin_ns AS end_ns,
+  b.start_ns - c.step_start_ns AS start_ns,
+  b.end_ns - c.step_start_ns AS end_ns,
   b.label,
   b.class,
   b.detail,
-  b.place
+  b.lane_order
 FROM chosen c
 CROSS JOIN timeline_bar b ON b.run_id = c.run_id AND b.rank = c.rank AND b.pass = c.pass AND b.step = c.step
-ORDER BY place, lane, start_ns, end_ns DESC
+ORDER BY lane_order, lane, start_ns, end_ns DESC

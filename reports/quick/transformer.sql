@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Phases of the Transformer language model side by side.
+-- caption: Phase times of the Transformer language model.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column batch: title="batch"
@@ -9,14 +9,14 @@
 -- column backward_ms: title="backward", unit="ms", format="measured", plus_minus="backward_std_ms"
 -- column optimizer_ms: title="optimizer", unit="ms", format="measured", plus_minus="optimizer_std_ms"
 -- column ratio: title="backward / forward", digits=2
--- empty: No run of the Transformer language model is among these.
+-- empty: No runs of the Transformer language model.
 SELECT
   m.size,
   m.context,
   m.batch,
   m.precision,
   r.device_kind AS device,
-  CASE WHEN d.state <> '' THEN d.state ELSE f.mean_ms END AS forward_ms,
+  CASE WHEN d.status_label <> '' THEN d.status_label ELSE f.mean_ms END AS forward_ms,
   f.std_ms AS forward_std_ms,
   b.mean_ms AS backward_ms,
   b.std_ms AS backward_std_ms,
@@ -26,7 +26,7 @@ SELECT
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN transformer_run m ON m.run_id = r.run_id
-JOIN run_standing d ON d.run_id = r.run_id
+JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward' AND r.status = 'ok'
 LEFT JOIN phase_time b ON b.run_id = r.run_id AND b.phase = 'backward' AND r.status = 'ok'
 LEFT JOIN phase_time o ON o.run_id = r.run_id AND o.phase = 'optimizer' AND r.status = 'ok'

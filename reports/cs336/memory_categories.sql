@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What was alive at the peak of a step.
+-- caption: Memory by category at the peak of a step.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column precision: title="precision"
@@ -11,9 +11,9 @@
 -- column workspace_bytes: title="workspace", format="bytes"
 -- column input_bytes: title="inputs", format="bytes"
 -- column unknown_bytes: title="unknown", format="bytes"
--- note: The workload names its parameters, gradients, optimizer state and inputs. An activation was born in the forward
---   pass and outlived the operator that made it; workspace was born and gone within one operator.
--- empty: Memory was not observed: `kymo suite run cs336 --filter memory` fills this section.
+-- note: Parameters, gradients, optimizer state and inputs are tagged by the workload. Activations are allocated in the
+--   forward pass and outlive their operator; workspace is allocated and freed within one operator.
+-- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
 SELECT
   m.size,
   m.context,

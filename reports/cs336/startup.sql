@@ -1,29 +1,28 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What precedes the first step without warm-up, stage by stage.
+-- caption: Startup stages before the first step without warm-up.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column stage: title="stage"
--- column begin_ms: title="begins at", unit="ms", format="significant", digits=4
--- column lasted_ms: title="takes", unit="ms", format="significant", digits=4
--- note: Each of these runs has a process of its own, and time counts from when that process began to work. Rank 0 is
---   shown.
--- empty: The case `timing-warmup` of the suite `cs336` has no finished run without warm-up that recorded its stages.
+-- column start_ms: title="start", unit="ms", format="significant", digits=4
+-- column duration_ms: title="duration", unit="ms", format="significant", digits=4
+-- note: Each run uses its own process; times are relative to its start. Shows rank 0.
+-- empty: The case `timing-warmup` of the suite `cs336` has no completed run without warm-up with recorded stages.
 SELECT
   m.size,
   m.context,
   CASE w.stage
-    WHEN 'assigned' THEN 'connect and be assigned'
+    WHEN 'assigned' THEN 'start, connect and receive the assignment'
     WHEN 'plugin loaded' THEN 'load the plugin and its libraries'
     WHEN 'collectors armed'
       THEN
         CASE r.device_kind WHEN 'cuda' THEN 'load and arm collectors, create the CUDA context' ELSE 'arm collectors' END
     WHEN 'created' THEN 'create the workload'
     WHEN 'prepared' THEN 'prepare the workload'
-    WHEN 'first step' THEN 'get to the first step'
+    WHEN 'first step' THEN 'set up the first step'
     ELSE w.stage
   END AS stage,
-  w.begin_ms,
-  w.lasted_ms
+  w.start_ms,
+  w.duration_ms
 FROM selected_run s
 JOIN run r
   ON r.run_id = s.run_id
@@ -33,4 +32,4 @@ JOIN run r
   AND r.status = 'ok'
 JOIN transformer_run m ON m.run_id = r.run_id
 JOIN worker_stage w ON w.run_id = r.run_id AND w.pass = 'time' AND w.rank = 0
-ORDER BY m.size_order, m.context, r.run_id, w.place
+ORDER BY m.size_order, m.context, r.run_id, w.stage_order

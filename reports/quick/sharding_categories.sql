@@ -1,23 +1,23 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Memory of rank zero around the optimizer, by scheme:
--- empty: The sharded optimizer's memory was not observed: `kymo suite run quick` fills this section.
+-- caption: Memory of rank 0 around the optimizer step, by sharding scheme:
+-- empty: No memory records of the sharded optimizer: `kymo suite run quick` adds this data.
 SELECT
   m.setting,
-  m.run_id || ' ' || m.moment AS bar,
-  CASE m.moment
+  m.run_id || ' ' || m.marker AS bar,
+  CASE m.marker
     WHEN 'model_ready' THEN 'model ready'
     WHEN 'optimizer_ready' THEN 'optimizer ready'
     WHEN 'before_optimizer' THEN 'before the update'
     ELSE 'after the update'
   END
-  || ', ' || m.scheme AS moment,
+  || ', ' || m.scheme AS marker,
   c.category,
-  CASE c.place
+  CASE c.category_order
     WHEN 0 THEN m.parameter_bytes
     WHEN 1 THEN m.gradient_bytes
     WHEN 2 THEN m.optimizer_state_bytes
     WHEN 3 THEN m.activation_bytes
-    ELSE m.rest_bytes
+    ELSE m.other_bytes
   END
   / 1048576.0 AS mib
 FROM selected_run s
@@ -25,7 +25,7 @@ JOIN run r ON r.run_id = s.run_id
 JOIN sharding_memory m ON m.run_id = r.run_id AND m.rank = 0 AND m.allocated_bytes IS NOT NULL
 JOIN (
   SELECT
-    0 AS place,
+    0 AS category_order,
     'parameters' AS category
   UNION ALL
   SELECT
@@ -42,6 +42,11 @@ JOIN (
   UNION ALL
   SELECT
     4,
-    'rest'
+    'other'
 ) c
-ORDER BY m.setting, c.place, m.place, CASE m.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END, r.run_id
+ORDER BY
+  m.setting,
+  c.category_order,
+  m.marker_order,
+  CASE m.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END,
+  r.run_id

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Figures that the workloads reported about themselves, over all their runs.
+-- caption: Metrics reported by the workloads, over all runs.
 -- column workload: title="workload", format="code"
--- column name: title="figure", format="code"
--- column low: title="lowest", align="right"
--- column high: title="highest", align="right"
+-- column name: title="metric", format="code"
+-- column low: title="min", align="right"
+-- column high: title="max", align="right"
 -- column unit: title="unit"
 -- column runs: title="runs"
--- empty: No workload here reported a figure of its own.
+-- empty: No workload reported metrics.
 SELECT
   r.workload,
   m.name || CASE WHEN m.phase = '' THEN '' ELSE ' (' || m.phase || ')' END AS name,

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What limits the trust in single runs.
+-- caption: Warnings by run.
 -- column workload: title="workload", format="code"
--- column title: title="case"
--- column kind: title="what"
--- column place: title="where"
--- column detail: title="why"
--- empty: Nothing: every run ended well and was verified, its steps were steady, no GPU slowed down, and no record was
---   lost.
+-- column title: title="run"
+-- column kind: title="warning"
+-- column location: title="location"
+-- column detail: title="details"
+-- empty: No warnings: all runs completed, were verified and had stable step times; no GPU was throttled, and no records
+--   were dropped.
 SELECT
   r.workload,
   i.title,
@@ -22,10 +22,10 @@ SELECT
         ),
         ''
       )
-  END AS place,
+  END AS location,
   c.detail
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id
-JOIN run_caution c ON c.run_id = r.run_id
+JOIN run_warning c ON c.run_id = r.run_id
 ORDER BY r.run_id, c.kind, c.detail

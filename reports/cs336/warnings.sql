@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What limits the trust in single runs.
+-- caption: Warnings by run.
 -- column suite_case: title="case", format="code"
 -- column title: title="run"
--- column kind: title="what"
--- column detail: title="why"
--- empty: Nothing limits the trust in these runs: each ended well and was verified, its steps were steady, no GPU slowed
---   down, and no record was lost.
+-- column kind: title="warning"
+-- column detail: title="details"
+-- empty: No warnings: all runs completed, were verified and had stable step times; no GPU was throttled, and no records
+--   were dropped.
 SELECT
   r.suite_case,
   CASE count(DISTINCT r.run_id) WHEN 1 THEN max(i.title) ELSE count(DISTINCT r.run_id) || ' runs' END AS title,
@@ -14,6 +14,6 @@ SELECT
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN run_title i ON i.run_id = r.run_id
-JOIN run_caution c ON c.run_id = r.run_id
+JOIN run_warning c ON c.run_id = r.run_id
 GROUP BY r.suite_case, c.kind, c.detail
 ORDER BY min(r.run_id), c.kind, c.detail
