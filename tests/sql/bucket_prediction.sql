@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
 SELECT * FROM bucket_prediction ORDER BY run_id;
--- No more buckets than tensors.
+-- The number of buckets is limited to the number of tensors.
 UPDATE metric SET value = 3 WHERE name = 'parameter_tensors';
 SELECT
   run_id,
@@ -9,16 +9,16 @@ SELECT
   predicted_overhead_ms
 FROM bucket_prediction
 ORDER BY run_id;
--- Without runs that do not communicate, without gradients, without a fit.
+-- No run without communication, no gradient size, no fit.
 UPDATE param SET value = 1 WHERE run_id = 25 AND name = 'communicate';
 DELETE FROM metric WHERE run_id = 23;
 SELECT
   run_id,
   buckets,
-  silent_ms,
+  compute_only_ms,
   predicted_overhead_ms,
   predicted_ms,
-  error,
+  relative_error,
   best_bucket_mb,
   best_measured_bucket_mb
 FROM bucket_prediction
@@ -32,7 +32,7 @@ SELECT
   best_bucket_mb
 FROM bucket_prediction
 ORDER BY run_id;
--- The model knows no buckets that shrink towards the end.
+-- The model excludes tapered buckets.
 INSERT INTO param (run_id, name, type, value) VALUES (24, 'taper', 'bool', 1);
 SELECT
   run_id,

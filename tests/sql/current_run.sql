@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Run 1 is older than run 3 of the same plan; a merge may number a later invocation lower, so that its start counts.
+-- Run 1 is older than run 3 of the same plan. A merge may assign a lower id to a later invocation, so the start time
+-- decides.
 UPDATE invocation SET started_at = '2026-01-01T00:00:00.000Z' WHERE invocation_id = 2;
 UPDATE run SET status = 'failed' WHERE run_id = 1;
 INSERT INTO run
@@ -17,7 +18,7 @@ SELECT
   1,
   ranks,
   device_kind,
-  mode,
+  timing,
   sync,
   warmup,
   steps,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
 SELECT * FROM ddp_run ORDER BY run_id;
--- Buckets that shrink towards the end.
+-- Tapered buckets.
 INSERT INTO param (run_id, name, type, value) VALUES (24, 'taper', 'bool', 1);
 SELECT
   run_id,

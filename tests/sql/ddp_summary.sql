@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
--- Run 21 is the naive one of the family; 41, 43 and 44 have none. Of an earlier invocation another naive run counts
--- less, though newer.
+-- Run 21 is the ddp_naive run of the comparison group; 41, 43 and 44 have none. A newer ddp_naive run of an earlier
+-- invocation has lower priority.
 INSERT INTO run
 SELECT
   50,
@@ -17,7 +17,7 @@ SELECT
   repetition,
   ranks,
   device_kind,
-  mode,
+  timing,
   sync,
   warmup,
   steps,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Step 0 is warm-up. Of the four readings of run 1 one lacks its clock; the reasons are: power cap, heat, power brake.
--- Run 2 has no readings that count.
+-- Step 0 is warm-up. One of the four readings of run 1 has no clock; the throttle reasons are power cap, thermal and
+-- power brake. Run 2 has no readings in measured steps.
 INSERT INTO gpu_sample (
   run_id, rank, pass, step, time_ns, sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c, throttle_reasons
 ) VALUES

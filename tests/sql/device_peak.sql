@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: attention
--- A name must end or go on with something other than a digit; a processor has no peak, whatever its name; without a
--- clock there is no product.
+-- The model must be followed by the end of the name or a non-digit. A CPU has no peak, whatever its name. Without a
+-- clock, the peak is NULL.
 SELECT * FROM device_peak ORDER BY device_id, dtype;

@@ -25,7 +25,7 @@ SELECT
   failed_step,
   exit_code,
   signal,
-  length(last_words) AS length,
-  substr(last_words, -5) AS tail
+  length(stderr_tail) AS length,
+  substr(stderr_tail, -5) AS tail
 FROM failures
 ORDER BY run_id;

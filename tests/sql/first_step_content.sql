@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Run 1 has ten steps without warm-up on a GPU whose clock rises; of its two ranks the one with more requests counts.
--- Run 2 has two steps and no readings, run 3 one.
--- Run 4 has a warm-up step, so its steps 0 to 4 are no subject.
+-- Run 1 has ten steps without warm-up on a GPU with a rising clock; the rank with more driver allocations counts. Run 2
+-- has two steps and no readings, run 3 one step. Run 4 has a warm-up step and is excluded.
 UPDATE run SET warmup = 0 WHERE run_id IN (1, 2, 3);
 INSERT INTO step_duration (run_id, phase, step, warmup, throttled, ranks, host_ns, device_ns)
 WITH given (run_id, step, ms) AS (

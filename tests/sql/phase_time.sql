@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Where both clocks exist the device's counts; the whole step here has the host's alone.
+-- The device clock takes precedence; the whole step has only host times.
 UPDATE run SET ranks = 2, suite = 'quick', suite_case = 'small', repetition = 3, label = 'l' WHERE run_id = 1;
 INSERT INTO statistic (
   run_id, phase, clock, count, excluded, all_throttled, mean_ns, std_ns, median_ns, min_ns, max_ns, ci_low_ns,

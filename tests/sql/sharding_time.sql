@@ -1,20 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
--- Of run 27 rank 1 holds the larger state and the larger peak, and its calls were traced; run 26 is the one without
--- sharding. 21 has no scheme.
+-- In run 27, rank 1 has the larger optimizer state and peak, and its calls were traced. Run 26 is unsharded. Run 21 has
+-- no scheme.
 UPDATE metric SET value = 4100 WHERE run_id = 27 AND rank = 1 AND name = 'optimizer_state_bytes';
 UPDATE rank SET allocated_peak_bytes = 12000 + 1000 * rank WHERE run_id = 27 AND pass = 'time';
 INSERT INTO collective (
-  run_id, rank, pass, sequence, communicator_id, number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns,
-  end_ns, kernels, step, attribution
+  run_id, rank, pass, sequence, communicator_id, call_number, operation, bytes, on_device, enqueue_ns, returned_ns,
+  start_ns, end_ns, kernels, step, attribution
 )
 SELECT
   27,
   c.rank,
   'trace',
-  c.number,
+  c.call_number,
   k.communicator_id,
-  c.number,
+  c.call_number,
   c.operation,
   c.bytes,
   1,
@@ -30,7 +30,7 @@ FROM
   (
     SELECT
       0 AS rank,
-      0 AS number,
+      0 AS call_number,
       'reduce_scatter' AS operation,
       1000 AS bytes
     UNION ALL

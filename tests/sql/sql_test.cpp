@@ -41,7 +41,7 @@ std::string csv_field(const char* text) {
   return quoted + "\"";
 }
 
-/// Numbers with nine digits, so that the last bits of a double do not matter.
+/// Formats numbers with nine digits to ignore rounding errors.
 std::string csv_cell(sqlite3_stmt* statement, int column) {
   if (sqlite3_column_type(statement, column) != SQLITE_FLOAT)
     return csv_field(reinterpret_cast<const char*>(sqlite3_column_text(statement, column)));
@@ -50,7 +50,7 @@ std::string csv_cell(sqlite3_stmt* statement, int column) {
   return text;
 }
 
-/// Executes all statements; those that return rows become CSV with a header.
+/// Executes all statements and returns the rows of queries as CSV with a header.
 std::string execute(sqlite3* database, const std::string& sql) {
   std::string csv;
   const char* rest = sql.c_str();
@@ -85,7 +85,7 @@ Database make_database() {
   return database;
 }
 
-/// The names of the files of a folder that end in `extension`, without it.
+/// Returns the sorted names, without extension, of the files in a directory with this extension.
 std::vector<std::string> names_of_files(const fs::path& folder, const std::string& extension) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -97,14 +97,14 @@ std::vector<std::string> names_of_files(const fs::path& folder, const std::strin
 
 std::vector<std::string> names_of_cases() { return names_of_files(kFolder, ".sql"); }
 
-/// A case that says `-- with: NAME` begins with the rows of common/NAME.sql too.
+/// Adds the rows of common/NAME.sql for a case with the line `-- with: NAME`.
 void add_rows_asked_for(sqlite3* database, const std::string& text) {
   static const std::regex kWith("-- with: ([a-z_]+)\n");
   std::smatch match;
   if (std::regex_search(text, match, kWith)) execute(database, read(kFolder / "common" / (match[1].str() + ".sql")));
 }
 
-/// What the queries of reports find: the runs of common/ROWS.sql, all of them selected.
+/// Creates a database for report queries: the runs of common/ROWS.sql, all selected.
 Database make_report_database(const std::string& rows) {
   Database database = make_database();
   execute(database.get(), read(kFolder / "common" / (rows + ".sql")));
@@ -127,12 +127,12 @@ TEST_P(SqlTest, RowsInCsvOut) {
 INSTANTIATE_TEST_SUITE_P(Views, SqlTest, ::testing::ValuesIn(names_of_cases()),
                          [](const auto& parameter) { return parameter.param; });
 
-/// The queries of a report, by its name; reports/REPORT-QUERY.csv holds what a query must find in observed runs, and
-/// reports/distributed/REPORT-QUERY.csv in runs of several ranks, reports/attention/REPORT-QUERY.csv in runs of
-/// attention by itself.
+/// Queries of a report, by its name. The expected results are in reports/REPORT-QUERY.csv for profiled runs, in
+/// reports/distributed/REPORT-QUERY.csv for multi-rank runs and in reports/attention/REPORT-QUERY.csv for attention
+/// runs.
 class ReportSqlTest : public ::testing::TestWithParam<std::string> {
  protected:
-  // Compares every query that has an expectation; returns how many have.
+  // Compares every query that has an expected result; returns their number.
   int compare(sqlite3* database, const fs::path& expectations) {
     int compared = 0;
     for (const std::string& name : names_of_files(reports_, ".sql")) {
@@ -191,7 +191,7 @@ TEST(Reports, EachExpectationHasItsQuery) {
 }
 
 TEST(Views, ATimelineReadsTheEventsOfItsRunAlone) {
-  // Whether SQLite flattens the view into the join; if not, every event of the database would be read.
+  // SQLite must flatten the view into the join; otherwise it reads the events of every run.
   const Database database = make_report_database("collected");
   for (const char* report : {"quick", "cs336"}) {
     const std::string plan = execute(
@@ -218,8 +218,8 @@ TEST(Views, EachHasACase) {
 }
 
 TEST(Views, UseOnlyWhatOldSqliteKnows) {
-  // The sqlite3 shell of a user may be 3.34, without the mathematical functions and without STRICT, RETURNING, ->>,
-  // RIGHT JOIN, IS DISTINCT FROM or MATERIALIZED.
+  // Views must work in the sqlite3 shell 3.34, without mathematical functions, STRICT, RETURNING, ->>, RIGHT JOIN,
+  // IS DISTINCT FROM and MATERIALIZED.
   const std::regex too_new(R"(\b(sqrt|pow|power|log|ln|exp|ceil|floor|STRICT|RETURNING|unixepoch|RIGHT JOIN|FULL JOIN|)"
                            R"(IS DISTINCT FROM|MATERIALIZED)\b\s*\(?|->>)");
   const std::regex comment("--[^\n]*");

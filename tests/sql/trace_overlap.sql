@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
--- Run 21 hides nothing. Of run 22, rank 1 has a call before its steps, calls and kernels that overlap each other, and
--- kernels back to back.
+-- Run 21 has no overlap. In run 22, rank 1 has a call before its steps, overlapping calls and kernels, and back-to-back
+-- kernels.
 SELECT * FROM trace_overlap ORDER BY run_id, rank;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs of attention on an H100: a grid with memory, one of its cases out of memory, and kernels timed hot, forward and
--- backward apart.
+-- Attention runs on an H100: a grid with memory records, one case of which ran out of memory, and kernels with timing
+-- hot, forward and backward in separate runs.
 INSERT INTO device (device_id, uuid, kind, name, memory_bytes, multiprocessors, max_sm_clock_mhz) VALUES
 (3, 'gpu-3', 'cuda', 'NVIDIA H100 80GB HBM3', 85000000000, 132, 1980),
 (4, 'gpu-4', 'cuda', 'NVIDIA RTX A1000', 4000000000, 16, 1500),
@@ -22,7 +22,8 @@ CREATE TEMP TABLE given (
   backward_us INTEGER
 );
 INSERT INTO given VALUES
--- The grid. Run 13 ran out of memory in its time pass, run 14 in its memory pass; run 15 was observed and not timed.
+-- The grid. Run 13 ran out of memory in its time pass, run 14 in its memory pass; run 15 has memory records but no
+-- times.
 (11, 'attention_naive', 'attention-memory', 'ok', NULL, 8, 256, 64, 'fp32', 1, 'forward_backward', 20, 40),
 (12, 'attention_naive', 'attention-memory', 'ok', NULL, 8, 1024, 64, 'fp32', 1, 'forward_backward', 100, 250),
 (13, 'attention_naive', 'attention-memory', 'oom', NULL, 8, 32768, 16, 'fp32', 1, 'forward_backward', NULL, NULL),
@@ -31,7 +32,8 @@ INSERT INTO given VALUES
 ),
 (15, 'attention_naive', 'attention-memory-blocks', 'ok', NULL, 8, 4096, 16, 'fp32', 1, 'forward_backward', NULL, NULL),
 (16, 'attention_flash', 'attention-memory-flash', 'ok', 'auto', 8, 1024, 64, 'fp32', 1, 'forward_backward', 50, 150),
--- Kernels at a length that fills the device. Run 10 is an older one like 18; 23 has no partner.
+-- Kernels at a sequence length that fills the device. Run 10 is an older duplicate of run 18; run 23 has no backward
+-- run.
 (10, 'attention_flash', 'flash', 'ok', 'flash', 1, 32768, 128, 'bf16', 0, 'backward', NULL, 9000),
 (17, 'attention_flash', 'flash', 'ok', 'flash', 1, 32768, 128, 'bf16', 0, 'forward', 1000, NULL),
 (18, 'attention_flash', 'flash', 'ok', 'flash', 1, 32768, 128, 'bf16', 0, 'backward', NULL, 3000),
@@ -40,7 +42,7 @@ INSERT INTO given VALUES
 (21, 'attention_sdpa', 'flash-library-bf16', 'ok', 'cudnn', 1, 32768, 128, 'bf16', 0, 'forward', 1200, NULL),
 (22, 'attention_sdpa', 'flash-library-bf16', 'ok', 'cudnn', 1, 32768, 128, 'bf16', 0, 'backward', NULL, 3600),
 (23, 'attention_sdpa', 'flash-library-bf16', 'ok', 'flash', 1, 32768, 128, 'bf16', 0, 'forward', 1500, NULL),
--- Kernels at a length that leaves most of it idle, and one that LibTorch does not have.
+-- Kernels at a sequence length that leaves most of the device idle, and one without a LibTorch counterpart.
 (24, 'attention_flash', 'flash', 'ok', 'flash', 1, 128, 128, 'bf16', 0, 'forward', 10, NULL),
 (25, 'attention_flash', 'flash', 'ok', 'flash', 1, 128, 128, 'bf16', 0, 'backward', NULL, 30),
 (26, 'attention_sdpa', 'flash-library-bf16', 'ok', 'cudnn', 1, 128, 128, 'bf16', 0, 'forward', 8, NULL),
@@ -48,7 +50,7 @@ INSERT INTO given VALUES
 (28, 'attention_sdpa', 'flash-library-fp32', 'skipped', 'efficient', 1, 128, 128, 'fp32', 0, 'forward', NULL, NULL);
 INSERT INTO run (
   run_id, invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, ranks,
-  device_kind, mode, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
+  device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
   started_at
 )
 SELECT
@@ -208,7 +210,7 @@ INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, valu
 (13, 0, 'time', 0, 'step', 0, '', 'memory_before_backward', 43000000000, 'B'),
 (16, 0, 'time', 0, 'run', -1, '', 'implementation', 'flash', ''),
 (16, 0, 'time', 1, 'step', 0, '', 'memory_before_backward', 8400000, 'B');
-INSERT INTO out_of_memory (run_id, rank, pass, place, requested_bytes, free_bytes, peak_bytes) VALUES
+INSERT INTO out_of_memory (run_id, rank, pass, location, requested_bytes, free_bytes, peak_bytes) VALUES
 (13, 0, 'time', 'device', 34359738368, 7000000000, 77000000000),
 (14, 0, 'memory', 'device', 34359738368, 7000000000, 77376520192);
 INSERT INTO memory_phase (
@@ -227,11 +229,11 @@ INSERT INTO memory_phase (
 INSERT INTO string (string_id, text) VALUES
 (901, 'forward'), (902, 'backward'), (903, 'aten::normal_'), (904, 'aten::full'), (905, 'aten::_softmax'),
 (906, 'aten::bmm');
--- Forward's scores were given back, its weights are kept; the failing request follows the gradient of the weights,
--- whose life ends as the step unwinds.
+-- The scores of forward are freed, the softmax weights are kept. The failed request follows the gradient of the
+-- weights, which is freed when the step unwinds.
 INSERT INTO allocation (
   run_id, rank, pass, sequence, device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, free_sequence,
-  stream, thread, step, phase_id, op_id, category, category_from
+  stream, thread, step, phase_id, op_id, category, category_source
 ) VALUES
 (14, 0, 'memory', 0, 'cuda', 1, 16777216, 16777216, 0, NULL, NULL, 0, 0, -1, NULL, 903, 'input', 'tag'),
 (14, 0, 'memory', 1, 'cuda', 2, 16777216, 16777216, 1, NULL, NULL, 0, 0, -1, NULL, 903, 'input', 'tag'),

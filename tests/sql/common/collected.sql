@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs that were observed. Cases ask for them with the line `-- with: collected`. All of the Transformer: 11 a training
--- step and 12 a forward pass on a GPU, kernels traced (12 in the pass ops alone); 13 and 16 memory on a GPU; 14
--- everything on a CPU; 15 a GPU without memory enough.
+-- Profiled runs of the Transformer, for cases with the line `-- with: collected`: 11 a training step and 12 a forward
+-- pass on a GPU with kernel records (12 only in the pass ops); 13 and 16 memory on a GPU; 14 all passes on a CPU; 15
+-- out of memory on a GPU.
 WITH given (run_id, suite, suite_case, device_kind, passes, status) AS (
   VALUES
   (11, 'cs336', 'kernels', 'cuda', 'time,trace,ops', 'ok'), (12, 'cs336', 'kernels', 'cuda', 'time,ops', 'ok'),
@@ -10,7 +10,7 @@ WITH given (run_id, suite, suite_case, device_kind, passes, status) AS (
 )
 INSERT INTO run (
   run_id, invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, ranks,
-  device_kind, mode, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
+  device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
   started_at
 )
 SELECT
@@ -95,8 +95,8 @@ INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, resident_pea
 (14, 0, 'memory', 1, 'h', 'ok', 1, 10, '', ''), (14, 0, 'trace', 1, 'h', 'ok', 1, 10, '', ''),
 (14, 0, 'ops', 1, 'h', 'ok', 1, 10, '', ''), (15, 0, 'memory', 1, 'h', 'oom', 2, 10, '', ''),
 (16, 0, 'memory', 1, 'h', 'ok', 2, 10, '', '');
-UPDATE rank SET observation = 'events only' WHERE run_id = 12 AND pass = 'trace';
-INSERT INTO loss (run_id, rank, pass, sequence, source, count, detail) VALUES
+UPDATE rank SET trace_status = 'events only' WHERE run_id = 12 AND pass = 'trace';
+INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES
 (12, 0, 'trace', 0, 'cuda', -1, 'another CUPTI client holds the subscriber: nsys'),
 (11, 0, 'trace', 0, 'cuda', 7, 'buffer full');
 
@@ -118,7 +118,7 @@ INSERT INTO scope_path (scope_id, module, depth) VALUES
 (23, 'block/attention/values', 3), (24, 'adamw', 1), (25, 'block/feed_forward', 2), (26, 'block', 1),
 (27, 'block/attention', 2);
 
--- Kernels, summed over the measured steps 1 and 2.
+-- Kernel totals over the measured steps 1 and 2.
 INSERT INTO kernel_total (
   run_id, rank, pass, sequence, kind, phase_id, scope_id, name_id, attribution, steps, calls, bytes, total_ns, min_ns,
   max_ns
@@ -183,7 +183,7 @@ INSERT INTO gpu_sample (run_id, rank, pass, step, time_ns, sm_clock_mhz, throttl
 (11, 0, 'trace', 0, 9100000, 1980, 0), (11, 0, 'trace', 1, 12300000, 1980, 0), (11, 0, 'trace', 2, 22300000, 1410, 0),
 (11, 0, 'time', 1, 1, 900, 0);
 INSERT INTO kernel_outlier (
-  run_id, rank, pass, sequence, name_id, step, phase_id, scope_id, duration_ns, siblings, sibling_median_ns, deviation,
+  run_id, rank, pass, sequence, name_id, step, phase_id, scope_id, duration_ns, group_size, group_median_ns, deviation,
   first_use, concurrent, gap_before_ns, sm_clock_mhz
 ) VALUES
 (11, 0, 'trace', 3, 10, 1, 1, 20, 1900000, 96, 390000, 31.5, 1, 0, 20000, 1980),
@@ -192,14 +192,14 @@ INSERT INTO kernel_outlier (
 (11, 0, 'trace', 42, 12, 2, 2, NULL, 60000, 10, 20000, 9, 0, 0, 0, 1980),
 (11, 0, 'trace', 43, 12, 2, 2, NULL, 55000, 10, 20000, 8.5, 0, 3, 0, 1980);
 
--- One step's events, for the timeline.
-INSERT INTO launch_shape (
-  run_id, rank, pass, shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes,
+-- Events of one step, for the timeline.
+INSERT INTO launch_config (
+  run_id, rank, pass, launch_config, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes,
   dynamic_shared_bytes, registers
 ) VALUES (11, 0, 'trace', 0, 64, 2, 1, 256, 1, 1, 1024, 0, 64);
 INSERT INTO kernel (
   run_id, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id,
-  attribution, shape
+  attribution, launch_config
 ) VALUES
 (11, 0, 'trace', 0, 10, 10000000, 10100000, 0, 1, 1, 1, 20, 'launch', 0),
 (11, 0, 'trace', 1, 10, 20000000, 20100000, 0, 2, 2, 1, 20, 'launch', 0),
@@ -217,7 +217,7 @@ INSERT INTO "range" (
 (11, 0, 'trace', 2, 1, 'scope', 26, 26, 2, 1, 0, 19910000, 19990000),
 (11, 0, 'trace', 3, 2, 'scope', 33, 27, 2, 1, 0, 19920000, 19980000),
 (11, 0, 'trace', 4, NULL, 'phase', 2, NULL, 2, 2, 0, 20000000, 21000000),
--- The CPU run: in steps 1 and 2 a phase with block_0, in it attention (with scores) and a feed-forward layer.
+-- The CPU run: in steps 1 and 2, a phase with block_0, which contains attention (with scores) and a feed-forward layer.
 (14, 0, 'trace', 0, NULL, 'scope', 26, 26, 0, 1, 0, 0, 5000000),
 (14, 0, 'trace', 1, NULL, 'phase', 1, NULL, 1, 1, 0, 6000000, 9000000),
 (14, 0, 'trace', 2, 1, 'scope', 26, 26, 1, 1, 0, 6000000, 8900000),
@@ -285,7 +285,7 @@ INSERT INTO memory_point (
 (14, 0, 'memory', 3, 'cpu', 2900, 1, 1, 900, 900, 900, 900, 500, 0, 0, 300, 0, 50, 50);
 INSERT INTO allocation (
   run_id, rank, pass, sequence, device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, stream, thread,
-  step, phase_id, scope_id, free_step, free_phase_id, op_id, category, category_from, stack
+  step, phase_id, scope_id, free_step, free_phase_id, op_id, category, category_source, stack
 ) VALUES
 (
   13, 0, 'memory', 0, 'cuda', 4096, 1000, 1000, 100, NULL, 0, 0, -1, NULL, NULL, NULL, NULL, NULL, 'parameter', 'tag',
@@ -301,9 +301,9 @@ INSERT INTO stack_frame (run_id, rank, pass, frame, module, "offset", function_i
 INSERT INTO stack (run_id, rank, pass, stack, depth, frame) VALUES
 (13, 0, 'memory', 0, 0, 0), (13, 0, 'memory', 0, 1, 1), (13, 0, 'memory', 0, 2, 2), (13, 0, 'memory', 0, 3, 3),
 (13, 0, 'memory', 1, 0, 0), (13, 0, 'memory', 1, 1, 3);
-INSERT INTO device_memory (run_id, rank, pass, sequence, time_ns, moment, step, used_bytes, process_bytes) VALUES
-(13, 0, 'memory', 0, 0, 'before cuda', -1, 500, NULL), (13, 0, 'memory', 1, 100, 'context made', -1, 1200, NULL),
+INSERT INTO device_memory (run_id, rank, pass, sequence, time_ns, stage, step, used_bytes, process_bytes) VALUES
+(13, 0, 'memory', 0, 0, 'before cuda', -1, 500, NULL), (13, 0, 'memory', 1, 100, 'context created', -1, 1200, NULL),
 (13, 0, 'memory', 2, 950, 'prepared', -1, 5400, 4800), (13, 0, 'memory', 3, 4700, 'after step', 1, 14000, 13400),
 (13, 0, 'memory', 4, 9000, 'end', -1, 13900, 13300);
-INSERT INTO out_of_memory (run_id, rank, pass, place, requested_bytes, free_bytes, peak_bytes) VALUES
+INSERT INTO out_of_memory (run_id, rank, pass, location, requested_bytes, free_bytes, peak_bytes) VALUES
 (15, 0, 'memory', 'device', 2000000000, 150000000, 84000000000);

@@ -1,10 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs of several ranks. Cases ask for them with the line `-- with: distributed`. 21 to 25 data-parallel training on
--- two GPUs: naive, overlapped, in buckets of 10 and 100 MiB, and without exchange; 26 and 27 the optimizer whole and
--- sharded; 31 to 34 all_reduce of 1, 10 and 100 MB, the middle one twice;
--- 35 one that failed; 36 of one rank; 41 without clocks; 42 with a rank missing; 43 a single rank; 44 Gloo on a CPU,
--- whose calls overlap.
--- Calls 0 to 2 of run 23 are a group.
+-- Multi-rank runs, for cases with the line `-- with: distributed`: 21 to 25 data-parallel training on two GPUs (naive,
+-- overlapped, buckets of 10 and 100 MiB, no gradient exchange); 26 and 27 the unsharded and the sharded optimizer; 31
+-- to 34 all_reduce of 1, 10 and 100 MB, with 10 MB twice; 35 a failed run; 36 one rank; 41 without clock offsets; 42
+-- with a missing rank; 43 one rank; 44 Gloo on a CPU with overlapping calls. Calls 0 to 2 of run 23 are a group.
 WITH given (run_id, workload, suite, suite_case, device_kind, ranks, status) AS (
   VALUES
   (21, 'ddp_naive', 'cs336', 'ddp', 'cuda', 2, 'ok'), (22, 'ddp_overlap', 'cs336', 'ddp', 'cuda', 2, 'ok'),
@@ -24,7 +22,7 @@ WITH given (run_id, workload, suite, suite_case, device_kind, ranks, status) AS 
 )
 INSERT INTO run (
   run_id, invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, ranks,
-  device_kind, mode, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
+  device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
   started_at
 )
 SELECT
@@ -183,7 +181,8 @@ INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, valu
 (27, 0, 'memory', 0, 'run', -1, '', 'optimizer_state_bytes', 4000, 'B'),
 (27, 1, 'memory', 0, 'run', -1, '', 'optimizer_state_bytes', 4000, 'B');
 
--- Times. Of run 21 rank 1 is slower; the second all_reduce of 10 MB counts; that of run 35 is from before it failed.
+-- Times. In run 21, rank 1 is slower. The second all_reduce of 10 MB is the newest. The time of run 35 is from before
+-- it failed.
 WITH given (run_id, median_ms) AS (
   VALUES
   (21, 20.0), (22, 16.0), (23, 13.5), (24, 14.0), (25, 12.0), (26, 15.0), (27, 14.5), (31, 0.2), (32, 7.0), (33, 1.1),
@@ -317,8 +316,8 @@ JOIN (
 ) s
 WHERE r.run_id IN (21, 22, 23, 26, 27, 41, 42, 43, 44);
 
--- Calls. Of run 21, rank 1's clock is 5000 ns behind rank 0's: on the shared clock rank 1 begins call 1 200 µs after
--- rank 0, and rank 0 begins call 2 50 µs after rank 1.
+-- Calls. In run 21, the clock of rank 1 is 5000 ns behind that of rank 0: on the shared clock, rank 1 starts call 1 200
+-- µs after rank 0, and rank 0 starts call 2 50 µs after rank 1.
 INSERT INTO string (string_id, text) VALUES
 (101, 'world'), (102, 'forward'), (103, 'backward'), (104, 'communication'), (105, 'optimizer'),
 (110, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'), (111, 'sgemm_128x64_tn');
@@ -331,8 +330,8 @@ INSERT INTO clock_sync (run_id, rank, pass, sequence, clock, host_ns, clock_ns, 
 (23, 0, 'trace', 0, 'supervisor', 0, 0, 10), (23, 1, 'trace', 0, 'supervisor', 0, 0, 10),
 (44, 0, 'trace', 0, 'supervisor', 0, 0, 10), (44, 1, 'trace', 0, 'supervisor', 0, 0, 10);
 INSERT INTO collective (
-  run_id, rank, pass, sequence, communicator_id, number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns,
-  end_ns, kernels, step, phase_id, scope_id, attribution
+  run_id, rank, pass, sequence, communicator_id, call_number, operation, bytes, on_device, enqueue_ns, returned_ns,
+  start_ns, end_ns, kernels, step, phase_id, scope_id, attribution
 ) VALUES
 (21, 0, 'trace', 0, 101, 0, 'broadcast', 4000, 1, 1000, 2000, 3000, 9000, 1, -1, NULL, NULL, 'none'),
 (21, 1, 'trace', 0, 101, 0, 'broadcast', 4000, 1, 1000, 2000, 3000, 9000, 1, -1, NULL, NULL, 'none'),
@@ -370,13 +369,13 @@ INSERT INTO "range" (
 (22, 0, 'trace', 0, NULL, 'phase', 103, NULL, 2, 103, 0, 2000000, 2080000),
 (44, 0, 'trace', 0, NULL, 'phase', 103, NULL, 1, 103, 0, 1050000, 1500000),
 (44, 0, 'trace', 1, NULL, 'phase', 104, NULL, 1, 104, 0, 1500000, 1610000);
-INSERT INTO launch_shape (
-  run_id, rank, pass, shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes,
+INSERT INTO launch_config (
+  run_id, rank, pass, launch_config, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes,
   dynamic_shared_bytes, registers
 ) VALUES (21, 0, 'trace', 0, 16, 1, 1, 512, 1, 1, 0, 0, 96);
 INSERT INTO kernel (
   run_id, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id,
-  attribution, shape
+  attribution, launch_config
 ) VALUES
 (21, 0, 'trace', 0, 111, 2010000, 2090000, 0, 1, 2, 103, NULL, 'phase', 1),
 (21, 0, 'trace', 1, 110, 2250000, 2550000, 13, 2, 2, 104, NULL, 'phase', 0),
@@ -408,8 +407,8 @@ INSERT INTO step_activity (
 (22, 1, 'trace', 1, 'step', 0, 0, 16000000, 9, 1, 12000000, 8000000, 4000000, 4000000, 0, 0, 0, 1, 1),
 (23, 0, 'trace', 1, 'step', 0, 0, 16000000, 9, 1, 12000000, 0, 0, 0, 0, 0, 0, 1, 1);
 
--- Memory of runs 26 and 27: marks and the points of the curves around them. Step 0 is warm-up. Rank 1 of run 26 has no
--- curves.
+-- Memory of runs 26 and 27: markers and the points of the memory timeline around them. Step 0 is warm-up. Rank 1 of run
+-- 26 has no memory timeline.
 INSERT INTO mark (run_id, rank, pass, sequence, name, time_ns, step)
 SELECT
   r.run_id,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What every case begins with: two invocations, and runs 1 to 4 of workload saxpy. Cases change what matters to them.
+-- Rows shared by all cases: two invocations, and runs 1 to 4 of workload saxpy. Each case modifies what it tests.
 INSERT INTO invocation (invocation_id, uuid, command, started_at) VALUES
 (1, 'u1', 'kymo run saxpy', '2026-01-02T00:00:00.000Z'),
 (2, 'u2', 'kymo run saxpy', '2026-01-03T00:00:00.000Z');
@@ -14,7 +14,7 @@ WITH given (run_id, invocation_id, sequence, plan_key) AS (
 )
 INSERT INTO run (
   run_id, invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, ranks,
-  device_kind, mode, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
+  device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
   started_at
 )
 SELECT

@@ -6,9 +6,9 @@ INSERT INTO verification (run_id, rank, name, outcome, reference, detail) VALUES
 (2, 0, 'y', 'unavailable', 'float64', 'does not fit');
 SELECT
   run_id,
-  state,
-  standing,
+  status_label,
+  status_detail,
   verified,
-  not_verified_because
-FROM run_standing
+  unverified_reason
+FROM run_status
 ORDER BY run_id;

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Run 4 is made like run 1 but for its build, in another invocation; run 2 has another seed.
+-- Run 4 differs from run 1 only in the plugin build and the invocation; run 2 has another seed.
 UPDATE run
 SET
   case_key = 'c',
   suite = 'it''s',
   suite_case = '',
-  mode = 'sync',
+  timing = 'sync',
   sync = 'step',
   warmup = 1,
   steps = 5,
@@ -19,8 +19,8 @@ SELECT
   suite,
   label,
   plan_key,
-  place,
-  alike = (SELECT alike FROM run_place WHERE run_id = 1) AS like_run_1
-FROM run_place
+  start_order,
+  build_independent_key = (SELECT build_independent_key FROM run_order WHERE run_id = 1) AS like_run_1
+FROM run_order
 ORDER BY run_id;
-SELECT alike FROM run_place WHERE run_id = 1;
+SELECT build_independent_key FROM run_order WHERE run_id = 1;

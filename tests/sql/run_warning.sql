@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 UPDATE run SET verification = 'passed' WHERE run_id IN (1, 3);
-INSERT INTO rank (run_id, rank, pass, pid, host, status, stdout, stderr, observation) VALUES
+INSERT INTO rank (run_id, rank, pass, pid, host, status, stdout, stderr, trace_status) VALUES
 (4, 0, 'trace', 1, 'h', 'ok', '', '', 'events only'), (4, 1, 'trace', 1, 'h', 'ok', '', '', 'events only');
 UPDATE run SET status = 'timeout', detail = 'no progress for 600 s' WHERE run_id = 2;
 INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, median_ns, min_ns, max_ns) VALUES
 (1, 'step', 'host', 8, 2, 0, 1, 1, 1, 1), (1, 'forward', 'host', 8, 2, 0, 1, 1, 1, 1),
 (3, 'step', 'host', 5, 0, 1, 1, 1, 1, 1);
-INSERT INTO loss (run_id, rank, pass, sequence, source, count, detail) VALUES
+INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES
 (3, 0, 'time', 0, 'cuda', 7, 'buffer full'), (3, -1, '', 0, 'store', -1, '');
-SELECT * FROM run_caution ORDER BY run_id, kind, detail;
+SELECT * FROM run_warning ORDER BY run_id, kind, detail;

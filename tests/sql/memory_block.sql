@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: collected
-SELECT * FROM memory_largest ORDER BY run_id, sequence;
+SELECT * FROM memory_block ORDER BY run_id, sequence;
