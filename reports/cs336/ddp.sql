@@ -10,7 +10,7 @@
 -- column tokens: title="tokens per second", format="significant", digits=4
 -- column spread_ms: title="rank spread", unit="ms", format="significant", digits=2
 -- column verified: title="verified"
--- note: Communication is the phase `communication`, mean over ranks: communication that is not hidden by backward. Its
+-- note: Communication is the phase of that name, mean over ranks: communication that is not hidden by backward. Its
 --   share is relative to the mean step of the ranks.
 -- note: Speedup: median step of ddp_naive over that of this strategy. "no exchange" omits the gradient exchange: it
 --   gives the compute-only time, and wrong training results.

@@ -11,7 +11,7 @@
 -- column share: title="share", unit="%", digits=1
 -- note: Calls are per step. The share is relative to the device time of all kernels, copies and memsets. Long names are
 --   truncated; see the view kernel_summary for full names.
--- note: Mode `forward` runs inference; `train` runs forward, backward and optimizer.
+-- note: Mode forward runs inference; train runs forward, backward and optimizer.
 -- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT

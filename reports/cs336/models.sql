@@ -9,7 +9,7 @@
 -- column vocab_size: title="vocabulary"
 -- column batch: title="batch"
 -- column contexts: title="contexts", align="left"
--- note: Dimensions as reported by the workload, otherwise as given by its parameters. – means: determined by *size*.
+-- note: Dimensions as reported by the workload, otherwise as given by its parameters. – means: determined by the size.
 -- empty: No runs of the suite `cs336`.
 WITH dimension AS (
   SELECT
