@@ -13,7 +13,7 @@ namespace {
 
 const std::vector<std::string>& known_classes() {
   static const std::vector<std::string> classes = {"matmul",    "softmax",       "elementwise", "reduction",
-                                                   "attention", "normalisation", "optimizer",   "communication",
+                                                   "attention", "normalization", "optimizer",   "communication",
                                                    "copy",      "memset",        "other"};
   return classes;
 }
@@ -34,7 +34,7 @@ constexpr Group kGroups[] = {
     // Before softmax and matmul: fused attention contains both, and its names contain CUTLASS and tensor core types.
     {"attention", "flash|fmha|sdpa|attention|mem_eff|dot_do_o|convert_dq"},
     {"softmax", "softmax"},
-    {"normalisation",
+    {"normalization",
      "layer_norm|layernorm|rms_norm|rmsnorm|batch_norm|batchnorm|cudnn::bn_|group_norm|groupnorm|instance_norm|weight_"
      "norm|"
      "GammaBeta|RowwiseMoments|ComputeInternalGradients|ComputeFusedParams|BackwardFusedParams"},

@@ -9,7 +9,7 @@
 namespace kymo::analysis {
 
 /// Classifies kernels by the first pattern that occurs in their name, ignoring case. Classes: matmul, softmax,
-/// elementwise, reduction, attention, normalisation, optimizer, communication, copy, memset, other. Kernels that finish
+/// elementwise, reduction, attention, normalization, optimizer, communication, copy, memset, other. Kernels that finish
 /// a matrix product (split-K reductions) are matmul; fused attention including its products is attention; foreach
 /// kernels are optimizer; losses, scans and sorts are reduction; gather, scatter and copy kernels are elementwise, so
 /// that copy only contains transfers by the copy engines.

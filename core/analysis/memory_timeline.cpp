@@ -64,11 +64,11 @@ void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
     const BlockLife& life = blocks.life()[i];
     if (life.tag >= 0) {
       block.category = static_cast<MemoryCategory>(life.tag);
-      block.category_from = "tag";
+      block.category_source = "tag";
       continue;
     }
     block.category = lifetime_category(block, life, record.memory_trace.events, first_phases);
-    if (block.category != MemoryCategory::kUnknown) block.category_from = "lifetime";
+    if (block.category != MemoryCategory::kUnknown) block.category_source = "lifetime";
   }
 }
 

@@ -51,7 +51,7 @@ struct StepActivity {
 
 struct KernelOutlier {
   std::int64_t sequence = 0;  ///< index into Trace::activities, which are sorted by start time at this point
-  std::int64_t siblings = 0, sibling_median_ns = 0;
+  std::int64_t group_size = 0, group_median_ns = 0;
   double deviation = 0;
   bool first_use = false;
   std::int64_t concurrent = 0, gap_before_ns = 0;
@@ -84,7 +84,7 @@ struct Allocation {
   std::int32_t free_phase = -1;
   TextId op = kNoText;
   MemoryCategory category = MemoryCategory::kUnknown;
-  const char* category_from = "";  ///< tag, lifetime, or empty
+  const char* category_source = "";  ///< tag, lifetime, or empty
   std::int32_t stack = -1;
 };
 

@@ -66,7 +66,7 @@ struct StackFrame {
 /// Memory use of a whole GPU at one time.
 struct DeviceMemory {
   std::int64_t time_ns = 0;
-  std::string moment;  ///< before cuda, context made, prepared, after step, end; empty for periodic samples
+  std::string stage;  ///< before cuda, context created, prepared, after step, end; empty for periodic samples
   std::int32_t step = -1;
   std::int64_t used_bytes = 0;
   std::optional<std::int64_t> process_bytes;

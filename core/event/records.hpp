@@ -137,7 +137,7 @@ struct PassRecord {
   std::optional<OutOfMemory> out_of_memory;
   Device device;
   /// "events only" if the pass requests kernel records but they are unavailable; a Loss gives the reason.
-  std::string observation;
+  std::string trace_status;
   Trace trace;          ///< trace and ops passes; all observing passes fill texts and ranges
   Memory memory_trace;  ///< memory pass
   Derived derived;      ///< results of the analysis of both

@@ -26,7 +26,7 @@ std::optional<RankFileName> parse_rank_file_name(const std::filesystem::path& fi
 inline constexpr const char* kUnknownTexts =
     "rows that refer to names or devices missing from the file; rows that require one were skipped";
 
-/// Adds a row to table loss after those of the same run, rank and pass.
+/// Adds a row to table dropped_record after those of the same run, rank and pass.
 void add_loss(const Connection& results, std::int64_t run_id, int rank, const std::string& pass,
               const std::string& source, std::int64_t count, const std::string& detail);
 

@@ -8,7 +8,7 @@ void write_collectives(RankTarget& to, const std::vector<event::Collective>& col
   write_rows<event::Collective>(to, "collective", collectives,
                                 {{"sequence", [](R r) -> RowValue { return r.sequence; }},
                                  {"communicator_id", [](R r) -> RowValue { return r.texts.name(r.item.communicator); }},
-                                 {"number", [](R r) -> RowValue { return r.item.sequence; }},
+                                 {"call_number", [](R r) -> RowValue { return r.item.sequence; }},
                                  {"operation", [](R r) -> RowValue { return to_string(r.item.operation); }},
                                  {"bytes", [](R r) -> RowValue { return r.item.bytes; }},
                                  {"on_device", [](R r) -> RowValue { return r.item.on_device; }},

@@ -48,7 +48,7 @@ void store_out_of_memory(const Connection& results, std::int64_t run_id, const R
   if (!end.out_of_memory) return;
   const event::OutOfMemory& o = *end.out_of_memory;
   Statement(results,
-            "INSERT OR IGNORE INTO main.out_of_memory (run_id, rank, pass, place, requested_bytes, free_bytes, "
+            "INSERT OR IGNORE INTO main.out_of_memory (run_id, rank, pass, location, requested_bytes, free_bytes, "
             "peak_bytes) VALUES (?, ?, "
             "?, ?, ?, ?, ?)")
       .bind_all(run_id, end.failed_rank.value_or(-1), end.failed_pass, o.where, o.requested_bytes, o.free_bytes,

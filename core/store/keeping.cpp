@@ -66,13 +66,14 @@ class StepRows {
       case Extent::kStep:
         return "step = " + step_;
       case Extent::kMoment:
-        return "(step = " + step_ + " OR moment <> '')";
+        return "(step = " + step_ + " OR stage <> '')";
       case Extent::kTime:
         return "start_ns < " + end_ + " AND end_ns > " + begin_;
       case Extent::kLife:
         return "alloc_ns < " + end_ + " AND coalesce(free_ns, " + end_ + ") > " + begin_;
       case Extent::kShape:
-        return "shape IN (SELECT shape FROM main.kernel WHERE " + owner_ + " AND " + of(Extent::kStep) + ")";
+        return "launch_config IN (SELECT launch_config FROM main.kernel WHERE " + owner_ + " AND " + of(Extent::kStep) +
+               ")";
       case Extent::kStack:
         return "stack IN (SELECT stack FROM main.allocation WHERE " + owner_ + " AND " + of(Extent::kLife) + ")";
       case Extent::kFrame:

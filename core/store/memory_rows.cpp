@@ -53,7 +53,7 @@ void write_allocations(RankTarget& to, const std::vector<event::Allocation>& all
                                  {"free_phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.free_phase); }},
                                  {"op_id", [](R r) -> RowValue { return r.texts.text(r.item.op); }},
                                  {"category", [](R r) -> RowValue { return to_string(r.item.category); }},
-                                 {"category_from", [](R r) -> RowValue { return r.item.category_from; }},
+                                 {"category_source", [](R r) -> RowValue { return r.item.category_source; }},
                                  {"stack", [](R r) { return RowValue::or_null(r.item.stack); }}});
 }
 
@@ -90,7 +90,7 @@ void write_device(RankTarget& to, const std::vector<event::DeviceMemory>& readin
   write_rows<event::DeviceMemory>(to, "device_memory", readings,
                                   {{"sequence", [](R r) -> RowValue { return r.sequence; }},
                                    {"time_ns", [](R r) -> RowValue { return r.item.time_ns; }},
-                                   {"moment", [](R r) -> RowValue { return r.item.moment; }},
+                                   {"stage", [](R r) -> RowValue { return r.item.stage; }},
                                    {"step", [](R r) -> RowValue { return r.item.step; }},
                                    {"used_bytes", [](R r) -> RowValue { return r.item.used_bytes; }},
                                    {"process_bytes", [](R r) -> RowValue { return r.item.process_bytes; }}});

@@ -128,7 +128,8 @@ void write_marks(RankTarget& to, const std::vector<event::Mark>& marks) {
 }
 
 void write_losses(RankTarget& to, const std::vector<event::Loss>& losses) {
-  RowInserter rows(to.connection, "loss", {"run_id", "rank", "pass", "sequence", "source", "count", "detail"});
+  RowInserter rows(to.connection, "dropped_record",
+                   {"run_id", "rank", "pass", "sequence", "source", "count", "detail"});
   int sequence = 0;
   for (const auto& l : losses) rows.add(to.run_id, to.rank, to.pass, sequence++, l.source, l.count, l.detail);
   for (const auto& [table, count] : to.dropped) {
@@ -154,15 +155,16 @@ void write_rank(RankTarget& to, const event::PassRecord& record) {
   Statement(to.connection,
             "INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, resident_peak_bytes, "
             "allocated_peak_bytes, reserved_peak_bytes, "
-            "stdout, stderr, observation) VALUES (?, ?, ?, 0, '', '', ?, ?, ?, ?, '', '', ?)")
+            "stdout, stderr, trace_status) VALUES (?, ?, ?, 0, '', '', ?, ?, ?, ?, '', '', ?)")
       .bind_all(to.run_id, to.rank, to.pass, device_id, record.memory.resident_bytes, record.memory.allocated_bytes,
-                record.memory.reserved_bytes, record.observation)
+                record.memory.reserved_bytes, record.trace_status)
       .run();
   if (record.out_of_memory) {
     const event::OutOfMemory& o = *record.out_of_memory;
-    Statement(to.connection,
-              "INSERT INTO out_of_memory (run_id, rank, pass, place, requested_bytes, free_bytes, peak_bytes) VALUES "
-              "(?, ?, ?, ?, ?, ?, ?)")
+    Statement(
+        to.connection,
+        "INSERT INTO out_of_memory (run_id, rank, pass, location, requested_bytes, free_bytes, peak_bytes) VALUES "
+        "(?, ?, ?, ?, ?, ?, ?)")
         .bind_all(to.run_id, to.rank, to.pass, o.where, o.requested_bytes, o.free_bytes, o.peak_bytes)
         .run();
   }

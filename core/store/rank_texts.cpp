@@ -51,7 +51,7 @@ std::map<std::string, std::int64_t> count_events(const event::PassRecord& record
   };
   const event::Trace& trace = record.trace;
   count("range", trace.ranges);
-  count("launch_shape", trace.shapes);
+  count("launch_config", trace.shapes);
   std::array<std::int64_t, 3> kinds{};
   for (const event::Activity& activity : trace.activities) ++kinds[static_cast<std::size_t>(activity.kind)];
   for (const ActivityKind kind : {ActivityKind::kKernel, ActivityKind::kMemcpy, ActivityKind::kMemset}) {
@@ -60,7 +60,7 @@ std::map<std::string, std::int64_t> count_events(const event::PassRecord& record
   }
   count("api_call", trace.api_calls);
   count("synchronization", trace.synchronizations);
-  count("tracing_pause", trace.pauses);
+  count("cupti_overhead", trace.pauses);
   count("op", trace.operators);
   count("collective", trace.collectives);
   count("allocation", record.derived.allocations);

@@ -71,17 +71,18 @@ std::int64_t store_run(const Connection& results, const RunRow& run) {
   const auto& [invocation_id, plugin, what, how, suite, suite_case, label, repetition] = run;
   const double error_bound =
       how.until ? how.until->relative_standard_error : std::nan("");  // NULL without a stopping rule
-  Statement(results,
-            "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, "
-            "suite_case, label, repetition, "
-            "ranks, "
-            "device_kind, mode, sync, warmup, steps, until_relative_error, passes, seed, status, detail, verification, "
-            "failed_pass, "
-            "failed_phase, "
-            "started_at) VALUES (?1, (SELECT coalesce(max(sequence), -1) + 1 FROM main.run WHERE invocation_id = ?1), "
-            "?, ?, ?, ?, ?, ?, ?, "
-            "?, ?, ?, "
-            "?, ?, ?, ?, ?, ?, ?, 'running', '', '', '', '', ?)")
+  Statement(
+      results,
+      "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, "
+      "suite_case, label, repetition, "
+      "ranks, "
+      "device_kind, timing, sync, warmup, steps, until_relative_error, passes, seed, status, detail, verification, "
+      "failed_pass, "
+      "failed_phase, "
+      "started_at) VALUES (?1, (SELECT coalesce(max(sequence), -1) + 1 FROM main.run WHERE invocation_id = ?1), "
+      "?, ?, ?, ?, ?, ?, ?, "
+      "?, ?, ?, "
+      "?, ?, ?, ?, ?, ?, ?, 'running', '', '', '', '', ?)")
       .bind_all(invocation_id, store_plugin(results, plugin), what.workload, measure::case_key(what),
                 measure::plan_key(what, how), suite, suite_case, label, repetition, what.ranks,
                 measure::to_string(what.device), how.mode, measure::to_string(how.sync), how.warmup,

@@ -26,8 +26,8 @@ void write_ranges(RankTarget& to, const std::vector<event::Range>& ranges) {
 
 void write_shapes(RankTarget& to, const std::vector<event::LaunchShape>& shapes) {
   using R = const Entry<event::LaunchShape>&;
-  write_rows<event::LaunchShape>(to, "launch_shape", shapes,
-                                 {{"shape", [](R r) -> RowValue { return r.sequence; }},
+  write_rows<event::LaunchShape>(to, "launch_config", shapes,
+                                 {{"launch_config", [](R r) -> RowValue { return r.sequence; }},
                                   {"grid_x", [](R r) -> RowValue { return r.item.grid[0]; }},
                                   {"grid_y", [](R r) -> RowValue { return r.item.grid[1]; }},
                                   {"grid_z", [](R r) -> RowValue { return r.item.grid[2]; }},
@@ -87,7 +87,7 @@ void write_kind(RankTarget& to, const std::vector<Activity>& activities, const R
 void write_activities(RankTarget& to, const std::vector<Activity>& activities) {
   using R = const Entry<Activity>&;
   const ActivityFacts facts(activities);
-  const RowColumn<Activity> shape("shape", [](R r) -> RowValue { return r.item.shape; });
+  const RowColumn<Activity> shape("launch_config", [](R r) -> RowValue { return r.item.shape; });
   const RowColumn<Activity> bytes("bytes", [](R r) -> RowValue { return r.item.bytes; });
   write_kind<ActivityKind::kKernel>(to, activities, shape, facts);
   write_kind<ActivityKind::kMemcpy>(to, activities, bytes, facts);
@@ -112,7 +112,7 @@ void write_calls(RankTarget& to, const event::Trace& trace) {
                                       {"stream", [](S r) { return RowValue::or_null(r.item.stream); }},
                                       {"correlation_id", [](S r) -> RowValue { return r.item.correlation_id; }}});
   using P = const Entry<event::TracingPause>&;
-  write_rows<event::TracingPause>(to, "tracing_pause", trace.pauses,
+  write_rows<event::TracingPause>(to, "cupti_overhead", trace.pauses,
                                   {{"sequence", [](P r) -> RowValue { return r.sequence; }},
                                    {"kind", [](P r) -> RowValue { return r.item.kind; }},
                                    {"start_ns", [](P r) -> RowValue { return r.item.start_ns; }},
@@ -210,8 +210,8 @@ void write_outliers(RankTarget& to, const event::PassRecord& record) {
        {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.activity->phase); }},
        {"scope_id", [](R r) -> RowValue { return r.texts.text(r.item.activity->scope); }},
        {"duration_ns", [](R r) -> RowValue { return r.item.activity->end_ns - r.item.activity->start_ns; }},
-       {"siblings", [](R r) -> RowValue { return r.item.outlier->siblings; }},
-       {"sibling_median_ns", [](R r) -> RowValue { return r.item.outlier->sibling_median_ns; }},
+       {"group_size", [](R r) -> RowValue { return r.item.outlier->group_size; }},
+       {"group_median_ns", [](R r) -> RowValue { return r.item.outlier->group_median_ns; }},
        {"deviation", [](R r) -> RowValue { return r.item.outlier->deviation; }},
        {"first_use", [](R r) -> RowValue { return r.item.outlier->first_use; }},
        {"concurrent", [](R r) -> RowValue { return r.item.outlier->concurrent; }},

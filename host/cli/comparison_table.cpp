@@ -36,7 +36,7 @@ using Groups = std::map<std::string, Group>;
 std::string text_at(const Json& run, const char* name) { return run.at(name).get<std::string>(); }
 
 std::string key_of(const Json& run) {
-  return text_at(run, "case_key") + " " + text_at(run, "mode") + " " + text_at(run, "sync");
+  return text_at(run, "case_key") + " " + text_at(run, "timing") + " " + text_at(run, "sync");
 }
 
 void add_run(Group& group, const Json& run, const std::string& phase) {
@@ -145,7 +145,7 @@ Json row_of(const Group& before, const Group& after, const std::string& phase, d
            {"parameters", run["parameters"]},
            {"ranks", run["ranks"]},
            {"device", run["device"]},
-           {"mode", run["mode"]},
+           {"timing", run["timing"]},
            {"sync", run["sync"]},
            {"phase", phase},
            {"before", side_of(before)},
@@ -185,7 +185,7 @@ void require_phase(const SideRuns& before, const SideRuns& after, const std::str
 /// For each row, the settings that distinguish it from the other rows of its workload.
 std::vector<std::string> parameters_of(const Json& rows) {
   std::vector<WorkloadSettings> cases;
-  for (const Json& row : rows) cases.push_back(settings_of(row, {"ranks", "device", "mode", "sync"}));
+  for (const Json& row : rows) cases.push_back(settings_of(row, {"ranks", "device", "timing", "sync"}));
   return differing(cases);
 }
 

@@ -69,7 +69,7 @@ void for_rows(const store::ResultsDatabase& database, const std::string& sql, co
 Json results_of(const store::ResultsDatabase& database, const std::string& ids) {
   std::map<std::int64_t, Json> runs;
   for_rows(database,
-           "SELECT run_id, workload, suite, suite_case, label, repetition, ranks, device_kind AS device, mode, sync, "
+           "SELECT run_id, workload, suite, suite_case, label, repetition, ranks, device_kind AS device, timing, sync, "
            "warmup, "
            "case_key, plan_key, status, detail, verification FROM run WHERE run_id IN (" +
                ids + ")",
@@ -131,7 +131,8 @@ TextTable results_table(const Json& results) {
   TextTable table{
       {"run", "workload", "parameters", "step", "phases", "status", "verification"}, {true, false, false, true}, {}};
   std::vector<WorkloadSettings> runs;
-  for (const Json& result : results) runs.push_back(settings_of(result, {"ranks", "device", "mode", "sync", "warmup"}));
+  for (const Json& result : results)
+    runs.push_back(settings_of(result, {"ranks", "device", "timing", "sync", "warmup"}));
   const std::vector<std::string> parameters = differing(runs);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Json& result = results[i];

@@ -175,7 +175,7 @@ void write_refusal(const ResultsDatabase& database, const Target& target, Pickle
                         .query(
                             "SELECT coalesce(requested_bytes, 0), coalesce(free_bytes, 0) FROM main.out_of_memory "
                             "WHERE run_id = CAST(:run "
-                            "AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass AND place = 'device'",
+                            "AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass AND location = 'device'",
                             target.parameters())
                         .rows;
   for (const auto& cells : rows) {

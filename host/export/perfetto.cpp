@@ -35,7 +35,7 @@ void PerfettoWriter::write_head() {
   const auto rows =
       database_
           .query(
-              "SELECT r.workload, r.ranks, k.pid, d.kind, d.name, d.memory_bytes, k.observation FROM main.rank k "
+              "SELECT r.workload, r.ranks, k.pid, d.kind, d.name, d.memory_bytes, k.trace_status FROM main.rank k "
               "JOIN main.run r ON r.run_id = k.run_id LEFT JOIN main.device d ON d.device_id = k.device_id "
               "WHERE k.run_id = CAST(:run AS INTEGER) AND k.rank = CAST(:rank AS INTEGER) AND k.pass = :pass",
               target_.parameters())

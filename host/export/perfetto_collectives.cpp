@@ -33,7 +33,8 @@ enum Column : std::size_t {
   kScope
 };
 constexpr const char* kColumns =
-    "communicator_id, number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, "
+    "communicator_id, call_number, operation, bytes, on_device, enqueue_ns, returned_ns, start_ns, end_ns, kernels, "
+    "step, "
     "phase_id, scope_id";
 
 /// The interval in which the rank executed the collective or, if that was not recorded, in which it was called.
@@ -71,7 +72,7 @@ void PerfettoWriter::write_collective(const Row& row, const Track& track) {
   TraceEvent event('X', track, json_string(row.text(kOperation)), "collective");
   event.between(start_ns, end_ns)
       .argument("communicator", name(row.integer(kCommunicator)))
-      .argument("number", row.integer(kNumber));
+      .argument("call_number", row.integer(kNumber));
   event.argument("bytes", row.integer(kBytes)).argument("called at us", microseconds(row.integer(kEnqueue)));
   add_place(event, row, kStep, kPhase, kScope);
   if (row.integer(kOnDevice) != 0) event.argument("kernels", row.integer(kKernels));

@@ -56,10 +56,10 @@ void PerfettoWriter::read_kernel_classes() {
 }
 
 void PerfettoWriter::read_shapes() {
-  Pages pages(
-      database_, target_, "launch_shape",
-      "shape, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes + dynamic_shared_bytes, registers",
-      "shape");
+  Pages pages(database_, target_, "launch_config",
+              "launch_config, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes + "
+              "dynamic_shared_bytes, registers",
+              "launch_config");
   const auto triple = [](const Row& row, std::size_t first) {
     return "[" + std::to_string(row.integer(first)) + ", " + std::to_string(row.integer(first + 1)) + ", " +
            std::to_string(row.integer(first + 2)) + "]";
@@ -77,7 +77,7 @@ void PerfettoWriter::add_kernel_arguments(TraceEvent& event, const Row& row) {
     event.argument("class", kind->second.kernel_class).argument("short name", kind->second.short_name);
   }
   const auto shape = shapes_.find(row.integer(kShapeOrBytes));
-  if (shape != shapes_.end()) event.argument("shape", "{" + shape->second + "}");
+  if (shape != shapes_.end()) event.argument("launch_config", "{" + shape->second + "}");
 }
 
 void PerfettoWriter::write_activity(const Row& row, const std::string& table) {
@@ -117,7 +117,7 @@ void PerfettoWriter::write_activities() {
   pages.reserve(tables.size());
   for (const std::string& table : tables) {
     std::string columns = kColumns;
-    columns += table == "kernel" ? "shape" : "bytes";
+    columns += table == "kernel" ? "launch_config" : "bytes";
     pages.emplace_back(database_, target_, table, columns);
   }
   std::vector<std::optional<Row>> heads;

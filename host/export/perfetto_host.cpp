@@ -114,7 +114,7 @@ void PerfettoWriter::write_waits() {
 }
 
 void PerfettoWriter::write_pauses() {
-  Pages pages(database_, target_, "tracing_pause", "kind, start_ns, end_ns");
+  Pages pages(database_, target_, "cupti_overhead", "kind, start_ns, end_ns");
   Lanes lanes;
   while (const auto row = pages.next()) {
     const auto lane = static_cast<std::int64_t>(lanes.lane_for(0, row->integer(1), row->integer(2)));

@@ -122,15 +122,18 @@ Axis read_axis(Keys& keys, const std::string& letter, bool with_scale) {
 }
 
 void read_roof(ChartSpec& chart, Keys& keys, const std::string& place) {
-  chart.roof = keys.text_or("roof", "");
-  chart.roof_title = keys.text_or("roof_title", "");
+  chart.roof = keys.text_or("reference_line", "");
+  chart.roof_title = keys.text_or("reference_line_title", "");
   if (chart.roof.empty() && chart.roof_title.empty()) return;
   if (chart.kind != ChartKind::kLine)
-    throw UsageError(place + ": keys 'roof' and 'roof_title' are only allowed for charts of kind 'line'");
+    throw UsageError(place +
+                     ": keys 'reference_line' and 'reference_line_title' are only allowed for charts of kind 'line'");
   if (chart.roof_title.empty())
-    throw UsageError(place + ": key 'roof' needs key 'roof_title', the label of the dashed line");
+    throw UsageError(place + ": key 'reference_line' needs key 'reference_line_title', the label of the dashed line");
   if (chart.roof.empty())
-    throw UsageError(place + ": key 'roof_title' needs key 'roof', the column with the value of the dashed line");
+    throw UsageError(
+        place +
+        ": key 'reference_line_title' needs key 'reference_line', the column with the value of the dashed line");
 }
 
 void read_points(ChartSpec& chart, Keys& keys, const std::string& place) {

@@ -45,9 +45,10 @@ struct ValueSpec {
 /// Additional keys by kind:
 ///
 /// line, bar: `x`, `y`, `error`, `series` and `identity` name columns; `x_title`, `x_unit`, `x_scale`, `y_…` describe
-/// the axes. line: `roof` names a column whose value is drawn as a dashed reference line labeled `roof_title`. NULL: no
-/// line. If the rows of a chart contain different values, the largest is drawn and the caption says so. bar: `stacked =
-/// true` stacks the bars of a category on a linear axis without `error`; negative values are omitted.
+/// the axes. line: `reference_line` names a column whose value is drawn as a dashed reference line labeled
+/// `reference_line_title`. NULL: no line. If the rows of a chart contain different values, the largest is drawn and the
+/// caption says so. bar: `stacked = true` stacks the bars of a category on a linear axis without `error`; negative
+/// values are omitted.
 ///
 /// area: stacked curves; each value is held until the next row. `x` names the position column (if its name ends in _ns
 /// and no `x_unit` is given, it is shown as time since the first row). Every other column is a series, named by its

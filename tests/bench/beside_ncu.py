@@ -21,7 +21,7 @@ import tempfile
 
 SETTING = ["context=256", "batch=4", "mode=train"]
 KERNELS = """SELECT s.text, g.grid_x || ',' || g.grid_y || ',' || g.grid_z, count(*), avg(k.end_ns - k.start_ns)
-  FROM kernel k JOIN string s ON s.string_id = k.name_id JOIN launch_shape g USING (run_id, rank, pass, shape)
+  FROM kernel k JOIN string s ON s.string_id = k.name_id JOIN launch_config g USING (run_id, rank, pass, launch_config)
   WHERE k.step = (SELECT max(step) FROM kernel) GROUP BY 1, 2 HAVING avg(k.end_ns - k.start_ns) >= 20000
   ORDER BY sum(k.end_ns - k.start_ns) DESC"""
 NS_PER = {"ns": 1, "nsecond": 1, "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6}

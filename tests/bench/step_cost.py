@@ -27,7 +27,7 @@ START_BOUND_S = 0.5  # from the worker's start to its first step, excluding the 
 
 STEPS = """SELECT s.host_ns FROM sample s WHERE s.phase = 'step' AND s.warmup = 0 AND s.pass = 'time'"""
 START = "SELECT start_ns FROM sample WHERE phase = 'step' AND step = 0 AND pass = 'time' AND rank = 0"
-STAGES = "SELECT stage, lasted_ms FROM worker_stage WHERE pass = 'time' AND rank = 0 ORDER BY place"
+STAGES = "SELECT stage, duration_ms FROM worker_stage WHERE pass = 'time' AND rank = 0 ORDER BY stage_order"
 
 
 def library_path(torch):
@@ -99,8 +99,8 @@ def show_start(arguments, environment):
         load_ns = bare(arguments, environment, 0, 1)["load_ns"]
         starts, parts = with_kymo(arguments, environment, 0, 1, [START, STAGES])
         added.append((starts[0][0] - load_ns) / 1e9)
-        for name, lasted_ms in parts:
-            stages.setdefault(name, []).append(lasted_ms)
+        for name, duration_ms in parts:
+            stages.setdefault(name, []).append(duration_ms)
     median = statistics.median(added)
     print(
         f"start: {median:.3f} s from the worker's start to its first step, excluding loading the plugin, "

@@ -78,12 +78,12 @@ class RunTest(KymoTest):
             keys.add(run["plan_key"])
         self.assertEqual(len(keys), 3)
         self.assertEqual(
-            [row["mode"] for row in self.sql("SELECT mode FROM run ORDER BY run_id")], ["sync", "hot", "cold"]
+            [row["timing"] for row in self.sql("SELECT timing FROM run ORDER BY run_id")], ["sync", "hot", "cold"]
         )
         batches = self.sql(
-            "SELECT mode, pass, level, value FROM metric JOIN run USING (run_id) WHERE name = 'steps_per_sample'"
+            "SELECT timing, pass, level, value FROM metric JOIN run USING (run_id) WHERE name = 'steps_per_sample'"
         )
-        self.assertEqual([(row["mode"], row["pass"], row["level"]) for row in batches], [("hot", "time", "run")])
+        self.assertEqual([(row["timing"], row["pass"], row["level"]) for row in batches], [("hot", "time", "run")])
         self.assertTrue(1 < batches[0]["value"] <= 1000, batches)
         self.assertEqual(self.sql("SELECT DISTINCT calls FROM sample WHERE phase = 'compute'"), [{"calls": 1}])
 
@@ -99,7 +99,7 @@ class RunTest(KymoTest):
         case = '[[case]]\nname = "one"\nworkload = "saxpy"\nset = { n = 10 }\nsteps = 2\nmode = "%s"\n'
         (self.work / "mine.toml").write_text(case % "hot")
         self.assertEqual(self.kymo_json("suite", "run", "./mine.toml")["runs"][0]["status"], "ok")
-        self.assertEqual(self.sql("SELECT mode FROM run"), [{"mode": "hot"}])
+        self.assertEqual(self.sql("SELECT timing FROM run"), [{"timing": "hot"}])
         (self.work / "mine.toml").write_text(case % "warm")
         self.assertIn("'warm'", self.kymo("suite", "run", "./mine.toml", code=2).stderr)
 

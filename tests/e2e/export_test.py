@@ -288,7 +288,7 @@ class GpuTest(ExportTest):
             [(9001, KERNEL), (9002, "cudaLaunchKernel"), (9003, "memcpy host to device")],
         )
         connection.execute("INSERT INTO kernel_class (name_id, short_name, class) VALUES (9001, 'gemm', 'matmul')")
-        connection.execute("INSERT INTO launch_shape VALUES (1, 0, 'trace', 0, 8, 1, 1, 128, 1, 1, 0, 1024, 32)")
+        connection.execute("INSERT INTO launch_config VALUES (1, 0, 'trace', 0, 8, 1, 1, 128, 1, 1, 0, 1024, 32)")
         kernels, calls = [], []
         for i in range(self.KERNELS):
             start = begin + 100 * i
@@ -314,7 +314,7 @@ class GpuTest(ExportTest):
         connection.execute("INSERT INTO segment VALUES (1, 0, 'memory', 1, 8388608, 1048576, 3, 1100, 9000, 9)")
         columns = (
             "sequence, device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, reusable_ns, "
-            "free_sequence, reusable_sequence, stream, thread, step, category, category_from"
+            "free_sequence, reusable_sequence, stream, thread, step, category, category_source"
         )
         blocks = [
             (2, "cuda", 65536, 100, 512, 2000, 3000, 3000, 4, 5, 0, 0, 0, "workspace", "lifetime"),

@@ -140,8 +140,8 @@ class PluginFaultTest(FaultTest):
         run_id, _, _ = self.one(
             "leaks", "--host-memory", "400M", status="oom", detail="host memory, exceeding the limit of", code=0
         )
-        place, peak = self.rows(f"SELECT place, peak_bytes FROM out_of_memory WHERE run_id = {run_id}")[0]
-        self.assertEqual(place, "host")
+        location, peak = self.rows(f"SELECT location, peak_bytes FROM out_of_memory WHERE run_id = {run_id}")[0]
+        self.assertEqual(location, "host")
         self.assertGreater(peak, 400_000_000)
 
     def test_lies_about_phases(self):

@@ -45,7 +45,9 @@ class KeepTest(SharedRunTest):
     def test_run_says_what_was_kept(self):
         for keep in ("all", *LESS):
             self.assertEqual(self.of(keep, "SELECT keep, status, detail FROM run"), [(keep, "ok", "")])
-            self.assertEqual(self.of(keep, "SELECT * FROM loss"), [], "what was left out on purpose is not lost")
+            self.assertEqual(
+                self.of(keep, "SELECT * FROM dropped_record"), [], "what was left out on purpose is not lost"
+            )
 
     def test_tables(self):
         everything = self.counts("all", EVENTS + SAMPLED + FIGURES)

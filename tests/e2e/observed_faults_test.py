@@ -41,7 +41,7 @@ class ObservedFaultTest(FaultTest):
 
     def losses(self, run_id=1):
         return self.records(
-            "SELECT pass, source, count, detail FROM loss WHERE run_id = ? ORDER BY pass, sequence", run_id
+            "SELECT pass, source, count, detail FROM dropped_record WHERE run_id = ? ORDER BY pass, sequence", run_id
         )
 
 
@@ -90,7 +90,7 @@ class EndTest(ObservedFaultTest):
         run_id = self.fail("oom", "trace", 0)
         self.assertEqual((self.run_facts(run_id)["status"], self.run_facts(run_id)["failed_pass"]), ("oom", "trace"))
         self.assertEqual(
-            self.rows("SELECT pass, place FROM out_of_memory WHERE run_id = ?", run_id), [("trace", "host")]
+            self.rows("SELECT pass, location FROM out_of_memory WHERE run_id = ?", run_id), [("trace", "host")]
         )
         self.check_time_pass(run_id)
 
@@ -174,7 +174,7 @@ class EndTest(ObservedFaultTest):
             ("oom", "memory", 2),
         )
         self.assertEqual(
-            self.rows("SELECT pass, place, requested_bytes FROM out_of_memory"), [("memory", "host", 1 << 58)]
+            self.rows("SELECT pass, location, requested_bytes FROM out_of_memory"), [("memory", "host", 1 << 58)]
         )
         self.check_time_pass()
         # The cause is recorded.
@@ -219,7 +219,7 @@ class BoundTest(ObservedFaultTest):
         )
         self.kymo("report", "quick", "--format", "markdown", "--out", "report")
         text = next((self.work / "report").rglob("*.md")).read_text(encoding="utf-8")
-        self.assertIn("facts known to be missing", text)
+        self.assertIn("Runs with dropped records", text)
         self.assertIn("beyond the memory limit of", text)
 
 

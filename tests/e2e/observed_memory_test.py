@@ -54,18 +54,18 @@ class MemoryTest(SharedRunTest):
 
     def test_nothing_is_lost(self):
         self.assertEqual(self.rows("SELECT status FROM run"), [("ok",)])
-        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+        self.assertEqual(self.rows("SELECT * FROM dropped_record"), [])
 
     def test_parameters(self):
         blocks = self.blocks(category="parameter")
         self.assertEqual((len(blocks), self.asked_for(blocks)), (PARAMETER_TENSORS, self.parameter_bytes()))
         self.assertEqual(
-            {(block["category_from"], block["step"], block["free_ns"]) for block in blocks}, {("tag", -1, None)}
+            {(block["category_source"], block["step"], block["free_ns"]) for block in blocks}, {("tag", -1, None)}
         )
 
     def test_gradients(self):
         blocks = self.blocks(category="gradient")
-        self.assertEqual({(block["category_from"], block["phase"]) for block in blocks}, {("tag", "backward")})
+        self.assertEqual({(block["category_source"], block["phase"]) for block in blocks}, {("tag", "backward")})
         for step in range(WARMUP + STEPS):
             born = [block for block in blocks if block["step"] == step]
             self.assertEqual((len(born), self.asked_for(born)), (PARAMETER_TENSORS, self.parameter_bytes()))
@@ -76,7 +76,7 @@ class MemoryTest(SharedRunTest):
     def test_optimizer_state(self):
         blocks = self.blocks(category="optimizer_state")
         self.assertEqual(
-            {(block["category_from"], block["step"], block["free_ns"]) for block in blocks}, {("tag", -1, None)}
+            {(block["category_source"], block["step"], block["free_ns"]) for block in blocks}, {("tag", -1, None)}
         )
         # For each parameter two moments of the same size and a step counter.
         self.assertEqual(
@@ -98,7 +98,7 @@ class MemoryTest(SharedRunTest):
         ]
         self.assertEqual(
             collections.Counter(
-                (block["step"], block["phase"], block["free_phase"], block["category_from"]) for block in weights
+                (block["step"], block["phase"], block["free_phase"], block["category_source"]) for block in weights
             ),
             {(step, "forward", "backward", "lifetime"): LAYERS for step in range(WARMUP + STEPS)},
         )
@@ -118,7 +118,7 @@ class MemoryTest(SharedRunTest):
         for block in blocks:
             self.assertIsNotNone(block["operator"], block)
             self.assertEqual(
-                (block["category_from"], block["free_step"], block["free_phase"]),
+                (block["category_source"], block["free_step"], block["free_phase"]),
                 ("lifetime", block["step"], block["phase"]),
                 block,
             )
@@ -252,14 +252,14 @@ class MemoryTest(SharedRunTest):
         )
         self.assertEqual(peak["peak_allocated_bytes"], expected)
         self.assertEqual(self.rows("SELECT sum(bytes) FROM memory_by_category WHERE phase = 'step'"), [(expected,)])
-        alive = self.rows("SELECT sum(allocated_bytes) FROM memory_largest WHERE at_peak")
+        alive = self.rows("SELECT sum(allocated_bytes) FROM memory_block WHERE at_peak")
         self.assertEqual(alive, [(expected,)])
 
     def test_stacks_lead_to_the_workload(self):
         blocks = self.blocks()
         self.assertGreaterEqual(sum(block["stack"] is not None for block in blocks) / len(blocks), 0.99)
         origins = self.rows(
-            "SELECT category, count(*), count(origin), sum(origin LIKE '%transformer%') FROM memory_largest "
+            "SELECT category, count(*), count(origin), sum(origin LIKE '%transformer%') FROM memory_block "
             "GROUP BY category"
         )
         for category, count, with_origin, own in origins:

@@ -45,10 +45,10 @@ class TrainingStepTest(SharedRunTest):
             [("ok", "passed", "verify,time,memory,trace,ops", "all")],
         )
         self.assertEqual(
-            self.rows("SELECT pass, status, observation FROM rank ORDER BY pass"),
+            self.rows("SELECT pass, status, trace_status FROM rank ORDER BY pass"),
             [(name, "ok", "") for name in ("memory", "ops", "time", "trace", "verify")],
         )
-        self.assertEqual(self.rows("SELECT pass, source, count, detail FROM loss"), [])
+        self.assertEqual(self.rows("SELECT pass, source, count, detail FROM dropped_record"), [])
 
     def test_observed_passes_make_few_steps(self):
         for name, warmup, steps in (("time", 1, 4), *((name, WARMUP, STEPS) for name in OBSERVED)):
@@ -258,7 +258,7 @@ class TrainingStepTest(SharedRunTest):
             self.assertAlmostEqual(observed_ns, statistics.median(times[name, phase]), delta=1)
             self.assertAlmostEqual(time_ns, statistics.median(times["time", phase]), delta=1)
             self.assertAlmostEqual(ratio, observed_ns / time_ns, places=6)
-        self.assertEqual(len(self.rows("SELECT verdict FROM trace_overhead WHERE phase = 'step'")), len(OBSERVED))
+        self.assertEqual(len(self.rows("SELECT summary FROM trace_overhead WHERE phase = 'step'")), len(OBSERVED))
 
     def test_every_view_can_be_read(self):
         views = [name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name")]
@@ -272,7 +272,7 @@ class TrainingStepTest(SharedRunTest):
                 "memory_timeline",
                 "memory_peak",
                 "memory_by_category",
-                "memory_largest",
+                "memory_block",
                 "trace_overhead",
                 "phase_time",
                 "run_memory",
@@ -306,7 +306,7 @@ class WithoutTorchTest(SharedRunTest):
 
     def test_phases_and_scopes_are_all_there_is(self):
         self.assertEqual(self.rows("SELECT status, verification, detail FROM run"), [("ok", "passed", "")])
-        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+        self.assertEqual(self.rows("SELECT * FROM dropped_record"), [])
         self.assertEqual(
             self.rows("SELECT DISTINCT rank, pass, status FROM rank ORDER BY pass, rank"),
             [(rank, name, "ok") for name in ("memory", "ops", "time", "trace", "verify") for rank in range(2)],
@@ -346,11 +346,11 @@ class WithoutTorchTest(SharedRunTest):
         for plugin, words in (("raw_valid", []), ("probe", [])):
             self.kymo("run", PLUGINS / f"{plugin}.so", *words, *METHOD, *ALL_PASSES, "--db", f"{plugin}.db")
             found = self.sql(
-                "SELECT r.status, (SELECT count(*) FROM loss) AS losses, "
+                "SELECT r.status, (SELECT count(*) FROM dropped_record) AS dropped_records, "
                 "(SELECT count(DISTINCT pass) FROM range) AS ranged FROM run r",
                 f"{plugin}.db",
             )
-            self.assertEqual(found, [{"status": "ok", "losses": 0, "ranged": 3}], plugin)
+            self.assertEqual(found, [{"status": "ok", "dropped_records": 0, "ranged": 3}], plugin)
 
 
 if __name__ == "__main__":

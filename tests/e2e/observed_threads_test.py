@@ -37,7 +37,7 @@ class ThreadsTest(SharedRunTest):
 
     def test_is_ok_and_nothing_is_lost(self):
         self.assertEqual(self.rows("SELECT status, verification FROM run"), [("ok", "passed")])
-        self.assertEqual(self.rows("SELECT * FROM loss"), [])
+        self.assertEqual(self.rows("SELECT * FROM dropped_record"), [])
 
     def test_ranges_of_threads(self):
         for name in ("memory", "trace", "ops"):
@@ -79,20 +79,20 @@ class ThreadsTest(SharedRunTest):
 
     def test_blocks_of_threads(self):
         blocks = self.records("""SELECT a.step, p.text AS phase, s.text AS scope, f.text AS free_phase, a.free_step,
-                                        a.category, a.category_from, a.thread
+                                        a.category, a.category_source, a.thread
                                  FROM allocation a LEFT JOIN string p ON p.string_id = a.phase_id
                                  LEFT JOIN string s ON s.string_id = a.scope_id
                                  LEFT JOIN string f ON f.string_id = a.free_phase_id
                                  WHERE a.pass = 'memory' AND s.text LIKE 'worker%/take'""")
         self.assertEqual(len(blocks), STEPS * THREADS * BLOCKS)
-        left = [block for block in blocks if block["category_from"] == "tag"]
+        left = [block for block in blocks if block["category_source"] == "tag"]
         self.assertEqual(
             collections.Counter(
                 (block["step"], block["scope"], block["category"], block["free_phase"]) for block in left
             ),
             {(step, f"worker_{k}/take", "activation", "gather"): 1 for step in range(STEPS) for k in range(THREADS)},
         )
-        own = [block for block in blocks if block["category_from"] != "tag"]
+        own = [block for block in blocks if block["category_source"] != "tag"]
         self.assertEqual(
             {(block["phase"], block["free_phase"], block["free_step"] == block["step"]) for block in own},
             {("parallel", "parallel", True)},

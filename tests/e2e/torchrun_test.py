@@ -60,7 +60,7 @@ class ByHandTest(LaunchTest):
         self.assertEqual(
             self.rows("SELECT rank, count(*) FROM rank WHERE status = 'ok' GROUP BY rank"), [(0, 12), (1, 12), (2, 12)]
         )
-        self.assertEqual(self.rows("SELECT count(*) FROM loss"), [(0,)])
+        self.assertEqual(self.rows("SELECT count(*) FROM dropped_record"), [(0,)])
         self.assertEqual(os.listdir(self.work), ["kymo.db"])
 
     def test_tasks_with_a_gpu_each_keep_their_local_rank(self):

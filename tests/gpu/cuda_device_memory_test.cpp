@@ -15,7 +15,7 @@ class DeviceMemoryTest : public TraceTest {
   }
   static const event::DeviceMemory* at(const event::PassRecord& record, const std::string& moment) {
     for (const auto& reading : record.memory_trace.device) {
-      if (reading.moment == moment) return &reading;
+      if (reading.stage == moment) return &reading;
     }
     return nullptr;
   }
@@ -34,7 +34,7 @@ TEST_F(DeviceMemoryTest, IsReadAtItsMomentsAndInBetween) {
   cudaFree(device);
   const event::PassRecord record = disarm();
   ASSERT_FALSE(record.memory_trace.device.empty()) << all_losses(record);
-  for (const char* moment : {"before cuda", "context made", "prepared", "after step", "end"}) {
+  for (const char* moment : {"before cuda", "context created", "prepared", "after step", "end"}) {
     ASSERT_NE(at(record, moment), nullptr) << moment;
     EXPECT_GT(at(record, moment)->used_bytes, 0) << moment;
   }
@@ -45,7 +45,7 @@ TEST_F(DeviceMemoryTest, IsReadAtItsMomentsAndInBetween) {
   int between = 0;
   std::int64_t last_ns = -setting_.run_start_ns;
   for (const auto& reading : record.memory_trace.device) {
-    between += reading.moment.empty() && reading.step == 4;
+    between += reading.stage.empty() && reading.step == 4;
     EXPECT_GE(reading.time_ns, last_ns);
     last_ns = reading.time_ns;
   }
@@ -59,9 +59,9 @@ TEST_F(DeviceMemoryTest, TracingPassesReadAtMomentsAloneAndNotAfterEachShortStep
   const event::PassRecord record = disarm();
   ASSERT_FALSE(record.memory_trace.device.empty()) << all_losses(record);
   std::map<std::string, int> moments;
-  for (const auto& reading : record.memory_trace.device) ++moments[reading.moment];
+  for (const auto& reading : record.memory_trace.device) ++moments[reading.stage];
   EXPECT_EQ(moments, (std::map<std::string, int>{
-                         {"before cuda", 1}, {"context made", 1}, {"prepared", 1}, {"after step", 1}, {"end", 1}}));
+                         {"before cuda", 1}, {"context created", 1}, {"prepared", 1}, {"after step", 1}, {"end", 1}}));
   EXPECT_EQ(record.gpu_samples.size(), 1u);
 }
 

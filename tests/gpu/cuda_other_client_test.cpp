@@ -43,7 +43,7 @@ TEST_F(OtherClientTest, IsNamedAndThePassGoesOnWithEvents) {
   arm();
   EXPECT_TRUE(step_is_timed());
   const event::PassRecord record = disarm();
-  EXPECT_EQ(record.observation, "events only");
+  EXPECT_EQ(record.trace_status, "events only");
   EXPECT_THAT(all_losses(record), HasSubstr("other_cupti_client.so"));
   EXPECT_TRUE(record.trace.activities.empty());
   EXPECT_TRUE(record.trace.launches.empty());
@@ -52,7 +52,7 @@ TEST_F(OtherClientTest, IsNamedAndThePassGoesOnWithEvents) {
   arm();
   ASSERT_EQ(kernels_.launch(1), cudaSuccess);
   const event::PassRecord free = disarm();
-  EXPECT_EQ(free.observation, "") << "CUPTI is available to the next pass";
+  EXPECT_EQ(free.trace_status, "") << "CUPTI is available to the next pass";
   EXPECT_EQ(named(free, "planted").size(), 1u);
 }
 
@@ -63,12 +63,12 @@ TEST_F(OtherClientTest, InjectedByCudaItIsNamedToo) {
     arm();
     const bool timed = step_is_timed();
     const event::PassRecord record = disarm();
-    std::fprintf(stderr, "observation '%s', timed %d, losses: %s", record.observation.c_str(), timed,
+    std::fprintf(stderr, "trace_status '%s', timed %d, losses: %s", record.trace_status.c_str(), timed,
                  all_losses(record).c_str());
     // CUDA determines which client comes first: either the other client is named, or the kernel is recorded.
     const bool named_it =
-        record.observation == "events only" && all_losses(record).find("CUDA_INJECTION64_PATH") != std::string::npos;
-    const bool recorded = record.observation.empty() && named(record, "planted").size() == 1;
+        record.trace_status == "events only" && all_losses(record).find("CUDA_INJECTION64_PATH") != std::string::npos;
+    const bool recorded = record.trace_status.empty() && named(record, "planted").size() == 1;
     std::_Exit(timed && collector_->wants_scopes() && (named_it || recorded) ? 0 : 1);
   };
   EXPECT_EXIT(in_a_process_of_its_own(), testing::ExitedWithCode(0), "");

@@ -32,7 +32,7 @@ TEST_F(TraceTest, PlantedLaunchesOfTwoThreadsComeBackComplete) {
   const event::PassRecord record = disarm();
   EXPECT_LT(now_ns() - begin_ns, 10 * kSecond);
   EXPECT_EQ(all_losses(record), "");
-  EXPECT_EQ(record.observation, "");
+  EXPECT_EQ(record.trace_status, "");
 
   const auto kernels = named(record, "planted");
   ASSERT_EQ(kernels.size(), 2u * kCount);

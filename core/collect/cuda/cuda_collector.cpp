@@ -125,7 +125,7 @@ void CudaCollector::start_memory(const std::string& uuid, const std::vector<Nvml
   for (const Nvml::Use& use : before_cuda) {
     if (use.uuid == uuid) memory_->add({before_cuda_ns, "before cuda", -1, use.used_bytes, std::nullopt});
   }
-  note_memory("context made", -1);
+  note_memory("context created", -1);
   if (setting_.pass != measure::Pass::kMemory) return;
   try {
     memory_->start_background();
@@ -186,7 +186,7 @@ void CudaCollector::disarm(event::PassRecord& record) {
     memory_->take(record);
   }
   if (session_) session_->stop(record);
-  if (events_only_) record.observation = kEventsOnly;
+  if (events_only_) record.trace_status = kEventsOnly;
   record.gpu_samples.insert(record.gpu_samples.end(), readings_.begin(), readings_.end());
   record.losses.insert(record.losses.end(), losses_.begin(), losses_.end());
   if (timer_.untimed() > 0)

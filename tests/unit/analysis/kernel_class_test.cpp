@@ -116,10 +116,10 @@ const Known kKnown[] = {
     {"void at::native::(anonymous namespace)::embedding_backward_feature_kernel<float, float, int>(int const*)",
      "reduction", "embedding_backward_feature_kernel"},
     {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, true>(int, float)",
-     "normalisation", "vectorized_layer_norm_kernel"},
+     "normalization", "vectorized_layer_norm_kernel"},
     {"void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernelTemplate<float, float, 32u, 1u, 8u, "
      "true>(long)",
-     "normalisation", "GammaBetaBackwardCUDAKernelTemplate"},
+     "normalization", "GammaBetaBackwardCUDAKernelTemplate"},
     {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
      "namespace)::FusedOptimizerTensorListMetadata<4>, "
      "at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)1, false>, float "
@@ -228,9 +228,9 @@ class UserPatterns : public testing::Test {
 TEST_F(UserPatterns, GoBeforeOurs) {
   const Classifier classifier = read(
       "[[pattern]]\ncontains = \"MY_gemm\"\nclass = \"attention\"\n"
-      "[[pattern]]\ncontains = \"my_\"\nclass = \"normalisation\"\n");
+      "[[pattern]]\ncontains = \"my_\"\nclass = \"normalization\"\n");
   EXPECT_EQ(classifier.class_of("void my_GEMM<4>(int)"), "attention");
-  EXPECT_EQ(classifier.class_of("my_softmax"), "normalisation");
+  EXPECT_EQ(classifier.class_of("my_softmax"), "normalization");
   EXPECT_EQ(classifier.class_of("softmax"), "softmax");
   EXPECT_EQ(read("# nothing\n").class_of("softmax"), "softmax");
 }

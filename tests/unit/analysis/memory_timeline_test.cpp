@@ -123,7 +123,7 @@ const MemoryPhase& row(const event::PassRecord& record, std::int64_t step, const
 }
 
 std::string category_of(const Allocation& block) {
-  return std::string(event::to_string(block.category)) + ":" + block.category_from;
+  return std::string(event::to_string(block.category)) + ":" + block.category_source;
 }
 
 TEST(MemoryBlocks, PairsABlockWithBothEndsAndLetsItsAddressBeUsedAgain) {

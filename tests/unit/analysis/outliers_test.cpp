@@ -36,8 +36,8 @@ TEST(Outliers, AreFarAboveTheirSiblings) {
   const auto outliers = kernel_outliers(slower.trace, {}, samples, 0);
   ASSERT_EQ(outliers.size(), 1u);
   EXPECT_EQ(outliers[0].sequence, 7);
-  EXPECT_EQ(outliers[0].siblings, 20);
-  EXPECT_EQ(outliers[0].sibling_median_ns, 20'001);
+  EXPECT_EQ(outliers[0].group_size, 20);
+  EXPECT_EQ(outliers[0].group_median_ns, 20'001);
   EXPECT_DOUBLE_EQ(outliers[0].deviation, 10'001 / 200.01);
   EXPECT_FALSE(outliers[0].first_use);
   EXPECT_EQ(outliers[0].gap_before_ns, 10'000);
@@ -109,7 +109,7 @@ TEST(Outliers, AmongCallsThatLastNoTime) {
   for (int i = 0; i < 20; ++i) made.placed(0, 0, 10'000 * i, 10'000 * i + (i == 5 ? 6'000 : 0));
   const auto outliers = kernel_outliers(made.trace, {}, {}, 0);
   ASSERT_EQ(outliers.size(), 1u);
-  EXPECT_EQ(outliers[0].sibling_median_ns, 0);
+  EXPECT_EQ(outliers[0].group_median_ns, 0);
   EXPECT_DOUBLE_EQ(outliers[0].deviation, 6000);
 }
 

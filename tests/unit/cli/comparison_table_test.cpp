@@ -26,7 +26,7 @@ Json run(double median_ns, int n = 8) {
           {"parameters", {{"n", n}, {"dtype", "fp32"}}},
           {"ranks", 1},
           {"device", "cpu"},
-          {"mode", "sync"},
+          {"timing", "sync"},
           {"sync", "step"},
           {"status", "ok"},
           {"phases", {{"step", time}}},
@@ -73,7 +73,7 @@ TEST(ComparisonRows, PairCasesWhateverTheirOrder) {
 }
 
 TEST(ComparisonRows, KeepModesAndBracketsApart) {
-  for (const auto& [name, value] : {std::pair{"mode", "hot"}, std::pair{"sync", "phase"}}) {
+  for (const auto& [name, value] : {std::pair{"timing", "hot"}, std::pair{"sync", "phase"}}) {
     const Json rows = comparison_rows(side(kFast), changed(side(kSlow), name, value), "step", kMargin);
     ASSERT_EQ(rows.size(), 2u);
     for (const Json& row : rows) EXPECT_TRUE(row["verdict"].is_null());

@@ -12,7 +12,7 @@ Json result(int run_id, const char* status, const char* detail, int n) {
           {"workload", "w"},
           {"ranks", 1},
           {"device", "cpu"},
-          {"mode", "sync"},
+          {"timing", "sync"},
           {"sync", "step"},
           {"warmup", 5},
           {"status", status},
@@ -32,12 +32,12 @@ TEST(ResultsTable, ShowsOnlyParametersThatDiffer) {
 
 TEST(ResultsTable, TellsModesOfOneWorkloadApart) {
   Json hot = result(2, "ok", "", 8);
-  hot["mode"] = "hot";
+  hot["timing"] = "hot";
   const TextTable table = results_table({result(1, "ok", "", 8), hot});
-  EXPECT_EQ(table.rows.at(0).at(2), "mode=sync");
-  EXPECT_EQ(table.rows.at(1).at(2), "mode=hot");
-  hot["parameters"]["mode"] = "forward";
-  EXPECT_EQ(results_table({hot, result(1, "ok", "", 8)}).rows.at(0).at(2), "--mode=hot")
+  EXPECT_EQ(table.rows.at(0).at(2), "timing=sync");
+  EXPECT_EQ(table.rows.at(1).at(2), "timing=hot");
+  hot["parameters"]["timing"] = "forward";
+  EXPECT_EQ(results_table({hot, result(1, "ok", "", 8)}).rows.at(0).at(2), "--timing=hot")
       << "a parameter has that name, too";
 }
 

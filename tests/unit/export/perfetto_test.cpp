@@ -57,9 +57,9 @@ TEST_F(Perfetto, HasEveryKindOfEventOfATracePass) {
   EXPECT_EQ(gemm["args"]["scope"], "block_0/attention");
   EXPECT_EQ(gemm["args"]["phase"], "forward");
   EXPECT_EQ(gemm["args"]["class"], "matmul");
-  EXPECT_EQ(gemm["args"]["shape"]["grid"], Json({8, 4, 2}));
-  EXPECT_EQ(gemm["args"]["shape"]["block"], Json({256, 1, 1}));
-  EXPECT_EQ(gemm["args"]["shape"]["shared memory"], 3072);
+  EXPECT_EQ(gemm["args"]["launch_config"]["grid"], Json({8, 4, 2}));
+  EXPECT_EQ(gemm["args"]["launch_config"]["block"], Json({256, 1, 1}));
+  EXPECT_EQ(gemm["args"]["launch_config"]["shared memory"], 3072);
   EXPECT_EQ(kernels[1]["name"], kHostile);
   EXPECT_EQ(kernels[1]["args"]["graph node id"], 99);
   EXPECT_FALSE(kernels[1]["args"].contains("phase"));
@@ -82,7 +82,7 @@ TEST_F(Perfetto, HasATrackOfCollectivesPerCommunicator) {
   EXPECT_EQ(reduce["ts"], 1150.0);
   EXPECT_EQ(reduce["dur"], 100.0);
   EXPECT_EQ(reduce["args"]["communicator"], kHostile);
-  EXPECT_EQ(reduce["args"]["number"], 7);
+  EXPECT_EQ(reduce["args"]["call_number"], 7);
   EXPECT_EQ(reduce["args"]["bytes"], 4096);
   EXPECT_EQ(reduce["args"]["kernels"], 2);
   EXPECT_EQ(reduce["args"]["called at us"], 1010.0);

@@ -111,7 +111,7 @@ void ExportTest::add_trace() {
           "(3, 0, 'trace', 2, NULL, 'scope', 1, 1, 1, NULL, 0, 2000000, NULL), "
           "(3, 1, 'trace', 0, NULL, 'phase', " +
           forward + ", NULL, 0, " + forward + ", 0, 5, 6)");
-  execute("INSERT INTO launch_shape VALUES (3, 0, 'trace', 0, 8, 4, 2, 256, 1, 1, 1024, 2048, 96)");
+  execute("INSERT INTO launch_config VALUES (3, 0, 'trace', 0, 8, 4, 2, 256, 1, 1, 1024, 2048, 96)");
   execute("INSERT INTO kernel VALUES (3, 0, 'trace', 0, " + std::to_string(text_id("sgemm_kernel")) +
           ", 1100000, 1200500, 7, 42, 0, " + forward + ", " + scope +
           ", 'launch', 0, NULL, NULL), "
@@ -124,7 +124,7 @@ void ExportTest::add_trace() {
   execute("INSERT INTO api_call VALUES (3, 0, 'trace', 0, " + call +
           ", 1050000, 1060000, 4321, 42), (3, 0, 'trace', 1, " + call + ", 1070000, 1080000, 4322, 43)");
   execute("INSERT INTO synchronization VALUES (3, 0, 'trace', 0, 'stream', 1300000, 1400000, 7, 60)");
-  execute("INSERT INTO tracing_pause VALUES (3, 0, 'trace', 0, 'buffer flush', 1600000, 1700000)");
+  execute("INSERT INTO cupti_overhead VALUES (3, 0, 'trace', 0, 'buffer flush', 1600000, 1700000)");
 }
 
 void ExportTest::add_ops() {

@@ -205,19 +205,21 @@ TEST_F(DefinitionFolder, StacksBarsThatHaveNeitherErrorsNorALogarithm) {
 TEST_F(DefinitionFolder, ALineChartHasARoofWithATitle) {
   const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\n";
   const std::string line = chart + "kind = 'line'\nx = 'a'\ny = 'b'\n";
-  write(line + "roof = 'peak'\nroof_title = 'peak of the device'");
+  write(line + "reference_line = 'peak'\nreference_line_title = 'peak of the device'");
   const ChartSpec spec = read_definition(folder_.path()).sections[0].charts[0];
   EXPECT_EQ(spec.roof, "peak");
   EXPECT_EQ(spec.roof_title, "peak of the device");
-  EXPECT_THAT(error_of(line + "roof = 'peak'"),
-              AllOf(HasSubstr("section 'H', chart: key 'roof' needs key 'roof_title'"), Not(HasSubstr("\n"))));
-  EXPECT_THAT(error_of(line + "roof_title = 'peak'"),
-              HasSubstr("section 'H', chart: key 'roof_title' needs key 'roof'"));
-  EXPECT_THAT(error_of(line + "roof = 7\nroof_title = 'peak'"), HasSubstr("'roof' must be a string"));
+  EXPECT_THAT(error_of(line + "reference_line = 'peak'"),
+              AllOf(HasSubstr("section 'H', chart: key 'reference_line' needs key 'reference_line_title'"),
+                    Not(HasSubstr("\n"))));
+  EXPECT_THAT(error_of(line + "reference_line_title = 'peak'"),
+              HasSubstr("section 'H', chart: key 'reference_line_title' needs key 'reference_line'"));
+  EXPECT_THAT(error_of(line + "reference_line = 7\nreference_line_title = 'peak'"),
+              HasSubstr("'reference_line' must be a string"));
   for (const char* other : {"kind = 'bar'\nx = 'a'\ny = 'b'\n", "kind = 'area'\nx = 'a'\n", "kind = 'timeline'\n"}) {
-    EXPECT_THAT(
-        error_of(chart + other + "roof = 'peak'\nroof_title = 'peak'"),
-        HasSubstr("section 'H', chart: keys 'roof' and 'roof_title' are only allowed for charts of kind 'line'"));
+    EXPECT_THAT(error_of(chart + other + "reference_line = 'peak'\nreference_line_title = 'peak'"),
+                HasSubstr("section 'H', chart: keys 'reference_line' and 'reference_line_title' are only allowed for "
+                          "charts of kind 'line'"));
   }
 }
 

@@ -19,7 +19,7 @@ import sys
 import time
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
-RANK_FILE_ID = 0x6B796D72
+RANK_FILE_ID = 0x6B797266
 
 
 class Control:

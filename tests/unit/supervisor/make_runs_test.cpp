@@ -163,7 +163,7 @@ TEST_F(MakeRuns, ExceededHostMemoryIsStoredWithItsPeak) {
   PlannedRun run = behaving("memory");
   run.how.host_memory_bytes = 128 << 20;
   make({run});
-  EXPECT_EQ(line("SELECT place, requested_bytes, free_bytes > 0, peak_bytes > 134217728 FROM out_of_memory"),
+  EXPECT_EQ(line("SELECT location, requested_bytes, free_bytes > 0, peak_bytes > 134217728 FROM out_of_memory"),
             "host|NULL|1|1");
 }
 

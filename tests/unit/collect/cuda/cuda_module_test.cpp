@@ -51,7 +51,7 @@ TEST(CudaModule, AFailureToArmLeavesNothingBehind) {
   collector->disarm(record);
   EXPECT_TRUE(record.trace.launches.empty());
   EXPECT_TRUE(record.losses.empty());
-  EXPECT_EQ(record.observation, "");
+  EXPECT_EQ(record.trace_status, "");
 }
 
 TEST(CudaModule, WantsScopesOnlyWhereSomeoneListens) {

@@ -30,8 +30,8 @@ TEST(DeviceMemorySampler, NotesMomentsInOrderOfTime) {
   sampler.take(record);
   const auto& readings = record.memory_trace.device;
   ASSERT_THAT(readings, SizeIs(3));
-  EXPECT_EQ(readings[0].moment, "before cuda");
-  EXPECT_EQ(readings[1].moment, "prepared");
+  EXPECT_EQ(readings[0].stage, "before cuda");
+  EXPECT_EQ(readings[1].stage, "prepared");
   EXPECT_EQ(readings[1].used_bytes, 100);
   EXPECT_EQ(readings[1].process_bytes, 42);
   EXPECT_EQ(readings[2].step, 3);
@@ -59,7 +59,7 @@ TEST(DeviceMemorySampler, SamplesInTheBackgroundWithItsStep) {
   ASSERT_THAT(record.memory_trace.device, SizeIs(static_cast<std::size_t>(total)));
   for (const auto& reading : record.memory_trace.device) {
     EXPECT_EQ(reading.step, 5);
-    EXPECT_EQ(reading.moment, "");
+    EXPECT_EQ(reading.stage, "");
   }
 }
 
