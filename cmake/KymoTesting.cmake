@@ -2,17 +2,15 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-# All test programs with the label `unit`. CTest assigns no labels to the cases of a program that is not built, and
-# would skip them.
+# Builds all test programs with the label `unit`.
 add_custom_target(kymo_unit_tests)
 
-# kymo_test(NAME LABEL label [TORCH] SOURCES ... LINKS ...): a GoogleTest program whose cases are separate CTest tests.
+# kymo_test(NAME LABEL label [TORCH] SOURCES ... LINKS ...): a GoogleTest program. A program with the label `unit` is one CTest
+# test, because starting a process, above all one that loads LibTorch, takes longer than most of its cases; select cases with
+# build/tests/NAME --gtest_filter=PATTERN. The cases of all other programs are separate CTest tests.
 # TORCH: its sources include LibTorch.
 function(kymo_test name)
   cmake_parse_arguments(test "TORCH" "LABEL;TIMEOUT" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
-  if(NOT test_TIMEOUT)
-    set(test_TIMEOUT 120)
-  endif()
   add_executable(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -24,10 +22,14 @@ function(kymo_test name)
     kymo_reuse_headers(${name} kymo_test_headers)
   endif()
   kymo_compile_together(${name})
-  # On a busy machine, loading LibTorch takes longer than the default of five seconds.
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
-    PROPERTIES LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
+  target_compile_options(${name} PRIVATE -O0)  # as kymo_header_set() for programs: what is tested is in libraries
   if("unit" IN_LIST test_LABEL)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES LABELS "${test_LABEL}" TIMEOUT 900 ENVIRONMENT "${test_ENVIRONMENT}")
     add_dependencies(kymo_unit_tests ${name})
+  else()
+    # On a busy machine, loading LibTorch takes longer than the default of five seconds.
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
+      PROPERTIES LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
   endif()
 endfunction()

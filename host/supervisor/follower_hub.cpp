@@ -81,8 +81,7 @@ struct FollowerHub::Impl {
              " differs from that of rank 0; set it to the same value on every rank, or on none";
     }
     if (join.rank <= 0 || join.rank >= launch.world)
-      return rank_at(join.rank, join.host) + " cannot join: the other ranks of this job are 1 to " +
-             std::to_string(launch.world - 1);
+      return rank_at(join.rank, join.host) + " cannot join: expected ranks 1 to " + std::to_string(launch.world - 1);
     if (seat(join.rank).link || !seat(join.rank).lost.empty())
       return rank_at(join.rank, join.host) + " is a duplicate: this rank has already joined from " +
              quote(seat(join.rank).host);

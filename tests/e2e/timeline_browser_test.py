@@ -360,7 +360,7 @@ document.body.replaceChildren(shown);
             "tensor",
             "KiB",
             "category weights",
-            "alive for the rest of the recording",
+            "alive for the rest of the trace",
             "allocated in forward",
             "line",
         ):

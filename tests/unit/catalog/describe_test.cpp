@@ -92,7 +92,7 @@ TEST_F(Describe, NamesTheReasonForDamagedTables) {
   EXPECT_THAT(refusal("minor_differs_in_table"), HasSubstr("different ABI versions"));
   EXPECT_THAT(refusal("framework_differs_in_table"),
               AllOf(HasSubstr("use 'libtorch'"), HasSubstr("TORCH to kymo_add_plugin")));
-  EXPECT_THAT(refusal("hostile_name"), AllOf(HasSubstr("DROP TABLE"), HasSubstr("lower-case")));
+  EXPECT_THAT(refusal("hostile_name"), AllOf(HasSubstr("DROP TABLE"), HasSubstr("lowercase")));
   EXPECT_THAT(refusal("not_utf8"), HasSubstr("not UTF-8"));
   EXPECT_THAT(refusal("default_out_of_bounds"),
               AllOf(HasSubstr("default"), HasSubstr("'n' cannot be '-1'"), HasSubstr("at least 0")));

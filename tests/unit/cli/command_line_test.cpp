@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", "w", "--observed-steps", "0"}, "--observed-steps"},
         Mistake{{"run", "w", "--kernel-classes", "/no/such/file.toml"}, "/no/such/file.toml"},
         Mistake{{"run", "w", "--until", "2"}, "--until"},
-        Mistake{{"run", "w", "--until", "1%", "--steps", "3"}, "exclude"},
+        Mistake{{"run", "w", "--until", "1%", "--steps", "3"}, "mutually exclusive"},
         Mistake{{"run", "w", "--timeout", "soon"}, "--timeout"},
         Mistake{{"run", "w", "--host-memory", "much"}, "--host-memory"},
         Mistake{{"run", "w", "--shard", "3/2"}, "--shard"},

@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"ranks", kCase + "ranks = [0]", "'ranks'"},
         BadSuite{"device", kCase + "device = \"tpu\"", "auto, cpu or cuda"},
         BadSuite{"until", kCase + "until = 2", "'until'"},
-        BadSuite{"both", kCase + "until = 0.1\nsteps = 3", "exclude"},
+        BadSuite{"both", kCase + "until = 0.1\nsteps = 3", "mutually exclusive"},
         BadSuite{"fresh", kCase + "fresh = 1", "true or false"}, BadSuite{"sync", kCase + "sync = \"never\"", "never"},
         BadSuite{"passes", kCase + "passes = [\"counters\"]", "verify, time"},
         BadSuite{"trace_detail", kCase + "trace_detail = \"everything\"", "memsets"},

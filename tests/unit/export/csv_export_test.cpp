@@ -59,7 +59,7 @@ TEST_F(CsvExport, ReadsTablesOfAnyKeyPageByPage) {
 
 TEST_F(CsvExport, RefusesWhatIsNotThere) {
   EXPECT_THAT(error({}), HasSubstr("exactly one of --table and --query"));
-  EXPECT_THAT(error({.query = "SELECT 1", .table = "run", .choice = {}}), HasSubstr("either"));
+  EXPECT_THAT(error({.query = "SELECT 1", .table = "run", .choice = {}}), HasSubstr("exactly one of --table and --query"));
   EXPECT_THAT(error({.query = "SELECT 1", .table = "", .choice = {.run = 1, .rank = {}, .pass = {}}}),
               HasSubstr("--run"));
   EXPECT_THAT(error({.query = "", .table = "kernl", .choice = {}}), HasSubstr("did you mean 'kernel'"));

@@ -150,7 +150,7 @@ TEST_F(Gradients, RefuseABufferForWhatDoesNotFit) {
   const auto message = [](const char* text) {
     return testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(text));
   };
-  EXPECT_THAT([] { FlatGradients({}); }, message("none is trained"));
+  EXPECT_THAT([] { FlatGradients({}); }, message("at least one trained parameter"));
   const at::Tensor single = at::empty({4}, at::kFloat);
   EXPECT_THAT([&] { FlatGradients({single, at::empty({4}, at::kDouble)}); }, message("parameter 1 does not fit"));
   EXPECT_THAT([&] { FlatGradients({single, at::empty({4, 2}, at::kFloat).t()}); }, message("must be contiguous"));

@@ -20,6 +20,7 @@ namespace sharded_case {
 
 using Tensors = std::vector<at::Tensor>;
 using Sizes = std::vector<std::vector<std::int64_t>>;
+inline const Sizes kLater{{31}, {8, 13}};  ///< of a parameter group that is added after some steps
 
 /// Float64 values in (−1, 1), determined by the seed and the position.
 inline at::Tensor values(const std::vector<std::int64_t>& sizes, int seed) {

@@ -23,7 +23,6 @@ using testing::ElementsAre;
 using torch::optim::OptimizerParamGroup;
 
 const Sizes kUneven{{17, 33}, {5}, {1}, {64, 9}, {128}, {3, 3, 3}};
-const Sizes kLater{{31}, {8, 13}};
 
 TEST(BalancedOwners, LargestFirstToTheLeastLoaded) {
   std::vector<std::int64_t> load(3);

@@ -18,8 +18,7 @@ using namespace sharded_case;
 using testing::ElementsAre;
 using torch::optim::OptimizerParamGroup;
 
-const Sizes kUneven{{17, 33}, {5}, {1}, {64, 9}, {129}};
-const Sizes kLater{{31}, {8, 13}};
+const Sizes kZero1Sizes{{17, 33}, {5}, {1}, {64, 9}, {129}};
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 TEST(FlatLayout, AlignsEachTensorAndPadsToEqualParts) {
@@ -56,21 +55,21 @@ TEST(SplitByBytes, KeepsTheOrderAndTheLimitAndTypesApart) {
   EXPECT_EQ(split_by_bytes(tensors, kNoLimit).size(), 2u);
 }
 
-struct Setting {
+struct Zero1Setting {
   Kind kind;
   int ranks;
   double bucket_bytes;
 };
 
-std::vector<Setting> settings() {
-  std::vector<Setting> all;
+std::vector<Zero1Setting> zero1_settings() {
+  std::vector<Zero1Setting> all;
   for (const Kind& kind : kinds())
     for (const int ranks : {1, 2, 3, 4}) all.push_back({kind, ranks, ranks == 3 ? 0.5 : ranks == 4 ? 2000 : kNoLimit});
   all.push_back({kinds().front(), 7, kNoLimit});
   return all;
 }
 
-class Zero1LikeUnsharded : public testing::TestWithParam<Setting> {};
+class Zero1LikeUnsharded : public testing::TestWithParam<Zero1Setting> {};
 
 TEST_P(Zero1LikeUnsharded, AfterStepsWithAGroupAddedLater) {
   const auto& [kind, ranks, bucket_bytes] = GetParam();
@@ -79,7 +78,7 @@ TEST_P(Zero1LikeUnsharded, AfterStepsWithAGroupAddedLater) {
     options->set_lr(0.03);
     return options;
   };
-  Tensors expected = parameters(kUneven);
+  Tensors expected = parameters(kZero1Sizes);
   std::vector<std::unique_ptr<torch::optim::Optimizer>> whole;
   whole.push_back(make_optimizer(kind.make, OptimizerParamGroup(expected)));
   constexpr int kSteps = 8, kAddedAfter = 4;
@@ -95,7 +94,7 @@ TEST_P(Zero1LikeUnsharded, AfterStepsWithAGroupAddedLater) {
 
   ThreadRanks::run(
       ranks, [&, &kind = kind, bucket_bytes = bucket_bytes, ranks = ranks](comm::Communicator& communicator) {
-        Tensors all = parameters(kUneven);
+        Tensors all = parameters(kZero1Sizes);
         Zero1 zero(OptimizerParamGroup(all), kind.make, communicator, {.bucket_bytes = bucket_bytes, .overlap = false});
         for (int step = 0; step < kSteps; ++step) {
           if (step == kAddedAfter) {
@@ -124,7 +123,7 @@ TEST_P(Zero1LikeUnsharded, AfterStepsWithAGroupAddedLater) {
       });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Zero1LikeUnsharded, testing::ValuesIn(settings()), [](const auto& made) {
+INSTANTIATE_TEST_SUITE_P(Kinds, Zero1LikeUnsharded, testing::ValuesIn(zero1_settings()), [](const auto& made) {
   return made.param.kind.name + "_" + std::to_string(made.param.ranks);
 });
 
@@ -235,7 +234,7 @@ TEST(Zero1, TakesItsHooksAway) {
 TEST(Zero1, RefusesWhatItCannotDo) {
   ThreadRanks::run(1, [&](comm::Communicator& communicator) {
     const OptimizerFactory make = kinds().front().make;
-    const Tensors all = parameters(kUneven);
+    const Tensors all = parameters(kZero1Sizes);
     const auto zero = [&](const Tensors& of, const OptimizerFactory& factory, double bucket_bytes) {
       return std::make_unique<Zero1>(OptimizerParamGroup(of), factory, communicator,
                                      Zero1::Options{.bucket_bytes = bucket_bytes});

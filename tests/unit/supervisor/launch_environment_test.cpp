@@ -159,7 +159,7 @@ TEST(LaunchEnvironment, ContradictionsNameTheVariableAndWhatIsRight) {
       {without(kTorchrun, "MASTER_PORT"), "MASTER_PORT is not set", "torchrun"},
       {with(kTorchrun, {{"MASTER_ADDR", ""}}), "MASTER_ADDR is not set", "torchrun"},
       {with(kTorchrun, {{"RANK", "4"}}), "RANK is 4 but WORLD_SIZE is 4", "smaller"},
-      {with(kTorchrun, {{"LOCAL_RANK", "2"}}), "LOCAL_RANK is 2 and LOCAL_WORLD_SIZE is 2", "smaller"},
+      {with(kTorchrun, {{"LOCAL_RANK", "2"}}), "LOCAL_RANK is 2 but LOCAL_WORLD_SIZE is 2", "smaller"},
       {with(kTorchrun, {{"LOCAL_WORLD_SIZE", "5"}}), "LOCAL_WORLD_SIZE is 5", "must not exceed WORLD_SIZE"},
       {with(kTorchrun, {{"RANK", "one"}}), "RANK is 'one'", "whole number from 0"},
       {with(kTorchrun, {{"RANK", "-1"}}), "RANK is '-1'", "whole number from 0"},

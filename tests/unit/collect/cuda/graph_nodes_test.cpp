@@ -9,7 +9,7 @@
 namespace kymo::collect {
 namespace {
 
-constexpr std::int64_t kMib = 1 << 20;
+constexpr std::int64_t kArenaBytes = 1 << 20;
 
 event::Place at_range(std::int32_t range) {
   event::Place place;
@@ -26,7 +26,7 @@ std::map<std::uint64_t, std::int32_t> taken(GraphNodes& nodes) {
 }
 
 TEST(GraphNodes, CopiesKeepThePlaceOfTheirOriginal) {
-  EventArena arena(kMib);
+  EventArena arena(kArenaBytes);
   GraphNodes nodes(arena);
   nodes.created(1, at_range(10));
   nodes.cloned(2, 1);
@@ -37,7 +37,7 @@ TEST(GraphNodes, CopiesKeepThePlaceOfTheirOriginal) {
 }
 
 TEST(GraphNodes, CopiesOfUnseenNodesAreCounted) {
-  EventArena arena(kMib);
+  EventArena arena(kArenaBytes);
   GraphNodes nodes(arena);
   nodes.cloned(2, 1);
   nodes.cloned(3, 1);
@@ -46,7 +46,7 @@ TEST(GraphNodes, CopiesOfUnseenNodesAreCounted) {
 }
 
 TEST(GraphNodes, ANumberThatIsUsedAgainHasItsNewPlace) {
-  EventArena arena(kMib);
+  EventArena arena(kArenaBytes);
   GraphNodes nodes(arena);
   nodes.created(1, at_range(10));
   nodes.created(1, at_range(11));
@@ -54,7 +54,7 @@ TEST(GraphNodes, ANumberThatIsUsedAgainHasItsNewPlace) {
 }
 
 TEST(GraphNodes, AreBounded) {
-  EventArena arena(kMib);
+  EventArena arena(kArenaBytes);
   GraphNodes nodes(arena);
   constexpr std::uint64_t kCount = 100'000;
   for (std::uint64_t i = 0; i < kCount; ++i) nodes.created(i, at_range(1));
@@ -65,7 +65,7 @@ TEST(GraphNodes, AreBounded) {
 }
 
 TEST(GraphNodes, FromSeveralThreads) {
-  EventArena arena(16 * kMib);
+  EventArena arena(16 * kArenaBytes);
   GraphNodes nodes(arena);
   std::vector<std::thread> threads;
   for (std::uint64_t t = 0; t < 4; ++t) {

@@ -219,7 +219,7 @@ TEST_F(TorchOperatorThreadsTest, ACallWithoutARowIsNobodysParent) {
   EXPECT_EQ(record.trace.operators[0].parent, -1);
   ASSERT_EQ(record.losses.size(), 1u);
   EXPECT_EQ(record.losses[0].count, 1);
-  EXPECT_THAT(record.losses[0].detail, HasSubstr("bound of 4.00 KiB"));
+  EXPECT_THAT(record.losses[0].detail, HasSubstr("memory limit of 4.00 KiB"));
 }
 
 TEST_F(TorchOperatorThreadsTest, PassesBeginAndEndWhileThreadsGoOnCalling) {

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts the tokens of the product's code, without comments, and the share of short source files, per directory.
+
+Tokens measure how much there is to read better than lines do, because lines depend on formatting.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+DIRECTORIES = ("core", "host", "plugins", "schemas", "reports")
+SHORT_LINES = 60
+C_FAMILY = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".js", ".css"}
+HASH_COMMENTS = {".py", ".toml", ".cmake", ".txt"}
+SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
+STRING = r'R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+WORD = r"[A-Za-z_]\w*|\d[\w.']*|\S"
+COMMENT = {
+    "c": r"//[^\n]*|/\*.*?\*/",
+    "hash": r"#[^\n]*",
+    "sql": r"--[^\n]*",
+}
+
+
+def language_of(path):
+    if path.suffix in C_FAMILY:
+        return "c"
+    if path.suffix == ".sql":
+        return "sql"
+    return "hash" if path.suffix in HASH_COMMENTS else None
+
+
+def tokens_of(text, language):
+    """A string literal counts as its words, because SQL statements in C++ are code, too."""
+    pattern = re.compile(f"(?P<comment>{COMMENT[language]})|(?P<string>{STRING})|(?P<word>{WORD})", re.DOTALL)
+    count = 0
+    for match in pattern.finditer(text):
+        if match["string"]:
+            count += max(1, len(re.findall(r"\w+", match["string"])))
+        elif match["word"]:
+            count += 1
+    return count
+
+
+def main():
+    total = [0, 0, 0]
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    for directory in DIRECTORIES:
+        names = subprocess.run(
+            ["git", "-C", root, "ls-files", "-z", directory], check=True, capture_output=True, text=True
+        ).stdout.split("\0")
+        counts = [0, 0, 0]
+        for path in (root / name for name in names if name):
+            language = language_of(path)
+            if not language:
+                continue
+            text = path.read_text(encoding="utf-8")
+            counts[0] += tokens_of(text, language)
+            if path.suffix in SOURCES:
+                counts[1] += 1
+                counts[2] += text.count("\n") < SHORT_LINES
+        print(f"{directory:8} {counts[0]:8} tokens, {counts[1]:4} sources, {counts[2]:4} under {SHORT_LINES} lines")
+        total = [a + b for a, b in zip(total, counts, strict=True)]
+    share = total[2] / total[1]
+    print(
+        f"{'total':8} {total[0]:8} tokens, {total[1]:4} sources, {total[2]:4} under {SHORT_LINES} lines ({share:.0%})"
+    )
+
+
+if __name__ == "__main__":
+    main()
