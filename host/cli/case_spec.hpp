@@ -14,9 +14,10 @@ namespace kymo::cli {
 
 /// One workload with its axes and its method, from the command line or from one [[case]] of a suite.
 struct CaseSpec {
-  std::string suite;  ///< empty outside a suite
-  std::string name;   ///< name of the case within the suite; empty outside a suite
-  std::string workload;
+  std::string suite;                ///< empty outside a suite
+  std::string name;                 ///< name of the case within the suite; empty outside a suite
+  std::string workload;             ///< in a suite, a pattern if it contains '*'
+  std::vector<std::string> except;  ///< workloads excluded from the pattern
   std::vector<std::pair<std::string, std::string>> set;
   std::vector<Axis> axes;
   std::vector<std::int64_t> ranks{1};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "base/error.hpp"
@@ -168,9 +169,39 @@ void apply_profile(const Place& place, CaseSpec& spec, const std::string& profil
   }
 }
 
+bool is_pattern(const std::string& workload) { return workload.find('*') != std::string::npos; }
+
+/// The text that '*' stands for, or nothing if the workload does not match.
+std::optional<std::string> match(std::string_view pattern, std::string_view workload) {
+  const std::string_view prefix = pattern.substr(0, pattern.find('*'));
+  const std::string_view suffix = pattern.substr(prefix.size() + 1);
+  if (workload.size() < prefix.size() + suffix.size() || !workload.starts_with(prefix) || !workload.ends_with(suffix))
+    return std::nullopt;
+  return std::string(workload.substr(prefix.size(), workload.size() - prefix.size() - suffix.size()));
+}
+
+void apply_pattern(const Place& place, CaseSpec& spec) {
+  const Json* except = place.find("except");
+  if (!is_pattern(spec.workload)) {
+    if (except != nullptr) place.fail("'except' requires a '*' in 'workload'");
+    return;
+  }
+  for (const std::string* text : {&spec.workload, &spec.name}) {
+    if (std::count(text->begin(), text->end(), '*') != 1)
+      place.fail("if 'workload' contains '*', 'name' and 'workload' must contain it once");
+  }
+  if (except == nullptr) return;
+  if (!except->is_array()) place.fail("'except' must be a list of workloads");
+  for (const Json& item : *except) {
+    spec.except.push_back(word(place, "except", item));
+    if (!match(spec.workload, spec.except.back()))
+      place.fail("'except': " + quote(spec.except.back()) + " does not match " + quote(spec.workload));
+  }
+}
+
 CaseSpec parse_case(const Place& place, const CaseSpec& defaults, const std::string& profile,
                     std::set<std::string>& profiles) {
-  place.check_keys(with_method_keys({"name", "workload", "set", "axes", "profile"}));
+  place.check_keys(with_method_keys({"name", "workload", "except", "set", "axes", "profile"}));
   CaseSpec spec = defaults;
   for (const char* key : {"name", "workload"}) {
     const Json* value = place.find(key);
@@ -180,6 +211,7 @@ CaseSpec parse_case(const Place& place, const CaseSpec& defaults, const std::str
   spec.name = place.find("name")->get<std::string>();
   spec.workload = place.find("workload")->get<std::string>();
   const Place named{place.table, place.where + " " + quote(spec.name)};
+  apply_pattern(named, spec);
   apply_method(named, spec);
   apply_parameters(named, spec);
   apply_profile(named, spec, profile, profiles);
@@ -222,6 +254,35 @@ Suite parse_suite(std::string_view toml, const std::string& name, const std::str
                      suggestion(profile, suite.profiles));
   }
   return suite;
+}
+
+std::vector<CaseSpec> expand_patterns(const std::vector<CaseSpec>& cases,
+                                      const std::function<std::vector<std::string>()>& workloads) {
+  std::vector<CaseSpec> expanded;
+  for (const CaseSpec& spec : cases) {
+    if (!is_pattern(spec.workload)) {
+      expanded.push_back(spec);
+      continue;
+    }
+    const std::size_t before = expanded.size();
+    for (const std::string& workload : workloads()) {
+      const std::optional<std::string> matched = match(spec.workload, workload);
+      if (!matched || std::find(spec.except.begin(), spec.except.end(), workload) != spec.except.end()) continue;
+      expanded.push_back(spec);
+      expanded.back().workload = workload;
+      expanded.back().name.replace(spec.name.find('*'), 1, *matched);
+    }
+    if (expanded.size() == before) {
+      throw UsageError("suite " + quote(spec.suite) + ", case " + quote(spec.name) + ": no workload matches " +
+                       quote(spec.workload) + "; see `kymo list`");
+    }
+  }
+  std::set<std::string> names;
+  for (const CaseSpec& spec : expanded) {
+    if (!names.insert(spec.name).second)
+      throw UsageError("suite " + quote(spec.suite) + ": case " + quote(spec.name) + " is defined twice");
+  }
+  return expanded;
 }
 
 std::vector<std::string> suite_names() {

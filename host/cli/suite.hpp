@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +26,12 @@ Suite parse_suite(std::string_view toml, const std::string& name, const std::str
 /// Finds an installed suite by name, or reads a file by path (a text with '/' or ending in .toml). Throws UsageError
 /// with the closest match if there is no such suite.
 Suite find_suite(const std::string& name_or_file, const std::string& profile);
+
+/// Replaces each case whose workload contains '*' by one case for each matching workload that is not excluded, in the
+/// given order; '*' in the name of the case becomes the text matched. `workloads` is called only if there is such a
+/// case. Throws UsageError if nothing matches or if two cases then have the same name.
+std::vector<CaseSpec> expand_patterns(const std::vector<CaseSpec>& cases,
+                                      const std::function<std::vector<std::string>()>& workloads);
 
 /// The names of the installed suites, sorted.
 std::vector<std::string> suite_names();

@@ -34,8 +34,10 @@ int list_suites(bool as_json) {
 }
 
 int run_suite(const SuiteArguments& arguments, const std::string& command_line) {
-  Order order{.specs = find_suite(arguments.suite, arguments.profile).cases, .missing = MissingDevice::kSkippedRun};
   Targets targets(arguments.options.plugins);
+  const Suite suite = find_suite(arguments.suite, arguments.profile);
+  const Order order{.specs = expand_patterns(suite.cases, [&] { return targets.workload_names(); }),
+                    .missing = MissingDevice::kSkippedRun};
   return execute(order, targets, arguments.options, command_line);
 }
 

@@ -15,11 +15,24 @@ catalog::Found Targets::find(const std::string& word) {
     return find_in_file(word);
   if (word.find('=') != std::string::npos)
     throw UsageError(quote(word) + " is not a workload; to set a parameter, pass --set " + shell_word(word));
+  return catalog::find_workload(discovered(), word);
+}
+
+std::vector<std::string> Targets::workload_names() {
+  std::vector<std::string> names;
+  for (const catalog::Plugin& plugin : discovered().plugins) {
+    for (const catalog::Workload& workload : plugin.workloads) names.push_back(workload.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const catalog::Catalog& Targets::discovered() {
   if (!catalog_) {
     catalog_ = catalog::discover(options_);
     check_named_files();
   }
-  return catalog::find_workload(*catalog_, word);
+  return *catalog_;
 }
 
 // Broken plugins on the search path are skipped; an explicitly named file must be usable.

@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "catalog/catalog.hpp"
 
@@ -19,7 +20,11 @@ class Targets {
   /// and Error for a file that cannot be used.
   catalog::Found find(const std::string& word);
 
+  /// The names of all workloads of the catalog, sorted.
+  std::vector<std::string> workload_names();
+
  private:
+  const catalog::Catalog& discovered();
   void check_named_files() const;
   catalog::Found find_in_file(const std::string& word);
 

@@ -191,6 +191,17 @@ class RunTest(KymoTest):
             [("mine", "one", 1, "ok"), ("mine", "one", 2, "ok")],
         )
 
+    def test_suite_with_a_workload_pattern(self):
+        (self.work / "mine.toml").write_text(
+            '[[case]]\nname = "one-*"\nworkload = "sax*"\nset = { n = 10 }\nsteps = 2\npasses = ["time"]\n'
+        )
+        done = self.kymo_json("suite", "run", "./mine.toml")
+        self.assertEqual(
+            [(run["workload"], run["suite_case"], run["status"]) for run in done["runs"]], [("saxpy", "one-py", "ok")]
+        )
+        (self.work / "mine.toml").write_text('[[case]]\nname = "one-*"\nworkload = "absent_*"\n')
+        self.assertIn("no workload matches 'absent_*'", self.kymo("suite", "run", "./mine.toml", code=2).stderr)
+
     def test_suites_are_listed(self):
         names = [suite["name"] for suite in self.kymo_json("suite", "list")]
         self.assertTrue({"quick", "cs336"} <= set(names), names)

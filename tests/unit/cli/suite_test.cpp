@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 
@@ -100,6 +104,7 @@ TEST_P(BadSuiteTest, IsRefusedWithThePlace) {
 }
 
 const std::string kCase = "[[case]]\nname = \"a\"\nworkload = \"w\"\n";
+const std::string kPattern = "[[case]]\nname = \"ddp-*\"\nworkload = \"ddp_*\"\n";
 
 INSTANTIATE_TEST_SUITE_P(
     Forms, BadSuiteTest,
@@ -113,6 +118,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"no_name", "[[case]]\nworkload = \"w\"", "'name'"},
         BadSuite{"no_workload", "[[case]]\nname = \"w\"", "'workload'"},
         BadSuite{"twice", kCase + kCase, "case 'a' is defined twice"},
+        BadSuite{"pattern_name", "[[case]]\nname = \"a\"\nworkload = \"ddp_*\"", "must contain it once"},
+        BadSuite{"two_stars", "[[case]]\nname = \"a*\"\nworkload = \"*_*\"", "must contain it once"},
+        BadSuite{"except_alone", kCase + "except = [\"w\"]", "requires a '*'"},
+        BadSuite{"except_type", kPattern + "except = \"ddp_flat\"", "list of workloads"},
+        BadSuite{"except_other", kPattern + "except = [\"saxpy\"]", "'saxpy' does not match 'ddp_*'"},
         BadSuite{"case_type", "case = [1]", "must be a table"}, BadSuite{"zero_steps", kCase + "steps = 0", "'steps'"},
         BadSuite{"text_steps", kCase + "steps = \"5\"", "whole number"},
         BadSuite{"warmup", kCase + "warmup = [-1]", "'warmup'"},
@@ -142,10 +152,84 @@ TEST(Suite, UnknownProfileNamesTheNearest) {
   }
 }
 
+/// "case workload" of each case.
+std::vector<std::string> expanded(const std::string& text, const std::vector<std::string>& workloads) {
+  std::vector<std::string> lines;
+  for (const CaseSpec& spec : expand_patterns(parse(text).cases, [&] { return workloads; }))
+    lines.push_back(spec.name + " " + spec.workload);
+  return lines;
+}
+
+const std::vector<std::string> kWorkloads{"ddp_", "ddp_flat", "ddp_naive", "old_ddp_flat", "saxpy"};
+
+TEST(SuitePattern, BecomesACaseForEachMatchingWorkload) {
+  EXPECT_THAT(expanded(kCase + kPattern, kWorkloads),
+              ElementsAre("a w", "ddp- ddp_", "ddp-flat ddp_flat", "ddp-naive ddp_naive"));
+  EXPECT_THAT(expanded("[[case]]\nname = \"*\"\nworkload = \"*_flat\"", kWorkloads),
+              ElementsAre("ddp ddp_flat", "old_ddp old_ddp_flat"));
+}
+
+TEST(SuitePattern, KeepsTheParametersAndMethodOfTheCase) {
+  const std::vector<CaseSpec> cases =
+      parse(kPattern + "set = { n = 1 }\nsteps = 4\n[case.profile.small]\nsteps = 2", "small").cases;
+  const std::vector<CaseSpec> expanded = expand_patterns(cases, [] { return kWorkloads; });
+  ASSERT_EQ(expanded.size(), 3u);
+  for (const CaseSpec& spec : expanded) {
+    EXPECT_THAT(spec.set, ElementsAre(Pair("n", "1")));
+    EXPECT_EQ(spec.method.steps, 2);
+  }
+}
+
+TEST(SuitePattern, SkipsExceptedWorkloads) {
+  EXPECT_THAT(expanded(kPattern + "except = [\"ddp_\", \"ddp_naive\", \"ddp_absent\"]", kWorkloads),
+              ElementsAre("ddp-flat ddp_flat"));
+}
+
+TEST(SuitePattern, MustMatchAndMustNotRepeatACase) {
+  const auto message = [](const std::string& text, const std::vector<std::string>& workloads) {
+    try {
+      expanded(text, workloads);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_THAT(message(kPattern, {"saxpy"}),
+              testing::AllOf(HasSubstr("'sample'"), HasSubstr("'ddp-*'"), HasSubstr("no workload matches 'ddp_*'")));
+  EXPECT_THAT(message(kPattern + "except = [\"ddp_flat\"]", {"ddp_flat"}), HasSubstr("no workload matches"));
+  EXPECT_THAT(message("[[case]]\nname = \"ddp-flat\"\nworkload = \"w\"\n" + kPattern, kWorkloads),
+              HasSubstr("'ddp-flat' is defined twice"));
+}
+
+TEST(SuitePattern, IsTheOnlyReasonToReadTheCatalog) {
+  const auto unused = []() -> std::vector<std::string> { throw Error("the catalog was read"); };
+  EXPECT_EQ(expand_patterns(parse(kSuite).cases, unused).size(), 2u);
+}
+
+/// The names of the directories in plugins/, which are those of the workloads.
+std::vector<std::string> own_workloads() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(KYMO_SOURCE_DIR) + "/plugins")) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(SuitePattern, OfTheAssignmentCoversEveryDataParallelStrategy) {
+  const std::string file = std::string(KYMO_SOURCE_DIR) + "/reports/cs336/suite.toml";
+  std::set<std::string> covered;
+  for (const CaseSpec& spec : expand_patterns(parse_suite(read_file(file), "cs336", file, "").cases, own_workloads))
+    covered.insert(spec.workload);
+  for (const std::string& workload : own_workloads()) {
+    EXPECT_TRUE(!workload.starts_with("ddp_") || covered.contains(workload)) << workload;
+  }
+}
+
 TEST(Suite, OwnSuitesAreReadable) {
   for (const char* name : {"quick", "cs336"}) {
     const std::string file = std::string(KYMO_SOURCE_DIR) + "/reports/" + name + "/suite.toml";
-    EXPECT_FALSE(parse_suite(read_file(file), name, file, "").cases.empty()) << name;
+    EXPECT_FALSE(expand_patterns(parse_suite(read_file(file), name, file, "").cases, own_workloads).empty()) << name;
   }
   const std::string file = std::string(KYMO_SOURCE_DIR) + "/reports/cs336/suite.toml";
   for (const CaseSpec& spec : parse_suite(read_file(file), "cs336", file, "small").cases) {
