@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "blocks.hpp"
+#include "kernels.hpp"
 
 namespace kymo::flash {
 

@@ -40,7 +40,7 @@ __device__ __forceinline__ void halve(const uint32_t (&x)[kCount], uint32_t (&bi
 }
 
 /// s = A B^T: kM * 16 rows of A from a_row on, the first kN * 8 rows of B. kExchanged: bitwise equal to the transpose
-/// of B A^T. An infinite operand gives NaN (its rest is inf - inf): see infinite_scores.cuh.
+/// of B A^T. An infinite operand gives NaN (its rest is inf - inf): see multiply_rows_once().
 template <int D, int kM, int kN, bool kExchanged>
 __device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint32_t a_tile, int a_row,
                                                     uint32_t b_tile) {

@@ -27,7 +27,7 @@
 // has. Blocks take their numbers in the order in which they start, so that none waits for a block that has not started.
 //
 // Split-Q (kCut): if there are too few key blocks to fill the GPU, a block processes `part` query tiles of each head
-// and adds its dK and dV to fp32 sums, which gradients_out (hopper_gradients.cuh) scales and rounds.
+// and adds its dK and dV to fp32 sums, which gradients_out (hopper_backward_products.cuh) scales and rounds.
 #pragma once
 #include "backward_ends.cuh"
 #include "hopper.cuh"

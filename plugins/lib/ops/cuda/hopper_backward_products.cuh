@@ -1,10 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common MMAs and mask of the consumer warpgroups of the Hopper backward, for every head size.
+// Common code of the consumer warpgroups of the Hopper backward for every head size: MMAs, mask, and output of dK and
+// dV.
 #pragma once
-#include "hopper_gradients.cuh"
-#include "hopper_products.cuh"
+#include "hopper_backward.cuh"
 
 namespace kymo::flash {
+
+/// Stores dK or dV to shared memory (dV over this consumer's rows of V; dK over K, once the peer's last dQ has read
+/// it), then by TMA to global memory, clipped to the tensor. In a block of 64 keys, each consumer owns all rows.
+template <class Tiles>
+__device__ __forceinline__ void store_gradient(float (&acc)[Tiles::kD / 2], float factor, const KeyBlock& block,
+                                               int consumer, uint32_t to, const CUtensorMap* map) {
+  constexpr int kKeys = Tiles::kKeys;
+  const int first = kKeys > 64 ? consumer * 64 : 0;
+  const int now = thread_now(), in_eight = now & 7,
+            high = now >> 4 & 1;  // read again to save a register elsewhere
+  const int row = first + ((now & 127) >> 5) * 16 + (now >> 3 & 1) * 8 + in_eight;
+#pragma unroll
+  for (int k = 0; k < Tiles::kD / 16; ++k) {
+    uint32_t r[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      r[i] = pack<typename Tiles::T>(acc[8 * k + 2 * i] * factor, acc[8 * k + 2 * i + 1] * factor);
+    store_matrices(to + (k >> 2) * (kKeys * 128) + row * 128 + (((2 * (k & 3) + high) ^ in_eight) * 16), r[0], r[1],
+                   r[2], r[3]);
+  }
+  fence_shared();
+  consumer ? named_sync(3, 128) : named_sync(2, 128);
+  if ((now & 127) == 0) {
+    for (int panel = 0; panel < Tiles::kPanels; ++panel)
+      store_box(map, to + panel * (kKeys * 128) + first * 128,
+                {panel * 64, block.first_key + first, block.head_kv, block.batch});
+    commit_bulk();
+  }
+}
+
+/// Split-Q: adds to the sums of all blocks of these keys.
+template <class Tiles>
+__device__ __forceinline__ void add_gradient(const float (&acc)[Tiles::kD / 2], const HopperBackwardCall& call,
+                                             const KeyBlock& block, int consumer, float* sums) {
+  const int now = thread_now(), first = Tiles::kKeys > 64 ? consumer * 64 : 0;
+  const int row = block.first_key + first + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
+  const int64_t head = static_cast<int64_t>(block.batch) * call.heads_kv + block.head_kv;
+  float* to = sums + (head * (call.key_blocks * Tiles::kKeys) + row) * Tiles::kD + 2 * (now & 3);
+#pragma unroll
+  for (int j = 0; j < Tiles::kD / 8; ++j)
+#pragma unroll
+    for (int r = 0; r < 2; ++r) add_two(to + 8 * r * Tiles::kD + 8 * j, acc[4 * j + 2 * r], acc[4 * j + 2 * r + 1]);
+}
+
+template <class Tiles>
+__device__ __forceinline__ void leave_gradient(float (&acc)[Tiles::kD / 2], float factor,
+                                               const HopperBackwardCall& call, const KeyBlock& block, int consumer,
+                                               uint32_t to, const CUtensorMap& map, float* sums) {
+  if constexpr (Tiles::kCut)
+    add_gradient<Tiles>(acc, call, block, consumer, sums);
+  else
+    store_gradient<Tiles>(acc, factor, block, consumer, to, &map);
+}
+
+/// Converts the sums of dK (layer 0 of the grid) and dV (layer 1) to the output tensors: eight columns per thread.
+template <class T, int kD>
+__global__ void __launch_bounds__(256)
+    gradients_out(const __grid_constant__ Backward call, const float* dk_sums, const float* dv_sums, int padded) {
+  wait_for_prerequisites();
+  launch_dependents();
+  const Problem& p = call.problem;
+  const bool is_dk = blockIdx.y == 0;
+  const int64_t number = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x, row_of_all = number / (kD / 8);
+  const int column = static_cast<int>(number % (kD / 8)) * 8, row = static_cast<int>(row_of_all % p.seq_k);
+  const int64_t head = row_of_all / p.seq_k;
+  if (head >= p.batch * p.heads_kv || column >= p.d) return;
+  const float* from = (is_dk ? dk_sums : dv_sums) + (head * padded + row) * kD + column;
+  const float4 a = *reinterpret_cast<const float4*>(from), b = *reinterpret_cast<const float4*>(from + 4);
+  const float factor = is_dk ? p.scale : 1.f;
+  const Output& out = is_dk ? call.dk : call.dv;
+  T* to = head_of<T>(out, head / p.heads_kv, head % p.heads_kv) + row * out.row_stride + column;
+  *reinterpret_cast<uint4*>(to) = make_uint4(pack<T>(a.x * factor, a.y * factor), pack<T>(a.z * factor, a.w * factor),
+                                             pack<T>(b.x * factor, b.y * factor), pack<T>(b.z * factor, b.w * factor));
+}
 
 /// Issues acc (keys x queries) = A B^T; a, b: operands of the warpgroup's rows of K or V, and of a tile of Q or dO.
 template <class Tiles>

@@ -2,7 +2,7 @@
 // The Hopper forward kernel, which dispatches to its producer and consumers, and its launch.
 #pragma once
 #include "forward_combine.cuh"
-#include "hopper_forward_chained_consumer.cuh"
+#include "hopper_forward_chained.cuh"
 #include "hopper_forward_consumer.cuh"
 #include "launch.cuh"
 #include "tensor_map.hpp"

@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common code of the consumer warpgroups of the Hopper forward for a key tile: the two MMAs and the mask.
 #pragma once
+#include "hopper.cuh"
 #include "hopper_forward.cuh"
-#include "hopper_mask.cuh"
-#include "hopper_products.cuh"
 
 namespace kymo::flash {
+
+// Masks work on the accumulators of one warpgroup. A thread's elements of a row (columns 8 j + 2 (lane % 4) and the
+// next) are bits of a word: the compiler then turns seven bits into predicates at once, whereas comparing columns takes
+// one or two instructions each.
+
+/// Number of a thread's columns below `column`, which may be negative.
+__device__ __forceinline__ int columns_below(int column) {
+  const int past = max(0, column - static_cast<int>(threadIdx.x) % 4 * 2);
+  return past / 8 * 2 + min(past % 8, 2);
+}
+/// The lowest `count` of 32 bits; `count` may be negative or above 32.
+__device__ __forceinline__ uint32_t low_bits(int count) {
+  return count >= 32 ? ~0u : count <= 0 ? 0u : (1u << count) - 1;
+}
+
+/// Sets the scores of row r (0, 1: eight apart) from column `end` on to -inf.
+template <int kNumbers>
+__device__ __forceinline__ void mask_from(float (&s)[kNumbers], int r, int end) {
+  const int count = columns_below(end);
+#pragma unroll
+  for (int first = 0; first < kNumbers / 2; first += 32) {
+    const uint32_t seen = low_bits(count - first);
+#pragma unroll
+    for (int bit = 0; bit < 32 && first + bit < kNumbers / 2; ++bit) {
+      float& score = s[(first + bit) / 2 * 4 + 2 * r + bit % 2];
+      if (!(seen & (1u << bit))) score = -INFINITY;
+    }
+  }
+}
 
 /// Issues S = Q K^T; q, k: operands of the warpgroup's rows and of the key tile.
 template <class Tiles>

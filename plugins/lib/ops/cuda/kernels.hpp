@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launchers of all kernels. They accept calls that choice.cpp has matched.
+// Launchers of all kernels, which accept calls that choice.cpp has matched, and what host and device code know about
+// them: number of blocks, shared memory and workspace.
 #pragma once
 #include <string>
 
 #include "flash.hpp"
 
 namespace kymo::flash {
+
+/// Number of blocks for this many query or key rows per block.
+inline int64_t query_blocks(const Problem& p, int rows) { return (p.seq_q + rows - 1) / rows * p.heads_q * p.batch; }
+inline int64_t key_blocks(const Problem& p, int rows) { return (p.seq_k + rows - 1) / rows * p.heads_kv * p.batch; }
+
+/// Shared memory per block in KB: the minimum on GPUs of compute capability 8.0 and later, and the requirement of the
+/// fp32 dK/dV kernel at this padded head size.
+constexpr int kLeastSharedKb = 99;
+constexpr int float_backward_kb(int columns) { return columns <= 64 ? kLeastSharedKb : columns <= 128 ? 105 : 201; }
 
 using LaunchForward = std::string(const Forward&, Stream);
 using LaunchBackward = std::string(const Backward&, Stream);

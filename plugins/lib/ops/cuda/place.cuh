@@ -5,8 +5,8 @@
 
 #include <type_traits>
 
-#include "blocks.hpp"
 #include "forward_parts.hpp"
+#include "kernels.hpp"
 
 namespace kymo::flash {
 
