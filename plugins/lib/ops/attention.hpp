@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <vector>
 
 #define KYMO_OPS_API __attribute__((visibility("default")))
 
@@ -30,17 +29,15 @@
 /// Invalid inputs throw c10::Error or a derived class with a one-line message that states the requirement.
 namespace kymo::ops {
 
+/// Implementations: auto uses flash if it supports the inputs, otherwise tiled. naive materializes all scores. tiled is
+/// FlashAttention-2 in tensor operations, on any device. flash is FlashAttention-2 in CUDA.
 struct AttentionOptions {
   bool causal = false;
   std::optional<double> scale{};        ///< scores are multiplied by this; default 1/√d
-  std::string implementation = "auto";  ///< one of implementation_names()
+  std::string implementation = "auto";  ///< auto, naive, tiled or flash
   bool deterministic = false;  ///< bitwise reproducible gradients; also set by torch.use_deterministic_algorithms();
                                ///< naive and tiled are always deterministic
 };
-
-/// auto: flash if it supports the inputs, otherwise tiled. naive: materializes all scores. tiled: FlashAttention-2 in
-/// tensor operations, on any device. flash: FlashAttention-2 in CUDA.
-KYMO_OPS_API const std::vector<std::string>& implementation_names();
 
 /// Returns the output, with the shape and type of query. Differentiable: saves query, key, value, output and the
 /// log-sum-exp only.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces flash_calls.cpp if there is no CUDA compiler. The rest of the library is unchanged.
-#include "ops/flash_calls.hpp"
+#include "ops/kernels.hpp"
 
 namespace kymo::ops::flash {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/flash_calls.hpp"
-
 #include <ATen/DeviceGuard.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -9,6 +7,7 @@
 #include <cstdint>
 
 #include "ops/cuda/flash.hpp"
+#include "ops/kernels.hpp"
 
 namespace kymo::ops::flash {
 namespace {

@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "ops/attention.hpp"
-#include "ops/naive.hpp"
-#include "ops/tiled.hpp"
 
 namespace kymo::ops {
 namespace {
@@ -38,6 +36,12 @@ void run(Implementation implementation, const BackwardTensors& tensors, const Se
   if (implementation == Implementation::kNaive) return naive::backward(tensors, setting);
   if (implementation == Implementation::kTiled) return tiled::backward(tensors, setting);
   flash::backward(tensors, setting);
+}
+
+Setting setting_of(const AttentionOptions& options, const at::Tensor& query) {
+  return {.causal = options.causal,
+          .scale = resolve_scale(options.scale, query.size(-1)),
+          .deterministic = options.deterministic};
 }
 
 }  // namespace
@@ -105,6 +109,35 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_shapes(const at::Tensor&
                                                                std::optional<double>, std::string_view, bool) {
   check_backward_inputs(output_gradient, q, k, v, o, lse);
   return {at::empty_like(q), at::empty_like(k), at::empty_like(v)};
+}
+
+std::string chosen_implementation(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                  const AttentionOptions& options) {
+  check_inputs(query, key, value);
+  const bool has_heads = query.dim() == 4;
+  switch (choose(options.implementation, with_heads(query, has_heads), with_heads(key, has_heads),
+                 setting_of(options, query), flash::Direction::kForward)) {
+    case Implementation::kNaive:
+      return "naive";
+    case Implementation::kTiled:
+      return "tiled";
+    case Implementation::kFlash:
+      break;
+  }
+  return "flash";
+}
+
+std::string why_not_flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                          const AttentionOptions& options) {
+  check_inputs(query, key, value);
+  const Setting setting = setting_of(options, query);
+  const bool has_heads = query.dim() == 4;
+  for (const flash::Direction direction : {flash::Direction::kForward, flash::Direction::kBackward})
+    if (std::string refusal =
+            flash::refusal(with_heads(query, has_heads), with_heads(key, has_heads), setting, direction);
+        !refusal.empty())
+      return refusal;
+  return "";
 }
 
 }  // namespace kymo::ops

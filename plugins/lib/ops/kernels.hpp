@@ -8,7 +8,43 @@
 #include <string_view>
 #include <tuple>
 
-#include "ops/flash_calls.hpp"
+#include "ops/problem.hpp"
+
+/// Reference attention that materializes all scores: short, slow for long sequences, used to check the other
+/// implementations.
+namespace kymo::ops::naive {
+
+void forward(const ForwardTensors& tensors, const Setting& setting);
+/// Recomputes the scores and their softmax; the log-sum-exp is not used.
+void backward(const BackwardTensors& tensors, const Setting& setting);
+
+}  // namespace kymo::ops::naive
+
+/// FlashAttention-2 in tensor operations, tile by tile as published: exact attention on every LibTorch device, with
+/// memory linear instead of quadratic in the sequence length. T. Dao, "FlashAttention-2: Faster Attention with Better
+/// Parallelism and Work Partitioning", 2023 (arXiv 2307.08691), algorithms 1 and 2.
+namespace kymo::ops::tiled {
+
+void forward(const ForwardTensors& tensors, const Setting& setting);
+void backward(const BackwardTensors& tensors, const Setting& setting);
+
+}  // namespace kymo::ops::tiled
+
+/// Tensor interface to the CUDA kernels: strides, streams, workspace, and the reason if they do not support a call.
+namespace kymo::ops::flash {
+
+enum class Direction { kForward, kBackward };
+
+/// Empty if the kernels support tensors [batch, heads, sequence, d] with these properties; otherwise an error message
+/// to append to "flash ".
+std::string refusal(const at::Tensor& query, const at::Tensor& key, const Setting& setting, Direction direction);
+
+/// Queue the kernels on LibTorch's current stream of query's device. Throw c10::Error if the kernels reject the call or
+/// fail to launch.
+void forward(const ForwardTensors& tensors, const Setting& setting);
+void backward(const BackwardTensors& tensors, const Setting& setting);
+
+}  // namespace kymo::ops::flash
 
 /// The operator implementations, one for all devices, and shape inference (Meta). Arguments are those of the operator
 /// schemas.

@@ -6,8 +6,6 @@
 //   dQ = scale · dS·K          dK = scale · dSᵀ·Q
 //
 // S and P have query length × key length elements per head; the other implementations avoid storing them.
-#include "ops/naive.hpp"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/logsumexp.h>
@@ -15,6 +13,8 @@
 #include <ATen/ops/softmax.h>
 
 #include <limits>
+
+#include "ops/kernels.hpp"
 
 namespace kymo::ops::naive {
 namespace {
