@@ -2,8 +2,8 @@
 // LibTorch's own fused attention with a selectable backend: the baseline for new kernels.
 #include <kymo/workload.hpp>
 
+#include "transformer/attention.hpp"
 #include "transformer/attention_workload.hpp"
-#include "transformer/sdpa_backend.hpp"
 
 namespace {
 

@@ -44,8 +44,6 @@ void report(const Context& ctx, const AttentionFlops& flops);
 /// The names accepted by make_attention(): naive, tiled, flash, sdpa, and sdpa_ followed by the name of a LibTorch
 /// backend.
 const std::vector<std::string>& attention_names();
-/// Those that support every device, type and width.
-const std::vector<std::string>& portable_attention_names();
 
 /// naive: matrix multiplications and a softmax, with all scores in memory. tiled, flash: kymo's operators
 /// (ops/attention.hpp), in tensor operations and in CUDA. sdpa: LibTorch's scaled_dot_product_attention, which selects
@@ -59,5 +57,30 @@ std::unique_ptr<Attention> make_operator_attention(std::string_view implementati
 /// does.
 std::string why_unavailable(std::string_view name, const at::Device& device, at::ScalarType dtype,
                             std::int64_t sequence, std::int64_t head_dim);
+
+/// Selects the backend of scaled_dot_product_attention. The switches are per process: use one guard at a time.
+class SdpaBackend {
+ public:
+  /// "auto" lets LibTorch choose; cudnn, flash, efficient and math enable only that backend. Throws
+  /// std::invalid_argument for other names.
+  explicit SdpaBackend(std::string_view name);
+  SdpaBackend(const SdpaBackend&) = delete;
+  SdpaBackend& operator=(const SdpaBackend&) = delete;
+  /// Restores the switches.
+  ~SdpaBackend();
+
+  static std::vector<std::string> names();
+  /// The backend that LibTorch selects for these inputs with the current switches; empty if there is none.
+  static std::string chosen_for(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal);
+
+ private:
+  struct Switches {
+    bool flash, efficient, math, cudnn;
+  };
+  static Switches current();
+  static void set(const Switches& switches);
+
+  Switches before_;
+};
 
 }  // namespace kymo::transformer

@@ -53,26 +53,12 @@ Weights make_weights(const Config& config, const at::TensorOptions& options, at:
   return made;
 }
 
-std::vector<NamedParameter> named_parameters(const Weights& weights) {
-  std::vector<NamedParameter> all{{"embedding", weights.embedding}};
-  for (std::size_t i = 0; i < weights.blocks.size(); ++i) {
-    const BlockWeights& block = weights.blocks[i];
-    const std::string prefix = "blocks." + std::to_string(i) + ".";
-    all.push_back({prefix + "attention_norm", block.attention_norm});
-    all.push_back({prefix + "query_key_value", block.query_key_value});
-    all.push_back({prefix + "attention_output", block.attention_output});
-    all.push_back({prefix + "feed_forward_norm", block.feed_forward_norm});
-    all.push_back({prefix + "gate_and_up", block.gate_and_up});
-    all.push_back({prefix + "down", block.down});
-  }
-  all.push_back({"norm", weights.norm});
-  all.push_back({"head", weights.head});
-  return all;
-}
-
 std::vector<at::Tensor> parameters(const Weights& weights) {
-  std::vector<at::Tensor> all;
-  for (NamedParameter& parameter : named_parameters(weights)) all.push_back(std::move(parameter.tensor));
+  std::vector<at::Tensor> all{weights.embedding};
+  for (const BlockWeights& block : weights.blocks)
+    all.insert(all.end(), {block.attention_norm, block.query_key_value, block.attention_output, block.feed_forward_norm,
+                           block.gate_and_up, block.down});
+  all.insert(all.end(), {weights.norm, weights.head});
   return all;
 }
 

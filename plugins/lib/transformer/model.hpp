@@ -32,13 +32,7 @@ struct Weights {
   at::Tensor head;  ///< [vocab_size, d_model], not tied to the embedding
 };
 
-struct NamedParameter {
-  std::string name;
-  at::Tensor tensor;
-};
-
 /// All parameters in the order of the forward pass; the tensors are shared, not copied.
-std::vector<NamedParameter> named_parameters(const Weights& weights);
 std::vector<at::Tensor> parameters(const Weights& weights);
 
 /// Creates parameters: norms are 1, the embedding is normal with standard deviation 1, a weight is normal with standard

@@ -16,7 +16,7 @@ namespace kymo::transformer {
 struct ModelReference {
   at::Tensor logits;                  ///< [batch · sequence, vocab_size]
   at::Tensor loss;                    ///< mean cross entropy
-  std::vector<at::Tensor> gradients;  ///< of the loss, in the order of named_parameters()
+  std::vector<at::Tensor> gradients;  ///< of the loss, in the order of parameters()
 };
 
 /// Weights, tokens and targets may have any type and device; they are copied.

@@ -31,6 +31,9 @@ at::Tensor random_tokens(const Config& config, std::int64_t batch, std::int64_t 
   return at::randint(config.vocab_size, {batch, sequence}, at::TensorOptions().dtype(at::kLong));
 }
 
+/// The attentions that support every device, type and width.
+const std::vector<std::string> kPortableAttention{"naive", "tiled", "sdpa", "sdpa_math"};
+
 class Model : public testing::TestWithParam<std::string> {
  protected:
   FakeHost host_;
@@ -42,8 +45,8 @@ TEST_P(Model, EqualsTheReferenceInDouble) {
   Weights weights = random_weights(config, at::kDouble);
   {
     const c10::NoGradGuard no_gradients;  // norms of 1 would hide a norm that is not applied
-    for (const NamedParameter& parameter : named_parameters(weights))
-      if (parameter.tensor.dim() == 1) parameter.tensor.add_(at::randn_like(parameter.tensor) * 0.2);
+    for (const at::Tensor& parameter : parameters(weights))
+      if (parameter.dim() == 1) parameter.add_(at::randn_like(parameter) * 0.2);
   }
   LanguageModel model(config, weights, GetParam());
   const at::Tensor tokens = random_tokens(config, 3, 10), targets = random_tokens(config, 3, 10);
@@ -52,12 +55,12 @@ TEST_P(Model, EqualsTheReferenceInDouble) {
   const at::Tensor loss = model.loss(ctx_, tokens, targets);
   EXPECT_LT(distance(loss, expected.loss).absolute, 1e-10);
   loss.backward();
-  const auto named = named_parameters(weights);
-  ASSERT_EQ(named.size(), expected.gradients.size());
-  for (std::size_t i = 0; i < named.size(); ++i) {
-    ASSERT_TRUE(named[i].tensor.grad().defined()) << named[i].name;
-    EXPECT_GT(expected.gradients[i].abs().max().item<double>(), 1e-6) << named[i].name;
-    EXPECT_LT(distance(named[i].tensor.grad(), expected.gradients[i]).absolute, 1e-10) << named[i].name;
+  const auto all = parameters(weights);
+  ASSERT_EQ(all.size(), expected.gradients.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ASSERT_TRUE(all[i].grad().defined()) << i;
+    EXPECT_GT(expected.gradients[i].abs().max().item<double>(), 1e-6) << i;
+    EXPECT_LT(distance(all[i].grad(), expected.gradients[i]).absolute, 1e-10) << i;
   }
 }
 
@@ -122,21 +125,21 @@ TEST_P(Model, NamesItsPartsAndClosesEveryScope) {
                                                                       : "sdpa"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Attention, Model, testing::ValuesIn(portable_attention_names()),
+INSTANTIATE_TEST_SUITE_P(Attention, Model, testing::ValuesIn(kPortableAttention),
                          [](const auto& made) { return made.param; });
 
 TEST(Weights, AreSeededAndCounted) {
   const Config config = small_config();
-  const auto first = named_parameters(random_weights(config, at::kFloat, 1)),
-             again = named_parameters(random_weights(config, at::kFloat, 1));
-  const auto other = named_parameters(random_weights(config, at::kFloat, 2));
+  const auto first = parameters(random_weights(config, at::kFloat, 1)),
+             again = parameters(random_weights(config, at::kFloat, 1));
+  const auto other = parameters(random_weights(config, at::kFloat, 2));
   std::int64_t elements = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    EXPECT_TRUE(at::equal(first[i].tensor, again[i].tensor)) << first[i].name;
-    const bool drawn = first[i].tensor.dim() == 2;
-    EXPECT_EQ(at::equal(first[i].tensor, other[i].tensor), !drawn) << first[i].name;
-    EXPECT_TRUE(first[i].tensor.requires_grad() && first[i].tensor.is_leaf());
-    elements += first[i].tensor.numel();
+    EXPECT_TRUE(at::equal(first[i], again[i])) << i;
+    const bool drawn = first[i].dim() == 2;
+    EXPECT_EQ(at::equal(first[i], other[i]), !drawn) << i;
+    EXPECT_TRUE(first[i].requires_grad() && first[i].is_leaf());
+    elements += first[i].numel();
   }
   EXPECT_EQ(elements, parameter_count(config));
   EXPECT_EQ(first.size(), 3u + 6u * 2u);
@@ -170,7 +173,7 @@ TEST(AttentionReference, AgreesWithAutogradOfTheNaiveForm) {
   FakeHost host;
   const Context ctx(host.host(), host.handle());
   for (const bool causal : {true, false})
-    for (const std::string& name : portable_attention_names()) {
+    for (const std::string& name : kPortableAttention) {
       std::vector<at::Tensor> inputs;
       for (int i = 0; i < 3; ++i) inputs.push_back(at::randn({2, 2, 7, 6}, at::kDouble).requires_grad_(true));
       const at::Tensor gradient = at::randn({2, 2, 7, 6}, at::kDouble);
