@@ -14,6 +14,21 @@
 namespace kymo::ops {
 namespace {
 
+enum class Implementation { kNaive, kTiled, kFlash };
+
+/// The implementation with this name. Throws if the name is unknown, or if flash is requested but not supported.
+Implementation choose(std::string_view name, const at::Tensor& query, const at::Tensor& key, const Setting& setting,
+                      flash::Direction direction) {
+  if (name == "naive") return Implementation::kNaive;
+  if (name == "tiled") return Implementation::kTiled;
+  TORCH_CHECK_VALUE(name == "auto" || name == "flash", "attention: unknown implementation '", name,
+                    "', must be one of auto, naive, tiled, flash");
+  const std::string refusal = flash::refusal(query, key, setting, direction);
+  if (refusal.empty()) return Implementation::kFlash;
+  TORCH_CHECK_VALUE(name == "auto", "attention: flash ", refusal, "; use implementation 'tiled' or 'auto'");
+  return Implementation::kTiled;
+}
+
 /// The gradient of a sum is expanded, with all strides 0. It is the only input that may lack contiguous rows.
 at::Tensor with_contiguous_rows(const at::Tensor& tensor) {
   return tensor.stride(-1) == 1 ? tensor : tensor.contiguous();
@@ -45,18 +60,6 @@ Setting setting_of(const AttentionOptions& options, const at::Tensor& query) {
 }
 
 }  // namespace
-
-Implementation choose(std::string_view name, const at::Tensor& query, const at::Tensor& key, const Setting& setting,
-                      flash::Direction direction) {
-  if (name == "naive") return Implementation::kNaive;
-  if (name == "tiled") return Implementation::kTiled;
-  TORCH_CHECK_VALUE(name == "auto" || name == "flash", "attention: unknown implementation '", name,
-                    "', must be one of auto, naive, tiled, flash");
-  const std::string refusal = flash::refusal(query, key, setting, direction);
-  if (refusal.empty()) return Implementation::kFlash;
-  TORCH_CHECK_VALUE(name == "auto", "attention: flash ", refusal, "; use implementation 'tiled' or 'auto'");
-  return Implementation::kTiled;
-}
 
 std::tuple<at::Tensor, at::Tensor> forward_kernel(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                                   bool causal, std::optional<double> scale,

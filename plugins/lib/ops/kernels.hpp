@@ -50,12 +50,6 @@ void backward(const BackwardTensors& tensors, const Setting& setting);
 /// schemas.
 namespace kymo::ops {
 
-enum class Implementation { kNaive, kTiled, kFlash };
-
-/// The implementation with this name. Throws if the name is unknown, or if flash is requested but not supported.
-Implementation choose(std::string_view name, const at::Tensor& query, const at::Tensor& key, const Setting& setting,
-                      flash::Direction direction);
-
 std::tuple<at::Tensor, at::Tensor> forward_kernel(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                                   bool causal, std::optional<double> scale,
                                                   std::string_view implementation);
