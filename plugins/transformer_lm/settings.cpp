@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "settings.hpp"
-
 #include <kymo/torch.hpp>
 #include <stdexcept>
 
 #include "transformer/attention.hpp"
+#include "transformer_lm.hpp"
 
 namespace {
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Full training step of a language model: forward with loss, backward, AdamW.
+#include "transformer_lm.hpp"
+
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
@@ -8,12 +10,9 @@
 #include <memory>
 #include <optional>
 
-#include "settings.hpp"
 #include "training/fused_adamw.hpp"
 #include "training/step.hpp"
-#include "training/step_graph.hpp"
 #include "transformer/model.hpp"
-#include "verification.hpp"
 
 namespace {
 

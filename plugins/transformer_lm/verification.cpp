@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verification.hpp"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
@@ -12,9 +10,9 @@
 
 #include "training/fused_adamw.hpp"
 #include "training/step.hpp"
-#include "training/step_graph.hpp"
 #include "transformer/model.hpp"
 #include "transformer/reference.hpp"
+#include "transformer_lm.hpp"
 
 namespace {
 

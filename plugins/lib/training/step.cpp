@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/step.hpp"
 
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 #include <torch/optim/optimizer.h>
 
 #include <kymo/autocast.hpp>
 #include <kymo/torch.hpp>
 #include <stdexcept>
+#include <utility>
+
+#include "training/gradient_hooks.hpp"
 
 namespace kymo::training {
 namespace {
@@ -15,6 +23,12 @@ at::Tensor forward(const Context& ctx, const StepParts& parts) {
   std::optional<libtorch::Autocast> autocast;
   if (parts.autocast) autocast.emplace(ctx.is_cuda() ? at::kCUDA : at::kCPU, *parts.autocast);
   return parts.loss(ctx);
+}
+
+const at::Device& checked(const at::Device& device) {
+  if (!device.is_cuda())
+    throw std::invalid_argument("a step cannot be captured on " + device.str() + ": CUDA graphs require device=cuda");
+  return device;
 }
 
 }  // namespace
@@ -37,10 +51,8 @@ at::Tensor run_step(const Context& ctx, const StepParts& parts) {
     const c10::NoGradGuard no_gradients;
     return forward(ctx, parts);
   }
-  // The backward pass writes a dropped gradient without reading and accumulating.
-  for (const at::Tensor& parameter : parts.parameters) parameter.mutable_grad().reset();
+  drop_gradients(parts.parameters);
   at::Tensor loss = forward(ctx, parts);
-  if (parts.before_backward) parts.before_backward();
   {
     auto phase = libtorch::phase(ctx, "backward");
     loss.backward();
@@ -52,6 +64,67 @@ at::Tensor run_step(const Context& ctx, const StepParts& parts) {
     parts.optimizer->step();
   }
   return loss.detach();
+}
+
+struct StepGraph::State {
+  explicit State(const at::Device& device)
+      : stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())) {}
+
+  c10::cuda::CUDAStream stream;  // the default stream cannot be captured
+  at::cuda::CUDAGraph graph;
+  at::Tensor loss;  // defined once there is a graph
+};
+
+StepGraph::StepGraph(const at::Device& device, StepParts parts)
+    : parts_(std::move(parts)), state_(std::make_unique<State>(checked(device))) {}
+
+StepGraph::~StepGraph() = default;
+
+void StepGraph::warm_up(const Context& ctx, int passes) {
+  kymo_host silent = *ctx.host();
+  silent.size = sizeof silent;
+  silent.phase_begin = nullptr;
+  silent.scope_begin = nullptr;
+  const Context unseen(&silent, ctx.handle());
+  StepParts without_update = parts_;
+  if (without_update.mode == Mode::kTrain) without_update.mode = Mode::kForwardBackward;
+
+  c10::cuda::device_synchronize();  // work of other streams is read on this one
+  {
+    const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
+    for (int i = 0; i < passes; ++i) training::run_step(unseen, without_update);
+  }
+  drop_gradients(parts_.parameters);
+  c10::cuda::device_synchronize();
+  // The graph allocates from its own pool: memory cached in the default pool would only be held twice.
+  c10::cuda::CUDACachingAllocator::emptyCache();
+}
+
+at::Tensor StepGraph::run_step(const Context& ctx) {
+  if (!state_->loss.defined()) capture(ctx);
+  auto phase = libtorch::phase(ctx, "replay");
+  state_->graph.replay();
+  return state_->loss;
+}
+
+void StepGraph::capture(const Context& ctx) {
+  const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
+  drop_gradients(parts_.parameters);  // they are in the default pool and must not be freed during capture
+  // Thread-local: another thread, such as a collector's, may call CUDA meanwhile without invalidating the capture.
+  state_->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+  at::Tensor loss;
+  try {
+    loss = training::run_step(ctx, parts_);
+  } catch (...) {
+    try {
+      state_->graph.capture_end();
+    } catch (const c10::Error&) {  // only states that the capture failed: rethrow the first error instead
+    }
+    throw;
+  }
+  state_->graph.capture_end();
+  state_->loss = std::move(loss);
+  ctx.mark("step_captured");
 }
 
 }  // namespace kymo::training

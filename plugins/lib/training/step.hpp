@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <kymo/context.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,8 +29,7 @@ std::vector<std::string> mode_names();
 /// Throws std::invalid_argument for an unknown name.
 Mode mode_of(std::string_view name);
 
-/// The components of a training step. The two hooks, if set, are called for data-parallel strategies, which open their
-/// own phases.
+/// The components of a training step.
 struct StepParts {
   Mode mode = Mode::kTrain;
   std::vector<at::Tensor> parameters;
@@ -37,13 +37,47 @@ struct StepParts {
   torch::optim::Optimizer* optimizer = nullptr;    ///< required by kTrain only
   const char* optimizer_scope = "optimizer";       ///< the scope of the update
   std::optional<at::ScalarType> autocast;          ///< of the forward pass
-  std::function<void()> before_backward;           ///< between the phases forward and backward
-  std::function<void()> after_backward;            ///< between the phases backward and optimizer
+  /// If set, called between the phases backward and optimizer, for data-parallel strategies, which open their own
+  /// phase.
+  std::function<void()> after_backward;
 };
 
 /// Runs one training step: drops the gradients, then runs the phases forward, backward and optimizer as far as the mode
 /// requires. Returns the loss, detached and without synchronizing. Throws std::invalid_argument if a component required
 /// by the mode is missing.
 at::Tensor run_step(const Context& ctx, const StepParts& parts);
+
+/// A training step that is captured once into a CUDA graph and then replayed, which leaves almost no work for the host.
+/// Inputs must keep their addresses: write a batch into the tensors that the loss reads. Host variables, such as the
+/// learning rate, have their values at capture. The step must not synchronize with the device or use a random
+/// generator, and the optimizer's state must already exist. Gradients and loss are in the graph's own memory, which
+/// every replay overwrites.
+class StepGraph {
+ public:
+  /// Throws std::invalid_argument unless `device` is a CUDA device.
+  StepGraph(const at::Device& device, StepParts parts);
+  StepGraph(const StepGraph&) = delete;
+  StepGraph& operator=(const StepGraph&) = delete;
+  ~StepGraph();
+
+  /// Runs the step eagerly, up to the gradients, on the stream that will be captured, so that libraries initialize and
+  /// select their kernels here. Parameters and optimizer are unchanged, gradients are dropped, and the host receives no
+  /// phases or scopes. The inputs of the loss must contain a valid batch. The optimizer's kernels do not run: see
+  /// FusedAdamW::warm_up(). Synchronizes with the device; not for timed code.
+  void warm_up(const Context& ctx, int passes = 3);
+
+  /// Runs one training step on LibTorch's current stream. The first call captures the step, entering the phases of
+  /// run_step(), which does no work on the device. This and every later call then replays it once in the phase
+  /// `replay`. Returns the loss, which the next call overwrites, without synchronizing. An exception during capture
+  /// ends the capture and propagates; the device may then be unusable.
+  at::Tensor run_step(const Context& ctx);
+
+ private:
+  struct State;
+  void capture(const Context& ctx);
+
+  StepParts parts_;
+  std::unique_ptr<State> state_;  // keeps CUDA headers out of this header
+};
 
 }  // namespace kymo::training

@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "training/fused_adamw.hpp"
-#include "training/step_graph.hpp"
 #include "transformer/model.hpp"
 #include "unit/plugins/fake_host.hpp"
 
@@ -75,7 +74,7 @@ TEST_F(Step, AutocastHoldsForTheForwardPassAlone) {
     seen = model_.logits(ctx_, tokens_).scalar_type();
     return model_.loss(ctx_, tokens_, tokens_);
   };
-  parts_.before_backward = [&] { after = model_.logits(ctx_, tokens_).scalar_type(); };
+  parts_.after_backward = [&] { after = model_.logits(ctx_, tokens_).scalar_type(); };
   run_step(ctx_, parts_);
   EXPECT_EQ(seen, at::kBFloat16);
   EXPECT_EQ(after, at::kFloat);
@@ -96,17 +95,16 @@ TEST_F(Step, GraphNeedsAGpu) {
                                                         "cannot be captured on cpu: CUDA graphs require device=cuda")));
 }
 
-TEST_F(Step, CallsTheHooksBetweenThePhases) {
+TEST_F(Step, CallsTheHookBetweenThePhases) {
   FusedAdamW optimizer(parameters_, {});
   parts_.optimizer = &optimizer;
-  parts_.before_backward = [&] { host_.phases.emplace_back("before_backward"); };
   parts_.after_backward = [&] {
     EXPECT_TRUE(parameters_[0].grad().defined());
     EXPECT_EQ(optimizer.state_of(parameters_[0]), nullptr) << "the optimizer ran before the gradients were ready";
     auto phase = libtorch::phase(ctx_, "communication");
   };
   run_step(ctx_, parts_);
-  EXPECT_THAT(host_.phases, ElementsAre("forward", "before_backward", "backward", "communication", "optimizer"));
+  EXPECT_THAT(host_.phases, ElementsAre("forward", "backward", "communication", "optimizer"));
 }
 
 TEST_F(Step, RefusesMissingParts) {

@@ -5,6 +5,7 @@
 
 #include <kymo/context.hpp>
 #include <kymo/descriptor.hpp>
+#include <kymo/verification.hpp>
 #include <optional>
 #include <string>
 
@@ -27,3 +28,8 @@ kymo::Descriptor describe_settings();
 /// Throws std::invalid_argument for an invalid model. Skips the run if autocast has no effect, the device has no CUDA
 /// graphs, or the attention is not supported.
 Settings read_settings(kymo::Context& ctx);
+
+/// Compares a small model with the run's type, attention and autocast with a float64 reference (logits, loss,
+/// gradients), and the optimizer with the AdamW formula. With execution=graph, also compares the losses and gradients
+/// of replays with those of eager steps.
+kymo::Verification verify_transformer(kymo::Context& ctx, const Settings& settings, const at::Device& device);
