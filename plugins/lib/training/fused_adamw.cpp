@@ -6,7 +6,6 @@
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/serialize/archive.h>
 
 #include <stdexcept>
 #include <string>
@@ -36,15 +35,6 @@ const AdamWSetting& setting_of(const OptimizerParamGroup& group) {
   return dynamic_cast<const AdamWSetting&>(group.options());
 }
 
-std::string key_of(std::size_t group, std::size_t position) {
-  return "state_" + std::to_string(group) + "_" + std::to_string(position);
-}
-
-c10::IValue settings_to_save(const AdamWSetting& setting) {
-  return c10::IValue(
-      std::vector<double>{setting.learning_rate, setting.beta1, setting.beta2, setting.epsilon, setting.weight_decay});
-}
-
 }  // namespace
 
 FusedAdamW::FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& setting)
@@ -52,14 +42,6 @@ FusedAdamW::FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& s
 
 FusedAdamW::FusedAdamW(const std::vector<OptimizerParamGroup>& groups, const AdamWSetting& defaults)
     : Optimizer(groups, std::make_unique<AdamWSetting>(checked(defaults))) {}
-
-void FusedAdamW::add_group(std::vector<at::Tensor> parameters) {
-  add_param_group(OptimizerParamGroup(std::move(parameters)));
-}
-
-void FusedAdamW::add_group(std::vector<at::Tensor> parameters, const AdamWSetting& setting) {
-  add_param_group(OptimizerParamGroup(std::move(parameters), std::make_unique<AdamWSetting>(checked(setting))));
-}
 
 void FusedAdamW::make_state() {
   for (const OptimizerParamGroup& group : param_groups_)
@@ -121,46 +103,6 @@ AdamWState& FusedAdamW::state_for(const at::Tensor& parameter) {
 const AdamWState* FusedAdamW::state_of(const at::Tensor& parameter) const {
   const auto found = state_.find(parameter.unsafeGetTensorImpl());
   return found == state_.end() ? nullptr : static_cast<const AdamWState*>(found->second.get());
-}
-
-void FusedAdamW::save(torch::serialize::OutputArchive& archive) const {
-  for (std::size_t g = 0; g < param_groups_.size(); ++g) {
-    const OptimizerParamGroup& group = param_groups_[g];
-    archive.write("setting_" + std::to_string(g), settings_to_save(setting_of(group)));
-    archive.write("count_" + std::to_string(g), c10::IValue(static_cast<std::int64_t>(group.params().size())));
-    for (std::size_t i = 0; i < group.params().size(); ++i) {
-      const AdamWState* state = state_of(group.params()[i]);
-      if (!state) continue;
-      archive.write(key_of(g, i) + "_step", state->step);
-      archive.write(key_of(g, i) + "_mean", state->mean);
-      archive.write(key_of(g, i) + "_square_mean", state->square_mean);
-    }
-  }
-}
-
-void FusedAdamW::load(torch::serialize::InputArchive& archive) {
-  const c10::NoGradGuard no_gradients;
-  for (std::size_t g = 0; g < param_groups_.size(); ++g) {
-    OptimizerParamGroup& group = param_groups_[g];
-    c10::IValue setting, count;
-    const std::string number = std::to_string(g);
-    if (!archive.try_read("setting_" + number, setting) || !archive.try_read("count_" + number, count) ||
-        count.toInt() != static_cast<std::int64_t>(group.params().size()))
-      throw std::invalid_argument("the saved AdamW state does not fit group " + number +
-                                  "; load it into the groups it was saved from");
-    const std::vector<double> values = setting.toDoubleVector();
-    auto& to = dynamic_cast<AdamWSetting&>(group.options());
-    to.learning_rate = values.at(0), to.beta1 = values.at(1), to.beta2 = values.at(2);
-    to.epsilon = values.at(3), to.weight_decay = values.at(4);
-    for (std::size_t i = 0; i < group.params().size(); ++i) {
-      at::Tensor step, mean, square_mean;
-      if (!archive.try_read(key_of(g, i) + "_step", step)) continue;
-      archive.read(key_of(g, i) + "_mean", mean);
-      archive.read(key_of(g, i) + "_square_mean", square_mean);
-      AdamWState& state = state_for(group.params()[i]);
-      state.step.copy_(step), state.mean.copy_(mean), state.square_mean.copy_(square_mean);
-    }
-  }
 }
 
 }  // namespace kymo::training

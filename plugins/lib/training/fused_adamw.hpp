@@ -35,11 +35,6 @@ class FusedAdamW : public torch::optim::Optimizer {
   explicit FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& setting = {});
   explicit FusedAdamW(const std::vector<torch::optim::OptimizerParamGroup>& groups, const AdamWSetting& defaults = {});
 
-  /// Adds a group during training; without settings it uses the defaults. Throws if a parameter is already in another
-  /// group.
-  void add_group(std::vector<at::Tensor> parameters);
-  void add_group(std::vector<at::Tensor> parameters, const AdamWSetting& setting);
-
   /// Allocates the state of parameters that have none, as the first step would, so that a measured step allocates
   /// nothing.
   void make_state();
@@ -52,10 +47,6 @@ class FusedAdamW : public torch::optim::Optimizer {
   /// graph may capture it, with the current settings, after make_state(). `closure`, if given, runs first with
   /// gradients enabled, and its loss is returned.
   at::Tensor step(LossClosure closure = nullptr) override;
-
-  /// State is stored by group and position; loading requires the same groups. Settings are saved too.
-  void save(torch::serialize::OutputArchive& archive) const override;
-  void load(torch::serialize::InputArchive& archive) override;
 
   /// The state of one parameter, or nullptr before its first step.
   const AdamWState* state_of(const at::Tensor& parameter) const;
