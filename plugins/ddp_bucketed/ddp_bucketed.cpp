@@ -1,32 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data parallelism with buckets: gradients are sent in groups, few enough for high bandwidth and early enough to be
 // hidden by the backward pass.
+#include <cstddef>
+#include <kymo/communicator.hpp>
 #include <kymo/workload.hpp>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "bucket.hpp"
-#include "training/buckets.hpp"
 #include "training/data_parallel.hpp"
+#include "training/flat_layout.hpp"
 #include "training/gradient_hooks.hpp"
 
 namespace {
 
+using kymo::comm::Communicator;
+using kymo::comm::Reduction;
+using kymo::comm::Work;
 using kymo::training::Replica;
+
+/// Parameters whose gradients are averaged together.
+class Bucket {
+ public:
+  virtual ~Bucket() = default;
+  /// Number of parameters.
+  virtual std::size_t size() const = 0;
+  /// Zeroes or drops the gradients.
+  virtual void begin_step() = 0;
+  /// Starts averaging them. A missing gradient counts as zero.
+  virtual void start() = 0;
+  /// Afterwards the gradients are the means, in the order of the current stream.
+  virtual void wait() = 0;
+};
+
+class Buffered final : public Bucket {
+ public:
+  Buffered(Communicator& communicator, std::vector<at::Tensor> parameters)
+      : communicator_(communicator), layout_(std::move(parameters)) {
+    layout_.zero_gradients();  // allocates the buffer
+  }
+
+  std::size_t size() const override { return layout_.tensors().size(); }
+  void begin_step() override { layout_.zero_gradients(); }
+  void start() override { call_ = communicator_.all_reduce(layout_.gradients(), Reduction::kAverage); }
+  void wait() override { call_->wait(); }
+
+ private:
+  Communicator& communicator_;
+  kymo::training::FlatLayout layout_;
+  std::unique_ptr<Work> call_;
+};
+
+class Grouped final : public Bucket {
+ public:
+  Grouped(Communicator& communicator, std::vector<at::Tensor> parameters)
+      : communicator_(communicator), parameters_(std::move(parameters)), calls_(parameters_.size()) {}
+
+  std::size_t size() const override { return parameters_.size(); }
+  void begin_step() override { kymo::training::drop_gradients(parameters_); }
+  void start() override {
+    std::optional<Communicator::Group> as_one;
+    if (parameters_.size() > 1) as_one.emplace(communicator_);  // a group of one takes longer than a single call
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      calls_[i] = communicator_.all_reduce(kymo::training::gradient_or_zeros(parameters_[i]), Reduction::kAverage);
+  }
+  void wait() override {
+    for (auto& call : calls_) {
+      call->wait();
+      call.reset();  // releases the gradient, so that the next step can drop it
+    }
+  }
+
+ private:
+  Communicator& communicator_;
+  std::vector<at::Tensor> parameters_;
+  std::vector<std::unique_ptr<Work>> calls_;
+};
+
+/// With `in_buffer`, the gradients are views of one buffer and there is one call; otherwise each has its own tensor and
+/// the calls are issued as one group.
+std::unique_ptr<Bucket> make_bucket(Communicator& communicator, std::vector<at::Tensor> parameters, bool in_buffer) {
+  if (in_buffer) return std::make_unique<Buffered>(communicator, std::move(parameters));
+  return std::make_unique<Grouped>(communicator, std::move(parameters));
+}
 
 class Bucketed final : public kymo::training::GradientExchange {
  public:
-  Bucketed(const Replica& replica, double limit_mib, bool in_buffers, bool taper = false)
-      : bucket_of_(replica.parameters.size()) {
-    for (const std::vector<std::size_t>& members :
-         kymo::training::assign_buckets(replica.parameters, limit_mib, taper)) {
-      std::vector<at::Tensor> parameters;
-      for (std::size_t i : members) {
-        parameters.push_back(replica.parameters[i]);
-        bucket_of_[i] = buckets_.size();
-      }
-      buckets_.push_back(make_bucket(*replica.communicator, std::move(parameters), in_buffers));
+  Bucketed(const Replica& replica, double limit_mib, bool in_buffers, bool taper = false) {
+    // From the last parameter to the first, the order of the backward pass, so that buckets fill up one after another.
+    for (std::vector<at::Tensor>& members : kymo::training::split_by_bytes(
+             {replica.parameters.rbegin(), replica.parameters.rend()}, limit_mib * 1048576.0, taper)) {
+      bucket_of_.insert(bucket_of_.begin(), members.size(), buckets_.size());
+      buckets_.push_back(make_bucket(*replica.communicator, std::move(members), in_buffers));
     }
     missing_.resize(buckets_.size());
     hooks_ = std::make_unique<kymo::training::GradientHooks>(replica.parameters,

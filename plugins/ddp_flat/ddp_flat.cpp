@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "training/data_parallel.hpp"
-#include "training/flat_exchange.hpp"
 #include "training/gradient_hooks.hpp"
 
 namespace {
@@ -57,7 +56,7 @@ class DdpFlat final : public kymo::training::DataParallelWorkload {
  protected:
   std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
     if (replica.ctx.boolean("copy")) return std::make_unique<CopiedTogether>(replica);
-    return std::make_unique<kymo::training::FlatExchange>(replica);
+    return kymo::training::make_flat_exchange(replica);
   }
 };
 

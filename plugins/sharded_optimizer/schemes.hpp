@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <kymo/communicator.hpp>
+#include <kymo/context.hpp>
+#include <kymo/verification.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,7 +37,20 @@ struct Halves {
   std::int64_t owned_bytes = 0;  ///< of the parameters that this rank updates
 };
 
+/// Returns configured, torch_adamw, momentum, adagrad, rmsprop.
+std::vector<std::string> wrapped_names();
+
+/// Creates optimizers of the kind `wrapped` with the rule's learning rate; `configured` is the optimizer that the rule
+/// names. Throws std::invalid_argument for an unknown name.
+kymo::training::OptimizerFactory wrapped_factory(const std::string& wrapped, const kymo::training::UpdateRule& rule);
+
 /// Reports to the host which memory holds parameters and state; with `report`, also optimizer_state_bytes after the
 /// first update. Throws std::invalid_argument for an unknown scheme.
 Halves make_halves(const Scheme& scheme, const kymo::training::Replica& replica,
                    const kymo::training::OptimizerFactory& make, bool report);
+
+/// Compares 10 steps of the scheme around the wrapped optimizer, with a second group added after 5, with the same
+/// unsharded optimizer on every rank, in float64. The parameters must be bitwise equal on all ranks. All ranks must
+/// call this together.
+void hold_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ctx,
+                             kymo::comm::Communicator& communicator, const Scheme& scheme, const std::string& wrapped);

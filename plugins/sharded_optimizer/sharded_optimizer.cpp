@@ -6,8 +6,6 @@
 #include "schemes.hpp"
 #include "training/data_parallel.hpp"
 #include "training/flat_layout.hpp"
-#include "verification.hpp"
-#include "wrapped.hpp"
 
 namespace {
 

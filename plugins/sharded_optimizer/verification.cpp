@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verification.hpp"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
@@ -10,12 +8,12 @@
 #include <memory>
 #include <vector>
 
+#include "schemes.hpp"
 #include "training/equality.hpp"
 #include "training/flat_layout.hpp"
 #include "training/sharded_optimizer.hpp"
 #include "training/zero1.hpp"
 #include "transformer/reference.hpp"
-#include "wrapped.hpp"
 
 namespace {
 

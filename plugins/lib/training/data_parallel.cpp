@@ -5,14 +5,46 @@
 #include <optional>
 #include <utility>
 
-#include "training/data_parallel_settings.hpp"
 #include "training/equality.hpp"
+#include "training/flat_layout.hpp"
 #include "training/gradient_hooks.hpp"
 #include "training/step.hpp"
 #include "training/trained_model.hpp"
+#include "transformer/attention.hpp"
 
 namespace kymo::training {
 namespace {
+
+/// Parameters common to all data-parallel workloads, parsed and validated.
+struct DataParallelSettings {
+  ModelSetting model;
+  std::int64_t batch = 2;  ///< examples per rank
+  at::ScalarType dtype = at::kFloat;
+  std::optional<at::ScalarType> autocast;
+  UpdateRule rule;
+  comm::Backend backend = comm::Backend::kGloo;
+  int max_blocks = 0;  ///< maximum thread blocks of NCCL's kernels; 0 uses NCCL's default
+  bool communicate = true;
+};
+
+/// Throws std::invalid_argument for an invalid choice. Skips the run if autocast has no effect.
+DataParallelSettings read_data_parallel(const Context& ctx) {
+  DataParallelSettings settings;
+  settings.model.name = ctx.text("model");
+  settings.model.context = ctx.integer("context");
+  settings.model.attention = ctx.text("attention");
+  settings.batch = ctx.integer("batch");
+  settings.dtype = libtorch::dtype(ctx.text("dtype"));
+  settings.rule.name = ctx.text("optimizer");
+  settings.backend = comm::backend_of(ctx.text("backend"), ctx);
+  settings.max_blocks = static_cast<int>(ctx.integer("nccl_blocks"));
+  settings.communicate = ctx.boolean("communicate");
+  if (!ctx.boolean("autocast")) return settings;
+  if (settings.dtype != at::kFloat)
+    ctx.skip("autocast requires fp32 weights: dtype=" + ctx.text("dtype") + " is not supported");
+  settings.autocast = at::kBFloat16;
+  return settings;
+}
 
 /// The exchange with communicate=false.
 class NoExchange final : public GradientExchange {
@@ -23,6 +55,21 @@ class NoExchange final : public GradientExchange {
 
  private:
   std::vector<at::Tensor> parameters_;
+};
+
+/// The exchange of make_flat_exchange().
+class FlatExchange final : public GradientExchange {
+ public:
+  explicit FlatExchange(const Replica& replica) : communicator_(*replica.communicator), layout_(replica.parameters) {
+    layout_.zero_gradients();  // allocates the buffer
+  }
+
+  void begin_step() override { layout_.zero_gradients(); }
+  void finish_step() override { communicator_.all_reduce(layout_.gradients(), comm::Reduction::kAverage)->wait(); }
+
+ private:
+  comm::Communicator& communicator_;
+  FlatLayout layout_;
 };
 
 /// Tags the allocations of the gradients, each once even if several share one.
@@ -37,6 +84,10 @@ void tag_gradients(const Context& ctx, const std::vector<at::Tensor>& parameters
 }
 
 }  // namespace
+
+std::unique_ptr<GradientExchange> make_flat_exchange(const Replica& replica) {
+  return std::make_unique<FlatExchange>(replica);
+}
 
 struct DataParallelWorkload::State {
   explicit State(const Context& given) : ctx(given) {}
@@ -62,7 +113,30 @@ DataParallelWorkload::~DataParallelWorkload() noexcept(false) {
 }
 
 Descriptor DataParallelWorkload::descriptor(const char* name, const char* documentation) {
-  return describe_data_parallel(name, documentation);
+  return Descriptor{name, documentation}
+      .param("model", Choice{"tiny", model_names()}.axis({"small", "medium", "large", "xl"}),
+             "a Transformer size, with a vocabulary of 10000 and 6 parameters per block (query, key and value "
+             "are one, gate and up are one), or a perceptron: toy (three layers and a parameter that is never "
+             "trained), tied (two layers share a weight), frozen (one layer is not trained)")
+      .param("context", Int{128}.at_least(1).unit("tokens").axis({128, 256, 512}),
+             "sequence length; not used by perceptrons")
+      .param("batch", Int{2}.at_least(1).unit("sequences").axis({1, 2, 4, 8}),
+             "sequences (perceptrons: examples) per rank and step")
+      .param("dtype", Choice{"fp32", libtorch::dtype_names()}, "data type of weights, gradients and optimizer state")
+      .param("autocast", Bool{false},
+             "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights and gradients")
+      .param("attention", Choice{"naive", transformer::attention_names()},
+             "naive: all scores in memory; sdpa: LibTorch's scaled_dot_product_attention")
+      .param("optimizer", Choice{"adamw", rule_names()}, "optimizer; sgd keeps no state")
+      .param("backend", Choice{"auto", comm::backend_names()},
+             "communication backend; auto selects NCCL on GPUs and Gloo on the CPU")
+      .param("nccl_blocks", Int{0}.at_least(0).axis({8, 16, 24}),
+             "maximum number of thread blocks of NCCL's kernels, each of which occupies an SM; 0 uses NCCL's default")
+      .param("communicate", Bool{true},
+             "false: run the same step without communication, so that the ranks train independently")
+      .phases({"forward", "backward", "communication", "optimizer"})
+      .uses(Framework::LibTorch)
+      .ranks(1);
 }
 
 std::unique_ptr<ParameterUpdate> DataParallelWorkload::make_update(const Replica& replica) {
@@ -160,7 +234,7 @@ Verification DataParallelWorkload::verify(Context& ctx) {
   const Strategy strategy{ctx, state.device, state.communicator.get(),
                           [this](const Replica& replica) { return make_exchange(replica); },
                           [this](const Replica& replica) { return make_update(replica); }};
-  hold_equal_to_one_process(result, strategy, state.settings);
+  hold_equal_to_one_process(result, strategy, state.settings.model, state.settings.batch);
   before_step(ctx);
   step(ctx);
   hold_same_bits(result, "bitwise across ranks after a step of " + state.settings.model.name, ctx,

@@ -32,6 +32,9 @@ struct Replica {
   UpdateRule rule;  ///< the configured rule, or the one requested by verification
 };
 
+/// One all-reduce of all gradients, which are views of one buffer, so that nothing is copied.
+std::unique_ptr<GradientExchange> make_flat_exchange(const Replica& replica);
+
 /// A training step on each rank's part of a batch: forward, backward, communication, optimizer. A strategy's plugin
 /// derives from this class and implements the gradient exchange, and the parameter update as well if it shards the
 /// optimizer. Both factories are called more than once, because verification trains small models.

@@ -13,7 +13,6 @@
 
 #include "training/gradient_hooks.hpp"
 #include "training/step.hpp"
-#include "training/trained_model.hpp"
 #include "transformer/reference.hpp"
 
 namespace kymo::training {
@@ -35,6 +34,8 @@ at::ScalarType bits_type(const at::Tensor& tensor) {
   }
 }
 
+/// The sum of the elements' bit patterns, each multiplied by an odd number derived from its position, modulo 2^64,
+/// computed on the tensor's device.
 at::Tensor checksum(const at::Tensor& tensor) {
   const at::Tensor bits = tensor.detach().contiguous().view(-1).view(bits_type(tensor));
   at::Tensor sum = at::zeros({}, bits.options().dtype(at::kLong));
@@ -44,6 +45,15 @@ at::Tensor checksum(const at::Tensor& tensor) {
     sum += (bits.narrow(0, from, count).to(at::kLong) * odd).sum();
   }
   return sum;
+}
+
+std::vector<std::int64_t> checksums(const std::vector<at::Tensor>& tensors) {
+  if (tensors.empty()) return {};
+  const c10::NoGradGuard no_gradients;
+  std::vector<at::Tensor> sums;
+  for (const at::Tensor& tensor : tensors) sums.push_back(checksum(tensor));
+  const at::Tensor all = at::stack(sums).cpu();
+  return {all.const_data_ptr<std::int64_t>(), all.const_data_ptr<std::int64_t>() + all.numel()};
 }
 
 /// The model that verification trains instead of the configured one: the same parameters if they are few, and always
@@ -128,15 +138,6 @@ void broadcast_parameters(comm::Communicator& communicator, const std::vector<at
   for (const at::Tensor& parameter : parameters) communicator.broadcast(parameter.detach(), 0)->wait();
 }
 
-std::vector<std::int64_t> checksums(const std::vector<at::Tensor>& tensors) {
-  if (tensors.empty()) return {};
-  const c10::NoGradGuard no_gradients;
-  std::vector<at::Tensor> sums;
-  for (const at::Tensor& tensor : tensors) sums.push_back(checksum(tensor));
-  const at::Tensor all = at::stack(sums).cpu();
-  return {all.const_data_ptr<std::int64_t>(), all.const_data_ptr<std::int64_t>() + all.numel()};
-}
-
 void hold_same_bits(Verification& result, const std::string& name, const Context& ctx,
                     const std::vector<at::Tensor>& tensors) {
   const std::vector<std::int64_t> all = ctx.all_gather(checksums(tensors));
@@ -151,9 +152,10 @@ void hold_same_bits(Verification& result, const std::string& name, const Context
               wrong == 0 ? "" : std::to_string(wrong) + " differ; first: " + first);
 }
 
-void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const DataParallelSettings& settings) {
-  const ModelSetting setting = small_model(settings.model);
-  const std::int64_t batch = std::min<std::int64_t>(settings.batch, 2);
+void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const ModelSetting& model,
+                               std::int64_t batch) {
+  const ModelSetting setting = small_model(model);
+  batch = std::min<std::int64_t>(batch, 2);
   hold_course(result, strategy, setting, batch, {{"sgd", 0.05}, 5, 1e-12});
   hold_course(result, strategy, setting, batch, {{"adamw", 1e-3}, 10, 1e-10});
 }

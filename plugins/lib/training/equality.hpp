@@ -12,17 +12,13 @@
 #include <vector>
 
 #include "training/data_parallel.hpp"
-#include "training/data_parallel_settings.hpp"
+#include "training/trained_model.hpp"
 
 /// Checks that training on several ranks is equivalent to training in one process.
 namespace kymo::training {
 
 /// Broadcasts the parameters of rank 0 to all ranks.
 void broadcast_parameters(comm::Communicator& communicator, const std::vector<at::Tensor>& parameters);
-
-/// One checksum per tensor over all its bits, computed on its device: the sum of the elements' bit patterns, each
-/// multiplied by an odd number derived from its position, modulo 2^64.
-std::vector<std::int64_t> checksums(const std::vector<at::Tensor>& tensors);
 
 /// Adds a check that each tensor is bitwise equal on all ranks. All ranks must call this together.
 void hold_same_bits(Verification& result, const std::string& name, const Context& ctx,
@@ -39,7 +35,9 @@ struct Strategy {
 
 /// Trains small models in float64 with the strategy and, on every rank independently, in one process on the whole
 /// batch. Adds checks that both give the same parameters after 5 steps of SGD and after 10 of AdamW. Uses the
-/// configured model if it has at most two million elements, otherwise a small one of the same kind.
-void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const DataParallelSettings& settings);
+/// model if it has at most two million elements, otherwise a small one of the same kind, and at most two examples per
+/// rank.
+void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const ModelSetting& model,
+                               std::int64_t batch);
 
 }  // namespace kymo::training

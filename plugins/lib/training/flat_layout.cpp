@@ -14,6 +14,10 @@
 namespace kymo::training {
 namespace {
 
+/// Alignment of each tensor in a flat buffer, so that vectorized kernels and matrix multiplications are as fast as on
+/// separate tensors.
+constexpr std::int64_t kFlatAlignmentBytes = 128;
+
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -39,8 +43,8 @@ void require_alike(const at::Tensor& tensor, const at::Tensor& first) {
 FlatLayout::FlatLayout(std::vector<at::Tensor> tensors, int parts) : tensors_(std::move(tensors)), parts_(parts) {
   if (tensors_.empty() || parts_ < 1)
     throw std::invalid_argument("a flat buffer needs at least one tensor and at least one part");
-  element_bytes_ = static_cast<std::int64_t>(tensors_.front().element_size());
-  const std::int64_t alignment = std::max<std::int64_t>(1, kFlatAlignmentBytes / element_bytes_);
+  const auto element_bytes = static_cast<std::int64_t>(tensors_.front().element_size());
+  const std::int64_t alignment = std::max<std::int64_t>(1, kFlatAlignmentBytes / element_bytes);
   std::int64_t end = 0;
   for (const at::Tensor& tensor : tensors_) {
     require_dense(tensor);
@@ -48,7 +52,7 @@ FlatLayout::FlatLayout(std::vector<at::Tensor> tensors, int parts) : tensors_(st
     offsets_.push_back(rounded_up(end, alignment));
     end = offsets_.back() + tensor.numel();
   }
-  part_numel_ = rounded_up(rounded_up(end, parts_) / parts_, alignment);
+  part_numel_ = parts_ == 1 ? end : rounded_up(rounded_up(end, parts_) / parts_, alignment);
 }
 
 at::Tensor FlatLayout::make_buffer() const {
@@ -69,6 +73,19 @@ void FlatLayout::move_into(const at::Tensor& buffer) const {
   }
 }
 
+void FlatLayout::zero_gradients() {
+  if (gradients_.defined()) {
+    gradients_.zero_();
+  } else {
+    gradients_ = make_buffer();
+    for (std::size_t i = 0; i < tensors_.size(); ++i) gradient_views_.push_back(view(gradients_, i));
+  }
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    at::Tensor& gradient = tensors_[i].mutable_grad();
+    if (!gradient.is_same(gradient_views_[i])) gradient = gradient_views_[i];
+  }
+}
+
 std::vector<at::Tensor> each_once(const std::vector<at::Tensor>& tensors) {
   std::unordered_set<const void*> seen;
   std::vector<at::Tensor> once;
@@ -83,17 +100,21 @@ std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
-std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor>& tensors, double limit_bytes) {
+std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor>& tensors, double limit_bytes,
+                                                    bool taper) {
+  constexpr double kSmallestTaper = 1 << 20;
   std::vector<std::vector<at::Tensor>> lists;
-  double bytes = 0;
+  double bytes = 0, limit = limit_bytes, left = static_cast<double>(bytes_of(tensors));
   for (const at::Tensor& tensor : tensors) {
     const auto more = static_cast<double>(tensor.nbytes());
-    if (lists.empty() || bytes + more > limit_bytes || lists.back().front().scalar_type() != tensor.scalar_type()) {
+    if (lists.empty() || bytes + more > limit || lists.back().front().scalar_type() != tensor.scalar_type()) {
       lists.emplace_back();
       bytes = 0;
+      if (taper) limit = std::min(limit_bytes, std::max(left / 2, kSmallestTaper));
     }
     lists.back().push_back(tensor);
     bytes += more;
+    left -= more;
   }
   return lists;
 }

@@ -8,20 +8,16 @@
 
 namespace kymo::training {
 
-/// Alignment of each tensor in a flat buffer, so that vectorized kernels and matrix multiplications are as fast as on
-/// separate tensors.
-inline constexpr std::int64_t kFlatAlignmentBytes = 128;
-
-/// Layout of consecutive tensors in one contiguous buffer, whose length is a multiple of a number of equal parts.
+/// Layout of consecutive tensors in one contiguous buffer that is divided into equal parts, so that one collective
+/// serves all of them without copies.
 class FlatLayout {
  public:
   /// Throws std::invalid_argument unless the tensors share device and type and each is dense: without gaps or overlap,
   /// strides in any order. Requires at least one tensor and one part.
-  FlatLayout(std::vector<at::Tensor> tensors, int parts);
+  explicit FlatLayout(std::vector<at::Tensor> tensors, int parts = 1);
 
+  /// Includes the gaps between the tensors and the padding of the parts.
   std::int64_t numel() const { return part_numel_ * parts_; }
-  std::int64_t part_numel() const { return part_numel_; }
-  std::int64_t size_bytes() const { return numel() * element_bytes_; }
   const std::vector<at::Tensor>& tensors() const { return tensors_; }
 
   /// A new buffer of zeros.
@@ -36,12 +32,22 @@ class FlatLayout {
   /// their addresses change.
   void move_into(const at::Tensor& buffer) const;
 
+  /// Zeroes the gradients, which are views of one buffer; the first call allocates it. A gradient that is not its view,
+  /// because it was dropped or replaced, becomes the view again. The backward pass accumulates into a view instead of
+  /// assigning a gradient that it allocated: this costs the zeroing, and two reads and one write of each gradient.
+  void zero_gradients();
+  /// The buffer of all gradients; its gaps and padding are zero. Undefined before zero_gradients().
+  const at::Tensor& gradients() const { return gradients_; }
+  /// The view for the gradient of the tensor at `index`.
+  const at::Tensor& gradient(std::size_t index) const { return gradient_views_[index]; }
+
  private:
   std::vector<at::Tensor> tensors_;
   std::vector<std::int64_t> offsets_;  // in elements
-  std::int64_t element_bytes_ = 0;
   std::int64_t part_numel_ = 0;
   int parts_ = 1;
+  at::Tensor gradients_;
+  std::vector<at::Tensor> gradient_views_;
 };
 
 /// Removes duplicates: a tied parameter is trained once.
@@ -51,7 +57,11 @@ std::vector<at::Tensor> each_once(const std::vector<at::Tensor>& tensors);
 std::int64_t bytes_of(const std::vector<at::Tensor>& tensors);
 
 /// Splits tensors, in order, into lists of at most `limit_bytes` with the same type. A larger tensor has its own list.
-std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor>& tensors, double limit_bytes);
+/// (Li et al., "PyTorch Distributed", VLDB 2020, section 3.2.3; there a bucket is closed once it has reached the
+/// limit.) With `taper`, a list also holds at most half of the remaining bytes, down to 1 MiB: large buckets have the
+/// highest bandwidth, but nothing hides the transfer of the last one.
+std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor>& tensors, double limit_bytes,
+                                                    bool taper = false);
 
 /// The values of a dense tensor in memory order, as a contiguous view.
 at::Tensor as_line(const at::Tensor& tensor);

@@ -2,7 +2,12 @@
 #include "training/sharded_optimizer.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <torch/optim/adagrad.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
 #include <torch/optim/lbfgs.h>
+#include <torch/optim/rmsprop.h>
+#include <torch/optim/sgd.h>
 
 #include <algorithm>
 #include <map>
@@ -12,7 +17,6 @@
 
 #include "training/flat_layout.hpp"
 #include "training/fused_adamw.hpp"
-#include "training/optimizer_state.hpp"
 
 namespace kymo::training {
 namespace {
@@ -59,6 +63,21 @@ OptimizerParamGroup without_repeats(const OptimizerParamGroup& group) {
   return once;
 }
 
+std::vector<at::Tensor> tensors_of(const torch::optim::OptimizerParamState& state) {
+  if (const auto* fused = dynamic_cast<const AdamWState*>(&state))
+    return {fused->mean, fused->square_mean, fused->step};
+  if (const auto* sgd = dynamic_cast<const torch::optim::SGDParamState*>(&state)) return {sgd->momentum_buffer()};
+  if (const auto* adam = dynamic_cast<const torch::optim::AdamParamState*>(&state))
+    return {adam->exp_avg(), adam->exp_avg_sq(), adam->max_exp_avg_sq()};
+  if (const auto* adamw = dynamic_cast<const torch::optim::AdamWParamState*>(&state))
+    return {adamw->exp_avg(), adamw->exp_avg_sq(), adamw->max_exp_avg_sq()};
+  if (const auto* adagrad = dynamic_cast<const torch::optim::AdagradParamState*>(&state)) return {adagrad->sum()};
+  if (const auto* rmsprop = dynamic_cast<const torch::optim::RMSpropParamState*>(&state))
+    return {rmsprop->square_avg(), rmsprop->momentum_buffer(), rmsprop->grad_avg()};
+  throw std::invalid_argument(
+      "cannot find the state of this optimizer; supported are FusedAdamW, SGD, Adam, AdamW, Adagrad and RMSprop");
+}
+
 }  // namespace
 
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& make, OptimizerParamGroup group) {
@@ -79,6 +98,15 @@ std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const Optimizer
   return empty->defaults().clone();
 }
 
+std::vector<at::Tensor> state_tensors(const torch::optim::Optimizer& optimizer) {
+  std::vector<at::Tensor> all;
+  for (const auto& entry : optimizer.state())
+    if (entry.second)
+      for (const at::Tensor& tensor : tensors_of(*entry.second))
+        if (tensor.defined()) all.push_back(tensor);
+  return all;
+}
+
 std::vector<int> balanced_owners(const std::vector<std::int64_t>& size_bytes, std::vector<std::int64_t>& load_bytes) {
   if (load_bytes.empty()) throw std::invalid_argument("the number of ranks must be at least 1");
   std::vector<std::size_t> order(size_bytes.size());
@@ -94,7 +122,7 @@ std::vector<int> balanced_owners(const std::vector<std::int64_t>& size_bytes, st
   return owners;
 }
 
-ShardedOptimizer::ShardedOptimizer(const std::vector<OptimizerParamGroup>& groups, OptimizerFactory make,
+ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make,
                                    comm::Communicator& communicator, Options options)
     : Optimizer(std::vector<OptimizerParamGroup>{}, default_settings(make)),
       make_(std::move(make)),
@@ -102,13 +130,8 @@ ShardedOptimizer::ShardedOptimizer(const std::vector<OptimizerParamGroup>& group
       options_(options),
       load_bytes_(static_cast<std::size_t>(communicator.size())) {
   if (options_.pieces < 1) throw std::invalid_argument("the number of pieces must be at least 1");
-  for (const OptimizerParamGroup& group : groups) add_param_group(group);
+  add_param_group(OptimizerParamGroup(std::move(parameters)));
 }
-
-ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make,
-                                   comm::Communicator& communicator, Options options)
-    : ShardedOptimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(parameters))}, std::move(make),
-                       communicator, options) {}
 
 void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
   adopt_groups();
@@ -120,7 +143,7 @@ void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
 
 void ShardedOptimizer::check_new(const std::vector<at::Tensor>& parameters) const {
   for (const at::Tensor& parameter : parameters) {
-    if (owners_.count(parameter.unsafeGetTensorImpl()))
+    if (known_.count(parameter.unsafeGetTensorImpl()))
       throw std::invalid_argument("a parameter appears in two groups; it must be in one");
     if (!parameter.is_leaf()) throw std::invalid_argument("a parameter is not a leaf tensor; pass the leaf tensor");
     as_line(parameter);  // throws unless it can be sent without a copy
@@ -144,7 +167,7 @@ ShardedOptimizer::Shard ShardedOptimizer::make_shard(const OptimizerParamGroup& 
   Shard shard;
   std::vector<at::Tensor> owned;
   for (std::size_t i = 0; i < owners.size(); ++i) {
-    owners_[group.params()[i].unsafeGetTensorImpl()] = owners[i];
+    known_.insert(group.params()[i].unsafeGetTensorImpl());
     if (owners[i] == communicator_.rank()) owned.push_back(group.params()[i]);
   }
   shard.pieces = make_pieces(group.params(), owners);
@@ -183,7 +206,7 @@ std::vector<ShardedOptimizer::Message> ShardedOptimizer::make_messages(const std
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].numel() > 0) together[{owners[i], parameters[i].scalar_type()}].push_back(parameters[i]);
   for (const auto& [key, tensors] : together) {
-    const FlatLayout layout(tensors, 1);
+    const FlatLayout layout(tensors);
     messages.push_back({layout.make_buffer(), key.first, true});
     layout.move_into(messages.back().values);
   }
@@ -230,12 +253,6 @@ void ShardedOptimizer::finish_share() {
   for (const auto& work : sent) work->wait();
 }
 
-int ShardedOptimizer::owner_of(const at::Tensor& parameter) const {
-  const auto found = owners_.find(parameter.unsafeGetTensorImpl());
-  if (found == owners_.end()) throw std::invalid_argument("a parameter is not in any group of the optimizer");
-  return found->second;
-}
-
 std::vector<at::Tensor> ShardedOptimizer::owned_parameters() const {
   std::vector<at::Tensor> all;
   for (const Shard& shard : shards_)
@@ -260,18 +277,6 @@ std::vector<at::Tensor> ShardedOptimizer::parameter_buffers() const {
       for (const Message& message : piece.messages)
         if (message.buffer) all.push_back(message.values);
   return all;
-}
-
-void ShardedOptimizer::save(torch::serialize::OutputArchive&) const {
-  throw std::logic_error(
-      "the state of a sharded optimizer is distributed over all ranks; save owned_optimizer() of every group on each "
-      "rank");
-}
-
-void ShardedOptimizer::load(torch::serialize::InputArchive&) {
-  throw std::logic_error(
-      "the state of a sharded optimizer is distributed over all ranks; load owned_optimizer() of every group on each "
-      "rank");
 }
 
 }  // namespace kymo::training

@@ -7,7 +7,7 @@
 #include <functional>
 #include <kymo/communicator.hpp>
 #include <memory>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -41,6 +41,10 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& 
 /// together.
 std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const OptimizerFactory& make);
 
+/// State tensors of an optimizer: FusedAdamW and LibTorch's SGD, Adam, AdamW, Adagrad and RMSprop. Many are allocated
+/// in the first step. Throws std::invalid_argument for other state types.
+std::vector<at::Tensor> state_tensors(const torch::optim::Optimizer& optimizer);
+
 /// An optimizer whose work and state are divided among the ranks. Each parameter has one owner. Each rank creates an
 /// optimizer of the wrapped kind for its own parameters only, so it holds about 1/N of the state and performs 1/N of
 /// the update; then every parameter is broadcast from its owner. All ranks must have equal parameters and gradients,
@@ -49,8 +53,7 @@ std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const Optimizer
 /// Any optimizer that updates parameters independently can be wrapped: all of LibTorch's C++ optimizers except LBFGS,
 /// and FusedAdamW. To the caller, it behaves like them: param_groups() contains the whole groups, and settings changed
 /// there (such as a learning rate schedule) apply from the next step on. A parameter that appears twice in a group
-/// (tied weights) is updated once. The state is distributed over the owners: save that of each rank through
-/// owned_optimizer(); save() and load() of the whole throw.
+/// (tied weights) is updated once.
 class ShardedOptimizer : public torch::optim::Optimizer {
  public:
   struct Options {
@@ -64,8 +67,6 @@ class ShardedOptimizer : public torch::optim::Optimizer {
 
   /// Throws std::invalid_argument for LBFGS, for a parameter that is in two groups, for one that is not dense, and for
   /// fewer than one piece. The communicator must outlive the optimizer.
-  ShardedOptimizer(const std::vector<torch::optim::OptimizerParamGroup>& groups, OptimizerFactory make,
-                   comm::Communicator& communicator, Options options);
   ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make, comm::Communicator& communicator,
                    Options options);
 
@@ -87,19 +88,12 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   /// Waits for the started broadcasts. With NCCL, only the current stream waits.
   void finish_share();
 
-  /// The rank that updates a parameter. Throws std::invalid_argument if it is in no group.
-  int owner_of(const at::Tensor& parameter) const;
   /// This rank's parameters, in group order.
   std::vector<at::Tensor> owned_parameters() const;
-  /// The wrapped optimizer of this rank's part of a group; nullptr if it owns nothing of it.
-  torch::optim::Optimizer* owned_optimizer(std::size_t group) const { return shards_.at(group).optimizer.get(); }
   /// Current state tensors of this rank's parameters. Many optimizers allocate them in the first step.
   std::vector<at::Tensor> state_tensors() const;
   /// Buffers that contain the parameters; empty if they stay in place.
   std::vector<at::Tensor> parameter_buffers() const;
-
-  [[noreturn]] void save(torch::serialize::OutputArchive& archive) const override;
-  [[noreturn]] void load(torch::serialize::InputArchive& archive) override;
 
  private:
   struct Message {
@@ -128,7 +122,7 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   Options options_;
   std::vector<Shard> shards_;  // per group
   std::vector<std::int64_t> load_bytes_;
-  std::unordered_map<const void*, int> owners_;  // per tensor
+  std::unordered_set<const void*> known_;  // parameters
   std::vector<std::unique_ptr<comm::Work>> under_way_;
 };
 

@@ -5,8 +5,6 @@
 
 #include <stdexcept>
 
-#include "training/optimizer_state.hpp"
-
 namespace kymo::training {
 
 Zero1::Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory make, comm::Communicator& communicator,
@@ -38,36 +36,28 @@ void Zero1::make_bucket(std::vector<at::Tensor> parameters) {
   const std::size_t index = buckets_.size();
   auto bucket = std::make_unique<Bucket>(FlatLayout(std::move(parameters), communicator_.size()));
   bucket->parameters = bucket->layout.make_buffer();
-  bucket->gradients = bucket->layout.make_buffer();
   bucket->layout.move_into(bucket->parameters);
-  bucket->parameter_part = bucket->layout.part(bucket->parameters, communicator_.rank());
-  bucket->gradient_part = bucket->layout.part(bucket->gradients, communicator_.rank());
-  bucket->parameter_part.mutable_grad() = bucket->gradient_part;
-  const std::vector<at::Tensor>& tensors = bucket->layout.tensors();
-  for (std::size_t i = 0; i < tensors.size(); ++i) bucket->views.push_back(bucket->layout.view(bucket->gradients, i));
   expect_gradients(*bucket);
+  bucket->parameter_part = bucket->layout.part(bucket->parameters, communicator_.rank());
+  bucket->gradient_part = bucket->layout.part(bucket->layout.gradients(), communicator_.rank());
+  bucket->parameter_part.mutable_grad() = bucket->gradient_part;
   if (options_.overlap)
-    bucket->hooks = std::make_unique<GradientHooks>(tensors, [this, index](std::size_t i) { on_gradient(index, i); });
+    bucket->hooks = std::make_unique<GradientHooks>(bucket->layout.tensors(),
+                                                    [this, index](std::size_t i) { on_gradient(index, i); });
   buckets_.push_back(std::move(bucket));
 }
 
 void Zero1::expect_gradients(Bucket& bucket) {
   bucket.work.reset();
-  bucket.missing = bucket.views.size();
-  bucket.ready.assign(bucket.views.size(), false);
-  for (std::size_t i = 0; i < bucket.views.size(); ++i) {
-    at::Tensor& gradient = bucket.layout.tensors()[i].mutable_grad();
-    if (!gradient.is_same(bucket.views[i])) gradient = bucket.views[i];
-  }
+  bucket.missing = bucket.layout.tensors().size();
+  bucket.ready.assign(bucket.missing, false);
+  bucket.layout.zero_gradients();
 }
 
 void Zero1::begin_step() {
   const c10::NoGradGuard no_gradients;
   next_ = 0;
-  for (const auto& bucket : buckets_) {
-    bucket->gradients.zero_();
-    expect_gradients(*bucket);
-  }
+  for (const auto& bucket : buckets_) expect_gradients(*bucket);
 }
 
 void Zero1::on_gradient(std::size_t index, std::size_t parameter) {
@@ -86,7 +76,7 @@ void Zero1::on_gradient(std::size_t index, std::size_t parameter) {
 void Zero1::collect(Bucket& bucket, std::size_t index) {
   const c10::NoGradGuard no_gradients;
   const at::Tensor& parameter = bucket.layout.tensors()[index];
-  const at::Tensor& place = bucket.views[index];
+  const at::Tensor& place = bucket.layout.gradient(index);
   at::Tensor& gradient = parameter.mutable_grad();
   if (gradient.defined() && gradient.is_same(place)) return;
   if (!gradient.defined()) {
@@ -98,13 +88,14 @@ void Zero1::collect(Bucket& bucket, std::size_t index) {
 }
 
 void Zero1::reduce(Bucket& bucket) {
-  bucket.work = communicator_.reduce_scatter(bucket.gradient_part, bucket.gradients, comm::Reduction::kAverage);
+  bucket.work =
+      communicator_.reduce_scatter(bucket.gradient_part, bucket.layout.gradients(), comm::Reduction::kAverage);
 }
 
 void Zero1::finish_step() {
   for (; next_ < buckets_.size(); ++next_) {
     Bucket& bucket = *buckets_[next_];
-    for (std::size_t i = 0; i < bucket.views.size(); ++i) collect(bucket, i);
+    for (std::size_t i = 0; i < bucket.layout.tensors().size(); ++i) collect(bucket, i);
     reduce(bucket);
   }
   for (const auto& bucket : buckets_) bucket->work->wait();
@@ -142,7 +133,7 @@ std::vector<at::Tensor> Zero1::parameter_buffers() const {
 
 std::vector<at::Tensor> Zero1::gradient_buffers() const {
   std::vector<at::Tensor> all;
-  for (const auto& bucket : buckets_) all.push_back(bucket->gradients);
+  for (const auto& bucket : buckets_) all.push_back(bucket->layout.gradients());
   return all;
 }
 

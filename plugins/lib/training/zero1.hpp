@@ -59,9 +59,6 @@ class Zero1 {
   /// All-gathers the parts into every parameter buffer.
   void share();
 
-  /// The optimizer of this rank's parts of a group; its settings may be changed between steps, identically on all
-  /// ranks.
-  torch::optim::Optimizer& optimizer(std::size_t group) { return *optimizers_.at(group); }
   /// Current state tensors: many optimizers allocate them in the first step, FusedAdamW at construction.
   std::vector<at::Tensor> state_tensors() const;
   /// One per bucket, each with N equal parts; the rest is padding.
@@ -74,9 +71,8 @@ class Zero1 {
   struct Bucket {
     explicit Bucket(FlatLayout made) : layout(std::move(made)) {}
     FlatLayout layout;
-    at::Tensor parameters, gradients;          // flat, whole
+    at::Tensor parameters;                     // flat, whole
     at::Tensor parameter_part, gradient_part;  // this rank's
-    std::vector<at::Tensor> views;             // of gradients, per parameter
     std::vector<bool> ready;                   // per parameter, in this step
     std::size_t missing = 0;                   // gradients that are not ready
     std::unique_ptr<comm::Work> work;          // in this step

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/buckets.hpp"
-
 #include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "training/flat_layout.hpp"
 #include "training/trained_model.hpp"
 
 namespace kymo::training {
@@ -11,6 +12,27 @@ namespace {
 
 using testing::ElementsAre;
 using Bucket = std::vector<std::size_t>;
+
+/// Indices of the parameters in each bucket, which are filled from the last parameter to the first.
+std::vector<Bucket> assign_buckets(const std::vector<at::Tensor>& parameters, double limit_mib, bool taper = false) {
+  std::vector<Bucket> buckets;
+  for (const auto& members : split_by_bytes({parameters.rbegin(), parameters.rend()}, limit_mib * 1048576.0, taper)) {
+    buckets.emplace_back();
+    for (const at::Tensor& member : members)
+      buckets.back().push_back(
+          static_cast<std::size_t>(std::find_if(parameters.begin(), parameters.end(),
+                                                [&](const at::Tensor& one) { return one.is_same(member); }) -
+                                   parameters.begin()));
+  }
+  return buckets;
+}
+
+std::vector<Bucket> assign_buckets(const std::vector<std::int64_t>& sizes_bytes, std::int64_t limit_bytes,
+                                   bool taper = false) {
+  std::vector<at::Tensor> parameters;
+  for (const std::int64_t size : sizes_bytes) parameters.push_back(at::empty({size}, at::kByte));
+  return assign_buckets(parameters, static_cast<double>(limit_bytes) / 1048576.0, taper);
+}
 
 TEST(Buckets, FillInReverseOrderUpToTheLimit) {
   EXPECT_THAT(assign_buckets({10, 20, 30, 40}, 70), ElementsAre(Bucket{3, 2}, Bucket{1, 0}));
@@ -55,7 +77,8 @@ TEST(Buckets, OfAModelBySize) {
 }
 
 TEST(Buckets, CountInMebibytes) {
-  const std::vector<at::Tensor> parameters(3, at::empty({1 << 17}, at::kFloat));  // half a MiB each
+  std::vector<at::Tensor> parameters;
+  for (int i = 0; i < 3; ++i) parameters.push_back(at::empty({1 << 17}, at::kFloat));  // half a MiB each
   EXPECT_THAT(assign_buckets(parameters, 1), ElementsAre(Bucket{2, 1}, Bucket{0}));
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
@@ -9,7 +8,7 @@
 #include <kymo/torch.hpp>
 #include <stdexcept>
 
-#include "training/flat_gradients.hpp"
+#include "training/flat_layout.hpp"
 #include "training/gradient_hooks.hpp"
 #include "training/trained_model.hpp"
 #include "unit/plugins/fake_host.hpp"
@@ -107,14 +106,17 @@ TEST_F(Gradients, LieInOneBufferWithoutCopies) {
   for (const char* name : {"toy", "tied", "frozen", "tiny"}) {
     use(name);
     const std::vector<at::Tensor> wanted = expected();
-    FlatGradients flat(parameters_);
-    const auto* begin = static_cast<const char*>(flat.buffer().const_data_ptr());
+    FlatLayout flat(parameters_);
+    flat.zero_gradients();
+    const at::Tensor buffer = flat.gradients();
+    const auto* begin = static_cast<const char*>(buffer.const_data_ptr());
     for (int step = 0; step < 3; ++step) {
-      flat.zero();
+      flat.zero_gradients();
+      EXPECT_TRUE(flat.gradients().is_same(buffer));
       backward();
       for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto* at_byte = static_cast<const char*>(parameters_[i].grad().const_data_ptr());
-        EXPECT_TRUE(at_byte >= begin && at_byte + parameters_[i].nbytes() <= begin + flat.buffer().nbytes())
+        EXPECT_TRUE(at_byte >= begin && at_byte + parameters_[i].nbytes() <= begin + buffer.nbytes())
             << name << " " << i;
         EXPECT_EQ((at_byte - begin) % 128, 0);
         EXPECT_TRUE(at::equal(parameters_[i].grad(), wanted[i]))
@@ -126,34 +128,24 @@ TEST_F(Gradients, LieInOneBufferWithoutCopies) {
 
 TEST_F(Gradients, OfTheBufferReachTheParameters) {
   use("toy");
-  FlatGradients flat(parameters_);
-  flat.zero();
+  FlatLayout flat(parameters_);
+  flat.zero_gradients();
   backward();
   const at::Tensor before = parameters_[1].grad().clone();
-  flat.buffer().mul_(2);
+  flat.gradients().mul_(2);
   EXPECT_TRUE(at::equal(parameters_[1].grad(), before * 2));
 }
 
 TEST_F(Gradients, AreViewsAgainAfterSomebodyDroppedThem) {
   use("toy");
-  FlatGradients flat(parameters_);
-  flat.zero();
+  FlatLayout flat(parameters_);
+  flat.zero_gradients();
   drop_gradients(parameters_);
-  flat.zero();
+  flat.zero_gradients();
   ASSERT_TRUE(parameters_[0].grad().defined());
   backward();
   EXPECT_TRUE(
-      at::equal(flat.buffer().narrow(0, 0, parameters_[0].numel()).view_as(parameters_[0]), parameters_[0].grad()));
-}
-
-TEST_F(Gradients, RefuseABufferForWhatDoesNotFit) {
-  const auto message = [](const char* text) {
-    return testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(text));
-  };
-  EXPECT_THAT([] { FlatGradients({}); }, message("at least one trained parameter"));
-  const at::Tensor single = at::empty({4}, at::kFloat);
-  EXPECT_THAT([&] { FlatGradients({single, at::empty({4}, at::kDouble)}); }, message("parameter 1 does not fit"));
-  EXPECT_THAT([&] { FlatGradients({single, at::empty({4, 2}, at::kFloat).t()}); }, message("must be contiguous"));
+      at::equal(flat.gradients().narrow(0, 0, parameters_[0].numel()).view_as(parameters_[0]), parameters_[0].grad()));
 }
 
 }  // namespace

@@ -25,25 +25,30 @@ TEST(FlatLayout, AlignsEachTensorAndPadsToEqualParts) {
   const Tensors tensors = parameters({{17}, {3, 5}, {1}});
   const FlatLayout layout(tensors, 3);
   EXPECT_EQ(layout.numel() % 3, 0);
-  EXPECT_EQ(layout.part_numel() * 3, layout.numel());
   EXPECT_GE(layout.numel(), 17 + 15 + 1);
   const at::Tensor buffer = layout.make_buffer();
-  EXPECT_EQ(layout.size_bytes(), static_cast<std::int64_t>(buffer.nbytes()));
+  EXPECT_EQ(layout.numel(), buffer.numel());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const at::Tensor view = layout.view(buffer, i);
     EXPECT_EQ(view.sizes(), tensors[i].sizes());
-    EXPECT_EQ(view.storage_offset() * 8 % kFlatAlignmentBytes, 0);
+    EXPECT_EQ(view.storage_offset() * 8 % 128, 0);
     view.fill_(static_cast<double>(i + 1));
   }
   EXPECT_EQ(buffer.sum().item<double>(), 17 * 1 + 15 * 2 + 1 * 3) << "views do not overlap";
-  EXPECT_EQ(layout.part(buffer, 1).storage_offset(), layout.part_numel());
+  EXPECT_EQ(layout.part(buffer, 1).numel(), layout.numel() / 3);
+  EXPECT_EQ(layout.part(buffer, 1).storage_offset(), layout.numel() / 3);
+  EXPECT_EQ(FlatLayout(tensors).numel(), layout.view(buffer, 2).storage_offset() + 1)
+      << "a single part needs no padding";
 }
 
 TEST(FlatLayout, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(FlatLayout({}, 2), std::invalid_argument);
-  EXPECT_THROW(FlatLayout(parameters({{3}}), 0), std::invalid_argument);
-  EXPECT_THROW(FlatLayout({at::zeros({3}), at::zeros({3}, at::kDouble)}, 1), std::invalid_argument);
-  EXPECT_THROW(FlatLayout({at::zeros({8}).slice(0, 0, 8, 2)}, 1), std::invalid_argument);
+  const auto message = [](const char* text) {
+    return testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(text));
+  };
+  EXPECT_THAT([] { FlatLayout({}, 2); }, message("at least one tensor"));
+  EXPECT_THAT([] { FlatLayout(parameters({{3}}), 0); }, message("at least one part"));
+  EXPECT_THAT([] { FlatLayout({at::zeros({3}), at::zeros({3}, at::kDouble)}); }, message("one type and device"));
+  EXPECT_THAT([] { FlatLayout({at::zeros({8}).slice(0, 0, 8, 2)}); }, message("is not dense"));
 }
 
 TEST(SplitByBytes, KeepsTheOrderAndTheLimitAndTypesApart) {
