@@ -1,59 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/enum_names.hpp"
 #include "event/derived.hpp"
 #include "event/trace.hpp"
 
 namespace kymo::event {
+namespace {
 
-const char* to_string(Attribution attribution) {
-  switch (attribution) {
-    case Attribution::kNone:
-      return "none";
-    case Attribution::kPhase:
-      return "phase";
-    case Attribution::kLaunch:
-      return "launch";
-    case Attribution::kAutograd:
-      return "autograd";
-    case Attribution::kGraph:
-      break;
-  }
-  return "graph";
-}
+constexpr auto kAttributionNames = enum_names<Attribution>("attribution", {{Attribution::kNone, "none"},
+                                                                           {Attribution::kPhase, "phase"},
+                                                                           {Attribution::kLaunch, "launch"},
+                                                                           {Attribution::kAutograd, "autograd"},
+                                                                           {Attribution::kGraph, "graph"}});
+constexpr auto kOperationNames =
+    enum_names<CollectiveOperation>("collective operation", {{CollectiveOperation::kAllReduce, "all_reduce"},
+                                                             {CollectiveOperation::kReduceScatter, "reduce_scatter"},
+                                                             {CollectiveOperation::kAllGather, "all_gather"},
+                                                             {CollectiveOperation::kBroadcast, "broadcast"},
+                                                             {CollectiveOperation::kBarrier, "barrier"}});
+constexpr auto kCategoryNames =
+    enum_names<MemoryCategory>("memory category", {{MemoryCategory::kParameter, "parameter"},
+                                                   {MemoryCategory::kGradient, "gradient"},
+                                                   {MemoryCategory::kOptimizerState, "optimizer_state"},
+                                                   {MemoryCategory::kActivation, "activation"},
+                                                   {MemoryCategory::kWorkspace, "workspace"},
+                                                   {MemoryCategory::kInput, "input"},
+                                                   {MemoryCategory::kUnknown, "unknown"}});
 
-const char* to_string(CollectiveOperation operation) {
-  switch (operation) {
-    case CollectiveOperation::kAllReduce:
-      return "all_reduce";
-    case CollectiveOperation::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveOperation::kAllGather:
-      return "all_gather";
-    case CollectiveOperation::kBroadcast:
-      return "broadcast";
-    case CollectiveOperation::kBarrier:
-      break;
-  }
-  return "barrier";
-}
+}  // namespace
 
-const char* to_string(MemoryCategory category) {
-  switch (category) {
-    case MemoryCategory::kParameter:
-      return "parameter";
-    case MemoryCategory::kGradient:
-      return "gradient";
-    case MemoryCategory::kOptimizerState:
-      return "optimizer_state";
-    case MemoryCategory::kActivation:
-      return "activation";
-    case MemoryCategory::kWorkspace:
-      return "workspace";
-    case MemoryCategory::kInput:
-      return "input";
-    case MemoryCategory::kUnknown:
-      break;
-  }
-  return "unknown";
-}
+const char* to_string(Attribution attribution) { return kAttributionNames.name(attribution); }
+const char* to_string(CollectiveOperation operation) { return kOperationNames.name(operation); }
+const char* to_string(MemoryCategory category) { return kCategoryNames.name(category); }
 
 }  // namespace kymo::event

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/median.hpp"
 #include "measure/statistics.hpp"
@@ -130,17 +131,11 @@ void check(const std::vector<double>& figures) {
 }  // namespace
 
 const char* to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kSame:
-      return "SAME";
-    case Verdict::kFaster:
-      return "FASTER";
-    case Verdict::kSlower:
-      return "SLOWER";
-    case Verdict::kAmbiguous:
-      break;
-  }
-  return "AMBIGUOUS";
+  static constexpr auto kNames = enum_names<Verdict>("verdict", {{Verdict::kSame, "SAME"},
+                                                                 {Verdict::kFaster, "FASTER"},
+                                                                 {Verdict::kSlower, "SLOWER"},
+                                                                 {Verdict::kAmbiguous, "AMBIGUOUS"}});
+  return kNames.name(verdict);
 }
 
 Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin) {

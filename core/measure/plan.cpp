@@ -4,44 +4,24 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <utility>
 
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/text.hpp"
 #include "measure/json_field.hpp"
 #include "measure/mode.hpp"
 
 namespace kymo::measure {
 namespace {
 
-template <typename Enum>
-using Words = std::vector<std::pair<Enum, const char*>>;
-
-const Words<DeviceKind> kDeviceKinds = {{DeviceKind::kCpu, "cpu"}, {DeviceKind::kCuda, "cuda"}};
-const Words<Pass> kPasses = {{Pass::kTime, "time"},
-                             {Pass::kVerify, "verify"},
-                             {Pass::kMemory, "memory"},
-                             {Pass::kTrace, "trace"},
-                             {Pass::kOps, "ops"}};
-const Words<Sync> kSyncs = {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}};
-
-template <typename Enum>
-const char* word_of(const Words<Enum>& words, Enum wanted) {
-  for (const auto& [value, word] : words)
-    if (value == wanted) return word;
-  throw Error("invalid enumeration value");
-}
-
-template <typename Enum>
-Enum value_of(const Words<Enum>& words, const std::string& word, const char* what) {
-  std::vector<std::string> known;
-  for (const auto& [value, name] : words) {
-    if (word == name) return value;
-    known.emplace_back(name);
-  }
-  throw UsageError("unknown " + std::string(what) + " " + quote(word) + suggestion(word, known));
-}
+constexpr auto kDeviceKinds =
+    enum_names<DeviceKind>("device", {{DeviceKind::kCpu, "cpu"}, {DeviceKind::kCuda, "cuda"}});
+constexpr auto kPasses = enum_names<Pass>("pass", {{Pass::kTime, "time"},
+                                                   {Pass::kVerify, "verify"},
+                                                   {Pass::kMemory, "memory"},
+                                                   {Pass::kTrace, "trace"},
+                                                   {Pass::kOps, "ops"}});
+constexpr auto kSyncs = enum_names<Sync>("synchronization", {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}});
 
 /// Names and values may contain invalid UTF-8, which must not throw an exception here.
 std::string key_of(const Json& content) {
@@ -75,12 +55,12 @@ std::string to_text(const Value& value) {
   return std::get<std::string>(value);
 }
 
-const char* to_string(DeviceKind kind) { return word_of(kDeviceKinds, kind); }
-const char* to_string(Pass pass) { return word_of(kPasses, pass); }
-const char* to_string(Sync sync) { return word_of(kSyncs, sync); }
-DeviceKind device_kind_from(const std::string& word) { return value_of(kDeviceKinds, word, "device"); }
-Pass pass_from(const std::string& word) { return value_of(kPasses, word, "pass"); }
-Sync sync_from(const std::string& word) { return value_of(kSyncs, word, "synchronization"); }
+const char* to_string(DeviceKind kind) { return kDeviceKinds.name(kind); }
+const char* to_string(Pass pass) { return kPasses.name(pass); }
+const char* to_string(Sync sync) { return kSyncs.name(sync); }
+DeviceKind device_kind_from(const std::string& word) { return kDeviceKinds.value(word); }
+Pass pass_from(const std::string& word) { return kPasses.value(word); }
+Sync sync_from(const std::string& word) { return kSyncs.value(word); }
 
 std::string case_key(const Case& what) { return key_of(identity(what)); }
 

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/keeping.hpp"
 
-#include <array>
 #include <cmath>
-#include <utility>
 
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "measure/statistics.hpp"
 #include "store/opening.hpp"
 
 namespace kymo::store {
 namespace {
 
-constexpr std::array<std::pair<Keep, const char*>, 3> kWords{
-    {{Keep::kSummary, "summary"}, {Keep::kOneStep, "one-step"}, {Keep::kAll, "all"}}};
+constexpr auto kKeeps = enum_names<Keep>(
+    "value of --keep", {{Keep::kSummary, "summary"}, {Keep::kOneStep, "one-step"}, {Keep::kAll, "all"}});
 
 /// Durations of the measured steps of a pass on its slowest rank.
 using StepTimes = std::map<std::int64_t, double>;
@@ -91,22 +89,8 @@ class StepRows {
 
 }  // namespace
 
-const char* to_string(Keep keep) {
-  for (const auto& [value, word] : kWords) {
-    if (value == keep) return word;
-  }
-  throw Error("invalid enumeration value");
-}
-
-Keep keep_from(const std::string& word) {
-  std::vector<std::string> known;
-  for (const auto& [value, name] : kWords) {
-    if (word == name) return value;
-    known.emplace_back(name);
-  }
-  throw UsageError("unknown value of --keep: " + quote(word) + suggestion(word, known) + "; expected one of " +
-                   join(known, ", "));
-}
+const char* to_string(Keep keep) { return kKeeps.name(keep); }
+Keep keep_from(const std::string& word) { return kKeeps.value(word); }
 
 Keeping choose_keeping(Keep keep, std::int64_t run_id, const std::vector<std::filesystem::path>& rank_files) {
   Keeping keeping{keep, {}};

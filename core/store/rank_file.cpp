@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "store/rank_rows.hpp"
@@ -25,29 +26,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* word(event::MetricLevel level) {
-  switch (level) {
-    case event::MetricLevel::kRun:
-      return "run";
-    case event::MetricLevel::kStep:
-      return "step";
-    case event::MetricLevel::kPhase:
-      break;
-  }
-  return "phase";
-}
-
-const char* word(event::CheckOutcome outcome) {
-  switch (outcome) {
-    case event::CheckOutcome::kPassed:
-      return "passed";
-    case event::CheckOutcome::kFailed:
-      return "failed";
-    case event::CheckOutcome::kUnavailable:
-      break;
-  }
-  return "unavailable";
-}
+constexpr auto kLevels = enum_names<event::MetricLevel>(
+    "metric level",
+    {{event::MetricLevel::kRun, "run"}, {event::MetricLevel::kStep, "step"}, {event::MetricLevel::kPhase, "phase"}});
+constexpr auto kOutcomes =
+    enum_names<event::CheckOutcome>("check outcome", {{event::CheckOutcome::kPassed, "passed"},
+                                                      {event::CheckOutcome::kFailed, "failed"},
+                                                      {event::CheckOutcome::kUnavailable, "unavailable"}});
 
 /// Work that is not a finite number counts as not declared.
 double declared(double count) { return std::isfinite(count) && count > 0 ? count : 0; }
@@ -69,11 +54,12 @@ void write_metrics(RankTarget& to, const std::vector<event::Metric>& metrics) {
   int sequence = 0;
   for (const auto& m : metrics) {
     if (m.number && !std::isnan(*m.number)) {
-      numbers.add(to.run_id, to.rank, to.pass, sequence, word(m.level), m.step, m.phase, m.name, *m.number, m.unit);
+      numbers.add(to.run_id, to.rank, to.pass, sequence, kLevels.name(m.level), m.step, m.phase, m.name, *m.number,
+                  m.unit);
     } else {
       // A metric that is not a number is a result (such as a diverged loss), so keep it visible.
       const std::string text = m.number ? "nan" : m.text;
-      numbers.add(to.run_id, to.rank, to.pass, sequence, word(m.level), m.step, m.phase, m.name, text, m.unit);
+      numbers.add(to.run_id, to.rank, to.pass, sequence, kLevels.name(m.level), m.step, m.phase, m.name, text, m.unit);
     }
     ++sequence;
   }
@@ -94,8 +80,8 @@ void write_checks(RankTarget& to, const std::vector<event::Check>& checks) {
   for (const auto& c : checks) {
     const int count = ++seen[c.name];
     const std::string name = count == 1 ? c.name : c.name + " #" + std::to_string(count);
-    rows.add(to.run_id, to.rank, name, word(c.outcome), c.max_abs_error, c.max_rel_error, c.tolerance, c.reference,
-             c.detail);
+    rows.add(to.run_id, to.rank, name, kOutcomes.name(c.outcome), c.max_abs_error, c.max_rel_error, c.tolerance,
+             c.reference, c.detail);
   }
   to.dropped["verification"] = rows.finish();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "base/enum_names.hpp"
 #include "store/rank_rows.hpp"
 
 namespace kymo::store {
@@ -232,15 +233,10 @@ void write_clock_syncs(RankTarget& to, const std::vector<event::ClockSync>& sync
 }  // namespace
 
 const char* word(ActivityKind kind) {
-  switch (kind) {
-    case ActivityKind::kKernel:
-      return "kernel";
-    case ActivityKind::kMemcpy:
-      return "memcpy";
-    case ActivityKind::kMemset:
-      break;
-  }
-  return "memset";
+  static constexpr auto kNames = enum_names<ActivityKind>(
+      "activity kind",
+      {{ActivityKind::kKernel, "kernel"}, {ActivityKind::kMemcpy, "memcpy"}, {ActivityKind::kMemset, "memset"}});
+  return kNames.name(kind);
 }
 
 void write_trace_summary(RankTarget& to, const event::PassRecord& record) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
@@ -8,13 +7,15 @@
 namespace kymo::catalog {
 namespace {
 
-constexpr std::array kTypes{ParameterType::kInt, ParameterType::kReal, ParameterType::kBool, ParameterType::kText,
-                            ParameterType::kChoice};
+constexpr auto kTypes = enum_names<ParameterType>("parameter type", {{ParameterType::kInt, "int"},
+                                                                     {ParameterType::kReal, "real"},
+                                                                     {ParameterType::kBool, "bool"},
+                                                                     {ParameterType::kText, "text"},
+                                                                     {ParameterType::kChoice, "choice"}});
 
 ParameterType type_from(const std::string& word) {
-  for (const ParameterType type : kTypes)
-    if (word == to_string(type)) return type;
-  throw Error("unknown parameter type " + quote(word));
+  if (const auto type = kTypes.find(word)) return *type;
+  throw Error("unknown parameter type " + quote(word));  // a faulty plugin, not a usage error
 }
 
 /// The declared type decides, because an integral real value must be read back as a real.
@@ -91,21 +92,7 @@ Workload workload_from_json(const Json& json) {
 
 }  // namespace
 
-const char* to_string(ParameterType type) {
-  switch (type) {
-    case ParameterType::kInt:
-      return "int";
-    case ParameterType::kReal:
-      return "real";
-    case ParameterType::kBool:
-      return "bool";
-    case ParameterType::kText:
-      return "text";
-    case ParameterType::kChoice:
-      return "choice";
-  }
-  return "text";
-}
+const char* to_string(ParameterType type) { return kTypes.name(type); }
 
 Json to_json(const Plugin& plugin) {
   Json workloads = Json::array();

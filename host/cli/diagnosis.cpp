@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/installation.hpp"
@@ -166,7 +167,9 @@ void examine_latex(Findings& findings) {
 }  // namespace
 
 const char* to_string(Health health) {
-  return health == Health::kOk ? "ok" : health == Health::kWarning ? "warning" : "error";
+  static constexpr auto kNames =
+      enum_names<Health>("health", {{Health::kOk, "ok"}, {Health::kWarning, "warning"}, {Health::kError, "error"}});
+  return kNames.name(health);
 }
 
 bool profiling_is_restricted(const std::string& driver_parameters) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -139,10 +140,10 @@ void add_trace_detail(const std::string& option, const std::string& text, measur
 std::string complain_if_empty(const std::string& text) { return text.empty() ? "needs a non-empty path" : ""; }
 
 DeviceChoice device_choice_from(const std::string& option, const std::string& text) {
-  if (text == "auto") return DeviceChoice::kAuto;
-  if (text == "cpu") return DeviceChoice::kCpu;
-  if (text == "cuda") return DeviceChoice::kCuda;
-  throw UsageError(option + " takes auto, cpu or cuda, not " + quote(text));
+  static constexpr auto kChoices = enum_names<DeviceChoice>(
+      "device", {{DeviceChoice::kAuto, "auto"}, {DeviceChoice::kCpu, "cpu"}, {DeviceChoice::kCuda, "cuda"}});
+  if (const auto choice = kChoices.find(text)) return *choice;
+  throw UsageError(option + " takes one of " + join(kChoices.names(), ", ") + ", not " + quote(text));
 }
 
 std::string shell_word(const std::string& text) {

@@ -69,13 +69,14 @@ TEST(Plan, TextAndTypesSurviveTheWayThroughJson) {
   EXPECT_TRUE(std::holds_alternative<double>(value_from_json(parse_json(to_json(Value(2.0)).dump(), "test"))));
 }
 
-TEST(Plan, WordsAreCheckedWithTheNearest) {
+TEST(Plan, UnknownNamesListTheAllowedOnesAndTheNearest) {
   EXPECT_EQ(pass_from("verify"), Pass::kVerify);
   try {
     pass_from("tiem");
     FAIL();
   } catch (const UsageError& e) {
-    EXPECT_EQ(std::string(e.what()), "unknown pass 'tiem'; did you mean 'time'?");
+    EXPECT_EQ(std::string(e.what()),
+              "unknown pass 'tiem'; expected one of time, verify, memory, trace, ops; did you mean 'time'?");
   }
 }
 
