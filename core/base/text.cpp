@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/utf8.hpp"
 #include "base/visible.hpp"
 
 namespace kymo {
@@ -89,10 +90,8 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 
 std::string quote(std::string_view text) {
   static constexpr std::size_t kMost = 300;
-  std::size_t end = std::min(kMost, text.size());
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u)
-    --end;  // do not split a UTF-8 character
-  return "'" + visible(text.substr(0, end)) + (end < text.size() ? "...'" : "'");
+  const std::string_view shown = utf8_prefix(text, kMost);
+  return "'" + visible(shown) + (shown.size() < text.size() ? "...'" : "'");
 }
 
 std::string format_bytes(std::int64_t bytes) {

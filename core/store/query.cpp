@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "store/impl.hpp"
 
 namespace kymo::store {
@@ -89,7 +90,7 @@ void bind_named(sqlite3_stmt* statement, const std::vector<std::pair<std::string
   for (const auto& [name, value] : parameters) {
     const int index = sqlite3_bind_parameter_index(statement, (":" + name).c_str());
     if (index == 0) continue;
-    const std::string clean = clean_text(value);
+    const std::string clean = valid_utf8(value);
     sqlite3_bind_text64(statement, index, clean.data(), clean.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
     bound[static_cast<std::size_t>(index)] = true;
   }
@@ -103,7 +104,7 @@ void bind_named(sqlite3_stmt* statement, const std::vector<std::pair<std::string
 std::string text_of(sqlite3_stmt* statement, int column) {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
   return bytes == nullptr ? std::string()
-                          : clean_text({bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))});
+                          : valid_utf8({bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))});
 }
 
 std::string hexadecimal(sqlite3_stmt* statement, int column) {
@@ -163,7 +164,7 @@ ResultsDatabase::Table ResultsDatabase::query(
   bind_named(statement.get(), parameters);
   Table table;
   const int columns = sqlite3_column_count(statement.get());
-  for (int i = 0; i < columns; ++i) table.columns.push_back(clean_text(sqlite3_column_name(statement.get(), i)));
+  for (int i = 0; i < columns; ++i) table.columns.push_back(valid_utf8(sqlite3_column_name(statement.get(), i)));
   int code = sqlite3_step(statement.get());
   for (; code == SQLITE_ROW; code = sqlite3_step(statement.get())) {
     std::vector<Cell> row;

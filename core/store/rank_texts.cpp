@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "base/utf8.hpp"
 #include "store/rank_rows.hpp"
 #include "store/row_inserter.hpp"
 
@@ -15,7 +16,7 @@ RankTexts::RankTexts(const event::Texts& texts, const std::vector<std::string>& 
 }
 
 event::TextId RankTexts::add(const std::string& text) {
-  const event::TextId row = texts_.intern(clean_text(text));
+  const event::TextId row = texts_.intern(valid_utf8(text));
   used_.resize(texts_.size() + 1);
   return row;
 }

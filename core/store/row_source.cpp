@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "store/tables.hpp"
 
 namespace kymo::store {
@@ -128,7 +129,7 @@ class Registration {
 std::string literal(const FixedColumn& column) {
   if (const auto* number = std::get_if<std::int64_t>(&column.value)) return std::to_string(*number);
   const auto* text = std::get_if<std::string>(&column.value);
-  return text == nullptr ? "NULL" : "'" + join(split(clean_text(*text), '\''), "''") + "'";
+  return text == nullptr ? "NULL" : "'" + join(split(valid_utf8(*text), '\''), "''") + "'";
 }
 
 /// Uses the column order of the table; for any other order SQLite moves every value once more.
@@ -151,11 +152,11 @@ std::string sql_for(const Connection& connection, const std::string& table, cons
 }  // namespace
 
 void put(sqlite3_context* result, std::string_view text) {
-  if (is_clean_ascii(text)) {
+  if (is_ascii_without_nul(text)) {
     sqlite3_result_text64(result, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
     return;
   }
-  const std::string clean = clean_text(text);
+  const std::string clean = valid_utf8(text);
   sqlite3_result_text64(result, clean.data(), clean.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 

@@ -3,39 +3,18 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstring>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace kymo::store {
 namespace {
 
 constexpr int kBusyTimeoutMs = 10'000;
 constexpr int kMaxValueBytes = 256 << 20;
-
-/// Returns the length of the well-formed UTF-8 sequence at `text`, or 0.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(0);
-  if (first == 0) return 0;
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = first == 0xED && byte(1) > 0x9F;
-    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool overlong = first == 0xF0 && byte(1) < 0x90;
-    const bool beyond = first == 0xF4 && byte(1) > 0x8F;
-    return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
-}
 
 /// A write beyond the file size limit must return an error instead of terminating the process.
 void survive_file_size_limit() {
@@ -77,36 +56,6 @@ std::string remedy(int code, int system_error) {
 }
 
 }  // namespace
-
-bool is_clean_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) > 0; });
-}
-
-std::string clean_text(std::string_view text) {
-  if (is_clean_ascii(text)) return std::string(text);
-  std::string clean;
-  clean.reserve(text.size() + 16);
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    clean += length > 0 ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
-    text.remove_prefix(length > 0 ? length : 1);
-  }
-  return clean;
-}
-
-std::string one_line(std::string_view message) {
-  constexpr std::size_t kLongest = 200;
-  std::string line;
-  for (const char c : clean_text(message)) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool blank = byte < 0x20 || byte == 0x7f;
-    if (!blank || (!line.empty() && line.back() != ' ')) line += blank ? ' ' : c;
-  }
-  if (line.size() <= kLongest) return line;
-  std::size_t cut = kLongest;
-  while ((static_cast<unsigned char>(line[cut]) & 0xC0u) == 0x80u) --cut;
-  return line.substr(0, cut) + " ...";
-}
 
 void Connection::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 void Statement::Finalizer::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -242,7 +191,7 @@ Statement& Statement::bind(int index, double value) {
 }
 
 Statement& Statement::bind(int index, std::string_view value) {
-  const std::string clean = clean_text(value);
+  const std::string clean = valid_utf8(value);
   if (sqlite3_bind_text64(handle(), index, clean.data(), clean.size(), SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK)
     connection_.fail();
   return *this;
@@ -271,7 +220,7 @@ int Statement::column_count() const { return sqlite3_column_count(handle()); }
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle(), column));
   return bytes == nullptr ? std::string()
-                          : clean_text({bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle(), column))});
+                          : valid_utf8({bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle(), column))});
 }
 
 Transaction::Transaction(const Connection& connection) : connection_(connection) { connection.exec("BEGIN IMMEDIATE"); }

@@ -14,15 +14,6 @@ struct sqlite3_stmt;
 /// A thin layer over SQLite's C interface: ownership, bound parameters, and errors that name the file.
 namespace kymo::store {
 
-/// Returns text in the form in which it is stored: valid UTF-8 without NUL. Each invalid byte becomes U+FFFD.
-std::string clean_text(std::string_view text);
-/// Returns true if clean_text() would return the text unchanged and all bytes are ASCII.
-bool is_clean_ascii(std::string_view text);
-
-/// Returns an SQLite message as one line of bounded length, because it may quote the contents of a damaged or malicious
-/// file.
-std::string one_line(std::string_view message);
-
 class Connection;
 
 /// A prepared statement. Must not outlive its connection.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/utf8.hpp"
 #include "cli/text_table.hpp"
 
 namespace kymo::cli {
@@ -42,12 +43,7 @@ std::string progress_line(const supervisor::ProgressView& view, std::size_t colu
   if (view.step >= 0)
     line += " " + std::to_string(view.step + 1) + (view.steps > 0 ? "/" + std::to_string(view.steps) : "");
   if (view.seconds_left >= 0) line += " | " + time_left(view.seconds_left);
-  if (line.size() >= columns) {
-    std::size_t end = columns - 1;
-    while (end > 0 && (line[end] & 0xC0) == 0x80) --end;  // do not split a UTF-8 character
-    line.resize(end);
-  }
-  return line;
+  return std::string(utf8_prefix(line, columns - 1));
 }
 
 Progress::Progress(std::function<std::string(std::size_t)> finished_line)

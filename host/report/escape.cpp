@@ -8,6 +8,7 @@
 #include <charconv>
 #include <map>
 
+#include "base/utf8.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.hpp"
 #include "report/embedded_page.hpp"
 #include "report/escape.hpp"
 #include "report/interactive.hpp"
@@ -10,7 +11,6 @@
 #include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
-#include "report/unicode.hpp"
 
 namespace kymo::report {
 namespace {

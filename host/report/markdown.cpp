@@ -6,7 +6,6 @@
 #include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
-#include "report/unicode.hpp"
 
 namespace kymo::report {
 namespace {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/area.hpp"
 #include "report/axis.hpp"
 #include "report/escape.hpp"

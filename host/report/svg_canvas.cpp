@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
 #include "report/escape.hpp"
 #include "report/palette.hpp"
-#include "report/unicode.hpp"
 
 namespace kymo::report {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/number.hpp"
-#include "report/unicode.hpp"
 
 namespace kymo::report {
 namespace {

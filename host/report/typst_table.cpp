@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/escape.hpp"
 #include "report/number.hpp"
 #include "report/table_layout.hpp"
-#include "report/unicode.hpp"
 
 namespace kymo::report {
 namespace {

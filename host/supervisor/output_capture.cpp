@@ -4,40 +4,9 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace kymo::supervisor {
-namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-/// Length of the valid UTF-8 sequence at the start of `bytes`; 0 if there is none.
-std::size_t sequence_length(std::string_view bytes) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const unsigned lead = at(0);
-  if (lead < 0x80) return lead == 0 ? 0 : 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || bytes.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((at(i) & 0xC0) != 0x80) return 0;
-  const unsigned second = at(1);
-  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-  const bool outside = (lead == 0xED && second >= 0xA0) || (lead == 0xF4 && second >= 0x90);
-  return overlong || outside ? 0 : length;
-}
-
-}  // namespace
-
-std::string valid_utf8(std::string_view bytes) {
-  std::string result;
-  result.reserve(bytes.size());
-  while (!bytes.empty()) {
-    const std::size_t length = sequence_length(bytes);
-    result += length ? bytes.substr(0, length) : kReplacement;
-    bytes.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return result;
-}
-
 void OutputCapture::append(std::string_view bytes) {
   total_bytes_ += bytes.size();
   const std::size_t room = kHeadBytes - head_.size();

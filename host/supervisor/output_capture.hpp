@@ -28,7 +28,4 @@ class OutputCapture {
   std::uint64_t total_bytes_ = 0;
 };
 
-/// The text with every byte that is not UTF-8, and every NUL, replaced by U+FFFD.
-std::string valid_utf8(std::string_view bytes);
-
 }  // namespace kymo::supervisor

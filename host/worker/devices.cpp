@@ -59,7 +59,7 @@ Devices devices_in_this_process() {
     if (module.driver_version) devices.driver_version = module.driver_version();
     devices.gpus = module.devices();
   } catch (const collect::Unavailable& reason) {
-    devices.no_gpu_reason = one_line(reason.what());
+    devices.no_gpu_reason = first_line(reason.what());
   }
   return devices;
 }
@@ -106,13 +106,14 @@ Devices ask_for_devices(const SpawnOptions& command, double deadline_s) {
     if (result.timed_out) {
       devices.no_gpu_reason = "the GPU probe did not finish within " + format_duration(deadline_s * kNsPerS);
     } else if (result.end.exit_code != 0) {
-      devices.no_gpu_reason = "the GPU probe ended with " + result.end.describe() + ": " + one_line(result.stderr_text);
+      devices.no_gpu_reason =
+          "the GPU probe ended with " + result.end.describe() + ": " + first_line(result.stderr_text);
     } else {
       read_answer(parse_json(result.stdout_text, "the GPU probe"), devices);
     }
   } catch (const std::exception& error) {
     devices.gpus.clear();
-    devices.no_gpu_reason = "the GPU probe failed: " + one_line(error.what());
+    devices.no_gpu_reason = "the GPU probe failed: " + first_line(error.what());
   }
   return devices;
 }

@@ -26,7 +26,7 @@ PassResult refused(const std::string& detail) {
   PassResult result;
   result.outcome.status = "failed";
   result.outcome.stage = "load";
-  result.outcome.detail = one_line(detail);
+  result.outcome.detail = first_line(detail);
   result.failed_ns = now_ns();
   return result;
 }
@@ -123,7 +123,7 @@ class Engine {
       try {
         observer.collector->arm(setting);
       } catch (const collect::Unavailable& reason) {
-        record_.losses.push_back({observer.collector->name(), -1, one_line(reason.what())});
+        record_.losses.push_back({observer.collector->name(), -1, first_line(reason.what())});
         continue;
       }
       pass_.armed.push_back(observer.collector);
@@ -186,7 +186,7 @@ class Engine {
     pass_.outcome = {};
     pass_.outcome.status = "ok";
     pass_.outcome.verification = "unavailable";
-    pass_.outcome.detail = one_line(reason);
+    pass_.outcome.detail = first_line(reason);
     pass_.out_of_memory.reset();
     event::Check check;
     check.name = "reference";
@@ -215,7 +215,7 @@ class Engine {
       const bool on_host = pass_.assignment.what.device == measure::DeviceKind::kCpu;
       analysis::derive(record_, {.warmup = pass_.assignment.how.warmup, .classifier = &classifier, .on_host = on_host});
     } catch (const std::exception& error) {
-      record_.losses.push_back({"analysis", -1, one_line(error.what())});
+      record_.losses.push_back({"analysis", -1, first_line(error.what())});
     }
   }
 
@@ -223,7 +223,7 @@ class Engine {
     try {
       collector.disarm(record_);
     } catch (const std::exception& error) {
-      record_.losses.push_back({collector.name(), -1, one_line(error.what())});
+      record_.losses.push_back({collector.name(), -1, first_line(error.what())});
     }
   }
 

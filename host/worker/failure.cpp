@@ -7,6 +7,7 @@
 #include <string_view>
 #include <typeinfo>
 
+#include "base/utf8.hpp"
 #include "worker/process_memory.hpp"
 
 namespace kymo::worker {
@@ -49,17 +50,8 @@ event::OutOfMemory shortage(const std::string& message, measure::DeviceKind devi
 
 }  // namespace
 
-std::string one_line(const std::string& message) {
-  std::string line = message.substr(0, message.find_first_of("\r\n"));
-  if (line.size() > kMostDetailBytes) {
-    std::size_t end = kMostDetailBytes;
-    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;  // do not split a UTF-8 character
-    line = line.substr(0, end) + "…";
-  }
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return line;
+std::string first_line(std::string_view message) {
+  return one_line(message.substr(0, message.find_first_of("\r\n")), kMostDetailBytes);
 }
 
 kymo_status status_of(const std::exception& error) {
@@ -70,11 +62,11 @@ kymo_status status_of(const std::exception& error) {
 
 Verdict judge(kymo_status returned, const Said& said, measure::DeviceKind device) {
   Verdict verdict;
-  const std::string message = one_line(said.message);
+  const std::string message = first_line(said.message);
   if (returned == KYMO_OK) return verdict;
   if (returned == KYMO_SKIPPED) {
     verdict.status = "skipped";
-    verdict.detail = said.skip_reason.empty() ? "the workload skipped without a reason" : one_line(said.skip_reason);
+    verdict.detail = said.skip_reason.empty() ? "the workload skipped without a reason" : first_line(said.skip_reason);
     return verdict;
   }
   if (returned == KYMO_OUT_OF_MEMORY || (returned == KYMO_FAILED && is_host_allocation_failure(said.message))) {

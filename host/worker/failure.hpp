@@ -6,6 +6,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "event/records.hpp"
 #include "measure/plan.hpp"
@@ -33,6 +34,6 @@ Verdict judge(kymo_status returned, const Said& said, measure::DeviceKind device
 kymo_status status_of(const std::exception& error);
 
 /// The first line of a message, limited in length and without control characters.
-std::string one_line(const std::string& message);
+std::string first_line(std::string_view message);
 
 }  // namespace kymo::worker

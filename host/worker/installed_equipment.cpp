@@ -45,7 +45,7 @@ void InstalledEquipment::add(const std::string& module, Observers& observers) {
     collect::DeviceTimer* timer = loaded.module->timer ? loaded.module->timer(*loaded.collector) : nullptr;
     observers.all.push_back({loaded.collector.get(), timer});
   } catch (const collect::Unavailable& reason) {
-    observers.losses.push_back({module, -1, one_line(reason.what())});
+    observers.losses.push_back({module, -1, first_line(reason.what())});
   }
 }
 

@@ -56,7 +56,7 @@ bool PassRun::end(const std::string& status, const std::string& detail) {
   if (is_first && (status == "failed" || status == "oom"))
     control.send(measure::protocol::Progress{stage_, step_, 0, true});
   outcome.status = status;
-  outcome.detail = one_line(detail);
+  outcome.detail = first_line(detail);
   outcome.stage = stage_;
   outcome.step = step_;
   outcome.phase = phases.current();

@@ -38,7 +38,7 @@ void Session::serve() {
       outcome = {};
       outcome.status = "failed";
       outcome.stage = "load";
-      outcome.detail = one_line(error.what());
+      outcome.detail = first_line(error.what());
     }
     flush_output();
     control_.send(outcome);
@@ -70,7 +70,7 @@ Outcome Session::carry_out(const Assignment& assignment) {
     equipment_.store(assignment, result.record);
   } catch (const std::exception& error) {
     if (result.outcome.status == "ok")
-      result.outcome = {"failed", one_line(error.what()), "write", "", -1, result.outcome.verification};
+      result.outcome = {"failed", first_line(error.what()), "write", "", -1, result.outcome.verification};
   }
   if (result.outcome.status == "failed" && result.failed_ns >= 0 && assignment.what.ranks > 1)
     result.outcome.failed_ns = on_supervisors_clock(control_, result.failed_ns).value_or(-1);
@@ -82,7 +82,7 @@ void Session::add_device(const Assignment& assignment, event::PassRecord& record
   try {
     record.device = equipment_.device(assignment.what.device, cuda ? assignment.device_index : 0);
   } catch (const collect::Unavailable& reason) {
-    record.losses.push_back({"device", -1, one_line(reason.what())});
+    record.losses.push_back({"device", -1, first_line(reason.what())});
   }
 }
 

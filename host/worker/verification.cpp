@@ -26,7 +26,7 @@ std::string describe(const event::Check& check) {
     if (check.tolerance) text << ", tolerance " << *check.tolerance;
   }
   if (!check.detail.empty()) text << ": " << check.detail;
-  return one_line(text.str());
+  return first_line(text.str());
 }
 
 }  // namespace

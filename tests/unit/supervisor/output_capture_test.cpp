@@ -47,18 +47,6 @@ TEST(OutputCapture, KeepsBothEndsOfAFloodAndSaysHowMuchWasCut) {
   }
 }
 
-TEST(OutputCapture, ReplacesWhatIsNoUtf8) {
-  const std::string bad = "\xEF\xBF\xBD";
-  EXPECT_EQ(valid_utf8("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80"),
-            "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80");
-  EXPECT_EQ(valid_utf8(std::string_view("a\0b", 3)), "a" + bad + "b");
-  EXPECT_EQ(valid_utf8("\xFF\xFE"), bad + bad);
-  EXPECT_EQ(valid_utf8("\xC0\xAF"), bad + bad) << "overlong";
-  EXPECT_EQ(valid_utf8("\xED\xA0\x80"), bad + bad + bad) << "surrogate";
-  EXPECT_EQ(valid_utf8("x\xE2\x82"), "x" + bad + bad) << "cut in the middle";
-  EXPECT_EQ(valid_utf8("\xF5\x80\x80\x80"), bad + bad + bad + bad) << "beyond Unicode";
-}
-
 TEST(OutputCapture, LastLineSkipsBlankEnds) {
   OutputCapture capture;
   capture.append("terminate called\n  what(): bad \xFF thing \n\n \n");

@@ -75,15 +75,15 @@ TEST(StatusOf, KnowsMemoryErrorsByTypeAndName) {
   EXPECT_EQ(status_of(std::runtime_error("x")), KYMO_FAILED);
 }
 
-TEST(OneLine, CutsAtTheFirstBreakAndCleansControlCharacters) {
-  EXPECT_EQ(one_line("a\tb\x1b[31m\r\nc"), "a b [31m");
-  EXPECT_EQ(one_line(""), "");
+TEST(FirstLine, CutsAtTheFirstBreakAndCleansControlCharacters) {
+  EXPECT_EQ(first_line("a\tb\x1b[31m\r\nc"), "a b [31m");
+  EXPECT_EQ(first_line(""), "");
 }
 
-TEST(OneLine, IsBoundedWithoutSplittingACharacter) {
+TEST(FirstLine, IsBoundedWithoutSplittingACharacter) {
   std::string text(599, 'x');
   text += "äöü";
-  const std::string line = one_line(text);
+  const std::string line = first_line(text);
   EXPECT_LT(line.size(), 610u);
   EXPECT_EQ(line.substr(599), "…");
 }
