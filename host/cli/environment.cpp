@@ -4,28 +4,17 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <map>
 
 #include "base/error.hpp"
 #include "base/installation.hpp"
+#include "base/machine.hpp"
 #include "base/text.hpp"
 
 extern char** environ;  // NOLINT: POSIX has it in no header
 
 namespace kymo::cli {
 namespace {
-
-/// The text after `separator` in the first line that starts with `key`; empty if there is none.
-std::string line_value(const char* file, const std::string& key, char separator) {
-  std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) {
-    if (!line.starts_with(key)) continue;
-    const std::size_t place = line.find(separator);
-    if (place != std::string::npos) return trim(line.substr(place + 1));
-  }
-  return "";
-}
 
 std::string unquoted(const std::string& text) {
   return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
@@ -34,7 +23,7 @@ std::string unquoted(const std::string& text) {
 /// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07  Release ...": the version is the first word that starts
 /// with a digit and contains a dot.
 std::string driver_version() {
-  for (const std::string& word : split(line_value("/proc/driver/nvidia/version", "NVRM version", ':'), ' ')) {
+  for (const std::string& word : split(value_of_line("/proc/driver/nvidia/version", "NVRM version", ':'), ' ')) {
     if (!word.empty() && word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) return word;
   }
   return "";
@@ -72,8 +61,8 @@ Facts machine_facts() {
     add("host", system.nodename);
     add("kernel", std::string(system.sysname) + " " + system.release + " " + system.machine);
   }
-  add("os", unquoted(line_value("/etc/os-release", "PRETTY_NAME", '=')));
-  add("cpu", line_value("/proc/cpuinfo", "model name", ':'));
+  add("os", unquoted(value_of_line("/etc/os-release", "PRETTY_NAME", '=')));
+  add("cpu", cpu_model());
   add("cores", std::to_string(sysconf(_SC_NPROCESSORS_ONLN)));
   add("memory_bytes", std::to_string(static_cast<long long>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE)));
   add("driver", driver_version());

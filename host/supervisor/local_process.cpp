@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "supervisor/host_memory.hpp"
+#include "base/machine.hpp"
 
 namespace kymo::supervisor {
 

@@ -9,23 +9,13 @@
 #include <string>
 
 #include "base/file.hpp"
-#include "base/text.hpp"
+#include "base/machine.hpp"
 
 namespace kymo::worker {
 namespace {
 
 constexpr std::int64_t kKhzPerMhz = 1000;
 constexpr std::size_t kUuidDigits = 32;
-
-/// The first "model name" in /proc/cpuinfo. Arm kernels provide none; the architecture is used instead.
-std::string cpu_model(const utsname& system) {
-  std::ifstream stream("/proc/cpuinfo");
-  for (std::string line; std::getline(stream, line);) {
-    const std::size_t colon = line.find(':');
-    if (colon != line.npos && trim(line.substr(0, colon)) == "model name") return trim(line.substr(colon + 1));
-  }
-  return std::string(system.machine) + " CPU";
-}
 
 std::optional<std::int64_t> highest_clock_mhz() {
   std::ifstream stream("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
@@ -41,7 +31,8 @@ event::Device cpu_device() {
   const std::int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
   event::Device device;
   device.kind = "cpu";
-  device.name = cpu_model(system);
+  device.name = cpu_model();
+  if (device.name.empty()) device.name = std::string(system.machine) + " CPU";
   device.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   device.multiprocessors = cores;
   device.max_sm_clock_mhz = highest_clock_mhz();

@@ -6,12 +6,12 @@
 
 #include "analysis/derive.hpp"
 #include "base/clock.hpp"
+#include "base/machine.hpp"
 #include "base/text.hpp"
 #include "measure/mode.hpp"
 #include "measure/throttle.hpp"
 #include "worker/clock_questions.hpp"
 #include "worker/pass_run.hpp"
-#include "worker/process_memory.hpp"
 #include "worker/services.hpp"
 #include "worker/step_loop.hpp"
 #include "worker/verification.hpp"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <typeinfo>
 
+#include "base/machine.hpp"
 #include "base/utf8.hpp"
-#include "worker/process_memory.hpp"
 
 namespace kymo::worker {
 namespace {

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/machine.hpp"
 #include "worker/clock_questions.hpp"
 #include "worker/engine.hpp"
 #include "worker/failure.hpp"
 #include "worker/freed_memory.hpp"
-#include "worker/process_memory.hpp"
 
 namespace kymo::worker {
 namespace {

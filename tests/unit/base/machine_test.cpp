@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/machine.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
-#include "worker/cpu_device.hpp"
-#include "worker/process_memory.hpp"
-
-namespace kymo::worker {
+namespace kymo {
 namespace {
 
-TEST(CpuDevice, HasANameAndAStableIdentity) {
-  const event::Device device = cpu_device();
-  EXPECT_EQ(device.kind, "cpu");
-  EXPECT_FALSE(device.name.empty());
-  EXPECT_EQ(device.uuid.size(), std::strlen("CPU-") + 32);
-  EXPECT_EQ(device.uuid, cpu_device().uuid);
-  EXPECT_GT(device.memory_bytes, 1 << 20);
-  EXPECT_GT(device.multiprocessors.value_or(0), 0);
+TEST(ValueOfLine, IsFoundByTheWholeKey) {
+  const auto file = std::filesystem::temp_directory_path() / ("kymo_lines_" + std::to_string(getpid()));
+  std::ofstream(file) << "oom_killer 1\noom_kill 7\nmodel name\t: A: B  \nmodel name: C\n";
+  EXPECT_EQ(value_of_line(file.c_str(), "oom_kill", ' '), "7");
+  EXPECT_EQ(value_of_line(file.c_str(), "model name", ':'), "A: B");
+  EXPECT_EQ(value_of_line(file.c_str(), "model", ':'), "");
+  std::filesystem::remove(file);
+  EXPECT_EQ(value_of_line(file.c_str(), "model name", ':'), "");
 }
 
 TEST(ProcessMemory, ThePeakFollowsWhatIsTouched) {
@@ -38,4 +40,4 @@ TEST(ProcessMemory, ThePeakFollowsWhatIsTouched) {
 TEST(ProcessMemory, SomeHostMemoryIsAvailable) { EXPECT_GT(available_host_bytes().value_or(0), 0); }
 
 }  // namespace
-}  // namespace kymo::worker
+}  // namespace kymo
