@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every #include follows the dependencies between the components, and that external headers are included
-only where allowed: base <- event <- {measure, analysis, collect, store} <- host; abi <- sdk <- plugins."""
+only where allowed: base <- event <- {measure, analysis, collect, store} <- host; abi <- sdk <- plugins. The collector
+modules do not include each other: {event_log, stacks} <- {cuda, torch, torch_cuda}."""
 
 import re
 import sys
@@ -26,6 +27,16 @@ MAY_INCLUDE = {
     "cli": {"base", "event", "measure", "store", "catalog", "worker", "supervisor", "report", "export", "analysis"},
 }
 
+# Directory below core/collect -> other directories there that it may include. The collector modules are loaded one by
+# one, so they share code only through libraries.
+COLLECT_MAY_INCLUDE = {
+    "event_log": set(),
+    "stacks": set(),
+    "cuda": {"event_log"},
+    "torch": {"event_log", "stacks"},
+    "torch_cuda": {"stacks"},
+}
+
 # Prefix of an external header -> directories that may include it.
 OUTSIDE = {
     "CLI/": ["host/cli"],
@@ -46,8 +57,26 @@ OUTSIDE = {
     "nvml": ["core/collect/cuda"],
 }
 
+COLLECT = ROOT / "core" / "collect"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
+
+
+def collect_folder_of(path):
+    """Returns the directory below core/collect that contains the file, or None."""
+    parts = path.relative_to(COLLECT).parts if path.is_relative_to(COLLECT) else ()
+    return parts[0] if len(parts) > 1 else None
+
+
+def collect_problem(path, header):
+    """Returns a line if the header is in a directory below core/collect that the file may not include."""
+    beside = path.parent / header
+    target = collect_folder_of((beside if beside.exists() else ROOT / "core" / header).resolve())
+    source = collect_folder_of(path)
+    allowed = COLLECT_MAY_INCLUDE.get(source, set()) | {source}
+    if target is None or target in allowed:
+        return None
+    return f'{path.relative_to(ROOT)}: may not include "{header}", which belongs to core/collect/{target}'
 
 
 def problems_of(path):
@@ -61,6 +90,8 @@ def problems_of(path):
             if bracket == "<" and header.startswith(start) and not any(relative.startswith(home) for home in homes):
                 yield f"{relative}: <{header}> may be included only in {', '.join(homes)}"
         first = header.split("/")[0]
+        if bracket == '"' and (problem := collect_problem(path, header)):
+            yield problem
         if bracket == '"' and (path.parent / header).exists():
             continue
         if is_plugin and first in MAY_INCLUDE:
