@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Included by scripts that embed text files in C++ sources.
 
+# C++ function that joins the literals to one std::string, for the generated source.
+set(KYMO_JOINED "namespace {
+
+std::string joined(std::initializer_list<const char*> pieces) {
+  std::string text;
+  for (const char* piece : pieces) text += piece;
+  return text;
+}
+
+}  // namespace")
+
 # kymo_append_literals(VARIABLE FILE MARK INDENT): appends the file as raw string literals R"MARK(...)MARK", one per
 # line after the indent. Compilers limit the length of a literal, so each file is split at line ends into pieces below
 # 15 KB.

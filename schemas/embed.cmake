@@ -37,15 +37,7 @@ file(WRITE "${OUTPUT}" "// SPDX-License-Identifier: Apache-2.0
 #include <initializer_list>
 
 namespace kymo::schemas {
-namespace {
-
-std::string joined(std::initializer_list<const char*> pieces) {
-  std::string text;
-  for (const char* piece : pieces) text += piece;
-  return text;
-}
-
-}  // namespace
+${KYMO_JOINED}
 
 const std::vector<Script>& migrations() {
   static const std::vector<Script> scripts{

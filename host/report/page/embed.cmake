@@ -32,15 +32,7 @@ file(WRITE "${OUTPUT}" "// SPDX-License-Identifier: Apache-2.0
 #include <initializer_list>
 
 namespace kymo::report {
-namespace {
-
-std::string joined(std::initializer_list<const char*> pieces) {
-  std::string text;
-  for (const char* piece : pieces) text += piece;
-  return text;
-}
-
-}  // namespace
+${KYMO_JOINED}
 
 const std::string& page_style() {
   static const std::string style = joined({\"\\n\",${style}
