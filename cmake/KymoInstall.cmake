@@ -17,9 +17,7 @@ endfunction()
 
 kymo_mirror_headers(${PROJECT_SOURCE_DIR}/core/abi include/kymo/abi)
 kymo_mirror_headers(${PROJECT_SOURCE_DIR}/core/sdk/include include)
-if(EXISTS ${PROJECT_SOURCE_DIR}/core/sdk/torch/include)
-  kymo_mirror_headers(${PROJECT_SOURCE_DIR}/core/sdk/torch/include include)
-endif()
+kymo_mirror_headers(${PROJECT_SOURCE_DIR}/core/sdk/torch/include include)
 
 if(TARGET kymo_comm)
   kymo_mirror_headers(${PROJECT_SOURCE_DIR}/core/sdk/comm/include include)
