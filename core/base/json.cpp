@@ -13,4 +13,8 @@ Json parse_json(std::string_view text, const std::string& origin) {
   }
 }
 
+std::string dump_json(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace kymo

@@ -13,4 +13,8 @@ using Json = nlohmann::ordered_json;
 /// Parses JSON text. Throws Error that names `origin` and the position of the syntax error.
 Json parse_json(std::string_view text, const std::string& origin);
 
+/// Writes JSON text, on one line or with line breaks and an indent. Strings may come from plugins and files: invalid
+/// UTF-8 becomes U+FFFD instead of an exception.
+std::string dump_json(const Json& json, int indent = -1);
+
 }  // namespace kymo

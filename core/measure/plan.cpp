@@ -23,10 +23,7 @@ constexpr auto kPasses = enum_names<Pass>("pass", {{Pass::kTime, "time"},
                                                    {Pass::kOps, "ops"}});
 constexpr auto kSyncs = enum_names<Sync>("synchronization", {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}});
 
-/// Names and values may contain invalid UTF-8, which must not throw an exception here.
-std::string key_of(const Json& content) {
-  return sha256(content.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 16);
-}
+std::string key_of(const Json& content) { return sha256(dump_json(content)).substr(0, 16); }
 
 Json identity(const Case& what) {
   Json parameters = Json::object();

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "catalog/cache.hpp"
@@ -135,10 +136,10 @@ int describe_in_this_process(const std::filesystem::path& file) {
   try {
     answer = description_of(file);
   } catch (const Refused& refused) {
-    answer = Json{{"error", refused.reason()}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+    answer = dump_json(Json{{"error", refused.reason()}});
     code = static_cast<int>(ExitCode::kToolError);
   } catch (const std::exception& problem) {
-    answer = Json{{"error", problem.what()}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+    answer = dump_json(Json{{"error", problem.what()}});
     code = static_cast<int>(ExitCode::kToolError);
   }
   write_all(answer_fd, answer + "\n");

@@ -101,9 +101,7 @@ std::string render_rows(const store::ResultsDatabase::Table& table) {
   return render(text, false);
 }
 
-std::string json_text(const Json& json) {
-  return visible_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
-}
+std::string json_text(const Json& json) { return visible_json(dump_json(json, 2)) + "\n"; }
 
 std::string rows_to_json(const store::ResultsDatabase::Table& table) {
   Json rows = Json::array();

@@ -7,9 +7,7 @@
 
 namespace kymo::exports {
 
-std::string json_string(std::string_view text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string json_string(std::string_view text) { return dump_json(text); }
 
 std::string microseconds(std::int64_t ns) {
   const bool negative = ns < 0;

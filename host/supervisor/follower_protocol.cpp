@@ -37,7 +37,7 @@ std::string digest_of(const PlannedRun& run) {
   what.erase("plugin_sha256");
   what.erase("plugin_libraries");
   const Json all = Json::array({what, measure::to_json(run.how), run.suite, run.suite_case, run.repetition});
-  return sha256(all.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, kDigestDigits);
+  return sha256(dump_json(all)).substr(0, kDigestDigits);
 }
 
 std::string called(const std::string& file, const std::string& sha256, int rank) {

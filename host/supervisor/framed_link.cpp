@@ -168,9 +168,7 @@ FramedLink::~FramedLink() {
   impl_->close();
 }
 
-void FramedLink::send(const Json& message) {
-  impl_->send(framed(message.dump(-1, ' ', false, Json::error_handler_t::replace)));
-}
+void FramedLink::send(const Json& message) { impl_->send(framed(dump_json(message))); }
 void FramedLink::send_bytes(std::string_view bytes) { impl_->send(framed(std::string(1, '\0').append(bytes))); }
 bool FramedLink::open() const { return !impl_->closed; }
 std::size_t FramedLink::waiting_bytes() const { return impl_->waiting; }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/json.hpp"
+
 namespace kymo::supervisor {
 namespace {
 
@@ -98,9 +100,8 @@ bool WorkerTeam::ending() const {
 }
 
 std::string reuse_key(const PlannedRun& run) {
-  return Json::array({run.what.plugin_file, run.what.plugin_sha256, run.what.workload, run.what.ranks,
-                      to_string(run.what.device), run.how.wrap})
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(Json::array({run.what.plugin_file, run.what.plugin_sha256, run.what.workload, run.what.ranks,
+                                to_string(run.what.device), run.how.wrap}));
 }
 
 }  // namespace kymo::supervisor

@@ -94,7 +94,7 @@ int print_devices() {
                        {"gpus", gpus},
                        {"no_gpu_reason", devices.no_gpu_reason},
                        {"driver_version", devices.driver_version}};
-  std::cout << answer.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
+  std::cout << dump_json(answer, 2) << std::endl;
   return static_cast<int>(ExitCode::kOk);
 }
 

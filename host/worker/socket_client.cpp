@@ -43,8 +43,7 @@ int connect_to(const std::string& host, std::uint16_t port) {
 }
 
 std::string frame_bytes(const Json& frame) {
-  // Plugin texts may not be valid UTF-8; invalid bytes are replaced instead of failing.
-  const std::string body = frame.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string body = dump_json(frame);
   if (body.size() > protocol::kMaxFrameBytes)
     throw Error("a frame of " + std::to_string(body.size()) + " bytes exceeds the limit of the protocol");
   std::string bytes;

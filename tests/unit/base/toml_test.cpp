@@ -37,5 +37,10 @@ TEST(Json, AMistakeIsNamedWithItsPlace) {
   }
 }
 
+TEST(Json, InvalidUtf8IsReplacedWhenWritten) {
+  EXPECT_EQ(dump_json(Json{{"a", "\xFF"}}), "{\"a\":\"\xEF\xBF\xBD\"}");
+  EXPECT_EQ(dump_json(Json::array({1}), 2), "[\n  1\n]");
+}
+
 }  // namespace
 }  // namespace kymo
