@@ -36,16 +36,16 @@ function(kymo_compile_together name)
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
 
-# kymo_room(NAME SOURCES ... ALONE ... LINKS ... PRIVATE_LINKS ...): a component, which is a directory of core/ or
+# kymo_component(NAME SOURCES ... ALONE ... LINKS ... PRIVATE_LINKS ...): a component, which is a directory of core/ or
 # host/, as a static library. ALONE lists sources that are compiled separately, because names in their anonymous
 # namespaces also occur in other sources. Headers are included by their path below core/ or host/; using their code
 # requires linking the library.
-function(kymo_room name)
-  cmake_parse_arguments(room "" "" "SOURCES;ALONE;LINKS;PRIVATE_LINKS" ${ARGN})
-  add_library(${name} STATIC ${room_SOURCES} ${room_ALONE})
+function(kymo_component name)
+  cmake_parse_arguments(component "" "" "SOURCES;ALONE;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(${name} STATIC ${component_SOURCES} ${component_ALONE})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/host)
-  target_link_libraries(${name} PUBLIC ${room_LINKS} PRIVATE kymo_warnings ${room_PRIVATE_LINKS})
+  target_link_libraries(${name} PUBLIC ${component_LINKS} PRIVATE kymo_warnings ${component_PRIVATE_LINKS})
   kymo_reuse_headers(${name} kymo_json_headers)
-  set_source_files_properties(${room_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${component_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   kymo_compile_together(${name})
 endfunction()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Precompiled headers: headers that many sources include and that take longest to parse. Each set is compiled once and
 # reused by all targets with the same flags. Sources still include what they use:
-# docs/decisions/0013-what-is-compiled-together.md.
+# docs/decisions/0013-unity-builds.md.
 
 # kymo_header_set(NAME HEADERS headers... LINKS libraries... [EXECUTABLE]): an object library with one precompiled header.
 # EXECUTABLE: for sources of programs, which CMake compiles with -fPIE instead of -fPIC.

@@ -84,7 +84,7 @@ def problems_of(path):
     relative = path.relative_to(ROOT).as_posix()
     parts = relative.split("/")
     is_plugin = parts[0] == "plugins"
-    room = parts[1]
+    component = parts[1]
     for bracket, header in INCLUDE.findall(path.read_text(encoding="utf-8")):
         for start, homes in OUTSIDE.items():
             if bracket == "<" and header.startswith(start) and not any(relative.startswith(home) for home in homes):
@@ -100,11 +100,11 @@ def problems_of(path):
             not is_plugin
             and "/" in header
             and first in MAY_INCLUDE
-            and first != room
-            and first not in MAY_INCLUDE[room]
+            and first != component
+            and first not in MAY_INCLUDE[component]
         ):
-            allowed = ", ".join(sorted(MAY_INCLUDE[room])) or "no other component"
-            yield f'{relative}: component {room} may not include "{header}"; it may include {allowed}'
+            allowed = ", ".join(sorted(MAY_INCLUDE[component])) or "no other component"
+            yield f'{relative}: component {component} may not include "{header}"; it may include {allowed}'
 
 
 def main():

@@ -22,15 +22,15 @@ using event::Trace;
 constexpr std::int64_t kClockGrainNs = 1000;
 
 /// Counts inconsistent events by type of inconsistency.
-class Losses {
+class DroppedRecordCounter {
  public:
   void add(std::int64_t count, std::string detail) {
-    if (count > 0) losses_.push_back({"attribution", count, std::move(detail)});
+    if (count > 0) dropped_records_.push_back({"attribution", count, std::move(detail)});
   }
-  std::vector<event::Loss> take() { return std::move(losses_); }
+  std::vector<event::DroppedRecords> take() { return std::move(dropped_records_); }
 
  private:
-  std::vector<event::Loss> losses_;
+  std::vector<event::DroppedRecords> dropped_records_;
 };
 
 void sort_by_start(std::vector<Activity>& activities) {
@@ -48,18 +48,18 @@ void sort_by_start(std::vector<Activity>& activities) {
 class CapturedNodes {
  public:
   struct Node {
-    Placement placement;
+    ScopeAttribution attributed;
     std::int32_t phase = -1;
   };
 
   CapturedNodes(const std::vector<event::GraphNode>& nodes, ScopeFinder& finder) : index_(numbers_of(nodes)) {
     nodes_.reserve(nodes.size());
-    for (const auto& node : nodes) nodes_.push_back({finder.place(node.place), finder.phase(node.place)});
+    for (const auto& node : nodes) nodes_.push_back({finder.locate(node.position), finder.phase(node.position)});
   }
 
   const Node* find(std::uint64_t number) {
-    const std::uint32_t place = index_.find(number);
-    return place == NumberIndex::kNone ? nullptr : &nodes_[place];
+    const std::uint32_t position = index_.find(number);
+    return position == NumberIndex::kNone ? nullptr : &nodes_[position];
   }
 
  private:
@@ -74,9 +74,9 @@ class CapturedNodes {
 };
 
 /// Attributes the activities of a trace to their context.
-class ActivityPlacer {
+class ActivityAttributor {
  public:
-  ActivityPlacer(Trace& trace, ScopeFinder& finder)
+  ActivityAttributor(Trace& trace, ScopeFinder& finder)
       : trace_(trace),
         finder_(finder),
         index_(correlation_ids_of(trace.launches)),
@@ -87,50 +87,50 @@ class ActivityPlacer {
     }
   }
 
-  void place(Losses& losses) {
-    for (Activity& activity : trace_.activities) place(activity);
-    losses.add(without_launch_, "activities without a launch: unknown step");
-    losses.add(backwards_, "activities that end before they start: duration set to 0");
-    losses.add(early_, "activities that start before their launch by more than the clock error");
-    losses.add(launches_without_work(), "launches in steps whose work was not recorded");
+  void attribute_all(DroppedRecordCounter& dropped_records) {
+    for (Activity& activity : trace_.activities) attribute_one(activity);
+    dropped_records.add(without_launch_, "activities without a launch: unknown step");
+    dropped_records.add(backwards_, "activities that end before they start: duration set to 0");
+    dropped_records.add(early_, "activities that start before their launch by more than the clock error");
+    dropped_records.add(launches_without_work(), "launches in steps whose work was not recorded");
   }
 
  private:
-  void place(Activity& activity) {
+  void attribute_one(Activity& activity) {
     if (activity.end_ns < activity.start_ns) ++backwards_;
     const std::uint32_t found = index_.find(activity.correlation_id);
     const Launch* launch = found == NumberIndex::kNone ? nullptr : &trace_.launches[found];
     if (launch) {
       has_work_[found] = true;
       if (activity.start_ns < launch->time_ns - tolerance_ns_) ++early_;
-      activity.step = launch->place.step;
-      activity.phase = finder_.phase(launch->place);
-      activity.op = recorded_operator(launch->place.op);
+      activity.step = launch->position.step;
+      activity.phase = finder_.phase(launch->position);
+      activity.op = recorded_operator(launch->position.op);
     } else {
       ++without_launch_;
       activity.step = activity.phase = -1;
       activity.op = -1;
     }
-    set(activity, activity.graph_node != 0 ? placement_in_graph(activity)
-                  : launch                 ? finder_.place(launch->place)
-                                           : Placement{});
+    set(activity, activity.graph_node != 0 ? attribution_in_graph(activity)
+                  : launch                 ? finder_.locate(launch->position)
+                                           : ScopeAttribution{});
     kernels_seen_ |= activity.kind == event::ActivityKind::kKernel;
     memsets_seen_ |= activity.kind == event::ActivityKind::kMemset;
   }
 
   /// Uses the phase of the node, or that of the launch if the graph was captured outside of phases.
-  Placement placement_in_graph(Activity& activity) {
+  ScopeAttribution attribution_in_graph(Activity& activity) {
     const CapturedNodes::Node* node = nodes_.find(activity.graph_node);
-    if (node && (node->phase >= 0 || node->placement.scope != event::kNoText)) {
+    if (node && (node->phase >= 0 || node->attributed.scope != event::kNoText)) {
       if (node->phase >= 0) activity.phase = node->phase;
-      return {Attribution::kGraph, node->placement.scope};
+      return {Attribution::kGraph, node->attributed.scope};
     }
     return {activity.phase >= 0 ? Attribution::kPhase : Attribution::kNone, event::kNoText};
   }
 
-  static void set(Activity& activity, Placement placement) {
-    activity.attribution = placement.attribution;
-    activity.scope = placement.scope;
+  static void set(Activity& activity, ScopeAttribution attributed) {
+    activity.attribution = attributed.attribution;
+    activity.scope = attributed.scope;
   }
 
   std::int64_t recorded_operator(std::int64_t number) const {
@@ -143,7 +143,7 @@ class ActivityPlacer {
     std::int64_t count = 0;
     for (std::size_t i = 0; i < trace_.launches.size() && kernels_seen_; ++i) {
       const Launch& launch = trace_.launches[i];
-      if (!has_work_[i] && launch.place.step >= 0 && (launch.kind != LaunchKind::kMemset || memsets_seen_)) ++count;
+      if (!has_work_[i] && launch.position.step >= 0 && (launch.kind != LaunchKind::kMemset || memsets_seen_)) ++count;
     }
     return count;
   }
@@ -159,14 +159,14 @@ class ActivityPlacer {
 };
 
 /// Attributes operators, and subtracts the time of nested operators on the same thread from their parents' own time.
-void place_operators(std::vector<Operator>& operators, ScopeFinder& finder, Losses& losses) {
+void attribute_operators(std::vector<Operator>& operators, ScopeFinder& finder, DroppedRecordCounter& dropped_records) {
   std::int64_t open = 0, backwards = 0;
   for (std::size_t i = 0; i < operators.size(); ++i) {
     Operator& call = operators[i];
-    const Placement placement = finder.place(call.place);
-    call.attribution = placement.attribution;
-    call.scope = placement.scope;
-    call.place.phase = finder.phase(call.place);
+    const ScopeAttribution attributed = finder.locate(call.position);
+    call.attribution = attributed.attribution;
+    call.scope = attributed.scope;
+    call.position.phase = finder.phase(call.position);
     // An operator begins after its parent, so its number is higher; other parents are invalid.
     Operator* parent = call.parent >= 0 && static_cast<std::size_t>(call.parent) < i
                            ? &operators[static_cast<std::size_t>(call.parent)]
@@ -178,23 +178,23 @@ void place_operators(std::vector<Operator>& operators, ScopeFinder& finder, Loss
       ++backwards;
     }
     call.self_ns = std::max<std::int64_t>(0, call.end_ns - call.start_ns);
-    if (!parent || parent->place.thread != call.place.thread) continue;
+    if (!parent || parent->position.thread != call.position.thread) continue;
     const std::int64_t within = std::min(call.end_ns, parent->end_ns) - std::max(call.start_ns, parent->start_ns);
     parent->self_ns -= std::clamp<std::int64_t>(within, 0, std::max<std::int64_t>(0, parent->self_ns));
   }
-  losses.add(open, "operators without an end: the end of the enclosing operator is used");
-  losses.add(backwards, "operators that end before they start: duration set to 0");
+  dropped_records.add(open, "operators without an end: the end of the enclosing operator is used");
+  dropped_records.add(backwards, "operators that end before they start: duration set to 0");
 }
 
 }  // namespace
 
-std::vector<event::Loss> attribute(Trace& trace) {
-  Losses losses;
+std::vector<event::DroppedRecords> attribute(Trace& trace) {
+  DroppedRecordCounter dropped_records;
   sort_by_start(trace.activities);
   ScopeFinder finder(trace);
-  place_operators(trace.operators, finder, losses);
-  ActivityPlacer(trace, finder).place(losses);
-  return losses.take();
+  attribute_operators(trace.operators, finder, dropped_records);
+  ActivityAttributor(trace, finder).attribute_all(dropped_records);
+  return dropped_records.take();
 }
 
 }  // namespace kymo::analysis

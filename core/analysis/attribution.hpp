@@ -14,9 +14,9 @@ namespace kymo::analysis {
 /// sequence number (gradient accumulation, the gradient seed) only determines the phase. For a replayed graph, the step
 /// is that of the launch and everything else is that of the node. A node captured outside of phases uses the launch's
 /// phase; if its capture was not recorded, only the phase is set. An operator without an end gets the end of its parent
-/// and is counted as a Loss. Also returned as Loss, but kept: activities that end before they start, or that start
-/// before their launch by more than the clock error; launches in steps whose work was not recorded; and activities
-/// without a launch.
-std::vector<event::Loss> attribute(event::Trace& trace);
+/// and is counted as a DroppedRecords entry. Also returned as DroppedRecords, but kept: activities that end before they
+/// start, or that start before their launch by more than the clock error; launches in steps whose work was not
+/// recorded; and activities without a launch.
+std::vector<event::DroppedRecords> attribute(event::Trace& trace);
 
 }  // namespace kymo::analysis

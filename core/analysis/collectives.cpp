@@ -35,7 +35,7 @@ Kernels communication_kernels(const Trace& trace, const std::vector<bool>& is_co
     const std::uint32_t found = launches.find(activity.correlation_id);
     if (found == NumberIndex::kNone) continue;
     const event::Launch& launch = trace.launches[found];
-    threads[launch.place.thread].push_back({launch.time_ns, &activity});
+    threads[launch.position.thread].push_back({launch.time_ns, &activity});
   }
   for (auto& [thread, kernels] : threads) {
     std::stable_sort(kernels.begin(), kernels.end(),
@@ -52,7 +52,7 @@ void add_kernel(Collective& call, const Activity& kernel) {
 }
 
 /// Assigns the kernels of one thread to its calls; both are ordered by time.
-void give_kernels(const std::vector<LaunchedKernel>& kernels, const std::vector<Collective*>& calls) {
+void assign_kernels(const std::vector<LaunchedKernel>& kernels, const std::vector<Collective*>& calls) {
   std::vector<Collective*> group;  // calls that began without a kernel launch in between
   bool launched = false;
   auto next = calls.begin();
@@ -73,7 +73,7 @@ void give_kernels(const std::vector<LaunchedKernel>& kernels, const std::vector<
 std::map<std::uint32_t, std::vector<Collective*>> by_thread(std::vector<Collective>& collectives, bool on_device) {
   std::map<std::uint32_t, std::vector<Collective*>> threads;
   for (Collective& call : collectives) {
-    if (call.on_device == on_device) threads[call.place.thread].push_back(&call);
+    if (call.on_device == on_device) threads[call.position.thread].push_back(&call);
   }
   for (auto& [thread, calls] : threads) {
     std::stable_sort(calls.begin(), calls.end(),
@@ -82,34 +82,34 @@ std::map<std::uint32_t, std::vector<Collective*>> by_thread(std::vector<Collecti
   return threads;
 }
 
-void give_kernels(const Kernels& kernels, std::vector<Collective>& collectives, bool on_device) {
+void assign_kernels(const Kernels& kernels, std::vector<Collective>& collectives, bool on_device) {
   for (const auto& [thread, made] : by_thread(collectives, on_device)) {
-    if (const auto found = kernels.find(thread); found != kernels.end()) give_kernels(found->second, made);
+    if (const auto found = kernels.find(thread); found != kernels.end()) assign_kernels(found->second, made);
   }
 }
 
 /// Counts the calls that were reported as host calls although a kernel that they launched ended after them.
 std::int64_t outlived_by_kernels(const Kernels& kernels, std::vector<Collective> collectives) {
-  give_kernels(kernels, collectives, false);
+  assign_kernels(kernels, collectives, false);
   return std::count_if(collectives.begin(), collectives.end(), [](const Collective& call) {
     return !call.on_device && call.kernels > 0 && call.end_ns > call.returned_ns;
   });
 }
 
-void place_calls(Trace& trace) {
+void attribute_calls(Trace& trace) {
   ScopeFinder finder(trace);
   for (Collective& call : trace.collectives) {
-    const Placement placement = finder.place(call.place);
-    call.attribution = placement.attribution;
-    call.scope = placement.scope;
-    call.place.phase = finder.phase(call.place);
+    const ScopeAttribution attributed = finder.locate(call.position);
+    call.attribution = attributed.attribution;
+    call.scope = attributed.scope;
+    call.position.phase = finder.phase(call.position);
     call.kernels = 0;
     call.start_ns = call.on_device ? -1 : call.enqueue_ns;
     call.end_ns = call.on_device ? -1 : call.returned_ns;
   }
 }
 
-std::vector<event::Loss> losses_of(const Trace& trace, const Kernels& kernels) {
+std::vector<event::DroppedRecords> dropped_records_of(const Trace& trace, const Kernels& kernels) {
   const bool kernels_seen = std::any_of(trace.activities.begin(), trace.activities.end(),
                                         [](const Activity& each) { return each.kind == event::ActivityKind::kKernel; });
   std::int64_t open = 0, unseen = 0;
@@ -117,27 +117,27 @@ std::vector<event::Loss> losses_of(const Trace& trace, const Kernels& kernels) {
     if (call.returned_ns < 0) ++open;
     if (kernels_seen && call.returned_ns >= 0 && call.on_device && call.kernels == 0) ++unseen;
   }
-  std::vector<event::Loss> losses;
-  if (open > 0) losses.push_back({"collective", open, "collective calls without an end"});
+  std::vector<event::DroppedRecords> dropped_records;
+  if (open > 0) dropped_records.push_back({"collective", open, "collective calls without an end"});
   if (unseen > 0)
-    losses.push_back(
+    dropped_records.push_back(
         {"collective", unseen, "collective calls without kernels: replayed by a CUDA graph, or made by a single rank"});
   if (const std::int64_t outlived = outlived_by_kernels(kernels, trace.collectives); outlived > 0)
-    losses.push_back(
+    dropped_records.push_back(
         {"collective", outlived,
          "collective calls that were reported without a stream and ended before their kernels: their times "
          "are invalid; report queued_on() the stream"});
-  return losses;
+  return dropped_records;
 }
 
 }  // namespace
 
-std::vector<event::Loss> place_collectives(Trace& trace, const std::vector<bool>& is_communication) {
+std::vector<event::DroppedRecords> attribute_collectives(Trace& trace, const std::vector<bool>& is_communication) {
   if (trace.collectives.empty()) return {};
-  place_calls(trace);
+  attribute_calls(trace);
   const Kernels kernels = communication_kernels(trace, is_communication);
-  give_kernels(kernels, trace.collectives, true);
-  return losses_of(trace, kernels);
+  assign_kernels(kernels, trace.collectives, true);
+  return dropped_records_of(trace, kernels);
 }
 
 }  // namespace kymo::analysis

@@ -14,8 +14,9 @@ namespace kymo::analysis {
 /// calls have begun, so all calls of a group share its kernels. Kernels that belong to no call are unchanged. Calls
 /// without kernels, which are replayed by a graph or made by a single rank, keep start_ns and end_ns of -1. Activities
 /// must be attributed. `is_communication` holds, by string id, whether kernels of that name are communication. Returns
-/// a Loss for calls that never ended, for calls without a stream that ended before the kernels they launched, and, if
-/// kernels were recorded, for calls without kernels.
-std::vector<event::Loss> place_collectives(event::Trace& trace, const std::vector<bool>& is_communication);
+/// a DroppedRecords entry for calls that never ended, for calls without a stream that ended before the kernels they
+/// launched, and, if kernels were recorded, for calls without kernels.
+std::vector<event::DroppedRecords> attribute_collectives(event::Trace& trace,
+                                                         const std::vector<bool>& is_communication);
 
 }  // namespace kymo::analysis

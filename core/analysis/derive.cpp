@@ -14,9 +14,9 @@
 namespace kymo::analysis {
 namespace {
 
-void move_losses(std::vector<event::Loss> losses, event::PassRecord& record) {
-  record.losses.insert(record.losses.end(), std::make_move_iterator(losses.begin()),
-                       std::make_move_iterator(losses.end()));
+void move_dropped_records(std::vector<event::DroppedRecords> dropped_records, event::PassRecord& record) {
+  record.dropped_records.insert(record.dropped_records.end(), std::make_move_iterator(dropped_records.begin()),
+                                std::make_move_iterator(dropped_records.end()));
 }
 
 /// Returns, by string id, whether kernels of that name are communication.
@@ -31,17 +31,17 @@ std::vector<bool> communicating(const event::PassRecord& record) {
 void derive(event::PassRecord& record, const DeriveSetting& setting) {
   const event::Trace& trace = record.trace;
   event::Derived& derived = record.derived;
-  move_losses(attribute(record.trace), record);
+  move_dropped_records(attribute(record.trace), record);
   derived.scope_paths = scope_paths(trace);
   derived.kernel_classes = kernel_classes(trace, setting.classifier ? *setting.classifier : Classifier());
   const std::vector<bool> is_communication = communicating(record);
-  move_losses(place_collectives(record.trace, is_communication), record);
+  move_dropped_records(attribute_collectives(record.trace, is_communication), record);
   derived.kernel_totals = kernel_totals(trace, setting.warmup);
   derived.op_totals = op_totals(trace, setting.warmup);
   derived.step_activity =
       setting.on_host ? host_activity(record, setting.warmup) : step_activity(trace, is_communication, setting.warmup);
   derived.outliers = kernel_outliers(trace, is_communication, record.gpu_samples, setting.warmup);
-  if (!record.memory_trace.events.empty()) move_losses(derive_memory(record, setting.warmup), record);
+  if (!record.memory_trace.events.empty()) move_dropped_records(derive_memory(record, setting.warmup), record);
 }
 
 }  // namespace kymo::analysis

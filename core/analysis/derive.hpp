@@ -16,7 +16,7 @@ struct DeriveSetting {
 };
 
 /// Attributes all events of a pass (attribute()) and fills record.derived from record.trace and record.memory_trace.
-/// Adds a Loss for inconsistent events. Activities are sorted by start afterwards.
+/// Adds a DroppedRecords entry for inconsistent events. Activities are sorted by start afterwards.
 void derive(event::PassRecord& record, const DeriveSetting& setting);
 
 }  // namespace kymo::analysis

@@ -31,7 +31,7 @@ class Grouping {
 
  private:
   static constexpr std::uint32_t kEmpty = UINT32_MAX;
-  static constexpr std::size_t kFewestSlots = 1024;
+  static constexpr std::size_t kMinSlots = 1024;
 
   /// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
   static std::size_t hash(const GroupKey& key) {
@@ -52,8 +52,8 @@ class Grouping {
   }
 
   std::vector<GroupKey> keys_;
-  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(kFewestSlots, kEmpty);
-  std::size_t mask_ = kFewestSlots - 1;
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(kMinSlots, kEmpty);
+  std::size_t mask_ = kMinSlots - 1;
   std::uint32_t last_ = 0;
 };
 

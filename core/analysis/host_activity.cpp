@@ -18,8 +18,8 @@ using event::Operator;
 using event::Trace;
 
 bool names_communication(std::string_view name) {
-  static constexpr std::array<std::string_view, 3> kWords{"c10d", "gloo", "nccl"};
-  return std::any_of(kWords.begin(), kWords.end(),
+  static constexpr std::array<std::string_view, 3> kBackendNames{"c10d", "gloo", "nccl"};
+  return std::any_of(kBackendNames.begin(), kBackendNames.end(),
                      [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
@@ -41,7 +41,7 @@ IntervalSet computing(const Trace& trace) {
   const std::vector<bool> communicates = communicating_operators(trace);
   std::map<std::uint32_t, ThreadTime> threads;
   for (const Operator& call : trace.operators) {
-    ThreadTime& thread = threads[call.place.thread];
+    ThreadTime& thread = threads[call.position.thread];
     const bool is_communication = call.name < communicates.size() && communicates[call.name];
     if (is_communication) thread.communication.push_back({call.start_ns, call.end_ns});
     if (!is_communication && call.parent < 0) thread.operators.push_back({call.start_ns, call.end_ns});
@@ -80,7 +80,7 @@ std::map<std::int64_t, std::vector<PhaseStart>> phase_starts_of(const Trace& tra
 }
 
 /// Nothing lies outside of the step. Time before the first phase is `other`, or belongs to that phase if nothing ran.
-Stretches tiled(Interval whole, std::vector<PhaseStart> phase_starts, const Busy& busy) {
+StepSpans tiled(Interval whole, std::vector<PhaseStart> phase_starts, const Busy& busy) {
   for (auto& [phase, start_ns] : phase_starts) start_ns = std::clamp(start_ns, whole.start_ns, whole.end_ns);
   const auto first = std::min_element(phase_starts.begin(), phase_starts.end(),
                                       [](const PhaseStart& a, const PhaseStart& b) { return a.start_ns < b.start_ns; });
@@ -99,14 +99,14 @@ std::vector<event::StepActivity> host_activity(const event::PassRecord& record, 
   if (trace.operators.empty()) return {};
   const Busy busy(computing(trace), communicating(trace), {});
   auto phase_starts = phase_starts_of(trace);
-  std::map<std::int64_t, Stretches> steps;
+  std::map<std::int64_t, StepSpans> steps;
   for (const event::Sample& sample : record.samples) {
     if (sample.phase != event::kWholeStep) continue;
     const Interval whole{sample.start_ns, sample.start_ns + sample.host_ns};
     steps.try_emplace(sample.step, tiled(whole, std::move(phase_starts[sample.step]), busy));
   }
   StepRows rows(trace.activities, trace.phases, busy, warmup);
-  for (const auto& [step, stretches] : steps) rows.add_step(step, stretches);
+  for (const auto& [step, spans] : steps) rows.add_step(step, spans);
   return rows.take();
 }
 

@@ -75,7 +75,7 @@ std::string lowered(std::string_view text) {
 }
 
 /// Returns "FILE:LINE: pattern 2: ", with the line of the pattern's header in the file.
-std::string place_of(const std::string& origin, std::string_view text, std::size_t ordinal) {
+std::string location_of(const std::string& origin, std::string_view text, std::size_t ordinal) {
   const std::string which = "pattern " + std::to_string(ordinal + 1) + ": ";
   std::size_t line = 0;
   std::size_t seen = 0;
@@ -89,27 +89,27 @@ std::string place_of(const std::string& origin, std::string_view text, std::size
   return origin + ": " + which;
 }
 
-std::string text_of(const Json& table, const char* key, const std::string& place) {
+std::string text_of(const Json& table, const char* key, const std::string& location) {
   const auto found = table.find(key);
   if (found == table.end())
-    throw UsageError(place + "missing '" + key +
+    throw UsageError(location + "missing '" + key +
                      "'; example of a pattern: contains = \"part of a name\", class = \"matmul\"");
   if (!found->is_string() || trim(found->get<std::string>()).empty())
-    throw UsageError(place + "'" + key + "' must be a non-empty string");
+    throw UsageError(location + "'" + key + "' must be a non-empty string");
   return found->get<std::string>();
 }
 
-Classifier::Pattern read_pattern(const Json& table, const std::string& place) {
+Classifier::Pattern read_pattern(const Json& table, const std::string& location) {
   static const std::vector<std::string> keys = {"contains", "class"};
-  if (!table.is_object()) throw UsageError(place + "not a table; use [[pattern]] with contains and class");
+  if (!table.is_object()) throw UsageError(location + "not a table; use [[pattern]] with contains and class");
   for (const auto& [key, value] : table.items()) {
     if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      throw UsageError(place + "unknown key " + quote(key) + suggestion(key, keys));
+      throw UsageError(location + "unknown key " + quote(key) + suggestion(key, keys));
   }
-  Classifier::Pattern pattern{lowered(text_of(table, "contains", place)), text_of(table, "class", place)};
+  Classifier::Pattern pattern{lowered(text_of(table, "contains", location)), text_of(table, "class", location)};
   const auto& classes = known_classes();
   if (std::find(classes.begin(), classes.end(), pattern.kernel_class) == classes.end())
-    throw UsageError(place + "unknown class " + quote(pattern.kernel_class) + "; known: " + join(classes, ", "));
+    throw UsageError(location + "unknown class " + quote(pattern.kernel_class) + "; known: " + join(classes, ", "));
   return pattern;
 }
 
@@ -132,7 +132,7 @@ Classifier Classifier::with_file(const std::filesystem::path& file) {
   const Json& tables = content.at("pattern");
   if (!tables.is_array()) throw UsageError(origin + ": 'pattern' must be a list; use [[pattern]] with two brackets");
   std::vector<Pattern> own;
-  for (std::size_t i = 0; i < tables.size(); ++i) own.push_back(read_pattern(tables[i], place_of(origin, text, i)));
+  for (std::size_t i = 0; i < tables.size(); ++i) own.push_back(read_pattern(tables[i], location_of(origin, text, i)));
   classifier.patterns_.insert(classifier.patterns_.begin(), own.begin(), own.end());
   return classifier;
 }

@@ -76,7 +76,7 @@ bool is_machinery(std::string_view word) {
 }
 
 /// Returns the words that identify operations, in order.
-std::vector<std::string> telling_words(std::string_view arguments) {
+std::vector<std::string> significant_words(std::string_view arguments) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < arguments.size();) {
     std::size_t end = i;
@@ -129,7 +129,7 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 /// Returns the first operation. For foreach wrappers (BinaryOpScalarFunctor ...), appends the wrapped operation.
 std::string operations(std::string_view arguments) {
-  const std::vector<std::string> words = telling_words(arguments);
+  const std::vector<std::string> words = significant_words(arguments);
   if (words.empty()) return "";
   std::string result = operation(words.front());
   const bool wraps = contains(words.front(), "aryOp") || contains(words.front(), "PointwiseOp");
@@ -183,17 +183,17 @@ std::string without_filler(std::string name) {
 
 /// Removes the middle of a name that is too long.
 std::string bounded(const std::string& whole) {
-  static constexpr std::string_view kCut = "...";
+  static constexpr std::string_view kEllipsis = "...";
   const std::string name = without_filler(whole);
   if (name.size() <= kLongest) return name;
   const auto inside_character = [&](std::size_t at) {
     return at < name.size() && (static_cast<unsigned char>(name[at]) & 0xC0U) == 0x80U;
   };
-  std::size_t head = (kLongest - kCut.size()) / 2;
-  std::size_t tail = name.size() - (kLongest - kCut.size() - head);
+  std::size_t head = (kLongest - kEllipsis.size()) / 2;
+  std::size_t tail = name.size() - (kLongest - kEllipsis.size() - head);
   while (head > 0 && inside_character(head)) --head;
   while (inside_character(tail)) ++tail;
-  return name.substr(0, head) + std::string(kCut) + name.substr(tail);
+  return name.substr(0, head) + std::string(kEllipsis) + name.substr(tail);
 }
 
 std::string readable(const std::string& name) {
@@ -204,7 +204,7 @@ std::string readable(const std::string& name) {
   }
   if (last.base == "Kernel" || last.base == "Kernel2" ||
       last.base == "device_kernel") {  // CUTLASS: the template argument identifies the kernel
-    const std::vector<std::string> words = telling_words(last.arguments);
+    const std::vector<std::string> words = significant_words(last.arguments);
     const auto found = std::find_if(words.begin(), words.end(), [](const std::string& word) {
       return word != "cutlass" && word != "gemm" && word != "kernel" && word.rfind("enable_", 0) != 0;
     });

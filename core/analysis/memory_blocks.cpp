@@ -30,7 +30,7 @@ typename Map::iterator first_reaching(Map& map, std::uint64_t begin) {
 }  // namespace
 
 MemoryBlocks::MemoryBlocks(const event::Memory& memory, const event::Trace& trace)
-    : memory_(memory), places_(trace), tags_by_time_(memory.tags.size()) {
+    : memory_(memory), scope_finder_(trace), tags_by_time_(memory.tags.size()) {
   std::iota(tags_by_time_.begin(), tags_by_time_.end(), std::size_t{0});
   std::stable_sort(tags_by_time_.begin(), tags_by_time_.end(),
                    [&](std::size_t a, std::size_t b) { return memory_.tags[a].time_ns < memory_.tags[b].time_ns; });
@@ -40,7 +40,7 @@ MemoryBlocks::MemoryBlocks(const event::Memory& memory, const event::Trace& trac
   }
   apply_tags_before(INT64_MAX);
   for (std::size_t i = 0; i < allocations_.size(); ++i) {
-    if (!allocations_[i].free_sequence) life_[i].newest_step = newest_step_;
+    if (!allocations_[i].free_sequence) lifetimes_[i].newest_step = newest_step_;
   }
   std::sort(segments_.begin(), segments_.end(), [](const Segment& a, const Segment& b) {
     return a.sequence != b.sequence ? a.sequence < b.sequence : a.address < b.address;
@@ -49,7 +49,7 @@ MemoryBlocks::MemoryBlocks(const event::Memory& memory, const event::Trace& trac
 
 void MemoryBlocks::take(std::int64_t sequence) {
   const MemoryEvent& event = memory_.events[static_cast<std::size_t>(sequence)];
-  newest_step_ = std::max(newest_step_, event.place.step);
+  newest_step_ = std::max(newest_step_, event.position.step);
   switch (event.action) {
     case MemoryAction::kAllocate:
       add_block(sequence);
@@ -67,7 +67,7 @@ void MemoryBlocks::take(std::int64_t sequence) {
     case MemoryAction::kSegmentFree:
     case MemoryAction::kSegmentUnmap:
       if (remove_segments(event.address, end_of(event.address, event.bytes), sequence) == 0)
-        ++oddities_.unknown_segments;
+        ++anomalies_.unknown_segments;
       break;
     case MemoryAction::kOutOfMemory:
       break;
@@ -89,7 +89,7 @@ void MemoryBlocks::add_block(std::int64_t sequence) {
   LiveBlocks& blocks = blocks_of(event.device);
   // Use the requested size: the change of the counters would be too large if events were dropped in between.
   const std::uint64_t end = end_of(event.address, event.bytes);
-  clear_room(blocks, event.address, end, sequence);
+  free_range(blocks, event.address, end, sequence);
   Allocation block;
   block.sequence = sequence;
   block.device = event.device;
@@ -98,26 +98,26 @@ void MemoryBlocks::add_block(std::int64_t sequence) {
   block.allocated_bytes = allocated_size(event);
   block.alloc_ns = event.time_ns;
   block.stream = event.stream;
-  block.thread = event.place.thread;
-  block.step = event.place.step;
-  block.phase = places_.phase(event.place);
-  block.scope = places_.place(event.place).scope;
+  block.thread = event.position.thread;
+  block.step = event.position.step;
+  block.phase = scope_finder_.phase(event.position);
+  block.scope = scope_finder_.locate(event.position).scope;
   block.op = event.op;
   block.stack = event.stack;
   blocks.emplace(event.address, Live{allocations_.size(), end, false});
   allocations_.push_back(block);
-  life_.emplace_back();
+  lifetimes_.emplace_back();
 }
 
-void MemoryBlocks::end_life(const Live& live, std::int64_t sequence, bool by_event) {
+void MemoryBlocks::end_lifetime(const Live& live, std::int64_t sequence, bool by_event) {
   const MemoryEvent& event = memory_.events[static_cast<std::size_t>(sequence)];
   Allocation& block = allocations_[live.index];
   block.free_ns = event.time_ns;
   block.free_sequence = sequence;
-  block.free_step = event.place.step;
-  block.free_phase = places_.phase(event.place);
-  life_[live.index].newest_step = newest_step_;
-  life_[live.index].given_back = by_event;
+  block.free_step = event.position.step;
+  block.free_phase = scope_finder_.phase(event.position);
+  lifetimes_[live.index].newest_step = newest_step_;
+  lifetimes_[live.index].returned_to_allocator = by_event;
 }
 
 void MemoryBlocks::request_free(std::int64_t sequence) {
@@ -125,10 +125,10 @@ void MemoryBlocks::request_free(std::int64_t sequence) {
   LiveBlocks& blocks = blocks_of(event.device);
   const auto found = blocks.find(event.address);
   if (found == blocks.end() || found->second.requested) {
-    ++oddities_.unknown_blocks;
+    ++anomalies_.unknown_blocks;
     return;
   }
-  end_life(found->second, sequence, true);
+  end_lifetime(found->second, sequence, true);
   found->second.requested = true;
   // Host memory is not used asynchronously by streams.
   if (event.device == MemoryDevice::kCpu) complete_free(sequence);
@@ -139,21 +139,21 @@ void MemoryBlocks::complete_free(std::int64_t sequence) {
   LiveBlocks& blocks = blocks_of(event.device);
   const auto found = blocks.find(event.address);
   if (found == blocks.end()) {
-    if (event.device == MemoryDevice::kCuda) ++oddities_.unknown_blocks;
+    if (event.device == MemoryDevice::kCuda) ++anomalies_.unknown_blocks;
     return;
   }
-  if (!found->second.requested) end_life(found->second, sequence, true);
+  if (!found->second.requested) end_lifetime(found->second, sequence, true);
   Allocation& block = allocations_[found->second.index];
   block.reusable_ns = event.time_ns;
   block.reusable_sequence = sequence;
   blocks.erase(found);
 }
 
-void MemoryBlocks::clear_room(LiveBlocks& blocks, std::uint64_t begin, std::uint64_t end, std::int64_t sequence) {
+void MemoryBlocks::free_range(LiveBlocks& blocks, std::uint64_t begin, std::uint64_t end, std::int64_t sequence) {
   auto stale = first_reaching(blocks, begin);
   while (stale != blocks.end() && stale->first < end) {
-    ++oddities_.overlapping_blocks;
-    if (!stale->second.requested) end_life(stale->second, sequence, false);
+    ++anomalies_.overlapping_blocks;
+    if (!stale->second.requested) end_lifetime(stale->second, sequence, false);
     Allocation& block = allocations_[stale->second.index];
     block.reusable_ns = memory_.events[static_cast<std::size_t>(sequence)].time_ns;
     block.reusable_sequence = sequence;
@@ -164,7 +164,7 @@ void MemoryBlocks::clear_room(LiveBlocks& blocks, std::uint64_t begin, std::uint
 void MemoryBlocks::add_segment(std::int64_t sequence) {
   const MemoryEvent& event = memory_.events[static_cast<std::size_t>(sequence)];
   const std::uint64_t end = end_of(event.address, event.bytes);
-  oddities_.overlapping_segments += remove_segments(event.address, end, sequence);
+  anomalies_.overlapping_segments += remove_segments(event.address, end, sequence);
   Segment segment;
   segment.sequence = sequence;
   segment.address = event.address;
@@ -213,16 +213,16 @@ void MemoryBlocks::apply(const event::BlockTag& tag) {
   if (tag.address == 0) return;  // an empty tensor has no memory
   // The values KYMO_PARAMETER ... KYMO_INPUT are 1 to 6, in the order of MemoryCategory.
   if (tag.category < 1 || tag.category >= event::kMemoryCategories) {
-    ++oddities_.unknown_tags;
+    ++anomalies_.unknown_tags;
     return;
   }
   for (LiveBlocks& blocks : live_) {
     const auto found = first_reaching(blocks, tag.address);
     if (found == blocks.end() || found->first > tag.address || found->second.requested) continue;
-    life_[found->second.index].tag = static_cast<std::int32_t>(tag.category - 1);
+    lifetimes_[found->second.index].tag = static_cast<std::int32_t>(tag.category - 1);
     return;
   }
-  ++oddities_.homeless_tags;
+  ++anomalies_.unmatched_tags;
 }
 
 }  // namespace kymo::analysis

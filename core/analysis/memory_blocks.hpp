@@ -11,20 +11,21 @@
 namespace kymo::analysis {
 
 /// Properties of a block that determine its category.
-struct BlockLife {
+struct BlockLifetime {
   std::int32_t tag = -1;          ///< MemoryCategory of the last tag on it, or -1
   std::int32_t newest_step = -1;  ///< newest step that had begun when it was freed, or at the end of the pass
-  bool given_back = false;        ///< freed by an event; false for a block whose memory was allocated again without one
+  bool returned_to_allocator =
+      false;  ///< freed by an event; false for a block whose memory was allocated again without one
 };
 
 /// Counts of inconsistent events.
-struct MemoryOddities {
+struct MemoryAnomalies {
   std::int64_t unknown_blocks = 0;      ///< freed but never allocated
   std::int64_t overlapping_blocks = 0;  ///< live when their memory was allocated again
   std::int64_t unknown_segments = 0;    ///< returned to the driver but never allocated
   std::int64_t overlapping_segments = 0;
-  std::int64_t unknown_tags = 0;   ///< with an unknown category
-  std::int64_t homeless_tags = 0;  ///< at an address without a live block
+  std::int64_t unknown_tags = 0;    ///< with an unknown category
+  std::int64_t unmatched_tags = 0;  ///< at an address without a live block
 };
 
 /// Matches each block and each segment of a pass with the event that ended it. Blocks are looked up by address, so that
@@ -34,11 +35,11 @@ class MemoryBlocks {
  public:
   MemoryBlocks(const event::Memory& memory, const event::Trace& trace);  // both must outlive this object
 
-  /// In allocation order, without categories. life()[i] belongs to allocations()[i].
+  /// In allocation order, without categories. lifetimes()[i] belongs to allocations()[i].
   std::vector<event::Allocation>& allocations() { return allocations_; }
-  const std::vector<BlockLife>& life() const { return life_; }
+  const std::vector<BlockLifetime>& lifetimes() const { return lifetimes_; }
   std::vector<event::Segment>& segments() { return segments_; }
-  const MemoryOddities& oddities() const { return oddities_; }
+  const MemoryAnomalies& anomalies() const { return anomalies_; }
 
  private:
   struct Live {
@@ -52,8 +53,8 @@ class MemoryBlocks {
   void add_block(std::int64_t sequence);
   void request_free(std::int64_t sequence);
   void complete_free(std::int64_t sequence);
-  void end_life(const Live& live, std::int64_t sequence, bool by_event);
-  void clear_room(LiveBlocks& blocks, std::uint64_t begin, std::uint64_t end, std::int64_t sequence);
+  void end_lifetime(const Live& live, std::int64_t sequence, bool by_event);
+  void free_range(LiveBlocks& blocks, std::uint64_t begin, std::uint64_t end, std::int64_t sequence);
   void add_segment(std::int64_t sequence);
   /// Removes address ranges from segments. If part of a segment is removed, the rest remains a segment with the same
   /// allocation. Returns the number of affected segments.
@@ -65,11 +66,11 @@ class MemoryBlocks {
   LiveBlocks& blocks_of(event::MemoryDevice device) { return live_[static_cast<std::size_t>(device)]; }
 
   const event::Memory& memory_;
-  ScopeFinder places_;
+  ScopeFinder scope_finder_;
   std::vector<event::Allocation> allocations_;
-  std::vector<BlockLife> life_;
+  std::vector<BlockLifetime> lifetimes_;
   std::vector<event::Segment> segments_;
-  MemoryOddities oddities_;
+  MemoryAnomalies anomalies_;
   LiveBlocks live_[2];
   std::map<std::uint64_t, Live> live_segments_;
   const event::MemoryEvent* previous_[2] = {nullptr, nullptr};

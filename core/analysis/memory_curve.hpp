@@ -31,11 +31,11 @@ class CategoryCurve {
 };
 
 /// Maximum number of points of a device's curves, without the peaks of each phase.
-inline constexpr std::size_t kMostMemoryPoints = 4'000;
+inline constexpr std::size_t kMaxMemoryPoints = 4'000;
 
 /// Selects the events of a device that the curves are drawn from. A point is kept, together with its predecessor, if a
 /// counter or category changed since the last kept point by more than 1/1000 of the range of the allocated bytes. If
-/// there are more than kMostMemoryPoints, time is divided into equal intervals, and the first, last, lowest and highest
+/// there are more than kMaxMemoryPoints, time is divided into equal intervals, and the first, last, lowest and highest
 /// allocated point of each are kept, so that a plot of the curve is unchanged (the M4 aggregation of Jugel, Jerzak,
 /// Hackenbroich and Markl, VLDB 2014). The first and the last event of the pass and the peak of each counter in each
 /// phase of each step are always kept.

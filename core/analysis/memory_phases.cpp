@@ -53,7 +53,7 @@ class PhaseTable {
   std::vector<MemoryPhase> take() {
     std::vector<MemoryPhase> rows;
     rows.reserve(rows_.size());
-    for (auto& [place, phase] : rows_) rows.push_back(std::move(phase));
+    for (auto& [position, phase] : rows_) rows.push_back(std::move(phase));
     return rows;
   }
 
@@ -159,13 +159,13 @@ std::vector<MemoryPhase> memory_phases(const event::PassRecord& record, event::M
   for (auto event = first; event != events.end(); ++event) {
     if (event->device != device) continue;
     enter_before(event->time_ns);
-    const std::int32_t phase = event->place.phase;
+    const std::int32_t phase = event->position.phase;
     const std::int32_t row = phase >= 0 && static_cast<std::size_t>(phase) < phases ? phase : kOutside;
-    if (!table.is_current(event->place.step, row))
-      table.add(event->place.step, row, event->time_ns, level);  // the level at the begin counts too
+    if (!table.is_current(event->position.step, row))
+      table.add(event->position.step, row, event->time_ns, level);  // the level at the begin counts too
     level.state = event->after;
     level.categories = curve.after(event - events.begin());
-    table.add(event->place.step, row, event->time_ns, level);
+    table.add(event->position.step, row, event->time_ns, level);
   }
   enter_before(INT64_MAX);
   return table.take();

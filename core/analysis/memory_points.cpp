@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::size_t kCounters = 4;
 constexpr std::int64_t kPartsOfRange = 1'000;
-constexpr std::size_t kPointsOfStretch = 4;
+constexpr std::size_t kPointsPerBucket = 4;
 
 std::array<std::int64_t, kCounters> counters(const MemoryState& state) {
   return {state.requested_bytes, state.allocated_bytes, state.active_bytes, state.reserved_bytes};
@@ -94,22 +94,21 @@ Sequences moves(const std::vector<MemoryEvent>& events, const Sequences& all, Ca
 Sequences thinned(const std::vector<MemoryEvent>& events, const Sequences& moved) {
   const std::int64_t begin = events[moved.front()].time_ns;
   const std::int64_t span = std::max<std::int64_t>(events[moved.back()].time_ns - begin, 1);
-  constexpr auto kStretches = static_cast<std::int64_t>(kMostMemoryPoints / kPointsOfStretch);
-  const auto stretch_of = [&](std::size_t sequence) {
-    const auto place = static_cast<double>(events[sequence].time_ns - begin) / static_cast<double>(span);
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(place * kStretches), 0, kStretches - 1);
+  constexpr auto kBuckets = static_cast<std::int64_t>(kMaxMemoryPoints / kPointsPerBucket);
+  const auto bucket_of = [&](std::size_t sequence) {
+    const auto position = static_cast<double>(events[sequence].time_ns - begin) / static_cast<double>(span);
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(position * kBuckets), 0, kBuckets - 1);
   };
   const auto lower = [&](std::size_t a, std::size_t b) {
     return events[a].after.allocated_bytes < events[b].after.allocated_bytes;
   };
-  std::vector<Sequences> stretches(static_cast<std::size_t>(kStretches));
-  for (const std::size_t sequence : moved)
-    stretches[static_cast<std::size_t>(stretch_of(sequence))].push_back(sequence);
+  std::vector<Sequences> buckets(static_cast<std::size_t>(kBuckets));
+  for (const std::size_t sequence : moved) buckets[static_cast<std::size_t>(bucket_of(sequence))].push_back(sequence);
   Sequences kept;
-  for (const Sequences& stretch : stretches) {
-    if (stretch.empty()) continue;
-    kept.insert(kept.end(), {stretch.front(), stretch.back(), *std::min_element(stretch.begin(), stretch.end(), lower),
-                             *std::max_element(stretch.begin(), stretch.end(), lower)});
+  for (const Sequences& bucket : buckets) {
+    if (bucket.empty()) continue;
+    kept.insert(kept.end(), {bucket.front(), bucket.back(), *std::min_element(bucket.begin(), bucket.end(), lower),
+                             *std::max_element(bucket.begin(), bucket.end(), lower)});
   }
   return kept;
 }
@@ -119,11 +118,11 @@ Sequences highest(const std::vector<MemoryEvent>& events, const Sequences& all) 
   std::map<std::pair<std::int32_t, std::int32_t>, std::array<std::size_t, kCounters>> tops;
   auto current = tops.end();
   for (const std::size_t sequence : all) {
-    const std::pair place{events[sequence].place.step, events[sequence].place.phase};
-    if (current == tops.end() || current->first != place) {
+    const std::pair position{events[sequence].position.step, events[sequence].position.phase};
+    if (current == tops.end() || current->first != position) {
       std::array<std::size_t, kCounters> first;
       first.fill(sequence);
-      current = tops.emplace(place, first).first;
+      current = tops.emplace(position, first).first;
     }
     const auto now = counters(events[sequence].after);
     for (std::size_t i = 0; i < kCounters; ++i) {
@@ -131,7 +130,7 @@ Sequences highest(const std::vector<MemoryEvent>& events, const Sequences& all) 
     }
   }
   Sequences kept;
-  for (const auto& [place, sequences] : tops) kept.insert(kept.end(), sequences.begin(), sequences.end());
+  for (const auto& [position, sequences] : tops) kept.insert(kept.end(), sequences.begin(), sequences.end());
   return kept;
 }
 
@@ -142,7 +141,7 @@ std::vector<MemoryPoint> memory_points(const std::vector<MemoryEvent>& events, M
   const Sequences all = events_of(events, device);
   if (all.empty()) return {};
   Sequences kept = moves(events, all, curve);
-  if (kept.size() > kMostMemoryPoints) kept = thinned(events, kept);
+  if (kept.size() > kMaxMemoryPoints) kept = thinned(events, kept);
   const Sequences tops = highest(events, all);
   kept.insert(kept.end(), tops.begin(), tops.end());
   kept.push_back(all.back());
@@ -159,8 +158,8 @@ std::vector<MemoryPoint> memory_points(const std::vector<MemoryEvent>& events, M
     point.sequence = static_cast<std::int64_t>(sequence);
     point.device = device;
     point.time_ns = event.time_ns;
-    point.step = event.place.step;
-    point.phase = event.place.phase;
+    point.step = event.position.step;
+    point.phase = event.position.phase;
     point.state = event.after;
     const CategoryBytes& bytes = curve.after(point.sequence);
     std::copy(bytes.begin(), bytes.end(), point.category_bytes);

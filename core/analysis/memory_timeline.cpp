@@ -12,7 +12,7 @@
 namespace kymo::analysis {
 
 using event::Allocation;
-using event::Loss;
+using event::DroppedRecords;
 using event::MemoryCategory;
 using event::MemoryDevice;
 using event::MemoryEvent;
@@ -39,21 +39,22 @@ class FirstPhases {
 };
 
 /// Returns false if the block is kept for later steps, like a cache.
-bool is_gone_by_the_next_step(const Allocation& block, const BlockLife& life) {
-  if (!block.free_step || *block.free_step < 0) return life.newest_step == block.step;
+bool is_gone_by_the_next_step(const Allocation& block, const BlockLifetime& lifetime) {
+  if (!block.free_step || *block.free_step < 0) return lifetime.newest_step == block.step;
   return *block.free_step <= block.step + 1;
 }
 
-MemoryCategory lifetime_category(const Allocation& block, const BlockLife& life, const std::vector<MemoryEvent>& events,
-                                 const FirstPhases& first_phases) {
-  const std::int64_t op = events[static_cast<std::size_t>(block.sequence)].place.op;
+MemoryCategory lifetime_category(const Allocation& block, const BlockLifetime& lifetime,
+                                 const std::vector<MemoryEvent>& events, const FirstPhases& first_phases) {
+  const std::int64_t op = events[static_cast<std::size_t>(block.sequence)].position.op;
   if (op < 0) return MemoryCategory::kUnknown;
-  if (block.free_sequence && !life.given_back)
+  if (block.free_sequence && !lifetime.returned_to_allocator)
     return MemoryCategory::kUnknown;  // the true end of its lifetime is unknown
-  if (block.free_sequence && events[static_cast<std::size_t>(*block.free_sequence)].place.op == op)
+  if (block.free_sequence && events[static_cast<std::size_t>(*block.free_sequence)].position.op == op)
     return MemoryCategory::kWorkspace;
   const bool from_forward = first_phases.is_first(block.step, block.phase);
-  return from_forward && is_gone_by_the_next_step(block, life) ? MemoryCategory::kActivation : MemoryCategory::kUnknown;
+  return from_forward && is_gone_by_the_next_step(block, lifetime) ? MemoryCategory::kActivation
+                                                                   : MemoryCategory::kUnknown;
 }
 
 void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
@@ -61,33 +62,33 @@ void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
   std::vector<Allocation>& allocations = blocks.allocations();
   for (std::size_t i = 0; i < allocations.size(); ++i) {
     Allocation& block = allocations[i];
-    const BlockLife& life = blocks.life()[i];
-    if (life.tag >= 0) {
-      block.category = static_cast<MemoryCategory>(life.tag);
+    const BlockLifetime& lifetime = blocks.lifetimes()[i];
+    if (lifetime.tag >= 0) {
+      block.category = static_cast<MemoryCategory>(lifetime.tag);
       block.category_source = "tag";
       continue;
     }
-    block.category = lifetime_category(block, life, record.memory_trace.events, first_phases);
+    block.category = lifetime_category(block, lifetime, record.memory_trace.events, first_phases);
     if (block.category != MemoryCategory::kUnknown) block.category_source = "lifetime";
   }
 }
 
-void add_oddities(const MemoryOddities& odd, std::vector<Loss>& losses) {
+void add_anomalies(const MemoryAnomalies& odd, std::vector<DroppedRecords>& dropped_records) {
   const std::pair<std::int64_t, const char*> all[] = {
       {odd.unknown_blocks, "frees of blocks that were not allocated during the pass"},
       {odd.overlapping_blocks, "blocks whose memory was allocated again without a free event"},
       {odd.unknown_segments, "frees of segments that were not allocated during the pass"},
       {odd.overlapping_segments, "segments that were allocated again without a free event"},
       {odd.unknown_tags, "memory tags with an unknown category"},
-      {odd.homeless_tags, "memory tags at addresses without a live block"},
+      {odd.unmatched_tags, "memory tags at addresses without a live block"},
   };
   for (const auto& [count, detail] : all) {
-    if (count > 0) losses.push_back({"memory", count, detail});
+    if (count > 0) dropped_records.push_back({"memory", count, detail});
   }
 }
 
 /// The peaks of the events must equal those of the allocator's statistics.
-void compare_peaks(const event::Memory& memory, std::vector<Loss>& losses) {
+void compare_peaks(const event::Memory& memory, std::vector<DroppedRecords>& dropped_records) {
   if (!memory.cuda_peaks) return;
   event::MemoryState seen;
   for (const MemoryEvent& event : memory.events) {
@@ -97,29 +98,29 @@ void compare_peaks(const event::Memory& memory, std::vector<Loss>& losses) {
     seen.active_bytes = std::max(seen.active_bytes, event.after.active_bytes);
     seen.reserved_bytes = std::max(seen.reserved_bytes, event.after.reserved_bytes);
   }
-  const event::MemoryState& told = *memory.cuda_peaks;
+  const event::MemoryState& reported = *memory.cuda_peaks;
   const auto compare = [&](const char* counter, std::int64_t ours, std::int64_t theirs) {
     if (ours == theirs) return;
-    losses.push_back({"memory", -1,
-                      std::string("CUDA allocator events peak at ") + std::to_string(ours) + " bytes " + counter +
-                          ", its statistics at " + std::to_string(theirs)});
+    dropped_records.push_back({"memory", -1,
+                               std::string("CUDA allocator events peak at ") + std::to_string(ours) + " bytes " +
+                                   counter + ", its statistics at " + std::to_string(theirs)});
   };
-  compare("requested", seen.requested_bytes, told.requested_bytes);
-  compare("allocated", seen.allocated_bytes, told.allocated_bytes);
-  compare("active", seen.active_bytes, told.active_bytes);
-  compare("reserved", seen.reserved_bytes, told.reserved_bytes);
+  compare("requested", seen.requested_bytes, reported.requested_bytes);
+  compare("allocated", seen.allocated_bytes, reported.allocated_bytes);
+  compare("active", seen.active_bytes, reported.active_bytes);
+  compare("reserved", seen.reserved_bytes, reported.reserved_bytes);
 }
 
 }  // namespace
 
-std::vector<Loss> derive_memory(event::PassRecord& record, std::int64_t warmup) {
+std::vector<DroppedRecords> derive_memory(event::PassRecord& record, std::int64_t warmup) {
   const event::Memory& memory = record.memory_trace;
   event::Derived& derived = record.derived;
   MemoryBlocks blocks(memory, record.trace);
   categorize(blocks, record);
-  std::vector<Loss> losses;
-  add_oddities(blocks.oddities(), losses);
-  compare_peaks(memory, losses);
+  std::vector<DroppedRecords> dropped_records;
+  add_anomalies(blocks.anomalies(), dropped_records);
+  compare_peaks(memory, dropped_records);
   derived.allocations = std::move(blocks.allocations());
   derived.segments = std::move(blocks.segments());
   derived.memory_points.clear();
@@ -133,7 +134,7 @@ std::vector<Loss> derive_memory(event::PassRecord& record, std::int64_t warmup) 
   }
   std::sort(derived.memory_points.begin(), derived.memory_points.end(),
             [](const event::MemoryPoint& a, const event::MemoryPoint& b) { return a.sequence < b.sequence; });
-  return losses;
+  return dropped_records;
 }
 
 }  // namespace kymo::analysis

@@ -24,8 +24,8 @@ NumberIndex::NumberIndex(std::vector<std::uint64_t> numbers) {
     }
     return;
   }
-  places_ = order_of(numbers);
-  arrange(numbers, places_);
+  positions_ = order_of(numbers);
+  arrange(numbers, positions_);
   numbers_ = std::move(numbers);
 }
 
@@ -41,7 +41,7 @@ std::uint32_t NumberIndex::find_sorted(std::uint64_t number) {
   const auto found = std::lower_bound(begin, end, number);
   if (found == numbers_.end()) return kNone;
   last_ = static_cast<std::size_t>(found - numbers_.begin());
-  return *found == number ? places_[last_] : kNone;
+  return *found == number ? positions_[last_] : kNone;
 }
 
 std::vector<std::uint64_t> correlation_ids_of(const std::vector<event::Launch>& launches) {

@@ -29,7 +29,7 @@ class NumberIndex {
   std::uint64_t base_ = 0;
   std::vector<std::uint32_t> table_;    // index by number - base_
   std::vector<std::uint64_t> numbers_;  // ascending; empty if a table is used
-  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> positions_;
   std::size_t last_ = 0;
 };
 

@@ -14,11 +14,11 @@ constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
 
 struct Entry {
   std::uint64_t key = 0;
-  std::uint32_t place = 0;
+  std::uint32_t position = 0;
 };
 
 /// A few ascending runs, such as the logs of several threads, are merged, which is faster than sorting.
-constexpr std::size_t kMostRuns = 8;
+constexpr std::size_t kMaxRuns = 8;
 
 /// Returns the begins of the ascending runs of the keys and the end of the last one, or nothing if there are too many
 /// runs.
@@ -26,7 +26,7 @@ std::vector<std::size_t> few_runs(const std::vector<std::uint64_t>& keys) {
   std::vector<std::size_t> bounds = {0};
   for (std::size_t i = 1; i < keys.size(); ++i) {
     if (keys[i] >= keys[i - 1]) continue;
-    if (bounds.size() == kMostRuns) return {};
+    if (bounds.size() == kMaxRuns) return {};
     bounds.push_back(i);
   }
   bounds.push_back(keys.size());
@@ -64,7 +64,7 @@ std::vector<std::uint32_t> order_of(const std::vector<std::uint64_t>& keys) {
     for (const Entry& entry : entries) sorted[starts[digit(entry)]++] = entry;
     entries.swap(sorted);
   }
-  std::transform(entries.begin(), entries.end(), order.begin(), [](const Entry& entry) { return entry.place; });
+  std::transform(entries.begin(), entries.end(), order.begin(), [](const Entry& entry) { return entry.position; });
   return order;
 }
 

@@ -18,10 +18,10 @@ using event::Activity;
 using event::KernelOutlier;
 using event::Trace;
 
-constexpr std::size_t kFewestSiblings = 8;
-constexpr double kLeastDeviation = 8;
-constexpr double kLeastRatio = 1.5;
-constexpr std::int64_t kLeastExcessNs = 5000;
+constexpr std::size_t kMinSiblings = 8;
+constexpr double kMinDeviation = 8;
+constexpr double kMinRatio = 1.5;
+constexpr std::int64_t kMinExcessNs = 5000;
 
 std::int64_t duration_ns(const Activity& activity) {
   return std::max<std::int64_t>(0, activity.end_ns - activity.start_ns);
@@ -45,7 +45,7 @@ class Modules {
 
 /// A kernel call within its group.
 struct Member {
-  std::uint32_t place = 0;  ///< index into the activities
+  std::uint32_t position = 0;  ///< index into the activities
   std::int64_t duration_ns = 0;
 };
 
@@ -57,7 +57,7 @@ struct Group {
   std::vector<Member> members = {};  // filled only if the group can contain outliers
 
   /// Most groups need no median: it lies between the shortest and the longest call.
-  bool can_hold_outliers() const { return count >= kFewestSiblings && longest_ns - shortest_ns >= kLeastExcessNs; }
+  bool can_hold_outliers() const { return count >= kMinSiblings && longest_ns - shortest_ns >= kMinExcessNs; }
 };
 
 std::vector<Group> groups_of(const Trace& trace, const std::vector<bool>& is_communication, std::int64_t warmup) {
@@ -95,15 +95,15 @@ struct Candidate {
 };
 
 /// Adds the outliers of one group.
-void judge(const Group& group, std::vector<Candidate>& candidates) {
+void classify(const Group& group, std::vector<Candidate>& candidates) {
   if (group.members.empty()) return;
   std::vector<std::int64_t> values(group.count);
   std::transform(group.members.begin(), group.members.end(), values.begin(),
                  [](const Member& member) { return member.duration_ns; });
   const std::int64_t middle = median(values);
   const auto is_long = [middle](std::int64_t duration) {
-    return duration - middle >= kLeastExcessNs &&
-           static_cast<double>(duration) >= kLeastRatio * static_cast<double>(middle);
+    return duration - middle >= kMinExcessNs &&
+           static_cast<double>(duration) >= kMinRatio * static_cast<double>(middle);
   };
   if (!is_long(group.longest_ns)) return;
   for (std::int64_t& value : values) value = std::abs(value - middle);
@@ -111,15 +111,16 @@ void judge(const Group& group, std::vector<Candidate>& candidates) {
   for (const Member& member : group.members) {
     const std::int64_t excess = member.duration_ns - middle;
     const double deviation = static_cast<double>(excess) / unit;
-    if (!is_long(member.duration_ns) || deviation < kLeastDeviation) continue;
+    if (!is_long(member.duration_ns) || deviation < kMinDeviation) continue;
     candidates.push_back(
-        {excess, {member.place, static_cast<std::int64_t>(group.count), middle, deviation, false, 0, 0, std::nullopt}});
+        {excess,
+         {member.position, static_cast<std::int64_t>(group.count), middle, deviation, false, 0, 0, std::nullopt}});
   }
 }
 
 /// Returns the worst outliers, ordered by start time.
 std::vector<KernelOutlier> worst_of(std::vector<Candidate> candidates) {
-  const auto kept = candidates.begin() + static_cast<std::ptrdiff_t>(std::min(kMostOutliers, candidates.size()));
+  const auto kept = candidates.begin() + static_cast<std::ptrdiff_t>(std::min(kMaxOutliers, candidates.size()));
   std::partial_sort(candidates.begin(), kept, candidates.end(), [](const Candidate& a, const Candidate& b) {
     return a.excess_ns != b.excess_ns ? a.excess_ns > b.excess_ns : a.outlier.sequence < b.outlier.sequence;
   });
@@ -186,7 +187,7 @@ class ClockReadings {
 std::vector<KernelOutlier> kernel_outliers(const Trace& trace, const std::vector<bool>& is_communication,
                                            const std::vector<event::GpuSample>& samples, std::int64_t warmup) {
   std::vector<Candidate> candidates;
-  for (const Group& group : groups_of(trace, is_communication, warmup)) judge(group, candidates);
+  for (const Group& group : groups_of(trace, is_communication, warmup)) classify(group, candidates);
   std::vector<KernelOutlier> outliers = worst_of(std::move(candidates));
   if (outliers.empty()) return outliers;
   describe_surroundings(trace.activities, outliers);

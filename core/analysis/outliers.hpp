@@ -11,7 +11,7 @@ namespace kymo::analysis {
 
 /// Maximum number of outliers of a pass. Those with the largest excess over the median of their group are kept; the
 /// others can be recomputed from the kernels.
-inline constexpr std::size_t kMostOutliers = 100;
+inline constexpr std::size_t kMaxOutliers = 100;
 
 /// Returns the calls of kernels in measured steps that took much longer than their siblings: the calls with the same
 /// name, launch shape, phase and module, if there are at least 8. An outlier is at least 8 median absolute deviations

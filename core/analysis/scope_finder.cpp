@@ -67,7 +67,7 @@ ForwardScopes::ForwardScopes(const std::vector<Range>& ranges) {
         open.erase(std::find(open.rbegin(), open.rend(), list[i].range).base() - 1);
       }
       const bool last_of_number = i + 1 == list.size() || list[i + 1].number != list[i].number;
-      if (last_of_number) thread.stretches.push_back({list[i].number, open.empty() ? -1 : open.back()});
+      if (last_of_number) thread.spans.push_back({list[i].number, open.empty() ? -1 : open.back()});
     }
     threads_.push_back(std::move(thread));
   }
@@ -79,27 +79,26 @@ std::int32_t ForwardScopes::scope_of(const event::AutogradPosition& node) {
       std::lower_bound(threads_.begin(), threads_.end(), node.thread,
                        [](const Thread& thread, std::uint64_t wanted) { return thread.number < wanted; });
   if (found == threads_.end() || found->number != node.thread) return -1;
-  const std::vector<Stretch>& stretches = found->stretches;
+  const std::vector<Span>& spans = found->spans;
   const auto holds = [&](std::size_t i) {
-    return stretches[i].first <= node.sequence && (i + 1 == stretches.size() || node.sequence < stretches[i + 1].first);
+    return spans[i].first <= node.sequence && (i + 1 == spans.size() || node.sequence < spans[i + 1].first);
   };
   std::size_t& last = found->last;
-  if (holds(last)) return stretches[last].range;
-  if (last > 0 && holds(last - 1))
-    return stretches[--last].range;  // the backward pass visits intervals in reverse order
-  const auto after = std::upper_bound(stretches.begin(), stretches.end(), node.sequence,
-                                      [](std::int64_t wanted, const Stretch& each) { return wanted < each.first; });
-  if (after == stretches.begin()) return -1;
-  last = static_cast<std::size_t>(after - stretches.begin()) - 1;
-  return stretches[last].range;
+  if (holds(last)) return spans[last].range;
+  if (last > 0 && holds(last - 1)) return spans[--last].range;  // the backward pass visits intervals in reverse order
+  const auto after = std::upper_bound(spans.begin(), spans.end(), node.sequence,
+                                      [](std::int64_t wanted, const Span& each) { return wanted < each.first; });
+  if (after == spans.begin()) return -1;
+  last = static_cast<std::size_t>(after - spans.begin()) - 1;
+  return spans[last].range;
 }
 
-Placement ScopeFinder::place(const event::Place& place) {
+ScopeAttribution ScopeFinder::locate(const event::Position& position) {
   using event::Attribution;
-  if (const std::int32_t range = forward_.scope_of(place.node); range >= 0)
+  if (const std::int32_t range = forward_.scope_of(position.node); range >= 0)
     return {Attribution::kAutograd, path(range)};
-  if (const event::TextId scope = path(place.range)) return {Attribution::kLaunch, scope};
-  return {phase(place) >= 0 ? Attribution::kPhase : Attribution::kNone, event::kNoText};
+  if (const event::TextId scope = path(position.range)) return {Attribution::kLaunch, scope};
+  return {phase(position) >= 0 ? Attribution::kPhase : Attribution::kNone, event::kNoText};
 }
 
 }  // namespace kymo::analysis

@@ -22,20 +22,20 @@ class ForwardScopes {
 
  private:
   /// `range` is the innermost scope from this number up to that of the next element.
-  struct Stretch {
+  struct Span {
     std::int64_t first = 0;
     std::int32_t range = -1;
   };
   struct Thread {
     std::uint64_t number = 0;
-    std::vector<Stretch> stretches;
+    std::vector<Span> spans;
     std::size_t last = 0;  ///< index of the previous result
   };
   std::vector<Thread> threads_;  // sorted by thread id
 };
 
 /// The attributed scope of an event and how it was determined.
-struct Placement {
+struct ScopeAttribution {
   event::Attribution attribution = event::Attribution::kNone;
   event::TextId scope = event::kNoText;
 };
@@ -47,10 +47,10 @@ class ScopeFinder {
   /// The trace's ranges and phases must outlive this object.
   explicit ScopeFinder(const event::Trace& trace) : trace_(trace), forward_(trace.ranges) {}
 
-  Placement place(const event::Place& place);
+  ScopeAttribution locate(const event::Position& position);
   /// Returns the phase if the index is valid, else -1.
-  std::int32_t phase(const event::Place& place) const {
-    return place.phase >= 0 && static_cast<std::size_t>(place.phase) < trace_.phases.size() ? place.phase : -1;
+  std::int32_t phase(const event::Position& position) const {
+    return position.phase >= 0 && static_cast<std::size_t>(position.phase) < trace_.phases.size() ? position.phase : -1;
   }
 
  private:

@@ -50,10 +50,10 @@ std::map<std::int32_t, StepOnDevice> steps_of(const std::vector<Activity>& activ
 }
 
 /// If the first activities of several phases start at the same time, the phases are in declaration order.
-Stretches stretches_of(const StepOnDevice& step) {
-  Stretches stretches{step.whole, {}};
-  for (const auto& [phase, start_ns] : step.phase_starts) stretches.phase_starts.push_back({phase, start_ns});
-  return stretches;
+StepSpans spans_of(const StepOnDevice& step) {
+  StepSpans spans{step.whole, {}};
+  for (const auto& [phase, start_ns] : step.phase_starts) spans.phase_starts.push_back({phase, start_ns});
+  return spans;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ Stretches stretches_of(const StepOnDevice& step) {
 std::vector<StepActivity> step_activity(const Trace& trace, const std::vector<bool>& is_communication,
                                         std::int64_t warmup) {
   StepRows rows(trace.activities, trace.phases, busy_on_device(trace, is_communication), warmup);
-  for (const auto& [number, step] : steps_of(trace.activities)) rows.add_step(number, stretches_of(step));
+  for (const auto& [number, step] : steps_of(trace.activities)) rows.add_step(number, spans_of(step));
   return rows.take();
 }
 

@@ -64,10 +64,10 @@ void Busy::measure(StepActivity& row) const {
   row.exposed_copy_ns = length_within_ns(copy_alone_, span);
 }
 
-void StepRows::add_step(std::int64_t step, const Stretches& stretches) {
+void StepRows::add_step(std::int64_t step, const StepSpans& spans) {
   const std::size_t at = rows_.size();
-  rows_.push_back(new_row(step, event::kWholeStep, stretches.whole));
-  std::vector<PhaseStart> starts = stretches.phase_starts;
+  rows_.push_back(new_row(step, event::kWholeStep, spans.whole));
+  std::vector<PhaseStart> starts = spans.phase_starts;
   std::stable_sort(starts.begin(), starts.end(),
                    [](const PhaseStart& a, const PhaseStart& b) { return a.start_ns < b.start_ns; });
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -75,7 +75,7 @@ void StepRows::add_step(std::int64_t step, const Stretches& stretches) {
     const bool last = i + 1 == starts.size();
     const bool known = phase >= 0 && static_cast<std::size_t>(phase) < phases_.size();
     rows_.push_back(new_row(step, known ? phases_[static_cast<std::size_t>(phase)] : event::kOtherPhase,
-                            {start_ns, last ? stretches.whole.end_ns : starts[i + 1].start_ns}));
+                            {start_ns, last ? spans.whole.end_ns : starts[i + 1].start_ns}));
     fill(rows_.back(), last);
     add_to(rows_[at], rows_.back());
   }

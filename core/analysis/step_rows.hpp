@@ -32,7 +32,7 @@ struct PhaseStart {
 };
 
 /// Intervals of a step and its phases on the device.
-struct Stretches {
+struct StepSpans {
   Interval whole;
   std::vector<PhaseStart> phase_starts;  ///< if several start at the same time, the earlier phase comes first
 };
@@ -46,7 +46,7 @@ class StepRows {
            std::int64_t warmup)
       : activities_(activities), phases_(phases), busy_(std::move(busy)), warmup_(warmup) {}
 
-  void add_step(std::int64_t step, const Stretches& stretches);
+  void add_step(std::int64_t step, const StepSpans& spans);
   std::vector<event::StepActivity> take() { return std::move(rows_); }
 
  private:

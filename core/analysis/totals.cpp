@@ -41,7 +41,7 @@ class StepSet {
 StepSet steps_of_host(const Trace& trace) {
   StepSet steps;
   for (const auto& range : trace.ranges) steps.add(range.step);
-  for (const auto& call : trace.operators) steps.add(call.place.step);
+  for (const auto& call : trace.operators) steps.add(call.position.step);
   return steps;
 }
 
@@ -53,7 +53,8 @@ GroupKey key_of(const Activity& activity) {
 }
 
 GroupKey key_of(const Operator& call) {
-  return {packed(call.scope, call.name), packed(static_cast<std::uint32_t>(call.place.phase), call.backward ? 1 : 0)};
+  return {packed(call.scope, call.name),
+          packed(static_cast<std::uint32_t>(call.position.phase), call.backward ? 1 : 0)};
 }
 
 /// Removes the index at the end of a path component; returns * if nothing is left.
@@ -150,10 +151,10 @@ std::vector<event::OpTotal> op_totals(const Trace& trace, std::int64_t warmup) {
   Grouping groups;
   for (std::size_t i = 0; i < trace.operators.size(); ++i) {
     const Operator& call = trace.operators[i];
-    if (!is_measured(call.place.step, warmup)) continue;
+    if (!is_measured(call.position.step, warmup)) continue;
     const std::uint32_t group = group_of[i] = groups.number_of(key_of(call));
     if (group == totals.size())
-      totals.push_back({call.place.phase, call.scope, call.name, call.backward, steps, 0, 0, 0, 0, 0});
+      totals.push_back({call.position.phase, call.scope, call.name, call.backward, steps, 0, 0, 0, 0, 0});
     event::OpTotal& total = totals[group];
     ++total.calls;
     total.host_ns += duration_ns(call.start_ns, call.end_ns);

@@ -26,15 +26,15 @@ int first_outgoing_port() {
 std::uint16_t bound_port(std::uint32_t address, std::uint16_t port) {
   const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (probe < 0) return 0;
-  sockaddr_in place{};
-  place.sin_family = AF_INET;
-  place.sin_addr.s_addr = htonl(address);
-  place.sin_port = htons(port);
-  socklen_t length = sizeof place;
-  auto* const generic = reinterpret_cast<sockaddr*>(&place);
+  sockaddr_in socket_address{};
+  socket_address.sin_family = AF_INET;
+  socket_address.sin_addr.s_addr = htonl(address);
+  socket_address.sin_port = htons(port);
+  socklen_t length = sizeof socket_address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&socket_address);
   const bool bound = bind(probe, generic, length) == 0 && getsockname(probe, generic, &length) == 0;
   close(probe);
-  return bound ? ntohs(place.sin_port) : std::uint16_t{0};
+  return bound ? ntohs(socket_address.sin_port) : std::uint16_t{0};
 }
 
 }  // namespace

@@ -65,12 +65,12 @@ std::string version() { return KYMO_VERSION; }
 
 const Installation& installation() {
   static const Installation found = [] {
-    Installation place;
-    place.root = own_executable().parent_path().parent_path();
-    place.plugins = place.root / "lib" / "kymo" / "plugins";
-    place.modules = place.root / "lib" / "kymo" / "modules";
-    place.share = place.root / "share" / "kymo";
-    return place;
+    Installation paths;
+    paths.root = own_executable().parent_path().parent_path();
+    paths.plugins = paths.root / "lib" / "kymo" / "plugins";
+    paths.modules = paths.root / "lib" / "kymo" / "modules";
+    paths.share = paths.root / "share" / "kymo";
+    return paths;
   }();
   return found;
 }

@@ -30,8 +30,8 @@ std::optional<std::int64_t> bytes_of_line(const char* file, std::string_view key
 std::string value_of_line(const char* file, std::string_view key, char separator) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
-    const std::size_t place = line.find(separator);
-    if (place != std::string::npos && trim(line.substr(0, place)) == key) return trim(line.substr(place + 1));
+    const std::size_t position = line.find(separator);
+    if (position != std::string::npos && trim(line.substr(0, position)) == key) return trim(line.substr(position + 1));
   }
   return "";
 }

@@ -41,9 +41,9 @@ Json parse_toml(std::string_view text, const std::string& origin) {
   try {
     return to_json(toml::parse(text, origin));
   } catch (const toml::parse_error& e) {
-    const auto& place = e.source().begin;
+    const auto& position = e.source().begin;
     std::ostringstream message;
-    message << origin << ':' << place.line << ':' << place.column << ": " << e.description();
+    message << origin << ':' << position.line << ':' << position.column << ": " << e.description();
     throw UsageError(message.str());
   }
 }

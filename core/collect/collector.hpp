@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "collect/standpoint.hpp"
+#include "collect/execution_context.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
 namespace kymo::collect {
 
 /// Thrown if a collector cannot work in this environment. The run continues without it, and the reason is recorded as a
-/// Loss.
+/// DroppedRecords entry.
 class Unavailable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -28,8 +28,8 @@ struct PassSetting {
   std::int64_t run_start_ns = 0;  ///< host clock; times in records are relative to it
   bool uses_torch = false;        ///< the plugin links LibTorch
   /// Execution context of the workload's threads; nullptr in the time and verify passes. Outlives the pass.
-  Standpoint* standpoint = nullptr;
-  measure::Observation how;
+  ExecutionContext* execution_context = nullptr;
+  measure::Observation observation;
   std::vector<std::string> phases;  ///< names, in declaration order
 };
 
@@ -77,16 +77,16 @@ class DeviceTimer {
   /// from the begin of the first phase to the end of the last phase.
   virtual void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) = 0;
 
-  /// Timing mode hot: between begin_batch(), which follows step_begin(), and end_batch(), all entries into a phase
+  /// Timing hot: between begin_batch(), which follows step_begin(), and end_batch(), all entries into a phase
   /// count as one entry, which ends with the last of them on its stream. take_step() then returns the time of the whole
   /// batch.
   virtual void begin_batch() = 0;
   virtual void end_batch() = 0;
 
-  /// Timing mode cold: queues work on the stream that evicts the device's last-level cache. Throws
+  /// Timing cold: queues work on the stream that evicts the device's last-level cache. Throws
   /// std::runtime_error.
   virtual void flush(void* stream) = 0;
-  /// Timing modes hot and cold: blocks execution of work queued on the stream from now on until release(), or until a
+  /// Timings hot and cold: blocks execution of work queued on the stream from now on until release(), or until a
   /// timeout of one second. The timeout prevents a deadlock if the releasing thread waits for the blocked stream.
   /// Throws std::runtime_error.
   virtual void block(void* stream) = 0;

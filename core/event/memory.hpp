@@ -41,8 +41,8 @@ struct MemoryEvent {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;    ///< requested size of a block; size of a segment
   std::uint32_t stream = 0;  ///< numbered by first use; 0 is the default stream
-  Place place;          ///< place.op distinguishes outermost operator calls; it is not an index into Trace::operators
-  TextId op = kNoText;  ///< name of the innermost operator active on the thread
+  Position position;  ///< position.op distinguishes outermost operator calls; it is not an index into Trace::operators
+  TextId op = kNoText;          ///< name of the innermost operator active on the thread
   std::int32_t stack = -1;      ///< index into Memory::stacks
   MemoryState after;            ///< counters after the event
   std::int64_t free_bytes = 0;  ///< kOutOfMemory: free memory on the device

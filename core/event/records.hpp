@@ -89,7 +89,7 @@ struct OutOfMemory {
 };
 
 /// Dropped or missing records.
-struct Loss {
+struct DroppedRecords {
   std::string source;
   std::int64_t count = 0;  ///< -1 if unknown
   std::string detail;
@@ -132,11 +132,12 @@ struct PassRecord {
   std::vector<GpuSample> gpu_samples;
   std::vector<MemoryCounter> memory_counters;
   std::vector<Mark> marks;
-  std::vector<Loss> losses;
+  std::vector<DroppedRecords> dropped_records;
   MemoryPeak memory;
   std::optional<OutOfMemory> out_of_memory;
   Device device;
-  /// "events only" if the pass requests kernel records but they are unavailable; a Loss gives the reason.
+  /// "events only" if the pass requests kernel records but they are unavailable; a DroppedRecords entry gives the
+  /// reason.
   std::string trace_status;
   Trace trace;          ///< trace and ops passes; all observing passes fill texts and ranges
   Memory memory_trace;  ///< memory pass

@@ -20,7 +20,7 @@ struct AutogradPosition {
 };
 
 /// Execution context of an event, recorded by the thread that caused it.
-struct Place {
+struct Position {
   std::int32_t step = -1;
   std::int32_t phase = -1;   ///< index into Trace::phases
   std::int32_t range = -1;   ///< index into Trace::ranges: innermost open range on the thread
@@ -53,13 +53,13 @@ struct Launch {
   std::uint32_t correlation_id = 0;
   LaunchKind kind = LaunchKind::kKernel;
   std::int64_t time_ns = 0;
-  Place place;
+  Position position;
 };
 
 /// A CUDA graph node and the context in which it was captured.
 struct GraphNode {
   std::uint64_t node = 0;
-  Place place;
+  Position position;
 };
 
 enum class ActivityKind : std::uint8_t { kKernel, kMemcpy, kMemset };
@@ -124,7 +124,7 @@ struct Synchronization {
 };
 
 /// Overhead of tracing itself (CUPTI overhead records).
-struct TracingPause {
+struct OverheadRecord {
   std::string kind;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -138,7 +138,7 @@ struct Operator {
   TextId name = kNoText;
   TextId shapes = kNoText;
   bool backward = false;
-  Place place;                 ///< place.node is the executing node; place.op is unused
+  Position position;           ///< position.node is the executing node; position.op is unused
   std::int64_t sequence = -1;  ///< sequence number shared by a forward operator and its backward node
 
   // Set by analysis::attribute().
@@ -158,11 +158,11 @@ struct Collective {
   std::int64_t sequence = 0;    ///< index of the call in its communicator, identical on all ranks
   std::int64_t bytes = 0;       ///< payload size on this rank
   bool on_device = false;       ///< true if it was queued on a stream
-  Place place;                  ///< context of the call; place_collectives() limits its phase
+  Position position;            ///< context of the call; attribute_collectives() limits its phase
   std::int64_t enqueue_ns = 0;  ///< start of the call
   std::int64_t returned_ns =
       -1;  ///< end of the call: the work is queued, or without a stream, complete; -1 if it did not end
-  // Set by analysis::place_collectives():
+  // Set by analysis::attribute_collectives():
   std::int64_t start_ns =
       -1;  ///< start on this rank: its first kernel on the device, or enqueue_ns without a stream; -1 if unknown
   std::int64_t end_ns = -1;
@@ -193,7 +193,7 @@ struct Trace {
   std::vector<LaunchShape> shapes;
   std::vector<ApiCall> api_calls;
   std::vector<Synchronization> synchronizations;
-  std::vector<TracingPause> pauses;
+  std::vector<OverheadRecord> overhead_records;
   std::vector<Operator> operators;
   std::vector<Collective> collectives;  ///< in call order
   std::vector<ClockSync> clock_syncs;

@@ -15,7 +15,7 @@
 namespace kymo::measure {
 namespace {
 
-constexpr std::size_t kMostForExactRanks = 60;
+constexpr std::size_t kMaxForExactRanks = 60;
 constexpr int kResamples = 10'000;
 constexpr double kTail = 0.025;  // on each side of a 95 % interval
 
@@ -116,7 +116,7 @@ std::optional<std::int64_t> more_runs_for(const Comparison& found, std::int64_t 
   const double room = std::max(distance, std::log1p(margin) - distance);
   if (room <= 0) return std::nullopt;
   const double wanted = std::ceil(static_cast<double>(fewest) * (half / room) * (half / room));
-  const double most = static_cast<double>(fewest) + static_cast<double>(kMostMoreRuns);
+  const double most = static_cast<double>(fewest) + static_cast<double>(kMaxMoreRuns);
   if (!(wanted <= most)) return std::nullopt;
   return std::max({static_cast<std::int64_t>(wanted), kRunsForVerdict, fewest + 1}) - fewest;
 }
@@ -156,7 +156,7 @@ double rank_sum_probability(const std::vector<double>& first, const std::vector<
   const Ranks ranks = ranks_of(first, second);
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < first.size(); ++i) sum += ranks.doubled[i];
-  const bool few = ranks.doubled.size() <= kMostForExactRanks;
+  const bool few = ranks.doubled.size() <= kMaxForExactRanks;
   return few ? exact_probability(ranks, first.size(), sum) : normal_probability(ranks, first.size(), sum);
 }
 

@@ -33,10 +33,10 @@ struct Comparison {
   std::optional<double> probability;  ///< two-sided p-value of the rank test; empty if a side has a single run
   Verdict verdict = Verdict::kAmbiguous;
   /// Estimated number of additional runs per side for a verdict, assuming the same variation. Empty if there is a
-  /// verdict, if a side has a single run, or above kMostMoreRuns.
+  /// verdict, if a side has a single run, or above kMaxMoreRuns.
   std::optional<std::int64_t> more_runs;
 };
-inline constexpr std::int64_t kMostMoreRuns = 1000;
+inline constexpr std::int64_t kMaxMoreRuns = 1000;
 
 /// Compares positive values of two sides, such as times. The verdict is SAME if the interval of the ratio lies within
 /// [1 / (1 + margin), 1 + margin]. FASTER and SLOWER require both the rank test and the interval to be significant. The

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "measure/json_field.hpp"
-#include "measure/mode.hpp"
+#include "measure/timing.hpp"
 
 namespace kymo::measure {
 namespace {
@@ -55,27 +55,28 @@ std::string to_text(const Value& value) {
 const char* to_string(DeviceKind kind) { return kDeviceKinds.name(kind); }
 const char* to_string(Pass pass) { return kPasses.name(pass); }
 const char* to_string(Sync sync) { return kSyncs.name(sync); }
-DeviceKind device_kind_from(const std::string& word) { return kDeviceKinds.value(word); }
-Pass pass_from(const std::string& word) { return kPasses.value(word); }
-Sync sync_from(const std::string& word) { return kSyncs.value(word); }
+DeviceKind device_kind_from(const std::string& text) { return kDeviceKinds.value(text); }
+Pass pass_from(const std::string& text) { return kPasses.value(text); }
+Sync sync_from(const std::string& text) { return kSyncs.value(text); }
 
 std::string case_key(const Case& what) { return key_of(identity(what)); }
 
-std::string plan_key(const Case& what, const Method& how) {
-  Json method = to_json(how);
-  method.erase("timeout_s");  // limits on a run do not change what it measures
-  method.erase("host_memory_bytes");
-  Json all{{"case", identity(what)}, {"method", method}, {"plugin", what.plugin_sha256}};
+std::string plan_key(const Case& what, const Method& method) {
+  Json described = to_json(method);
+  described.erase("timeout_s");  // limits on a run do not change what it measures
+  described.erase("host_memory_bytes");
+  Json all{{"case", identity(what)}, {"method", described}, {"plugin", what.plugin_sha256}};
   if (!what.plugin_libraries.empty()) all["libraries"] = what.plugin_libraries;
   return key_of(all);
 }
 
-Method method_in(const Method& how, Pass pass) {
-  if (!observes(pass)) return how;
-  Method observed = how;
-  observed.mode = kSyncMode;  // modes affect timing only; attributing events requires a synchronization after each step
-  observed.warmup = std::min(how.warmup, how.observation.warmup);
-  observed.steps = how.until ? how.observation.steps : std::min(how.steps, how.observation.steps);
+Method method_in(const Method& method, Pass pass) {
+  if (!observes(pass)) return method;
+  Method observed = method;
+  observed.timing = kSyncTiming;  // --timing affects the time pass only; attributing events requires a synchronization
+                                  // after each step
+  observed.warmup = std::min(method.warmup, method.observation.warmup);
+  observed.steps = method.until ? method.observation.steps : std::min(method.steps, method.observation.steps);
   observed.until.reset();
   return observed;
 }
@@ -113,79 +114,81 @@ Case case_from_json(const Json& json) {
   return what;
 }
 
-Json to_json(const Observation& how) {
-  return {{"warmup", how.warmup},
-          {"steps", how.steps},
-          {"memsets", how.memsets},
-          {"synchronization", how.synchronization},
-          {"pauses", how.pauses},
-          {"api_calls", how.api_calls},
-          {"shapes", how.shapes},
-          {"stacks", how.stacks},
-          {"memory_bytes", how.memory_bytes},
-          {"kernel_classes", how.kernel_classes}};
+Json to_json(const Observation& observation) {
+  return {{"warmup", observation.warmup},
+          {"steps", observation.steps},
+          {"memsets", observation.memsets},
+          {"synchronization", observation.synchronization},
+          {"overhead_records", observation.overhead_records},
+          {"api_calls", observation.api_calls},
+          {"shapes", observation.shapes},
+          {"stacks", observation.stacks},
+          {"memory_bytes", observation.memory_bytes},
+          {"kernel_classes", observation.kernel_classes}};
 }
 
-Json to_json(const Method& how) {
+Json to_json(const Method& method) {
   Json passes = Json::array();
-  for (const Pass pass : how.passes) passes.push_back(to_string(pass));
-  Json json = {{"warmup", how.warmup},
-               {"steps", how.steps},
-               {"sync", to_string(how.sync)},
-               {"mode", how.mode},
+  for (const Pass pass : method.passes) passes.push_back(to_string(pass));
+  Json json = {{"warmup", method.warmup},
+               {"steps", method.steps},
+               {"sync", to_string(method.sync)},
+               {"timing", method.timing},
                {"passes", passes},
-               {"seed", how.seed},
-               {"timeout_s", how.timeout_s},
-               {"host_memory_bytes", how.host_memory_bytes},
-               {"fresh", how.fresh},
-               {"wrap", how.wrap}};
+               {"seed", method.seed},
+               {"timeout_s", method.timeout_s},
+               {"host_memory_bytes", method.host_memory_bytes},
+               {"fresh", method.fresh},
+               {"wrap", method.wrap}};
   // Methods without observing passes omit the observation, so that their plan keys do not change.
-  if (std::any_of(how.passes.begin(), how.passes.end(), observes)) json["observation"] = to_json(how.observation);
-  if (how.until) {
-    json["until"] = {{"relative_standard_error", how.until->relative_standard_error},
-                     {"min_samples", how.until->min_samples},
-                     {"max_samples", how.until->max_samples},
-                     {"max_seconds", how.until->max_seconds}};
+  if (std::any_of(method.passes.begin(), method.passes.end(), observes))
+    json["observation"] = to_json(method.observation);
+  if (method.until) {
+    json["until"] = {{"relative_standard_error", method.until->relative_standard_error},
+                     {"min_samples", method.until->min_samples},
+                     {"max_samples", method.until->max_samples},
+                     {"max_seconds", method.until->max_seconds}};
   }
   return json;
 }
 
 Observation observation_from_json(const Json& json) {
-  Observation how;
-  how.warmup = field<std::int64_t>(json, "warmup");
-  how.steps = field<std::int64_t>(json, "steps");
-  how.memsets = field<bool>(json, "memsets");
-  how.synchronization = field<bool>(json, "synchronization");
-  how.pauses = field<bool>(json, "pauses");
-  how.api_calls = field<bool>(json, "api_calls");
-  how.shapes = field<bool>(json, "shapes");
-  how.stacks = field<bool>(json, "stacks");
-  how.memory_bytes = field<std::int64_t>(json, "memory_bytes");
-  how.kernel_classes = field<std::string>(json, "kernel_classes");
-  return how;
+  Observation observation;
+  observation.warmup = field<std::int64_t>(json, "warmup");
+  observation.steps = field<std::int64_t>(json, "steps");
+  observation.memsets = field<bool>(json, "memsets");
+  observation.synchronization = field<bool>(json, "synchronization");
+  observation.overhead_records = field<bool>(json, "overhead_records");
+  observation.api_calls = field<bool>(json, "api_calls");
+  observation.shapes = field<bool>(json, "shapes");
+  observation.stacks = field<bool>(json, "stacks");
+  observation.memory_bytes = field<std::int64_t>(json, "memory_bytes");
+  observation.kernel_classes = field<std::string>(json, "kernel_classes");
+  return observation;
 }
 
 Method method_from_json(const Json& json) {
-  Method how;
-  how.warmup = field<std::int64_t>(json, "warmup");
-  how.steps = field<std::int64_t>(json, "steps");
-  how.sync = sync_from(field<std::string>(json, "sync"));
-  how.mode = field<std::string>(json, "mode");
-  how.passes.clear();
+  Method method;
+  method.warmup = field<std::int64_t>(json, "warmup");
+  method.steps = field<std::int64_t>(json, "steps");
+  method.sync = sync_from(field<std::string>(json, "sync"));
+  method.timing = field<std::string>(json, "timing");
+  method.passes.clear();
   const auto passes = field<std::vector<std::string>>(json, "passes");
-  for (const auto& word : passes) how.passes.push_back(pass_from(word));
-  how.seed = field<std::uint64_t>(json, "seed");
-  how.timeout_s = field<double>(json, "timeout_s");
-  how.host_memory_bytes = field<std::int64_t>(json, "host_memory_bytes");
-  how.fresh = field<bool>(json, "fresh");
-  how.wrap = field<std::string>(json, "wrap");
-  if (json.contains("observation")) how.observation = observation_from_json(json.at("observation"));
+  for (const auto& text : passes) method.passes.push_back(pass_from(text));
+  method.seed = field<std::uint64_t>(json, "seed");
+  method.timeout_s = field<double>(json, "timeout_s");
+  method.host_memory_bytes = field<std::int64_t>(json, "host_memory_bytes");
+  method.fresh = field<bool>(json, "fresh");
+  method.wrap = field<std::string>(json, "wrap");
+  if (json.contains("observation")) method.observation = observation_from_json(json.at("observation"));
   if (json.contains("until")) {
     const Json& until = json.at("until");
-    how.until = StoppingRule{field<double>(until, "relative_standard_error"), field<std::int64_t>(until, "min_samples"),
-                             field<std::int64_t>(until, "max_samples"), field<double>(until, "max_seconds")};
+    method.until =
+        StoppingRule{field<double>(until, "relative_standard_error"), field<std::int64_t>(until, "min_samples"),
+                     field<std::int64_t>(until, "max_samples"), field<double>(until, "max_seconds")};
   }
-  return how;
+  return method;
 }
 
 }  // namespace kymo::measure

@@ -26,9 +26,9 @@ const char* to_string(DeviceKind kind);
 const char* to_string(Pass pass);
 const char* to_string(Sync sync);
 /// These functions throw UsageError that lists the valid names.
-DeviceKind device_kind_from(const std::string& word);
-Pass pass_from(const std::string& word);
-Sync sync_from(const std::string& word);
+DeviceKind device_kind_from(const std::string& text);
+Pass pass_from(const std::string& text);
+Sync sync_from(const std::string& text);
 
 /// A workload with a value for every parameter.
 struct Case {
@@ -56,7 +56,7 @@ struct Observation {
   std::int64_t steps = 5;   ///< maximum number of observed steps; the time pass may have fewer
   bool memsets = false;     ///< record memsets
   bool synchronization = false;
-  bool pauses = false;                                  ///< record CUPTI overhead
+  bool overhead_records = false;                        ///< record CUPTI overhead
   bool api_calls = false;                               ///< record all CUDA API calls; slow
   bool shapes = false;                                  ///< record operator input shapes
   bool stacks = true;                                   ///< record the call stacks of allocations
@@ -70,7 +70,7 @@ struct Method {
   std::int64_t steps = 10;
   std::optional<StoppingRule> until;  ///< replaces `steps`
   Sync sync = Sync::kStep;
-  std::string mode = "sync";  ///< timing mode of the time pass: sync, hot or cold (measure/mode.hpp)
+  std::string timing = "sync";  ///< timing of the time pass: sync, hot or cold (measure/timing.hpp)
   std::vector<Pass> passes{Pass::kVerify, Pass::kTime};
   std::uint64_t seed = 0;
   double timeout_s = 600;              ///< a worker without progress for this long ends with status `timeout`
@@ -85,16 +85,16 @@ std::string case_key(const Case& what);
 
 /// Key of repetitions: runs with the same case key, method, and hashes of the plugin and its libraries. 16 hexadecimal
 /// digits.
-std::string plan_key(const Case& what, const Method& how);
+std::string plan_key(const Case& what, const Method& method);
 
 /// Returns true if the pass records events: memory, trace and ops.
 inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; }
 
 /// Returns the method of one pass. The memory, trace and ops passes run fewer steps and ignore stopping rules.
-Method method_in(const Method& how, Pass pass);
+Method method_in(const Method& method, Pass pass);
 
 Json to_json(const Case& what);
-Json to_json(const Method& how);
+Json to_json(const Method& method);
 Case case_from_json(const Json& json);
 Method method_from_json(const Json& json);
 Json to_json(const Value& value);

@@ -32,7 +32,7 @@ Json to_json(const Assignment& m) {
   return {{"type", "assignment"},
           {"run_id", m.run_id},
           {"case", measure::to_json(m.what)},
-          {"method", measure::to_json(m.how)},
+          {"method", measure::to_json(m.method)},
           {"pass", to_string(m.pass)},
           {"rank", m.rank},
           {"local_rank", m.local_rank},
@@ -46,7 +46,7 @@ Assignment assignment_from(const Json& f) {
   Assignment m;
   m.run_id = field<std::int64_t>(f, "run_id");
   m.what = case_from_json(field<Json>(f, "case"));
-  m.how = method_from_json(field<Json>(f, "method"));
+  m.method = method_from_json(field<Json>(f, "method"));
   m.pass = pass_from(field<std::string>(f, "pass"));
   m.rank = field<int>(f, "rank");
   m.local_rank = field<int>(f, "local_rank");
@@ -80,8 +80,8 @@ Gathered gathered_from(const Json& f) {
   return {field<std::int64_t>(f, "sequence"), field<std::vector<std::string>>(f, "payloads")};
 }
 
-Json to_json(const AskClock& m) { return {{"type", "ask_clock"}, {"sequence", m.sequence}}; }
-AskClock ask_clock_from(const Json& f) { return {field<std::int64_t>(f, "sequence")}; }
+Json to_json(const ClockRequest& m) { return {{"type", "clock_request"}, {"sequence", m.sequence}}; }
+ClockRequest clock_request_from(const Json& f) { return {field<std::int64_t>(f, "sequence")}; }
 
 Json to_json(const Clock& m) {
   return {{"type", "clock"}, {"sequence", m.sequence}, {"clock_ns", m.clock_ns}, {"boot_id", m.boot_id}};

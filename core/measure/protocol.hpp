@@ -31,7 +31,7 @@ struct Hello {
 struct Assignment {
   std::int64_t run_id = 0;
   Case what;
-  Method how;
+  Method method;
   Pass pass = Pass::kTime;
   int rank = 0;
   int local_rank = 0;    ///< index among the ranks on this host
@@ -72,10 +72,10 @@ struct Gathered {
 };
 
 /// worker → supervisor, answered by Clock immediately at any time.
-struct AskClock {
+struct ClockRequest {
   std::int64_t sequence = 0;
 };
-/// supervisor → worker: answer to AskClock.
+/// supervisor → worker: answer to ClockRequest.
 struct Clock {
   std::int64_t sequence = 0;
   std::int64_t clock_ns = 0;  ///< the supervisor's CLOCK_MONOTONIC_RAW at the time of the answer
@@ -108,14 +108,14 @@ Json to_json(const Barrier&);
 Json to_json(const Released&);
 Json to_json(const Gather&);
 Json to_json(const Gathered&);
-Json to_json(const AskClock&);
+Json to_json(const ClockRequest&);
 Json to_json(const Clock&);
 Json to_json(const Outcome&);
 Json to_json(const Cancel&);
 Json to_json(const Exit&);
 
-/// Returns the "type" of a frame: hello, assignment, progress, barrier, released, gather, gathered, ask_clock, clock,
-/// outcome, cancel or exit.
+/// Returns the "type" of a frame: hello, assignment, progress, barrier, released, gather, gathered, clock_request,
+/// clock, outcome, cancel or exit.
 std::string type_of(const Json& frame);
 
 /// These functions throw Error on a missing or mistyped field.
@@ -126,7 +126,7 @@ Barrier barrier_from(const Json&);
 Released released_from(const Json&);
 Gather gather_from(const Json&);
 Gathered gathered_from(const Json&);
-AskClock ask_clock_from(const Json&);
+ClockRequest clock_request_from(const Json&);
 Clock clock_from(const Json&);
 Outcome outcome_from(const Json&);
 

@@ -16,10 +16,10 @@ constexpr std::int64_t kSamplesForP95 = 100;
 
 /// Linear interpolation between order statistics (type 7 of Hyndman and Fan, NumPy's default). `sorted` is not empty.
 double quantile(const std::vector<double>& sorted, double q) {
-  const double place = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
   const auto above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 }  // namespace

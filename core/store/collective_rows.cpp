@@ -17,8 +17,8 @@ void write_collectives(RankTarget& to, const std::vector<event::Collective>& col
                                  {"start_ns", [](R r) { return RowValue::or_null(r.item.start_ns); }},
                                  {"end_ns", [](R r) { return RowValue::or_null(r.item.end_ns); }},
                                  {"kernels", [](R r) -> RowValue { return r.item.kernels; }},
-                                 {"step", [](R r) -> RowValue { return r.item.place.step; }},
-                                 {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.place.phase); }},
+                                 {"step", [](R r) -> RowValue { return r.item.position.step; }},
+                                 {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.position.phase); }},
                                  {"scope_id", [](R r) -> RowValue { return r.texts.text(r.item.scope); }},
                                  {"attribution", [](R r) -> RowValue { return to_string(r.item.attribution); }}});
 }

@@ -6,9 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "store/adoption.hpp"
 #include "store/impl.hpp"
-#include "store/opening.hpp"
+#include "store/open.hpp"
+#include "store/rank_import.hpp"
 #include "store/schema_version.hpp"
 #include "store/tables.hpp"
 
@@ -123,7 +123,7 @@ void merge_plugins(Merge& merge) {
 
 void merge_devices(Merge& merge) {
   for (const std::int64_t id : ids_of(merge.source, "SELECT device_id FROM main.device ORDER BY device_id")) {
-    merge.devices.set(id, adopt_device(merge.target, merge.source, id));
+    merge.devices.set(id, import_device(merge.target, merge.source, id));
   }
 }
 
@@ -196,7 +196,7 @@ void merge_run(Merge& merge, std::int64_t run_id) {
   const std::int64_t added = merge.target.last_insert_id();
   std::int64_t unknown = 0;
   for (const std::string& table : tables_of_runs(merge.target)) unknown += merge_table(merge, table, run_id, added);
-  if (unknown > 0) add_loss(merge.target, added, -1, "", "store", unknown, kUnknownTexts);
+  if (unknown > 0) add_dropped_records(merge.target, added, -1, "", "store", unknown, kUnknownTexts);
 }
 
 void merge_runs(Merge& merge) {
@@ -225,7 +225,7 @@ MergeReport ResultsDatabase::merge(const fs::path& other) {
   Transaction transaction(results);
   merge_plugins(merge);
   merge_devices(merge);
-  merge.texts = adopt_texts(merge.target, merge.source, source_is_newer(merge));
+  merge.texts = import_texts(merge.target, merge.source, source_is_newer(merge));
   for (const std::int64_t id : ids_of(*source, "SELECT invocation_id FROM main.invocation ORDER BY invocation_id"))
     merge_invocation(merge, id);
   merge_runs(merge);

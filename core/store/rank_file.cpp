@@ -113,11 +113,11 @@ void write_marks(RankTarget& to, const std::vector<event::Mark>& marks) {
   rows.finish();
 }
 
-void write_losses(RankTarget& to, const std::vector<event::Loss>& losses) {
+void write_dropped_records(RankTarget& to, const std::vector<event::DroppedRecords>& dropped_records) {
   RowInserter rows(to.connection, "dropped_record",
                    {"run_id", "rank", "pass", "sequence", "source", "count", "detail"});
   int sequence = 0;
-  for (const auto& l : losses) rows.add(to.run_id, to.rank, to.pass, sequence++, l.source, l.count, l.detail);
+  for (const auto& l : dropped_records) rows.add(to.run_id, to.rank, to.pass, sequence++, l.source, l.count, l.detail);
   for (const auto& [table, count] : to.dropped) {
     if (count > 0)
       rows.add(to.run_id, to.rank, to.pass, sequence++, "store", count, "rows of " + table + " with a duplicate key");
@@ -188,7 +188,7 @@ void write_observations(RankTarget& to, const event::PassRecord& record) {
 
 /// Without the events if `events_left_out` gives the reason and their number.
 void write_database(const fs::path& file, const Owner& owner, const event::PassRecord& record,
-                    const std::optional<event::Loss>& events_left_out) {
+                    const std::optional<event::DroppedRecords>& events_left_out) {
   const Connection connection(file, Connection::Access::kCreate);
   const bool many = !events_left_out && sum(count_events(record)) > kManyEvents;
   connection.exec(many ? "PRAGMA page_size = 16384; PRAGMA cache_size = -32768" : "PRAGMA page_size = 4096");
@@ -204,9 +204,9 @@ void write_database(const fs::path& file, const Owner& owner, const event::PassR
     write_trace_events(to, record.trace);
     write_memory_events(to, record);
   }
-  std::vector<event::Loss> losses = record.losses;
-  if (events_left_out) losses.push_back(*events_left_out);
-  write_losses(to, losses);
+  std::vector<event::DroppedRecords> dropped_records = record.dropped_records;
+  if (events_left_out) dropped_records.push_back(*events_left_out);
+  write_dropped_records(to, dropped_records);
   to.texts.write(connection);
   transaction.commit();
 }
@@ -234,14 +234,14 @@ struct Unfinished {
 namespace {
 
 /// Dropped-record entry for events that do not fit.
-event::Loss left_out(const std::map<std::string, std::int64_t>& events, const std::string& why) {
+event::DroppedRecords left_out(const std::map<std::string, std::int64_t>& events, const std::string& why) {
   std::vector<std::string> counts;
   for (const auto& [table, count] : events) counts.push_back(table + " " + std::to_string(count));
   return {"store", sum(events), "events that could not be written (" + join(counts, ", ") + "): " + why};
 }
 
 void write_complete(const fs::path& file, const Owner& owner, const event::PassRecord& record,
-                    const std::optional<event::Loss>& events_left_out) {
+                    const std::optional<event::DroppedRecords>& events_left_out) {
   std::error_code ignored;
   fs::remove(file, ignored);
   write_database(file, owner, record, events_left_out);

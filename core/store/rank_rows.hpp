@@ -136,18 +136,18 @@ class RowColumn {
   void (*put_)(const Entry<T>&, sqlite3_context*);
 };
 
-/// The records of a vector as rows, optionally filtered by `admits`.
+/// The records of a vector as rows, optionally filtered by `filter`.
 template <typename T>
 class VectorRows final : public RowSource {
  public:
-  using Admits = bool (*)(const T&);
-  VectorRows(const std::vector<T>& items, const std::vector<RowColumn<T>>& columns, RankTexts& texts, Admits admits)
-      : items_(items), columns_(columns), texts_(texts), admits_(admits) {}
+  using Filter = bool (*)(const T&);
+  VectorRows(const std::vector<T>& items, const std::vector<RowColumn<T>>& columns, RankTexts& texts, Filter filter)
+      : items_(items), columns_(columns), texts_(texts), filter_(filter) {}
 
   bool next() override {
     do {
       ++at_;
-    } while (at_ < items_.size() && admits_ != nullptr && !admits_(items_[at_]));
+    } while (at_ < items_.size() && filter_ != nullptr && !filter_(items_[at_]));
     if (at_ >= items_.size()) return false;
     ++count_;
     return true;
@@ -162,7 +162,7 @@ class VectorRows final : public RowSource {
   const std::vector<T>& items_;
   const std::vector<RowColumn<T>>& columns_;
   RankTexts& texts_;
-  Admits admits_;
+  Filter filter_;
   std::size_t at_ = static_cast<std::size_t>(-1);
   std::int64_t count_ = 0;
 };
@@ -170,7 +170,7 @@ class VectorRows final : public RowSource {
 /// Writes a table of the pass: run_id, rank and pass, followed by `columns`.
 template <typename T>
 void write_rows(RankTarget& to, const char* table, const std::vector<T>& items,
-                const std::vector<RowColumn<T>>& columns, typename VectorRows<T>::Admits admits = nullptr) {
+                const std::vector<RowColumn<T>>& columns, typename VectorRows<T>::Filter filter = nullptr) {
   if (items.empty()) return;
   std::vector<FixedColumn> fixed{{"run_id", to.run_id}, {"rank", std::int64_t{to.rank}}, {"pass", to.pass}};
   std::vector<RowColumn<T>> read;
@@ -183,7 +183,7 @@ void write_rows(RankTarget& to, const char* table, const std::vector<T>& items,
       names.emplace_back(column.name());
     }
   }
-  VectorRows<T> rows(items, read, to.texts, admits);
+  VectorRows<T> rows(items, read, to.texts, filter);
   const std::int64_t stored = insert_rows(to.connection, table, fixed, names, rows);
   to.dropped[table] += rows.count() - stored;
 }
@@ -199,7 +199,7 @@ void write_collectives(RankTarget& to, const std::vector<event::Collective>& col
 void write_memory_events(RankTarget& to, const event::PassRecord& record);
 
 /// kernel, memcpy, memset; also the names of their tables.
-const char* word(event::ActivityKind kind);
+const char* to_string(event::ActivityKind kind);
 
 /// Returns the number of event rows by table; empty tables are omitted.
 std::map<std::string, std::int64_t> count_events(const event::PassRecord& record);

@@ -57,11 +57,11 @@ std::map<std::string, std::int64_t> count_events(const event::PassRecord& record
   for (const event::Activity& activity : trace.activities) ++kinds[static_cast<std::size_t>(activity.kind)];
   for (const ActivityKind kind : {ActivityKind::kKernel, ActivityKind::kMemcpy, ActivityKind::kMemset}) {
     if (const std::int64_t activities = kinds[static_cast<std::size_t>(kind)]; activities > 0)
-      counts[word(kind)] = activities;
+      counts[to_string(kind)] = activities;
   }
   count("api_call", trace.api_calls);
   count("synchronization", trace.synchronizations);
-  count("cupti_overhead", trace.pauses);
+  count("cupti_overhead", trace.overhead_records);
   count("op", trace.operators);
   count("collective", trace.collectives);
   count("allocation", record.derived.allocations);

@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "base/file.hpp"
-#include "store/adoption.hpp"
 #include "store/impl.hpp"
+#include "store/rank_import.hpp"
 
 namespace kymo::store {
 namespace {
@@ -24,8 +24,8 @@ void add_listed_runs(const fs::path& list, RunFiles& runs) {
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
     std::int64_t run_id = 0;
-    const auto [stop, mistake] = std::from_chars(text.data() + begin, text.data() + end, run_id);
-    if (mistake == std::errc() && stop == text.data() + end && stop != text.data() + begin) runs[run_id];
+    const auto [stop, error_code] = std::from_chars(text.data() + begin, text.data() + end, run_id);
+    if (error_code == std::errc() && stop == text.data() + end && stop != text.data() + begin) runs[run_id];
     begin = end + 1;
   }
 }
@@ -45,7 +45,7 @@ bool is_running(const Connection& results, std::int64_t run_id) {
 }
 
 /// Derives the verification result that the supervisor would have stored: the worst result of all checks.
-void judge_verification(const Connection& results, std::int64_t run_id) {
+void derive_verification(const Connection& results, std::int64_t run_id) {
   Statement(
       results,
       "UPDATE main.run SET verification = coalesce((SELECT CASE WHEN max(outcome = 'failed') THEN 'failed' "
@@ -66,7 +66,7 @@ int close_interrupted(const Connection& results, const RunFiles& runs) {
     end.status = "interrupted";
     end.detail = "its supervisor was killed; completed results of its workers were retained";
     close_run(results, run_id, end, {}, files);
-    judge_verification(results, run_id);
+    derive_verification(results, run_id);
     transaction.commit();
     ++closed;
   }

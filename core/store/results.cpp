@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "store/impl.hpp"
-#include "store/opening.hpp"
+#include "store/open.hpp"
 
 namespace kymo::store {
 namespace {
@@ -55,10 +55,10 @@ void store_parameters(const Connection& results, std::int64_t run_id, const meas
   }
 }
 
-std::string words_of(const std::vector<measure::Pass>& passes) {
-  std::vector<std::string> words;
-  for (const measure::Pass pass : passes) words.emplace_back(measure::to_string(pass));
-  return join(words, ",");
+std::string pass_list(const std::vector<measure::Pass>& passes) {
+  std::vector<std::string> names;
+  for (const measure::Pass pass : passes) names.emplace_back(measure::to_string(pass));
+  return join(names, ",");
 }
 
 void store_libraries(const Connection& results, std::int64_t run_id,
@@ -68,9 +68,9 @@ void store_libraries(const Connection& results, std::int64_t run_id,
 }
 
 std::int64_t store_run(const Connection& results, const RunRow& run) {
-  const auto& [invocation_id, plugin, what, how, suite, suite_case, label, repetition] = run;
+  const auto& [invocation_id, plugin, what, method, suite, suite_case, label, repetition] = run;
   const double error_bound =
-      how.until ? how.until->relative_standard_error : std::nan("");  // NULL without a stopping rule
+      method.until ? method.until->relative_standard_error : std::nan("");  // NULL without a stopping rule
   Statement(
       results,
       "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, "
@@ -84,10 +84,10 @@ std::int64_t store_run(const Connection& results, const RunRow& run) {
       "?, ?, ?, "
       "?, ?, ?, ?, ?, ?, ?, 'running', '', '', '', '', ?)")
       .bind_all(invocation_id, store_plugin(results, plugin), what.workload, measure::case_key(what),
-                measure::plan_key(what, how), suite, suite_case, label, repetition, what.ranks,
-                measure::to_string(what.device), how.mode, measure::to_string(how.sync), how.warmup,
-                how.until ? 0 : how.steps, error_bound, words_of(how.passes), static_cast<std::int64_t>(how.seed),
-                wall_time_utc())
+                measure::plan_key(what, method), suite, suite_case, label, repetition, what.ranks,
+                measure::to_string(what.device), method.timing, measure::to_string(method.sync), method.warmup,
+                method.until ? 0 : method.steps, error_bound, pass_list(method.passes),
+                static_cast<std::int64_t>(method.seed), wall_time_utc())
       .run();
   return results.last_insert_id();
 }

@@ -31,7 +31,7 @@ struct RunRow {
   std::int64_t invocation_id = 0;
   PluginRow plugin;
   measure::Case what;
-  measure::Method how;
+  measure::Method method;
   std::string suite;
   std::string suite_case;
   std::string label;
@@ -63,7 +63,7 @@ struct WorkerRow {
   std::string stderr_text;
 };
 
-/// Amount of recorded data that finish_run() retains. Run properties, metrics, marks, dropped-record counts and all
+/// Amount of recorded data that finalize_run() retains. Run properties, metrics, marks, dropped-record counts and all
 /// derived tables are always retained: statistic, overhead, kernel_total, op_total, step_activity, kernel_outlier and
 /// memory_phase.
 enum class Keep {
@@ -78,7 +78,7 @@ enum class Keep {
 /// summary, one-step, all.
 const char* to_string(Keep keep);
 /// Throws UsageError that lists the valid values.
-Keep keep_from(const std::string& word);
+Keep keep_from(const std::string& text);
 
 /// Result of a merge.
 struct MergeReport {
@@ -110,12 +110,12 @@ class ResultsDatabase {
   std::int64_t begin_run(const RunRow& run);
 
   /// Imports the rank files, derives statistics and totals, and finalizes the run, in one transaction. A rank file that
-  /// is missing, damaged or of another run is recorded as a Loss and is not an error. Files are named
+  /// is missing, damaged or of another run is recorded as a DroppedRecords entry and is not an error. Files are named
   /// RUN-<run>-<rank>-<pass>.kymo. Finalizing a run again replaces its contents, so that a supervisor overrides a
   /// recovery that assumed it was dead. Data that `keep` excludes does not count as dropped records; `keep` is stored
   /// as run.keep.
-  void finish_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
-                  const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
+  void finalize_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
+                    const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
 
   /// Closes the runs that a killed supervisor left `running`. `folder` is that supervisor's scratch directory. Its file
   /// `runs` lists the runs that it began, one id per line (a last line without a newline is ignored). Its files

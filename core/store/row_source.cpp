@@ -140,10 +140,10 @@ std::string sql_for(const Connection& connection, const std::string& table, cons
   for (const std::string& name : columns_of(connection, table)) {
     const auto constant =
         std::find_if(fixed.begin(), fixed.end(), [&](const FixedColumn& each) { return each.name == name; });
-    const int place = position_of(columns, name);
-    if (constant == fixed.end() && place < 0) continue;
+    const int position = position_of(columns, name);
+    if (constant == fixed.end() && position < 0) continue;
     names.push_back(name);
-    values.push_back(constant == fixed.end() ? "c" + std::to_string(place) : literal(*constant));
+    values.push_back(constant == fixed.end() ? "c" + std::to_string(position) : literal(*constant));
   }
   return std::string(conflict == Conflict::kReplace ? "INSERT OR REPLACE" : "INSERT OR IGNORE") + " INTO main." +
          table + " (" + join(names, ", ") + ") SELECT " + join(values, ", ") + " FROM " + kTable;

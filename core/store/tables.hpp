@@ -16,14 +16,14 @@ namespace kymo::store {
 
 /// Relation of an event row to a step, for `--keep one-step`.
 enum class Extent {
-  kNoEvent,  ///< not an event: always retained
-  kStep,     ///< has a column step
-  kMoment,   ///< has a column step; rows at defined moments are also retained
-  kTime,     ///< from start_ns to end_ns
-  kLife,     ///< from alloc_ns to free_ns, which is NULL if it was never freed
-  kShape,    ///< referenced by kernels
-  kStack,    ///< referenced by allocations
-  kFrame,    ///< referenced by stacks
+  kNoEvent,   ///< not an event: always retained
+  kStep,      ///< has a column step
+  kMoment,    ///< has a column step; rows at defined moments are also retained
+  kTime,      ///< from start_ns to end_ns
+  kLifetime,  ///< from alloc_ns to free_ns, which is NULL if it was never freed
+  kShape,     ///< referenced by kernels
+  kStack,     ///< referenced by allocations
+  kFrame,     ///< referenced by stacks
 };
 
 /// A table that workers fill and rank files contain. All have run_id and rank.

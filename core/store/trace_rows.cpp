@@ -81,7 +81,7 @@ template <ActivityKind kind>
 void write_kind(RankTarget& to, const std::vector<Activity>& activities, const RowColumn<Activity>& more,
                 const ActivityFacts& facts) {
   if (!facts.kinds[static_cast<std::size_t>(kind)]) return;
-  write_rows<Activity>(to, word(kind), activities, activity_columns(more, facts),
+  write_rows<Activity>(to, to_string(kind), activities, activity_columns(more, facts),
                        [](const Activity& a) { return a.kind == kind; });
 }
 
@@ -112,12 +112,12 @@ void write_calls(RankTarget& to, const event::Trace& trace) {
                                       {"end_ns", [](S r) -> RowValue { return r.item.end_ns; }},
                                       {"stream", [](S r) { return RowValue::or_null(r.item.stream); }},
                                       {"correlation_id", [](S r) -> RowValue { return r.item.correlation_id; }}});
-  using P = const Entry<event::TracingPause>&;
-  write_rows<event::TracingPause>(to, "cupti_overhead", trace.pauses,
-                                  {{"sequence", [](P r) -> RowValue { return r.sequence; }},
-                                   {"kind", [](P r) -> RowValue { return r.item.kind; }},
-                                   {"start_ns", [](P r) -> RowValue { return r.item.start_ns; }},
-                                   {"end_ns", [](P r) -> RowValue { return r.item.end_ns; }}});
+  using P = const Entry<event::OverheadRecord>&;
+  write_rows<event::OverheadRecord>(to, "cupti_overhead", trace.overhead_records,
+                                    {{"sequence", [](P r) -> RowValue { return r.sequence; }},
+                                     {"kind", [](P r) -> RowValue { return r.item.kind; }},
+                                     {"start_ns", [](P r) -> RowValue { return r.item.start_ns; }},
+                                     {"end_ns", [](P r) -> RowValue { return r.item.end_ns; }}});
 }
 
 void write_operators(RankTarget& to, const std::vector<event::Operator>& operators) {
@@ -131,10 +131,10 @@ void write_operators(RankTarget& to, const std::vector<event::Operator>& operato
                                {"start_ns", [](R r) -> RowValue { return r.item.start_ns; }},
                                {"end_ns", [](R r) { return RowValue::or_null(r.item.end_ns); }},
                                {"self_ns", [](R r) -> RowValue { return r.item.self_ns; }},
-                               {"thread", [](R r) -> RowValue { return r.item.place.thread; }},
+                               {"thread", [](R r) -> RowValue { return r.item.position.thread; }},
                                {"autograd_sequence", [](R r) { return RowValue::or_null(r.item.sequence); }},
-                               {"step", [](R r) -> RowValue { return r.item.place.step; }},
-                               {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.place.phase); }},
+                               {"step", [](R r) -> RowValue { return r.item.position.step; }},
+                               {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.position.phase); }},
                                {"scope_id", [](R r) -> RowValue { return r.texts.text(r.item.scope); }},
                                {"attribution", [](R r) -> RowValue { return to_string(r.item.attribution); }}});
 }
@@ -143,7 +143,7 @@ void write_totals(RankTarget& to, const event::Derived& derived) {
   using K = const Entry<event::KernelTotal>&;
   write_rows<event::KernelTotal>(to, "kernel_total", derived.kernel_totals,
                                  {{"sequence", [](K r) -> RowValue { return r.sequence; }},
-                                  {"kind", [](K r) -> RowValue { return word(r.item.kind); }},
+                                  {"kind", [](K r) -> RowValue { return to_string(r.item.kind); }},
                                   {"phase_id", [](K r) -> RowValue { return r.texts.phase(r.item.phase); }},
                                   {"scope_id", [](K r) -> RowValue { return r.texts.text(r.item.scope); }},
                                   {"name_id", [](K r) -> RowValue { return r.texts.name(r.item.name); }},
@@ -232,7 +232,7 @@ void write_clock_syncs(RankTarget& to, const std::vector<event::ClockSync>& sync
 
 }  // namespace
 
-const char* word(ActivityKind kind) {
+const char* to_string(ActivityKind kind) {
   static constexpr auto kNames = enum_names<ActivityKind>(
       "activity kind",
       {{ActivityKind::kKernel, "kernel"}, {ActivityKind::kMemcpy, "memcpy"}, {ActivityKind::kMemset, "memset"}});

@@ -10,7 +10,7 @@
 #include "base/file.hpp"
 #include "base/installation.hpp"
 #include "base/log.hpp"
-#include "catalog/refused.hpp"
+#include "catalog/plugin_rejected.hpp"
 
 namespace kymo::catalog {
 namespace {
@@ -27,7 +27,7 @@ std::filesystem::path entry_for(const std::filesystem::path& file) {
 Json cache_stamp(const std::filesystem::path& file) {
   struct stat facts{};
   if (stat(file.c_str(), &facts) != 0)
-    throw Refused(file, std::string("cannot read its status: ") + std::strerror(errno));
+    throw PluginRejected(file, std::string("cannot read its status: ") + std::strerror(errno));
   const auto nanoseconds = [](const timespec& time) {
     return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
   };

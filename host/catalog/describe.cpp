@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "catalog/cache.hpp"
 #include "catalog/catalog.hpp"
-#include "catalog/refused.hpp"
+#include "catalog/plugin_rejected.hpp"
 #include "catalog/table.hpp"
 #include "catalog/verify.hpp"
 
@@ -28,10 +28,11 @@ std::string last_line(const std::string& text) {
 }
 
 /// The reason why the child process gave no answer.
-std::string complaint(const CommandResult& result, double deadline_s) {
+std::string failure_reason(const CommandResult& result, double deadline_s) {
   if (result.timed_out) return fmt::format("describing it did not finish within {} s", deadline_s);
   std::string reason = "describing it failed: " + result.end.describe();
-  if (const std::string said = last_line(result.stderr_text); !said.empty()) reason += "; last output: " + quote(said);
+  if (const std::string last_output = last_line(result.stderr_text); !last_output.empty())
+    reason += "; last output: " + quote(last_output);
   return reason;
 }
 
@@ -40,18 +41,19 @@ Plugin ask_child(const PluginFile& file, double deadline_s) {
   options.command = {own_executable().string(), "describe-plugin", file.file.string()};
   options.environment = loader_environment(file);
   const CommandResult result = run_command(options, deadline_s);
-  if (result.timed_out || trim(result.stdout_text).empty()) throw Refused(file.file, complaint(result, deadline_s));
+  if (result.timed_out || trim(result.stdout_text).empty())
+    throw PluginRejected(file.file, failure_reason(result, deadline_s));
   Json answer;
   try {
     answer = parse_json(result.stdout_text, "its description");
   } catch (const Error&) {
-    throw Refused(file.file, complaint(result, deadline_s));
+    throw PluginRejected(file.file, failure_reason(result, deadline_s));
   }
   if (answer.is_object() && answer.contains("error")) {
     std::string reason = answer["error"].is_string() ? answer["error"].get<std::string>() : "it could not be described";
-    if (const std::string said = last_line(result.stderr_text); !said.empty())
-      reason += "; last output: " + quote(said);
-    throw Refused(file.file, reason);
+    if (const std::string last_output = last_line(result.stderr_text); !last_output.empty())
+      reason += "; last output: " + quote(last_output);
+    throw PluginRejected(file.file, reason);
   }
   return plugin_from_json(answer);
 }
@@ -76,7 +78,7 @@ void write_all(int fd, std::string_view text) {
 }
 
 /// Libraries of the plugin's own folder that this process has loaded. The parent computes their hashes.
-std::map<std::string, std::string> libraries_beside(const std::filesystem::path& file) {
+std::map<std::string, std::string> libraries_next_to(const std::filesystem::path& file) {
   std::vector<std::filesystem::path> loaded;
   const auto collect = [](dl_phdr_info* library, std::size_t, void* files) {
     std::error_code failed;
@@ -94,11 +96,11 @@ std::map<std::string, std::string> libraries_beside(const std::filesystem::path&
 
 std::string description_of(const std::filesystem::path& file) {
   Plugin plugin = plugin_from_table(*static_cast<const kymo_plugin*>(load_plugin(file)));
-  plugin.file.libraries = libraries_beside(file);
+  plugin.file.libraries = libraries_next_to(file);
   try {
     return to_json(plugin).dump();
   } catch (const Json::exception&) {
-    throw Refused(file, "its description contains text that is not UTF-8");
+    throw PluginRejected(file, "its description contains text that is not UTF-8");
   }
 }
 
@@ -135,8 +137,8 @@ int describe_in_this_process(const std::filesystem::path& file) {
   std::string answer;
   try {
     answer = description_of(file);
-  } catch (const Refused& refused) {
-    answer = dump_json(Json{{"error", refused.reason()}});
+  } catch (const PluginRejected& rejection) {
+    answer = dump_json(Json{{"error", rejection.reason()}});
     code = static_cast<int>(ExitCode::kToolError);
   } catch (const std::exception& problem) {
     answer = dump_json(Json{{"error", problem.what()}});

@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
-#include "catalog/refused.hpp"
+#include "catalog/plugin_rejected.hpp"
 
 namespace kymo::catalog {
 namespace {
@@ -75,8 +75,8 @@ Catalog discover(const Options& options) {
     if (!seen.insert(failed ? file : real).second) continue;
     try {
       add(catalog, describe_file(file, options), names);
-    } catch (const Refused& refused) {
-      catalog.rejected.push_back({file, refused.reason()});
+    } catch (const PluginRejected& rejection) {
+      catalog.rejected.push_back({file, rejection.reason()});
     } catch (const std::exception& problem) {
       catalog.rejected.push_back({file, problem.what()});
     }

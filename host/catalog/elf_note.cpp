@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "catalog/refused.hpp"
+#include "catalog/plugin_rejected.hpp"
 
 namespace kymo::catalog {
 namespace {
@@ -35,11 +35,11 @@ class Bytes {
     if (fd_ < 0 || fstat(fd_, &facts) != 0) {
       const int reason = errno;
       release();
-      throw Refused(file, std::string("cannot read it: ") + std::strerror(reason));
+      throw PluginRejected(file, std::string("cannot read it: ") + std::strerror(reason));
     }
     if (!S_ISREG(facts.st_mode)) {
       release();
-      throw Refused(file, "it is not a regular file");
+      throw PluginRejected(file, "it is not a regular file");
     }
     size_ = static_cast<std::uint64_t>(facts.st_size);
   }
@@ -76,15 +76,16 @@ class Bytes {
 Elf64_Ehdr read_header(const Bytes& bytes) {
   Elf64_Ehdr header{};
   if (!bytes.read(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    throw Refused(bytes.file(), "it is not an ELF file; a plugin is a shared library (.so)");
+    throw PluginRejected(bytes.file(), "it is not an ELF file; a plugin is a shared library (.so)");
   }
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
       header.e_machine != kMachine) {
-    throw Refused(bytes.file(), "it was built for a different machine architecture");
+    throw PluginRejected(bytes.file(), "it was built for a different machine architecture");
   }
-  if (header.e_type != ET_DYN) throw Refused(bytes.file(), "it is not a shared library; build it with kymo_add_plugin");
+  if (header.e_type != ET_DYN)
+    throw PluginRejected(bytes.file(), "it is not a shared library; build it with kymo_add_plugin");
   if (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr))
-    throw Refused(bytes.file(), "its ELF header is damaged");
+    throw PluginRejected(bytes.file(), "its ELF header is damaged");
   return header;
 }
 
@@ -122,17 +123,17 @@ bool is_clean(const char (&field)[size]) {
 kymo_note checked(const Bytes& bytes, const std::vector<char>& content) {
   kymo_note note{};
   if (content.size() < sizeof note) {
-    throw Refused(bytes.file(), "its kymo note is " + std::to_string(content.size()) + " bytes long, expected " +
-                                    std::to_string(sizeof note) + " bytes");
+    throw PluginRejected(bytes.file(), "its kymo note is " + std::to_string(content.size()) + " bytes long, expected " +
+                                           std::to_string(sizeof note) + " bytes");
   }
   std::memcpy(&note, content.data(), sizeof note);
   if (std::memcmp(note.magic, KYMO_NOTE_MAGIC, sizeof note.magic) != 0)
-    throw Refused(bytes.file(), "its kymo note has a wrong magic number");
+    throw PluginRejected(bytes.file(), "its kymo note has a wrong magic number");
   if (note.size < sizeof note || note.size > content.size())
-    throw Refused(bytes.file(), "its kymo note contains a wrong size");
+    throw PluginRejected(bytes.file(), "its kymo note contains a wrong size");
   if (!is_clean(note.framework) || !is_clean(note.framework_version) || !is_clean(note.cuda_version) ||
       !is_clean(note.compiler) || !is_clean(note.cxx_abi)) {
-    throw Refused(bytes.file(), "its kymo note is damaged");
+    throw PluginRejected(bytes.file(), "its kymo note is damaged");
   }
   return note;
 }
@@ -146,13 +147,13 @@ kymo_note read_note(const std::filesystem::path& file) {
     Elf64_Phdr segment{};
     // An offset that wraps around refers outside the file or to bytes that are not a note; both are handled.
     if (!bytes.read(header.e_phoff + i * sizeof segment, &segment, sizeof segment))
-      throw Refused(file, "it is truncated");
+      throw PluginRejected(file, "it is truncated");
     if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNoteBytes) continue;
     std::vector<char> notes(segment.p_filesz);
-    if (!bytes.read(segment.p_offset, notes.data(), notes.size())) throw Refused(file, "it is truncated");
+    if (!bytes.read(segment.p_offset, notes.data(), notes.size())) throw PluginRejected(file, "it is truncated");
     if (const auto content = find_in(notes, segment.p_align == 8 ? 8 : 4)) return checked(bytes, *content);
   }
-  throw Refused(file, "it has no kymo note; build it with kymo_add_plugin and KYMO_EXPORT_WORKLOADS");
+  throw PluginRejected(file, "it has no kymo note; build it with kymo_add_plugin and KYMO_EXPORT_WORKLOADS");
 }
 
 }  // namespace kymo::catalog

@@ -8,7 +8,7 @@
 
 #include "catalog/catalog.hpp"
 #include "catalog/elf_note.hpp"
-#include "catalog/refused.hpp"
+#include "catalog/plugin_rejected.hpp"
 #include "catalog/table.hpp"
 
 namespace kymo::catalog {
@@ -41,7 +41,7 @@ const void* load_plugin(const std::filesystem::path& file) {
     check_table(table, note);
     return table;
   } catch (const std::exception& problem) {
-    throw Refused(file, problem.what());
+    throw PluginRejected(file, problem.what());
   }
 }
 

@@ -156,8 +156,8 @@ Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   to.runs_on_cpu = (from->devices & KYMO_CPU) != 0;
   to.runs_on_cuda = (from->devices & KYMO_CUDA) != 0;
   if (!to.runs_on_cpu && !to.runs_on_cuda) throw Error(what + " supports no known device");
-  constexpr std::uint32_t kMostRanks = 1u << 20;
-  if (from->min_ranks < 1 || from->min_ranks > kMostRanks || from->max_ranks > kMostRanks ||
+  constexpr std::uint32_t kMaxRanks = 1u << 20;
+  if (from->min_ranks < 1 || from->min_ranks > kMaxRanks || from->max_ranks > kMaxRanks ||
       (from->max_ranks != 0 && from->max_ranks < from->min_ranks)) {
     throw Error(what + " has invalid rank limits: " + std::to_string(from->min_ranks) + " to " +
                 std::to_string(from->max_ranks));

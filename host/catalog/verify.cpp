@@ -10,7 +10,7 @@
 #include "base/file.hpp"
 #include "base/installation.hpp"
 #include "catalog/elf_note.hpp"
-#include "catalog/refused.hpp"
+#include "catalog/plugin_rejected.hpp"
 
 namespace kymo::catalog {
 namespace {
@@ -34,9 +34,9 @@ const TorchLocation& torch_location() {
 void check_abi(const fs::path& file, const kymo_note& note) {
   const auto text = [](int major, int minor) { return std::to_string(major) + "." + std::to_string(minor); };
   if (note.abi_major == KYMO_ABI_MAJOR && note.abi_minor <= KYMO_ABI_MINOR) return;
-  throw Refused(file, "it was built for plugin ABI " + text(note.abi_major, note.abi_minor) +
-                          ", but this kymo supports " + text(KYMO_ABI_MAJOR, KYMO_ABI_MINOR) +
-                          ": rebuild it with this kymo");
+  throw PluginRejected(file, "it was built for plugin ABI " + text(note.abi_major, note.abi_minor) +
+                                 ", but this kymo supports " + text(KYMO_ABI_MAJOR, KYMO_ABI_MINOR) +
+                                 ": rebuild it with this kymo");
 }
 
 /// LibTorch has no stable ABI between versions, so a plugin only runs with the LibTorch version it was built with.
@@ -44,26 +44,27 @@ void check_framework(const fs::path& file, const kymo_note& note) {
   const std::string framework = note.framework;
   if (framework.empty()) return;
   if (framework != kLibTorch)
-    throw Refused(file, "it requires the framework " + quote(framework) + ", which is unknown to this kymo");
+    throw PluginRejected(file, "it requires the framework " + quote(framework) + ", which is unknown to this kymo");
   const TorchLocation* torch = nullptr;
   try {
     torch = &torch_location();
   } catch (const Error& missing) {
-    throw Refused(file, std::string("it requires LibTorch ") + note.framework_version + ": " + missing.what());
+    throw PluginRejected(file, std::string("it requires LibTorch ") + note.framework_version + ": " + missing.what());
   }
   if (torch->version != note.framework_version) {
-    throw Refused(file, std::string("it was built with LibTorch ") + note.framework_version +
-                            ", but the installed version is " + torch->version + " in " + quote(torch->torch.string()) +
-                            ": rebuild it or set KYMO_TORCH");
+    throw PluginRejected(file, std::string("it was built with LibTorch ") + note.framework_version +
+                                   ", but the installed version is " + torch->version + " in " +
+                                   quote(torch->torch.string()) + ": rebuild it or set KYMO_TORCH");
   }
   if (*note.cuda_version && torch->cuda != note.cuda_version) {
-    throw Refused(file, std::string("it was built with LibTorch for CUDA ") + note.cuda_version +
-                            ", but the installed LibTorch is for " +
-                            (torch->cuda.empty() ? "CPU only" : "CUDA " + torch->cuda) +
-                            ": rebuild it or set KYMO_TORCH");
+    throw PluginRejected(file, std::string("it was built with LibTorch for CUDA ") + note.cuda_version +
+                                   ", but the installed LibTorch is for " +
+                                   (torch->cuda.empty() ? "CPU only" : "CUDA " + torch->cuda) +
+                                   ": rebuild it or set KYMO_TORCH");
   }
   if (std::string(note.cxx_abi) != "cxx11") {
-    throw Refused(file, "it was built with C++ library ABI " + quote(note.cxx_abi) + ", but LibTorch uses 'cxx11'");
+    throw PluginRejected(file,
+                         "it was built with C++ library ABI " + quote(note.cxx_abi) + ", but LibTorch uses 'cxx11'");
   }
 }
 
@@ -72,10 +73,10 @@ void check_framework(const fs::path& file, const kymo_note& note) {
 PluginFile identify(const fs::path& file, bool trust) {
   std::error_code failed;
   const fs::path real = fs::canonical(file, failed);
-  if (failed) throw Refused(file, "no such file: " + failed.message());
-  if (!fs::is_regular_file(real, failed)) throw Refused(file, "it is not a regular file");
+  if (failed) throw PluginRejected(file, "no such file: " + failed.message());
+  if (!fs::is_regular_file(real, failed)) throw PluginRejected(file, "it is not a regular file");
   if (!trust && is_world_writable(real)) {
-    throw Refused(real, "file or directory is world-writable; run `chmod o-w` on it or pass --trust");
+    throw PluginRejected(real, "file or directory is world-writable; run `chmod o-w` on it or pass --trust");
   }
   const kymo_note note = read_note(real);
   check_abi(real, note);

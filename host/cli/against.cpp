@@ -27,7 +27,7 @@ bool is_setting(const std::string& text) {
                      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
-std::string key_of(const PlannedCase& planned) { return measure::plan_key(planned.run.what, planned.run.how); }
+std::string key_of(const PlannedCase& planned) { return measure::plan_key(planned.run.what, planned.run.method); }
 
 CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalog::Workload& workload) {
   CaseSpec spec;
@@ -42,7 +42,7 @@ CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalo
   }
   spec.ranks = {planned.run.what.ranks};
   spec.device = planned.run.what.device == measure::DeviceKind::kCuda ? DeviceChoice::kCuda : DeviceChoice::kCpu;
-  spec.method = planned.run.how;
+  spec.method = planned.run.method;
   spec.repeat = planned.repeat;
   return spec;
 }
@@ -67,8 +67,8 @@ Json side(const Json& results, const WorkByRun& work, const std::string& plan_ke
     const Json& step = result["phases"]["step"];
     row["clock"] = step["clock"];
     medians.push_back(step["median_ns"].get<double>());
-    if (const auto place = work.find(result["run_id"].get<std::int64_t>()); place != work.end())
-      declared = place->second;
+    if (const auto position = work.find(result["run_id"].get<std::int64_t>()); position != work.end())
+      declared = position->second;
   }
   row["runs"] = medians.size();
   if (medians.empty()) return row;

@@ -101,7 +101,7 @@ int run_session(int argc, const char* const* argv) {
   return session.action();
 }
 
-int complain(const char* message, ExitCode code) {
+int report_error(const char* message, ExitCode code) {
   std::fflush(stdout);
   std::fprintf(stderr, "kymo: %s\n", visible(message).c_str());
   return static_cast<int>(code);
@@ -114,16 +114,16 @@ int run_command_line(int argc, const char* const* argv) {
   try {
     code = run_session(argc, argv);
   } catch (const Error& error) {
-    return complain(error.what(), error.code());
+    return report_error(error.what(), error.code());
   } catch (const std::bad_alloc&) {
-    return complain("out of memory", ExitCode::kToolError);
+    return report_error("out of memory", ExitCode::kToolError);
   } catch (const std::exception& error) {
-    return complain(error.what(), ExitCode::kToolError);
+    return report_error(error.what(), ExitCode::kToolError);
   }
   std::cout.flush();
   // Exit with an error if redirected output could not be written, for example on a full disk.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    return complain("cannot write to standard output", ExitCode::kToolError);
+    return report_error("cannot write to standard output", ExitCode::kToolError);
   return code;
 }
 

@@ -27,13 +27,13 @@ struct Range {
 Range range_from(const Axis& axis, const std::string& item) {
   const std::size_t dots = item.find("..");
   // The search starts after the first character of `hi`, which may be a sign. The sign of an exponent is no operator.
-  std::size_t place = dots + 3;
-  while (place < item.size() && item[place] != '*' &&
-         !(item[place] == '+' && item[place - 1] != 'e' && item[place - 1] != 'E'))
-    ++place;
-  if (place >= item.size()) fail(axis, item, std::string("is not a range; expected ") + kRangeForm);
-  return {trim(item.substr(0, dots)), trim(item.substr(dots + 2, place - dots - 2)), trim(item.substr(place + 1)),
-          item[place]};
+  std::size_t position = dots + 3;
+  while (position < item.size() && item[position] != '*' &&
+         !(item[position] == '+' && item[position - 1] != 'e' && item[position - 1] != 'E'))
+    ++position;
+  if (position >= item.size()) fail(axis, item, std::string("is not a range; expected ") + kRangeForm);
+  return {trim(item.substr(0, dots)), trim(item.substr(dots + 2, position - dots - 2)), trim(item.substr(position + 1)),
+          item[position]};
 }
 
 template <typename Number>
@@ -95,9 +95,9 @@ std::vector<std::string> real_range(const Axis& axis, const std::string& item, c
 }
 
 const catalog::Parameter* find_parameter(const catalog::Workload& workload, const std::string& name) {
-  const auto place = std::find_if(workload.parameters.begin(), workload.parameters.end(),
-                                  [&](const auto& p) { return p.name == name; });
-  return place == workload.parameters.end() ? nullptr : &*place;
+  const auto position = std::find_if(workload.parameters.begin(), workload.parameters.end(),
+                                     [&](const auto& p) { return p.name == name; });
+  return position == workload.parameters.end() ? nullptr : &*position;
 }
 
 }  // namespace

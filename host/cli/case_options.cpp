@@ -12,7 +12,7 @@ void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
       ->required()
       ->type_name("WORKLOAD");
   command.add_option("--set", options.set, "fix a parameter: name=value")->type_name("P=V")->allow_extra_args(false);
-  if (axes == Axes::kAdmitted) {
+  if (axes == Axes::kAllowed) {
     command
         .add_option("--axis", options.axes,
                     "sweep a parameter over several values: name=v1,v2, name=lo..hi*factor or name=lo..hi+step; "
@@ -23,14 +23,14 @@ void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
   command
       .add_option_function<std::string>(
           "--ranks",
-          [&options](const std::string& text) { options.ranks = whole_number("--ranks", text, 1, kMostRanks); },
+          [&options](const std::string& text) { options.ranks = whole_number("--ranks", text, 1, kMaxRanks); },
           "number of processes per run, all started by this command [1; under torchrun or srun: all of its ranks]")
       ->type_name("N");
 }
 
 Order order_of(const CaseOptions& options) {
   Order order;
-  order.ranks = options.ranks ? Ranks::kStartedHere : Ranks::kOfLaunch;
+  order.ranks = options.ranks ? Ranks::kStartedHere : Ranks::kOfLauncher;
   for (const std::string& workload : options.workloads) {
     CaseSpec spec;
     spec.workload = workload;

@@ -20,7 +20,7 @@ struct CaseOptions {
   std::optional<std::int64_t> ranks;
 };
 
-enum class Axes { kAdmitted, kNone };
+enum class Axes { kAllowed, kNone };
 
 /// `options` must outlive the parsing of the command line.
 void add_case_options(CLI::App& command, CaseOptions& options, Axes axes);

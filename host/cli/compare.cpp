@@ -73,7 +73,7 @@ SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::strin
   return runs;
 }
 
-[[noreturn]] void refuse(const ResultsDatabase& database, const std::string& side) {
+[[noreturn]] void reject(const ResultsDatabase& database, const std::string& side) {
   std::vector<std::string> labels;
   for (const auto& row : database.query("SELECT DISTINCT label FROM run WHERE label <> '' ORDER BY label").rows)
     labels.push_back(row.at(0).text);
@@ -91,7 +91,7 @@ SideRuns side_from(const std::string& side, const std::filesystem::path& file) {
       is_file(side) ? ids_where(*database, "TRUE", side) : ids_where(*database, "r.label = :side", side);
   if (ids.empty() && is_number(side)) ids = ids_where(*database, "r.invocation_id = CAST(:side AS INTEGER)", side);
   if (ids.empty() && is_file(side)) throw UsageError("no finished run in " + quote(side));
-  if (ids.empty()) refuse(*database, side);
+  if (ids.empty()) reject(*database, side);
   return runs_with(*database, ids);
 }
 

@@ -19,7 +19,7 @@
 namespace kymo::cli {
 namespace {
 
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMaxNamed = 3;
 constexpr double kClockDifference = 0.01;
 
 /// The runs of one case on one side.
@@ -60,14 +60,14 @@ void add_run(Group& group, const Json& run, const std::string& phase) {
 /// Groups the runs by case. Cases missing from `keys` are appended in the order of their first runs.
 Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std::string>& keys) {
   struct Newest {
-    std::pair<std::string, std::int64_t> place;  // runs with the same start time are ordered by id
+    std::pair<std::string, std::int64_t> position;  // runs with the same start time are ordered by id
     std::string build;
   };
   std::map<std::string, Newest> newest;
   for (const Json& run : runs) {
     Newest& known = newest[key_of(run)];
-    const std::pair place{text_at(run, "began"), run.at("run_id").get<std::int64_t>()};
-    if (place >= known.place) known = {place, text_at(run, "build")};
+    const std::pair position{text_at(run, "began"), run.at("run_id").get<std::int64_t>()};
+    if (position >= known.position) known = {position, text_at(run, "build")};
   }
   Groups groups;
   for (const Json& run : runs) {
@@ -128,7 +128,7 @@ bool same_clock(const Group& before, const Group& after) {
   return before.clocks.size() == 1 && before.clocks == after.clocks;
 }
 
-void judge(const Group& before, const Group& after, double margin, Json& row) {
+void classify(const Group& before, const Group& after, double margin, Json& row) {
   const measure::Comparison found = measure::compare(before.medians, after.medians, margin);
   const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
   row["ratio"] = found.ratio;
@@ -169,7 +169,7 @@ Json row_of(const Group& before, const Group& after, const std::string& phase, d
   if (before.machines != after.machines)
     notes.push_back("measured on different machines: " + joined(before.machines) + "; " + joined(after.machines));
   note_sm_clocks(row["before"], row["after"], notes);
-  judge(before, after, margin, row);
+  classify(before, after, margin, row);
   return row;
 }
 
@@ -222,7 +222,7 @@ std::string verdict_text(const Json& row) {
 
 std::string whose(const std::vector<std::string>& cases, std::size_t all) {
   if (cases.size() == all && all > 1) return "all cases";
-  return cases.size() > kMostNamed ? std::to_string(cases.size()) + " cases" : join(cases, "; ");
+  return cases.size() > kMaxNamed ? std::to_string(cases.size()) + " cases" : join(cases, "; ");
 }
 
 }  // namespace
@@ -270,7 +270,7 @@ std::vector<std::string> comparison_notes(const Json& rows) {
   };
   if (std::none_of(rows.begin(), rows.end(), on_both))
     notes.push_back(
-        "no case has runs on both sides: workload, parameters, ranks, device, mode and sync must match; use "
+        "no case has runs on both sides: workload, parameters, ranks, device, timing and sync must match; use "
         "'kymo run --against' to compare workloads");
   return notes;
 }

@@ -63,15 +63,15 @@ std::optional<TorchLocation> examine_torch(Findings& findings) {
 /// Tries to load a library that workers need, from LibTorch's folders or from the system.
 void examine_library(Findings& findings, const std::string& subject, const char* soname,
                      const std::optional<TorchLocation>& torch, const std::string& remedy) {
-  std::vector<std::string> places;
+  std::vector<std::string> candidates;
   for (const Path& folder : torch ? torch->library_folders : std::vector<Path>{}) {
-    if (std::filesystem::exists(folder / soname)) places.push_back((folder / soname).string());
+    if (std::filesystem::exists(folder / soname)) candidates.push_back((folder / soname).string());
   }
-  places.emplace_back(soname);
+  candidates.emplace_back(soname);
   std::string reason;
-  for (const std::string& place : places) {
-    if (dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) {  // never closed; this process exits soon
-      findings.push_back({subject, Health::kOk, place, ""});
+  for (const std::string& candidate : candidates) {
+    if (dlopen(candidate.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) {  // never closed; this process exits soon
+      findings.push_back({subject, Health::kOk, candidate, ""});
       return;
     }
     const char* message = dlerror();

@@ -16,14 +16,14 @@
 #include "cli/selection.hpp"
 #include "store/results.hpp"
 #include "supervisor/follower.hpp"
-#include "supervisor/launch_environment.hpp"
+#include "supervisor/launcher_environment.hpp"
 #include "supervisor/supervisor.hpp"
 #include "worker/worker.hpp"
 
 namespace kymo::cli {
 namespace {
 
-using supervisor::Launch;
+using supervisor::LauncherEnvironment;
 using supervisor::PlannedRun;
 using supervisor::Summary;
 
@@ -47,22 +47,23 @@ class GpuCount {
 };
 
 /// Marks a run as skipped if it needs more ranks than the torchrun or Slurm job has; otherwise it uses the first ranks.
-void fit_to(const std::optional<Launch>& launch, PlannedRun& run) {
-  if (!launch || run.what.ranks <= launch->world || !run.skip_reason.empty()) return;
-  run.skip_reason =
-      "the case needs " + std::to_string(run.what.ranks) + " ranks, but this job has " + std::to_string(launch->world);
+void fit_to(const std::optional<LauncherEnvironment>& launcher_env, PlannedRun& run) {
+  if (!launcher_env || run.what.ranks <= launcher_env->world_size || !run.skip_reason.empty()) return;
+  run.skip_reason = "the case needs " + std::to_string(run.what.ranks) + " ranks, but this job has " +
+                    std::to_string(launcher_env->world_size);
 }
 
 std::vector<PlannedCase> all_cases(const Order& order, Targets& targets, const RunOptions& options,
-                                   const std::optional<Launch>& launch, const std::function<Gpus()>& gpus) {
+                                   const std::optional<LauncherEnvironment>& launcher_env,
+                                   const std::function<Gpus()>& gpus) {
   std::vector<PlannedCase> cases;
   for (CaseSpec spec : order.specs) {
     apply(options, spec);
-    if (launch && order.ranks == Ranks::kOfLaunch) spec.ranks = {launch->world};
+    if (launcher_env && order.ranks == Ranks::kOfLauncher) spec.ranks = {launcher_env->world_size};
     const catalog::Found found = targets.find(spec.workload);
     for (PlannedCase& planned : expand(spec, *found.plugin, *found.workload, gpus, order.missing)) {
       planned.run.label = options.label;
-      fit_to(launch, planned.run);
+      fit_to(launcher_env, planned.run);
       cases.push_back(std::move(planned));
     }
     if (cases.size() > kMaxCases)
@@ -77,14 +78,15 @@ struct Plan {
   std::vector<Pair> pairs;
 };
 
-Plan plan(const Order& order, Targets& targets, const RunOptions& options, const std::optional<Launch>& launch) {
+Plan plan(const Order& order, Targets& targets, const RunOptions& options,
+          const std::optional<LauncherEnvironment>& launcher_env) {
   GpuCount gpu_count;
   const auto gpus = [&] {
     Gpus found = gpu_count();
-    if (launch) found.most_needed = launch->gpus_needed;
+    if (launcher_env) found.max_needed = launcher_env->gpus_needed;
     return found;
   };
-  std::vector<PlannedCase> cases = all_cases(order, targets, options, launch, gpus);
+  std::vector<PlannedCase> cases = all_cases(order, targets, options, launcher_env, gpus);
   if (!options.filter.empty()) cases = matching(std::move(cases), options.filter);
   if (options.shard) cases = shard_of(std::move(cases), *options.shard);
   Rotation rotation{std::move(cases), {}};
@@ -116,9 +118,9 @@ Json plan_json(const std::vector<PlannedRun>& runs) {
                     {"suite_case", run.suite_case},
                     {"repetition", run.repetition},
                     {"case_key", measure::case_key(run.what)},
-                    {"plan_key", measure::plan_key(run.what, run.how)},
+                    {"plan_key", measure::plan_key(run.what, run.method)},
                     {"case", measure::to_json(run.what)},
-                    {"method", measure::to_json(run.how)},
+                    {"method", measure::to_json(run.method)},
                     {"skip_reason", run.skip_reason}});
   }
   return json;
@@ -135,7 +137,8 @@ int print_plan(const std::vector<PlannedRun>& runs, bool as_json) {
   for (const PlannedRun& run : runs) {
     table.rows.push_back({std::to_string(table.rows.size() + 1), full_title(run), std::to_string(run.what.ranks),
                           run.skip_reason.empty() ? measure::to_string(run.what.device) : "skipped: " + run.skip_reason,
-                          std::to_string(run.how.warmup), run.how.until ? "until" : std::to_string(run.how.steps),
+                          std::to_string(run.method.warmup),
+                          run.method.until ? "until" : std::to_string(run.method.steps),
                           std::to_string(run.repetition)});
   }
   print(render(table, false));
@@ -154,10 +157,10 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
   const Json against =
       pairs.empty() ? Json::array() : against_rows(results, declared_work(database, invocation), pairs);
   if (options.json) {
-    Json said{
+    Json output{
         {"database", database.file().string()}, {"invocation_id", invocation}, {"exit_code", code}, {"runs", results}};
-    if (!pairs.empty()) said["against"] = against;
-    print_json(said);
+    if (!pairs.empty()) output["against"] = against;
+    print_json(output);
     return code;
   }
   print(render(results_table(results), colour_on_stdout()));
@@ -175,17 +178,17 @@ int code_of(const Summary& summary, bool fail_on_oom) {
 }
 
 int make(const Plan& planned, const RunOptions& options, const std::string& command_line,
-         const supervisor::Leading* leading) {
+         const supervisor::LeaderOptions* leader_options) {
   store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
   Progress progress([&](std::size_t index) { return finished_line(database, invocation, index); });
-  supervisor::Options how;
-  how.keep = options.keep;
-  how.leading = leading;
-  how.on_progress = [&](const supervisor::ProgressView& view) { progress.show(view); };
+  supervisor::Options supervisor_options;
+  supervisor_options.keep = options.keep;
+  supervisor_options.leader_options = leader_options;
+  supervisor_options.on_progress = [&](const supervisor::ProgressView& view) { progress.show(view); };
   Summary summary;
   try {
-    summary = supervisor::make_runs(database, invocation, planned.runs, how);
+    summary = supervisor::execute_runs(database, invocation, planned.runs, supervisor_options);
   } catch (const Error& error) {
     database.end_invocation(invocation, static_cast<int>(error.code()));
     throw;
@@ -207,16 +210,18 @@ int exit_code(const std::vector<std::string>& statuses, bool fail_on_oom, int si
 }
 
 int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line) {
-  const std::optional<Launch> launch = order.ranks == Ranks::kStartedHere ? std::nullopt : supervisor::read_launch();
-  Plan planned = plan(order, targets, options, launch);
-  if (launch && !launch->leads()) return options.plan ? 0 : supervisor::follow(*launch, planned.runs);
-  std::optional<supervisor::Leading> leading;
-  if (launch)
-    leading = {*launch, planned.runs, [&](const Summary& summary) { return code_of(summary, options.fail_on_oom); }};
+  const std::optional<LauncherEnvironment> launcher_env =
+      order.ranks == Ranks::kStartedHere ? std::nullopt : supervisor::read_launcher_environment();
+  Plan planned = plan(order, targets, options, launcher_env);
+  if (launcher_env && !launcher_env->leads()) return options.plan ? 0 : supervisor::follow(*launcher_env, planned.runs);
+  std::optional<supervisor::LeaderOptions> leader_options;
+  if (launcher_env)
+    leader_options = {*launcher_env, planned.runs,
+                      [&](const Summary& summary) { return code_of(summary, options.fail_on_oom); }};
   planned.runs = without_finished(std::move(planned.runs), options);
   if (options.plan) return print_plan(planned.runs, options.json);
-  if (!planned.runs.empty()) return make(planned, options, command_line, leading ? &*leading : nullptr);
-  if (leading) supervisor::dismiss_followers(*leading);
+  if (!planned.runs.empty()) return make(planned, options, command_line, leader_options ? &*leader_options : nullptr);
+  if (leader_options) supervisor::release_followers(*leader_options);
   if (options.json)
     print_json({{"database", options.database.string()},
                 {"invocation_id", nullptr},

@@ -16,7 +16,7 @@ namespace kymo::cli {
 /// How the number of ranks of a case is determined under torchrun or srun.
 enum class Ranks {
   kAsStated,     ///< the case's own number; a case with more ranks than the job is skipped
-  kOfLaunch,     ///< all ranks of the job
+  kOfLauncher,   ///< all ranks of the job
   kStartedHere,  ///< the case's own number, all started by this process; the torchrun or Slurm environment is ignored
 };
 

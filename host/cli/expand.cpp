@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "measure/mode.hpp"
+#include "measure/timing.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -20,15 +20,15 @@ struct Placement {
 };
 
 std::string gpu_shortage(const Gpus& gpus, std::int64_t all_ranks) {
-  const std::int64_t ranks = std::min(all_ranks, gpus.most_needed);
+  const std::int64_t ranks = std::min(all_ranks, gpus.max_needed);
   if (gpus.count == 0) return "no GPU available: " + gpus.reason;
   if (gpus.count < ranks)
     return std::to_string(ranks) + " ranks need one GPU each; GPUs available: " + std::to_string(gpus.count);
   return "";
 }
 
-Placement place(const CaseSpec& spec, const catalog::Workload& workload, std::int64_t ranks,
-                const std::function<Gpus()>& gpus) {
+Placement choose_placement(const CaseSpec& spec, const catalog::Workload& workload, std::int64_t ranks,
+                           const std::function<Gpus()>& gpus) {
   const auto admit = [&](bool supported, const char* device) {
     if (!supported) throw UsageError("workload " + quote(workload.name) + " does not run on device " + device);
   };
@@ -67,10 +67,10 @@ void check_given_once(const CaseSpec& spec, const catalog::Workload& workload) {
   for (const Axis& axis : spec.axes) add(axis.parameter);
 }
 
-void check_mode(const catalog::Workload& workload, const supervisor::PlannedRun& run) {
-  const std::string objection = measure::mode_objection(
-      run.how, run.what, {.phases = workload.phases.size(), .asynchronous = workload.asynchronous_step});
-  if (!objection.empty()) throw UsageError(objection);
+void check_timing(const catalog::Workload& workload, const supervisor::PlannedRun& run) {
+  const std::string validation_error = measure::timing_error(
+      run.method, run.what, {.phases = workload.phases.size(), .asynchronous = workload.asynchronous_step});
+  if (!validation_error.empty()) throw UsageError(validation_error);
 }
 
 /// Every combination of the axis values; the last axis varies fastest.
@@ -118,7 +118,7 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
   cases.reserve(spec.ranks.size() * combinations.size() * warmups.size());
   for (const std::int64_t ranks : spec.ranks) {
     check_ranks(workload, ranks);
-    const Placement placement = place(spec, workload, ranks, gpus);
+    const Placement placement = choose_placement(spec, workload, ranks, gpus);
     if (!placement.missing.empty() && missing == MissingDevice::kUsageError) {
       throw UsageError("workload " + quote(workload.name) + " cannot run on device cuda: " + placement.missing);
     }
@@ -134,9 +134,9 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
                     .parameters = catalog::bind_parameters(workload, texts),
                     .ranks = static_cast<int>(ranks),
                     .device = placement.device};
-        run.how = spec.method;
-        run.how.warmup = warmup;
-        check_mode(workload, run);
+        run.method = spec.method;
+        run.method.warmup = warmup;
+        check_timing(workload, run);
         run.plugin = plugin_row(plugin);
         run.suite = spec.suite;
         run.suite_case = spec.name;

@@ -16,9 +16,9 @@ namespace kymo::cli {
 /// Information needed to choose a device.
 struct Gpus {
   int count = 0;
-  std::string reason;                                                   ///< why there is no GPU
-  std::int64_t most_needed = std::numeric_limits<std::int64_t>::max();  ///< maximum number of ranks per run that use
-                                                                        ///< GPUs visible to this process
+  std::string reason;                                                  ///< why there is no GPU
+  std::int64_t max_needed = std::numeric_limits<std::int64_t>::max();  ///< maximum number of ranks per run that use
+                                                                       ///< GPUs visible to this process
 };
 
 /// How a case with a missing device is handled.

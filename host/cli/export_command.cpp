@@ -23,7 +23,7 @@ struct ExportArguments {
 };
 
 /// Prints the paths of the written files to stdout, unless the file itself goes there, and notes to stderr.
-int tell(const std::vector<Written>& written) {
+int print_written(const std::vector<Written>& written) {
   for (const Written& each : written) {
     if (each.file != "-") std::printf("%s\n", visible(each.file.string()).c_str());
     for (const std::string& note : each.notes)
@@ -53,10 +53,11 @@ CLI::App* add_format(CLI::App& command, Session& session, const std::string& nam
              name == "csv" ? "only rows of this run" : "id of the run [the newest run that has the events]");
   add_number(*format, "--rank", 0, choice.rank,
              name == "csv" ? "only rows of this rank" : "only this rank [all ranks, one file each]");
-  format->add_option("-o,--out", arguments->file, file_help)->type_name("FILE")->check(complain_if_empty);
+  format->add_option("-o,--out", arguments->file, file_help)->type_name("FILE")->check(error_if_empty);
   add_database_option(*format, arguments->database);
-  format->callback(
-      [&session, arguments, write] { session.action = [arguments, write] { return tell(write(*arguments)); }; });
+  format->callback([&session, arguments, write] {
+    session.action = [arguments, write] { return print_written(write(*arguments)); };
+  });
   return format;
 }
 

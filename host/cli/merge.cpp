@@ -52,11 +52,11 @@ void add_merge(CLI::App& app, Session& session) {
   command->add_option("target", arguments->target, "target database; created if missing")
       ->required()
       ->type_name("TARGET")
-      ->check(complain_if_empty);
+      ->check(error_if_empty);
   command->add_option("sources", arguments->sources, "databases to add")
       ->required()
       ->type_name("SOURCE")
-      ->check(complain_if_empty);
+      ->check(error_if_empty);
   command->callback([&session, arguments] { session.action = [arguments] { return merge(*arguments); }; });
 }
 

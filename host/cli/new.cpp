@@ -33,7 +33,7 @@ void add_new(CLI::App& app, Session& session) {
   command->add_option("--in", arguments->parent, "parent folder")
       ->type_name("FOLDER")
       ->capture_default_str()
-      ->check(complain_if_empty);
+      ->check(error_if_empty);
   command->callback([&session, arguments] { session.action = [arguments] { return make_plugin(*arguments); }; });
 }
 

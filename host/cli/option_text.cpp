@@ -65,8 +65,8 @@ std::int64_t size_bytes(const std::string& option, const std::string& text) {
   double factor = 0;
   if (unit.empty() || unit == "B") {
     factor = 1;
-  } else if (const char* place = std::strchr("KMGT", unit[0]); place != nullptr) {
-    const double exponent = static_cast<double>(place - "KMGT") + 1;
+  } else if (const char* position = std::strchr("KMGT", unit[0]); position != nullptr) {
+    const double exponent = static_cast<double>(position - "KMGT") + 1;
     const std::string rest = unit.substr(1);
     if (rest.empty() || rest == "iB") factor = std::pow(1024, exponent);
     if (rest == "B") factor = std::pow(1000, exponent);
@@ -118,26 +118,26 @@ std::vector<measure::Pass> passes_from(const std::string& option, const std::str
   return passes;
 }
 
-void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& how) {
+void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& observation) {
   for (const std::string& word : split(text, ',')) {
     const std::string name = trim(word);
     if (name == "memsets") {
-      how.memsets = true;
+      observation.memsets = true;
     } else if (name == "synchronization") {
-      how.synchronization = true;
+      observation.synchronization = true;
     } else if (name == "pauses") {
-      how.pauses = true;
+      observation.overhead_records = true;
     } else if (name == "api") {
-      how.api_calls = true;
+      observation.api_calls = true;
     } else if (name == "shapes") {
-      how.shapes = true;
+      observation.shapes = true;
     } else {
       throw UsageError(option + " takes a list of memsets, synchronization, pauses, api, shapes, not " + quote(text));
     }
   }
 }
 
-std::string complain_if_empty(const std::string& text) { return text.empty() ? "needs a non-empty path" : ""; }
+std::string error_if_empty(const std::string& text) { return text.empty() ? "needs a non-empty path" : ""; }
 
 DeviceChoice device_choice_from(const std::string& option, const std::string& text) {
   static constexpr auto kChoices = enum_names<DeviceChoice>(

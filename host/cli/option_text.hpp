@@ -13,10 +13,10 @@
 namespace kymo::cli {
 
 /// Maximum number of processes per run.
-inline constexpr std::int64_t kMostRanks = 4096;
+inline constexpr std::int64_t kMaxRanks = 4096;
 
 /// Maximum number of steps of each kind per run: far more than practical, and small enough that sums cannot overflow.
-inline constexpr std::int64_t kMostSteps = 1'000'000'000'000;
+inline constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
 
 /// Parses an integer in [low, high].
 std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t low, std::int64_t high);
@@ -42,12 +42,12 @@ Shard shard_from(const std::string& text);
 std::pair<std::string, std::string> name_and_value(const std::string& option, const std::string& text);
 
 /// Enables the records in a list such as "memsets,api". Throws UsageError with the accepted words.
-void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& how);
+void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& observation);
 /// Parses a list of passes; returns them in execution order.
 std::vector<measure::Pass> passes_from(const std::string& option, const std::string& text);
 
 /// A validator for path options: returns the error message, or an empty string if the text is valid.
-std::string complain_if_empty(const std::string& text);
+std::string error_if_empty(const std::string& text);
 
 enum class DeviceChoice { kAuto, kCpu, kCuda };
 DeviceChoice device_choice_from(const std::string& option, const std::string& text);

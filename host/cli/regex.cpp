@@ -13,8 +13,8 @@
 namespace kymo::cli {
 namespace {
 
-constexpr std::uint32_t kMostSteps = 10'000'000;  // less than one second
-constexpr std::uint32_t kMostHeapKib = 64 * 1024;
+constexpr std::uint32_t kMaxSteps = 10'000'000;  // less than one second
+constexpr std::uint32_t kMaxHeapKib = 64 * 1024;
 constexpr std::size_t kLongestExpression = 10'000;
 
 std::string reason_of(int code) {
@@ -48,16 +48,16 @@ Regex::Regex(std::string option, std::string expression)
   if (expression_.size() > kLongestExpression)
     fail("it is longer than " + std::to_string(kLongestExpression) + " bytes");
   int error = 0;
-  std::size_t place = 0;
+  std::size_t position = 0;
   const auto* text = reinterpret_cast<PCRE2_SPTR>(expression_.data());
   compiled_->code = pcre2_compile(text, expression_.size(), PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &error,
-                                  &place, nullptr);
-  if (compiled_->code == nullptr) fail(reason_of(error) + ", at byte " + std::to_string(place + 1));
+                                  &position, nullptr);
+  if (compiled_->code == nullptr) fail(reason_of(error) + ", at byte " + std::to_string(position + 1));
   compiled_->match = pcre2_match_data_create(1, nullptr);
   compiled_->limits = pcre2_match_context_create(nullptr);
   if (compiled_->match == nullptr || compiled_->limits == nullptr) throw Error("out of memory");
-  pcre2_set_match_limit(compiled_->limits, kMostSteps);
-  pcre2_set_heap_limit(compiled_->limits, kMostHeapKib);
+  pcre2_set_match_limit(compiled_->limits, kMaxSteps);
+  pcre2_set_heap_limit(compiled_->limits, kMaxHeapKib);
 }
 
 Regex::~Regex() = default;

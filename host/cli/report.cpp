@@ -50,7 +50,7 @@ void add_report(CLI::App& app, Session& session) {
   command->add_option("--out", request.out_folder, "output folder")
       ->type_name("FOLDER")
       ->capture_default_str()
-      ->check(complain_if_empty);
+      ->check(error_if_empty);
   command
       ->add_option_function<std::string>(
           "--format", [arguments](const std::string& text) { arguments->request.formats = formats_from(text); },

@@ -159,7 +159,7 @@ TextTable checks_table(const Json& results) {
 }
 
 std::string failures(const Json& results) {
-  static constexpr std::size_t kMostNamed = 10;
+  static constexpr std::size_t kMaxNamed = 10;
   std::vector<std::string> reasons;  // in order of first occurrence
   std::map<std::string, std::vector<std::string>> runs;
   for (const Json& result : results) {
@@ -172,7 +172,7 @@ std::string failures(const Json& results) {
   std::string text;
   for (const std::string& reason : reasons) {
     std::vector<std::string>& ids = runs[reason];
-    const std::size_t more = ids.size() > kMostNamed ? ids.size() - kMostNamed : 0;
+    const std::size_t more = ids.size() > kMaxNamed ? ids.size() - kMaxNamed : 0;
     ids.resize(ids.size() - more);
     text += std::string(ids.size() == 1 ? "run " : "runs ") + join(ids, ", ") +
             (more > 0 ? " and " + std::to_string(more) + " more " : " ") + reason + "\n";

@@ -28,7 +28,7 @@ int run(const RunArguments& arguments, const std::string& command_line) {
 void add_run(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Run and measure workloads and store the results");
-  add_case_options(*command, arguments->cases, Axes::kAdmitted);
+  add_case_options(*command, arguments->cases, Axes::kAllowed);
   command
       ->add_option_function<std::string>(
           "--against", [arguments](const std::string& text) { arguments->against = peer_from(text); },

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/programs.hpp"
-#include "measure/mode.hpp"
+#include "measure/timing.hpp"
 #include "store/results.hpp"
 
 namespace kymo::cli {
@@ -36,14 +36,14 @@ CLI::Option* number_option(CLI::App& app, const std::string& name, std::optional
 }  // namespace
 
 void add_database_option(CLI::App& app, std::filesystem::path& file) {
-  app.add_option("--db", file, "results database")->type_name("FILE")->capture_default_str()->check(complain_if_empty);
+  app.add_option("--db", file, "results database")->type_name("FILE")->capture_default_str()->check(error_if_empty);
 }
 
 void add_plugin_options(CLI::App& app, catalog::Options& options) {
   app.add_option("--plugin", options.extra_files, "also use this plugin file; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false)
-      ->check(complain_if_empty);
+      ->check(error_if_empty);
   app.add_flag("--trust", options.trust, "also load plugins that other users of this machine can modify");
 }
 
@@ -62,18 +62,18 @@ void add_worker_options(CLI::App& app, RunOptions& options) {
 }
 
 void add_method_options(CLI::App& app, RunOptions& options) {
-  number_option(app, "--warmup", options.warmup, 0, kMostSteps, "warm-up steps before the measured steps [5]");
-  number_option(app, "--steps", options.steps, 1, kMostSteps, "number of measured steps [10]");
+  number_option(app, "--warmup", options.warmup, 0, kMaxSteps, "warm-up steps before the measured steps [5]");
+  number_option(app, "--steps", options.steps, 1, kMaxSteps, "number of measured steps [10]");
   option(app, "--until", options.until, "REL",
          "measure until the mean step time has this relative standard error, such as 1%",
          [](const std::string& text) { return relative_error("--until", text); });
   number_option(app, "--repeat", options.repeat, 1, kAnyNumber,
                 "number of runs of each case; repetitions are interleaved [1]");
-  option(app, "--mode", options.mode, "sync|hot|cold",
+  option(app, "--timing", options.timing, "sync|hot|cold",
          "how to time steps: sync waits for the device after each step, hot after a batch of steps, cold flushes the "
          "caches before each step; hot and cold enqueue all work before execution starts and require a single-phase "
          "step that does not synchronize [sync]",
-         [](const std::string& text) { return measure::mode_from(text); });
+         [](const std::string& text) { return measure::timing_from(text); });
   option(app, "--sync", options.sync, "step|phase", "synchronize with the device after each step or phase [step]",
          [](const std::string& text) { return measure::sync_from(text); });
   option(app, "--passes", options.passes, "LIST",
@@ -85,7 +85,7 @@ void add_method_options(CLI::App& app, RunOptions& options) {
 }
 
 void add_observation_options(CLI::App& app, RunOptions& options) {
-  number_option(app, "--observed-steps", options.observed_steps, 1, kMostSteps,
+  number_option(app, "--observed-steps", options.observed_steps, 1, kMaxSteps,
                 "measured steps of the memory, trace and ops passes, at most --steps [5]");
   app.add_option_function<std::string>(
          "--trace-detail",
@@ -133,38 +133,39 @@ void add_selection_options(CLI::App& app, RunOptions& options) {
 }
 
 void apply(const RunOptions& options, CaseSpec& spec) {
-  measure::Method& how = spec.method;
+  measure::Method& method = spec.method;
   if (options.steps && options.until) throw UsageError("--steps and --until are mutually exclusive");
   if (options.device) spec.device = *options.device;
   if (options.warmup) spec.warmups = {*options.warmup};
   if (options.repeat) spec.repeat = *options.repeat;
   if (options.steps) {
-    how.steps = *options.steps;
-    how.until.reset();
+    method.steps = *options.steps;
+    method.until.reset();
   }
-  if (options.until) how.until = measure::StoppingRule{.relative_standard_error = *options.until};
-  if (options.mode) how.mode = *options.mode;
-  if (options.sync) how.sync = *options.sync;
-  if (options.passes) how.passes = *options.passes;
-  if (options.no_verify) std::erase(how.passes, measure::Pass::kVerify);
-  if (how.passes.empty()) throw UsageError("--no-verify removes the only selected pass; add another pass to --passes");
-  if (options.seed) how.seed = static_cast<std::uint64_t>(*options.seed);
-  if (options.timeout_s) how.timeout_s = *options.timeout_s;
-  if (options.host_memory_bytes) how.host_memory_bytes = *options.host_memory_bytes;
-  if (options.fresh) how.fresh = true;
-  if (options.observed_steps) how.observation.steps = *options.observed_steps;
-  if (options.trace_memory_bytes) how.observation.memory_bytes = *options.trace_memory_bytes;
-  if (options.trace_detail) add_trace_detail("--trace-detail", *options.trace_detail, how.observation);
-  if (!options.kernel_classes.empty()) how.observation.kernel_classes = options.kernel_classes.string();
+  if (options.until) method.until = measure::StoppingRule{.relative_standard_error = *options.until};
+  if (options.timing) method.timing = *options.timing;
+  if (options.sync) method.sync = *options.sync;
+  if (options.passes) method.passes = *options.passes;
+  if (options.no_verify) std::erase(method.passes, measure::Pass::kVerify);
+  if (method.passes.empty())
+    throw UsageError("--no-verify removes the only selected pass; add another pass to --passes");
+  if (options.seed) method.seed = static_cast<std::uint64_t>(*options.seed);
+  if (options.timeout_s) method.timeout_s = *options.timeout_s;
+  if (options.host_memory_bytes) method.host_memory_bytes = *options.host_memory_bytes;
+  if (options.fresh) method.fresh = true;
+  if (options.observed_steps) method.observation.steps = *options.observed_steps;
+  if (options.trace_memory_bytes) method.observation.memory_bytes = *options.trace_memory_bytes;
+  if (options.trace_detail) add_trace_detail("--trace-detail", *options.trace_detail, method.observation);
+  if (!options.kernel_classes.empty()) method.observation.kernel_classes = options.kernel_classes.string();
   if (!options.wrap.empty()) {
     const std::string program = split(trim(options.wrap), ' ').front();
     if (!find_program(program)) throw UsageError("--wrap: no program " + quote(program) + " found on PATH");
-    how.wrap = options.wrap;
+    method.wrap = options.wrap;
   }
   if (options.smoke) {
     spec.warmups = {0};
-    how.steps = 1;
-    how.until.reset();
+    method.steps = 1;
+    method.until.reset();
     spec.repeat = 1;
   }
 }

@@ -24,7 +24,7 @@ struct RunOptions {
   std::optional<DeviceChoice> device;
   std::optional<std::int64_t> warmup, steps, repeat, seed, host_memory_bytes, observed_steps, trace_memory_bytes;
   std::optional<double> until, timeout_s;
-  std::optional<std::string> mode;
+  std::optional<std::string> timing;
   std::optional<measure::Sync> sync;
   std::optional<std::vector<measure::Pass>> passes;
   std::optional<Shard> shard;
@@ -42,7 +42,7 @@ void add_database_option(CLI::App& app, std::filesystem::path& file);
 void add_plugin_options(CLI::App& app, catalog::Options& options);
 /// --device, --seed, --timeout, --host-memory and --wrap: device and limits of the workers.
 void add_worker_options(CLI::App& app, RunOptions& options);
-/// --warmup, --steps, --until, --repeat, --mode, --sync, --passes, --no-verify, --fresh and --smoke.
+/// --warmup, --steps, --until, --repeat, --timing, --sync, --passes, --no-verify, --fresh and --smoke.
 void add_method_options(CLI::App& app, RunOptions& options);
 /// --observed-steps, --trace-detail, --trace-memory, --kernel-classes and --keep: what the memory, trace and ops passes
 /// record.

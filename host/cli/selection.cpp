@@ -46,10 +46,10 @@ std::vector<supervisor::PlannedRun> unfinished(std::vector<supervisor::PlannedRu
                                                const std::function<int(const std::string& plan_key)>& finished) {
   std::map<std::string, int> left;
   std::erase_if(runs, [&](const supervisor::PlannedRun& run) {
-    const std::string key = measure::plan_key(run.what, run.how);
-    const auto [place, is_new] = left.try_emplace(key, 0);
-    if (is_new) place->second = finished(key);
-    return place->second-- > 0;
+    const std::string key = measure::plan_key(run.what, run.method);
+    const auto [position, is_new] = left.try_emplace(key, 0);
+    if (is_new) position->second = finished(key);
+    return position->second-- > 0;
   });
   return runs;
 }

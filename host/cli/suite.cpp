@@ -11,13 +11,13 @@
 #include "base/installation.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
-#include "measure/mode.hpp"
+#include "measure/timing.hpp"
 
 namespace kymo::cli {
 namespace {
 
 const std::vector<std::string> kMethodKeys{"ranks", "device", "warmup", "steps",  "until",          "repeat",
-                                           "fresh", "mode",   "sync",   "passes", "observed_steps", "trace_detail"};
+                                           "fresh", "timing", "sync",   "passes", "observed_steps", "trace_detail"};
 
 std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
   keys.insert(keys.end(), kMethodKeys.begin(), kMethodKeys.end());
@@ -25,7 +25,7 @@ std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
 }
 
 /// A table of the file and its location, for messages.
-struct Place {
+struct Location {
   const Json& table;
   std::string where;
 
@@ -44,54 +44,56 @@ struct Place {
 };
 
 /// A scalar in the form used on the command line.
-std::string scalar_text(const Place& place, const std::string& key, const Json& value) {
+std::string scalar_text(const Location& location, const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
   if (value.is_number()) return value.dump();
-  place.fail(quote(key) + " must be a string, a number or a boolean");
+  location.fail(quote(key) + " must be a string, a number or a boolean");
 }
 
-std::int64_t whole(const Place& place, const std::string& key, const Json& value, std::int64_t low, std::int64_t high) {
-  if (!value.is_number_integer()) place.fail(quote(key) + " must be a whole number of at least " + std::to_string(low));
-  return whole_number(place.where + ": " + quote(key), value.dump(), low, high);
+std::int64_t whole(const Location& location, const std::string& key, const Json& value, std::int64_t low,
+                   std::int64_t high) {
+  if (!value.is_number_integer())
+    location.fail(quote(key) + " must be a whole number of at least " + std::to_string(low));
+  return whole_number(location.where + ": " + quote(key), value.dump(), low, high);
 }
 
 /// One number or a list of numbers.
-std::vector<std::int64_t> whole_list(const Place& place, const std::string& key, const Json& value, std::int64_t low,
-                                     std::int64_t high) {
+std::vector<std::int64_t> whole_list(const Location& location, const std::string& key, const Json& value,
+                                     std::int64_t low, std::int64_t high) {
   std::vector<std::int64_t> numbers;
   if (value.is_array()) {
-    for (const Json& item : value) numbers.push_back(whole(place, key, item, low, high));
+    for (const Json& item : value) numbers.push_back(whole(location, key, item, low, high));
   } else {
-    numbers.push_back(whole(place, key, value, low, high));
+    numbers.push_back(whole(location, key, value, low, high));
   }
-  if (numbers.empty()) place.fail(quote(key) + " must not be empty");
+  if (numbers.empty()) location.fail(quote(key) + " must not be empty");
   return numbers;
 }
 
-std::string word(const Place& place, const std::string& key, const Json& value) {
-  if (!value.is_string()) place.fail(quote(key) + " must be a string");
+std::string string_value(const Location& location, const std::string& key, const Json& value) {
+  if (!value.is_string()) location.fail(quote(key) + " must be a string");
   return value.get<std::string>();
 }
 
-bool truth(const Place& place, const std::string& key, const Json& value) {
-  if (!value.is_boolean()) place.fail(quote(key) + " must be true or false");
+bool boolean(const Location& location, const std::string& key, const Json& value) {
+  if (!value.is_boolean()) location.fail(quote(key) + " must be true or false");
   return value.get<bool>();
 }
 
-std::vector<measure::Pass> passes(const Place& place, const Json& value) {
+std::vector<measure::Pass> passes(const Location& location, const Json& value) {
   std::vector<std::string> words;
-  if (!value.is_array()) place.fail("'passes' must be a list such as [\"verify\", \"time\"]");
-  for (const Json& item : value) words.push_back(word(place, "passes", item));
-  return passes_from(place.where + ": 'passes'", join(words, ","));
+  if (!value.is_array()) location.fail("'passes' must be a list such as [\"verify\", \"time\"]");
+  for (const Json& item : value) words.push_back(string_value(location, "passes", item));
+  return passes_from(location.where + ": 'passes'", join(words, ","));
 }
 
-Axis axis(const Place& place, const std::string& name, const Json& value) {
+Axis axis(const Location& location, const std::string& name, const Json& value) {
   if (value.is_string()) return axis_from(name + "=" + value.get<std::string>());
   if (!value.is_array() || value.empty())
-    place.fail("axis " + quote(name) + " must be a list of values or a range such as \"1..8*2\"");
+    location.fail("axis " + quote(name) + " must be a list of values or a range such as \"1..8*2\"");
   Axis result{name, {}};
-  for (const Json& item : value) result.items.push_back(scalar_text(place, name, item));
+  for (const Json& item : value) result.items.push_back(scalar_text(location, name, item));
   return result;
 }
 
@@ -101,65 +103,70 @@ void forget(CaseSpec& spec, const std::string& parameter) {
   std::erase_if(spec.axes, [&](const Axis& entry) { return entry.parameter == parameter; });
 }
 
-void apply_parameters(const Place& place, CaseSpec& spec) {
-  if (const Json* set = place.find("set")) {
-    if (!set->is_object()) place.fail("'set' must be a table");
+void apply_parameters(const Location& location, CaseSpec& spec) {
+  if (const Json* set = location.find("set")) {
+    if (!set->is_object()) location.fail("'set' must be a table");
     for (const auto& [name, value] : set->items()) {
       forget(spec, name);
-      spec.set.emplace_back(name, scalar_text(place, name, value));
+      spec.set.emplace_back(name, scalar_text(location, name, value));
     }
   }
-  if (const Json* axes = place.find("axes")) {
-    if (!axes->is_object()) place.fail("'axes' must be a table");
+  if (const Json* axes = location.find("axes")) {
+    if (!axes->is_object()) location.fail("'axes' must be a table");
     for (const auto& [name, value] : axes->items()) {
-      if (place.find("set") != nullptr && place.find("set")->contains(name))
-        place.fail("parameter " + quote(name) + " is in both 'set' and 'axes'");
+      if (location.find("set") != nullptr && location.find("set")->contains(name))
+        location.fail("parameter " + quote(name) + " is in both 'set' and 'axes'");
       forget(spec, name);
-      spec.axes.push_back(axis(place, name, value));
+      spec.axes.push_back(axis(location, name, value));
     }
   }
 }
 
-void apply_method(const Place& place, CaseSpec& spec) {
-  measure::Method& how = spec.method;
-  if (place.find("steps") != nullptr && place.find("until") != nullptr)
-    place.fail("'steps' and 'until' are mutually exclusive");
-  if (const Json* value = place.find("ranks")) spec.ranks = whole_list(place, "ranks", *value, 1, kMostRanks);
-  if (const Json* value = place.find("device"))
-    spec.device = device_choice_from(place.where + ": 'device'", word(place, "device", *value));
-  if (const Json* value = place.find("warmup")) spec.warmups = whole_list(place, "warmup", *value, 0, kMostSteps);
-  if (const Json* value = place.find("repeat"))
-    spec.repeat = whole(place, "repeat", *value, 1, std::numeric_limits<std::int64_t>::max());
-  if (const Json* value = place.find("fresh")) how.fresh = truth(place, "fresh", *value);
-  if (const Json* value = place.find("passes")) how.passes = passes(place, *value);
-  if (const Json* value = place.find("steps")) {
-    how.steps = whole(place, "steps", *value, 1, kMostSteps);
-    how.until.reset();
+void apply_method(const Location& location, CaseSpec& spec) {
+  measure::Method& method = spec.method;
+  if (location.find("steps") != nullptr && location.find("until") != nullptr)
+    location.fail("'steps' and 'until' are mutually exclusive");
+  if (const Json* value = location.find("ranks")) spec.ranks = whole_list(location, "ranks", *value, 1, kMaxRanks);
+  if (const Json* value = location.find("device"))
+    spec.device = device_choice_from(location.where + ": 'device'", string_value(location, "device", *value));
+  if (const Json* value = location.find("warmup")) spec.warmups = whole_list(location, "warmup", *value, 0, kMaxSteps);
+  if (const Json* value = location.find("repeat"))
+    spec.repeat = whole(location, "repeat", *value, 1, std::numeric_limits<std::int64_t>::max());
+  if (const Json* value = location.find("fresh")) method.fresh = boolean(location, "fresh", *value);
+  if (const Json* value = location.find("passes")) method.passes = passes(location, *value);
+  if (const Json* value = location.find("steps")) {
+    method.steps = whole(location, "steps", *value, 1, kMaxSteps);
+    method.until.reset();
   }
-  if (const Json* value = place.find("observed_steps"))
-    how.observation.steps = whole(place, "observed_steps", *value, 1, kMostSteps);
-  if (const Json* value = place.find("trace_detail"))
-    add_trace_detail(place.where + ": 'trace_detail'", word(place, "trace_detail", *value), how.observation);
-  if (const Json* value = place.find("until")) {
-    how.until = measure::StoppingRule{};
-    how.until->relative_standard_error = relative_error(place.where + ": 'until'", scalar_text(place, "until", *value));
+  if (const Json* value = location.find("observed_steps"))
+    method.observation.steps = whole(location, "observed_steps", *value, 1, kMaxSteps);
+  if (const Json* value = location.find("trace_detail"))
+    add_trace_detail(location.where + ": 'trace_detail'", string_value(location, "trace_detail", *value),
+                     method.observation);
+  if (const Json* value = location.find("until")) {
+    method.until = measure::StoppingRule{};
+    method.until->relative_standard_error =
+        relative_error(location.where + ": 'until'", scalar_text(location, "until", *value));
   }
   try {
-    if (const Json* value = place.find("mode")) how.mode = measure::mode_from(word(place, "mode", *value));
-    if (const Json* value = place.find("sync")) how.sync = measure::sync_from(word(place, "sync", *value));
+    if (const Json* value = location.find("timing"))
+      method.timing = measure::timing_from(string_value(location, "timing", *value));
+    if (const Json* value = location.find("sync"))
+      method.sync = measure::sync_from(string_value(location, "sync", *value));
   } catch (const UsageError& error) {
-    place.fail(error.what());
+    location.fail(error.what());
   }
 }
 
 /// Validates every profile of a case, so that errors in any of them are reported, and applies the selected one.
-void apply_profile(const Place& place, CaseSpec& spec, const std::string& profile, std::set<std::string>& profiles) {
-  const Json* table = place.find("profile");
+void apply_profile(const Location& location, CaseSpec& spec, const std::string& profile,
+                   std::set<std::string>& profiles) {
+  const Json* table = location.find("profile");
   if (table == nullptr) return;
-  if (!table->is_object()) place.fail("'profile' must be a table of tables");
+  if (!table->is_object()) location.fail("'profile' must be a table of tables");
   const CaseSpec plain = spec;
   for (const auto& [name, value] : table->items()) {
-    const Place inner{value, place.where + ", profile " + quote(name)};
+    const Location inner{value, location.where + ", profile " + quote(name)};
     inner.check_keys(with_method_keys({"set", "axes"}));
     profiles.insert(name);
     CaseSpec changed = plain;
@@ -180,37 +187,37 @@ std::optional<std::string> match(std::string_view pattern, std::string_view work
   return std::string(workload.substr(prefix.size(), workload.size() - prefix.size() - suffix.size()));
 }
 
-void apply_pattern(const Place& place, CaseSpec& spec) {
-  const Json* except = place.find("except");
+void apply_pattern(const Location& location, CaseSpec& spec) {
+  const Json* except = location.find("except");
   if (!is_pattern(spec.workload)) {
-    if (except != nullptr) place.fail("'except' requires a '*' in 'workload'");
+    if (except != nullptr) location.fail("'except' requires a '*' in 'workload'");
     return;
   }
   for (const std::string* text : {&spec.workload, &spec.name}) {
     if (std::count(text->begin(), text->end(), '*') != 1)
-      place.fail("if 'workload' contains '*', 'name' and 'workload' must contain it once");
+      location.fail("if 'workload' contains '*', 'name' and 'workload' must contain it once");
   }
   if (except == nullptr) return;
-  if (!except->is_array()) place.fail("'except' must be a list of workloads");
+  if (!except->is_array()) location.fail("'except' must be a list of workloads");
   for (const Json& item : *except) {
-    spec.except.push_back(word(place, "except", item));
+    spec.except.push_back(string_value(location, "except", item));
     if (!match(spec.workload, spec.except.back()))
-      place.fail("'except': " + quote(spec.except.back()) + " does not match " + quote(spec.workload));
+      location.fail("'except': " + quote(spec.except.back()) + " does not match " + quote(spec.workload));
   }
 }
 
-CaseSpec parse_case(const Place& place, const CaseSpec& defaults, const std::string& profile,
+CaseSpec parse_case(const Location& location, const CaseSpec& defaults, const std::string& profile,
                     std::set<std::string>& profiles) {
-  place.check_keys(with_method_keys({"name", "workload", "except", "set", "axes", "profile"}));
+  location.check_keys(with_method_keys({"name", "workload", "except", "set", "axes", "profile"}));
   CaseSpec spec = defaults;
   for (const char* key : {"name", "workload"}) {
-    const Json* value = place.find(key);
+    const Json* value = location.find(key);
     if (value == nullptr || !value->is_string() || value->get<std::string>().empty())
-      place.fail(quote(key) + " is missing or not a string");
+      location.fail(quote(key) + " is missing or not a string");
   }
-  spec.name = place.find("name")->get<std::string>();
-  spec.workload = place.find("workload")->get<std::string>();
-  const Place named{place.table, place.where + " " + quote(spec.name)};
+  spec.name = location.find("name")->get<std::string>();
+  spec.workload = location.find("workload")->get<std::string>();
+  const Location named{location.table, location.where + " " + quote(spec.name)};
   apply_pattern(named, spec);
   apply_method(named, spec);
   apply_parameters(named, spec);
@@ -225,28 +232,28 @@ std::filesystem::path suites_folder() { return installation().share / "reports";
 Suite parse_suite(std::string_view toml, const std::string& name, const std::string& origin,
                   const std::string& profile) {
   const Json json = parse_toml(toml, origin);
-  const Place top{json, origin};
+  const Location top{json, origin};
   top.check_keys({"title", "defaults", "case"});
   Suite suite{.name = name,
-              .title = top.find("title") == nullptr ? "" : word(top, "title", *top.find("title")),
+              .title = top.find("title") == nullptr ? "" : string_value(top, "title", *top.find("title")),
               .cases = {},
               .profiles = {}};
   CaseSpec defaults;
   defaults.suite = name;
   if (const Json* table = top.find("defaults")) {
-    const Place place{*table, origin + ": [defaults]"};
-    place.check_keys(kMethodKeys);
-    apply_method(place, defaults);
+    const Location location{*table, origin + ": [defaults]"};
+    location.check_keys(kMethodKeys);
+    apply_method(location, defaults);
   }
   const Json* cases = top.find("case");
   if (cases == nullptr || !cases->is_array() || cases->empty()) top.fail("contains no [[case]]");
   std::set<std::string> profiles;
   std::set<std::string> names;
   for (const Json& table : *cases) {
-    const Place place{table, origin + ": case " + std::to_string(suite.cases.size() + 1)};
-    suite.cases.push_back(parse_case(place, defaults, profile, profiles));
+    const Location location{table, origin + ": case " + std::to_string(suite.cases.size() + 1)};
+    suite.cases.push_back(parse_case(location, defaults, profile, profiles));
     if (!names.insert(suite.cases.back().name).second)
-      place.fail("case " + quote(suite.cases.back().name) + " is defined twice");
+      location.fail("case " + quote(suite.cases.back().name) + " is defined twice");
   }
   suite.profiles.assign(profiles.begin(), profiles.end());
   if (!profile.empty() && !profiles.contains(profile)) {

@@ -110,7 +110,7 @@ class Source {
 
   ResultsDatabase::Table read_page(const std::vector<Cell>& last) const {
     std::vector<std::string> keys;
-    for (const auto& [place, name] : keys_) keys.push_back(name);
+    for (const auto& [position, name] : keys_) keys.push_back(name);
     Parameters parameters = parameters_;
     std::string behind;
     if (!last.empty()) {

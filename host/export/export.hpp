@@ -30,14 +30,14 @@ std::vector<Written> export_perfetto(const store::ResultsDatabase& database, con
                                      const std::filesystem::path& file);
 
 /// Maximum number of entries of a snapshot: PyTorch's viewer hides additional entries.
-inline constexpr std::size_t kMostSnapshotEntries = 600'000;
+inline constexpr std::size_t kMaxSnapshotEntries = 600'000;
 
 /// Exports the memory pass as a PyTorch memory snapshot (a pickle of protocol 4) for PyTorch's viewer and
 /// torch.cuda._memory_viz, one file per rank. GPU memory is device 0 and host memory the next device. If a device has
-/// more than `most_entries` events, the last ones are kept.
+/// more than `max_entries` events, the last ones are kept.
 std::vector<Written> export_memory_viz(const store::ResultsDatabase& database, const Choice& choice,
                                        const std::filesystem::path& file,
-                                       std::size_t most_entries = kMostSnapshotEntries);
+                                       std::size_t max_entries = kMaxSnapshotEntries);
 
 /// A table or view, or a query; exactly one of them is set. `choice` filters tables that have the corresponding
 /// columns.

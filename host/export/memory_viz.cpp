@@ -39,9 +39,9 @@ class SnapshotDevice {
     std::int64_t allocated = 0;
     std::int64_t active = 0;
     std::int64_t requested = 0;
-    for (std::size_t place = 0; place < end.blocks.size(); ++place) {
-      const HistoryBlock& block = history_.blocks()[end.blocks[place]];
-      const std::int64_t size = size_in(end, place);
+    for (std::size_t position = 0; position < end.blocks.size(); ++position) {
+      const HistoryBlock& block = history_.blocks()[end.blocks[position]];
+      const std::int64_t size = size_in(end, position);
       active += size;
       if (block.free) continue;
       allocated += size;
@@ -61,7 +61,7 @@ class SnapshotDevice {
     pickle_.key("segment_pool_id");
     pickle_.pair(0, 0);
     pickle_.key("is_expandable");
-    pickle_.truth(history_.is_expandable());
+    pickle_.boolean(history_.is_expandable());
     pickle_.key("frames");
     frames_.write_none();
     pickle_.key("blocks");
@@ -72,22 +72,22 @@ class SnapshotDevice {
   }
 
   /// The size of the block in its segment, limited by the start of the next block, because blocks tile a segment.
-  std::int64_t size_in(const EndSegment& end, std::size_t place) const {
-    const HistoryBlock& block = history_.blocks()[end.blocks[place]];
+  std::int64_t size_in(const EndSegment& end, std::size_t position) const {
+    const HistoryBlock& block = history_.blocks()[end.blocks[position]];
     const std::uint64_t next =
-        place + 1 == end.blocks.size() ? end.segment.end() : history_.blocks()[end.blocks[place + 1]].address;
+        position + 1 == end.blocks.size() ? end.segment.end() : history_.blocks()[end.blocks[position + 1]].address;
     return std::min(block.allocated_bytes, static_cast<std::int64_t>(next - block.address));
   }
 
   void write_blocks(const EndSegment& end) {
     std::uint64_t at = end.segment.address;
-    for (std::size_t place = 0; place < end.blocks.size(); ++place) {
-      const HistoryBlock& block = history_.blocks()[end.blocks[place]];
+    for (std::size_t position = 0; position < end.blocks.size(); ++position) {
+      const HistoryBlock& block = history_.blocks()[end.blocks[position]];
       if (block.address > at) write_gap(at, block.address);
-      const std::int64_t size = size_in(end, place);
+      const std::int64_t size = size_in(end, position);
       begin_block(block.address, size, std::min(block.requested_bytes, size),
                   block.free ? "active_pending_free" : "active_allocated");
-      frames_.write_birth(block);
+      frames_.write_alloc(block);
       pickle_.end_dict();
       at = block.address + static_cast<std::uint64_t>(size);
     }
@@ -153,7 +153,7 @@ class SnapshotDevice {
     const HistoryBlock& block = history_.blocks()[entry.index];
     if (entry.action == HistoryAction::kAllocate) {
       begin_entry("alloc", block.address, block.requested_bytes, block.stream, block.alloc_ns);
-      frames_.write_birth(block);
+      frames_.write_alloc(block);
       pickle_.entry("category", block.category);
       return;
     }
@@ -170,7 +170,7 @@ class SnapshotDevice {
 };
 
 /// A failed request is the last action of an allocator.
-void write_refusal(const ResultsDatabase& database, const Target& target, Pickle& pickle, FrameWriter& frames) {
+void write_oom_event(const ResultsDatabase& database, const Target& target, Pickle& pickle, FrameWriter& frames) {
   const auto rows = database
                         .query(
                             "SELECT coalesce(requested_bytes, 0), coalesce(free_bytes, 0) FROM main.out_of_memory "
@@ -192,9 +192,9 @@ void write_refusal(const ResultsDatabase& database, const Target& target, Pickle
   }
 }
 
-std::size_t first_entry(const SnapshotHistory& history, std::size_t most_entries) {
+std::size_t first_entry(const SnapshotHistory& history, std::size_t max_entries) {
   const std::size_t there = history.entries().size();
-  return there > most_entries ? there - most_entries : 0;
+  return there > max_entries ? there - max_entries : 0;
 }
 
 std::vector<std::string> notes_of(const SnapshotHistory& history, const std::string& device, std::size_t first) {
@@ -211,7 +211,7 @@ std::vector<std::string> notes_of(const SnapshotHistory& history, const std::str
   return notes;
 }
 
-std::vector<std::string> write_snapshot(const ResultsDatabase& database, const Target& target, std::size_t most_entries,
+std::vector<std::string> write_snapshot(const ResultsDatabase& database, const Target& target, std::size_t max_entries,
                                         Output& output) {
   std::vector<std::string> notes;
   std::vector<SnapshotHistory> histories;
@@ -221,7 +221,7 @@ std::vector<std::string> write_snapshot(const ResultsDatabase& database, const T
     SnapshotHistory history(database, target, device);
     if (history.entries().empty()) continue;
     has_cuda |= device == "cuda";
-    firsts.push_back(first_entry(history, most_entries));
+    firsts.push_back(first_entry(history, max_entries));
     for (std::string& note : notes_of(history, device, firsts.back())) notes.push_back(std::move(note));
     histories.push_back(std::move(history));
   }
@@ -241,7 +241,7 @@ std::vector<std::string> write_snapshot(const ResultsDatabase& database, const T
     pickle.item();
     pickle.begin_list();
     devices[i].write_trace(firsts[i]);
-    if (i == 0 && has_cuda) write_refusal(database, target, pickle, frames);
+    if (i == 0 && has_cuda) write_oom_event(database, target, pickle, frames);
     pickle.end_list();
   }
   pickle.end_list();
@@ -259,14 +259,14 @@ std::vector<std::string> write_snapshot(const ResultsDatabase& database, const T
 }  // namespace
 
 std::vector<Written> export_memory_viz(const ResultsDatabase& database, const Choice& choice,
-                                       const std::filesystem::path& file, std::size_t most_entries) {
+                                       const std::filesystem::path& file, std::size_t max_entries) {
   const std::vector<Target> targets = find_targets(database, choice, {{"memory"}, {"allocation"}, "no memory blocks"});
   const std::vector<std::filesystem::path> files = files_for(targets, file, "memory", ".pickle");
   std::vector<Written> written;
   std::vector<std::unique_ptr<Output>> outputs;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     outputs.push_back(std::make_unique<Output>(files[i], Output::Kind::kBinary));
-    written.push_back({files[i], write_snapshot(database, targets[i], most_entries, *outputs.back())});
+    written.push_back({files[i], write_snapshot(database, targets[i], max_entries, *outputs.back())});
   }
   for (const auto& output : outputs) output->finish();
   return written;

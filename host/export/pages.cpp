@@ -22,17 +22,17 @@ Pages::Pages(const ResultsDatabase& database, const Target& target, const std::s
 }
 
 std::optional<Row> Pages::next() {
-  if (place_ == page_.rows.size()) {
+  if (position_ == page_.rows.size()) {
     if (at_end_) return std::nullopt;
     auto parameters = target_.parameters();
     parameters.emplace_back("after", std::to_string(last_));
     page_ = database_.query(sql_, parameters);
-    place_ = 0;
+    position_ = 0;
     at_end_ = page_.rows.size() < kRowsOfPage;
     if (page_.rows.empty()) return std::nullopt;
     last_ = page_.rows.back().back().integer;
   }
-  return Row(page_.rows[place_++]);
+  return Row(page_.rows[position_++]);
 }
 
 const std::string& TextsById::text(std::int64_t id) {

@@ -45,7 +45,7 @@ class Pages {
   Target target_;
   std::string sql_;
   store::ResultsDatabase::Table page_;
-  std::size_t place_ = 0;
+  std::size_t position_ = 0;
   std::int64_t last_ = 0;
   bool at_end_ = false;
 };

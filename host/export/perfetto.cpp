@@ -24,8 +24,8 @@ bool PerfettoWriter::has_rows(const std::string& table) const {
   return database_.query(sql, target_.parameters()).rows[0][0].integer != 0;
 }
 
-void PerfettoWriter::add_place(TraceEvent& event, const Row& row, std::size_t step, std::size_t phase,
-                               std::size_t scope) {
+void PerfettoWriter::add_position(TraceEvent& event, const Row& row, std::size_t step, std::size_t phase,
+                                  std::size_t scope) {
   if (row.integer(step) >= 0) event.argument("step", row.integer(step));
   if (row.has(phase)) event.argument("phase", name(row.integer(phase)));
   if (row.has(scope)) event.argument("scope", name(row.integer(scope)));
@@ -77,7 +77,7 @@ std::vector<std::string> PerfettoWriter::write() {
   write_operators();
   write_calls();
   write_waits();
-  write_pauses();
+  write_overhead_records();
   write_collectives();
   write_activities();
   write_counters();

@@ -15,7 +15,7 @@ namespace {
 // and all of them before the tracks of API calls.
 constexpr std::int64_t kFirstTrack = 1'200'000'000;
 constexpr std::int64_t kLaneDistance = 100'000;
-constexpr std::int64_t kMostLanes = 7'000;
+constexpr std::int64_t kMaxLanes = 7'000;
 
 enum Column : std::size_t {
   kCommunicator,
@@ -38,7 +38,7 @@ constexpr const char* kColumns =
     "phase_id, scope_id";
 
 /// The interval in which the rank executed the collective or, if that was not recorded, in which it was called.
-std::pair<std::int64_t, std::int64_t> stretch_of(const Row& row) {
+std::pair<std::int64_t, std::int64_t> span_of(const Row& row) {
   if (row.has(kStart) && row.has(kEnd)) return {row.integer(kStart), row.integer(kEnd)};
   return {row.integer(kEnqueue), end_of(row, kEnqueue, kReturned)};
 }
@@ -51,30 +51,30 @@ void PerfettoWriter::write_collectives() {
   Pages pages(database_, target_, "collective", kColumns);
   while (const auto row = pages.next()) calls.push_back(row->cells());
   std::stable_sort(calls.begin(), calls.end(),
-                   [](const auto& a, const auto& b) { return stretch_of(Row(a)).first < stretch_of(Row(b)).first; });
+                   [](const auto& a, const auto& b) { return span_of(Row(a)).first < span_of(Row(b)).first; });
   std::map<std::int64_t, std::int64_t> tracks;  // by communicator
   Lanes lanes;
   for (const auto& cells : calls) {
     const Row row(cells);
-    const auto [start_ns, end_ns] = stretch_of(row);
+    const auto [start_ns, end_ns] = span_of(row);
     const std::int64_t communicator = row.integer(kCommunicator);
     const auto order = static_cast<std::int64_t>(tracks.size()) % kLaneDistance;
     const std::int64_t first = tracks.try_emplace(communicator, kFirstTrack + order).first->second;
     const auto lane = static_cast<std::int64_t>(lanes.lane_for(communicator, start_ns, end_ns));
-    const std::int64_t track = first + std::min(lane, kMostLanes) * kLaneDistance;
+    const std::int64_t track = first + std::min(lane, kMaxLanes) * kLaneDistance;
     write_collective(row, host(track));
     host_tracks_.try_emplace(track, "collectives of " + texts_.text(communicator) + (lane > 0 ? " (overlapping)" : ""));
   }
 }
 
 void PerfettoWriter::write_collective(const Row& row, const Track& track) {
-  const auto [start_ns, end_ns] = stretch_of(row);
+  const auto [start_ns, end_ns] = span_of(row);
   TraceEvent event('X', track, json_string(row.text(kOperation)), "collective");
   event.between(start_ns, end_ns)
       .argument("communicator", name(row.integer(kCommunicator)))
       .argument("call_number", row.integer(kNumber));
   event.argument("bytes", row.integer(kBytes)).argument("called at us", microseconds(row.integer(kEnqueue)));
-  add_place(event, row, kStep, kPhase, kScope);
+  add_position(event, row, kStep, kPhase, kScope);
   if (row.integer(kOnDevice) != 0) event.argument("kernels", row.integer(kKernels));
   if (row.integer(kOnDevice) != 0 && !row.has(kStart)) event.argument("not seen on the device", 1);
   if (!row.has(kReturned)) event.argument("never ended", 1);

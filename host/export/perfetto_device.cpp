@@ -22,10 +22,10 @@ std::string copy_name(const std::string& stored) {
   if (words.size() != 4 || words[0] != "memcpy" || words[2] != "to" || words[1].empty() || words[3].empty())
     return known;
   const auto letter = [](const std::string& word) { return static_cast<char>(word[0] - 'a' + 'A'); };
-  const auto is_place = [](const std::string& word) {
+  const auto is_memory_kind = [](const std::string& word) {
     return word == "host" || word == "device" || word == "peer" || word == "array";
   };
-  if (!is_place(words[1]) || !is_place(words[3])) return known;
+  if (!is_memory_kind(words[1]) || !is_memory_kind(words[3])) return known;
   return std::string("Memcpy ") + letter(words[1]) + "to" + letter(words[3]);
 }
 
@@ -92,7 +92,7 @@ void PerfettoWriter::write_activity(const Row& row, const std::string& table) {
   TraceEvent event('X', track, is_kernel ? name(row.integer(kName)) : copy, is_kernel ? "kernel" : "gpu_" + table);
   event.between(start_ns, end_ns).argument("device", 0).argument("stream", stream).argument("correlation", correlation);
   if (row.has(kOp)) event.argument("External id", row.integer(kOp) + 1);
-  add_place(event, row, kStep, kPhase, kScope);
+  add_position(event, row, kStep, kPhase, kScope);
   event.argument("attribution", json_string(row.text(kAttribution)));
   if (row.has(kGraphNode)) event.argument("graph node id", row.integer(kGraphNode));
   if (is_kernel) {

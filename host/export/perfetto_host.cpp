@@ -13,7 +13,7 @@ constexpr std::int64_t kStepTrack = 1;
 constexpr std::int64_t kPhaseTrack = 2;
 constexpr std::int64_t kFirstThreadTrack = 10;
 constexpr std::int64_t kFirstWaitTrack = 1'000'000'000;
-constexpr std::int64_t kFirstPauseTrack = 1'100'000'000;
+constexpr std::int64_t kFirstOverheadTrack = 1'100'000'000;
 // Thread ids of the system are added to this value.
 constexpr std::int64_t kFirstCallTrack = 2'000'000'000;
 
@@ -53,7 +53,7 @@ void PerfettoWriter::write_ranges() {
     const std::int64_t end_ns = end_of(*row, 6, 7);
     TraceEvent event('X', host(track), name(row->integer(1)), "user_annotation");
     event.between(row->integer(6), end_ns);
-    add_place(event, *row, 3, 4, 2);
+    add_position(event, *row, 3, 4, 2);
     if (!row->has(7)) event.argument("never ended", 1);
     events_.add(event);
     last_ns_ = std::max(last_ns_, end_ns);
@@ -73,7 +73,7 @@ void PerfettoWriter::write_operators() {
     if (row->has(2)) event.argument("Input Dims", name(row->integer(2)));
     if (row->has(7)) event.argument("Sequence number", row->integer(7));
     event.argument("backward", row->integer(3));
-    add_place(event, *row, 8, 9, 10);
+    add_position(event, *row, 8, 9, 10);
     if (!row->has(5)) event.argument("never ended", 1);
     events_.add(event);
     last_ns_ = std::max(last_ns_, end_ns);
@@ -113,14 +113,14 @@ void PerfettoWriter::write_waits() {
   }
 }
 
-void PerfettoWriter::write_pauses() {
+void PerfettoWriter::write_overhead_records() {
   Pages pages(database_, target_, "cupti_overhead", "kind, start_ns, end_ns");
   Lanes lanes;
   while (const auto row = pages.next()) {
     const auto lane = static_cast<std::int64_t>(lanes.lane_for(0, row->integer(1), row->integer(2)));
-    TraceEvent event('X', host(kFirstPauseTrack + lane), json_string(row->text(0)), "overhead");
+    TraceEvent event('X', host(kFirstOverheadTrack + lane), json_string(row->text(0)), "overhead");
     events_.add(event.between(row->integer(1), row->integer(2)));
-    host_tracks_.try_emplace(kFirstPauseTrack + lane, "CUPTI overhead");
+    host_tracks_.try_emplace(kFirstOverheadTrack + lane, "CUPTI overhead");
   }
 }
 

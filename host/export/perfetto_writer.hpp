@@ -36,7 +36,7 @@ class PerfettoWriter {
   void write_operators();
   void write_calls();
   void write_waits();
-  void write_pauses();
+  void write_overhead_records();
   // Host and device (perfetto_collectives.cpp)
   void write_collectives();
   void write_collective(const Row& row, const Track& track);
@@ -54,7 +54,7 @@ class PerfettoWriter {
 
   /// A text referenced by events, as a JSON string.
   const std::string& name(std::int64_t id);
-  void add_place(TraceEvent& event, const Row& row, std::size_t step, std::size_t phase, std::size_t scope);
+  void add_position(TraceEvent& event, const Row& row, std::size_t step, std::size_t phase, std::size_t scope);
   Track host(std::int64_t thread) const { return {host_process_, thread}; }
   bool has_rows(const std::string& table) const;
 

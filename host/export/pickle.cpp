@@ -122,7 +122,7 @@ void Pickle::address(std::uint64_t value) {
   }
 }
 
-void Pickle::truth(bool value) { put(value ? kNewTrue : kNewFalse); }
+void Pickle::boolean(bool value) { put(value ? kNewTrue : kNewFalse); }
 
 void Pickle::text(std::string_view value) {
   const auto [found, is_new] = texts_.try_emplace(std::string(value), remembered_);

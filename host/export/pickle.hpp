@@ -27,7 +27,7 @@ class Pickle {
   void number(std::int64_t value);
   /// Writes an unsigned 64-bit number, such as an address.
   void address(std::uint64_t value);
-  void truth(bool value);
+  void boolean(bool value);
   void text(std::string_view value);
   /// Call this before each list item: items are written in batches.
   void item();

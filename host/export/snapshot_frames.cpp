@@ -8,12 +8,12 @@ using store::ResultsDatabase;
 FrameWriter::FrameWriter(const ResultsDatabase& database, const Target& target, Pickle& pickle)
     : database_(database), target_(target), pickle_(pickle), texts_(database) {}
 
-void FrameWriter::write_birth(const HistoryBlock& block) {
+void FrameWriter::write_alloc(const HistoryBlock& block) {
   if (recalls({block.op, block.scope, block.phase, block.stack, 0})) return;
   pickle_.begin_list();
-  if (block.op >= 0) place("operator", block.op);
-  if (block.scope >= 0) place("scope", block.scope);
-  if (block.phase >= 0) place("phase", block.phase);
+  if (block.op >= 0) write_frame("operator", block.op);
+  if (block.scope >= 0) write_frame("scope", block.scope);
+  if (block.phase >= 0) write_frame("phase", block.phase);
   if (block.op < 0 && block.scope < 0 && block.phase < 0) frame("kymo", 0, "outside operators, scopes and phases");
   if (block.stack >= 0) write_stack(block.stack);
   close();
@@ -56,7 +56,7 @@ void FrameWriter::frame(const std::string& file, std::int64_t line, const std::s
   pickle_.end_dict();
 }
 
-void FrameWriter::place(const char* kind, std::int64_t id) { frame(kind, 0, texts_.text(id)); }
+void FrameWriter::write_frame(const char* kind, std::int64_t id) { frame(kind, 0, texts_.text(id)); }
 
 void FrameWriter::write_stack(std::int64_t stack) {
   auto parameters = target_.parameters();

@@ -18,7 +18,7 @@ class FrameWriter {
   FrameWriter(const store::ResultsDatabase& database, const Target& target, Pickle& pickle);
 
   /// Where the block was allocated: operator, scope and phase, then the native stack.
-  void write_birth(const HistoryBlock& block);
+  void write_alloc(const HistoryBlock& block);
   /// The phase in which the block was freed. Not empty, because the viewer would treat the block as older than the
   /// trace.
   void write_free(const HistoryBlock& block);
@@ -32,7 +32,7 @@ class FrameWriter {
   bool recalls(const Key& key);
   void close();
   void frame(const std::string& file, std::int64_t line, const std::string& name);
-  void place(const char* kind, std::int64_t id);
+  void write_frame(const char* kind, std::int64_t id);
   void write_stack(std::int64_t stack);
 
   const store::ResultsDatabase& database_;

@@ -49,7 +49,7 @@ void SnapshotHistory::read_blocks(const ResultsDatabase& database, const Target&
     block.requested_bytes = row->integer(2);
     block.allocated_bytes =
         std::max<std::int64_t>({row->integer(3), block.requested_bytes, 1});  // zero-size blocks get one byte
-    block.birth = row->integer(4);
+    block.alloc_event = row->integer(4);
     block.alloc_ns = row->integer(5);
     block.free = row->optional(6);
     block.reusable = row->optional(7);
@@ -88,12 +88,12 @@ void SnapshotHistory::order_entries() {
   for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
     const HistoryBlock& block = blocks_[i];
     if (block.left_out) continue;
-    entries_.push_back({block.birth, HistoryAction::kAllocate, i});
+    entries_.push_back({block.alloc_event, HistoryAction::kAllocate, i});
     if (block.free) entries_.push_back({*block.free, HistoryAction::kFreeRequested, i});
     if (block.reusable) entries_.push_back({*block.reusable, HistoryAction::kFreeCompleted, i});
   }
   for (std::uint32_t i = 0; i < segments_.size(); ++i) {
-    entries_.push_back({segments_[i].birth, HistoryAction::kSegmentAllocate, i});
+    entries_.push_back({segments_[i].alloc_event, HistoryAction::kSegmentAllocate, i});
     if (segments_[i].free) entries_.push_back({*segments_[i].free, HistoryAction::kSegmentFree, i});
   }
   std::sort(entries_.begin(), entries_.end(), [](const HistoryEntry& a, const HistoryEntry& b) {
@@ -101,10 +101,10 @@ void SnapshotHistory::order_entries() {
   });
 }
 
-void SnapshotHistory::give_room(std::uint32_t block) {
+void SnapshotHistory::release_range(std::uint32_t block) {
   const HistoryBlock& lone = blocks_[block];
-  segments_.push_back(
-      {lone.address, lone.allocated_bytes, lone.stream, lone.birth, lone.alloc_ns, lone.reusable, lone.reusable_ns});
+  segments_.push_back({lone.address, lone.allocated_bytes, lone.stream, lone.alloc_event, lone.alloc_ns, lone.reusable,
+                       lone.reusable_ns});
 }
 
 void SnapshotHistory::check() {
@@ -129,7 +129,7 @@ void SnapshotHistory::check() {
         const HistoryBlock& block = blocks_[entry.index];
         const auto home = holding(segment_ends, block.address);
         if (home == segment_ends.end()) {
-          give_room(entry.index);
+          release_range(entry.index);
           break;
         }
         live[block.address] = entry.index;

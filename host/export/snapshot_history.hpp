@@ -15,7 +15,7 @@ namespace kymo::exports {
 struct HistoryBlock {
   std::uint64_t address = 0;
   std::int64_t requested_bytes = 0, allocated_bytes = 0;
-  std::int64_t birth = 0, alloc_ns = 0;  ///< `birth` is a position in the sequence of memory events
+  std::int64_t alloc_event = 0, alloc_ns = 0;  ///< `alloc_event` is a position in the sequence of memory events
   std::optional<std::int64_t> free, reusable;
   std::int64_t free_ns = 0, reusable_ns = 0;
   std::int64_t stream = 0;
@@ -28,7 +28,7 @@ struct HistoryBlock {
 struct HistorySegment {
   std::uint64_t address = 0;
   std::int64_t bytes = 0, stream = 0;
-  std::int64_t birth = 0, alloc_ns = 0;
+  std::int64_t alloc_event = 0, alloc_ns = 0;
   std::optional<std::int64_t> free;
   std::int64_t free_ns = 0;
 
@@ -74,7 +74,7 @@ class SnapshotHistory {
   void order_entries();
   /// Replays the history to find blocks without a segment, across segments, and in segments freed before them.
   void check();
-  void give_room(std::uint32_t block);
+  void release_range(std::uint32_t block);
 
   std::vector<HistoryBlock> blocks_;
   std::vector<HistorySegment> segments_;

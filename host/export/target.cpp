@@ -45,7 +45,7 @@ std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& w
   return targets;
 }
 
-[[noreturn]] void refuse_run(const ResultsDatabase& database, std::int64_t run, const Wanted& wanted) {
+[[noreturn]] void reject_run(const ResultsDatabase& database, std::int64_t run, const Wanted& wanted) {
   const auto found =
       database.query("SELECT keep FROM main.run WHERE run_id = CAST(:run AS INTEGER)", {{"run", std::to_string(run)}})
           .rows;
@@ -59,7 +59,7 @@ std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& w
   throw UsageError(which + "; record a run with --passes " + join(wanted.passes, " or --passes "));
 }
 
-[[noreturn]] void refuse(const ResultsDatabase& database, const Choice& choice, const Wanted& wanted,
+[[noreturn]] void reject(const ResultsDatabase& database, const Choice& choice, const Wanted& wanted,
                          const std::vector<Target>& there) {
   const std::string pass = choice.pass.value_or(wanted.passes.front());
   if (there.empty()) {
@@ -86,19 +86,19 @@ std::vector<Target> find_targets(const ResultsDatabase& database, const Choice& 
     throw UsageError("--pass takes " + join(wanted.passes, ", ") + " here, not " + quote(*choice.pass));
   }
   const std::vector<Target> there = all_targets(database, wanted, choice.run);
-  if (there.empty() && choice.run) refuse_run(database, *choice.run, wanted);
+  if (there.empty() && choice.run) reject_run(database, *choice.run, wanted);
   const auto fits = [&](const Target& each) {
     return (!choice.pass || each.pass == *choice.pass) && (!choice.rank || each.rank == *choice.rank);
   };
   const auto newest = std::find_if(there.begin(), there.end(), fits);
-  if (newest == there.end()) refuse(database, choice, wanted, there);
+  if (newest == there.end()) reject(database, choice, wanted, there);
   for (const std::string& pass : wanted.passes) {
     std::vector<Target> targets;
     std::copy_if(there.begin(), there.end(), std::back_inserter(targets),
                  [&](const Target& each) { return fits(each) && each.run == newest->run && each.pass == pass; });
     if (!targets.empty()) return targets;
   }
-  refuse(database, choice, wanted, there);
+  reject(database, choice, wanted, there);
 }
 
 std::vector<std::filesystem::path> files_for(const std::vector<Target>& targets, const std::filesystem::path& file,

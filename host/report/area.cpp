@@ -15,7 +15,7 @@
 namespace kymo::report {
 namespace {
 
-constexpr std::size_t kMostPositions = 360;
+constexpr std::size_t kMaxPositions = 360;
 constexpr double kPlotEm = 52;  // width of the plot in units of its smallest font, similar on screen and on paper
 constexpr std::size_t kLongestBandLabel = 34;
 
@@ -37,11 +37,11 @@ double highest_sum(const AreaLayers& layers) {
 }
 
 std::string nameless_note(std::vector<std::string> names) {
-  constexpr std::size_t kMostNames = 8;
+  constexpr std::size_t kMaxNames = 8;
   const std::size_t count = names.size();
-  if (count > kMostNames) names.resize(kMostNames);
+  if (count > kMaxNames) names.resize(kMaxNames);
   return "Bands without a label, from left to right: " + join(names, ", ") +
-         (count > kMostNames ? fmt::format(" and {} more.", count - kMostNames) : ".");
+         (count > kMaxNames ? fmt::format(" and {} more.", count - kMaxNames) : ".");
 }
 
 // A curve with a single row would have zero width.
@@ -98,15 +98,15 @@ AreaLayers area_layers(const Chart& chart) {
   return layers;
 }
 
-AreaLayers highest_of_stretches(const AreaLayers& layers, std::size_t most) {
+AreaLayers max_of_intervals(const AreaLayers& layers, std::size_t most) {
   if (layers.x.size() <= most) return layers;
   AreaLayers out{{}, std::vector<std::vector<double>>(layers.values.size())};
   const double low = layers.x.front();
   const double width = (layers.x.back() - low) / static_cast<double>(most - 1);
   std::size_t next = 0;
-  for (std::size_t stretch = 0; stretch < most; ++stretch) {
-    const double begin = low + width * static_cast<double>(stretch);
-    const double end = stretch + 1 == most ? INFINITY : begin + width;
+  for (std::size_t interval = 0; interval < most; ++interval) {
+    const double begin = low + width * static_cast<double>(interval);
+    const double end = interval + 1 == most ? INFINITY : begin + width;
     // The value carried over from before also counts, unless the interval starts with a row of its own.
     std::size_t best = next > 0 && layers.x[std::min(next, layers.x.size() - 1)] > begin ? next - 1 : next;
     best = std::min(best, layers.x.size() - 1);
@@ -122,10 +122,10 @@ AreaPicture area_picture(const Chart& chart) {
   AreaPicture picture;
   AreaLayers layers = area_layers(chart);
   const std::size_t rows = layers.x.size();
-  layers = highest_of_stretches(layers, kMostPositions);
+  layers = max_of_intervals(layers, kMaxPositions);
   if (layers.x.size() < rows)
     picture.notes.push_back(
-        fmt::format("The figure shows the highest sum in each of {} equal intervals.", kMostPositions));
+        fmt::format("The figure shows the highest sum in each of {} equal intervals.", kMaxPositions));
   widen(layers, chart);
 
   Chart& shown = picture.chart;

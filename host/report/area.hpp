@@ -20,7 +20,7 @@ AreaLayers area_layers(const Chart& chart);
 
 /// Reduces the layers to at most `most` equidistant positions; each gets the values with the highest sum in its
 /// interval.
-AreaLayers highest_of_stretches(const AreaLayers& layers, std::size_t most);
+AreaLayers max_of_intervals(const AreaLayers& layers, std::size_t most);
 
 /// An area chart ready to draw: every series has a value at every position, positions and values are in display units,
 /// and bands too narrow for a label have none.

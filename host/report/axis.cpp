@@ -48,7 +48,7 @@ Range stacked_range(const Chart& chart) {
 Range y_range(const Chart& chart) {
   if (chart.kind == ChartKind::kArea || chart.stacked) return stacked_range(chart);
   Range range;
-  if (chart.roof) range.take(chart.roof->value);
+  if (chart.reference_line) range.take(chart.reference_line->value);
   for (const Series& series : chart.series) {
     for (const Point& point : series.points) {
       if (!point.y) continue;
@@ -211,17 +211,17 @@ std::string axis_heading(const Axis& axis) {
   return axis.unit.empty() ? axis.title : axis.title + " (" + axis.unit + ")";
 }
 
-std::string roof_label(const Chart& chart) {
-  if (!chart.roof) return "";
+std::string reference_line_label(const Chart& chart) {
+  if (!chart.reference_line) return "";
   constexpr std::size_t kLongestTitle = 60;
   constexpr std::size_t kLongestUnit = 24;
-  std::string value = significant_text(chart.roof->value, 4);
+  std::string value = significant_text(chart.reference_line->value, 4);
   if (value.find('.') != std::string::npos && value.find('e') == std::string::npos) {
     value.erase(value.find_last_not_of('0') + 1);
     if (value.back() == '.') value.pop_back();
   }
   const std::string unit = chart.y.unit.empty() ? "" : " " + shortened(printable(chart.y.unit), kLongestUnit);
-  return shortened(printable(chart.roof->title), kLongestTitle) + " (" + grouped(value) + unit + ")";
+  return shortened(printable(chart.reference_line->title), kLongestTitle) + " (" + grouped(value) + unit + ")";
 }
 
 }  // namespace kymo::report

@@ -56,6 +56,6 @@ std::string axis_heading(const Axis& axis);
 
 /// "peak of the device (3 350 GB/s)": title and value of the reference line, shortened if they are too long for a
 /// legend; empty without a reference line.
-std::string roof_label(const Chart& chart);
+std::string reference_line_label(const Chart& chart);
 
 }  // namespace kymo::report

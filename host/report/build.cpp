@@ -24,10 +24,10 @@ class DocumentBuilder {
     Document document;
     document.title = definition_.title;
     document.provenance = provenance;
-    add_prose(document.opening, render_prose(definition_.summary, query_, definition_.file));
+    add_prose(document.front_matter, render_prose(definition_.summary, query_, definition_.file));
     for (const ProseSpec& banner : definition_.banners) {
       Prose prose = render_prose(banner, query_, definition_.file + ": banner");
-      if (!prose.empty()) document.opening.push_back(Notice{Notice::Kind::kCaution, std::move(prose)});
+      if (!prose.empty()) document.front_matter.push_back(Notice{Notice::Kind::kWarning, std::move(prose)});
     }
     for (const SectionSpec& section : definition_.sections) document.sections.push_back(build_section(section));
     return document;
@@ -48,7 +48,7 @@ class DocumentBuilder {
 
   // A table and a chart of the same rows would otherwise print the same sentence twice.
   void add_empty(Section& section, const std::string& sentence) {
-    if (!said_.insert({&section, sentence}).second) return;
+    if (!emitted_.insert({&section, sentence}).second) return;
     section.blocks.push_back(Notice{Notice::Kind::kEmpty, parse_prose(sentence)});
   }
 
@@ -233,26 +233,26 @@ class DocumentBuilder {
                          [](const Point& point) { return point.y.has_value(); });
     });
     if (!any_figure) return std::nullopt;
-    if (!spec.roof.empty()) add_roof(chart, spec, result);
+    if (!spec.reference_line.empty()) add_reference_line(chart, spec, result);
     return chart;
   }
 
   // Of several bounds, use the largest: no value can exceed it.
-  static void add_roof(Chart& chart, const ChartSpec& spec, const Result& result) {
-    const std::size_t column = require_column(spec.query, result, spec.roof);
+  static void add_reference_line(Chart& chart, const ChartSpec& spec, const Result& result) {
+    const std::size_t column = require_column(spec.query, result, spec.reference_line);
     std::set<double> values;
     for (const auto& row : result.rows) {
       const ResultCell& cell = row[column];
       if (cell.type == ResultCell::Type::kNull) continue;
       const auto value = number_of(cell);
       if (!value) {
-        throw UsageError(spec.query.name + ": column " + quote(spec.roof) +
+        throw UsageError(spec.query.name + ": column " + quote(spec.reference_line) +
                          ", a reference line, must contain finite numbers or NULL, not " + quote(label_of(cell)));
       }
       values.insert(*value);
     }
     if (values.empty()) return;
-    chart.roof = Roof{spec.roof_title, *values.rbegin()};
+    chart.reference_line = ReferenceLine{spec.reference_line_title, *values.rbegin()};
     if (values.size() > 1)
       chart.caption += " The dashed line is the largest of " + std::to_string(values.size()) + " values.";
   }
@@ -304,7 +304,7 @@ class DocumentBuilder {
   const ReportDefinition& definition_;
   const QueryFunction& query_;
   std::set<std::string> names_;
-  std::set<std::pair<const Section*, std::string>> said_;
+  std::set<std::pair<const Section*, std::string>> emitted_;
 };
 
 }  // namespace

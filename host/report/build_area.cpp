@@ -34,7 +34,7 @@ class AreaBuilder {
     if (!any_figure()) return std::nullopt;
     if (rows_.bands != nullptr) add_bands(*rows_.bands);
     if (rows_.blocks != nullptr) add_blocks(*rows_.blocks);
-    chart_.caption += left_out(without_place_, "row without a position", "rows without a position");
+    chart_.caption += left_out(without_position_, "row without a position", "rows without a position");
     chart_.caption += left_out(broken_bands_, "band without a start or an end", "bands without a start or an end");
     chart_.caption += left_out(broken_blocks_, "block without a start or a size", "blocks without a start or a size");
     return std::move(chart_);
@@ -89,17 +89,18 @@ class AreaBuilder {
   }
 
   std::vector<const Row*> by_position(std::size_t x) {
-    std::vector<std::pair<double, const Row*>> placed;
+    std::vector<std::pair<double, const Row*>> positioned;
     for (const Row& row : rows_.points.rows) {
       if (const auto position = number_of(row[x])) {
-        placed.emplace_back(*position, &row);
+        positioned.emplace_back(*position, &row);
       } else {
-        ++without_place_;
+        ++without_position_;
       }
     }
-    std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(positioned.begin(), positioned.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<const Row*> rows;
-    for (const auto& [position, row] : placed) rows.push_back(row);
+    for (const auto& [position, row] : positioned) rows.push_back(row);
     return rows;
   }
 
@@ -153,7 +154,7 @@ class AreaBuilder {
   const ChartSpec& spec_;
   const AreaRows& rows_;
   Chart chart_;
-  std::int64_t without_place_ = 0;
+  std::int64_t without_position_ = 0;
   std::int64_t broken_bands_ = 0;
   std::int64_t broken_blocks_ = 0;
 };

@@ -98,14 +98,14 @@ class TimelineBuilder {
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(),
                      [&group_of](std::uint32_t a, std::uint32_t b) { return group_of[a] < group_of[b]; });
-    std::vector<std::uint32_t> place(lanes.size());
+    std::vector<std::uint32_t> position(lanes.size());
     std::vector<Lane> sorted;
     for (const std::uint32_t lane : order) {
-      place[lane] = static_cast<std::uint32_t>(sorted.size());
+      position[lane] = static_cast<std::uint32_t>(sorted.size());
       sorted.push_back(std::move(lanes[lane]));
     }
     lanes = std::move(sorted);
-    for (TimelineBar& bar : timeline_.bars) bar.lane = place[bar.lane];
+    for (TimelineBar& bar : timeline_.bars) bar.lane = position[bar.lane];
   }
 
   // Assigns the first, most distinguishable palette colors to the classes with the most time.
@@ -117,12 +117,12 @@ class TimelineBuilder {
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(),
                      [&time](std::uint32_t a, std::uint32_t b) { return time[a] > time[b]; });
-    std::vector<std::uint32_t> place(names.size());
+    std::vector<std::uint32_t> position(names.size());
     for (const std::uint32_t each : order) {
-      place[each] = static_cast<std::uint32_t>(timeline_.classes.size());
+      position[each] = static_cast<std::uint32_t>(timeline_.classes.size());
       timeline_.classes.push_back(names[each]);
     }
-    for (TimelineBar& bar : timeline_.bars) bar.bar_class = place[bar.bar_class];
+    for (TimelineBar& bar : timeline_.bars) bar.bar_class = position[bar.bar_class];
   }
 
   const Result& result_;

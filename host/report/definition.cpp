@@ -17,8 +17,8 @@ namespace {
 const std::vector<std::string> kFormats{"auto", "plain", "fixed", "significant", "measured", "bytes", "code"};
 const std::vector<std::string> kHeaderKeys{"caption", "empty", "note", "column"};
 
-ColumnSpec parse_column(const Json& table, const std::string& place) {
-  Keys keys(table, place);
+ColumnSpec parse_column(const Json& table, const std::string& location) {
+  Keys keys(table, location);
   ColumnSpec spec;
   if (const std::string title = keys.text_or("title", ""); !title.empty()) spec.title = title;
   spec.unit = keys.text_or("unit", "");
@@ -29,7 +29,7 @@ ColumnSpec parse_column(const Json& table, const std::string& place) {
   const std::size_t format = keys.word_or("format", kFormats, digits >= 0 ? 2 : 0);
   const std::size_t align = keys.word_or("align", {"left", "right", "auto"}, 2);
   keys.finish();
-  if (digits > 12) throw UsageError(place + ": key 'digits' must be at most 12");
+  if (digits > 12) throw UsageError(location + ": key 'digits' must be at most 12");
   spec.code = kFormats[format] == "code";
   if (!spec.code) spec.format.kind = static_cast<NumberFormat::Kind>(format);
   spec.format.digits = digits >= 0 ? static_cast<int>(digits) : (kFormats[format] == "significant" ? 4 : 2);
@@ -37,11 +37,12 @@ ColumnSpec parse_column(const Json& table, const std::string& place) {
   return spec;
 }
 
-std::map<std::string, ColumnSpec> parse_columns(const Json* table, const std::string& place) {
+std::map<std::string, ColumnSpec> parse_columns(const Json* table, const std::string& location) {
   std::map<std::string, ColumnSpec> columns;
   if (table == nullptr) return columns;
-  if (!table->is_object()) throw UsageError(place + ": key 'columns' must be a table");
-  for (const auto& [name, spec] : table->items()) columns[name] = parse_column(spec, place + ", column " + quote(name));
+  if (!table->is_object()) throw UsageError(location + ": key 'columns' must be a table");
+  for (const auto& [name, spec] : table->items())
+    columns[name] = parse_column(spec, location + ", column " + quote(name));
   return columns;
 }
 
@@ -50,40 +51,40 @@ struct HeaderEntry {
   std::string key;
   std::string argument;
   std::string value;
-  std::string place;
+  std::string location;
 };
 
 void take_header_entry(QueryFile& query, const HeaderEntry& entry) {
-  const auto& [key, argument, value, place] = entry;
+  const auto& [key, argument, value, location] = entry;
   if (key == "column") {
-    if (argument.empty()) throw UsageError(place + ": 'column' needs a name: -- column NAME: title=\"…\"");
-    const std::string where = place + ", column " + quote(argument);
+    if (argument.empty()) throw UsageError(location + ": 'column' needs a name: -- column NAME: title=\"…\"");
+    const std::string where = location + ", column " + quote(argument);
     const Json table = parse_toml("column = { " + value + " }\n", where);
     query.columns[argument] = parse_column(table.at("column"), where);
     return;
   }
-  if (!argument.empty()) throw UsageError(place + ": unknown key " + quote(key + " " + argument));
+  if (!argument.empty()) throw UsageError(location + ": unknown key " + quote(key + " " + argument));
   if (key == "note") {
     query.notes.push_back(value);
     return;
   }
   std::string& target = key == "caption" ? query.caption : query.empty;
-  if (!target.empty()) throw UsageError(place + ": key " + quote(key) + " is given twice");
+  if (!target.empty()) throw UsageError(location + ": key " + quote(key) + " is given twice");
   target = value;
 }
 
 // Query files must be in the folder of the report, so that a report is self-contained.
 std::filesystem::path query_path(const std::filesystem::path& folder, const std::string& key, const std::string& name,
-                                 const std::string& place) {
+                                 const std::string& location) {
   if (name.find('/') != std::string::npos || !name.ends_with(".sql")) {
-    throw UsageError(place + ": key " + quote(key) + " must name a .sql file in the folder of report.toml, not " +
+    throw UsageError(location + ": key " + quote(key) + " must name a .sql file in the folder of report.toml, not " +
                      quote(name));
   }
   return folder / name;
 }
 
-QueryFile read_query(const std::filesystem::path& folder, const std::string& name, const std::string& place) {
-  const std::filesystem::path path = query_path(folder, "file", name, place);
+QueryFile read_query(const std::filesystem::path& folder, const std::string& name, const std::string& location) {
+  const std::filesystem::path path = query_path(folder, "file", name, location);
   return parse_query(read_file(path), path.string());
 }
 
@@ -91,22 +92,22 @@ QueryFile parse_header(const std::string& text, const std::string& name);
 
 // A query used by another query's chart needs no caption of its own.
 std::optional<QueryFile> read_side_query(Keys& keys, const std::filesystem::path& folder, const std::string& key,
-                                         const std::string& place) {
+                                         const std::string& location) {
   const std::string name = keys.text_or(key, "");
   if (name.empty()) return std::nullopt;
-  const std::filesystem::path path = query_path(folder, key, name, place);
+  const std::filesystem::path path = query_path(folder, key, name, location);
   return parse_header(read_file(path), path.string());
 }
 
-std::vector<ValueSpec> read_values(const Json* array, const std::string& place) {
+std::vector<ValueSpec> read_values(const Json* array, const std::string& location) {
   std::vector<ValueSpec> values;
   if (array == nullptr) return values;
   for (const Json& table : *array) {
-    Keys keys(table, place + ", value");
+    Keys keys(table, location + ", value");
     ValueSpec value;
     value.name = keys.text("name");
     value.sql = keys.text("sql");
-    value.columns = parse_columns(keys.find("columns"), place + ", value " + quote(value.name));
+    value.columns = parse_columns(keys.find("columns"), location + ", value " + quote(value.name));
     keys.finish();
     values.push_back(std::move(value));
   }
@@ -121,22 +122,23 @@ Axis read_axis(Keys& keys, const std::string& letter, bool with_scale) {
   return axis;
 }
 
-void read_roof(ChartSpec& chart, Keys& keys, const std::string& place) {
-  chart.roof = keys.text_or("reference_line", "");
-  chart.roof_title = keys.text_or("reference_line_title", "");
-  if (chart.roof.empty() && chart.roof_title.empty()) return;
+void read_reference_line(ChartSpec& chart, Keys& keys, const std::string& location) {
+  chart.reference_line = keys.text_or("reference_line", "");
+  chart.reference_line_title = keys.text_or("reference_line_title", "");
+  if (chart.reference_line.empty() && chart.reference_line_title.empty()) return;
   if (chart.kind != ChartKind::kLine)
-    throw UsageError(place +
+    throw UsageError(location +
                      ": keys 'reference_line' and 'reference_line_title' are only allowed for charts of kind 'line'");
-  if (chart.roof_title.empty())
-    throw UsageError(place + ": key 'reference_line' needs key 'reference_line_title', the label of the dashed line");
-  if (chart.roof.empty())
+  if (chart.reference_line_title.empty())
+    throw UsageError(location +
+                     ": key 'reference_line' needs key 'reference_line_title', the label of the dashed line");
+  if (chart.reference_line.empty())
     throw UsageError(
-        place +
+        location +
         ": key 'reference_line_title' needs key 'reference_line', the column with the value of the dashed line");
 }
 
-void read_points(ChartSpec& chart, Keys& keys, const std::string& place) {
+void read_points(ChartSpec& chart, Keys& keys, const std::string& location) {
   chart.x = keys.text("x");
   chart.y = keys.text("y");
   chart.error = keys.text_or("error", "");
@@ -146,37 +148,37 @@ void read_points(ChartSpec& chart, Keys& keys, const std::string& place) {
   chart.y_axis = read_axis(keys, "y", true);
   if (chart.kind == ChartKind::kBar) chart.stacked = keys.flag_or("stacked", false);
   if (chart.stacked && (!chart.error.empty() || chart.y_axis.scale != Scale::kLinear))
-    throw UsageError(place + ": 'stacked' bars do not support 'error' and require a linear 'y_scale'");
+    throw UsageError(location + ": 'stacked' bars do not support 'error' and require a linear 'y_scale'");
 }
 
-void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folder, const std::string& place) {
+void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folder, const std::string& location) {
   chart.x = keys.text("x");
   chart.y = keys.text_or("y", "");
   chart.series = keys.text_or("series", "");
   if (chart.y.empty() && !chart.series.empty())
-    throw UsageError(place + ": key 'series' needs key 'y'; without it every column is a series");
+    throw UsageError(location + ": key 'series' needs key 'y'; without it every column is a series");
   chart.x_axis = read_axis(keys, "x", false);
   chart.y_axis = read_axis(keys, "y", false);
   chart.x_axis.nanoseconds = chart.x.ends_with("_ns") && chart.x_axis.unit.empty();
-  chart.bands = read_side_query(keys, folder, "bands", place);
-  chart.blocks = read_side_query(keys, folder, "blocks", place);
+  chart.bands = read_side_query(keys, folder, "bands", location);
+  chart.blocks = read_side_query(keys, folder, "blocks", location);
   if (chart.blocks && !chart.x_axis.nanoseconds)
-    throw UsageError(place +
+    throw UsageError(location +
                      ": key 'blocks' requires an 'x' column in nanoseconds (name ending in _ns) and no 'x_unit'");
 }
 
-ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, const std::string& section_place) {
-  const std::string place = section_place + ", chart";
-  Keys keys(table, place);
+ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, const std::string& section_location) {
+  const std::string location = section_location + ", chart";
+  Keys keys(table, location);
   ChartSpec chart;
-  chart.query = read_query(folder, keys.text("file"), place);
+  chart.query = read_query(folder, keys.text("file"), location);
   keys.text("kind");
   chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline"}, 0));
   chart.split = keys.text_or("split", "");
-  read_roof(chart, keys, place);
+  read_reference_line(chart, keys, location);
   if (chart.kind == ChartKind::kTimeline) chart.panel = keys.text_or("panel", "");
-  if (chart.kind == ChartKind::kArea) read_areas(chart, keys, folder, place);
-  if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys, place);
+  if (chart.kind == ChartKind::kArea) read_areas(chart, keys, folder, location);
+  if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys, location);
   keys.finish();
   return chart;
 }
@@ -186,20 +188,20 @@ SectionSpec read_section(const Json& table, const std::filesystem::path& folder,
   Keys keys(table, fmt::format("{}: section {}", file, number));
   SectionSpec section;
   section.heading = keys.text("heading");
-  const std::string place = fmt::format("{}: section {}", file, quote(section.heading));
+  const std::string location = fmt::format("{}: section {}", file, quote(section.heading));
   section.level = static_cast<int>(keys.integer_or("level", 1));
-  if (section.level != 1 && section.level != 2) throw UsageError(place + ": key 'level' must be 1 or 2");
+  if (section.level != 1 && section.level != 2) throw UsageError(location + ": key 'level' must be 1 or 2");
   section.prose.text = keys.text_or("prose", "");
-  section.prose.values = read_values(keys.find_array("value"), place);
+  section.prose.values = read_values(keys.find_array("value"), location);
   if (const Json* tables = keys.find_array("table")) {
     for (const Json& each : *tables) {
-      Keys table_keys(each, place + ", table");
-      section.tables.push_back(read_query(folder, table_keys.text("file"), place + ", table"));
+      Keys table_keys(each, location + ", table");
+      section.tables.push_back(read_query(folder, table_keys.text("file"), location + ", table"));
       table_keys.finish();
     }
   }
   if (const Json* charts = keys.find_array("chart")) {
-    for (const Json& each : *charts) section.charts.push_back(read_chart(each, folder, place));
+    for (const Json& each : *charts) section.charts.push_back(read_chart(each, folder, location));
   }
   keys.finish();
   return section;
@@ -219,10 +221,10 @@ std::vector<HeaderEntry> read_header_entries(const std::string& text, const std:
   int number = 0;
   for (const std::string& line : split(text, '\n')) {
     ++number;
-    const std::string place = fmt::format("{}:{}", name, number);
+    const std::string location = fmt::format("{}:{}", name, number);
     if (continues_entry(line)) {
       if (!after_entry) {
-        throw UsageError(place + ": an indented comment line must follow the entry that it continues");
+        throw UsageError(location + ": an indented comment line must follow the entry that it continues");
       }
       append_line(entries.back().value, line.substr(2));
       continue;
@@ -233,14 +235,15 @@ std::vector<HeaderEntry> read_header_entries(const std::string& text, const std:
     std::smatch match;
     constexpr std::size_t kLongestHeader = 2000;  // std::regex_match recurses over the line
     if (line.size() > kLongestHeader)
-      throw UsageError(fmt::format("{}: header lines are limited to {} bytes", place, kLongestHeader));
+      throw UsageError(fmt::format("{}: header lines are limited to {} bytes", location, kLongestHeader));
     if (line.find("SPDX-License-Identifier") != std::string::npos || !std::regex_match(line, match, kHeaderLine))
       continue;
     const std::string key = match[1];
     if (std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) == kHeaderKeys.end()) {
-      throw UsageError(place + ": unknown key " + quote(key) + " in the header comment" + suggestion(key, kHeaderKeys));
+      throw UsageError(location + ": unknown key " + quote(key) + " in the header comment" +
+                       suggestion(key, kHeaderKeys));
     }
-    entries.push_back({key, match[2], match[3], place});
+    entries.push_back({key, match[2], match[3], location});
     after_entry = true;
   }
   return entries;

@@ -67,15 +67,15 @@ struct ValueSpec {
 struct ChartSpec {
   QueryFile query;
   ChartKind kind = ChartKind::kLine;
-  std::string x;         ///< column
-  std::string y;         ///< column; empty for an area chart whose columns are the series
-  std::string error;     ///< column, or empty
-  std::string series;    ///< column, or empty
-  std::string split;     ///< column (one chart per distinct value), or empty
-  std::string identity;  ///< column that distinguishes categories with the same name, or empty
-  std::string panel;     ///< column of a timeline, or empty
-  std::string roof;      ///< column of a line chart, or empty
-  std::string roof_title;
+  std::string x;               ///< column
+  std::string y;               ///< column; empty for an area chart whose columns are the series
+  std::string error;           ///< column, or empty
+  std::string series;          ///< column, or empty
+  std::string split;           ///< column (one chart per distinct value), or empty
+  std::string identity;        ///< column that distinguishes categories with the same name, or empty
+  std::string panel;           ///< column of a timeline, or empty
+  std::string reference_line;  ///< column of a line chart, or empty
+  std::string reference_line_title;
   bool stacked = false;  ///< for a bar chart
   Axis x_axis;
   Axis y_axis;

@@ -36,10 +36,10 @@ using Prose = std::vector<std::variant<Paragraph, List>>;
 /// A highlighted remark.
 struct Notice {
   enum class Kind {
-    kCaution,  ///< warning about the values of the report
+    kWarning,  ///< warning about the values of the report
     kEmpty,    ///< replaces a table or chart without rows and gives the reason
   };
-  Kind kind = Kind::kCaution;
+  Kind kind = Kind::kWarning;
   Prose prose;
 };
 
@@ -130,7 +130,7 @@ struct Series {
 };
 
 /// A bound to compare the values of a line chart with: a dashed line across the plot.
-struct Roof {
+struct ReferenceLine {
   std::string title;
   double value = 0;  ///< on the y axis; finite
 };
@@ -169,10 +169,10 @@ struct Chart {
                          ///< error
   std::vector<std::string> categories;
   std::vector<Series> series;
-  std::optional<Roof> roof;  ///< for a line chart
-  std::vector<Band> bands;   ///< for an area chart
-  MemoryBlocks memory;       ///< for an area chart
-  Timeline timeline;         ///< for a timeline, which has neither categories nor series
+  std::optional<ReferenceLine> reference_line;  ///< for a line chart
+  std::vector<Band> bands;                      ///< for an area chart
+  MemoryBlocks memory;                          ///< for an area chart
+  Timeline timeline;                            ///< for a timeline, which has neither categories nor series
 };
 
 /// Index into the palette.
@@ -190,7 +190,7 @@ struct Section {
 
 struct Document {
   std::string title;
-  std::vector<Block> opening;  ///< summary and notices, before the first section
+  std::vector<Block> front_matter;  ///< summary and notices, before the first section
   std::vector<Section> sections;
   std::string provenance;  ///< one line about the source of the data
 };

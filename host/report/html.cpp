@@ -74,7 +74,7 @@ std::string cell_html(const Column& column, const Cell& cell, const Fractions& l
 class HtmlWriter {
  public:
   std::string write(const Document& document) {
-    for (const Block& block : document.opening) write_block(block);
+    for (const Block& block : document.front_matter) write_block(block);
     for (std::size_t i = 0; i < document.sections.size(); ++i) {
       const Section& section = document.sections[i];
       const int level = section.level + 1;
@@ -119,7 +119,7 @@ class HtmlWriter {
   void add(const List& list) { body_ += list_html(list); }
 
   void add(const Notice& notice) {
-    const bool caution = notice.kind == Notice::Kind::kCaution;
+    const bool caution = notice.kind == Notice::Kind::kWarning;
     body_ +=
         caution ? "<aside class=\"notice caution\" role=\"note\">\n" : "<aside class=\"notice empty\" role=\"note\">\n";
     for (const auto& part : notice.prose) std::visit([this](const auto& each) { add(each); }, part);

@@ -76,8 +76,8 @@ void write_track(JsonText& json, const Timeline& timeline, const TimelineTrack& 
 
 std::string timeline_rows(const Chart& chart) {
   Timeline timeline = chart.timeline;
-  keep_longest(timeline.bars, kMostInteractiveBars);
-  const TimelineLayout layout = lay_out(timeline, kMostInteractiveRows);
+  keep_longest(timeline.bars, kMaxInteractiveBars);
+  const TimelineLayout layout = lay_out(timeline, kMaxInteractiveRows);
   const std::int64_t origin_ns = origin_of(timeline);
   UsedTexts texts(timeline.texts);
   JsonText json;
@@ -129,8 +129,8 @@ BlockChoice choose_blocks(const std::vector<MemoryBlock>& blocks) {
   BlockChoice choice;
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (order.size() > kMostInteractiveBlocks) {
-    const auto middle = order.begin() + kMostInteractiveBlocks;
+  if (order.size() > kMaxInteractiveBlocks) {
+    const auto middle = order.begin() + kMaxInteractiveBlocks;
     std::nth_element(order.begin(), middle, order.end(), [&blocks](std::size_t a, std::size_t b) {
       return blocks[a].bytes != blocks[b].bytes ? blocks[a].bytes > blocks[b].bytes : a < b;
     });
@@ -161,7 +161,7 @@ AreaLayers curve_of(const std::vector<MemoryBlock>& blocks, const std::vector<st
     }
     curve.values[0].back() = sum;
   }
-  return highest_of_stretches(curve, kRestPositions);
+  return max_of_intervals(curve, kRestPositions);
 }
 
 // A category has the color of the series with the same name, if there is one.
@@ -213,7 +213,7 @@ void write_blocks(JsonText& json, const Chart& chart, double origin) {
 }
 
 std::string area_rows(const Chart& chart) {
-  const AreaLayers layers = highest_of_stretches(area_layers(chart), kMostInteractivePositions);
+  const AreaLayers layers = max_of_intervals(area_layers(chart), kMaxInteractivePositions);
   const double origin = chart.x.nanoseconds ? layers.x.front() : 0;
   JsonText json;
   json.open('{');
@@ -266,24 +266,24 @@ std::string interactive_notes(const Chart& chart) {
   std::string notes;
   if (chart.kind == ChartKind::kTimeline) {
     Timeline timeline = chart.timeline;
-    const std::int64_t gone = keep_longest(timeline.bars, kMostInteractiveBars);
-    const std::int64_t deep = lay_out(timeline, kMostInteractiveRows).too_deep;
+    const std::int64_t gone = keep_longest(timeline.bars, kMaxInteractiveBars);
+    const std::int64_t deep = lay_out(timeline, kMaxInteractiveRows).too_deep;
     if (gone > 0)
-      notes += " Only the " + counted(kMostInteractiveBars) + " longest of " + counted(chart.timeline.bars.size()) +
+      notes += " Only the " + counted(kMaxInteractiveBars) + " longest of " + counted(chart.timeline.bars.size()) +
                " bars are shown.";
     if (deep > 0) {
-      notes += " Bars left out because they overlap at least " + counted(kMostInteractiveRows) +
+      notes += " Bars left out because they overlap at least " + counted(kMaxInteractiveRows) +
                " others: " + counted(static_cast<std::size_t>(deep)) + ".";
     }
     return notes;
   }
   if (chart.kind != ChartKind::kArea) return notes;
   const std::size_t rows = area_layers(chart).x.size();
-  if (rows > kMostInteractivePositions)
-    notes += " Of " + counted(rows) + " positions, the maximum in each of " + counted(kMostInteractivePositions) +
+  if (rows > kMaxInteractivePositions)
+    notes += " Of " + counted(rows) + " positions, the maximum in each of " + counted(kMaxInteractivePositions) +
              " intervals is shown.";
-  if (chart.memory.blocks.size() > kMostInteractiveBlocks) {
-    notes += " Of " + counted(chart.memory.blocks.size()) + " blocks, the " + counted(kMostInteractiveBlocks) +
+  if (chart.memory.blocks.size() > kMaxInteractiveBlocks) {
+    notes += " Of " + counted(chart.memory.blocks.size()) + " blocks, the " + counted(kMaxInteractiveBlocks) +
              " largest are shown individually and the others combined.";
   }
   return notes;

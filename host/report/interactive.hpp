@@ -10,10 +10,10 @@
 /// handles all charts.
 namespace kymo::report {
 
-inline constexpr std::size_t kMostInteractiveBars = 200'000;
-inline constexpr std::size_t kMostInteractiveBlocks = 50'000;
-inline constexpr std::size_t kMostInteractivePositions = 100'000;
-inline constexpr unsigned kMostInteractiveRows = 40;  ///< per lane
+inline constexpr std::size_t kMaxInteractiveBars = 200'000;
+inline constexpr std::size_t kMaxInteractiveBlocks = 50'000;
+inline constexpr std::size_t kMaxInteractivePositions = 100'000;
+inline constexpr unsigned kMaxInteractiveRows = 40;  ///< per lane
 
 bool is_interactive(const Chart& chart);
 

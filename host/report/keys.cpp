@@ -8,12 +8,12 @@
 
 namespace kymo::report {
 
-Keys::Keys(const Json& table, std::string place) : table_(table), place_(std::move(place)) {
-  if (!table.is_object()) throw UsageError(place_ + ": must be a table");
+Keys::Keys(const Json& table, std::string location) : table_(table), location_(std::move(location)) {
+  if (!table.is_object()) throw UsageError(location_ + ": must be a table");
 }
 
-void Keys::refuse(const std::string& key, const std::string& wanted) const {
-  throw UsageError(place_ + ": key " + quote(key) + " must be " + wanted);
+void Keys::reject(const std::string& key, const std::string& wanted) const {
+  throw UsageError(location_ + ": key " + quote(key) + " must be " + wanted);
 }
 
 const Json* Keys::find(const std::string& key) {
@@ -24,14 +24,14 @@ const Json* Keys::find(const std::string& key) {
 
 const Json* Keys::find_array(const std::string& key) {
   const Json* found = find(key);
-  if (found != nullptr && !found->is_array()) refuse(key, "an array of tables");
+  if (found != nullptr && !found->is_array()) reject(key, "an array of tables");
   return found;
 }
 
 std::string Keys::text(const std::string& key) {
   const Json* found = find(key);
-  if (found == nullptr) throw UsageError(place_ + ": key " + quote(key) + " is missing");
-  if (!found->is_string()) refuse(key, "a string");
+  if (found == nullptr) throw UsageError(location_ + ": key " + quote(key) + " is missing");
+  if (!found->is_string()) reject(key, "a string");
   return found->get<std::string>();
 }
 
@@ -42,14 +42,14 @@ std::string Keys::text_or(const std::string& key, const std::string& fallback) {
 std::int64_t Keys::integer_or(const std::string& key, std::int64_t fallback) {
   const Json* found = find(key);
   if (found == nullptr) return fallback;
-  if (!found->is_number_integer()) refuse(key, "a whole number");
+  if (!found->is_number_integer()) reject(key, "a whole number");
   return found->get<std::int64_t>();
 }
 
 bool Keys::flag_or(const std::string& key, bool fallback) {
   const Json* found = find(key);
   if (found == nullptr) return fallback;
-  if (!found->is_boolean()) refuse(key, "true or false");
+  if (!found->is_boolean()) reject(key, "true or false");
   return found->get<bool>();
 }
 
@@ -60,14 +60,14 @@ std::size_t Keys::word_or(const std::string& key, const std::vector<std::string>
   }
   const std::string word = text(key);
   const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end()) refuse(key, "one of " + join(words, ", ") + ", not " + quote(word));
+  if (found == words.end()) reject(key, "one of " + join(words, ", ") + ", not " + quote(word));
   return static_cast<std::size_t>(found - words.begin());
 }
 
 void Keys::finish() const {
   for (const auto& [key, value] : table_.items()) {
     if (std::find(known_.begin(), known_.end(), key) == known_.end())
-      throw UsageError(place_ + ": unknown key " + quote(key) + suggestion(key, known_));
+      throw UsageError(location_ + ": unknown key " + quote(key) + suggestion(key, known_));
   }
 }
 

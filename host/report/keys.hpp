@@ -12,7 +12,7 @@ namespace kymo::report {
 /// the place and the key.
 class Keys {
  public:
-  Keys(const Json& table, std::string place);
+  Keys(const Json& table, std::string location);
 
   std::string text(const std::string& key);
   std::string text_or(const std::string& key, const std::string& fallback);
@@ -28,9 +28,9 @@ class Keys {
   void finish() const;
 
  private:
-  [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const;
+  [[noreturn]] void reject(const std::string& key, const std::string& wanted) const;
   const Json& table_;
-  std::string place_;
+  std::string location_;
   std::vector<std::string> known_;
 };
 

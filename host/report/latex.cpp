@@ -73,7 +73,7 @@ struct BlockLatex {
     std::string body;
     for (const auto& part : notice.prose) body += std::visit(*this, part);
     while (!body.empty() && body.back() == '\n') body.pop_back();
-    return fmt::format("\\kymonotice{{{}}}{{{}}}\n", notice.kind == Notice::Kind::kCaution ? "orange" : "gray", body);
+    return fmt::format("\\kymonotice{{{}}}{{{}}}\n", notice.kind == Notice::Kind::kWarning ? "orange" : "gray", body);
   }
   std::string operator()(const Table& table) const { return latex_table(table); }
   std::string operator()(const Chart& chart) const {
@@ -98,7 +98,7 @@ class LatexRenderer final : public Renderer {
   std::vector<OutputFile> render(const Document& document) const override {
     std::string out = kPreamble + pgfplots_preamble();
     out += fmt::format("\\title{{{}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n", escape_latex(document.title));
-    out += blocks_latex(document.opening);
+    out += blocks_latex(document.front_matter);
     if (document.sections.size() > 1) out += "\\tableofcontents\n";
     for (const Section& section : document.sections) {
       out += fmt::format("\n\\{}section{{{}}}\n", section.level > 1 ? "sub" : "", escape_latex(section.heading));

@@ -93,7 +93,7 @@ std::string latex_table(const Table& table) {
         "\\toprule\n{3}\\midrule\n{4}\\bottomrule\n\\end{{tabular}}\n{5}\\end{{minipage}}\\par\\medskip\n",
         caption, font_command(layout.font), types, head, rows_latex(table), notes_latex(table));
   }
-  return layout.turned ? "\\begin{landscape}\n" + out + "\\end{landscape}\n" : out;
+  return layout.landscape ? "\\begin{landscape}\n" + out + "\\end{landscape}\n" : out;
 }
 
 }  // namespace kymo::report

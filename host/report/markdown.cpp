@@ -42,7 +42,7 @@ class MarkdownWriter {
  public:
   std::vector<OutputFile> write(const Document& document) {
     text_ = "# " + escape_markdown(document.title) + "\n";
-    for (const Block& block : document.opening) write_block(block);
+    for (const Block& block : document.front_matter) write_block(block);
     for (const Section& section : document.sections) {
       text_ += "\n" + std::string(static_cast<std::size_t>(section.level) + 1, '#') + " " +
                escape_markdown(section.heading) + "\n";
@@ -66,7 +66,7 @@ class MarkdownWriter {
   }
 
   void add(const Notice& notice) {
-    const bool caution = notice.kind == Notice::Kind::kCaution;
+    const bool caution = notice.kind == Notice::Kind::kWarning;
     text_ += caution ? "> [!WARNING]\n" : "> [!NOTE]\n";
     bool first = true;
     for (const auto& part : notice.prose) {

@@ -95,8 +95,8 @@ std::string value_options(const Chart& chart) {
 }
 
 std::string plot_style(const Chart& chart, std::size_t s) {
-  const std::size_t place = colour_of(chart, s);
-  const std::string colour = chart.kind == ChartKind::kLine ? colour_name(place % kLineColours) : colour_name(place);
+  const std::size_t index = colour_of(chart, s);
+  const std::string colour = chart.kind == ChartKind::kLine ? colour_name(index % kLineColours) : colour_name(index);
   switch (chart.kind) {
     case ChartKind::kBar:
       return fmt::format("fill={0}, draw={0}, line width=0pt", colour);
@@ -107,9 +107,9 @@ std::string plot_style(const Chart& chart, std::size_t s) {
       break;
   }
   // A plot without a legend entry must not consume the entry of the reference line.
-  const bool nameless = chart.roof && chart.series.size() < 2;
+  const bool nameless = chart.reference_line && chart.series.size() < 2;
   return fmt::format("{}, thick, mark={}, mark size=1.8pt, mark options={{solid}}{}{}", colour,
-                     kMarks[place % kMarkerShapes], place >= kLineColours ? ", dashed" : "",
+                     kMarks[index % kMarkerShapes], index >= kLineColours ? ", dashed" : "",
                      nameless ? ", forget plot" : "");
 }
 
@@ -150,22 +150,24 @@ std::string stacked_plot(const Chart& chart, std::size_t s) {
   return out + "};\n";
 }
 
-constexpr const char* kRoofStyle = "black!80, dash pattern=on 4pt off 3pt, line width=0.8pt";
+constexpr const char* kReferenceLineStyle = "black!80, dash pattern=on 4pt off 3pt, line width=0.8pt";
 
 // Spans the plot. Uses the x of a point because a logarithmic axis has no zero.
-std::string roof(const Chart& chart) {
-  if (!chart.roof) return "";
+std::string reference_line(const Chart& chart) {
+  if (!chart.reference_line) return "";
   const auto named =
       std::find_if(chart.series.begin(), chart.series.end(), [](const Series& each) { return !each.points.empty(); });
-  const std::string place = fmt::format(
-      "{{axis cs:{},{}}}", number(named == chart.series.end() ? 1 : named->points[0].x), number(chart.roof->value));
-  return fmt::format("\\draw[{0}] ({{rel axis cs:0,0}} |- {1}) -- ({{rel axis cs:1,0}} |- {1});\n", kRoofStyle, place);
+  const std::string index =
+      fmt::format("{{axis cs:{},{}}}", number(named == chart.series.end() ? 1 : named->points[0].x),
+                  number(chart.reference_line->value));
+  return fmt::format("\\draw[{0}] ({{rel axis cs:0,0}} |- {1}) -- ({{rel axis cs:1,0}} |- {1});\n", kReferenceLineStyle,
+                     index);
 }
 
-std::string roof_entry(const Chart& chart) {
-  if (!chart.roof) return "";
-  return fmt::format("\\addlegendimage{{no markers, {}}}\n\\addlegendentry{{{}}}\n", kRoofStyle,
-                     escape_latex(roof_label(chart)));
+std::string reference_line_entry(const Chart& chart) {
+  if (!chart.reference_line) return "";
+  return fmt::format("\\addlegendimage{{no markers, {}}}\n\\addlegendentry{{{}}}\n", kReferenceLineStyle,
+                     escape_latex(reference_line_label(chart)));
 }
 
 std::string plot(const Chart& chart, std::size_t s) {
@@ -232,24 +234,25 @@ std::string pgfplots_picture(const Chart& raw) {
   std::string out = "\\begin{tikzpicture}\n\\begin{axis}[kymo chart,\n" + kind_options(chart) + value_options(chart);
   out += chart.categories.empty() ? point_options(chart) : category_options(chart);
   out += fmt::format("  xlabel={{{}}}, ylabel={{{}}}", axis_label(chart.x), axis_label(chart.y));
-  std::size_t legend_length = chart.roof ? code_point_count(roof_label(chart)) + 5 : 0;
+  std::size_t legend_length = chart.reference_line ? code_point_count(reference_line_label(chart)) + 5 : 0;
   for (const Series& series : chart.series)
     legend_length += std::min(code_point_count(series.name), kLongestLegend) + 5;
   constexpr std::size_t kLegendRow = 90;
   if (legend_length > kLegendRow)
-    out += ", legend columns=" + std::to_string(std::max<std::size_t>(
-                                     1, kLegendRow * (chart.series.size() + (chart.roof ? 1 : 0)) / legend_length));
+    out += ", legend columns=" +
+           std::to_string(std::max<std::size_t>(
+               1, kLegendRow * (chart.series.size() + (chart.reference_line ? 1 : 0)) / legend_length));
   if (chart.kind != ChartKind::kLine)
     out += ", legend image code/.code={\\draw[#1] (0cm,-0.08cm) rectangle (0.18cm,0.12cm);}";
   out += "]\n";
   if (chart.kind == ChartKind::kArea) out += bands(chart);
-  out += roof(chart);
+  out += reference_line(chart);
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     out += chart.kind == ChartKind::kArea ? area(chart, s) : plot(chart, s);
     if (chart.series.size() > 1)
       out += "\\addlegendentry{" + escape_latex(shortened(printable(chart.series[s].name), kLongestLegend)) + "}\n";
   }
-  return out + roof_entry(chart) + states(chart) + "\\end{axis}\n\\end{tikzpicture}\n";
+  return out + reference_line_entry(chart) + states(chart) + "\\end{axis}\n\\end{tikzpicture}\n";
 }
 
 }  // namespace kymo::report

@@ -28,8 +28,8 @@ struct Values {
   std::set<std::string> names;  ///< "value" and "value.column"
 };
 
-void take_value(Values& values, const ValueSpec& spec, const QueryFunction& query, const std::string& place) {
-  const std::string where = place + ", value " + quote(spec.name);
+void take_value(Values& values, const ValueSpec& spec, const QueryFunction& query, const std::string& location) {
+  const std::string where = location + ", value " + quote(spec.name);
   store::ResultsDatabase::Table table;
   try {
     table = query(spec.sql);
@@ -59,19 +59,19 @@ void take_value(Values& values, const ValueSpec& spec, const QueryFunction& quer
 }
 
 // The template engine prints nothing for unknown names, which would silently drop a value from the report.
-void check_tags(const std::string& text, const std::set<std::string>& names, const std::string& place) {
+void check_tags(const std::string& text, const std::set<std::string>& names, const std::string& location) {
   for (std::size_t at = text.find("{{"); at != std::string::npos; at = text.find("{{", at + 2)) {
     const std::size_t end = text.find("}}", at);
-    if (end == std::string::npos) throw UsageError(place + ": '{{' without '}}'");
+    if (end == std::string::npos) throw UsageError(location + ": '{{' without '}}'");
     std::string tag = trim(std::string_view(text).substr(at + 2, end - at - 2));
     if (tag.starts_with('!')) continue;
     if (!tag.empty() && std::string_view("{&>=").find(tag.front()) != std::string_view::npos) {
-      throw UsageError(place + ": tag " + quote("{{" + tag + "}}") +
+      throw UsageError(location + ": tag " + quote("{{" + tag + "}}") +
                        " is not allowed; values are always escaped: {{value.column}}");
     }
     if (!tag.empty() && std::string_view("#^/").find(tag.front()) != std::string_view::npos) tag = trim(tag.substr(1));
     if (!names.contains(tag))
-      throw UsageError(place + ": unknown name " + quote(tag) + suggestion(tag, {names.begin(), names.end()}));
+      throw UsageError(location + ": unknown name " + quote(tag) + suggestion(tag, {names.begin(), names.end()}));
   }
 }
 
@@ -150,14 +150,14 @@ Prose parse_prose(std::string_view markup) {
   return prose;
 }
 
-Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std::string& place) {
+Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std::string& location) {
   Values values;
-  for (const ValueSpec& value : spec.values) take_value(values, value, query, place);
-  check_tags(spec.text, values.names, place);
+  for (const ValueSpec& value : spec.values) take_value(values, value, query, location);
+  check_tags(spec.text, values.names, location);
   mustache renderer(spec.text);
   renderer.set_custom_escape([](const std::string& text) { return protect_markup(text); });
   const std::string text = renderer.render(values.data);
-  if (!renderer.is_valid()) throw UsageError(place + ": " + renderer.error_message());
+  if (!renderer.is_valid()) throw UsageError(location + ": " + renderer.error_message());
   return parse_prose(text);
 }
 

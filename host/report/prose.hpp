@@ -15,9 +15,9 @@ namespace kymo::report {
 using QueryFunction = std::function<store::ResultsDatabase::Table(const std::string& sql)>;
 
 /// Fills a template with its values and parses the result. A value without a row, a NULL and an empty text are false in
-/// {{#sections}}. Throws UsageError with `place` for unknown names, values with several rows and tags that would insert
-/// unescaped text.
-Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std::string& place);
+/// {{#sections}}. Throws UsageError with `location` for unknown names, values with several rows and tags that would
+/// insert unescaped text.
+Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std::string& location);
 
 /// Parses paragraphs separated by blank lines, lists of lines starting with "- ", and *emphasis*, **strong** and
 /// `code`. A backslash escapes the next character.

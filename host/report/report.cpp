@@ -80,7 +80,7 @@ class Staging {
     paths_.push_back(file.path);
   }
 
-  std::vector<fs::path> move_into_place() {
+  std::vector<fs::path> move_output() {
     std::error_code error;
     std::vector<fs::path> files;
     for (const fs::path& path : paths_) {
@@ -188,7 +188,7 @@ std::vector<fs::path> make_report(store::ResultsDatabase& database, const Reques
   Staging staging(request.out_folder);
   for (const OutputFile& file : main_files) staging.add(file);
   for (const OutputFile& file : other_files) staging.add(file);
-  return staging.move_into_place();
+  return staging.move_output();
 }
 
 }  // namespace kymo::report

@@ -24,7 +24,7 @@ constexpr double kPlotHeight = 290;
 constexpr double kRight = 20;
 constexpr double kLineHeight = 18;
 constexpr double kBandHeight = 18;  // height of the strip with the band labels
-constexpr double kTurn = 35;        // rotation of long category labels in degrees
+constexpr double kRotation = 35;    // rotation of long category labels in degrees
 constexpr std::size_t kLongestLabel = 34;
 constexpr std::size_t kLongestLegend = 48;
 constexpr const char* kInk = "24292F";
@@ -44,7 +44,7 @@ class ChartDrawing {
     draw_grid();
     draw_legend();
     draw_x_labels();
-    draw_roof();
+    draw_reference_line();
     switch (chart.kind) {
       case ChartKind::kBar:
         draw_bars();
@@ -83,9 +83,9 @@ class ChartDrawing {
   double lay_out_categories() {
     double widest = 0;
     for (const std::string& label : labels_) widest = std::max(widest, width_of(label));
-    turned_ = widest > slot() - 8;
-    if (!turned_) return 24;
-    const double angle = kTurn * M_PI / 180;
+    rotated_labels_ = widest > slot() - 8;
+    if (!rotated_labels_) return 24;
+    const double angle = kRotation * M_PI / 180;
     left_ = std::max(left_, widest * std::cos(angle) + 12 - slot() / 2);
     every_ = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(16 / slot())));
     return widest * std::sin(angle) + 20;
@@ -101,7 +101,7 @@ class ChartDrawing {
     if (chart_.series.size() > 1) {
       for (const Series& series : chart_.series) texts.push_back(shortened(printable(series.name), kLongestLegend));
     }
-    if (chart_.roof) texts.push_back(roof_label(chart_));
+    if (chart_.reference_line) texts.push_back(reference_line_label(chart_));
     double x = left_;
     int row = 0;
     for (const std::string& text : texts) {
@@ -141,7 +141,7 @@ class ChartDrawing {
     for (std::size_t i = 0; i < legend_.size(); ++i) {
       const LegendEntry& entry = legend_[i];
       const double y = 14 + kLineHeight * entry.row;
-      if (chart_.roof && i + 1 == legend_.size()) {
+      if (chart_.reference_line && i + 1 == legend_.size()) {
         canvas_.dashes(entry.x - 1, y - 4, entry.x + 13, y - 4, kInk, "");
       } else if (chart_.kind == ChartKind::kLine) {
         canvas_.polyline({{entry.x - 1, y - 4}, {entry.x + 13, y - 4}}, colour_of(chart_, i));
@@ -157,8 +157,8 @@ class ChartDrawing {
     if (on_categories_) {
       for (std::size_t i = 0; i < labels_.size(); i += every_) {
         const double x = x_at(static_cast<double>(i));
-        canvas_.text(turned_ ? x + 4 : x, bottom_ + (turned_ ? 16 : 18), labels_[i],
-                     turned_ ? Anchor::kEnd : Anchor::kMiddle, turned_ ? -kTurn : 0, true);
+        canvas_.text(rotated_labels_ ? x + 4 : x, bottom_ + (rotated_labels_ ? 16 : 18), labels_[i],
+                     rotated_labels_ ? Anchor::kEnd : Anchor::kMiddle, rotated_labels_ ? -kRotation : 0, true);
       }
     } else {
       for (const Tick& tick : x_.ticks) {
@@ -172,10 +172,10 @@ class ChartDrawing {
     }
   }
 
-  void draw_roof() {
-    if (!chart_.roof) return;
-    const double y = y_at(chart_.roof->value);
-    canvas_.dashes(left_, y, kWidth - kRight, y, kInk, roof_label(chart_));
+  void draw_reference_line() {
+    if (!chart_.reference_line) return;
+    const double y = y_at(chart_.reference_line->value);
+    canvas_.dashes(left_, y, kWidth - kRight, y, kInk, reference_line_label(chart_));
   }
 
   void draw_axes() { canvas_.line(left_, base_y(), kWidth - kRight, base_y(), "ka", kInk, 1); }
@@ -247,16 +247,16 @@ class ChartDrawing {
 
   void draw_lines() {
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
-      std::vector<std::pair<double, double>> stretch;
+      std::vector<std::pair<double, double>> interval;
       for (const Point& point : chart_.series[s].points) {
         if (point.y) {
-          stretch.emplace_back(x_at(point.x), y_at(*point.y));
+          interval.emplace_back(x_at(point.x), y_at(*point.y));
         } else {
-          canvas_.polyline(stretch, colour_of(chart_, s));  // a missing point leaves a gap
-          stretch.clear();
+          canvas_.polyline(interval, colour_of(chart_, s));  // a missing point leaves a gap
+          interval.clear();
         }
       }
-      canvas_.polyline(stretch, colour_of(chart_, s));
+      canvas_.polyline(interval, colour_of(chart_, s));
       for (const Point& point : chart_.series[s].points) {
         if (!point.y) continue;
         draw_error(x_at(point.x), point);
@@ -289,7 +289,7 @@ class ChartDrawing {
   ScaledAxis y_;
   ScaledAxis x_;
   bool on_categories_;
-  bool turned_ = false;
+  bool rotated_labels_ = false;
   std::size_t every_ = 1;
   std::vector<std::string> labels_;
   std::vector<LegendEntry> legend_;
@@ -306,7 +306,7 @@ SvgDrawing drawing_of(const Chart& chart) {
 
 // Text for screen readers, for which the texts of the picture are hidden.
 std::string spoken_title(const Chart& chart) {
-  return chart.roof ? chart.caption + " Dashed: " + roof_label(chart) + "." : chart.caption;
+  return chart.reference_line ? chart.caption + " Dashed: " + reference_line_label(chart) + "." : chart.caption;
 }
 
 std::string svg_element(const Chart& chart, std::string_view attributes, std::string_view before) {

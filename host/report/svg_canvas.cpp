@@ -72,11 +72,11 @@ void SvgCanvas::dashes(double x1, double y1, double x2, double y2, std::string_v
 
 void SvgCanvas::text(double x, double y, std::string_view text, Anchor anchor, double rotation, bool muted) {
   const char* anchors[] = {"start", "middle", "end"};
-  const std::string turn =
+  const std::string rotation_attribute =
       rotation == 0 ? "" : fmt::format(" transform=\"rotate({} {} {})\"", px(rotation), px(x), px(y));
   body_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\" text-anchor=\"{}\" fill=\"#{}\"{}>{}</text>\n",
                        muted ? "km" : "kt", px(x), px(y), anchors[static_cast<int>(anchor)],
-                       muted ? "66707B" : "24292F", turn, escape_html(text));
+                       muted ? "66707B" : "24292F", rotation_attribute, escape_html(text));
 }
 
 void SvgCanvas::bar(double x, double y, double width, double height, std::size_t series, std::string_view tooltip) {

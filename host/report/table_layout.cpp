@@ -12,7 +12,7 @@ namespace {
 
 // Widths in points: of the text block in portrait and landscape, and of a letter of each font.
 constexpr double kTextWidth = 483;
-constexpr double kTurnedWidth = 728;
+constexpr double kLandscapeWidth = 728;
 constexpr double kSmallLetter = 4.1;
 constexpr double kSmallestLetter = 3.7;
 constexpr double kColumnGap = 8;
@@ -111,11 +111,11 @@ TableLayout lay_out(const Table& table) {
   if (fit(table, layout, kTextWidth, kSmallLetter)) return layout;
   layout.font = TableLayout::Font::kSmallest;
   if (fit(table, layout, kTextWidth, kSmallestLetter)) return layout;
-  layout.turned = true;
+  layout.landscape = true;
   layout.font = TableLayout::Font::kSmall;
-  if (fit(table, layout, kTurnedWidth, kSmallLetter)) return layout;
+  if (fit(table, layout, kLandscapeWidth, kSmallLetter)) return layout;
   layout.font = TableLayout::Font::kSmallest;
-  fit(table, layout, kTurnedWidth, kSmallestLetter);
+  fit(table, layout, kLandscapeWidth, kSmallestLetter);
   return layout;
 }
 

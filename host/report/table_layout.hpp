@@ -26,7 +26,7 @@ struct TableLayout {
 
   std::vector<ColumnLayout> columns;
   Font font = Font::kSmall;
-  bool turned = false;  ///< landscape, on a page of its own
+  bool landscape = false;  ///< landscape, on a page of its own
 };
 
 /// The largest font with which the table fits, in portrait if possible; texts wrap if necessary.

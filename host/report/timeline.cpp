@@ -24,10 +24,10 @@ struct Occupied {
 // Assigns the bars of one lane to rows, in order of their starts.
 class RowStack {
  public:
-  explicit RowStack(std::uint32_t most_rows) : most_rows_(most_rows) {}
+  explicit RowStack(std::uint32_t max_rows) : most_rows_(max_rows) {}
 
-  // The row of the bar, or most_rows if none is free.
-  std::uint32_t place(const TimelineBar& bar) {
+  // The row of the bar, or max_rows if none is free.
+  std::uint32_t assign_row(const TimelineBar& bar) {
     // A zero-length bar still occupies its instant: a second one at the same time goes to the next row.
     while (!occupied_.empty() && occupied_.top().end_ns <= bar.start_ns && occupied_.top().start_ns < bar.start_ns) {
       free_.insert(occupied_.top().row);
@@ -132,15 +132,15 @@ double span_ns(std::int64_t from_ns, std::int64_t to_ns) {
   return to_ns >= from_ns ? static_cast<double>(to - from) : -static_cast<double>(from - to);
 }
 
-TimelineLayout lay_out(const Timeline& timeline, std::uint32_t most_rows) {
+TimelineLayout lay_out(const Timeline& timeline, std::uint32_t max_rows) {
   TimelineLayout layout;
   layout.rows.assign(timeline.lanes.size(), 0);
   std::vector<std::vector<TimelineTrack>> of_lane(timeline.lanes.size());
-  std::vector<RowStack> stacks(timeline.lanes.size(), RowStack(most_rows));
+  std::vector<RowStack> stacks(timeline.lanes.size(), RowStack(max_rows));
   for (const std::uint32_t i : in_order(timeline.bars)) {
     const std::uint32_t lane = timeline.bars[i].lane;
-    const std::uint32_t row = stacks[lane].place(timeline.bars[i]);
-    if (row == most_rows) {
+    const std::uint32_t row = stacks[lane].assign_row(timeline.bars[i]);
+    if (row == max_rows) {
       ++layout.too_deep;
       continue;
     }

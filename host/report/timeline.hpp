@@ -55,9 +55,9 @@ struct TimelineLayout {
 };
 
 /// Assigns the bars of each lane to rows: by start, longer bars first, each to the topmost free row, so that nested
-/// bars are below the bars that contain them. Bars that would need more than `most_rows` rows are counted and omitted.
+/// bars are below the bars that contain them. Bars that would need more than `max_rows` rows are counted and omitted.
 /// O(n log n).
-TimelineLayout lay_out(const Timeline& timeline, std::uint32_t most_rows);
+TimelineLayout lay_out(const Timeline& timeline, std::uint32_t max_rows);
 
 /// Keeps the `limit` longest bars (the earlier one of equal length) in their order; returns the number of removed bars.
 std::int64_t keep_longest(std::vector<TimelineBar>& bars, std::size_t limit);

@@ -14,9 +14,9 @@
 namespace kymo::report {
 namespace {
 
-constexpr std::size_t kMostBars = 2000;
-constexpr std::size_t kMostLanes = 32;
-constexpr std::uint32_t kMostRows = 8;
+constexpr std::size_t kMaxBars = 2000;
+constexpr std::size_t kMaxLanes = 32;
+constexpr std::uint32_t kMaxRows = 8;
 constexpr double kRowHeight = 14;
 constexpr double kRowGap = 1;
 constexpr double kLaneGap = 6;
@@ -36,14 +36,14 @@ class PictureMaker {
   TimelinePicture make() {
     choose_step();
     choose_lanes();
-    const TimelineLayout layout = lay_out(shown_, kMostRows);
+    const TimelineLayout layout = lay_out(shown_, kMaxRows);
     measure();
-    place_lanes(layout);
+    assign_lanes(layout);
     add_bars(layout);
     add_legend();
     if (layout.too_deep > 0) {
       note(counted(static_cast<std::size_t>(layout.too_deep), "bar overlaps", "bars overlap") +
-           fmt::format(" more than {} others; not shown.", kMostRows - 1));
+           fmt::format(" more than {} others; not shown.", kMaxRows - 1));
     }
     return std::move(picture_);
   }
@@ -73,19 +73,19 @@ class PictureMaker {
   void choose_lanes() {
     std::vector<bool> used(all_.lanes.size(), false);
     for (const TimelineBar& bar : shown_.bars) used[bar.lane] = true;
-    std::vector<std::uint32_t> place(all_.lanes.size(), kNowhere);
+    std::vector<std::uint32_t> position(all_.lanes.size(), kNoPosition);
     std::size_t left_out = 0;
     for (std::size_t lane = 0; lane < used.size(); ++lane) {
       if (!used[lane]) continue;
-      if (shown_.lanes.size() == kMostLanes) {
+      if (shown_.lanes.size() == kMaxLanes) {
         ++left_out;
         continue;
       }
-      place[lane] = static_cast<std::uint32_t>(shown_.lanes.size());
+      position[lane] = static_cast<std::uint32_t>(shown_.lanes.size());
       shown_.lanes.push_back(all_.lanes[lane]);
     }
-    for (TimelineBar& bar : shown_.bars) bar.lane = place[bar.lane];
-    std::erase_if(shown_.bars, [](const TimelineBar& bar) { return bar.lane == kNowhere; });
+    for (TimelineBar& bar : shown_.bars) bar.lane = position[bar.lane];
+    std::erase_if(shown_.bars, [](const TimelineBar& bar) { return bar.lane == kNoPosition; });
     if (left_out > 0) note("The figure omits " + counted(left_out, "lane.", "lanes."));
   }
 
@@ -100,7 +100,7 @@ class PictureMaker {
     picture_.span = span_ns_ / unit_ns_;
   }
 
-  void place_lanes(const TimelineLayout& layout) {
+  void assign_lanes(const TimelineLayout& layout) {
     double y = 0;
     const std::string* group = nullptr;
     const std::string* panel = nullptr;
@@ -130,7 +130,7 @@ class PictureMaker {
 
   void add_bars(const TimelineLayout& layout) {
     const double cell_ns = span_ns_ / plot_px_;
-    const auto runs = merged_runs_within(shown_, layout, origin_ns_, cell_ns, kMostBars);
+    const auto runs = merged_runs_within(shown_, layout, origin_ns_, cell_ns, kMaxBars);
     std::size_t events = 0;
     for (const TimelineRun& run : runs) {
       const TimelineTrack& track = layout.tracks[run.track];
@@ -175,7 +175,7 @@ class PictureMaker {
     if (others > 0) picture_.legend.push_back({counted(others, "other class", "other classes"), last});
   }
 
-  static constexpr std::uint32_t kNowhere = UINT32_MAX;
+  static constexpr std::uint32_t kNoPosition = UINT32_MAX;
   const Timeline& all_;
   double plot_px_;
   Timeline shown_;

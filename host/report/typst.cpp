@@ -63,7 +63,7 @@ class TypstWriter {
   std::vector<OutputFile> write(const Document& document) {
     text_ = kFirstLine + fmt::format("#set document(title: {})\n", typst_string(document.title)) + kHead;
     text_ += fmt::format("\n#text(size: 17pt, weight: \"bold\")[{}]\n", escape_typst(document.title));
-    for (const Block& block : document.opening) write_block(block);
+    for (const Block& block : document.front_matter) write_block(block);
     if (document.sections.size() > 1) text_ += "\n#outline()\n";
     for (const Section& section : document.sections) {
       text_ +=
@@ -88,7 +88,7 @@ class TypstWriter {
   }
 
   void add(const Notice& notice) {
-    text_ += fmt::format("#kymo-notice({})[\n", notice.kind == Notice::Kind::kCaution ? "orange" : "gray");
+    text_ += fmt::format("#kymo-notice({})[\n", notice.kind == Notice::Kind::kWarning ? "orange" : "gray");
     bool first = true;
     for (const auto& part : notice.prose) {
       if (!first) text_ += "\n";

@@ -127,7 +127,7 @@ std::string typst_table(const Table& table) {
       "    table.hline(),\n))\n{}",
       escape_typst(table.caption), layout.font == TableLayout::Font::kSmall ? "8pt" : "7pt", list_of(sides),
       join(headings, ", "), rows_typst(table, layout), notes_typst(table));
-  return layout.turned ? "#page(flipped: true)[\n" + out + "]\n" : out;
+  return layout.landscape ? "#page(flipped: true)[\n" + out + "]\n" : out;
 }
 
 }  // namespace kymo::report

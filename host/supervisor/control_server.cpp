@@ -29,7 +29,7 @@ using boost::system::error_code;
 namespace {
 
 constexpr std::uint32_t kMaxHelloBytes = 4096;  ///< memory limit for unauthenticated connections
-constexpr std::size_t kMostStrangers = 256;
+constexpr std::size_t kMaxUnauthenticated = 256;
 constexpr std::chrono::seconds kHelloTime{10};
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
@@ -88,10 +88,10 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
       if (!failed) return accept();
       if (failed == boost::system::errc::address_not_available && &endpoint != &endpoints.back())
         continue;  // the address belongs to a name that is not assigned to this machine
-      const std::string place =
+      const std::string listen_address =
           endpoint.address().to_string() + (where.port == 0 ? "" : " at port " + std::to_string(where.port));
       const bool taken = failed == asio::error::address_in_use && where.port != 0;
-      throw Error("cannot listen for workers on " + place + ": " + failed.message() +
+      throw Error("cannot listen for workers on " + listen_address + ": " + failed.message() +
                   (taken ? "; set KYMO_PORT to a free port, the same for every rank" : ""));
     }
   }
@@ -121,7 +121,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   void accept() {
     acceptor.async_accept([self = shared_from_this()](const error_code& failed, tcp::socket socket) {
       if (self->stopped) return;
-      if (!failed) self->welcome(std::move(socket));
+      if (!failed) self->accept_connection(std::move(socket));
       if (!failed) return self->accept();
       self->pause.expires_after(kAcceptPause);  // probably out of file descriptors; retrying immediately would
                                                 // busy-wait
@@ -131,12 +131,12 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     });
   }
 
-  void welcome(tcp::socket socket) {
-    if (strangers.size() >= kMostStrangers) return;
+  void accept_connection(tcp::socket socket) {
+    if (unauthenticated.size() >= kMaxUnauthenticated) return;
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     auto connection = std::make_shared<Connection>(std::move(socket));
-    strangers.insert(connection);
+    unauthenticated.insert(connection);
     connection->deadline.expires_after(kHelloTime);
     connection->deadline.async_wait([self = shared_from_this(), connection](const error_code& cancelled) {
       if (!cancelled && connection->worker == 0) self->drop(connection, "");
@@ -174,8 +174,9 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   void take_frame(const ConnectionPtr& connection) {
     try {
       const Json frame = parse_json(connection->body, "a worker's frame");
-      if (connection->worker == 0) return meet(connection, frame);
-      if (protocol::type_of(frame) == "ask_clock") return tell_clock(connection, protocol::ask_clock_from(frame));
+      if (connection->worker == 0) return authenticate(connection, frame);
+      if (protocol::type_of(frame) == "clock_request")
+        return send_clock(connection, protocol::clock_request_from(frame));
       events.frame(connection->worker, frame);
     } catch (const Error& e) {
       drop(connection, std::string("sent an invalid message: ") + e.what());
@@ -183,7 +184,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   }
 
   /// Handles the first frame, which identifies the worker.
-  void meet(const ConnectionPtr& connection, const Json& frame) {
+  void authenticate(const ConnectionPtr& connection, const Json& frame) {
     if (protocol::type_of(frame) != "hello") return pass_on(connection, frame);
     const protocol::Hello hello = protocol::hello_from(frame);
     WorkerId found = 0;
@@ -194,7 +195,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
       return drop(connection, "");
     }
     connection->worker = found;
-    strangers.erase(connection);
+    unauthenticated.erase(connection);
     connection->deadline.cancel();
     workers[found].connection = connection;
     if (hello.protocol != protocol::kVersion) {
@@ -215,15 +216,16 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   }
 
   /// Answered immediately, independent of the state of the pass: delays here add to the worker's clock uncertainty.
-  void tell_clock(const ConnectionPtr& connection, const protocol::AskClock& question) {
+  void send_clock(const ConnectionPtr& connection, const protocol::ClockRequest& question) {
     write(connection, protocol::to_json(protocol::Clock{question.sequence, now_ns(), boot_id}));
   }
 
-  void drop(const ConnectionPtr& connection, const std::string& mistake) {
+  void drop(const ConnectionPtr& connection, const std::string& error_message) {
     if (connection->closed) return;
     close(*connection);
-    strangers.erase(connection);
-    if (connection->worker != 0 && workers.contains(connection->worker)) events.closed(connection->worker, mistake);
+    unauthenticated.erase(connection);
+    if (connection->worker != 0 && workers.contains(connection->worker))
+      events.closed(connection->worker, error_message);
   }
 
   static void close(Connection& connection) {
@@ -253,10 +255,10 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     stopped = true;
     acceptor.close(ignored);
     pause.cancel();
-    for (const auto& connection : strangers) close(*connection);
+    for (const auto& connection : unauthenticated) close(*connection);
     for (auto& [id, expected] : workers)
       if (expected.connection) close(*expected.connection);
-    strangers.clear();
+    unauthenticated.clear();
     workers.clear();
   }
 
@@ -264,7 +266,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   asio::steady_timer pause;
   ControlEvents events;
   std::map<WorkerId, Expected> workers;
-  std::set<ConnectionPtr> strangers;
+  std::set<ConnectionPtr> unauthenticated;
   const std::string boot_id = measure::boot_id();
   WorkerId last_id = 0;
   bool stopped = false;

@@ -19,8 +19,8 @@ using WorkerId = std::uint64_t;
 struct ControlEvents {
   std::function<void(WorkerId, const measure::protocol::Hello&)> connected;
   std::function<void(WorkerId, const Json&)> frame;
-  /// The connection is closed. `mistake` describes a protocol error of the worker, or is empty.
-  std::function<void(WorkerId, const std::string& mistake)> closed;
+  /// The connection is closed. `error_message` describes a protocol error of the worker, or is empty.
+  std::function<void(WorkerId, const std::string& error_message)> closed;
   /// A connection whose first frame is not `hello`; the handler takes ownership of the socket. Without a handler the
   /// connection is dropped.
   std::function<void(int socket, const Json& frame)> other = nullptr;

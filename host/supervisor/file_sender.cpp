@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kPieceBytes = 1u << 20;
-constexpr std::size_t kMostWaitingBytes = 4 * kPieceBytes;
+constexpr std::size_t kMaxWaitingBytes = 4 * kPieceBytes;
 
 }  // namespace
 
@@ -21,39 +21,39 @@ FileSender::FileSender(FramedLink& link) : link_(link) {
   link_.on_drained([this] { pump(); });
 }
 
-void FileSender::send(follower_protocol::Left left, const fs::path& file) {
-  queue_.emplace_back(std::move(left), file);
+void FileSender::send(follower_protocol::WorkerOutput output, const fs::path& file) {
+  queue_.emplace_back(std::move(output), file);
   pump();
 }
 
 void FileSender::begin_next() {
-  auto [left, file] = std::move(queue_.front());
+  auto [output, file] = std::move(queue_.front());
   queue_.pop_front();
   std::error_code failed;
   const auto size = fs::file_size(file, failed);
   stream_ = std::ifstream(file, std::ios::binary);
-  left.file_bytes = failed || !stream_ ? -1 : static_cast<std::int64_t>(size);
-  missing_bytes_ = std::max<std::int64_t>(left.file_bytes, 0);
-  under_way_ = file;
-  link_.send(to_json(left));
+  output.file_bytes = failed || !stream_ ? -1 : static_cast<std::int64_t>(size);
+  missing_bytes_ = std::max<std::int64_t>(output.file_bytes, 0);
+  sending_ = file;
+  link_.send(to_json(output));
 }
 
 void FileSender::pump() {
-  while (link_.open() && link_.waiting_bytes() < kMostWaitingBytes) {
+  while (link_.open() && link_.waiting_bytes() < kMaxWaitingBytes) {
     if (missing_bytes_ == 0) {
       if (queue_.empty()) return;
       begin_next();
     } else {
       std::string piece(std::min<std::size_t>(kPieceBytes, static_cast<std::size_t>(missing_bytes_)), '\0');
       if (!stream_.read(piece.data(), static_cast<std::streamsize>(piece.size())))
-        throw Error("the rank file " + quote(under_way_.string()) + " cannot be read to its end");
+        throw Error("the rank file " + quote(sending_.string()) + " cannot be read to its end");
       missing_bytes_ -= static_cast<std::int64_t>(piece.size());
       link_.send_bytes(piece);
     }
     if (missing_bytes_ > 0) continue;
     std::error_code ignored;
     stream_.close();
-    fs::remove(under_way_, ignored);
+    fs::remove(sending_, ignored);
   }
 }
 

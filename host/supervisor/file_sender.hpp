@@ -19,17 +19,17 @@ class FileSender {
 
   /// Announces the file together with the pass's output, sends its content, and removes it. A missing file is announced
   /// as missing.
-  void send(follower_protocol::Left left, const std::filesystem::path& file);
+  void send(follower_protocol::WorkerOutput output, const std::filesystem::path& file);
 
  private:
   void pump();
   void begin_next();
 
   FramedLink& link_;
-  std::deque<std::pair<follower_protocol::Left, std::filesystem::path>> queue_;
+  std::deque<std::pair<follower_protocol::WorkerOutput, std::filesystem::path>> queue_;
   std::ifstream stream_;
   std::int64_t missing_bytes_ = 0;  ///< remaining bytes of the current file
-  std::filesystem::path under_way_;
+  std::filesystem::path sending_;
 };
 
 }  // namespace kymo::supervisor

@@ -20,8 +20,8 @@
 #include "supervisor/file_sender.hpp"
 #include "supervisor/follower_protocol.hpp"
 #include "supervisor/framed_link.hpp"
-#include "supervisor/guardian.hpp"
 #include "supervisor/local_process.hpp"
+#include "supervisor/process_reaper.hpp"
 #include "supervisor/scratch.hpp"
 #include "supervisor/signals.hpp"
 #include "supervisor/steady_seconds.hpp"
@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{50};
 constexpr std::chrono::milliseconds kPause{100};  ///< before the next attempt to join
-constexpr double kWelcome_s = 10;                 ///< timeout for the reply to the first message
+constexpr double kJoinReplyTimeout_s = 10;        ///< timeout for the reply to the first message
 
 /// A folder that is removed with this object.
 struct OwnFolder {
@@ -55,19 +55,19 @@ struct Worker {
   std::int64_t run_id = 0;
   measure::Pass pass = measure::Pass::kTime;
   std::int64_t peak_bytes = 0;
-  bool told_end = false;
-  bool told_memory = false;
+  bool end_sent = false;
+  bool memory_reported = false;
 };
 
 class Follower {
  public:
-  Follower(const Launch& launch, const std::vector<PlannedRun>& plan, const Conditions& setup)
-      : launch_(launch),
+  Follower(const LauncherEnvironment& launcher_env, const std::vector<PlannedRun>& plan, const SupervisorConfig& config)
+      : launcher_env_(launcher_env),
         plan_(plan),
-        setup_(setup),
+        config_(config),
         signals_(loop_, [this](int number) { on_signal(number); }),
         timer_(loop_),
-        deadline_s_(steady_seconds() + launch.join_timeout_s) {}
+        deadline_s_(steady_seconds() + launcher_env.join_timeout_s) {}
 
   int serve() {
     arm_timer();
@@ -82,45 +82,48 @@ class Follower {
   }
 
  private:
-  std::string leader() const { return launch_.meeting_host() + ":" + std::to_string(launch_.port); }
-  std::string me() const { return "rank " + std::to_string(launch_.rank); }
+  std::string leader() const { return launcher_env_.rendezvous_host() + ":" + std::to_string(launcher_env_.port); }
+  std::string me() const { return "rank " + std::to_string(launcher_env_.rank); }
 
   [[noreturn]] void never_reached(const std::string& reason) const {
     throw Error(
         me() + " could not join rank 0 at " + leader() + " within " +
-        std::to_string(static_cast<int>(launch_.join_timeout_s)) + " s: " + reason +
+        std::to_string(static_cast<int>(launcher_env_.join_timeout_s)) + " s: " + reason +
         ": check that rank 0's kymo is running and that its port is reachable (set KYMO_PORT to use another port, "
         "KYMO_JOIN_TIMEOUT to wait longer)");
   }
 
   void join() {
-    over_ = welcomed_ = false;
+    over_ = joined_ = false;
     std::string reason = last_reason_.empty() ? "no answer" : last_reason_;
-    const int socket = connect_within(launch_.meeting_host(), launch_.port, deadline_s_ - steady_seconds(), reason);
+    const int socket =
+        connect_within(launcher_env_.rendezvous_host(), launcher_env_.port, deadline_s_ - steady_seconds(), reason);
     if (socket < 0) never_reached(reason);
-    answer_by_s_ = steady_seconds() + kWelcome_s;
-    link_ = std::make_unique<FramedLink>(loop_, socket,
-                                         LinkEvents{[this](const Json& message) { on_message(message); },
-                                                    [](std::string_view) { throw Error("unexpected binary frame"); },
-                                                    [this](const std::string& mistake) { on_closed(mistake); }});
+    answer_by_s_ = steady_seconds() + kJoinReplyTimeout_s;
+    link_ = std::make_unique<FramedLink>(
+        loop_, socket,
+        LinkEvents{[this](const Json& message) { on_message(message); },
+                   [](std::string_view) { throw Error("unexpected binary frame"); },
+                   [this](const std::string& error_message) { on_closed(error_message); }});
     sender_ = std::make_unique<FileSender>(*link_);
     messages::Join hello;
     hello.kymo = version();
-    hello.identity = launch_.identity;
-    hello.token = launch_.token;
-    hello.rank = launch_.rank;
-    hello.world = launch_.world;
+    hello.identity = launcher_env_.identity;
+    hello.token = launcher_env_.token;
+    hello.rank = launcher_env_.rank;
+    hello.world_size = launcher_env_.world_size;
     hello.host = host_name();
     link_->send(to_json(hello));
   }
 
-  void on_closed(const std::string& mistake) {
-    if (!refusal_.empty()) throw Error(refusal_);
-    if (welcomed_) {
-      throw Error("rank 0 at " + leader() + (mistake.empty() ? " has ended or is no longer reachable" : " " + mistake) +
+  void on_closed(const std::string& error_message) {
+    if (!rejection_.empty()) throw Error(rejection_);
+    if (joined_) {
+      throw Error("rank 0 at " + leader() +
+                  (error_message.empty() ? " has ended or is no longer reachable" : " " + error_message) +
                   "; the workers of " + me() + " were terminated");
     }
-    drop_link(mistake.empty() ? "it closed the connection" : "it " + mistake);
+    drop_link(error_message.empty() ? "it closed the connection" : "it " + error_message);
   }
 
   /// The peer is not the leader, or not ready yet: retry.
@@ -132,12 +135,12 @@ class Follower {
 
   void on_message(const Json& message) {
     const std::string type = measure::protocol::type_of(message);
-    if (type == "refused")
-      throw_later("rank 0 at " + leader() + " rejected " + me() + ": " + messages::refused_from(message).reason);
-    else if (type == "welcome")
-      on_welcome();
-    else if (!welcomed_)
-      throw Error("received a message before 'welcome'");
+    if (type == "rejected")
+      throw_later("rank 0 at " + leader() + " rejected " + me() + ": " + messages::rejected_from(message).reason);
+    else if (type == "joined")
+      on_joined();
+    else if (!joined_)
+      throw Error("received a message before 'joined'");
     else if (type == "accepted")
       log::debug(me() + " has joined " + leader());
     else if (type == "start")
@@ -147,7 +150,7 @@ class Follower {
     else if (type == "announce")
       announce(messages::announce_from(message));
     else if (type == "kill" || type == "collect" || type == "forget")
-      concern(messages::concerning_from(message));
+      handle_request(messages::worker_request_from(message));
     else if (type == "finish")
       finish(messages::finish_from(message).code);
     else
@@ -156,18 +159,18 @@ class Follower {
 
   /// Not thrown from within a handler of the link, which treats an Error as a protocol error of the peer.
   void throw_later(const std::string& reason) {
-    if (refusal_.empty()) refusal_ = reason;
+    if (rejection_.empty()) rejection_ = reason;
     timer_.expires_after(std::chrono::milliseconds(0));
     wait_for_timer();
   }
 
-  void on_welcome() {
-    if (welcomed_) throw Error("received 'welcome' twice");
-    welcomed_ = true;
+  void on_joined() {
+    if (joined_) throw Error("received 'joined' twice");
+    joined_ = true;
     messages::Plan plan = messages::plan_of(plan_);
     plan.folder = folder_.path.string();
-    plan.local_rank = launch_.local_rank;
-    plan.gpu = launch_.gpu;
+    plan.local_rank = launcher_env_.local_rank;
+    plan.gpu = launcher_env_.gpu;
     link_->send(to_json(plan));
   }
 
@@ -177,11 +180,12 @@ class Follower {
     Worker& worker = workers_[order.worker];
     worker.plan_index = order.plan_index;
     try {
-      const LaunchRequest request{run, launch_.rank, launch_.port, order.token, launch_.meeting_host(), false};
-      worker.process = std::make_unique<LocalProcess>(loop_, setup_.launcher(request), *guardian_,
-                                                      LocalPlacement{launch_.local_rank, launch_.gpu});
+      const SpawnRequest request{
+          run, launcher_env_.rank, launcher_env_.port, order.token, launcher_env_.rendezvous_host(), false};
+      worker.process = std::make_unique<LocalProcess>(loop_, config_.worker_command(request), *reaper_,
+                                                      LocalPlacement{launcher_env_.local_rank, launcher_env_.gpu});
     } catch (const Error& error) {
-      worker.told_end = true;
+      worker.end_sent = true;
       const WorkerEnd end{
           {}, false, "", std::string("cannot start a worker on ") + quote(host_name()) + ": " + error.what()};
       link_->send(to_json(messages::Ended{order.worker, end, 0}));
@@ -195,7 +199,7 @@ class Follower {
     worker.run_id = order.run_id;
     worker.pass = order.pass;
     worker.peak_bytes = 0;
-    worker.told_memory = false;
+    worker.memory_reported = false;
     if (worker.process) worker.process->begin_pass(order.run_id, order.pass);
   }
 
@@ -205,7 +209,7 @@ class Follower {
       found->second.process->announce(static_cast<pid_t>(order.pid));
   }
 
-  void concern(const messages::Concerning& order) {
+  void handle_request(const messages::WorkerRequest& order) {
     const auto found = workers_.find(order.worker);
     if (found == workers_.end()) return;
     if (order.type == "collect") return collect(found->first, found->second);
@@ -216,7 +220,7 @@ class Follower {
   void collect(std::int64_t number, Worker& worker) {
     const auto output = worker.process ? worker.process->take_output() : ProcessOutput{};
     sender_->send({number, output.stdout_text, output.stderr_text, -1},
-                  folder_.path / rank_file_name(worker.run_id, launch_.rank, worker.pass));
+                  folder_.path / rank_file_name(worker.run_id, launcher_env_.rank, worker.pass));
   }
 
   void finish(int code) {
@@ -225,7 +229,7 @@ class Follower {
   }
 
   void on_signal(int number) {
-    if (++signals_seen_ == 1 && welcomed_) {
+    if (++signals_seen_ == 1 && joined_) {
       link_->send(
           to_json(messages::Signalled{number}));  // the leader finishes the current step and stores the measurements
       return;
@@ -243,7 +247,7 @@ class Follower {
   void wait_for_timer() {
     timer_.async_wait([this](const boost::system::error_code& cancelled) {
       if (cancelled) return;
-      if (!refusal_.empty()) throw Error(refusal_);
+      if (!rejection_.empty()) throw Error(rejection_);
       on_tick();
       arm_timer();
     });
@@ -251,28 +255,29 @@ class Follower {
 
   void on_tick() {
     for (auto& [number, worker] : workers_) watch(number, worker);
-    if (link_ && !welcomed_ && !over_ && steady_seconds() >= answer_by_s_)
+    if (link_ && !joined_ && !over_ && steady_seconds() >= answer_by_s_)
       drop_link("the peer does not answer like kymo");
   }
 
   void watch(std::int64_t number, Worker& worker) {
-    if (!worker.process || worker.told_end) return;
-    const std::int64_t bound_bytes = plan_[worker.plan_index].how.host_memory_bytes;
+    if (!worker.process || worker.end_sent) return;
+    const std::int64_t bound_bytes = plan_[worker.plan_index].method.host_memory_bytes;
     if (const auto use = worker.process->memory_use(bound_bytes)) {
       worker.peak_bytes = std::max(worker.peak_bytes, use->bytes);
-      if (bound_bytes > 0 && use->bytes > bound_bytes && !std::exchange(worker.told_memory, true))
+      if (bound_bytes > 0 && use->bytes > bound_bytes && !std::exchange(worker.memory_reported, true))
         link_->send(to_json(messages::Memory{number, *use}));
     }
     if (const auto end = worker.process->poll_end()) {
-      worker.told_end = true;
+      worker.end_sent = true;
       link_->send(to_json(messages::Ended{number, *end, worker.peak_bytes}));
     }
   }
 
-  const Launch& launch_;
+  const LauncherEnvironment& launcher_env_;
   const std::vector<PlannedRun>& plan_;
-  const Conditions& setup_;
-  std::unique_ptr<Guardian> guardian_ = std::make_unique<Guardian>();  // created before signal handlers are installed
+  const SupervisorConfig& config_;
+  std::unique_ptr<ProcessReaper> reaper_ =
+      std::make_unique<ProcessReaper>();  // created before signal handlers are installed
   OwnFolder folder_;
   asio::io_context loop_{1};
   SignalWatch signals_;
@@ -281,18 +286,19 @@ class Follower {
   std::unique_ptr<FileSender> sender_;
   std::map<std::int64_t, Worker> workers_;
   std::optional<int> code_;
-  std::string refusal_, last_reason_;
+  std::string rejection_, last_reason_;
   double deadline_s_;
   double answer_by_s_ = 0;
   int signals_seen_ = 0;
-  bool welcomed_ = false;
+  bool joined_ = false;
   bool over_ = false;  ///< this connection is closed or unusable
 };
 
 }  // namespace
 
-int follow(const Launch& launch, const std::vector<PlannedRun>& plan, const Conditions& setup) {
-  return Follower(launch, plan, setup).serve();
+int follow(const LauncherEnvironment& launcher_env, const std::vector<PlannedRun>& plan,
+           const SupervisorConfig& config) {
+  return Follower(launcher_env, plan, config).serve();
 }
 
 }  // namespace kymo::supervisor

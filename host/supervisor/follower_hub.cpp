@@ -25,11 +25,11 @@ namespace messages = follower_protocol;
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
-constexpr std::size_t kMostRefused = 64;  ///< rejected connections kept open to deliver the reason; the oldest is
+constexpr std::size_t kMaxRejected = 64;  ///< rejected connections kept open to deliver the reason; the oldest is
                                           ///< closed first
 
 /// State of one follower.
-struct Seat {
+struct FollowerSlot {
   std::unique_ptr<FramedLink> link;
   std::string host;
   messages::Plan plan;
@@ -44,60 +44,61 @@ std::string rank_at(int rank, const std::string& host) { return "rank " + std::t
 }  // namespace
 
 struct FollowerHub::Impl {
-  Impl(boost::asio::io_context& given_loop, const Launch& given, messages::Plan own,
+  Impl(boost::asio::io_context& given_loop, const LauncherEnvironment& given, messages::Plan own,
        std::function<void(int, int)> handler)
       : loop(given_loop),
-        launch(given),
+        launcher_env(given),
         plan(std::move(own)),
         signalled(std::move(handler)),
-        seats(static_cast<std::size_t>(given.world)) {}
+        slots(static_cast<std::size_t>(given.world_size)) {}
 
-  Seat& seat(int rank) { return seats.at(static_cast<std::size_t>(rank)); }
+  FollowerSlot& slot(int rank) { return slots.at(static_cast<std::size_t>(rank)); }
 
-  void refuse(int socket, const std::string& reason) {
+  void reject(int socket, const std::string& reason) {
     log::warning("rejected a connection: " + reason);
-    if (refused.size() >= kMostRefused) refused.pop_front();
-    refused.push_back(
+    if (rejected.size() >= kMaxRejected) rejected.pop_front();
+    rejected.push_back(
         std::make_unique<FramedLink>(loop, socket, LinkEvents{[](const Json&) {}, [](std::string_view) {}, nullptr}));
-    refused.back()->send(to_json(messages::Refused{reason}));
+    rejected.back()->send(to_json(messages::Rejected{reason}));
   }
 
   /// The job cannot continue: notify all followers.
   void fail(const std::string& reason) {
     if (!failure.empty()) return;
     failure = reason;
-    for (auto& each : seats)
-      if (each.link) each.link->send(to_json(messages::Refused{reason}));
+    for (auto& each : slots)
+      if (each.link) each.link->send(to_json(messages::Rejected{reason}));
   }
 
   /// Returns why this process does not belong to the job; empty if it does.
-  std::string strange(const messages::Join& join) {
-    if (join.identity != launch.identity) {
-      return "this port is used by job " + quote(launch.identity) + ", but " + rank_at(join.rank, join.host) +
+  std::string identity_mismatch(const messages::Join& join) {
+    if (join.identity != launcher_env.identity) {
+      return "this port is used by job " + quote(launcher_env.identity) + ", but " + rank_at(join.rank, join.host) +
              " belongs to job " + quote(join.identity) + "; set KYMO_PORT to a different port for one of the jobs";
     }
-    if (sha256(join.token) != sha256(launch.token)) {
+    if (sha256(join.token) != sha256(launcher_env.token)) {
       return "KYMO_JOB_TOKEN of " + rank_at(join.rank, join.host) +
              " differs from that of rank 0; set it to the same value on every rank, or on none";
     }
-    if (join.rank <= 0 || join.rank >= launch.world)
-      return rank_at(join.rank, join.host) + " cannot join: expected ranks 1 to " + std::to_string(launch.world - 1);
-    if (seat(join.rank).link || !seat(join.rank).lost.empty())
+    if (join.rank <= 0 || join.rank >= launcher_env.world_size)
+      return rank_at(join.rank, join.host) + " cannot join: expected ranks 1 to " +
+             std::to_string(launcher_env.world_size - 1);
+    if (slot(join.rank).link || !slot(join.rank).lost.empty())
       return rank_at(join.rank, join.host) + " is a duplicate: this rank has already joined from " +
-             quote(seat(join.rank).host);
+             quote(slot(join.rank).host);
     return "";
   }
 
   /// Returns why this process of the job is incompatible with the others; empty if it is compatible.
-  std::string unfit(const messages::Join& join) const {
+  std::string incompatibility(const messages::Join& join) const {
     if (join.version != messages::kVersion || join.kymo != version()) {
       return rank_at(join.rank, join.host) + " runs kymo " + quote(join.kymo) + " (launch protocol " +
              std::to_string(join.version) + "), but rank 0 runs kymo " + version() + " (launch protocol " +
              std::to_string(messages::kVersion) + "); install the same version on every machine";
     }
-    if (join.world != launch.world) {
-      return rank_at(join.rank, join.host) + " was started with " + std::to_string(join.world) +
-             " ranks, but rank 0 with " + std::to_string(launch.world) +
+    if (join.world_size != launcher_env.world_size) {
+      return rank_at(join.rank, join.host) + " was started with " + std::to_string(join.world_size) +
+             " ranks, but rank 0 with " + std::to_string(launcher_env.world_size) +
              "; start all ranks with one torchrun or srun command";
     }
     return "";
@@ -109,30 +110,30 @@ struct FollowerHub::Impl {
       if (measure::protocol::type_of(first) != "join") throw Error("the first message is not 'join'");
       join = messages::join_from(first);
     } catch (const Error& e) {
-      return refuse(socket, std::string("invalid message: ") + e.what());
+      return reject(socket, std::string("invalid message: ") + e.what());
     }
-    if (const std::string reason = strange(join); !reason.empty()) return refuse(socket, reason);
-    if (const std::string reason = unfit(join); !reason.empty()) {
-      refuse(socket, reason);
+    if (const std::string reason = identity_mismatch(join); !reason.empty()) return reject(socket, reason);
+    if (const std::string reason = incompatibility(join); !reason.empty()) {
+      reject(socket, reason);
       return fail(reason);
     }
-    Seat& who = seat(join.rank);
+    FollowerSlot& who = slot(join.rank);
     who.host = join.host;
     who.link = std::make_unique<FramedLink>(
         loop, socket,
         LinkEvents{[this, rank = join.rank](const Json& message) { on_message(rank, message); },
                    [this, rank = join.rank](std::string_view bytes) { on_bytes(rank, bytes); },
-                   [this, rank = join.rank](const std::string& mistake) { on_closed(rank, mistake); }});
-    who.link->send(failure.empty() ? messages::bare("welcome") : to_json(messages::Refused{failure}));
+                   [this, rank = join.rank](const std::string& error_message) { on_closed(rank, error_message); }});
+    who.link->send(failure.empty() ? messages::plain_message("joined") : to_json(messages::Rejected{failure}));
   }
 
   void on_plan(int rank, const Json& message) {
-    Seat& who = seat(rank);
+    FollowerSlot& who = slot(rank);
     if (who.ready) throw Error("received a second plan");
     who.plan = messages::plan_from(message);
     if (const std::string reason = difference(plan, who.plan, rank); !reason.empty()) return fail(reason);
     who.ready = true;
-    who.link->send(messages::bare("accepted"));
+    who.link->send(messages::plain_message("accepted"));
   }
 
   RemoteProcess* process(int rank, std::int64_t worker) {
@@ -143,9 +144,9 @@ struct FollowerHub::Impl {
   void on_message(int rank, const Json& message) {
     const std::string type = measure::protocol::type_of(message);
     if (type == "plan") return on_plan(rank, message);
-    if (!seat(rank).ready) throw Error("received a message before the plan was accepted");
+    if (!slot(rank).ready) throw Error("received a message before the plan was accepted");
     if (type == "signalled") return signalled(rank, messages::signalled_from(message).number);
-    if (type == "left") return on_left(rank, messages::left_from(message));
+    if (type == "worker_output") return on_worker_output(rank, messages::worker_output_from(message));
     if (type == "ended") {
       const auto ended = messages::ended_from(message);
       if (auto* who = process(rank, ended.worker)) who->ended(ended);
@@ -157,85 +158,86 @@ struct FollowerHub::Impl {
     }
   }
 
-  void on_left(int rank, const messages::Left& left) {
-    if (seat(rank).receiving_bytes > 0) throw Error("a file was announced before the previous one was complete");
-    seat(rank).receiving = left.worker;
-    seat(rank).receiving_bytes = left.file_bytes;
-    if (auto* who = process(rank, left.worker)) who->left(left);
+  void on_worker_output(int rank, const messages::WorkerOutput& output) {
+    if (slot(rank).receiving_bytes > 0) throw Error("a file was announced before the previous one was complete");
+    slot(rank).receiving = output.worker;
+    slot(rank).receiving_bytes = output.file_bytes;
+    if (auto* who = process(rank, output.worker)) who->output(output);
   }
 
   void on_bytes(int rank, std::string_view bytes) {
-    Seat& who = seat(rank);
+    FollowerSlot& who = slot(rank);
     if (static_cast<std::int64_t>(bytes.size()) > who.receiving_bytes)
       throw Error("received more bytes than announced");
     who.receiving_bytes -= static_cast<std::int64_t>(bytes.size());
     if (auto* receiver = process(rank, who.receiving)) receiver->received(bytes);
   }
 
-  void on_closed(int rank, const std::string& mistake) {
-    Seat& who = seat(rank);
+  void on_closed(int rank, const std::string& error_message) {
+    FollowerSlot& who = slot(rank);
     who.link.reset();
     if (finishing) return;
-    if (!who.ready && failure.empty() && mistake.empty()) {  // it may reconnect until all ranks have joined
-      who = Seat{};
+    if (!who.ready && failure.empty() && error_message.empty()) {  // it may reconnect until all ranks have joined
+      who = FollowerSlot{};
       return;
     }
-    who.lost = mistake.empty() ? "its kymo process on " + quote(who.host) + " has ended or is no longer reachable"
-                               : "its kymo process on " + quote(who.host) + " " + mistake;
+    who.lost = error_message.empty() ? "its kymo process on " + quote(who.host) + " has ended or is no longer reachable"
+                                     : "its kymo process on " + quote(who.host) + " " + error_message;
     for (const auto& [worker, process] : std::map(processes))
       if (process->rank() == rank) process->lost(who.lost);
   }
 
   std::vector<std::string> missing() const {
     std::vector<std::string> ranks;
-    for (int rank = 1; rank < launch.world; ++rank)
-      if (!seats[static_cast<std::size_t>(rank)].ready) ranks.push_back(std::to_string(rank));
+    for (int rank = 1; rank < launcher_env.world_size; ++rank)
+      if (!slots[static_cast<std::size_t>(rank)].ready) ranks.push_back(std::to_string(rank));
     return ranks;
   }
 
   std::string missing_ranks() const {
-    static constexpr std::size_t kMostNamed = 16;
+    static constexpr std::size_t kMaxNamed = 16;
     std::vector<std::string> names = missing();
     const std::size_t count = names.size();
-    if (count > kMostNamed) names.resize(kMostNamed);
-    return std::string(count == 1 ? "rank " : "ranks ") + join(names, ", ") + (count > kMostNamed ? " and more" : "") +
-           " of " + std::to_string(launch.world) + " did not join within " +
-           std::to_string(static_cast<int>(launch.join_timeout_s)) + " s on port " + std::to_string(launch.port) +
+    if (count > kMaxNamed) names.resize(kMaxNamed);
+    return std::string(count == 1 ? "rank " : "ranks ") + join(names, ", ") + (count > kMaxNamed ? " and more" : "") +
+           " of " + std::to_string(launcher_env.world_size) + " did not join within " +
+           std::to_string(static_cast<int>(launcher_env.join_timeout_s)) + " s on port " +
+           std::to_string(launcher_env.port) +
            "; every rank must run the same kymo command and be able to reach this port (set KYMO_JOIN_TIMEOUT to wait "
            "longer)";
   }
 
   /// Runs the loop long enough to deliver the failure reason before the links are closed.
-  void say_farewell() {
-    static constexpr std::chrono::milliseconds kFarewell{500};
+  void flush_links() {
+    static constexpr std::chrono::milliseconds kFlushTime{500};
     finishing = true;
-    loop.run_for(kFarewell);
+    loop.run_for(kFlushTime);
   }
 
   boost::asio::io_context& loop;
-  const Launch launch;
+  const LauncherEnvironment launcher_env;
   const messages::Plan plan;
   std::function<void(int, int)> signalled;
   std::string failure;  ///< why the job cannot continue
-  std::vector<Seat> seats;
-  std::deque<std::unique_ptr<FramedLink>> refused;
+  std::vector<FollowerSlot> slots;
+  std::deque<std::unique_ptr<FramedLink>> rejected;
   std::map<std::int64_t, RemoteProcess*> processes;
   std::int64_t last_worker = 0;
   bool finishing = false;
 };
 
-FollowerHub::FollowerHub(boost::asio::io_context& loop, const Launch& launch, messages::Plan plan,
+FollowerHub::FollowerHub(boost::asio::io_context& loop, const LauncherEnvironment& launcher_env, messages::Plan plan,
                          std::function<void(int, int)> signalled)
-    : impl_(std::make_unique<Impl>(loop, launch, std::move(plan), std::move(signalled))) {}
+    : impl_(std::make_unique<Impl>(loop, launcher_env, std::move(plan), std::move(signalled))) {}
 FollowerHub::~FollowerHub() = default;
 
 void FollowerHub::take(int socket, const Json& first) { impl_->take(socket, first); }
 
 void FollowerHub::gather(const std::function<bool()>& stop) {
-  const double deadline_s = steady_seconds() + impl_->launch.join_timeout_s;
+  const double deadline_s = steady_seconds() + impl_->launcher_env.join_timeout_s;
   while (!stop() && !impl_->missing().empty()) {
     if (!impl_->failure.empty()) {
-      impl_->say_farewell();
+      impl_->flush_links();
       throw Error(impl_->failure);
     }
     if (steady_seconds() >= deadline_s) throw Error(impl_->missing_ranks());
@@ -243,19 +245,20 @@ void FollowerHub::gather(const std::function<bool()>& stop) {
   }
 }
 
-const std::string& FollowerHub::lost(int rank) const { return impl_->seat(rank).lost; }
+const std::string& FollowerHub::lost(int rank) const { return impl_->slot(rank).lost; }
 
 bool FollowerHub::intact() const {
-  return std::all_of(impl_->seats.begin(), impl_->seats.end(), [](const Seat& seat) { return seat.lost.empty(); });
+  return std::all_of(impl_->slots.begin(), impl_->slots.end(),
+                     [](const FollowerSlot& slot) { return slot.lost.empty(); });
 }
 
 void FollowerHub::finish(int code, double seconds) {
   impl_->finishing = true;
-  for (auto& seat : impl_->seats)
-    if (seat.link) seat.link->send(to_json(messages::Finish{code}));
+  for (auto& slot : impl_->slots)
+    if (slot.link) slot.link->send(to_json(messages::Finish{code}));
   const double deadline_s = steady_seconds() + seconds;
-  const auto linked = [](const Seat& seat) { return seat.link != nullptr; };
-  while (std::any_of(impl_->seats.begin(), impl_->seats.end(), linked) && steady_seconds() < deadline_s)
+  const auto linked = [](const FollowerSlot& slot) { return slot.link != nullptr; };
+  while (std::any_of(impl_->slots.begin(), impl_->slots.end(), linked) && steady_seconds() < deadline_s)
     impl_->loop.run_one_for(kLook);
 }
 
@@ -267,12 +270,14 @@ std::int64_t FollowerHub::attach(RemoteProcess& process) {
 void FollowerHub::detach(std::int64_t worker) { impl_->processes.erase(worker); }
 
 void FollowerHub::send(int rank, const Json& message) {
-  if (auto& link = impl_->seat(rank).link) link->send(message);
+  if (auto& link = impl_->slot(rank).link) link->send(message);
 }
 
-const messages::Plan& FollowerHub::plan_of_rank(int rank) const { return impl_->seat(rank).plan; }
-const std::string& FollowerHub::host_of_rank(int rank) const { return impl_->seat(rank).host; }
+const messages::Plan& FollowerHub::plan_of_rank(int rank) const { return impl_->slot(rank).plan; }
+const std::string& FollowerHub::host_of_rank(int rank) const { return impl_->slot(rank).host; }
 
-ListenAt listening_place(const Launch& launch) { return {launch.meeting_host(), launch.port, !launch.one_machine()}; }
+ListenAt listen_address(const LauncherEnvironment& launcher_env) {
+  return {launcher_env.rendezvous_host(), launcher_env.port, !launcher_env.one_machine()};
+}
 
 }  // namespace kymo::supervisor

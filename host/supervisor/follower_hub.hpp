@@ -10,7 +10,7 @@
 #include "supervisor/asio_forward.hpp"
 #include "supervisor/control_server.hpp"
 #include "supervisor/follower_protocol.hpp"
-#include "supervisor/launch_environment.hpp"
+#include "supervisor/launcher_environment.hpp"
 
 namespace kymo::supervisor {
 
@@ -20,7 +20,7 @@ class RemoteProcess;
 class FollowerHub {
  public:
   /// `signalled` is called when a follower received a signal from the user, with the signal number.
-  FollowerHub(boost::asio::io_context& loop, const Launch& launch, follower_protocol::Plan plan,
+  FollowerHub(boost::asio::io_context& loop, const LauncherEnvironment& launcher_env, follower_protocol::Plan plan,
               std::function<void(int rank, int signal)> signalled);
   /// Closes all links. A follower that has not received `finish` treats this as the end of the leader.
   ~FollowerHub();
@@ -54,6 +54,6 @@ class FollowerHub {
 };
 
 /// The address that the leader of a job listens on.
-ListenAt listening_place(const Launch& launch);
+ListenAt listen_address(const LauncherEnvironment& launcher_env);
 
 }  // namespace kymo::supervisor

@@ -36,7 +36,7 @@ std::string digest_of(const PlannedRun& run) {
   what.erase("plugin_file");
   what.erase("plugin_sha256");
   what.erase("plugin_libraries");
-  const Json all = Json::array({what, measure::to_json(run.how), run.suite, run.suite_case, run.repetition});
+  const Json all = Json::array({what, measure::to_json(run.method), run.suite, run.suite_case, run.repetition});
   return sha256(dump_json(all)).substr(0, kDigestDigits);
 }
 
@@ -102,20 +102,21 @@ std::string difference(const Plan& leader, const Plan& follower, int rank) {
   return "";
 }
 
-Json bare(const char* type) { return {{"type", type}}; }
+Json plain_message(const char* type) { return {{"type", type}}; }
 
 Json to_json(const Join& m) {
-  return {{"type", "join"},   {"version", m.version}, {"kymo", m.kymo},   {"identity", m.identity},
-          {"token", m.token}, {"rank", m.rank},       {"world", m.world}, {"host", m.host}};
+  return {
+      {"type", "join"}, {"version", m.version},       {"kymo", m.kymo}, {"identity", m.identity}, {"token", m.token},
+      {"rank", m.rank}, {"world_size", m.world_size}, {"host", m.host}};
 }
 Join join_from(const Json& f) {
   return {field<int>(f, "version"),       field<std::string>(f, "kymo"), field<std::string>(f, "identity"),
-          field<std::string>(f, "token"), field<int>(f, "rank"),         field<int>(f, "world"),
+          field<std::string>(f, "token"), field<int>(f, "rank"),         field<int>(f, "world_size"),
           field<std::string>(f, "host")};
 }
 
-Json to_json(const Refused& m) { return {{"type", "refused"}, {"reason", m.reason}}; }
-Refused refused_from(const Json& f) { return {field<std::string>(f, "reason")}; }
+Json to_json(const Rejected& m) { return {{"type", "rejected"}, {"reason", m.reason}}; }
+Rejected rejected_from(const Json& f) { return {field<std::string>(f, "reason")}; }
 
 Json to_json(const Plan& m) {
   Json plugins = Json::array();
@@ -162,8 +163,10 @@ Begin begin_from(const Json& f) {
 Json to_json(const Announce& m) { return {{"type", "announce"}, {"worker", m.worker}, {"pid", m.pid}}; }
 Announce announce_from(const Json& f) { return {field<std::int64_t>(f, "worker"), field<std::int64_t>(f, "pid")}; }
 
-Json to_json(const Concerning& m) { return {{"type", m.type}, {"worker", m.worker}}; }
-Concerning concerning_from(const Json& f) { return {field<std::string>(f, "type"), field<std::int64_t>(f, "worker")}; }
+Json to_json(const WorkerRequest& m) { return {{"type", m.type}, {"worker", m.worker}}; }
+WorkerRequest worker_request_from(const Json& f) {
+  return {field<std::string>(f, "type"), field<std::int64_t>(f, "worker")};
+}
 
 Json to_json(const Ended& m) {
   return {{"type", "ended"},
@@ -198,16 +201,16 @@ Memory memory_from(const Json& f) {
           {field<std::int64_t>(f, "bytes"), optional_field<std::int64_t>(f, "available_bytes")}};
 }
 
-Json to_json(const Left& m) {
-  return {{"type", "left"},
+Json to_json(const WorkerOutput& m) {
+  return {{"type", "worker_output"},
           {"worker", m.worker},
           {"stdout", m.stdout_text},
           {"stderr", m.stderr_text},
           {"file_bytes", m.file_bytes}};
 }
-Left left_from(const Json& f) {
-  Left m{field<std::int64_t>(f, "worker"), field<std::string>(f, "stdout"), field<std::string>(f, "stderr"),
-         field<std::int64_t>(f, "file_bytes")};
+WorkerOutput worker_output_from(const Json& f) {
+  WorkerOutput m{field<std::int64_t>(f, "worker"), field<std::string>(f, "stdout"), field<std::string>(f, "stderr"),
+                 field<std::int64_t>(f, "file_bytes")};
   if (m.file_bytes < -1) throw Error("a file of " + std::to_string(m.file_bytes) + " bytes was announced");
   return m;
 }

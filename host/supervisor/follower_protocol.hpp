@@ -14,7 +14,7 @@
 
 /// Messages between the leader of a job and its followers, sent over a FramedLink as {"type": ..., fields}.
 ///
-/// The follower sends `join` and receives `welcome` or `refused`. It sends its plan, which the leader accepts or
+/// The follower sends `join` and receives `welcome` or `rejected`. It sends its plan, which the leader accepts or
 /// rejects. The leader then starts workers, each with its own id. The follower reports how they ended and, on
 /// `collect`, sends `left` followed by the content of the rank file. `finish` is the last message.
 namespace kymo::supervisor::follower_protocol {
@@ -28,12 +28,12 @@ struct Join {
   std::string identity;  ///< identity of the job
   std::string token;     ///< KYMO_JOB_TOKEN
   int rank = 0;
-  int world = 0;
+  int world_size = 0;
   std::string host;
 };
 
 /// leader → follower: the connection is rejected for this reason; the follower exits.
-struct Refused {
+struct Rejected {
   std::string reason;
 };
 
@@ -78,7 +78,7 @@ struct Announce {
   std::int64_t pid = 0;
 };
 /// leader → follower: `kill`, `collect` or `forget` a worker.
-struct Concerning {
+struct WorkerRequest {
   std::string type;
   std::int64_t worker = 0;
 };
@@ -96,7 +96,7 @@ struct Memory {
 };
 /// follower → leader: output of a pass. `file_bytes` bytes of the rank file follow in binary frames; -1: there is no
 /// file.
-struct Left {
+struct WorkerOutput {
   std::int64_t worker = 0;
   std::string stdout_text;
   std::string stderr_text;
@@ -112,31 +112,31 @@ struct Finish {
 };
 
 Json to_json(const Join&);
-Json to_json(const Refused&);
+Json to_json(const Rejected&);
 Json to_json(const Plan&);
 Json to_json(const Start&);
 Json to_json(const Begin&);
 Json to_json(const Announce&);
-Json to_json(const Concerning&);
+Json to_json(const WorkerRequest&);
 Json to_json(const Ended&);
 Json to_json(const Memory&);
-Json to_json(const Left&);
+Json to_json(const WorkerOutput&);
 Json to_json(const Signalled&);
 Json to_json(const Finish&);
 /// {"type": type}, used for `welcome` and `accepted`.
-Json bare(const char* type);
+Json plain_message(const char* type);
 
 /// All of these throw Error on a missing or mistyped field.
 Join join_from(const Json&);
-Refused refused_from(const Json&);
+Rejected rejected_from(const Json&);
 Plan plan_from(const Json&);
 Start start_from(const Json&);
 Begin begin_from(const Json&);
 Announce announce_from(const Json&);
-Concerning concerning_from(const Json&);
+WorkerRequest worker_request_from(const Json&);
 Ended ended_from(const Json&);
 Memory memory_from(const Json&);
-Left left_from(const Json&);
+WorkerOutput worker_output_from(const Json&);
 Signalled signalled_from(const Json&);
 Finish finish_from(const Json&);
 

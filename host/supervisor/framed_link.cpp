@@ -139,12 +139,12 @@ struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
     drained = nullptr;
   }
 
-  void end(const std::string& mistake) {
+  void end(const std::string& error_message) {
     if (closed) return;
     close();
-    asio::post(socket.get_executor(), [self = shared_from_this(), mistake] {
+    asio::post(socket.get_executor(), [self = shared_from_this(), error_message] {
       const auto handler = std::exchange(self->events.closed, nullptr);
-      if (handler) handler(mistake);
+      if (handler) handler(error_message);
     });
   }
 
@@ -216,13 +216,13 @@ int connect_any(const std::string& host, std::uint16_t port, int wait_ms, std::s
 }  // namespace
 
 int connect_within(const std::string& host, std::uint16_t port, double seconds, std::string& reason) {
-  static constexpr double kMostPerAddress_s = 5;
+  static constexpr double kMaxPerAddress_s = 5;
   static constexpr std::chrono::milliseconds kPause{100};
   const double deadline_s = steady_seconds() + seconds;
   for (;;) {
     const double left_s = deadline_s - steady_seconds();
     if (left_s <= 0) return -1;
-    const int fd = connect_any(host, port, static_cast<int>(std::min(left_s, kMostPerAddress_s) * 1000) + 1, reason);
+    const int fd = connect_any(host, port, static_cast<int>(std::min(left_s, kMaxPerAddress_s) * 1000) + 1, reason);
     if (fd >= 0) return fd;
     std::this_thread::sleep_for(kPause);
   }

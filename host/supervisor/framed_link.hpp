@@ -16,9 +16,9 @@ namespace kymo::supervisor {
 struct LinkEvents {
   std::function<void(const Json&)> message;
   std::function<void(std::string_view)> bytes;
-  /// Called once, never from within a function of the link. `mistake` describes a protocol error of the peer; empty if
-  /// the connection just closed.
-  std::function<void(const std::string& mistake)> closed;
+  /// Called once, never from within a function of the link. `error_message` describes a protocol error of the peer;
+  /// empty if the connection just closed.
+  std::function<void(const std::string& error_message)> closed;
 };
 
 /// A TCP connection between two supervisors. A frame is a 4-byte little-endian length followed by that many bytes: a

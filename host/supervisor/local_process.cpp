@@ -16,9 +16,9 @@ std::string host_name() {
   return name.data();
 }
 
-LocalProcess::LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian,
+LocalProcess::LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, ProcessReaper& reaper,
                            const LocalPlacement& placement)
-    : process_(loop, options, guardian), placement_(placement), kernel_kills_before_(kernel_out_of_memory_kills()) {}
+    : process_(loop, options, reaper), placement_(placement), kernel_kills_before_(kernel_out_of_memory_kills()) {}
 
 void LocalProcess::localize(measure::protocol::Assignment& assignment) const {
   assignment.local_rank = placement_.local_rank;

@@ -19,7 +19,7 @@ struct LocalPlacement {
 class LocalProcess final : public RankProcess {
  public:
   /// Starts the worker. Throws Error if it cannot be started.
-  LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian,
+  LocalProcess(boost::asio::io_context& loop, const SpawnOptions& options, ProcessReaper& reaper,
                const LocalPlacement& placement);
 
   void localize(measure::protocol::Assignment& assignment) const override;
@@ -30,7 +30,7 @@ class LocalProcess final : public RankProcess {
   void kill() override { process_.kill(); }
   std::optional<WorkerEnd> poll_end() override;
   bool reaped() const override { return process_.reaped(); }
-  bool silent() const override { return process_.silent(); }
+  bool output_closed() const override { return process_.output_closed(); }
   std::optional<MemoryUse> memory_use(std::int64_t bound_bytes) override;
   void collect(const std::filesystem::path&) override {}
   bool collected(double) override { return true; }

@@ -16,8 +16,8 @@ namespace {
 enum Weight { kInterruption = 0, kSkip = 1, kReported = 2, kObserved = 3 };
 
 bool is_outcome_status(const std::string& word) {
-  static constexpr std::array<const char*, 5> kWords{"ok", "oom", "failed", "skipped", "interrupted"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+  static constexpr std::array<const char*, 5> kStatuses{"ok", "oom", "failed", "skipped", "interrupted"};
+  return std::find(kStatuses.begin(), kStatuses.end(), word) != kStatuses.end();
 }
 
 void append(Actions& to, Actions from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
@@ -31,17 +31,17 @@ std::string seconds(double value) {
 
 }  // namespace
 
-PassState::PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s, Look look)
-    : pass_(pass), limits_(limits), look_(std::move(look)), ranks_(static_cast<std::size_t>(ranks)) {
+PassState::PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s, ReadStatus read_status)
+    : pass_(pass), limits_(limits), read_status_(std::move(read_status)), ranks_(static_cast<std::size_t>(ranks)) {
   for (auto& rank : ranks_) rank.last_progress_s = now_s;
 }
 
 void PassState::moved(int rank, double now_s) { at(rank).last_progress_s = now_s; }
 
-std::string PassState::place(int rank) const {
+std::string PassState::describe_position(int rank) const {
   const auto& progress = at(rank).at;
   std::string text = std::string("pass ") + to_string(pass_) + ", last reported stage " + quote(progress.stage);
-  const auto seen = standing(rank);
+  const auto seen = worker_status(rank);
   const std::int64_t step = seen && seen->step >= 0 ? seen->step : progress.step;
   if (step >= 0) text += ", step " + std::to_string(step);
   if (seen && !seen->phase.empty()) text += ", phase " + quote(seen->phase);
@@ -55,7 +55,7 @@ Verdict PassState::verdict_at(int rank, const std::string& status, const std::st
   verdict.status = status;
   verdict.detail = detail;
   verdict.rank = rank;
-  const auto seen = standing(rank);
+  const auto seen = worker_status(rank);
   verdict.phase = seen && !seen->phase.empty() ? seen->phase : at(rank).at.stage;
   const std::int64_t step = seen && seen->step >= 0 ? seen->step : at(rank).at.step;
   if (step >= 0) verdict.step = step;
@@ -117,8 +117,9 @@ Actions PassState::violation(int rank, const std::string& what, double now_s) {
     at(rank).killed = true;  // its outcome remains valid; the process is no longer needed
     return {Kill{rank}};
   }
-  return fail(verdict_at(rank, "failed", "rank " + std::to_string(rank) + " " + what + " (" + place(rank) + ")"),
-              kObserved, 0, now_s);
+  return fail(
+      verdict_at(rank, "failed", "rank " + std::to_string(rank) + " " + what + " (" + describe_position(rank) + ")"),
+      kObserved, 0, now_s);
 }
 
 void PassState::disconnected(int rank, double now_s) {
@@ -127,7 +128,7 @@ void PassState::disconnected(int rank, double now_s) {
 
 Verdict PassState::crash_of(int rank, const WorkerEnd& end) const {
   const std::string who = "rank " + std::to_string(rank);
-  const std::string where = at(rank).connected ? " (" + place(rank) + ")" : "";
+  const std::string where = at(rank).connected ? " (" + describe_position(rank) + ")" : "";
   const std::string when = at(rank).connected ? "before reporting an outcome" : "before connecting";
   Verdict verdict = verdict_at(rank, "crashed", "");
   verdict.exit_code = end.end.exit_code;
@@ -171,7 +172,7 @@ Actions PassState::resident(int rank, std::int64_t bytes, std::optional<std::int
   Verdict verdict = verdict_at(rank, "oom",
                                "rank " + std::to_string(rank) + " used " + format_bytes(bytes) +
                                    " of host memory, exceeding the limit of " +
-                                   format_bytes(limits_.host_memory_bytes) + " (" + place(rank) + ")");
+                                   format_bytes(limits_.host_memory_bytes) + " (" + describe_position(rank) + ")");
   verdict.out_of_memory = event::OutOfMemory{"host", std::nullopt, available_bytes, who.peak_bytes};
   return fail(std::move(verdict), kObserved, 0, now_s);
 }
@@ -314,7 +315,7 @@ std::string PassState::waits() const {
     if (who.barrier) part += " at barrier " + std::to_string(who.barrier->sequence);
     if (who.gather) part += " in gather " + std::to_string(who.gather->sequence);
     if (who.outcome) part += " finished";
-    if (who.open() && !who.waiting()) part += " in " + place(rank);
+    if (who.open() && !who.waiting()) part += " in " + describe_position(rank);
     parts.push_back(part);
   }
   return join(parts, ", ");
@@ -331,9 +332,9 @@ int PassState::held_up_by(int late, double now_s) const {
   // waiting leave the counts equal.
   constexpr double kAsGoodAsLate = 0.5;
   int cause = late;
-  auto least = standing(late);
+  auto least = worker_status(late);
   for (int rank = 0; rank < count(); ++rank) {
-    const auto seen = standing(rank);
+    const auto seen = worker_status(rank);
     if (rank == cause || !seen || !least || !is_late(rank, kAsGoodAsLate, now_s)) continue;
     if (seen->collectives_begun < least->collectives_begun) {
       cause = rank;
@@ -370,8 +371,8 @@ Actions PassState::tick(double now_s) {
       append(actions, violation(rank, "closed its connection before reporting an outcome", now_s));
     } else if (is_late(rank, 1, now_s)) {
       const int cause = held_up_by(rank, now_s);
-      const std::string detail =
-          "no progress for " + seconds(limits_.timeout_s) + ": rank " + std::to_string(cause) + ", " + place(cause);
+      const std::string detail = "no progress for " + seconds(limits_.timeout_s) + ": rank " + std::to_string(cause) +
+                                 ", " + describe_position(cause);
       append(actions, fail(verdict_at(cause, "timeout", detail), kObserved, 0, now_s));
     }
   }
@@ -395,9 +396,10 @@ std::string PassState::status_of(int rank) const {
 std::string PassState::verification() const {
   std::string worst;
   for (const auto& rank : ranks_) {
-    const std::string said = rank.outcome ? rank.outcome->verification : "";
-    if (said == "failed" || (said == "unavailable" && worst != "failed") || (said == "passed" && worst.empty()))
-      worst = said;
+    const std::string reported_verification = rank.outcome ? rank.outcome->verification : "";
+    if (reported_verification == "failed" || (reported_verification == "unavailable" && worst != "failed") ||
+        (reported_verification == "passed" && worst.empty()))
+      worst = reported_verification;
   }
   return worst;
 }

@@ -11,7 +11,7 @@
 #include "base/process.hpp"
 #include "event/records.hpp"
 #include "measure/protocol.hpp"
-#include "measure/worker_place.hpp"
+#include "measure/status_page.hpp"
 
 namespace kymo::supervisor {
 
@@ -81,9 +81,9 @@ Verdict lost_after_report(int rank, const std::string& reason);
 class PassState {
  public:
   /// Returns the current position of a rank, as far as it is visible from outside.
-  using Look = std::function<std::optional<measure::Standing>(int rank)>;
+  using ReadStatus = std::function<std::optional<measure::WorkerStatus>(int rank)>;
 
-  PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s, Look look = nullptr);
+  PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s, ReadStatus read_status = nullptr);
 
   void connected(int rank, double now_s);
   void progress(int rank, const protocol::Progress& progress, double now_s);
@@ -135,9 +135,11 @@ class PassState {
   const Rank& at(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)); }
   int count() const { return static_cast<int>(ranks_.size()); }
   Verdict verdict_at(int rank, const std::string& status, const std::string& detail) const;
-  std::string place(int rank) const;
+  std::string describe_position(int rank) const;
   Verdict crash_of(int rank, const WorkerEnd& end) const;
-  std::optional<measure::Standing> standing(int rank) const { return look_ ? look_(rank) : std::nullopt; }
+  std::optional<measure::WorkerStatus> worker_status(int rank) const {
+    return read_status_ ? read_status_(rank) : std::nullopt;
+  }
   /// `failed_s` is the time of the failure if it lies in the past.
   Actions fail(Verdict verdict, int weight, double settle_s, double now_s,
                std::optional<double> failed_s = std::nullopt);
@@ -156,7 +158,7 @@ class PassState {
 
   measure::Pass pass_;
   PassLimits limits_;
-  Look look_;
+  ReadStatus read_status_;
   double failed_s_ = 0;  // time of the failure in verdict_
   std::vector<Rank> ranks_;
   Verdict verdict_;

@@ -9,14 +9,14 @@ namespace kymo::supervisor {
 namespace {
 
 constexpr double kPause_s = 0.1;
-constexpr double kLeastFraction = 0.05;  ///< minimum completed fraction of the first run for a time estimate
+constexpr double kMinFraction = 0.05;  ///< minimum completed fraction of the first run for a time estimate
 
 std::map<std::string, std::string> traits(const PlannedRun& run) {
   std::map<std::string, std::string> result;
   for (const auto& [name, value] : run.what.parameters) result[name] = measure::to_text(value);
   result["ranks"] = std::to_string(run.what.ranks);
   result["device"] = measure::to_string(run.what.device);
-  result["warmup"] = std::to_string(run.how.warmup);
+  result["warmup"] = std::to_string(run.method.warmup);
   return result;
 }
 
@@ -91,10 +91,10 @@ double ProgressMeter::seconds_left(double now_s) const {
   const auto runs_after = static_cast<double>(view_.run_count - view_.run_index - 1);
   if (finished_ > 0) {
     const double usual = finished_s_ / static_cast<double>(finished_);
-    const double here = fraction > kLeastFraction ? spent / fraction - spent : std::max(0.0, usual - spent);
+    const double here = fraction > kMinFraction ? spent / fraction - spent : std::max(0.0, usual - spent);
     return here + runs_after * usual;
   }
-  if (fraction <= kLeastFraction) return -1;
+  if (fraction <= kMinFraction) return -1;
   return spent / fraction - spent + runs_after * spent / fraction;
 }
 

@@ -34,7 +34,7 @@ class RankProcess {
   virtual std::optional<WorkerEnd> poll_end() = 0;
   virtual bool reaped() const = 0;
   /// True once both output streams are closed: the process may be about to end.
-  virtual bool silent() const = 0;
+  virtual bool output_closed() const = 0;
 
   struct MemoryUse {
     std::int64_t bytes = 0;

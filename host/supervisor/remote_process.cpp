@@ -17,7 +17,7 @@ namespace messages = follower_protocol;
 
 namespace {
 
-constexpr double kStandstill_s = 60;  ///< a transfer without data for this long is abandoned
+constexpr double kStallTimeout_s = 60;  ///< a transfer without data for this long is abandoned
 
 }  // namespace
 
@@ -40,7 +40,7 @@ RemoteProcess::RemoteProcess(FollowerHub& hub, int rank, std::size_t plan_index,
 }
 
 RemoteProcess::~RemoteProcess() {
-  hub_.send(rank_, to_json(messages::Concerning{"forget", worker_}));
+  hub_.send(rank_, to_json(messages::WorkerRequest{"forget", worker_}));
   hub_.detach(worker_);
 }
 
@@ -65,7 +65,7 @@ void RemoteProcess::announce(pid_t pid) {
 std::string RemoteProcess::host() const { return hub_.host_of_rank(rank_); }
 
 void RemoteProcess::kill() {
-  if (!end_) hub_.send(rank_, to_json(messages::Concerning{"kill", worker_}));
+  if (!end_) hub_.send(rank_, to_json(messages::WorkerRequest{"kill", worker_}));
 }
 
 std::optional<WorkerEnd> RemoteProcess::poll_end() {
@@ -81,7 +81,7 @@ void RemoteProcess::collect(const fs::path& rank_file) {
   if (!hub_.lost(rank_).empty()) return;
   transfer_ = std::make_unique<Transfer>();
   transfer_->file = rank_file;
-  hub_.send(rank_, to_json(messages::Concerning{"collect", worker_}));
+  hub_.send(rank_, to_json(messages::WorkerRequest{"collect", worker_}));
 }
 
 bool RemoteProcess::collected(double now_s) {
@@ -89,8 +89,8 @@ bool RemoteProcess::collected(double now_s) {
   if (transfer_->moved != transfer_->moved_before) {
     transfer_->moved_before = transfer_->moved;
     transfer_->moved_s = now_s;
-  } else if (now_s - transfer_->moved_s > kStandstill_s) {
-    give_up("no data for " + std::to_string(static_cast<int>(kStandstill_s)) + " s");
+  } else if (now_s - transfer_->moved_s > kStallTimeout_s) {
+    give_up("no data for " + std::to_string(static_cast<int>(kStallTimeout_s)) + " s");
   }
   return !transfer_;
 }
@@ -105,7 +105,7 @@ void RemoteProcess::ended(const messages::Ended& message) {
 
 void RemoteProcess::memory(const messages::Memory& message) { memory_ = message.use; }
 
-void RemoteProcess::left(const messages::Left& message) {
+void RemoteProcess::output(const messages::WorkerOutput& message) {
   if (!transfer_ || transfer_->missing_bytes >= 0) throw Error("received a file that was not requested");
   output_ = {message.stdout_text, message.stderr_text};
   ++transfer_->moved;

@@ -27,7 +27,7 @@ class RemoteProcess final : public RankProcess {
   void kill() override;
   std::optional<WorkerEnd> poll_end() override;
   bool reaped() const override { return end_seen_; }
-  bool silent() const override { return false; }
+  bool output_closed() const override { return false; }
   std::optional<MemoryUse> memory_use(std::int64_t bound_bytes) override;
   void collect(const std::filesystem::path& rank_file) override;
   bool collected(double now_s) override;
@@ -38,7 +38,7 @@ class RemoteProcess final : public RankProcess {
   int rank() const { return rank_; }
   void ended(const follower_protocol::Ended& message);
   void memory(const follower_protocol::Memory& message);
-  void left(const follower_protocol::Left& message);
+  void output(const follower_protocol::WorkerOutput& message);
   void received(std::string_view bytes);
   void lost(const std::string& reason);
 

@@ -18,7 +18,7 @@
 #include "base/file.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "measure/worker_place.hpp"
+#include "measure/status_page.hpp"
 #include "supervisor/control_server.hpp"
 #include "supervisor/supervisor.hpp"
 
@@ -30,7 +30,7 @@ constexpr const char* kLock = "lock";
 constexpr const char* kInvocation = "invocation";
 constexpr const char* kRuns = "runs";
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& what, int reason) {
+[[noreturn]] void reject(const fs::path& file, const std::string& what, int reason) {
   throw Error("cannot " + what + " " + quote(file.string()) + ": " + std::strerror(reason) +
               "; make the folder of the database writable or pass another database with --db");
 }
@@ -49,7 +49,7 @@ fs::path root_of(const store::ResultsDatabase& database) {
 /// Locks the whole scratch folder, which is created if necessary. The folder is only removed while holding this lock.
 FileLock lock_root(const fs::path& root) {
   for (;;) {
-    if (mkdir(root.c_str(), 0777) != 0 && errno != EEXIST) refuse(root, "make the folder", errno);
+    if (mkdir(root.c_str(), 0777) != 0 && errno != EEXIST) reject(root, "make the folder", errno);
     try {
       return FileLock::wait_for(root / kLock);
     } catch (const Error&) {
@@ -121,9 +121,9 @@ FileLock FileLock::wait_for(const fs::path& file) {
   do {
     lock.release();
     lock.fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock.fd_ < 0) refuse(file, "open", errno);
+    if (lock.fd_ < 0) reject(file, "open", errno);
     while (flock(lock.fd_, LOCK_EX) != 0)
-      if (errno != EINTR) refuse(file, "lock", errno);
+      if (errno != EINTR) reject(file, "lock", errno);
   } while (!is_same_file(lock.fd_, file));  // removed while waiting for the lock
   return lock;
 }
@@ -133,10 +133,10 @@ FileLock FileLock::try_existing(const fs::path& file) {
   lock.fd_ = open(file.c_str(), O_RDWR | O_CLOEXEC);
   if (lock.fd_ < 0) {
     if (errno == ENOENT) return lock;
-    refuse(file, "open", errno);
+    reject(file, "open", errno);
   }
   if (flock(lock.fd_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) refuse(file, "lock", errno);
+    if (errno != EWOULDBLOCK) reject(file, "lock", errno);
     lock.release();
   }
   return lock;
@@ -158,7 +158,7 @@ Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id) :
               " left running by a killed kymo, with status `interrupted`");
   }
   folder_ = root_ / random_token().substr(0, 16);
-  if (mkdir(folder_.c_str(), 0777) != 0) refuse(folder_, "make the folder", errno);
+  if (mkdir(folder_.c_str(), 0777) != 0) reject(folder_, "make the folder", errno);
   write_file(folder_ / kInvocation, std::to_string(invocation_id) + "\n");
   lock_ = FileLock::wait_for(folder_ / kLock);
 }
@@ -171,19 +171,19 @@ fs::path Scratch::rank_file(std::int64_t run_id, int rank, measure::Pass pass) c
   return folder_ / rank_file_name(run_id, rank, pass);
 }
 
-fs::path Scratch::place_file(std::int64_t run_id, int rank, measure::Pass pass) const {
-  return measure::place_file(rank_file(run_id, rank, pass));
+fs::path Scratch::status_file(std::int64_t run_id, int rank, measure::Pass pass) const {
+  return measure::status_file(rank_file(run_id, rank, pass));
 }
 
 void Scratch::note(std::int64_t run_id) const {
   const fs::path file = folder_ / kRuns;
   const std::string line = std::to_string(run_id) + "\n";
   const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) refuse(file, "open", errno);
+  if (fd < 0) reject(file, "open", errno);
   const ssize_t written = write(fd, line.data(), line.size());
   const int reason = errno;
   close(fd);
-  if (written != static_cast<ssize_t>(line.size())) refuse(file, "write", written < 0 ? reason : ENOSPC);
+  if (written != static_cast<ssize_t>(line.size())) reject(file, "write", written < 0 ? reason : ENOSPC);
 }
 
 void Scratch::clear(std::int64_t run_id) const {

@@ -43,7 +43,7 @@ class Scratch {
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path rank_file(std::int64_t run_id, int rank, measure::Pass pass) const;
   /// Status page of the local worker that writes this rank file.
-  std::filesystem::path place_file(std::int64_t run_id, int rank, measure::Pass pass) const;
+  std::filesystem::path status_file(std::int64_t run_id, int rank, measure::Pass pass) const;
   /// Records a started run. Throws Error.
   void note(std::int64_t run_id) const;
   /// Removes the rank files of a run.

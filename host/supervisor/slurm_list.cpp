@@ -3,12 +3,12 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "supervisor/launch_environment.hpp"
+#include "supervisor/launcher_environment.hpp"
 
 namespace kymo::supervisor {
 namespace {
 
-constexpr std::size_t kMostNodes = 65'536;
+constexpr std::size_t kMaxNodes = 65'536;
 
 [[noreturn]] void malformed(const std::string& list, const std::string& variable, const std::string& right) {
   throw UsageError(variable + " is " + quote(list) + ", which is not a list of " + right);
@@ -49,13 +49,13 @@ bool add_range(const std::string& range, std::vector<std::string>& numbers) {
   if (first.empty() || last.empty()) return false;
   const auto low = number(first);
   const auto high = number(last);
-  if (!low || !high || *high < *low || *high - *low >= static_cast<long>(kMostNodes)) return false;
+  if (!low || !high || *high < *low || *high - *low >= static_cast<long>(kMaxNodes)) return false;
   for (long value = *low; value <= *high; ++value) {
     std::string digits = std::to_string(value);
     if (digits.size() < first.size()) digits.insert(0, first.size() - digits.size(), '0');
     numbers.push_back(digits);
   }
-  return numbers.size() <= kMostNodes;
+  return numbers.size() <= kMaxNodes;
 }
 
 /// Appends every name that a part with any number of brackets expands to; the last bracket varies fastest.
@@ -69,7 +69,7 @@ bool add_names(const std::string& part, std::vector<std::string>& names) {
     std::vector<std::string> numbers;
     for (const auto& range : split(part.substr(open + 1, close - open - 1), ','))
       if (!add_range(range, numbers)) return false;
-    if (made.size() * numbers.size() > kMostNodes) return false;
+    if (made.size() * numbers.size() > kMaxNodes) return false;
     std::vector<std::string> longer;
     for (const auto& name : made)
       for (const auto& digits : numbers) longer.push_back(name + digits);
@@ -80,7 +80,7 @@ bool add_names(const std::string& part, std::vector<std::string>& names) {
     if (name.empty()) return false;
     names.push_back(std::move(name));
   }
-  return names.size() <= kMostNodes;
+  return names.size() <= kMaxNodes;
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ std::vector<int> expand_tasks(const std::string& list, const std::string& variab
     const std::string repetitions = repeated ? part.substr(open + 2, part.size() - open - 3) : "1";
     const auto count = number(part.substr(0, open));
     const auto times = repetitions.empty() ? std::nullopt : number(repetitions);
-    if (!count || !times || *count > 1'000'000 || tasks.size() + static_cast<std::size_t>(*times) > kMostNodes)
+    if (!count || !times || *count > 1'000'000 || tasks.size() + static_cast<std::size_t>(*times) > kMaxNodes)
       malformed(list, variable, kRight);
     tasks.insert(tasks.end(), static_cast<std::size_t>(*times), static_cast<int>(*count));
   }

@@ -5,11 +5,11 @@
 
 #include "supervisor/control_server.hpp"
 #include "supervisor/follower_hub.hpp"
-#include "supervisor/launch.hpp"
 #include "supervisor/progress_meter.hpp"
-#include "supervisor/run_maker.hpp"
+#include "supervisor/run_executor.hpp"
 #include "supervisor/scratch.hpp"
 #include "supervisor/steady_seconds.hpp"
+#include "supervisor/worker_command.hpp"
 
 namespace kymo::supervisor {
 namespace {
@@ -19,7 +19,7 @@ store::RunRow row_of(std::int64_t invocation_id, const PlannedRun& run) {
   row.invocation_id = invocation_id;
   row.plugin = run.plugin;
   row.what = run.what;
-  row.how = run.how;
+  row.method = run.method;
   row.suite = run.suite;
   row.suite_case = run.suite_case;
   row.label = run.label;
@@ -27,8 +27,8 @@ store::RunRow row_of(std::int64_t invocation_id, const PlannedRun& run) {
   return row;
 }
 
-MadeRun skipped(const PlannedRun& run) {
-  MadeRun made;
+ExecutedRun skipped(const PlannedRun& run) {
+  ExecutedRun made;
   made.end.status = "skipped";
   made.end.detail = run.skip_reason;
   return made;
@@ -36,21 +36,21 @@ MadeRun skipped(const PlannedRun& run) {
 
 }  // namespace
 
-Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
-                  const Options& options, const Conditions& setup) {
+Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
+                     const Options& options, const SupervisorConfig& config) {
   const store::Keep keep = store::keep_from(options.keep);
   Summary summary;
   Scratch scratch(database, invocation_id);
   ProgressMeter meter(runs, options.on_progress);
-  RunMaker maker(setup, scratch, meter, options.leading);
+  RunExecutor maker(config, scratch, meter, options.leader_options);
   maker.gather_followers();
-  for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_go_on(runs.size() - i); ++i) {
+  for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_continue(runs.size() - i); ++i) {
     const PlannedRun& run = runs[i];
     meter.begin_run(i, steady_seconds());
     const std::int64_t run_id = database.begin_run(row_of(invocation_id, run));
     scratch.note(run_id);
-    const MadeRun made = run.skip_reason.empty() ? maker.make(run_id, run) : skipped(run);
-    database.finish_run(run_id, made.end, made.workers, made.rank_files, keep);
+    const ExecutedRun made = run.skip_reason.empty() ? maker.make(run_id, run) : skipped(run);
+    database.finalize_run(run_id, made.end, made.workers, made.rank_files, keep);
     scratch.clear(run_id);
     summary.runs.push_back({run_id, made.end.status, made.end.detail});
     meter.end_run(steady_seconds());
@@ -59,26 +59,27 @@ Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, 
   scratch.finish();
   summary.signal = maker.interrupted_by();
   summary.interrupted = summary.signal != 0;
-  if (options.leading) maker.finish_followers(options.leading->exit_code(summary));
+  if (options.leader_options) maker.finish_followers(options.leader_options->exit_code(summary));
   return summary;
 }
 
-void dismiss_followers(const Leading& leading) {
+void release_followers(const LeaderOptions& leader_options) {
   boost::asio::io_context loop{1};
   std::unique_ptr<FollowerHub> hub;
   const ControlServer server(
       loop,
       {[](WorkerId, const auto&) {}, [](WorkerId, const Json&) {}, [](WorkerId, const std::string&) {},
        [&](int socket, const Json& first) { hub->take(socket, first); }},
-      listening_place(leading.launch));
-  hub = std::make_unique<FollowerHub>(loop, leading.launch, follower_protocol::plan_of(leading.plan), [](int, int) {});
+      listen_address(leader_options.launcher_env));
+  hub = std::make_unique<FollowerHub>(loop, leader_options.launcher_env,
+                                      follower_protocol::plan_of(leader_options.plan), [](int, int) {});
   hub->gather([] { return false; });
   hub->finish(0);
 }
 
-Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
-                  const Options& options) {
-  return make_runs(database, invocation_id, runs, options, Conditions{});
+Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
+                     const Options& options) {
+  return execute_runs(database, invocation_id, runs, options, SupervisorConfig{});
 }
 
 }  // namespace kymo::supervisor

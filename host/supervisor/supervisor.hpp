@@ -9,14 +9,14 @@
 
 #include "measure/plan.hpp"
 #include "store/results.hpp"
-#include "supervisor/launch_environment.hpp"
+#include "supervisor/launcher_environment.hpp"
 
 namespace kymo::supervisor {
 
 /// One run to execute.
 struct PlannedRun {
   measure::Case what;
-  measure::Method how;
+  measure::Method method;
   store::PluginRow plugin;
   std::string suite;       ///< empty outside a suite
   std::string suite_case;  ///< name of the case within the suite
@@ -41,8 +41,8 @@ struct ProgressView {
 struct Summary;
 
 /// Additional data for rank 0 of a job with several supervisors.
-struct Leading {
-  Launch launch;
+struct LeaderOptions {
+  LauncherEnvironment launcher_env;
   std::vector<PlannedRun> plan;                  ///< all runs, before any was removed
   std::function<int(const Summary&)> exit_code;  ///< exit code of this process; the followers exit with the same code
 };
@@ -50,7 +50,7 @@ struct Leading {
 struct Options {
   std::function<void(const ProgressView&)> on_progress;
   std::string keep = "all";
-  const Leading* leading = nullptr;  ///< nullptr: all ranks are started by this process
+  const LeaderOptions* leader_options = nullptr;  ///< nullptr: all ranks are started by this process
 };
 
 struct RunResult {
@@ -68,14 +68,15 @@ struct Summary {
 /// Executes the runs in order and stores each one; a failing run does not affect the others. Handles SIGINT and
 /// SIGTERM: the first signal stops after the current step, the second immediately. Throws Error only if kymo itself
 /// cannot continue (database error, no worker can be started).
-Summary make_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
-                  const Options& options);
+Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
+                     const Options& options);
 
 /// For a leader without runs: lets the followers join and exit with code 0. Throws Error.
-void dismiss_followers(const Leading& leading);
+void release_followers(const LeaderOptions& leader_options);
 
 /// Closes the runs that killed supervisors left `running` in this database and imports their finished rank files. Runs
-/// of live supervisors are not changed. make_runs() does this first. Returns the number of closed runs. Throws Error.
+/// of live supervisors are not changed. execute_runs() does this first. Returns the number of closed runs. Throws
+/// Error.
 int recover_abandoned(store::ResultsDatabase& database);
 
 }  // namespace kymo::supervisor

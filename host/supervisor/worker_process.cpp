@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "base/log.hpp"
-#include "supervisor/guardian.hpp"
 #include "supervisor/output_capture.hpp"
+#include "supervisor/process_reaper.hpp"
 
 namespace kymo::supervisor {
 
@@ -38,9 +38,9 @@ struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Strea
   /// Reads available data without waiting. The amount is bounded, because a writer may be faster than this reader.
   /// Returns false at the end of the stream.
   bool drain() {
-    static constexpr std::size_t kMostBytes = 4u << 20;
+    static constexpr std::size_t kMaxBytes = 4u << 20;
     std::array<char, 1 << 16> bytes{};
-    for (std::size_t total = 0; pipe.is_open() && total < kMostBytes;) {
+    for (std::size_t total = 0; pipe.is_open() && total < kMaxBytes;) {
       const ssize_t got = ::read(pipe.native_handle(), bytes.data(), bytes.size());
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return errno == EAGAIN;
@@ -60,11 +60,11 @@ struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Strea
   OutputCapture capture;
 };
 
-WorkerProcess::WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian)
-    : guardian_(guardian) {
+WorkerProcess::WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, ProcessReaper& reaper)
+    : reaper_(reaper) {
   const Child child = spawn(options);
   pid_ = child.pid;
-  guardian_.watch(pid_);
+  reaper_.watch(pid_);
   stdout_ = std::make_shared<Stream>(loop, child.stdout_fd);
   stderr_ = std::make_shared<Stream>(loop, child.stderr_fd);
   stdout_->read_on();
@@ -73,9 +73,9 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& 
 
 WorkerProcess::~WorkerProcess() {
   for (int attempt = 0; !poll_end(); ++attempt) {
-    static constexpr int kMostAttempts = 5000;
+    static constexpr int kMaxAttempts = 5000;
     kill();
-    if (attempt == kMostAttempts) {
+    if (attempt == kMaxAttempts) {
       log::warning("process " + std::to_string(pid_) + " did not end after SIGKILL; giving up");
       break;
     }
@@ -100,7 +100,7 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
   if (waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == 0)
     return std::nullopt;
   signal_group(pid_, SIGKILL);
-  guardian_.forget(pid_);
+  reaper_.forget(pid_);
   end_ = try_reap(pid_);
   for (const auto& stream : {stdout_, stderr_}) {
     stream->drain();
@@ -109,7 +109,7 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
   return end_;
 }
 
-bool WorkerProcess::silent() const { return !stdout_->pipe.is_open() && !stderr_->pipe.is_open(); }
+bool WorkerProcess::output_closed() const { return !stdout_->pipe.is_open() && !stderr_->pipe.is_open(); }
 
 ProcessOutput WorkerProcess::take_output() {
   stdout_->drain();

@@ -13,14 +13,14 @@
 
 namespace kymo::supervisor {
 
-class Guardian;
+class ProcessReaper;
 
 /// A worker process and its output. The output is read while the event loop runs.
 class WorkerProcess {
  public:
   /// Starts the process; throws Error on failure. The parent-death signal is tied to the calling thread, which must
   /// outlive this object.
-  WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, Guardian& guardian);
+  WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, ProcessReaper& reaper);
   /// Kills the whole process group if it still runs.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
@@ -39,7 +39,7 @@ class WorkerProcess {
   std::optional<ProcessEnd> poll_end();
   bool reaped() const { return end_.has_value(); }
   /// True once both output streams are closed: the process may be about to end.
-  bool silent() const;
+  bool output_closed() const;
 
   /// Drains the pipes and returns the output since the last call.
   ProcessOutput take_output();
@@ -50,7 +50,7 @@ class WorkerProcess {
   struct Stream;
   pid_t pid_ = -1;
   pid_t announced_ = -1;
-  Guardian& guardian_;
+  ProcessReaper& reaper_;
   std::optional<ProcessEnd> end_;
   std::shared_ptr<Stream> stdout_;
   std::shared_ptr<Stream> stderr_;

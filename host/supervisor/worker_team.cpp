@@ -10,7 +10,7 @@ namespace kymo::supervisor {
 namespace {
 
 /// After a worker ends, its connection closes behind its last messages, unless another process holds it open.
-constexpr double kLastWords_s = 1;
+constexpr double kOutputDrainTimeout_s = 1;
 
 }  // namespace
 
@@ -76,8 +76,8 @@ std::optional<WorkerEnd> WorkerTeam::take_end(int rank, double now_s) {
   if (!end) return std::nullopt;
   if (!who.ended_s) who.ended_s = now_s;
   // The system may report the end before the preceding outcome has been read.
-  const bool may_be_unheard = who.connected && !who.closed && end->lost.empty();
-  if (may_be_unheard && now_s - *who.ended_s < kLastWords_s) return std::nullopt;
+  const bool may_have_unread_messages = who.connected && !who.closed && end->lost.empty();
+  if (may_have_unread_messages && now_s - *who.ended_s < kOutputDrainTimeout_s) return std::nullopt;
   who.end_taken = true;
   return end;
 }
@@ -95,13 +95,13 @@ bool WorkerTeam::ended() {
 bool WorkerTeam::ending() const {
   return std::any_of(members_.begin(), members_.end(), [](const Member& each) {
     if (each.process->reaped()) return each.ended_s && !each.end_taken;
-    return each.closed || (!each.connected && each.process->silent());
+    return each.closed || (!each.connected && each.process->output_closed());
   });
 }
 
 std::string reuse_key(const PlannedRun& run) {
   return dump_json(Json::array({run.what.plugin_file, run.what.plugin_sha256, run.what.workload, run.what.ranks,
-                                to_string(run.what.device), run.how.wrap}));
+                                to_string(run.what.device), run.method.wrap}));
 }
 
 }  // namespace kymo::supervisor

@@ -9,8 +9,8 @@
 
 #include "measure/protocol.hpp"
 #include "supervisor/control_server.hpp"
-#include "supervisor/launch.hpp"
 #include "supervisor/rank_process.hpp"
+#include "supervisor/worker_command.hpp"
 
 namespace kymo::supervisor {
 
@@ -18,7 +18,7 @@ namespace kymo::supervisor {
 class WorkerTeam {
  public:
   /// Starts one worker, locally or through a follower. Throws Error on failure.
-  using Starter = std::function<std::unique_ptr<RankProcess>(const LaunchRequest&)>;
+  using Starter = std::function<std::unique_ptr<RankProcess>(const SpawnRequest&)>;
 
   /// Starts all ranks. Throws Error if one cannot be started; those already started are terminated.
   WorkerTeam(ControlServer& server, const Starter& start, const PlannedRun& run);

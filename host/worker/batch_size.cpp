@@ -8,8 +8,8 @@ namespace {
 
 // In a batch of few steps, launch and synchronization overhead dominate, so the batch does not predict the time per
 // step of a large batch.
-constexpr std::int64_t kLeastGrowth = 2;
-constexpr std::int64_t kMostGrowth = 10;
+constexpr std::int64_t kMinGrowth = 2;
+constexpr std::int64_t kMaxGrowth = 10;
 
 }  // namespace
 
@@ -18,10 +18,10 @@ void BatchSize::measured(std::int64_t elapsed_ns) {
     is_first_ = false;
     return;
   }
-  found_ = elapsed_ns >= kLongEnoughNs || steps_ == kMostSteps;
+  found_ = elapsed_ns >= kLongEnoughNs || steps_ == kMaxSteps;
   if (found_) return;
   const std::int64_t needed = steps_ * kLongEnoughNs / std::max<std::int64_t>(elapsed_ns, 1) + 1;
-  steps_ = std::min(std::clamp(needed, kLeastGrowth * steps_, kMostGrowth * steps_), kMostSteps);
+  steps_ = std::min(std::clamp(needed, kMinGrowth * steps_, kMaxGrowth * steps_), kMaxSteps);
 }
 
 bool BatchSize::shrink() {

@@ -5,11 +5,11 @@
 
 namespace kymo::worker {
 
-/// Determines the number of steps per batch in mode hot: enough that a batch takes a millisecond, at most a thousand.
+/// Determines the number of steps per batch in timing hot: enough that a batch takes a millisecond, at most a thousand.
 class BatchSize {
  public:
   static constexpr std::int64_t kLongEnoughNs = 1'000'000;
-  static constexpr std::int64_t kMostSteps = 1000;
+  static constexpr std::int64_t kMaxSteps = 1000;
 
   /// Number of steps of the next batch.
   std::int64_t steps() const { return steps_; }

@@ -52,19 +52,19 @@ std::int64_t bounded(std::uint64_t count) {
 }  // namespace
 
 CollectiveRecorder::CollectiveRecorder(std::int64_t run_start_ns, std::size_t most)
-    : run_start_ns_(run_start_ns), most_(most), generation_(next_generation()) {}
+    : run_start_ns_(run_start_ns), max_(most), generation_(next_generation()) {}
 
 std::uint64_t CollectiveRecorder::begin(const kymo_collective* given) {
   const kymo_collective call = given ? whole(*given) : kymo_collective{};
   const auto operation = operation_of(call.operation);
   event::Collective made;
-  made.place = RangeRecorder::standpoint().here();
+  made.position = RangeRecorder::execution_context().position();
   made.bytes = bounded(call.bytes);
   made.on_device = call.stream != nullptr;
   const std::lock_guard lock(mutex_);
   if (collected_) return 0;
-  if (!operation) return ++senseless_, 0;
-  if (calls_.size() >= most_) return ++lost_, 0;
+  if (!operation) return ++invalid_, 0;
+  if (calls_.size() >= max_) return ++dropped_, 0;
   made.operation = *operation;
   if (call.communicator) made.communicator = communicators_.intern(call.communicator);
   const bool is_counted = call.size >= offsetof(kymo_collective, sequence) + sizeof(call.sequence);
@@ -89,9 +89,9 @@ void CollectiveRecorder::end(std::uint64_t handle) noexcept {
 }
 
 event::Collective* CollectiveRecorder::find(std::uint64_t handle) {
-  const std::uint64_t place = handle & ((std::uint64_t{1} << kPlaceBits) - 1);
-  const bool is_known = handle >> kPlaceBits == generation_ && place >= 1 && place <= calls_.size();
-  return is_known ? &calls_[place - 1] : nullptr;
+  const std::uint64_t index = handle & ((std::uint64_t{1} << kIndexBits) - 1);
+  const bool is_known = handle >> kIndexBits == generation_ && index >= 1 && index <= calls_.size();
+  return is_known ? &calls_[index - 1] : nullptr;
 }
 
 std::int64_t CollectiveRecorder::count_call(event::TextId communicator) {
@@ -106,12 +106,12 @@ void CollectiveRecorder::collect(event::PassRecord& record) {
     call.communicator = record.trace.texts.intern(communicators_.text(call.communicator));
   record.trace.collectives.assign(calls_.begin(), calls_.end());
   calls_.clear();
-  const auto lose = [&](std::int64_t count, const std::string& detail) {
-    if (count > 0) record.losses.push_back({"collective", count, detail});
+  const auto report_dropped = [&](std::int64_t count, const std::string& detail) {
+    if (count > 0) record.dropped_records.push_back({"collective", count, detail});
   };
-  lose(lost_, "collective calls beyond the first " + std::to_string(most_) + " of a pass");
-  lose(senseless_, "collective calls of an operation unknown to this version of kymo");
-  lose(unmatched_, "collective calls that ended without a matching begin, or twice");
+  report_dropped(dropped_, "collective calls beyond the first " + std::to_string(max_) + " of a pass");
+  report_dropped(invalid_, "collective calls of an operation unknown to this version of kymo");
+  report_dropped(unmatched_, "collective calls that ended without a matching begin, or twice");
 }
 
 }  // namespace kymo::worker

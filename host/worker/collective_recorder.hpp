@@ -33,15 +33,15 @@ class CollectiveRecorder {
   void collect(event::PassRecord& record);
 
  private:
-  static constexpr int kPlaceBits = 32;
+  static constexpr int kIndexBits = 32;
 
-  std::uint64_t handle_of(std::size_t place) const { return generation_ << kPlaceBits | (place + 1); }
+  std::uint64_t handle_of(std::size_t index) const { return generation_ << kIndexBits | (index + 1); }
   /// nullptr if no call of this recorder has that handle.
   event::Collective* find(std::uint64_t handle);
   std::int64_t count_call(event::TextId communicator);
 
   const std::int64_t run_start_ns_;
-  const std::size_t most_;
+  const std::size_t max_;
   const std::uint64_t generation_;
 
   std::mutex mutex_;  // protects all members below
@@ -49,8 +49,8 @@ class CollectiveRecorder {
   event::Texts communicators_;             // the calls refer to these until collect()
   std::vector<std::int64_t> next_number_;  // per communicator, for calls numbered here
   std::deque<event::Collective> calls_;    // grows without moving its elements
-  std::int64_t lost_ = 0;
-  std::int64_t senseless_ = 0;
+  std::int64_t dropped_ = 0;
+  std::int64_t invalid_ = 0;
   std::int64_t unmatched_ = 0;
 };
 

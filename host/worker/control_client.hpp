@@ -37,7 +37,7 @@ class ControlClient {
   virtual std::optional<std::vector<std::string>> gather(const std::string& bytes) = 0;
 
   /// Reads the supervisor's clock between request and reply; nullopt if the run is cancelled in the meantime.
-  virtual std::optional<measure::protocol::Clock> ask_clock() = 0;
+  virtual std::optional<measure::protocol::Clock> request_clock() = 0;
 
   /// True once the run is cancelled. Does not wait.
   virtual bool cancelled() = 0;

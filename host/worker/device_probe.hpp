@@ -8,6 +8,6 @@ namespace kymo::worker {
 
 /// probe_devices() with an explicit command that prints the output of `kymo devices`. Errors are returned as
 /// no_gpu_reason.
-Devices ask_for_devices(const SpawnOptions& command, double deadline_s);
+Devices request_devices(const SpawnOptions& command, double deadline_s);
 
 }  // namespace kymo::worker

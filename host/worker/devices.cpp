@@ -98,7 +98,7 @@ int print_devices() {
   return static_cast<int>(ExitCode::kOk);
 }
 
-Devices ask_for_devices(const SpawnOptions& command, double deadline_s) {
+Devices request_devices(const SpawnOptions& command, double deadline_s) {
   Devices devices;
   devices.cpu = cpu_device();
   try {
@@ -118,6 +118,6 @@ Devices ask_for_devices(const SpawnOptions& command, double deadline_s) {
   return devices;
 }
 
-Devices probe_devices() { return ask_for_devices(probe_command(), kProbeDeadlineS); }
+Devices probe_devices() { return request_devices(probe_command(), kProbeDeadlineS); }
 
 }  // namespace kymo::worker

@@ -8,9 +8,9 @@
 #include "base/clock.hpp"
 #include "base/machine.hpp"
 #include "base/text.hpp"
-#include "measure/mode.hpp"
 #include "measure/throttle.hpp"
-#include "worker/clock_questions.hpp"
+#include "measure/timing.hpp"
+#include "worker/clock_requests.hpp"
 #include "worker/pass_run.hpp"
 #include "worker/services.hpp"
 #include "worker/step_loop.hpp"
@@ -22,7 +22,7 @@ namespace {
 using measure::Pass;
 using measure::protocol::Assignment;
 
-PassResult refused(const std::string& detail) {
+PassResult reject_assignment(const std::string& detail) {
   PassResult result;
   result.outcome.status = "failed";
   result.outcome.stage = "load";
@@ -41,21 +41,22 @@ const kymo_workload* find_workload(const kymo_plugin& plugin, const std::string&
 }
 
 /// Why this assignment cannot be executed; empty if it can.
-std::string objection(const Assignment& assignment, const kymo_workload* workload) {
+std::string validation_error(const Assignment& assignment, const kymo_workload* workload) {
   if (!workload) return "the plugin has no workload " + quote(assignment.what.workload);
   if (!workload->create || !workload->prepare || !workload->step || !workload->destroy)
     return "the workload does not define all of create, prepare, step and destroy";
-  const std::string refusal = measure::mode_objection(
-      assignment.how, assignment.what,
+  const std::string timing_problem = measure::timing_error(
+      assignment.method, assignment.what,
       {.phases = workload->phase_count, .asynchronous = (workload->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0});
-  if (!refusal.empty()) return refusal;
+  if (!timing_problem.empty()) return timing_problem;
   // Any program may use the protocol: reject step counts that overflow or can never be reached, instead of returning a
   // run without samples.
-  static constexpr std::int64_t kMostSteps = 1'000'000'000'000;
-  const auto& how = assignment.how;
-  if (how.warmup < 0 || how.warmup > kMostSteps || (!how.until && (how.steps < 1 || how.steps > kMostSteps)))
-    return "invalid step counts: " + std::to_string(how.warmup) + " warm-up steps and " + std::to_string(how.steps) +
-           " steps; allowed are 0 to 10^12 warm-up steps and 1 to 10^12 steps";
+  static constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
+  const auto& method = assignment.method;
+  if (method.warmup < 0 || method.warmup > kMaxSteps ||
+      (!method.until && (method.steps < 1 || method.steps > kMaxSteps)))
+    return "invalid step counts: " + std::to_string(method.warmup) + " warm-up steps and " +
+           std::to_string(method.steps) + " steps; allowed are 0 to 10^12 warm-up steps and 1 to 10^12 steps";
   for (std::uint32_t i = 0; i < workload->phase_count; ++i) {
     const std::string_view phase = workload->phases[i];
     const auto end = workload->phases + i;
@@ -115,15 +116,15 @@ class Engine {
         .device_index = pass_.context.placement().device_index,
         .run_start_ns = pass_.run_start_ns,
         .uses_torch = plugin_.framework && std::string_view(plugin_.framework) == "libtorch",
-        .standpoint = pass_.context.ranges() ? &RangeRecorder::standpoint() : nullptr,
-        .how = pass_.assignment.how.observation,
+        .execution_context = pass_.context.ranges() ? &RangeRecorder::execution_context() : nullptr,
+        .observation = pass_.assignment.method.observation,
         .phases = pass_.phases.names()};
-    record_.losses = observers_.losses;
+    record_.dropped_records = observers_.dropped_records;
     for (const Observer& observer : observers_.all) {
       try {
         observer.collector->arm(setting);
       } catch (const collect::Unavailable& reason) {
-        record_.losses.push_back({observer.collector->name(), -1, first_line(reason.what())});
+        record_.dropped_records.push_back({observer.collector->name(), -1, first_line(reason.what())});
         continue;
       }
       pass_.armed.push_back(observer.collector);
@@ -132,8 +133,8 @@ class Engine {
     pass_.context.observe(pass_.armed);
     // Without a timer nothing synchronizes with the GPU, and host times would only cover the launches.
     if (setting.device == measure::DeviceKind::kCuda && setting.pass != Pass::kVerify && !pass_.timer) {
-      const std::string reason =
-          record_.losses.empty() ? "no collector provides a device timer" : record_.losses.front().detail;
+      const std::string reason = record_.dropped_records.empty() ? "no collector provides a device timer"
+                                                                 : record_.dropped_records.front().detail;
       return pass_.end("failed", "steps on a GPU cannot be timed: " + reason);
     }
     pass_.context.mark("worker: collectors armed");
@@ -152,12 +153,12 @@ class Engine {
     pass_.announce("prepare");
     const kymo_status status =
         pass_.call([&] { return pass_.workload.prepare(pass_.instance, pass_.context.handle()); });
-    return stage_ended(status, "worker: prepared") && pass_.go_on();
+    return stage_ended(status, "worker: prepared") && pass_.should_continue();
   }
 
   /// Adds a mark at the end of each successful stage, so that the time before the first step is recorded too.
   bool stage_ended(kymo_status status, const char* mark) {
-    if (!pass_.judge_call(status)) return false;
+    if (!pass_.check_call(status)) return false;
     pass_.context.mark(mark);
     return true;
   }
@@ -165,21 +166,21 @@ class Engine {
   bool verify() {
     pass_.announce("verify");
     if (!pass_.workload.verify) return unverified("the workload has no reference to compare with");
-    kymo_verification said{};
-    said.size = sizeof(said);
+    kymo_verification reported{};
+    reported.size = sizeof(reported);
     const kymo_status status =
-        pass_.call([&] { return pass_.workload.verify(pass_.instance, pass_.context.handle(), &said); });
-    if (!pass_.judge_call(status)) {
+        pass_.call([&] { return pass_.workload.verify(pass_.instance, pass_.context.handle(), &reported); });
+    if (!pass_.check_call(status)) {
       // A reference that runs out of memory says nothing about the workload: the result is `unavailable` with this
       // reason.
       return pass_.outcome.status == "oom" ? unverified("the reference does not fit in memory: " + pass_.outcome.detail)
                                            : false;
     }
-    record_.checks = checks_of(said);
-    const Judgement judgement = judge_checks(record_.checks);
-    pass_.outcome.verification = judgement.verification;
-    pass_.outcome.detail = judgement.detail;
-    return judgement.verification == "failed" ? pass_.end("failed", judgement.detail) : true;
+    record_.checks = checks_of(reported);
+    const VerificationResult verification_result = summarize_checks(record_.checks);
+    pass_.outcome.verification = verification_result.verification;
+    pass_.outcome.detail = verification_result.detail;
+    return verification_result.verification == "failed" ? pass_.end("failed", verification_result.detail) : true;
   }
 
   bool unverified(const std::string& reason) {
@@ -210,12 +211,13 @@ class Engine {
   /// Data that cannot be analyzed is still stored.
   void derive() {
     try {
-      const std::string& patterns = pass_.assignment.how.observation.kernel_classes;
+      const std::string& patterns = pass_.assignment.method.observation.kernel_classes;
       const auto classifier = patterns.empty() ? analysis::Classifier() : analysis::Classifier::with_file(patterns);
       const bool on_host = pass_.assignment.what.device == measure::DeviceKind::kCpu;
-      analysis::derive(record_, {.warmup = pass_.assignment.how.warmup, .classifier = &classifier, .on_host = on_host});
+      analysis::derive(record_,
+                       {.warmup = pass_.assignment.method.warmup, .classifier = &classifier, .on_host = on_host});
     } catch (const std::exception& error) {
-      record_.losses.push_back({"analysis", -1, first_line(error.what())});
+      record_.dropped_records.push_back({"analysis", -1, first_line(error.what())});
     }
   }
 
@@ -223,7 +225,7 @@ class Engine {
     try {
       collector.disarm(record_);
     } catch (const std::exception& error) {
-      record_.losses.push_back({collector.name(), -1, first_line(error.what())});
+      record_.dropped_records.push_back({collector.name(), -1, first_line(error.what())});
     }
   }
 
@@ -234,7 +236,7 @@ class Engine {
       return static_cast<kymo_status>(KYMO_OK);
     });
     pass_.instance = nullptr;
-    if (status != KYMO_OK && pass_.outcome.status == "ok") pass_.judge_call(status);
+    if (status != KYMO_OK && pass_.outcome.status == "ok") pass_.check_call(status);
   }
 
   const kymo_plugin& plugin_;
@@ -246,13 +248,13 @@ class Engine {
 
 }  // namespace
 
-PassResult make_pass(const Assignment& assignment, const kymo_plugin& plugin, const Observers& observers,
-                     ControlClient& control, const PassStart& start) {
+PassResult run_pass(const Assignment& assignment, const kymo_plugin& plugin, const Observers& observers,
+                    ControlClient& control, const PassStart& start) {
   const kymo_workload* workload = find_workload(plugin, assignment.what.workload);
-  const std::string problem = objection(assignment, workload);
-  if (!problem.empty()) return refused(problem);
+  const std::string problem = validation_error(assignment, workload);
+  if (!problem.empty()) return reject_assignment(problem);
   Assignment own = assignment;
-  own.how = measure::method_in(own.how, own.pass);
+  own.method = measure::method_in(own.method, own.pass);
   return Engine(own, plugin, *workload, observers, control, start).run();
 }
 

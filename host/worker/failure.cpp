@@ -13,7 +13,7 @@
 namespace kymo::worker {
 namespace {
 
-constexpr std::size_t kMostDetailBytes = 600;
+constexpr std::size_t kMaxDetailBytes = 600;
 
 /// LibTorch's host allocator reports out of memory only through this text; it has no exception type of its own.
 constexpr std::string_view kTorchHostAllocator = "DefaultCPUAllocator";
@@ -27,15 +27,15 @@ bool is_host_allocation_failure(std::string_view message) {
 }
 
 std::optional<std::int64_t> requested_bytes(std::string_view message) {
-  const std::size_t place = message.find(kTorchHostRequest);
-  if (place == message.npos) return std::nullopt;
+  const std::size_t position = message.find(kTorchHostRequest);
+  if (position == message.npos) return std::nullopt;
   std::int64_t bytes = 0;
   const char* end = message.data() + message.size();
-  const auto [stop, error] = std::from_chars(message.data() + place + kTorchHostRequest.size(), end, bytes);
+  const auto [stop, error] = std::from_chars(message.data() + position + kTorchHostRequest.size(), end, bytes);
   return error == std::errc() ? std::optional<std::int64_t>(bytes) : std::nullopt;
 }
 
-event::OutOfMemory shortage(const std::string& message, measure::DeviceKind device) {
+event::OutOfMemory out_of_memory_info(const std::string& message, measure::DeviceKind device) {
   event::OutOfMemory oom;
   if (device == measure::DeviceKind::kCuda && !is_host_allocation_failure(message)) {
     oom.where = "device";  // sizes are added by the collectors
@@ -51,7 +51,7 @@ event::OutOfMemory shortage(const std::string& message, measure::DeviceKind devi
 }  // namespace
 
 std::string first_line(std::string_view message) {
-  return one_line(message.substr(0, message.find_first_of("\r\n")), kMostDetailBytes);
+  return one_line(message.substr(0, message.find_first_of("\r\n")), kMaxDetailBytes);
 }
 
 kymo_status status_of(const std::exception& error) {
@@ -60,19 +60,20 @@ kymo_status status_of(const std::exception& error) {
   return device || dynamic_cast<const std::bad_alloc*>(&error) ? KYMO_OUT_OF_MEMORY : KYMO_FAILED;
 }
 
-Verdict judge(kymo_status returned, const Said& said, measure::DeviceKind device) {
+Verdict classify(kymo_status returned, const Reported& reported, measure::DeviceKind device) {
   Verdict verdict;
-  const std::string message = first_line(said.message);
+  const std::string message = first_line(reported.message);
   if (returned == KYMO_OK) return verdict;
   if (returned == KYMO_SKIPPED) {
     verdict.status = "skipped";
-    verdict.detail = said.skip_reason.empty() ? "the workload skipped without a reason" : first_line(said.skip_reason);
+    verdict.detail =
+        reported.skip_reason.empty() ? "the workload skipped without a reason" : first_line(reported.skip_reason);
     return verdict;
   }
-  if (returned == KYMO_OUT_OF_MEMORY || (returned == KYMO_FAILED && is_host_allocation_failure(said.message))) {
+  if (returned == KYMO_OUT_OF_MEMORY || (returned == KYMO_FAILED && is_host_allocation_failure(reported.message))) {
     verdict.status = "oom";
     verdict.detail = message.empty() ? "out of memory" : message;
-    verdict.out_of_memory = shortage(said.message, device);
+    verdict.out_of_memory = out_of_memory_info(reported.message, device);
     return verdict;
   }
   verdict.status = "failed";

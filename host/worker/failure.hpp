@@ -21,14 +21,14 @@ struct Verdict {
 };
 
 /// Messages that a workload reported before it returned.
-struct Said {
+struct Reported {
   std::string message;      ///< of fail()
   std::string skip_reason;  ///< of skip()
 };
 
 /// Classifies a returned status. A host allocation failure that LibTorch reports as an ordinary error also counts as
 /// `oom`, with the size in its message.
-Verdict judge(kymo_status returned, const Said& said, measure::DeviceKind device);
+Verdict classify(kymo_status returned, const Reported& reported, measure::DeviceKind device);
 
 /// The status for an exception thrown by a plugin.
 kymo_status status_of(const std::exception& error);

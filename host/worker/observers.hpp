@@ -15,10 +15,10 @@ struct Observer {
   collect::DeviceTimer* timer = nullptr;
 };
 
-/// The collectors of a pass in arming order; they are disarmed in reverse order. Owned by the equipment.
+/// The collectors of a pass in arming order; they are disarmed in reverse order. Owned by the worker's environment.
 struct Observers {
   std::vector<Observer> all;
-  std::vector<event::Loss> losses;  ///< collectors that could not be loaded, with the reasons
+  std::vector<event::DroppedRecords> dropped_records;  ///< collectors that could not be loaded, with the reasons
 };
 
 }  // namespace kymo::worker

@@ -28,7 +28,7 @@ void PassRun::announce(const char* stage, std::int64_t step, std::int64_t steps)
   const bool same = std::strcmp(stage, stage_) == 0;
   stage_ = stage;
   step_ = step;
-  if (context.place()) context.place()->set_step(step);
+  if (context.status_page()) context.status_page()->set_step(step);
   if (same && now < next_beat_ns_) return;
   next_beat_ns_ = now + kBeatIntervalNs;
   control.send(measure::protocol::Progress{stage, step, steps});
@@ -39,12 +39,12 @@ kymo_status PassRun::caught(kymo_status status, const char* what) {
   return status;
 }
 
-bool PassRun::judge_call(kymo_status status) {
+bool PassRun::check_call(kymo_status status) {
   if (context.interrupted()) return end("interrupted", "the run was cancelled");
   const std::string violation = context.violation();
   if (!violation.empty()) return end("failed", violation);
   if (status == KYMO_OK) return true;
-  const Verdict verdict = judge(status, context.said(), assignment.what.device);
+  const Verdict verdict = classify(status, context.reported(), assignment.what.device);
   out_of_memory = verdict.out_of_memory;
   return end(verdict.status, verdict.detail);
 }
@@ -63,6 +63,6 @@ bool PassRun::end(const std::string& status, const std::string& detail) {
   return false;
 }
 
-bool PassRun::go_on() { return control.cancelled() ? end("interrupted", "the run was cancelled") : true; }
+bool PassRun::should_continue() { return control.cancelled() ? end("interrupted", "the run was cancelled") : true; }
 
 }  // namespace kymo::worker

@@ -53,11 +53,11 @@ class PassRun {
 
   /// Evaluates the status returned by a call in the most recently announced stage and step; false if the pass has
   /// ended.
-  bool judge_call(kymo_status status);
+  bool check_call(kymo_status status);
   /// Ends the pass.
   bool end(const std::string& status, const std::string& detail);
   /// Ends the pass and returns false if the supervisor has cancelled the run.
-  bool go_on();
+  bool should_continue();
 
   const measure::protocol::Assignment& assignment;
   const kymo_workload& workload;

@@ -45,7 +45,7 @@ int PhaseRecorder::find(const char* name) const {
 
 void PhaseRecorder::set_open(int index) noexcept {
   open_.store(index, std::memory_order_relaxed);
-  if (place_) place_->set_phase(index);
+  if (status_page_) status_page_->set_phase(index);
 }
 
 bool PhaseRecorder::is_second(int index) const { return one_phase_ && entered_ != kNone && entered_ != index; }
@@ -64,11 +64,11 @@ void PhaseRecorder::prepare_stream() {
 kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
   try {
     const int index = name && in_step_ && open() == kNone ? find(name) : kNone;
-    if (index == kNone) return refuse_begin(name ? name : "");
+    if (index == kNone) return reject_begin(name ? name : "");
     if (is_second(index)) {
-      return refuse("modes hot and cold support one phase, but the step enters phase " + quote(name) + " after " +
+      return reject("timings hot and cold support one phase, but the step enters phase " + quote(name) + " after " +
                     quote(names_[static_cast<std::size_t>(entered_)]) +
-                    "; choose parameters with a single phase or use --mode sync");
+                    "; choose parameters with a single phase or use --timing sync");
     }
     if (entered_ == kNone) entered_ = index;
     stream_ = stream;
@@ -84,14 +84,14 @@ kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
     if (time.calls++ == 0) time.start_ns = begun_ns_;
     return KYMO_OK;
   } catch (const std::exception& error) {
-    return refuse(error.what());
+    return reject(error.what());
   }
 }
 
 kymo_status PhaseRecorder::end() noexcept {
   try {
     const int index = open();
-    if (index == kNone) return refuse("a phase ends although no phase is open");
+    if (index == kNone) return reject("a phase ends although no phase is open");
     if (!boundary_) times_[static_cast<std::size_t>(index)].host_ns += now_ns() - begun_ns_;
     if (ranges_) ranges_->end_phase();
     for (collect::Collector* observer : observers_) observer->phase_end();
@@ -103,14 +103,14 @@ kymo_status PhaseRecorder::end() noexcept {
     set_open(kNone);
     return KYMO_OK;
   } catch (const std::exception& error) {
-    return refuse(error.what());
+    return reject(error.what());
   }
 }
 
-void PhaseRecorder::end_step(bool went_well) {
+void PhaseRecorder::end_step(bool succeeded) {
   in_step_ = false;
-  if (went_well && open() != kNone)
-    refuse("phase " + quote(current()) + " is still open at the end of the step; end it before step() returns");
+  if (succeeded && open() != kNone)
+    reject("phase " + quote(current()) + " is still open at the end of the step; end it before step() returns");
 }
 
 std::string PhaseRecorder::current() const {
@@ -118,16 +118,16 @@ std::string PhaseRecorder::current() const {
   return index == kNone ? "" : names_[static_cast<std::size_t>(index)];
 }
 
-kymo_status PhaseRecorder::refuse(std::string violation) {
+kymo_status PhaseRecorder::reject(std::string violation) {
   if (violation_.empty()) violation_ = std::move(violation);
   return KYMO_FAILED;
 }
 
-kymo_status PhaseRecorder::refuse_begin(const char* name) {
-  if (!in_step_) return refuse("phase " + quote(name) + " begins outside a step; phases are only allowed in step()");
+kymo_status PhaseRecorder::reject_begin(const char* name) {
+  if (!in_step_) return reject("phase " + quote(name) + " begins outside a step; phases are only allowed in step()");
   if (open() != kNone)
-    return refuse("phase " + quote(name) + " begins inside phase " + quote(current()) + "; phases cannot be nested");
-  return refuse("phase " + quote(name) + " was not declared" + suggestion(name, names_));
+    return reject("phase " + quote(name) + " begins inside phase " + quote(current()) + "; phases cannot be nested");
+  return reject("phase " + quote(name) + " was not declared" + suggestion(name, names_));
 }
 
 }  // namespace kymo::worker

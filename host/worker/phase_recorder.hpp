@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collect/collector.hpp"
-#include "measure/worker_place.hpp"
+#include "measure/status_page.hpp"
 #include "worker/range_recorder.hpp"
 
 namespace kymo::worker {
@@ -33,21 +33,21 @@ class PhaseRecorder {
   /// synchronization). `ranges` also records phases as events; nullptr in passes that do not observe events.
   void observe(std::vector<collect::Collector*> observers, collect::DeviceTimer* boundary, RangeRecorder* ranges);
 
-  /// Modes hot and cold: before the first phase entry of the next steps, flush the device cache if `flush` and block
+  /// Timings hot and cold: before the first phase entry of the next steps, flush the device cache if `flush` and block
   /// the stream if `hold`. nullptr: neither.
   void before_entry(collect::DeviceTimer* device, bool flush, bool hold);
 
-  /// Modes hot and cold: a step that enters a second phase is a violation, even if the workload declares it.
-  void admit_one_phase() { one_phase_ = true; }
+  /// Timings hot and cold: a step that enters a second phase is a violation, even if the workload declares it.
+  void require_single_phase() { one_phase_ = true; }
 
   /// Sets the status page that shows the open phase to the supervisor; nullptr: none.
-  void show_in(measure::WorkerPlace* place) { place_ = place; }
+  void publish_to(measure::StatusPage* status_page) { status_page_ = status_page; }
 
   void begin_step();
   kymo_status begin(const char* name, void* stream) noexcept;
   kymo_status end() noexcept;
   /// Closes the step; an open phase is a violation if the step succeeded.
-  void end_step(bool went_well);
+  void end_step(bool succeeded);
 
   const std::vector<std::string>& names() const { return names_; }
   /// Times of the last completed step, by phase.
@@ -69,8 +69,8 @@ class PhaseRecorder {
   bool is_second(int index) const;
   void wait_at_boundary();
   void prepare_stream();
-  kymo_status refuse(std::string violation);
-  kymo_status refuse_begin(const char* name);
+  kymo_status reject(std::string violation);
+  kymo_status reject_begin(const char* name);
 
   std::vector<std::string> names_;
   std::vector<PhaseTime> times_;
@@ -80,7 +80,7 @@ class PhaseRecorder {
   bool flush_ = false;
   bool hold_ = false;
   RangeRecorder* ranges_ = nullptr;
-  measure::WorkerPlace* place_ = nullptr;
+  measure::StatusPage* status_page_ = nullptr;
   void* stream_ = nullptr;  // stream of the open phase
   std::atomic<int> open_{kNone};
   std::int64_t begun_ns_ = 0;

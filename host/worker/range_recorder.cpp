@@ -10,17 +10,17 @@ namespace kymo::worker {
 namespace {
 
 // Limit on the ranges of one pass, about 100 bytes each; further ranges are counted as dropped records.
-constexpr std::int32_t kMostRanges = 1'000'000;
+constexpr std::int32_t kMaxRanges = 1'000'000;
 
 std::atomic<RangeRecorder*> recording{nullptr};
 // Identifies the current recorder, so that threads discard data cached for an earlier one.
 std::atomic<std::uint64_t> generation{0};
 
 /// Never destroyed: collectors that used it during a pass may read it once more afterwards.
-collect::ThreadStanding& own_standing() {
-  static auto* const all = new std::deque<collect::ThreadStanding>;
+collect::ThreadPosition& own_position() {
+  static auto* const all = new std::deque<collect::ThreadPosition>;
   static auto* const mutex = new std::mutex;
-  thread_local collect::ThreadStanding* own = nullptr;
+  thread_local collect::ThreadPosition* own = nullptr;
   if (own == nullptr) {
     const std::lock_guard lock(*mutex);
     own = &all->emplace_back();
@@ -33,16 +33,16 @@ collect::ThreadStanding& own_standing() {
 RangeRecorder::RangeRecorder(std::int64_t run_start_ns) : run_start_ns_(run_start_ns) {
   generation.fetch_add(1);
   recording.store(this);
-  collect::Standpoint& here = standpoint();
+  collect::ExecutionContext& here = execution_context();
   here.step = -1;
   here.phase = -1;
-  here.this_thread = standing_of_this_thread;
+  here.this_thread = position_of_this_thread;
 }
 
 RangeRecorder::~RangeRecorder() { recording.store(nullptr); }
 
-collect::Standpoint& RangeRecorder::standpoint() {
-  static collect::Standpoint instance;
+collect::ExecutionContext& RangeRecorder::execution_context() {
+  static collect::ExecutionContext instance;
   return instance;
 }
 
@@ -61,35 +61,35 @@ RangeRecorder::ThreadLog* RangeRecorder::log_of_this_thread() noexcept {
 
 RangeRecorder::ThreadLog* RangeRecorder::add_thread() {
   const std::lock_guard lock(mutex_);
-  collect::ThreadStanding& standing = own_standing();
-  standing = {-1, static_cast<std::uint32_t>(threads_.size())};
+  collect::ThreadPosition& position = own_position();
+  position = {-1, static_cast<std::uint32_t>(threads_.size())};
   threads_.push_back(std::make_unique<ThreadLog>());
-  threads_.back()->standing = &standing;
+  threads_.back()->position = &position;
   return threads_.back().get();
 }
 
-const collect::ThreadStanding& RangeRecorder::standing_of_this_thread() noexcept {
+const collect::ThreadPosition& RangeRecorder::position_of_this_thread() noexcept {
   const ThreadLog* log = log_of_this_thread();
-  return log ? *log->standing : collect::kNowhere;
+  return log ? *log->position : collect::kNoPosition;
 }
 
 void RangeRecorder::set_step(std::int64_t step) {
-  standpoint().step.store(static_cast<std::int32_t>(step), std::memory_order_relaxed);
+  execution_context().step.store(static_cast<std::int32_t>(step), std::memory_order_relaxed);
 }
 
 void RangeRecorder::begin_phase(int phase, const std::string& name) {
-  standpoint().phase.store(phase, std::memory_order_relaxed);
+  execution_context().phase.store(phase, std::memory_order_relaxed);
   if (ThreadLog* log = log_of_this_thread()) begin(*log, true, phase, name.c_str());
 }
 
 void RangeRecorder::end_phase() {
-  standpoint().phase.store(-1, std::memory_order_relaxed);
+  execution_context().phase.store(-1, std::memory_order_relaxed);
   if (ThreadLog* log = log_of_this_thread()) end(*log, true);
 }
 
 void RangeRecorder::begin_scope(const char* name) {
   if (ThreadLog* log = log_of_this_thread())
-    begin(*log, false, standpoint().phase.load(std::memory_order_relaxed), name);
+    begin(*log, false, execution_context().phase.load(std::memory_order_relaxed), name);
 }
 
 void RangeRecorder::end_scope() {
@@ -101,7 +101,7 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
   const std::int32_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(log.mutex);
   event::Range* made = nullptr;
-  if (number < kMostRanges) {
+  if (number < kMaxRanges) {
     const KnownScope named =
         is_phase ? KnownScope{name, event::kNoText, log.texts.intern(name), event::kNoText} : scope_named(log, name);
     made = &log.ranges.emplace_back(number, event::Range{}).second;
@@ -110,16 +110,17 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
     range.name = named.name;
     range.path = named.path;
     range.parent = log.open.empty() ? -1 : log.open.back().number;
-    range.step = standpoint().step.load(std::memory_order_relaxed);
+    range.step = execution_context().step.load(std::memory_order_relaxed);
     range.phase = phase;
-    range.thread = log.standing->number;
-    if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed)) range.first_node = next_node();
+    range.thread = log.position->number;
+    if (const auto next_node = execution_context().next_node.load(std::memory_order_relaxed))
+      range.first_node = next_node();
     range.start_ns = now_ns() - run_start_ns_;
   } else {
-    lost_.fetch_add(1);
+    dropped_.fetch_add(1);
   }
   log.open.push_back({made, made ? number : -1, is_phase});
-  if (!is_phase && made) log.standing->range = number;
+  if (!is_phase && made) log.position->range = number;
 }
 
 /// Usually the same names are passed at the same addresses and need no lookup. The content at an address may have
@@ -127,8 +128,8 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
 const RangeRecorder::KnownScope& RangeRecorder::scope_named(ThreadLog& log, const char* name) {
   const event::Range* range = log.open.empty() ? nullptr : log.open.back().range;
   const event::TextId around = range ? range->path : event::kNoText;
-  const auto place = reinterpret_cast<std::uintptr_t>(name);
-  KnownScope& known = log.known[(place ^ place >> 8 ^ std::uintptr_t{around} * 37) % kKnownScopes];
+  const auto hash = reinterpret_cast<std::uintptr_t>(name);
+  KnownScope& known = log.known[(hash ^ hash >> 8 ^ std::uintptr_t{around} * 37) % kKnownScopes];
   if (known.address != name || known.around != around || log.texts.text(known.name) != name)
     known = {name, around, log.texts.intern(name), path_of(log, around, name)};
   return known;
@@ -152,13 +153,13 @@ bool RangeRecorder::end(ThreadLog& log, bool is_phase) {
   if (found == log.open.rend()) return false;
   if (event::Range* range = found->range) {
     range->end_ns = end_ns;
-    if (const auto next_node = standpoint().next_node.load(std::memory_order_relaxed))
+    if (const auto next_node = execution_context().next_node.load(std::memory_order_relaxed))
       range->end_sequence = next_node().sequence;
   }
   log.open.erase(std::next(found).base());
   const auto scope = std::find_if(log.open.rbegin(), log.open.rend(),
                                   [](const OpenRange& each) { return !each.is_phase && each.number >= 0; });
-  log.standing->range = scope == log.open.rend() ? -1 : scope->number;
+  log.position->range = scope == log.open.rend() ? -1 : scope->number;
   return true;
 }
 
@@ -166,7 +167,7 @@ void RangeRecorder::collect(event::PassRecord& record) {
   recording.store(nullptr);
   const std::lock_guard lock(mutex_);
   event::Trace& trace = record.trace;
-  trace.ranges.resize(static_cast<std::size_t>(std::min(next_number_.load(), kMostRanges)));
+  trace.ranges.resize(static_cast<std::size_t>(std::min(next_number_.load(), kMaxRanges)));
   for (const auto& log : threads_) {
     const std::lock_guard log_lock(log->mutex);
     for (auto& [number, range] : log->ranges) {
@@ -175,11 +176,11 @@ void RangeRecorder::collect(event::PassRecord& record) {
       trace.ranges[static_cast<std::size_t>(number)] = range;
     }
   }
-  if (lost_ > 0)
-    record.losses.push_back(
-        {"scope", lost_.load(), "phases and scopes beyond the first " + std::to_string(kMostRanges) + " of a pass"});
+  if (dropped_ > 0)
+    record.dropped_records.push_back(
+        {"scope", dropped_.load(), "phases and scopes beyond the first " + std::to_string(kMaxRanges) + " of a pass"});
   if (unmatched_ > 0)
-    record.losses.push_back(
+    record.dropped_records.push_back(
         {"scope", unmatched_.load(), "scopes that ended without a matching begin on the same thread"});
 }
 

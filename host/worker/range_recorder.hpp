@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "collect/standpoint.hpp"
+#include "collect/execution_context.hpp"
 #include "event/records.hpp"
 
 namespace kymo::worker {
@@ -27,7 +27,7 @@ class RangeRecorder {
   RangeRecorder& operator=(const RangeRecorder&) = delete;
 
   /// Outlives every recorder: collectors may query it at any time.
-  static collect::Standpoint& standpoint();
+  static collect::ExecutionContext& execution_context();
 
   void set_step(std::int64_t step);
   /// `phase` is an index into the workload's phases. Main thread only.
@@ -56,7 +56,7 @@ class RangeRecorder {
   static constexpr std::size_t kKnownScopes = 256;
   /// Records of one thread; other threads access them only in collect().
   struct ThreadLog {
-    collect::ThreadStanding* standing = nullptr;
+    collect::ThreadPosition* position = nullptr;
     std::mutex mutex;
     event::Texts texts;                                        // names and paths; ranges refer to these until collect()
     std::string path;                                          // buffer for composing a path
@@ -66,7 +66,7 @@ class RangeRecorder {
   };
 
   static ThreadLog* log_of_this_thread() noexcept;
-  static const collect::ThreadStanding& standing_of_this_thread() noexcept;
+  static const collect::ThreadPosition& position_of_this_thread() noexcept;
   ThreadLog* add_thread();
   void begin(ThreadLog& log, bool is_phase, int phase, const char* name);
   bool end(ThreadLog& log, bool is_phase);
@@ -75,7 +75,7 @@ class RangeRecorder {
 
   std::int64_t run_start_ns_;
   std::atomic<std::int32_t> next_number_{0};
-  std::atomic<std::int64_t> lost_{0};
+  std::atomic<std::int64_t> dropped_{0};
   std::atomic<std::int64_t> unmatched_{0};
   std::mutex mutex_;
   std::vector<std::unique_ptr<ThreadLog>> threads_;

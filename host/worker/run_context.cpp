@@ -14,14 +14,14 @@ namespace kymo::worker {
 namespace {
 
 // Limits on the records of a workload per pass; further ones are counted as dropped records.
-constexpr std::size_t kMostMetrics = 200'000;
-constexpr std::size_t kMostMarks = 100'000;
-constexpr std::size_t kMostTags = 1'000'000;
+constexpr std::size_t kMaxMetrics = 200'000;
+constexpr std::size_t kMaxMarks = 100'000;
+constexpr std::size_t kMaxTags = 1'000'000;
 // cancelled() may be called in a tight loop: poll the connection at most this often.
 constexpr std::int64_t kPollIntervalNs = 10'000'000;
 // Base64 and JSON enlarge a payload by a third. The frame with the payloads of all ranks must stay below the protocol's
 // limit.
-constexpr std::uint64_t kMostGatheredBytes = measure::protocol::kMaxFrameBytes / 4 * 3 - (1u << 20);
+constexpr std::uint64_t kMaxGatheredBytes = measure::protocol::kMaxFrameBytes / 4 * 3 - (1u << 20);
 
 kymo_value to_value(const measure::Value& value, std::uint32_t declared_type, const std::string& text) {
   kymo_value out{};
@@ -56,7 +56,7 @@ const kymo_parameter& parameter_at(const kymo_workload& workload, std::uint32_t 
 RunContext::RunContext(const measure::protocol::Assignment& assignment, const kymo_workload& workload,
                        PhaseRecorder& phases, ControlClient& control, std::int64_t run_start_ns)
     : rendezvous_host_(assignment.rendezvous_host),
-      seed_(assignment.how.seed),
+      seed_(assignment.method.seed),
       phases_(phases),
       control_(control),
       run_start_ns_(run_start_ns),
@@ -71,7 +71,7 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
   placement_.rendezvous_host = rendezvous_host_.c_str();
   placement_.rendezvous_port = assignment.rendezvous_port;
   bind_parameters(assignment, workload);
-  if (!assignment.rank_file.empty()) show_place(assignment.rank_file);
+  if (!assignment.rank_file.empty()) open_status_page(assignment.rank_file);
   if (measure::observes(assignment.pass)) {
     ranges_.emplace(run_start_ns);
     collectives_.emplace(run_start_ns);
@@ -79,9 +79,9 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
 }
 
 /// Failing to create the status page does not fail the run: the supervisor then uses the last progress message.
-void RunContext::show_place(const std::string& rank_file) {
+void RunContext::open_status_page(const std::string& rank_file) {
   try {
-    phases_.show_in(&place_.emplace(measure::place_file(rank_file), phases_.names()));
+    phases_.publish_to(&status_page_.emplace(measure::status_file(rank_file), phases_.names()));
   } catch (const Error& error) {
     log::write(log::Level::kWarning, error.what());
   }
@@ -135,8 +135,8 @@ void RunContext::metric(std::uint32_t level, event::Metric metric) {
   if (metric.level == event::MetricLevel::kPhase)
     metric.phase = open < 0 ? event::kOtherPhase : phases_.names()[static_cast<std::size_t>(open)];
   const std::lock_guard lock(mutex_);
-  if (metrics_.size() >= kMostMetrics) {
-    ++metrics_lost_;
+  if (metrics_.size() >= kMaxMetrics) {
+    ++metrics_dropped_;
     return;
   }
   metrics_.push_back(std::move(metric));
@@ -144,8 +144,8 @@ void RunContext::metric(std::uint32_t level, event::Metric metric) {
 
 void RunContext::mark_at(const char* name, std::int64_t time_ns) {
   const std::lock_guard lock(mutex_);
-  if (marks_.size() >= kMostMarks) {
-    ++marks_lost_;
+  if (marks_.size() >= kMaxMarks) {
+    ++marks_dropped_;
     return;
   }
   marks_.push_back({name, time_ns - run_start_ns_, step_.load(std::memory_order_relaxed)});
@@ -157,12 +157,12 @@ void RunContext::observe(std::vector<collect::Collector*> observers) {
 }
 
 std::uint64_t RunContext::collective_begin(const kymo_collective* call) {
-  if (place_) place_->begin_collective();
+  if (status_page_) status_page_->begin_collective();
   return collectives_ ? collectives_->begin(call) : 0;
 }
 
 void RunContext::collective_end(std::uint64_t handle) {
-  if (place_) place_->end_collective();
+  if (status_page_) status_page_->end_collective();
   if (collectives_) collectives_->end(handle);
 }
 
@@ -179,8 +179,8 @@ void RunContext::scope_end() {
 void RunContext::tag(const void* address, std::uint64_t bytes, std::uint32_t category) {
   const std::int64_t time_ns = now_ns() - run_start_ns_;
   const std::lock_guard lock(mutex_);
-  if (tags_.size() >= kMostTags) {
-    ++tags_lost_;
+  if (tags_.size() >= kMaxTags) {
+    ++tags_dropped_;
     return;
   }
   tags_.push_back({time_ns, reinterpret_cast<std::uint64_t>(address), static_cast<std::int64_t>(bytes), category});
@@ -192,10 +192,10 @@ kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, 
     std::memcpy(receive, send, bytes);
     return KYMO_OK;
   }
-  if (bytes > kMostGatheredBytes / ranks) {
+  if (bytes > kMaxGatheredBytes / ranks) {
     fail(("all_gather of " + format_bytes(static_cast<std::int64_t>(bytes)) + " on each of " + std::to_string(ranks) +
           " ranks is too large for the control connection, which carries at most " +
-          format_bytes(static_cast<std::int64_t>(kMostGatheredBytes)) + " in total")
+          format_bytes(static_cast<std::int64_t>(kMaxGatheredBytes)) + " in total")
              .c_str());
     return KYMO_FAILED;
   }
@@ -220,7 +220,7 @@ kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, 
 
 void RunContext::fail(const char* message) {
   // The first message is closest to the cause: wrappers may add their own after a service fails.
-  if (said_.message.empty() && message) said_.message = message;
+  if (reported_.message.empty() && message) reported_.message = message;
 }
 
 bool RunContext::cancelled() {
@@ -254,14 +254,15 @@ void RunContext::collect(event::PassRecord& record) {
   record.metrics = std::move(metrics_);
   record.marks = std::move(marks_);
   record.work = std::move(work_);
-  if (metrics_lost_ > 0)
-    record.losses.push_back(
-        {"metric", metrics_lost_, "more than " + std::to_string(kMostMetrics) + " metrics in one pass"});
-  if (tags_lost_ > 0)
-    record.losses.push_back(
-        {"tag", tags_lost_, "more than " + std::to_string(kMostTags) + " tagged blocks in one pass"});
-  if (marks_lost_ > 0)
-    record.losses.push_back({"mark", marks_lost_, "more than " + std::to_string(kMostMarks) + " marks in one pass"});
+  if (metrics_dropped_ > 0)
+    record.dropped_records.push_back(
+        {"metric", metrics_dropped_, "more than " + std::to_string(kMaxMetrics) + " metrics in one pass"});
+  if (tags_dropped_ > 0)
+    record.dropped_records.push_back(
+        {"tag", tags_dropped_, "more than " + std::to_string(kMaxTags) + " tagged blocks in one pass"});
+  if (marks_dropped_ > 0)
+    record.dropped_records.push_back(
+        {"mark", marks_dropped_, "more than " + std::to_string(kMaxMarks) + " marks in one pass"});
 }
 
 }  // namespace kymo::worker

@@ -15,7 +15,7 @@
 #include "base/clock.hpp"
 #include "event/records.hpp"
 #include "measure/protocol.hpp"
-#include "measure/worker_place.hpp"
+#include "measure/status_page.hpp"
 #include "worker/collective_recorder.hpp"
 #include "worker/control_client.hpp"
 #include "worker/failure.hpp"
@@ -59,19 +59,19 @@ class RunContext {
   void collective_end(std::uint64_t handle);
   void tag(const void* address, std::uint64_t bytes, std::uint32_t category);
   kymo_status all_gather_bytes(const void* send, std::uint64_t bytes, void* receive);
-  void skip(const char* reason) { said_.skip_reason = reason; }
+  void skip(const char* reason) { reported_.skip_reason = reason; }
   void fail(const char* message);
   bool cancelled();
 
   // Interface for the engine.
   /// Status page that shows the supervisor what this worker does; nullptr if the supervisor did not request one.
-  measure::WorkerPlace* place() { return place_ ? &*place_ : nullptr; }
+  measure::StatusPage* status_page() { return status_page_ ? &*status_page_ : nullptr; }
   void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
   /// Records phases and scopes from now on, and notifies the `observers` that subscribe to scopes.
   void observe(std::vector<collect::Collector*> observers);
   /// nullptr in passes that observe no events.
   RangeRecorder* ranges() { return ranges_ ? &*ranges_ : nullptr; }
-  const Said& said() const { return said_; }
+  const Reported& reported() const { return reported_; }
   /// The first violation of the API contract by the workload; empty if there was none.
   std::string violation() const;
   /// True if a gather ended because the run was cancelled.
@@ -84,7 +84,7 @@ class RunContext {
   void collect(event::PassRecord& record);
 
  private:
-  void show_place(const std::string& rank_file);
+  void open_status_page(const std::string& rank_file);
   void bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload);
 
   kymo_context handle_{this};
@@ -102,10 +102,10 @@ class RunContext {
   std::int64_t next_poll_ns_ = 0;  // main thread
   std::optional<RangeRecorder> ranges_;
   std::optional<CollectiveRecorder> collectives_;
-  std::optional<measure::WorkerPlace> place_;
+  std::optional<measure::StatusPage> status_page_;
   std::vector<collect::Collector*> scope_observers_;
   bool interrupted_ = false;
-  Said said_;
+  Reported reported_;
   std::string violation_;
 
   std::mutex mutex_;  // protects the members below, which any thread may write
@@ -114,9 +114,9 @@ class RunContext {
   std::vector<event::Mark> marks_;
   std::vector<event::Work> work_;
   std::vector<event::BlockTag> tags_;
-  std::int64_t metrics_lost_ = 0;
-  std::int64_t marks_lost_ = 0;
-  std::int64_t tags_lost_ = 0;
+  std::int64_t metrics_dropped_ = 0;
+  std::int64_t marks_dropped_ = 0;
+  std::int64_t tags_dropped_ = 0;
 };
 
 }  // namespace kymo::worker

@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/machine.hpp"
-#include "worker/clock_questions.hpp"
+#include "worker/clock_requests.hpp"
 #include "worker/engine.hpp"
 #include "worker/failure.hpp"
 #include "worker/freed_memory.hpp"
@@ -31,7 +31,7 @@ void Session::serve() {
   while (const auto assignment = control_.next_assignment()) {
     Outcome outcome;
     try {
-      outcome = carry_out(*assignment);
+      outcome = run_assignment(*assignment);
     } catch (const ConnectionLost&) {
       throw;
     } catch (const std::exception& error) {
@@ -55,34 +55,34 @@ PassStart Session::begin_run() {
   return {start_ns, {{"worker: assigned", assigned_ns}}};
 }
 
-Outcome Session::carry_out(const Assignment& assignment) {
+Outcome Session::run_assignment(const Assignment& assignment) {
   PassStart start = begin_run();
   control_.send(Progress{"load"});
   reset_peak_resident();
-  const kymo_plugin& plugin = equipment_.plugin(assignment.what.plugin_file);
+  const kymo_plugin& plugin = environment_.plugin(assignment.what.plugin_file);
   start.stages.push_back({"worker: plugin loaded", now_ns()});
   const bool uses_torch = plugin.framework && std::string_view(plugin.framework) == "libtorch";
-  used_ = equipment_.observers(assignment.pass, assignment.what.device, uses_torch);
-  PassResult result = make_pass(assignment, plugin, used_, control_, start);
+  used_ = environment_.observers(assignment.pass, assignment.what.device, uses_torch);
+  PassResult result = run_pass(assignment, plugin, used_, control_, start);
   add_device(assignment, result.record);
   control_.send(Progress{"write"});
   try {
-    equipment_.store(assignment, result.record);
+    environment_.store(assignment, result.record);
   } catch (const std::exception& error) {
     if (result.outcome.status == "ok")
       result.outcome = {"failed", first_line(error.what()), "write", "", -1, result.outcome.verification};
   }
   if (result.outcome.status == "failed" && result.failed_ns >= 0 && assignment.what.ranks > 1)
-    result.outcome.failed_ns = on_supervisors_clock(control_, result.failed_ns).value_or(-1);
+    result.outcome.failed_ns = to_supervisor_clock(control_, result.failed_ns).value_or(-1);
   return result.outcome;
 }
 
 void Session::add_device(const Assignment& assignment, event::PassRecord& record) {
   const bool cuda = assignment.what.device == measure::DeviceKind::kCuda;
   try {
-    record.device = equipment_.device(assignment.what.device, cuda ? assignment.device_index : 0);
+    record.device = environment_.device(assignment.what.device, cuda ? assignment.device_index : 0);
   } catch (const collect::Unavailable& reason) {
-    record.losses.push_back({"device", -1, first_line(reason.what())});
+    record.dropped_records.push_back({"device", -1, first_line(reason.what())});
   }
 }
 

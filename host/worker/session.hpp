@@ -5,7 +5,7 @@
 
 #include "worker/control_client.hpp"
 #include "worker/engine.hpp"
-#include "worker/equipment.hpp"
+#include "worker/worker_environment.hpp"
 
 namespace kymo::worker {
 
@@ -14,20 +14,20 @@ class Session {
  public:
   /// process_start_ns (host clock): start time of this process, to which the times of its first assignment are
   /// relative.
-  Session(ControlClient& control, Equipment& equipment, std::int64_t process_start_ns)
-      : control_(control), equipment_(equipment), process_start_ns_(process_start_ns) {}
+  Session(ControlClient& control, WorkerEnvironment& environment, std::int64_t process_start_ns)
+      : control_(control), environment_(environment), process_start_ns_(process_start_ns) {}
 
   /// Throws ConnectionLost. All other errors become the outcome of an assignment.
   void serve();
 
  private:
-  measure::protocol::Outcome carry_out(const measure::protocol::Assignment& assignment);
+  measure::protocol::Outcome run_assignment(const measure::protocol::Assignment& assignment);
   /// Times of a run are relative to the process start for the first assignment, and to the assignment otherwise.
   PassStart begin_run();
   void add_device(const measure::protocol::Assignment& assignment, event::PassRecord& record);
 
   ControlClient& control_;
-  Equipment& equipment_;
+  WorkerEnvironment& environment_;
   std::int64_t process_start_ns_;
   bool is_new_ = true;
   Observers used_;  // collectors of the previous assignment, reset before the next one

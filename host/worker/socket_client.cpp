@@ -94,20 +94,20 @@ void SocketClient::receive(bool wait) {
 }
 
 void SocketClient::take_frames_out_of_buffer() {
-  std::size_t place = 0;
-  while (buffer_.size() - place >= kLengthBytes) {
+  std::size_t position = 0;
+  while (buffer_.size() - position >= kLengthBytes) {
     std::uint32_t length = 0;
     for (std::size_t i = 0; i < kLengthBytes; ++i)
-      length |= std::uint32_t{static_cast<unsigned char>(buffer_[place + i])} << (8 * i);
+      length |= std::uint32_t{static_cast<unsigned char>(buffer_[position + i])} << (8 * i);
     if (length > protocol::kMaxFrameBytes)
       throw Error("the control server sent a frame of " + std::to_string(length) +
                   " bytes, which exceeds the limit; is the address that of a different program?");
-    if (buffer_.size() - place - kLengthBytes < length) break;
+    if (buffer_.size() - position - kLengthBytes < length) break;
     inbox_.push_back(
-        parse_json(std::string_view(buffer_).substr(place + kLengthBytes, length), "a frame of the control server"));
-    place += kLengthBytes + length;
+        parse_json(std::string_view(buffer_).substr(position + kLengthBytes, length), "a frame of the control server"));
+    position += kLengthBytes + length;
   }
-  buffer_.erase(0, place);
+  buffer_.erase(0, position);
 }
 
 Json SocketClient::next_frame() {
@@ -121,7 +121,7 @@ std::optional<protocol::Assignment> SocketClient::next_assignment() {
   cancelled_ = false;
   barriers_ = 0;
   gathers_ = 0;
-  questions_ = 0;
+  clock_requests_ = 0;
   for (;;) {
     const Json frame = next_frame();
     const std::string type = protocol::type_of(frame);
@@ -163,9 +163,9 @@ std::optional<std::vector<std::string>> SocketClient::gather(const std::string& 
   return parts;
 }
 
-std::optional<protocol::Clock> SocketClient::ask_clock() {
-  const std::int64_t sequence = questions_++;
-  send_frame(protocol::to_json(protocol::AskClock{sequence}));
+std::optional<protocol::Clock> SocketClient::request_clock() {
+  const std::int64_t sequence = clock_requests_++;
+  send_frame(protocol::to_json(protocol::ClockRequest{sequence}));
   const auto frame = await("clock", sequence);
   return frame ? std::optional(protocol::clock_from(*frame)) : std::nullopt;
 }

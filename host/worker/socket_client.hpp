@@ -24,7 +24,7 @@ class SocketClient final : public ControlClient {
   void send(const measure::protocol::Outcome& outcome) override;
   Release barrier(bool stop) override;
   std::optional<std::vector<std::string>> gather(const std::string& bytes) override;
-  std::optional<measure::protocol::Clock> ask_clock() override;
+  std::optional<measure::protocol::Clock> request_clock() override;
   bool cancelled() override;
 
  private:
@@ -43,7 +43,7 @@ class SocketClient final : public ControlClient {
   bool cancelled_ = false;
   std::int64_t barriers_ = 0;
   std::int64_t gathers_ = 0;
-  std::int64_t questions_ = 0;
+  std::int64_t clock_requests_ = 0;
 };
 
 }  // namespace kymo::worker

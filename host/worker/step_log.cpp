@@ -7,7 +7,7 @@ namespace kymo::worker {
 namespace {
 
 // A stopping rule may allow far more steps than it needs; beyond this limit the log grows on demand.
-constexpr std::int64_t kMostReserved = 65536;
+constexpr std::int64_t kMaxReserved = 65536;
 
 std::optional<std::int64_t> present(std::int64_t device_ns) {
   return device_ns < 0 ? std::nullopt : std::optional<std::int64_t>(device_ns);
@@ -19,7 +19,7 @@ StepLog::StepLog(std::vector<std::string> phases, std::int64_t run_start_ns)
     : phases_(std::move(phases)), run_start_ns_(run_start_ns) {}
 
 void StepLog::reserve(std::int64_t steps) {
-  const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(steps, 0, kMostReserved));
+  const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(steps, 0, kMaxReserved));
   steps_.reserve(count);
   times_.reserve(count * phases_.size());
 }

@@ -2,7 +2,7 @@
 #include "worker/step_loop.hpp"
 
 #include "base/clock.hpp"
-#include "measure/mode.hpp"
+#include "measure/timing.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -10,14 +10,16 @@ namespace {
 constexpr double kSecondsPerNs = 1e-9;
 
 constexpr const char* kHeldTooLong =
-    "mode cold: the step did not return within a second while its stream was blocked: it synchronizes with the device "
+    "--timing cold: the step did not return within a second while its stream was blocked: it synchronizes with the "
+    "device "
     "or enqueues more work than the device accepts; declare a step asynchronous only if it does neither, or use "
-    "mode sync";
+    "--timing sync";
 constexpr const char* kNotHeld =
-    "mode hot: a batch could not be enqueued within a second while its stream was blocked: it synchronizes with the "
+    "--timing hot: a batch could not be enqueued within a second while its stream was blocked: it synchronizes with "
+    "the "
     "device or enqueues more work than the device accepts; its device time may include launch overhead";
 constexpr const char* kNothingToHold =
-    "mode cold: the step did not enter its phase, so there was no stream to flush and block; use mode sync";
+    "--timing cold: the step did not enter its phase, so there was no stream to flush and block; use --timing sync";
 
 /// The share of one of `count` steps, rounded to the nearest ns; -1 is returned unchanged.
 std::int64_t share(std::int64_t ns, std::int64_t count) { return ns < 0 ? ns : (ns + count / 2) / count; }
@@ -27,17 +29,17 @@ std::int64_t share(std::int64_t ns, std::int64_t count) { return ns < 0 ? ns : (
 StepLoop::StepLoop(PassRun& pass)
     : pass_(pass),
       log_(pass.phases.names(), pass.run_start_ns),
-      warmup_(pass.assignment.how.warmup),
-      planned_(pass.assignment.how.until ? 0 : pass.assignment.how.warmup + pass.assignment.how.steps),
-      hot_(pass.assignment.how.mode == measure::kHotMode),
-      cold_(pass.assignment.how.mode == measure::kColdMode),
+      warmup_(pass.assignment.method.warmup),
+      planned_(pass.assignment.method.until ? 0 : pass.assignment.method.warmup + pass.assignment.method.steps),
+      hot_(pass.assignment.method.timing == measure::kHotTiming),
+      cold_(pass.assignment.method.timing == measure::kColdTiming),
       device_ns_(pass.phases.names().size(), -1) {
   if (cold_ && pass.assignment.what.device == measure::DeviceKind::kCpu) host_cache_.emplace();
-  const auto& until = pass.assignment.how.until;
+  const auto& until = pass.assignment.method.until;
   if (until) stopping_.emplace(*until);
-  log_.reserve(warmup_ + (until ? until->max_samples : pass.assignment.how.steps));
-  if (hot_ || cold_) pass.phases.admit_one_phase();
-  const bool by_phase = pass.assignment.how.sync == measure::Sync::kPhase;
+  log_.reserve(warmup_ + (until ? until->max_samples : pass.assignment.method.steps));
+  if (hot_ || cold_) pass.phases.require_single_phase();
+  const bool by_phase = pass.assignment.method.sync == measure::Sync::kPhase;
   pass.phases.observe(pass.armed, by_phase ? pass.timer : nullptr, pass.context.ranges());
 }
 
@@ -57,7 +59,7 @@ bool StepLoop::run() {
     if (stop && alone) break;
     pass_.announce(is_warmup(step) ? "warmup" : "step", step, planned_);
     pass_.context.set_step(step);
-    if (!pass_.go_on() || !prepare_step(stop)) return false;
+    if (!pass_.should_continue() || !prepare_step(stop)) return false;
     if (stop) break;
     if (!timed_step(step)) return false;
   }
@@ -69,7 +71,7 @@ bool StepLoop::prepare_step(bool& stop) {
   if (pass_.workload.before_step) {
     const kymo_status status =
         pass_.call([&] { return pass_.workload.before_step(pass_.instance, pass_.context.handle()); });
-    if (!pass_.judge_call(status)) return false;
+    if (!pass_.check_call(status)) return false;
   }
   if (pass_.assignment.what.ranks == 1) return true;
   // Work enqueued by before_step() must not delay some ranks: synchronize the device before the barrier too.
@@ -80,21 +82,21 @@ bool StepLoop::prepare_step(bool& stop) {
 }
 
 bool StepLoop::settle() {
-  Stretch stretch;
+  Span span;
   while (hot_ && !batch_.found()) {
-    if (!make_unstored(batch_.steps(), false, stretch)) return false;
-    batch_.measured(stretch.end_ns - stretch.begin_ns);
+    if (!run_unrecorded_steps(batch_.steps(), false, span)) return false;
+    batch_.measured(span.end_ns - span.begin_ns);
   }
   if (hot_ && pass_.timer) return settle_hold();
   // A first step loads kernels and allocates memory, which would block on a held stream.
-  return cold_ && warmup_ == 0 ? make_unstored(1, false, stretch) : true;
+  return cold_ && warmup_ == 0 ? run_unrecorded_steps(1, false, span) : true;
 }
 
 bool StepLoop::settle_hold() {
-  Stretch stretch;
+  Span span;
   const BatchSize whole = batch_;
   do {
-    if (!make_unstored(batch_.steps(), true, stretch)) return false;
+    if (!run_unrecorded_steps(batch_.steps(), true, span)) return false;
     hold_batches_ = released_in_time_;
   } while (!hold_batches_ && batch_.shrink());
   if (hold_batches_) return true;
@@ -103,27 +105,27 @@ bool StepLoop::settle_hold() {
   return true;
 }
 
-bool StepLoop::make_unstored(std::int64_t steps, bool hold, Stretch& stretch) {
+bool StepLoop::run_unrecorded_steps(std::int64_t steps, bool hold, Span& span) {
   pass_.announce("warmup", warmup_, planned_);
   pass_.context.set_step(-1);
   bool stop = false;
-  if (!pass_.go_on() || !prepare_step(stop) || !make_steps(warmup_, steps, hold, stretch)) return false;
+  if (!pass_.should_continue() || !prepare_step(stop) || !run_steps(warmup_, steps, hold, span)) return false;
   std::int64_t unused_ns = 0;
   if (pass_.timer) pass_.timer->take_step(device_ns_, unused_ns);
   return true;
 }
 
 bool StepLoop::timed_step(std::int64_t step) {
-  Stretch stretch;
+  Span span;
   const std::int64_t count = is_warmup(step) ? 1 : batch_.steps();
-  if (!make_steps(step, count, (cold_ || hold_batches_) && !is_warmup(step), stretch)) return false;
+  if (!run_steps(step, count, (cold_ || hold_batches_) && !is_warmup(step), span)) return false;
   late_batches_ += hot_ && !released_in_time_;
-  keep(step, count, stretch);
+  keep(step, count, span);
   for (collect::Collector* collector : pass_.armed) collector->between_steps(step);
   return true;
 }
 
-bool StepLoop::make_steps(std::int64_t step, std::int64_t count, bool hold, Stretch& stretch) {
+bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span& span) {
   if (host_cache_) host_cache_->flush();
   if (cold_ || hot_) pass_.phases.before_entry(pass_.timer, cold_, hold);
   pass_.phases.begin_step();
@@ -131,17 +133,17 @@ bool StepLoop::make_steps(std::int64_t step, std::int64_t count, bool hold, Stre
   // Work enqueued by before_step() belongs to no step: events are assigned to steps only within the timed interval.
   RangeRecorder* const ranges = pass_.context.ranges();
   if (ranges) ranges->set_step(step);
-  stretch.begin_ns = now_ns();
+  span.begin_ns = now_ns();
   for (collect::Collector* collector : pass_.armed) collector->step_begin(step);
   const kymo_status status = call_steps(count);
   released_in_time_ = pass_.timer && (cold_ || hold) ? pass_.timer->release() : true;
   if (pass_.timer && status == KYMO_OK) pass_.timer->synchronize();
-  stretch.end_ns = now_ns();
+  span.end_ns = now_ns();
   for (collect::Collector* collector : pass_.armed) collector->step_end(step);
   if (ranges) ranges->set_step(-1);
   pass_.phases.end_step(status == KYMO_OK);
   pass_.context.rethrow_kept();
-  return pass_.judge_call(status) && (hot_ || was_held(hold));
+  return pass_.check_call(status) && (hot_ || was_held(hold));
 }
 
 kymo_status StepLoop::call_steps(std::int64_t count) {
@@ -160,7 +162,7 @@ bool StepLoop::was_held(bool hold) {
   return pass_.phases.entered() ? true : pass_.end("failed", kNothingToHold);
 }
 
-void StepLoop::keep(std::int64_t step, std::int64_t count, const Stretch& stretch) {
+void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span) {
   std::int64_t whole_device_ns = -1;
   std::vector<PhaseTime>& times = pass_.phases.times();
   if (pass_.timer) {
@@ -173,8 +175,8 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Stretch& stretc
   }
   // On a device the flush is enqueued within the step, so the time starts with the phase.
   const PhaseTime* const flushed_within = cold_ && pass_.timer ? pass_.phases.entered() : nullptr;
-  const std::int64_t begin_ns = flushed_within ? flushed_within->start_ns : stretch.begin_ns;
-  const std::int64_t end_ns = begin_ns + share(stretch.end_ns - begin_ns, count);
+  const std::int64_t begin_ns = flushed_within ? flushed_within->start_ns : span.begin_ns;
+  const std::int64_t end_ns = begin_ns + share(span.end_ns - begin_ns, count);
   const std::int64_t device_ns = share(whole_device_ns, count);
   log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns);
   if (!stopping_ || is_warmup(step)) return;
@@ -190,7 +192,7 @@ void StepLoop::add_metrics(event::PassRecord& record) const {
   metric.number = static_cast<double>(batch_.steps());
   metric.unit = "steps";
   record.metrics.push_back(std::move(metric));
-  if (late_batches_ > 0) record.losses.push_back({"hold", late_batches_, kNotHeld});
+  if (late_batches_ > 0) record.dropped_records.push_back({"hold", late_batches_, kNotHeld});
 }
 
 }  // namespace kymo::worker

@@ -33,9 +33,9 @@ std::string describe(const event::Check& check) {
 
 std::vector<event::Check> checks_of(const kymo_verification& verification) {
   std::vector<event::Check> checks;
-  const auto* place = reinterpret_cast<const char*>(verification.checks);
-  for (std::uint32_t i = 0; i < verification.check_count && place; ++i) {
-    const auto& from = *reinterpret_cast<const kymo_check*>(place);
+  const auto* position = reinterpret_cast<const char*>(verification.checks);
+  for (std::uint32_t i = 0; i < verification.check_count && position; ++i) {
+    const auto& from = *reinterpret_cast<const kymo_check*>(position);
     event::Check check;
     check.name = or_empty(from.name);
     check.reference = or_empty(from.reference);
@@ -50,12 +50,12 @@ std::vector<event::Check> checks_of(const kymo_verification& verification) {
       check.tolerance = finite(from.tolerance);
     }
     checks.push_back(std::move(check));
-    place += from.size;
+    position += from.size;
   }
   return checks;
 }
 
-Judgement judge_checks(const std::vector<event::Check>& checks) {
+VerificationResult summarize_checks(const std::vector<event::Check>& checks) {
   if (checks.empty()) return {"unavailable", "the workload performed no checks"};
   const event::Check* unavailable = nullptr;
   for (const auto& check : checks) {

@@ -14,10 +14,10 @@ namespace kymo::worker {
 std::vector<event::Check> checks_of(const kymo_verification& verification);
 
 /// Combined result of all checks.
-struct Judgement {
+struct VerificationResult {
   std::string verification;  ///< "failed" if any failed, "passed" if all passed, else "unavailable"
   std::string detail;        ///< the first check that did not pass, in one line
 };
-Judgement judge_checks(const std::vector<event::Check>& checks);
+VerificationResult summarize_checks(const std::vector<event::Check>& checks);
 
 }  // namespace kymo::worker

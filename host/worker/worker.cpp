@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "worker/freed_memory.hpp"
-#include "worker/installed_equipment.hpp"
+#include "worker/installed_environment.hpp"
 #include "worker/session.hpp"
 #include "worker/socket_client.hpp"
 
@@ -21,9 +21,9 @@ int run_worker(const std::string& host, std::uint16_t port, int rank, const std:
   std::signal(SIGPIPE, SIG_IGN);
   keep_freed_memory();
   try {
-    InstalledEquipment equipment;
+    InstalledEnvironment environment;
     SocketClient control(host, port, rank, token);
-    Session(control, equipment, process_start_ns).serve();
+    Session(control, environment, process_start_ns).serve();
     return static_cast<int>(ExitCode::kOk);
   } catch (const ConnectionLost&) {
     // The result is no longer needed, and an orphaned worker must not hold the GPU while libraries shut down.

@@ -57,8 +57,8 @@ class Saxpy final : public kymo::Workload {
         .param("precision", kymo::Choice{"fp32", {"fp32", "fp64"}}, "element type")
         .phases({"compute"})           // parts of a step that are timed separately
         .devices({kymo::Device::Cpu})  // add kymo::Device::Cuda if it is supported
-        .asynchronous()                // step() does not wait for the device: it can be timed with --mode hot and cold
-        .ranks(1);                     // one or more ranks
+        .asynchronous()  // step() does not wait for the device: it can be timed with --timing hot and cold
+        .ranks(1);       // one or more ranks
   }
 
   // Never timed. Read parameters, allocate, initialize, and declare the work of a step.

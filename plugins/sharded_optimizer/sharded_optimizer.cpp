@@ -58,7 +58,7 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
   kymo::Verification verify(Context& ctx) override {
     verifying_ = true;
     kymo::Verification result = DataParallelWorkload::verify(ctx);
-    if (scheme_.communicate && communicator_) hold_equal_to_unsharded(result, ctx, *communicator_, scheme_, wrapped_);
+    if (scheme_.communicate && communicator_) expect_equal_to_unsharded(result, ctx, *communicator_, scheme_, wrapped_);
     return result;
   }
 

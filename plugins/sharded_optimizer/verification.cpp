@@ -115,8 +115,9 @@ void set_gradients(const Side& sharded, const Side& whole, const kymo::Context& 
 
 }  // namespace
 
-void hold_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ctx,
-                             kymo::comm::Communicator& communicator, const Scheme& scheme, const std::string& wrapped) {
+void expect_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ctx,
+                               kymo::comm::Communicator& communicator, const Scheme& scheme,
+                               const std::string& wrapped) {
   if (scheme.name == "none") return;
   const at::Device device = kymo::libtorch::select_device(ctx);
   at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 7);
@@ -138,7 +139,7 @@ void hold_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ct
     sharded.step();
   }
   const std::string what = wrapped + " sharded by " + scheme.name + ", 10 steps, parameter group added after 5";
-  kymo::transformer::hold(result, what, "unsharded optimizer in float64",
-                          kymo::transformer::worst_distance(sharded.parameters, whole.parameters), 1e-9);
-  training::hold_same_bits(result, what + ", bits", ctx, sharded.parameters);
+  kymo::transformer::expect_close(result, what, "unsharded optimizer in float64",
+                                  kymo::transformer::worst_distance(sharded.parameters, whole.parameters), 1e-9);
+  training::expect_bitwise_equal(result, what + ", bits", ctx, sharded.parameters);
 }

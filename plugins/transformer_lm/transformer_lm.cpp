@@ -144,7 +144,7 @@ class TransformerLm final : public kymo::Workload {
   at::Generator generator_;
   std::unique_ptr<kymo::transformer::LanguageModel> model_;
   std::unique_ptr<kymo::training::FusedAdamW> optimizer_;
-  kymo::training::StepParts parts_;
+  kymo::training::StepDefinition parts_;
   std::unique_ptr<kymo::training::StepGraph> graph_;  // none in eager execution
   at::Tensor drawn_, tokens_, targets_;               // [batch, context + 1], and its first and last `context` columns
   at::Tensor loss_;

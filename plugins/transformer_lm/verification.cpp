@@ -45,7 +45,7 @@ void check_model(kymo::Context& ctx, const Settings& run, const at::Device& devi
   };
   const at::Tensor tokens = draw(), targets = draw();
 
-  training::StepParts parts;
+  training::StepDefinition parts;
   parts.mode = training::Mode::kForward;
   parts.autocast = settings.autocast;
   parts.loss = [&](const kymo::Context& seen_by) { return model.logits(seen_by, tokens); };
@@ -61,7 +61,7 @@ void check_model(kymo::Context& ctx, const Settings& run, const at::Device& devi
   for (const at::Tensor& parameter : parts.parameters) gradients.push_back(parameter.grad());
   const std::string reference = "float64 model of 2 blocks, computed per head";
   const auto held = [&](const char* name, const transformer::Distance& far) {
-    transformer::hold(result, name, reference, far, tolerance_of(settings));
+    transformer::expect_close(result, name, reference, far, tolerance_of(settings));
   };
   held("logits", transformer::distance(logits, expected.logits));
   held("loss", transformer::distance(loss, expected.loss));
@@ -101,14 +101,14 @@ void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Dev
     adamw(expected, mean, square_mean, exact(gradient), step, setting);
   }
   const double tolerance = settings.dtype == at::kFloat ? 1e-5 : settings.dtype == at::kHalf ? 5e-3 : 3e-2;
-  transformer::hold(result, "AdamW", "AdamW formula in float64, 4 steps", transformer::distance(parameter, expected),
-                    tolerance);
+  transformer::expect_close(result, "AdamW", "AdamW formula in float64, 4 steps",
+                            transformer::distance(parameter, expected), tolerance);
 }
 
 /// A small model with its optimizer and batch. Two instances with the same seed are equal and draw the same batches.
-class Trainee {
+class ReferenceModel {
  public:
-  Trainee(const Settings& settings, const at::Device& device, std::uint64_t seed)
+  ReferenceModel(const Settings& settings, const at::Device& device, std::uint64_t seed)
       : generator_(kymo::libtorch::make_generator(device, seed)),
         model_(settings.model,
                transformer::make_weights(settings.model, at::TensorOptions().dtype(settings.dtype).device(device),
@@ -124,8 +124,8 @@ class Trainee {
     parts.optimizer = &optimizer_;
     parts.loss = [this](const kymo::Context& seen_by) { return model_.loss(seen_by, batch_[0], batch_[1]); };
   }
-  Trainee(const Trainee&) = delete;
-  Trainee& operator=(const Trainee&) = delete;
+  ReferenceModel(const ReferenceModel&) = delete;
+  ReferenceModel& operator=(const ReferenceModel&) = delete;
 
   void draw() { batch_.random_(0, model_.config().vocab_size, generator_); }
   std::vector<at::Tensor> gradients() const {
@@ -134,7 +134,7 @@ class Trainee {
     return all;
   }
 
-  training::StepParts parts;
+  training::StepDefinition parts;
 
  private:
   /// The learning rate is large enough for one missing or extra step to change the second digit of the next gradients.
@@ -157,7 +157,7 @@ class Trainee {
 void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& device, kymo::Verification& result) {
   constexpr int kSteps = 5;
   const Settings settings = small_settings(run);
-  Trainee eager(settings, device, ctx.seed() + 3), replayed(settings, device, ctx.seed() + 3);
+  ReferenceModel eager(settings, device, ctx.seed() + 3), replayed(settings, device, ctx.seed() + 3);
   training::StepGraph graph(device, replayed.parts);
   graph.warm_up(ctx);
   std::vector<at::Tensor> losses, expected;
@@ -171,11 +171,11 @@ void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& devi
   const double tolerance = tolerance_of(settings);
   // Both sides run the same kernels: a loss may differ by the last bit of bf16, but not by as much as another batch
   // would change it.
-  transformer::hold(result, "graph losses", reference, transformer::distance(at::stack(losses), at::stack(expected)),
-                    std::min(tolerance, 1e-2));
+  transformer::expect_close(result, "graph losses", reference,
+                            transformer::distance(at::stack(losses), at::stack(expected)), std::min(tolerance, 1e-2));
   if (settings.mode == training::Mode::kForward) return;
-  transformer::hold(result, "graph gradients", reference,
-                    transformer::worst_distance(replayed.gradients(), eager.gradients()), tolerance);
+  transformer::expect_close(result, "graph gradients", reference,
+                            transformer::worst_distance(replayed.gradients(), eager.gradients()), tolerance);
 }
 
 }  // namespace

@@ -68,11 +68,11 @@ Cost read_and_derive(event::PassRecord& record, const bench::TrainingRun& run, s
   report_parts(record, kernels);
   const Cost deriving = timed([&] { analysis::derive(record, {.warmup = kWarmup, .classifier = nullptr}); });
   report("attribute and derive", deriving, kernels);
-  std::int64_t placed = 0;
-  for (const auto& activity : record.trace.activities) placed += activity.scope != event::kNoText ? 1 : 0;
+  std::int64_t attributed = 0;
+  for (const auto& activity : record.trace.activities) attributed += activity.scope != event::kNoText ? 1 : 0;
   std::printf("%-28s %zu totals, %zu outliers, %.1f %% of the kernels in a scope\n", "",
               record.derived.kernel_totals.size(), record.derived.outliers.size(),
-              100.0 * static_cast<double>(placed) / static_cast<double>(kernels));
+              100.0 * static_cast<double>(attributed) / static_cast<double>(kernels));
   return reading + deriving;
 }
 
@@ -84,7 +84,7 @@ void measure_in(const fs::path& folder, std::int64_t kernels) {
   store::RunRow run;
   run.invocation_id = results.begin_invocation("ingest", {});
   run.what.workload = "kernels";
-  run.how.passes = {measure::Pass::kTrace};
+  run.method.passes = {measure::Pass::kTrace};
   const std::int64_t run_id = results.begin_run(run);
   const auto empty = fs::file_size(folder / "results.db");
 
@@ -94,7 +94,7 @@ void measure_in(const fs::path& folder, std::int64_t kernels) {
   report("ALL, TO THE RANK FILE", observing + writing, kernels);
   store::RunEnd end;
   end.status = "ok";
-  const Cost finishing = timed([&] { results.finish_run(run_id, end, {}, {rank_file}); });
+  const Cost finishing = timed([&] { results.finalize_run(run_id, end, {}, {rank_file}); });
   const auto stored = results.query("SELECT count(*) FROM kernel").rows.at(0).at(0).integer;
   if (stored != kernels)
     throw Error(std::to_string(stored) + " of " + std::to_string(kernels) + " kernels were stored");

@@ -48,7 +48,7 @@ void CUPTIAPI note(void* log, CUpti_CallbackDomain domain, CUpti_CallbackId call
 /// Never destroyed: CUDA may launch kernels until the process ends.
 kymo::collect::LaunchLog& launch_log() {
   static auto* const arena = new kymo::collect::EventArena(std::int64_t{512} << 20);
-  static const kymo::collect::Standpoint nobody;
+  static const kymo::collect::ExecutionContext nobody;
   static auto* const log = new kymo::collect::LaunchLog(*arena, nobody, 0);
   arena->warm(0, std::size_t{64} << 20);
   return *log;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's all-reduce in a bare loop without kymo and LibTorch, as a reference for kymo's all-reduce (see
-// beside_collectives.py).
+// compare_collectives.py).
 //   nccl_loop RANKS [BYTES ...]
 // One process per GPU, fp32, in place, on one stream. Prints CSV: bytes, ms per call of many back-to-back calls (host
 // clock around k calls and one synchronization), its algbw and busbw in GB/s, and the median time of calls that are
@@ -21,7 +21,7 @@
 
 namespace {
 
-constexpr int kMostRanks = 64;
+constexpr int kMaxRanks = 64;
 constexpr int kSynchronisedCalls = 50;
 
 /// Shared memory of the processes.
@@ -29,8 +29,8 @@ struct Shared {
   std::atomic<int> id_is_set{0};
   std::atomic<int> arrived{0};
   ncclUniqueId id;
-  double call_seconds[kMostRanks];
-  double synchronised_seconds[kMostRanks][kSynchronisedCalls];
+  double call_seconds[kMaxRanks];
+  double synchronised_seconds[kMaxRanks][kSynchronisedCalls];
 };
 
 void require(bool holds, const char* what, const char* why) {
@@ -120,8 +120,8 @@ class Rank {
 
 int main(int argc, char** argv) {
   const int size = argc > 1 ? std::atoi(argv[1]) : 0;
-  if (size < 1 || size > kMostRanks) {
-    std::fprintf(stderr, "usage: nccl_loop RANKS [BYTES ...], with 1 to %d ranks\n", kMostRanks);
+  if (size < 1 || size > kMaxRanks) {
+    std::fprintf(stderr, "usage: nccl_loop RANKS [BYTES ...], with 1 to %d ranks\n", kMaxRanks);
     return 2;
   }
   std::vector<std::size_t> sizes;

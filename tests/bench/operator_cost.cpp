@@ -54,8 +54,8 @@ class OpsPass {
                        .make()) {
     setting_.pass = kymo::measure::Pass::kOps;
     setting_.uses_torch = true;
-    setting_.how.shapes = shapes;
-    setting_.standpoint = &kymo::worker::RangeRecorder::standpoint();
+    setting_.observation.shapes = shapes;
+    setting_.execution_context = &kymo::worker::RangeRecorder::execution_context();
   }
   void begin() {
     setting_.run_start_ns = kymo::now_ns();
@@ -69,7 +69,8 @@ class OpsPass {
     kymo::event::PassRecord record;
     collector_->disarm(record);
     ranges_.reset();
-    if (!record.losses.empty()) throw std::runtime_error(record.losses[0].detail + ": pass fewer CALLS");
+    if (!record.dropped_records.empty())
+      throw std::runtime_error(record.dropped_records[0].detail + ": pass fewer CALLS");
     return record.trace.operators.size();
   }
 

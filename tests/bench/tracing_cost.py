@@ -4,12 +4,12 @@
 (peers/profiler.py), on one GPU.
 
   tracing_cost.py KYMO [--rounds 3] [--steps 200] [--cases "small bf16,large bf16"] [--floor tests/kernel_records.so]
-    [--rows trace,ops] [--turn SECONDS] [--no-peer]
+    [--rows trace,ops] [--slice SECONDS] [--no-peer]
 
 Each round runs every case in one process per row: a time pass, the passes trace and ops, and a time pass with another
-pass in the same invocation ("time beside trace"). The processes run in interleaved slices (turns.py), so that other
+pass in the same invocation ("time with trace"). The processes run in interleaved slices (interleave.py), so that other
 load of the machine affects all alike. A ratio is the median step of a slice divided by that of the plain time pass in
-the same cycle of slices (a "lap"). Printed are the median over the laps, their quartiles, the lowest and highest median
+the same cycle of slices. Printed are the median over the cycles, their quartiles, the lowest and highest median
 of a round, and the ratio of the fastest tenths of all steps, which is least sensitive to other load. --floor adds the
 overhead of LibTorch and CUPTI without kymo, in time passes (kernel_records.cpp): CUPTI's kernel records alone, with an
 empty callback at each launch, prepared for graphs, and with an empty callback at each operator; and with kymo's own
@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-import turns
+import interleave
 
 # Parameters and slice length in seconds: many steps, but short compared with changes of the machine's load.
 CASES = {
@@ -37,7 +37,7 @@ CASES = {
     "small bf16 graph": (["size=small", "autocast=true", "execution=graph"], 0.3),
 }
 PLAIN = "time"
-PASSES = {PLAIN: "time", "trace": "trace", "ops": "ops", "time beside trace": "time,trace"}
+PASSES = {PLAIN: "time", "trace": "trace", "ops": "ops", "time with trace": "time,trace"}
 FLOOR = {f"records: {level}": level for level in ("kernels", "calls", "graphs", "operators", "log")}
 
 
@@ -74,33 +74,35 @@ def rows(arguments):
 def member(arguments, words, name, folder):
     database = os.path.join(folder, name + ".db")
     passes = PASSES.get(name, "time")
-    # The other rows take longer per step, and their last laps need a plain slice to compare with.
+    # The other rows take longer per step, and their last cycles need a plain slice to compare with.
     steps = arguments.steps * 3 // 2 if name == PLAIN else arguments.steps
     environment = dict(os.environ)
     if name in FLOOR:
         environment |= {"CUDA_INJECTION64_PATH": arguments.floor, "KYMO_RECORDS": FLOOR[name]}
-    return turns.Member(
+    return interleave.Member(
         name, command(arguments, words, passes, steps, database), environment, database, passes.split(",")[0]
     )
 
 
 def measure(arguments, case):
-    """A list of laps for each round."""
-    words, turn_s = CASES[case]
-    turn_s = arguments.turn or turn_s
+    """A list of cycles for each round."""
+    words, slice_s = CASES[case]
+    slice_s = arguments.slice or slice_s
     rounds = []
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
             rounds.append(
-                turns.take([member(arguments, words, name, folder) for name in [PLAIN, *rows(arguments)]], turn_s)
+                interleave.run([member(arguments, words, name, folder) for name in [PLAIN, *rows(arguments)]], slice_s)
             )
         print_round(case, rounds, rows(arguments))
     return rounds
 
 
-def ratios_of(laps, name):
+def ratios_of(cycles, name):
     return [
-        statistics.median(lap[name]) / statistics.median(lap[PLAIN]) for lap in laps if name in lap and PLAIN in lap
+        statistics.median(cycle[name]) / statistics.median(cycle[PLAIN])
+        for cycle in cycles
+        if name in cycle and PLAIN in cycle
     ]
 
 
@@ -108,25 +110,27 @@ def print_round(case, rounds, names):
     """Prints intermediate results after each round to stderr, so that they are not lost if the benchmark is
     interrupted."""
     for name in names:
-        ratios = [ratio for laps in rounds for ratio in ratios_of(laps, name)]
-        known = f"{statistics.median(ratios):.4f} of {len(ratios)} laps" if ratios else "no laps"
+        ratios = [ratio for cycles in rounds for ratio in ratios_of(cycles, name)]
+        known = f"{statistics.median(ratios):.4f} of {len(ratios)} cycles" if ratios else "no cycles"
         print(f"{case}, round {len(rounds)}: {name} {known}", file=sys.stderr, flush=True)
 
 
 def fastest_tenth(rounds, name):
     """Mean of the fastest tenth, because disturbances only increase the time of a step."""
-    steps = sorted(step for laps in rounds for lap in laps if name in lap and PLAIN in lap for step in lap[name])
+    steps = sorted(
+        step for cycles in rounds for cycle in cycles if name in cycle and PLAIN in cycle for step in cycle[name]
+    )
     return statistics.mean(steps[: -(-len(steps) // 10)])
 
 
 def print_case(case, rounds, names):
-    plain_ms = [step for laps in rounds for lap in laps for step in lap.get(PLAIN, [])]
+    plain_ms = [step for cycles in rounds for cycle in cycles for step in cycle.get(PLAIN, [])]
     for name in names:
-        by_round = [ratios_of(laps, name) for laps in rounds]
+        by_round = [ratios_of(cycles, name) for cycles in rounds]
         ratios = [ratio for each in by_round for ratio in each]
         if len(ratios) < 2:
             raise SystemExit(
-                f"{case}, {name}: {len(ratios)} laps with at least {turns.LEAST_STEPS} steps each, "
+                f"{case}, {name}: {len(ratios)} cycles with at least {interleave.LEAST_STEPS} steps each, "
                 "at least 2 are needed; increase --steps"
             )
         low, middle, high = statistics.quantiles(ratios, n=4)
@@ -148,7 +152,7 @@ def main():
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--floor", type=lambda path: str(pathlib.Path(path).resolve(strict=True)))
     parser.add_argument("--rows", default="")
-    parser.add_argument("--turn", type=float, help="slice length in seconds, for every case")
+    parser.add_argument("--slice", type=float, help="slice length in seconds, for every case")
     parser.add_argument("--no-peer", action="store_true")
     arguments = parser.parse_args()
     if not rows(arguments):
@@ -158,7 +162,8 @@ def main():
         )
 
     print(
-        "case,row,time_ms,ratio,lower_quartile,upper_quartile,lowest_round,highest_round,fastest_tenth,laps", flush=True
+        "case,row,time_ms,ratio,lower_quartile,upper_quartile,lowest_round,highest_round,fastest_tenth,cycles",
+        flush=True,
     )
     for case in arguments.cases.split(","):
         print_case(case, measure(arguments, case), rows(arguments))

@@ -83,17 +83,17 @@ event::Launch launch_of(std::int64_t number, const TrainingRun::Kernel& kernel) 
   event::Launch launch;
   launch.correlation_id = kernel.correlation_id;
   launch.time_ns = kernel.start_ns - kLaunchedBeforeNs;
-  launch.place.step = static_cast<std::int32_t>(step);
-  launch.place.phase = phase_of(within_step);
-  launch.place.range = first_range_of(step) + launch.place.phase;
-  if (launch.place.phase == kForwardPhase) {
+  launch.position.step = static_cast<std::int32_t>(step);
+  launch.position.phase = phase_of(within_step);
+  launch.position.range = first_range_of(step) + launch.position.phase;
+  if (launch.position.phase == kForwardPhase) {
     const std::int64_t block = within_step / kKernelsPerBlock;
-    launch.place.range = first_range_of(step) + kPhases +
-                         static_cast<std::int32_t>(block * static_cast<std::int64_t>(kScopes.size())) +
-                         scope_of(within_step % kKernelsPerBlock);
-  } else if (launch.place.phase == kBackwardPhase) {
-    launch.place.thread = 1;
-    launch.place.node = {step * kForward + kForward - 1 - (within_step - kForward) / 2, 1};
+    launch.position.range = first_range_of(step) + kPhases +
+                            static_cast<std::int32_t>(block * static_cast<std::int64_t>(kScopes.size())) +
+                            scope_of(within_step % kKernelsPerBlock);
+  } else if (launch.position.phase == kBackwardPhase) {
+    launch.position.thread = 1;
+    launch.position.node = {step * kForward + kForward - 1 - (within_step - kForward) / 2, 1};
   }
   return launch;
 }
@@ -143,7 +143,7 @@ event::PassRecord TrainingRun::host_side() const {
   for (const std::uint32_t thread : {0U, 1U}) {
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       const event::Launch launch = launch_of(static_cast<std::int64_t>(i), kernels_[i]);
-      if (launch.place.thread == thread) trace.launches.push_back(launch);
+      if (launch.position.thread == thread) trace.launches.push_back(launch);
     }
   }
   return record;

@@ -69,7 +69,7 @@ OPTIONS = [
     ("--filter", "((((a{900}){900}){900}){900})"),
     ("--seed", "-1"),
     ("--sync", "never"),
-    ("--mode", "x"),
+    ("--timing", "x"),
     ("--passes", ""),
     ("--device", "tpu"),
     ("--wrap", "/nonexistent/program"),
@@ -138,7 +138,7 @@ class BadInputTest(KymoTest):
             **how,
         )
 
-    def refuse(self, *words, says="", codes=(1, 2), **how):
+    def expect_rejected(self, *words, says="", codes=(1, 2), **how):
         """The call must print one line of printable text that contains `says` and nothing else, and must not write
         files."""
         before = self.contents()
@@ -160,21 +160,25 @@ class BadInputTest(KymoTest):
     def test_options_and_axes(self):
         for option, value in OPTIONS:
             with self.subTest(option=option, value=value[:40]):
-                self.refuse("run", "saxpy", option, value, codes=(2,))
+                self.expect_rejected("run", "saxpy", option, value, codes=(2,))
         self.assertEqual(self.contents(), {})
 
     def test_names(self):
         database = self.make_database()
         for words in (["run"], ["describe"], ["verify"], ["suite", "run"], ["report", "--db", database]):
             for name in ("nope", "no\x1b[31m\npe", "<script>", "./missing"):
-                self.refuse(*words, name, codes=(2,), says="no")
+                self.expect_rejected(*words, name, codes=(2,), says="no")
         for word in ("n=4096", "a='x y'", "n\x1b[31m=1"):
-            self.refuse("run", "saxpy", word, codes=(2,), says="--set ")
-        self.refuse("report", "quick", "--db", database, "--out", "", codes=(2,), says="--out")
-        self.refuse("report", "quick", "--db", database, "--format", "pdf", "--out", "a/b", codes=(2,), says="pdf")
-        self.refuse("report", "quick", "--db", database, "--label", "none", "--out", "a/b", codes=(2,), says="good.db")
-        self.refuse("new", "../x", codes=(2,))
-        self.refuse("merge", "", database, codes=(2,))
+            self.expect_rejected("run", "saxpy", word, codes=(2,), says="--set ")
+        self.expect_rejected("report", "quick", "--db", database, "--out", "", codes=(2,), says="--out")
+        self.expect_rejected(
+            "report", "quick", "--db", database, "--format", "pdf", "--out", "a/b", codes=(2,), says="pdf"
+        )
+        self.expect_rejected(
+            "report", "quick", "--db", database, "--label", "none", "--out", "a/b", codes=(2,), says="good.db"
+        )
+        self.expect_rejected("new", "../x", codes=(2,))
+        self.expect_rejected("merge", "", database, codes=(2,))
 
     def test_plan_needs_no_database(self):
         done = self.kymo("run", "saxpy", "--plan", "--resume", "--db", "missing.db")
@@ -183,14 +187,16 @@ class BadInputTest(KymoTest):
 
     def test_filter_ends_and_never_crashes(self):
         words = ["run", PROBE, "--plan", "--filter"]
-        self.refuse(*words, "(.|x)*bb", "--set", "label=" + "a" * 120000, codes=(2,), says="--filter")
-        self.refuse(*words, "label=(a*)*bb", "--set", "label=" + "a" * 3000, codes=(2,), says="--filter", seconds=20)
+        self.expect_rejected(*words, "(.|x)*bb", "--set", "label=" + "a" * 120000, codes=(2,), says="--filter")
+        self.expect_rejected(
+            *words, "label=(a*)*bb", "--set", "label=" + "a" * 3000, codes=(2,), says="--filter", seconds=20
+        )
 
     def test_suite_files(self):
         for text, says in SUITES:
             with self.subTest(text=text[:60]):
                 (self.work / "s.toml").write_text(text)
-                self.refuse("suite", "run", "./s.toml", codes=(2,), says=says)
+                self.expect_rejected("suite", "run", "./s.toml", codes=(2,), says=says)
 
     def make_bad_databases(self):
         good = self.make_database().read_bytes()
@@ -240,11 +246,11 @@ class BadInputTest(KymoTest):
                     ["run", "saxpy", *QUICK, "--db", file.name],
                     ["run", "saxpy", "--resume", "--db", file.name],
                 ):
-                    self.refuse(*words, codes=(1,), says=file.name)
+                    self.expect_rejected(*words, codes=(1,), says=file.name)
         for words in (["sql", "SELECT 1"], ["report", "quick"]):
-            self.refuse(*words, "--db", "missing\n.db", codes=(2,), says="missing")
-        self.refuse("merge", "new.db", "missing.db", codes=(2,), says="missing")
-        self.refuse("run", "saxpy", "--db", "nowhere/x.db", codes=(1,), says="nowhere")
+            self.expect_rejected(*words, "--db", "missing\n.db", codes=(2,), says="missing")
+        self.expect_rejected("merge", "new.db", "missing.db", codes=(2,), says="missing")
+        self.expect_rejected("run", "saxpy", "--db", "nowhere/x.db", codes=(1,), says="nowhere")
 
     def test_plugin_files(self):
         (self.work / "open").mkdir()
@@ -276,8 +282,10 @@ class BadInputTest(KymoTest):
                     ["describe", "./" + name],
                     ["run", "saxpy", *QUICK, "--plugin", name],
                 ):
-                    self.refuse(*words, says=says)
-        self.refuse("run", "saxpy", "--plan", "--plugin", PLUGINS / "hostile_name.so", codes=(1,), says="hostile_name")
+                    self.expect_rejected(*words, says=says)
+        self.expect_rejected(
+            "run", "saxpy", "--plan", "--plugin", PLUGINS / "hostile_name.so", codes=(1,), says="hostile_name"
+        )
 
     def as_nobody(self):
         """Command prefix that runs kymo as a user to whom file permissions apply."""
@@ -313,9 +321,11 @@ class BadInputTest(KymoTest):
             ["run", "saxpy", *QUICK, "--db", "new.db"],
             ["merge", "new.db", "good.db"],
         ):
-            self.refuse(*words, codes=(1,), says="not writable", **how)
+            self.expect_rejected(*words, codes=(1,), says="not writable", **how)
         for out in ("out", "out/of/reach"):
-            self.refuse("report", "quick", "--db", "good.db", "--out", out, codes=(1,), says="Permission denied", **how)
+            self.expect_rejected(
+                "report", "quick", "--db", "good.db", "--out", out, codes=(1,), says="Permission denied", **how
+            )
         self.addCleanup((self.work / "locked").chmod, 0o755)
         before = self.contents()
         (self.work / "locked").chmod(0o000)
@@ -400,7 +410,7 @@ class BadInputTest(KymoTest):
             self.assertFalse(row[0].startswith(("=", "+", "-", "@")), row)
         self.check_report(self.work / out)
         for text in HOSTILE:
-            self.refuse("sql", text, "--db", name, codes=(2,))
+            self.expect_rejected("sql", text, "--db", name, codes=(2,))
 
     def check_report(self, folder):
         page, markdown, latex, typst = (
@@ -455,7 +465,7 @@ class BadInputTest(KymoTest):
 
 if __name__ == "__main__":
     if "--flips" in sys.argv:
-        place = sys.argv.index("--flips")
-        FLIPS = int(sys.argv[place + 1])
-        del sys.argv[place : place + 2]
+        position = sys.argv.index("--flips")
+        FLIPS = int(sys.argv[position + 1])
+        del sys.argv[position : position + 2]
     unittest.main()

@@ -71,8 +71,8 @@ class RunTest(KymoTest):
 
     def test_hot_and_cold(self):
         keys = set()
-        for mode in ("sync", "hot", "cold"):
-            run = self.kymo_json("run", "saxpy", *SMALL, "--mode", mode, "--no-verify")["runs"][0]
+        for timing in ("sync", "hot", "cold"):
+            run = self.kymo_json("run", "saxpy", *SMALL, "--timing", timing, "--no-verify")["runs"][0]
             self.assertEqual((run["status"], run["phases"]["compute"]["count"]), ("ok", 3))
             self.assertGreater(run["phases"]["step"]["median_ns"], 0)
             keys.add(run["plan_key"])
@@ -87,23 +87,23 @@ class RunTest(KymoTest):
         self.assertTrue(1 < batches[0]["value"] <= 1000, batches)
         self.assertEqual(self.sql("SELECT DISTINCT calls FROM sample WHERE phase = 'compute'"), [{"calls": 1}])
 
-    def test_hot_and_cold_are_refused_in_one_line(self):
+    def test_hot_and_cold_are_rejected_in_one_line(self):
         for words, reason in ((["--ranks", "2"], "one rank"), (["--sync", "phase"], "--sync step")):
-            for mode in ("hot", "cold"):
-                done = self.kymo("run", "saxpy", *SMALL, "--mode", mode, *words, code=2)
+            for timing in ("hot", "cold"):
+                done = self.kymo("run", "saxpy", *SMALL, "--timing", timing, *words, code=2)
                 self.assertRegex(done.stderr, r"\Akymo: [^\n]+\n\Z")
                 self.assertIn(reason, done.stderr)
         self.assertEqual(list(self.work.iterdir()), [])
 
     def test_hot_in_a_suite(self):
-        case = '[[case]]\nname = "one"\nworkload = "saxpy"\nset = { n = 10 }\nsteps = 2\nmode = "%s"\n'
+        case = '[[case]]\nname = "one"\nworkload = "saxpy"\nset = { n = 10 }\nsteps = 2\ntiming = "%s"\n'
         (self.work / "mine.toml").write_text(case % "hot")
         self.assertEqual(self.kymo_json("suite", "run", "./mine.toml")["runs"][0]["status"], "ok")
         self.assertEqual(self.sql("SELECT timing FROM run"), [{"timing": "hot"}])
         (self.work / "mine.toml").write_text(case % "warm")
         self.assertIn("'warm'", self.kymo("suite", "run", "./mine.toml", code=2).stderr)
 
-    def test_against_runs_in_turn_and_shows_both(self):
+    def test_against_interleaves_runs_and_shows_both(self):
         words = ["run", "saxpy", *SMALL, "--no-verify", "--repeat", "2", "--against", "saxpy:precision=fp64"]
         done = self.kymo_json(*words)
         self.assertEqual([run["parameters"]["precision"] for run in done["runs"]], ["fp32", "fp64", "fp32", "fp64"])

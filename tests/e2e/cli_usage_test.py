@@ -32,7 +32,7 @@ MISTAKES = [
 
 
 class UsageTest(KymoTest):
-    def test_mistakes(self):
+    def test_usage_errors(self):
         for words, message in MISTAKES:
             with self.subTest(words=words):
                 done = self.kymo(*words, code=2)

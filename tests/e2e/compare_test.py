@@ -29,23 +29,23 @@ class CompareTest(KymoTest):
         (self.work / name).write_bytes((self.work / "kymo.db").read_bytes())
         self.change(FIVE_STEPS.format(base=base), name)
 
-    def judged(self, *words, code=0):
+    def comparisons(self, *words, code=0):
         return json.loads(self.kymo("compare", *words, "--json", code=code).stdout)["cases"]
 
     def test_two_databases(self):
         self.measure("one", "--fresh")
         self.copy("fast.db", 100000)
         self.copy("slow.db", 200000)
-        (case,) = self.judged("fast.db", "slow.db")
+        (case,) = self.comparisons("fast.db", "slow.db")
         self.assertEqual(
             (case["verdict"], case["before"]["runs"], case["after"]["runs"], case["notes"]), ("SLOWER", 5, 5, [])
         )
         self.assertAlmostEqual(case["ratio"], 2, places=3)
         self.assertTrue(1.99 < case["ratio_low"] <= case["ratio"] <= case["ratio_high"] < 2.01, case)
         self.assertAlmostEqual(case["probability"], 2 / 252)
-        self.assertEqual(self.judged("slow.db", "fast.db")[0]["verdict"], "FASTER")
+        self.assertEqual(self.comparisons("slow.db", "fast.db")[0]["verdict"], "FASTER")
         self.copy("again.db", 100001)
-        self.assertEqual(self.judged("fast.db", "again.db")[0]["verdict"], "SAME")
+        self.assertEqual(self.comparisons("fast.db", "again.db")[0]["verdict"], "SAME")
 
         table = self.kymo("compare", "fast.db", "slow.db", "--fail-on-slower", code=3)
         self.assertRegex(table.stdout, r"saxpy +100 µs +5 +200 µs +5 +2\.000 +\S+ to \S+ +0\.008 +SLOWER")
@@ -57,11 +57,11 @@ class CompareTest(KymoTest):
     def test_labels_and_invocations(self):
         self.measure("before", "--fresh")
         self.measure("after", "--fresh")
-        by_label = self.judged("before", "after")
+        by_label = self.comparisons("before", "after")
         self.assertEqual((by_label[0]["before"]["runs"], by_label[0]["after"]["runs"]), (5, 5))
-        self.assertEqual(self.judged("1", "2"), by_label)
-        self.assertEqual(self.judged("before", "2", "--db", "kymo.db"), by_label)
-        self.assertEqual(self.judged("before", "after", "--phase", "compute")[0]["phase"], "compute")
+        self.assertEqual(self.comparisons("1", "2"), by_label)
+        self.assertEqual(self.comparisons("before", "2", "--db", "kymo.db"), by_label)
+        self.assertEqual(self.comparisons("before", "after", "--phase", "compute")[0]["phase"], "compute")
 
     def test_runs_of_one_process_are_no_independent_samples(self):
         self.measure("one process")
@@ -79,7 +79,7 @@ class CompareTest(KymoTest):
             file.write(b"another build")
         self.kymo(*plugin, "--label", "mine")
         self.measure("other", "--fresh")
-        (case,) = self.judged("mine", "other")
+        (case,) = self.comparisons("mine", "other")
         self.assertEqual(
             (case["before"]["runs"], case["notes"]), (5, ["before: 5 runs of an older build of the plugin excluded"])
         )

@@ -212,7 +212,7 @@ class TrainingStepTest(ExportTest):
             )
         self.assertTrue(any("transformer_lm.so" in frame["filename"] for frame in frames))
 
-    def test_memory_viz_of_parts(self):
+    def test_memory_viz_of_segments(self):
         """The viewer must be able to undo the actions of blocks whose start or end is missing."""
         for name, words in (("one-step", ["--keep", "one-step"]), ("bounded", ["--trace-memory", "256K"])):
             self.kymo("run", *CASE, *METHOD, "--passes", "memory", *words, "--db", f"{name}.db")
@@ -384,12 +384,12 @@ class GpuTest(ExportTest):
         """More rows than are read at once."""
         file = self.export("csv", "--table", "kernel", database=self.made_up(), suffix="csv")
         found = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
-        place = found[0].index("sequence")
-        self.assertEqual([int(row[place]) for row in found[1:]], list(range(self.KERNELS)))
+        column = found[0].index("sequence")
+        self.assertEqual([int(row[column]) for row in found[1:]], list(range(self.KERNELS)))
 
 
-class RefusalTest(KymoTest):
-    def refuse(self, *words, says):
+class RejectionTest(KymoTest):
+    def expect_rejected(self, *words, says):
         before = sorted(self.work.iterdir())
         done = self.kymo("export", *words, code=2)
         self.assertRegex(done.stderr, rf"\Akymo: [^\n]*{says}[^\n]*\n\Z")
@@ -399,17 +399,17 @@ class RefusalTest(KymoTest):
     def test_a_run_without_the_pass(self):
         self.kymo("run", SAXPY, "--set", "n=100", *SHORT)
         for words in ([], ["--run", "1"]):
-            self.refuse("perfetto", *words, says="--passes trace")
-            self.refuse("memory-viz", *words, says="--passes memory")
-        self.refuse("perfetto", "--run", "2", says="no run 2")
-        self.refuse("perfetto", "--pass", "time", says="trace, ops, memory")
-        self.refuse("csv", "--table", "kernels", says="kernel")
-        self.refuse("csv", says="--table")
-        self.refuse("perfetto", "--db", "missing.db", says="missing.db")
+            self.expect_rejected("perfetto", *words, says="--passes trace")
+            self.expect_rejected("memory-viz", *words, says="--passes memory")
+        self.expect_rejected("perfetto", "--run", "2", says="no run 2")
+        self.expect_rejected("perfetto", "--pass", "time", says="trace, ops, memory")
+        self.expect_rejected("csv", "--table", "kernels", says="kernel")
+        self.expect_rejected("csv", says="--table")
+        self.expect_rejected("perfetto", "--db", "missing.db", says="missing.db")
 
     def test_a_run_that_kept_figures_alone(self):
         self.kymo("run", SAXPY, "--set", "n=100", "--passes", "time,trace", "--keep", "summary", *SHORT)
-        self.refuse("perfetto", "--run", "1", says="--keep summary")
+        self.expect_rejected("perfetto", "--run", "1", says="--keep summary")
 
     def test_names_of_files(self):
         self.kymo("run", SAXPY, "--set", "n=100", "--passes", "trace", "--ranks", "2", *SHORT)
@@ -425,7 +425,7 @@ class RefusalTest(KymoTest):
         self.assertEqual(
             json.loads(self.kymo("export", "perfetto", "--rank", "1", "-o", "-").stdout)["distributedInfo"]["rank"], 1
         )
-        self.refuse("perfetto", "-o", "-", says="--rank")
+        self.expect_rejected("perfetto", "-o", "-", says="--rank")
 
     def test_hostile_names(self):
         for text in ('"}],"x":[{"', "</script>\n", "=cmd|' /C calc'!A0"):

@@ -12,7 +12,7 @@ from fault_tool import BAD, FaultTest
 DEADLINE_S = 3
 STATUS = {"dies": "crashed", "hangs": "timeout", "throws": "failed", "memory": "oom"}
 # The reported activity of a rank: a phase, or the stage if there is no phase.
-PLACE = {"begin": "prepare", "middle": "communication", "end": "communication"}
+STAGE = {"begin": "prepare", "middle": "communication", "end": "communication"}
 
 
 class CommunicationFaults:
@@ -57,7 +57,7 @@ class CommunicationFaults:
                         "SELECT status, failed_rank, failed_phase, detail FROM run ORDER BY run_id DESC LIMIT 1"
                     )[0]
                     self.assertEqual(found[:2], (STATUS[how], who), found)
-                    self.assertEqual(found[2], PLACE[when], found)
+                    self.assertEqual(found[2], STAGE[when], found)
                     self.assertEqual(self.left_running(), [])
         self.kymo(
             "run",

@@ -29,7 +29,7 @@ REFUSED = [
     "describe_hangs",
     "describe_throws",
 ]
-PLACES = ["create", "prepare", "before_step", "step"]
+STAGES = ["create", "prepare", "before_step", "step"]
 
 
 class PluginFaultTest(FaultTest):
@@ -51,7 +51,7 @@ class PluginFaultTest(FaultTest):
         self.assertEqual(self.rows("SELECT status FROM run ORDER BY run_id DESC LIMIT 1"), [("ok",)])
         return run_id, found[3], found[4]
 
-    def test_refused_before_a_run(self):
+    def test_rejected_before_a_run(self):
         for plugin in REFUSED:
             with self.subTest(plugin):
                 done = self.kymo("run", BAD / f"{plugin}.so", *QUICK, code=1)
@@ -60,9 +60,9 @@ class PluginFaultTest(FaultTest):
                     self.assertEqual(self.rows("SELECT count(*) FROM run"), [(0,)])
 
     def test_throws_where_it_may(self):
-        for place in PLACES:
-            with self.subTest(place):
-                self.one("throws", "--set", f"where={place}", status="failed", detail="thrown on purpose")
+        for stage in STAGES:
+            with self.subTest(stage):
+                self.one("throws", "--set", f"where={stage}", status="failed", detail="thrown on purpose")
         with self.subTest("verify"):
             self.one(
                 "throws", "--set", "where=verify", status="failed", detail="thrown on purpose", failed_pass="verify"
@@ -93,9 +93,9 @@ class PluginFaultTest(FaultTest):
         self.one("crashes", "--set", "signal=pipe", status="ok", code=0)
 
     def test_crashes_where_it_may(self):
-        for place in ("create", "prepare", "before_step"):
-            with self.subTest(place):
-                self.one("crashes", "--set", f"where={place}", status="crashed", detail="signal 11")
+        for stage in ("create", "prepare", "before_step"):
+            with self.subTest(stage):
+                self.one("crashes", "--set", f"where={stage}", status="crashed", detail="signal 11")
         with self.subTest("verify"):
             self.one("crashes", "--set", "where=verify", status="crashed", detail="pass verify", failed_pass="verify")
         with self.subTest("destroy"):

@@ -17,7 +17,7 @@ class SignalTest(FaultTest):
         """Starts a run and waits until a worker is running."""
         process = self.start("run", *words)
         self.assertTrue(
-            wait_until(lambda: len(self.left_running()) >= 3), "no worker appeared beside kymo and its guardian"
+            wait_until(lambda: len(self.left_running()) >= 3), "no worker appeared besides kymo and its reaper"
         )
         time.sleep(0.7)
         self.assertIsNone(process.poll())
@@ -66,7 +66,7 @@ class SignalTest(FaultTest):
         self.assertLess(time.monotonic() - began, 4, "the second signal did not cut the grace short")
         self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])
 
-    def test_deaf_worker_gets_a_grace(self):
+    def test_worker_that_ignores_a_signal_gets_a_grace_period(self):
         process = self.running(BAD / "hangs.so", *LONG)
         process.send_signal(signal.SIGINT)
         self.end(process, 130)

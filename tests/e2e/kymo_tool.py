@@ -54,10 +54,10 @@ class KymoTest(unittest.TestCase):
     """Each test runs in an empty folder, which also contains its cache."""
 
     def setUp(self):
-        self.make_place()
+        self.make_folders()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def make_place(self):
+    def make_folders(self):
         self.folder = Path(tempfile.mkdtemp(prefix="kymo-e2e-"))
         self.work = self.folder / "work"
         self.work.mkdir()
@@ -109,13 +109,13 @@ class SharedRunTest(KymoTest):
     """The tests of a class inspect the results of a single `kymo run`, which is executed before the first of them."""
 
     words = ()  # after `kymo run`
-    place = None
+    shared = None
 
     def setUp(self):
         kind = type(self)
-        if kind.place is None:
-            self.make_place()
-            kind.place = (self.folder, self.work, self.environment)
+        if kind.shared is None:
+            self.make_folders()
+            kind.shared = (self.folder, self.work, self.environment)
             kind.addClassCleanup(shutil.rmtree, self.folder, ignore_errors=True)
             self.kymo("run", *self.words)
-        self.folder, self.work, self.environment = kind.place
+        self.folder, self.work, self.environment = kind.shared

@@ -39,7 +39,7 @@ class ObservedFaultTest(FaultTest):
             [(steps,)],
         )
 
-    def losses(self, run_id=1):
+    def dropped_records(self, run_id=1):
         return self.records(
             "SELECT pass, source, count, detail FROM dropped_record WHERE run_id = ? ORDER BY pass, sequence", run_id
         )
@@ -190,9 +190,9 @@ class BoundTest(ObservedFaultTest):
         self.kymo("run", FAILS, "--set", f"scopes={scopes}", "--passes", "time,trace", "--warmup", "0", "--steps", "1")
         self.assertEqual(self.run_facts()["status"], "ok")
         self.assertEqual(self.rows("SELECT count(*) FROM range"), [(most,)])
-        (lost,) = self.losses()
+        (dropped,) = self.dropped_records()
         # In addition, a step has its phase and one more scope.
-        self.assertEqual((lost["pass"], lost["source"], lost["count"]), ("trace", "scope", scopes + 2 - most))
+        self.assertEqual((dropped["pass"], dropped["source"], dropped["count"]), ("trace", "scope", scopes + 2 - most))
 
     @needs_torch_parts
     def test_more_events_than_memory(self):
@@ -200,19 +200,22 @@ class BoundTest(ObservedFaultTest):
         self.kymo("run", *case)
         self.kymo("run", *case, "--trace-memory", "1M")
         self.assertEqual(self.rows("SELECT status FROM run"), [("ok",), ("ok",)])
-        self.assertEqual(self.losses(1), [])
-        lost = {(loss["pass"], loss["detail"].split(" beyond")[0]): loss["count"] for loss in self.losses(2)}
-        self.assertLessEqual({("ops", "operator calls"), ("memory", "memory events")}, lost.keys())
+        self.assertEqual(self.dropped_records(1), [])
+        dropped = {
+            (record["pass"], record["detail"].split(" beyond")[0]): record["count"]
+            for record in self.dropped_records(2)
+        }
+        self.assertLessEqual({("ops", "operator calls"), ("memory", "memory events")}, dropped.keys())
         ops = dict(self.rows("SELECT run_id, count(*) FROM op GROUP BY run_id"))
         self.assertGreater(ops[2], 500)
-        self.assertEqual(ops[2] + lost["ops", "operator calls"], ops[1])
+        self.assertEqual(ops[2] + dropped["ops", "operator calls"], ops[1])
         events = dict(
             self.rows(
                 "SELECT run_id, 1 + max(max(sequence), max(coalesce(free_sequence, 0))) FROM allocation GROUP BY run_id"
             )
         )
         # A free produces two events, but rows report only the first: the last event of either run may be a second one.
-        self.assertAlmostEqual(events[2] + lost["memory", "memory events"], events[1], delta=1)
+        self.assertAlmostEqual(events[2] + dropped["memory", "memory events"], events[1], delta=1)
         # Ranges have a separate limit, so steps are complete.
         self.assertEqual(
             *(self.rows("SELECT count(*) FROM range WHERE run_id = ? AND pass = 'ops'", run_id) for run_id in (1, 2))
@@ -247,9 +250,9 @@ class DiskTest(ObservedFaultTest):
         self.assertEqual(self.rows("SELECT count(*) FROM range"), [(0,)])
         self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE pass = 'trace' AND phase = 'step'"), [(4,)])
         self.assertEqual(self.rows("SELECT pass FROM overhead WHERE phase = 'step'"), [("trace",)])
-        (lost,) = self.losses()
-        self.assertEqual((lost["pass"], lost["source"], lost["count"]), ("trace", "store", 4 * 20_002))
-        self.assertRegex(lost["detail"], r"range 80008\b.*RUN-1-0-trace\.kymo.*free space, file size limits")
+        (dropped,) = self.dropped_records()
+        self.assertEqual((dropped["pass"], dropped["source"], dropped["count"]), ("trace", "store", 4 * 20_002))
+        self.assertRegex(dropped["detail"], r"range 80008\b.*RUN-1-0-trace\.kymo.*free space, file size limits")
 
     def test_no_room_at_all(self):
         self.bounded(64 * KIB, 3)
@@ -288,9 +291,9 @@ class DiskTest(ObservedFaultTest):
         self.assertEqual(damage_of(self.database), [])
         self.assertEqual(self.run_facts()["status"], "ok")
         self.check_time_pass(steps=100)
-        lost = [loss for loss in self.losses() if loss["source"] == "store"]
-        self.assertEqual([loss["pass"] for loss in lost], ["ops"], self.losses())
-        self.assertRegex(lost[0]["detail"], r"op \d+.*disk is full")
+        dropped = [record for record in self.dropped_records() if record["source"] == "store"]
+        self.assertEqual([record["pass"] for record in dropped], ["ops"], self.dropped_records())
+        self.assertRegex(dropped[0]["detail"], r"op \d+.*disk is full")
         self.assertEqual(self.rows("SELECT count(*) FROM op"), [(0,)])
         self.assertGreater(self.rows("SELECT count(*) FROM op_total")[0][0], 100)
 

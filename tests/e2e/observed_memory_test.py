@@ -31,8 +31,8 @@ class Curve:
         self.levels = list(itertools.accumulate(changes[sequence] for sequence in self.sequences))
 
     def after(self, sequence):
-        place = bisect.bisect_right(self.sequences, sequence)
-        return self.levels[place - 1] if place else 0
+        index = bisect.bisect_right(self.sequences, sequence)
+        return self.levels[index - 1] if index else 0
 
     def before(self, sequence):
         return self.after(sequence - 1)
@@ -52,7 +52,7 @@ class MemoryTest(SharedRunTest):
     def asked_for(self, blocks):
         return sum(block["requested_bytes"] for block in blocks)
 
-    def test_nothing_is_lost(self):
+    def test_drops_no_records(self):
         self.assertEqual(self.rows("SELECT status FROM run"), [("ok",)])
         self.assertEqual(self.rows("SELECT * FROM dropped_record"), [])
 
@@ -90,7 +90,7 @@ class MemoryTest(SharedRunTest):
             [8 * BATCH * CONTEXT, 8 * BATCH * CONTEXT, 8 * BATCH * (CONTEXT + 1)],
         )
 
-    def test_activations_are_born_forward_and_gone_by_the_next_step(self):
+    def test_activations_are_allocated_forward_and_freed_by_the_next_step(self):
         weights = [
             block
             for block in self.blocks(category="activation", module="block/attention/softmax")
@@ -125,11 +125,11 @@ class MemoryTest(SharedRunTest):
 
     def test_backward_blocks_have_forward_scopes(self):
         blocks = [block for block in self.blocks(phase="backward") if block["step"] >= WARMUP]
-        placed = [block for block in blocks if block["scope"]]
-        self.assertGreaterEqual(self.asked_for(placed) / self.asked_for(blocks), 0.98)
+        with_scope = [block for block in blocks if block["scope"]]
+        self.assertGreaterEqual(self.asked_for(with_scope) / self.asked_for(blocks), 0.98)
         self.assertLessEqual(
             {"embedding", "head", "loss", "block/attention/softmax", "block/feed_forward"},
-            {block["module"] for block in placed},
+            {block["module"] for block in with_scope},
         )
 
     def test_blocks_are_whole(self):
@@ -204,18 +204,18 @@ class MemoryTest(SharedRunTest):
                 ends.append((block["free_step"], block["free_phase"], block["free_sequence"]))
             for step, phase, sequence in ends:
                 level = max(curve.before(sequence), curve.after(sequence))
-                for place in ((step, "step"), (step, phase or "other")):
-                    expected[place] = max(expected[place], level)
+                for key in ((step, "step"), (step, phase or "other")):
+                    expected[key] = max(expected[key], level)
         stored = {
             (row["step"], row["phase"]): row for row in self.records("SELECT * FROM memory_phase WHERE pass = 'memory'")
         }
         self.assertLessEqual(expected.keys(), stored.keys())
-        for place, level in expected.items():
-            row = stored[place]
+        for key, level in expected.items():
+            row = stored[key]
             self.assertEqual(
                 [row[f"peak_{name}_bytes"] for name in ("requested", "allocated", "active", "reserved")],
                 [level] * 4,
-                place,
+                key,
             )
         for row in stored.values():
             self.assertEqual(sum(row[f"{name}_bytes"] for name in CATEGORIES), row["peak_allocated_bytes"], row)

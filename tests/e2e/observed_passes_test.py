@@ -39,7 +39,7 @@ class TrainingStepTest(SharedRunTest):
     def measured_ops(self):
         return [op for op in self.records(OPS) if op["step"] >= WARMUP]
 
-    def test_is_ok_and_nothing_is_lost(self):
+    def test_is_ok_and_drops_no_records(self):
         self.assertEqual(
             self.rows("SELECT status, verification, passes, keep FROM run"),
             [("ok", "passed", "verify,time,memory,trace,ops", "all")],
@@ -143,7 +143,7 @@ class TrainingStepTest(SharedRunTest):
             ),
             1,
         )
-        softmax = [place for place in calls[0] if place[0] == "aten::_softmax"]
+        softmax = [call for call in calls[0] if call[0] == "aten::_softmax"]
         self.assertEqual(
             softmax, [("aten::_softmax", "forward", f"block_{layer}/attention/softmax", 0) for layer in range(LAYERS)]
         )
@@ -181,11 +181,11 @@ class TrainingStepTest(SharedRunTest):
                     seen.add(name)
         self.assertEqual(seen, NODE_MODULES.keys())
         # Operators called by a node have the same attribution as the node.
-        places = {op["sequence"]: op for op in nodes}
-        inner = [op for op in self.measured_ops() if op["parent"] in places]
+        by_sequence = {op["sequence"]: op for op in nodes}
+        inner = [op for op in self.measured_ops() if op["parent"] in by_sequence]
         self.assertGreater(len(inner), 50)
         for op in inner:
-            node = places[op["parent"]]
+            node = by_sequence[op["parent"]]
             self.assertEqual((op["scope"], op["attribution"]), (node["scope"], node["attribution"]), (op, node))
 
     def test_numbers_of_backward_nodes_are_those_of_forward_operators(self):
@@ -241,8 +241,8 @@ class TrainingStepTest(SharedRunTest):
             )
         }
         self.assertEqual(shown.keys(), expected.keys())
-        for place, total in shown.items():
-            self.assertAlmostEqual(total, expected[place] / 1e6 / STEPS, places=6)
+        for key, total in shown.items():
+            self.assertAlmostEqual(total, expected[key] / 1e6 / STEPS, places=6)
 
     def test_cost_of_observing(self):
         times = collections.defaultdict(list)

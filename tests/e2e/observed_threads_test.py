@@ -35,7 +35,7 @@ class ThreadsTest(SharedRunTest):
         "verify,time,memory,trace,ops",
     ]
 
-    def test_is_ok_and_nothing_is_lost(self):
+    def test_is_ok_and_drops_no_records(self):
         self.assertEqual(self.rows("SELECT status, verification FROM run"), [("ok", "passed")])
         self.assertEqual(self.rows("SELECT * FROM dropped_record"), [])
 
@@ -49,12 +49,12 @@ class ThreadsTest(SharedRunTest):
                    WHERE g.pass = ?""",
                 name,
             )
-            places = collections.Counter(
+            counts = collections.Counter(
                 (one["step"], one["phase"], one["scope"]) for one in ranges if one["kind"] == "scope"
             )
             expected = ["main", *(f"worker_{k}{part}" for k in range(THREADS) for part in ("", "/take", "/forward"))]
             self.assertEqual(
-                places, {(step, "parallel", scope): 1 for step in range(STEPS) for scope in expected}, name
+                counts, {(step, "parallel", scope): 1 for step in range(STEPS) for scope in expected}, name
             )
             threads = {}
             for one in ranges:
@@ -74,8 +74,8 @@ class ThreadsTest(SharedRunTest):
                              LEFT JOIN string p ON p.string_id = o.phase_id
                              WHERE o.pass = 'ops' AND o.backward""")
         for k, node in enumerate(BACKWARD):
-            places = collections.Counter(row[1:] for row in found if row[0].split("::")[-1] == node)
-            self.assertEqual(places, {(f"worker_{k}/forward", "gather", "autograd", 0): STEPS}, node)
+            counts = collections.Counter(row[1:] for row in found if row[0].split("::")[-1] == node)
+            self.assertEqual(counts, {(f"worker_{k}/forward", "gather", "autograd", 0): STEPS}, node)
 
     def test_blocks_of_threads(self):
         blocks = self.records("""SELECT a.step, p.text AS phase, s.text AS scope, f.text AS free_phase, a.free_step,

@@ -87,7 +87,7 @@ class ShardedTest(KymoTest):
             ("broadcast", "adagrad", 1),
         ):
             with self.subTest(wrapped):
-                self.make_place()
+                self.make_folders()
                 names = self.train(2, scheme, f"wrapped={wrapped}")
                 self.assertTrue(any(name.startswith(f"{wrapped} sharded by {scheme}") for name in names), names)
                 self.assert_near(sum(self.state_bytes()), elements * self.metric("parameter_bytes"))

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from kymo_tool import KYMO, rows_of
-from launch_tool import PROBE, LaunchTest, free_port
+from launcher_tool import PROBE, LaunchTest, free_port
 
 RUN = ["run", PROBE, "--device", "cpu", "--warmup", "1", "--steps", "4"]
 CONFIGURATION = """ClusterName=kymotest
@@ -196,7 +196,7 @@ class SlurmTest(LaunchTest):
             (self.work / "job.log").read_text(encoding="utf-8"),
         )
 
-    def test_two_steps_at_once_do_not_meet(self):
+    def test_two_steps_at_once_do_not_join(self):
         script = self.work / "job.sh"
         lines = [
             f"srun --exact -n 2 {KYMO} run {PROBE} --device cpu --steps 2 --db {name}.db &" for name in ("one", "two")

@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from kymo_tool import BUILD, KYMO, needs_installed
-from launch_tool import PROBE, LaunchTest, free_port
+from launcher_tool import PROBE, LaunchTest, free_port
 
 
 def find_torchrun():
@@ -102,7 +102,7 @@ class ByHandTest(LaunchTest):
             err, r"rank 1 could not join rank 0 at 127.0.0.1:" + self.port + r" within 1 s: Connection refused"
         )
 
-    def test_another_job_is_refused(self):
+    def test_another_job_is_rejected(self):
         leader = self.rank(0, *RUN, TORCHELASTIC_RUN_ID="ours", KYMO_JOIN_TIMEOUT="60")
         _, err = self.ended(self.rank(1, *RUN, TORCHELASTIC_RUN_ID="theirs"), 1)
         self.assertRegex(err, "'torchrun ours at .*'torchrun theirs at .*KYMO_PORT")
@@ -111,13 +111,13 @@ class ByHandTest(LaunchTest):
         self.ended(self.rank(1, *RUN, TORCHELASTIC_RUN_ID="ours"), 0)
         self.ended(leader, 0)
 
-    def test_another_command_line_is_refused(self):
+    def test_another_command_line_is_rejected(self):
         leader = self.rank(0, *RUN)
         _, err = self.ended(self.rank(1, *RUN, "--set", "sleep=7"), 1)
         self.assertIn("rank 0 and rank 1 disagree about run 1", err)
         self.ended(leader, 1)
 
-    def test_another_plugin_is_refused(self):
+    def test_another_plugin_is_rejected(self):
         other = self.work / "probe.so"
         shutil.copy(PROBE, other)
         with open(other, "ab") as file:

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from kymo_tool import KYMO
-from launch_tool import PROBE, LaunchTest
+from launcher_tool import PROBE, LaunchTest
 
 MACHINES = ("a", "b")
 AHEAD_S = {"a": 0, "b": 10_000}
@@ -72,7 +72,7 @@ class TwoMachinesTest(LaunchTest):
 
     def launch(self, *words):
         """Ranks 0 and 1 on the first machine, rank 2 on the second."""
-        places = (("a", 0, 2), ("a", 1, 2), ("b", 0, 1))
+        tasks = (("a", 0, 2), ("a", 1, 2), ("b", 0, 1))
         return [
             self.start(
                 *self.on(machine),
@@ -85,7 +85,7 @@ class TwoMachinesTest(LaunchTest):
                 MASTER_ADDR=self.addresses["a"],
                 MASTER_PORT=str(PORT),
             )
-            for rank, (machine, local, count) in enumerate(places)
+            for rank, (machine, local, count) in enumerate(tasks)
         ]
 
     def test_ranks_of_both_train_together(self):

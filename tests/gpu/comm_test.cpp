@@ -194,7 +194,7 @@ TEST_F(OnAllGpus, KeepsTheOrderOfTheCurrentStream) {
   });
 }
 
-TEST_F(OnAllGpus, RefusesTensorsOfTheHost) {
+TEST_F(OnAllGpus, RejectsTensorsOfTheHost) {
   on_gpus([](RankHost& host) {
     kymo::libtorch::select_device(host.context());
     const auto all = make_communicator(host.context(), Backend::kNccl);

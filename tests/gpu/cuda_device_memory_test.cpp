@@ -26,14 +26,14 @@ TEST_F(DeviceMemoryTest, IsReadAtItsMomentsAndInBetween) {
   setting_.pass = measure::Pass::kMemory;
   arm();
   collector_->before_steps();
-  standpoint_.step = 4;
+  execution_context_.step = 4;
   void* device = nullptr;
   ASSERT_EQ(cudaMalloc(&device, kBytes), cudaSuccess);
   std::this_thread::sleep_for(std::chrono::milliseconds(60));
   collector_->between_steps(4);
   cudaFree(device);
   const event::PassRecord record = disarm();
-  ASSERT_FALSE(record.memory_trace.device.empty()) << all_losses(record);
+  ASSERT_FALSE(record.memory_trace.device.empty()) << all_dropped_records(record);
   for (const char* moment : {"before cuda", "context created", "prepared", "after step", "end"}) {
     ASSERT_NE(at(record, moment), nullptr) << moment;
     EXPECT_GT(at(record, moment)->used_bytes, 0) << moment;
@@ -57,7 +57,7 @@ TEST_F(DeviceMemoryTest, TracingPassesReadAtMomentsAloneAndNotAfterEachShortStep
   collector_->before_steps();
   for (int step = 0; step < 3; ++step) collector_->between_steps(step);
   const event::PassRecord record = disarm();
-  ASSERT_FALSE(record.memory_trace.device.empty()) << all_losses(record);
+  ASSERT_FALSE(record.memory_trace.device.empty()) << all_dropped_records(record);
   std::map<std::string, int> moments;
   for (const auto& reading : record.memory_trace.device) ++moments[reading.stage];
   EXPECT_EQ(moments, (std::map<std::string, int>{

@@ -92,7 +92,7 @@ TEST_F(CudaModuleTest, MoreEntriesThanEverBeforeAreTimedToo) {
     for (int i = 0; i < 1000; ++i) phase(static_cast<std::size_t>(i) % kPhases, 1);
   });
   for (const std::int64_t ns : phase_ns_) EXPECT_GT(ns, 0);
-  EXPECT_TRUE(disarm().losses.empty());
+  EXPECT_TRUE(disarm().dropped_records.empty());
 }
 
 TEST_F(CudaModuleTest, AStepWithoutPhasesHasNoDeviceTime) {
@@ -131,7 +131,7 @@ TEST_F(CudaModuleTest, ReadsTheGpuBesideTheSteps) {
   step([&] { phase(0, 20); });
   collector_->between_steps(5);
   const event::PassRecord record = disarm();
-  ASSERT_TRUE(record.losses.empty()) << record.losses[0].detail;
+  ASSERT_TRUE(record.dropped_records.empty()) << record.dropped_records[0].detail;
   ASSERT_EQ(record.gpu_samples.size(), 1u);
   const event::GpuSample& reading = record.gpu_samples[0];
   EXPECT_EQ(reading.step, 5);

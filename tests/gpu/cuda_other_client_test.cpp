@@ -44,7 +44,7 @@ TEST_F(OtherClientTest, IsNamedAndThePassGoesOnWithEvents) {
   EXPECT_TRUE(step_is_timed());
   const event::PassRecord record = disarm();
   EXPECT_EQ(record.trace_status, "events only");
-  EXPECT_THAT(all_losses(record), HasSubstr("other_cupti_client.so"));
+  EXPECT_THAT(all_dropped_records(record), HasSubstr("other_cupti_client.so"));
   EXPECT_TRUE(record.trace.activities.empty());
   EXPECT_TRUE(record.trace.launches.empty());
 
@@ -63,11 +63,11 @@ TEST_F(OtherClientTest, InjectedByCudaItIsNamedToo) {
     arm();
     const bool timed = step_is_timed();
     const event::PassRecord record = disarm();
-    std::fprintf(stderr, "trace_status '%s', timed %d, losses: %s", record.trace_status.c_str(), timed,
-                 all_losses(record).c_str());
+    std::fprintf(stderr, "trace_status '%s', timed %d, dropped records: %s", record.trace_status.c_str(), timed,
+                 all_dropped_records(record).c_str());
     // CUDA determines which client comes first: either the other client is named, or the kernel is recorded.
-    const bool named_it =
-        record.trace_status == "events only" && all_losses(record).find("CUDA_INJECTION64_PATH") != std::string::npos;
+    const bool named_it = record.trace_status == "events only" &&
+                          all_dropped_records(record).find("CUDA_INJECTION64_PATH") != std::string::npos;
     const bool recorded = record.trace_status.empty() && named(record, "planted").size() == 1;
     std::_Exit(timed && collector_->wants_scopes() && (named_it || recorded) ? 0 : 1);
   };

@@ -15,12 +15,12 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 TEST_F(TraceTest, PlantedLaunchesOfTwoThreadsComeBackComplete) {
   constexpr int kCount = 1000;
   arm();
-  standpoint_.step = 3;
-  standpoint_.phase = 1;
+  execution_context_.step = 3;
+  execution_context_.phase = 1;
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
     threads.emplace_back([this, t] {
-      own_standing().range = 100 + t;
+      own_position().range = 100 + t;
       cudaStream_t stream = nullptr;
       ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
       for (int i = 1; i <= kCount; ++i)
@@ -31,7 +31,7 @@ TEST_F(TraceTest, PlantedLaunchesOfTwoThreadsComeBackComplete) {
   const std::int64_t begin_ns = now_ns();
   const event::PassRecord record = disarm();
   EXPECT_LT(now_ns() - begin_ns, 10 * kSecond);
-  EXPECT_EQ(all_losses(record), "");
+  EXPECT_EQ(all_dropped_records(record), "");
   EXPECT_EQ(record.trace_status, "");
 
   const auto kernels = named(record, "planted");
@@ -51,15 +51,15 @@ TEST_F(TraceTest, PlantedLaunchesOfTwoThreadsComeBackComplete) {
     ASSERT_NE(launch, launches.end());
     EXPECT_EQ(launch->second.kind, event::LaunchKind::kKernel);
     EXPECT_LE(launch->second.time_ns, kernel.start_ns + slack_ns);
-    EXPECT_EQ(launch->second.place.step, 3);
-    EXPECT_EQ(launch->second.place.phase, 1);
-    EXPECT_EQ(launch->second.place.range, 100 + thread);
+    EXPECT_EQ(launch->second.position.step, 3);
+    EXPECT_EQ(launch->second.position.phase, 1);
+    EXPECT_EQ(launch->second.position.range, 100 + thread);
   }
 }
 
 TEST_F(TraceTest, CopiesAndMemsets) {
   constexpr std::size_t kBytes = 1 << 20;
-  setting_.how.memsets = true;
+  setting_.observation.memsets = true;
   arm();
   void* device = nullptr;
   std::vector<char> host(kBytes);
@@ -83,7 +83,7 @@ TEST_F(TraceTest, CopiesAndMemsets) {
   const auto to_device = named(record, "memcpy host to device");
   ASSERT_EQ(to_device.size(), 1u);
   EXPECT_EQ(launches.count(to_device[0].correlation_id), 1u) << "synchronous calls launch too";
-  EXPECT_EQ(all_losses(record), "");
+  EXPECT_EQ(all_dropped_records(record), "");
   cudaFree(device);
 }
 
@@ -103,7 +103,7 @@ TEST_F(TraceTest, MemsetsAreLeftOutUnlessAskedFor) {
 
 TEST_F(TraceTest, ATinyBoundCountsWhatItCannotHoldAndKeepsTheRest) {
   constexpr int kCount = 30'000;
-  setting_.how.memory_bytes = 1 << 20;
+  setting_.observation.memory_bytes = 1 << 20;
   arm();
   for (int i = 0; i < kCount; ++i) {
     ASSERT_EQ(kernels_.launch(1), cudaSuccess);
@@ -112,14 +112,14 @@ TEST_F(TraceTest, ATinyBoundCountsWhatItCannotHoldAndKeepsTheRest) {
   const event::PassRecord record = disarm();
   const auto kept = static_cast<std::int64_t>(named(record, "planted").size());
   EXPECT_GT(kept, 100);
-  EXPECT_GT(lost(record, "activity records"), 0);
-  EXPECT_EQ(kept + lost(record, "activity records"), kCount) << all_losses(record);
+  EXPECT_GT(dropped_count(record, "activity records"), 0);
+  EXPECT_EQ(kept + dropped_count(record, "activity records"), kCount) << all_dropped_records(record);
   EXPECT_GT(record.trace.launches.size(), 100u);
-  EXPECT_EQ(static_cast<std::int64_t>(record.trace.launches.size()) + lost(record, "launches beyond"), kCount)
-      << all_losses(record);
+  EXPECT_EQ(static_cast<std::int64_t>(record.trace.launches.size()) + dropped_count(record, "launches beyond"), kCount)
+      << all_dropped_records(record);
 }
 
-TEST_F(TraceTest, NodesOfAGraphArePlacedWhereTheyWereCaptured) {
+TEST_F(TraceTest, NodesOfAGraphAreAttributedToTheirCapture) {
   constexpr int kNodes = 5;
   constexpr int kReplays = 3;
   arm();
@@ -129,18 +129,18 @@ TEST_F(TraceTest, NodesOfAGraphArePlacedWhereTheyWereCaptured) {
   cudaGraphExec_t executable = nullptr;
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
   for (int i = 0; i < kNodes; ++i) {
-    own_standing().range = 10 + i;
+    own_position().range = 10 + i;
     ASSERT_EQ(kernels_.launch(static_cast<unsigned>(i + 1), stream), cudaSuccess);
   }
-  own_standing().range = -1;
+  own_position().range = -1;
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
-  own_standing().range = 99;
+  own_position().range = 99;
   for (int i = 0; i < kReplays; ++i) ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
   const event::PassRecord record = disarm();
 
   std::unordered_map<std::uint64_t, std::int32_t> ranges;
-  for (const event::GraphNode& node : record.trace.graph_nodes) ranges[node.node] = node.place.range;
+  for (const event::GraphNode& node : record.trace.graph_nodes) ranges[node.node] = node.position.range;
   const auto kernels = named(record, "planted");
   ASSERT_EQ(kernels.size(), static_cast<std::size_t>(kNodes * kReplays));
   const auto launches = launches_by_id(record);
@@ -150,10 +150,10 @@ TEST_F(TraceTest, NodesOfAGraphArePlacedWhereTheyWereCaptured) {
     EXPECT_EQ(ranges[kernel.graph_node], 9 + grid_of(record, kernel));
     ASSERT_EQ(launches.count(kernel.correlation_id), 1u);
     EXPECT_EQ(launches.at(kernel.correlation_id).kind, event::LaunchKind::kGraph);
-    EXPECT_EQ(launches.at(kernel.correlation_id).place.range, 99);
+    EXPECT_EQ(launches.at(kernel.correlation_id).position.range, 99);
   }
   EXPECT_EQ(launches.size(), static_cast<std::size_t>(kReplays)) << "captured calls launch nothing";
-  EXPECT_EQ(all_losses(record), "");
+  EXPECT_EQ(all_dropped_records(record), "");
 }
 
 TEST_F(TraceTest, ClocksAreComparedAtBothEnds) {
@@ -183,7 +183,8 @@ TEST_F(TraceTest, ClocksAreComparedAtBothEnds) {
 }
 
 TEST_F(TraceTest, AllThatCanBeAskedFor) {
-  setting_.how.memsets = setting_.how.synchronization = setting_.how.pauses = setting_.how.api_calls = true;
+  setting_.observation.memsets = setting_.observation.synchronization = setting_.observation.overhead_records =
+      setting_.observation.api_calls = true;
   arm();
   ASSERT_EQ(kernels_.launch(1), cudaSuccess);
   cudaStreamSynchronize(nullptr);
@@ -236,7 +237,7 @@ TEST_F(TraceTest, ABrokenContextLosesNoLaunch) {
     kernels_.launch_broken();
     cudaDeviceSynchronize();
     const event::PassRecord record = disarm();
-    const bool said = lost(record, "unfinished GPU work") == -1;
+    const bool said = dropped_count(record, "unfinished GPU work") == -1;
     std::fprintf(stderr, "%zu launches, %zu kernels, %s\n", record.trace.launches.size(),
                  named(record, "planted").size(), said ? "reported" : "not reported");
     std::_Exit(record.trace.launches.size() == 11 && said ? 0 : 1);

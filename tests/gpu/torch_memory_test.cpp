@@ -29,9 +29,9 @@ class TorchMemoryTest : public GpuTest {
  protected:
   TorchMemoryTest() : GpuTest("kymo_torch_cuda") {
     setting_.pass = measure::Pass::kMemory;
-    setting_.standpoint = &standpoint_;
-    standpoint_.step = 3;
-    standpoint_.op_name = &fixed_op;
+    setting_.execution_context = &execution_context_;
+    execution_context_.step = 3;
+    execution_context_.op_name = &fixed_op;
   }
 
   static at::Tensor bytes_on_gpu(std::int64_t bytes) {
@@ -66,10 +66,10 @@ class TorchMemoryTest : public GpuTest {
     return peak;
   }
 
-  Standpoint standpoint_;
+  ExecutionContext execution_context_;
 };
 
-TEST_F(TorchMemoryTest, AKnownBlockHasItsSizesPlaceOperatorAndStack) {
+TEST_F(TorchMemoryTest, AKnownBlockHasItsSizesPositionOperatorAndStack) {
   const MemoryState before = current();
   const void* address = nullptr;
   {
@@ -88,7 +88,7 @@ TEST_F(TorchMemoryTest, AKnownBlockHasItsSizesPlaceOperatorAndStack) {
     EXPECT_EQ(each.address, reinterpret_cast<std::uintptr_t>(address));
     EXPECT_EQ(each.bytes, 1000) << "the requested size, not rounded";
     EXPECT_EQ(each.stream, 0u);
-    EXPECT_EQ(each.place.step, 3);
+    EXPECT_EQ(each.position.step, 3);
     EXPECT_EQ(record.trace.texts.text(each.op), "some::op");
   }
   EXPECT_EQ(born[0].after.requested_bytes, before.requested_bytes + 1000);
@@ -104,7 +104,7 @@ TEST_F(TorchMemoryTest, AKnownBlockHasItsSizesPlaceOperatorAndStack) {
     return record.memory_trace.frames[frame].function.find("at::_ops::empty_memory_format::call") != std::string::npos;
   }));
   for (const std::uint32_t frame : frames) EXPECT_NE(record.memory_trace.frames[frame].module, "kymo_torch_cuda.so");
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
 }
 
 TEST_F(TorchMemoryTest, CountersAndPeaksAgreeWithTheAllocatorToTheByte) {
@@ -119,7 +119,7 @@ TEST_F(TorchMemoryTest, CountersAndPeaksAgreeWithTheAllocatorToTheByte) {
   const MemoryState after = current();
   const auto own = stats();
   const event::PassRecord record = disarm();
-  EXPECT_TRUE(record.losses.empty()) << record.losses[0].detail;
+  EXPECT_TRUE(record.dropped_records.empty()) << record.dropped_records[0].detail;
   ASSERT_FALSE(record.memory_trace.events.empty());
   expect_equal(record.memory_trace.events.back().after, after);
   ASSERT_TRUE(record.memory_trace.cuda_peaks);
@@ -150,7 +150,7 @@ TEST_F(TorchMemoryTest, ManyThreadsKeepOneTrueOrder) {
   for (std::thread& thread : threads) thread.join();
   const MemoryState after = current();
   const event::PassRecord record = disarm();
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
   EXPECT_EQ(of(record, MemoryAction::kAllocate).size(), 1200u);
   expect_equal(record.memory_trace.events.back().after, after);
   EXPECT_TRUE(std::is_sorted(record.memory_trace.events.begin(), record.memory_trace.events.end(),
@@ -175,7 +175,7 @@ TEST_F(TorchMemoryTest, ABlockInUseOnAnotherStreamIsReusableLater) {
   EXPECT_LE(freed[0].time_ns, between_ns);
   EXPECT_GE(reusable[0].time_ns, between_ns);
   EXPECT_EQ(freed[0].after.active_bytes - freed[0].after.allocated_bytes, 4 * kMib);
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
 }
 
 TEST_F(TorchMemoryTest, StreamsAreNumberedByFirstUse) {
@@ -214,12 +214,12 @@ TEST_F(TorchMemoryTest, SegmentsComeAndGo) {
   c10::cuda::CUDACachingAllocator::emptyCache();
   const event::PassRecord record = disarm();
   const auto taken = of(record, MemoryAction::kSegmentAllocate);
-  const auto given_back = of(record, MemoryAction::kSegmentFree);
+  const auto returned_to_allocator = of(record, MemoryAction::kSegmentFree);
   const auto is_big = [](const MemoryEvent& each) { return each.bytes == 64 * kMib; };
   const auto segment = std::find_if(taken.begin(), taken.end(), is_big);
-  const auto freed = std::find_if(given_back.begin(), given_back.end(), is_big);
+  const auto freed = std::find_if(returned_to_allocator.begin(), returned_to_allocator.end(), is_big);
   ASSERT_NE(segment, taken.end());
-  ASSERT_NE(freed, given_back.end());
+  ASSERT_NE(freed, returned_to_allocator.end());
   EXPECT_EQ(segment->address, freed->address);
   EXPECT_EQ(segment->stack, -1);
 }
@@ -250,19 +250,19 @@ TEST_F(TorchMemoryTest, ASecondPassStartsAnew) {
   EXPECT_EQ(record.memory_trace.events[0].action, MemoryAction::kFreeRequested);
   EXPECT_EQ(record.memory_trace.events[0].bytes, kMib);
   expect_equal(record.memory_trace.events.back().after, after);
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
 }
 
 TEST_F(TorchMemoryTest, WhatGoesBeyondTheBoundIsCounted) {
   disarm();
-  setting_.how.memory_bytes = 8000;
+  setting_.observation.memory_bytes = 8000;
   collector_->arm(setting_);
   for (int i = 0; i < 100; ++i) bytes_on_gpu(4096);
   const event::PassRecord record = disarm();
-  ASSERT_FALSE(record.losses.empty());
-  EXPECT_EQ(record.losses[0].source, "kymo_torch_cuda");
-  EXPECT_THAT(record.losses[0].detail, testing::HasSubstr("memory events"));
-  EXPECT_GE(record.losses[0].count + static_cast<std::int64_t>(record.memory_trace.events.size()), 300);
+  ASSERT_FALSE(record.dropped_records.empty());
+  EXPECT_EQ(record.dropped_records[0].source, "kymo_torch_cuda");
+  EXPECT_THAT(record.dropped_records[0].detail, testing::HasSubstr("memory events"));
+  EXPECT_GE(record.dropped_records[0].count + static_cast<std::int64_t>(record.memory_trace.events.size()), 300);
 }
 
 }  // namespace

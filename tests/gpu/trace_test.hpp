@@ -15,7 +15,7 @@
 #include "base/clock.hpp"
 #include "collect/module.hpp"
 #include "gpu/machine.hpp"
-#include "unit/collect/own_standing.hpp"
+#include "unit/collect/thread_position.hpp"
 
 namespace kymo::collect {
 
@@ -53,12 +53,12 @@ class TraceTest : public testing::Test {
     if (!machine::has_gpu()) GTEST_SKIP() << "no GPU";
     module_ = &load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_cuda.so");
     collector_ = module_->make();
-    standpoint_.this_thread = &tell_standing;
+    execution_context_.this_thread = &set_thread_position;
     setting_.pass = measure::Pass::kTrace;
     setting_.device = measure::DeviceKind::kCuda;
     setting_.run_start_ns = now_ns();
-    setting_.standpoint = &standpoint_;
-    own_standing().range = -1;
+    setting_.execution_context = &execution_context_;
+    own_position().range = -1;
   }
 
   /// Arms the collector. Everything that the test launches must come afterwards.
@@ -91,22 +91,23 @@ class TraceTest : public testing::Test {
   static int grid_of(const event::PassRecord& record, const event::Activity& activity) {
     return record.trace.shapes.at(activity.shape).grid[0];
   }
-  /// Returns the total count of losses whose detail contains `words`.
-  static std::int64_t lost(const event::PassRecord& record, const std::string& words) {
+  /// Returns the total count of dropped records whose detail contains `words`.
+  static std::int64_t dropped_count(const event::PassRecord& record, const std::string& words) {
     std::int64_t count = 0;
-    for (const event::Loss& loss : record.losses)
-      count += loss.detail.find(words) != std::string::npos ? loss.count : 0;
+    for (const event::DroppedRecords& dropped : record.dropped_records)
+      count += dropped.detail.find(words) != std::string::npos ? dropped.count : 0;
     return count;
   }
-  static std::string all_losses(const event::PassRecord& record) {
+  static std::string all_dropped_records(const event::PassRecord& record) {
     std::string text;
-    for (const event::Loss& loss : record.losses) text += std::to_string(loss.count) + " " + loss.detail + "\n";
+    for (const event::DroppedRecords& dropped : record.dropped_records)
+      text += std::to_string(dropped.count) + " " + dropped.detail + "\n";
     return text;
   }
 
   const Module* module_ = nullptr;
   std::unique_ptr<Collector> collector_;
-  Standpoint standpoint_;
+  ExecutionContext execution_context_;
   PassSetting setting_;
   PlantedKernels kernels_;
 };

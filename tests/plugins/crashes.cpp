@@ -2,7 +2,7 @@
 // Terminates its process with a signal. SIGPIPE must not terminate it.
 #include <csignal>
 
-#include "place.hpp"
+#include "fault_point.hpp"
 
 namespace {
 

@@ -32,13 +32,13 @@ void misbehave() {
 }
 
 #if defined(DESCRIBE_prints)
-struct Greeter {
-  Greeter() {
+struct StartupPrinter {
+  StartupPrinter() {
     std::puts("{\"hello\": \"from a static constructor\"}");
     std::fflush(stdout);
   }
-  ~Greeter() { std::puts("good bye"); }
-} greeter;
+  ~StartupPrinter() { std::puts("good bye"); }
+} startup_printer;
 #endif
 
 class Misbehaves final : public kymo::Workload {

@@ -2,7 +2,7 @@
 // Calls exit() during a run, with a configurable exit code (success by default).
 #include <cstdlib>
 
-#include "place.hpp"
+#include "fault_point.hpp"
 
 namespace {
 

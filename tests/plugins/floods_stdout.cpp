@@ -2,7 +2,7 @@
 // Prints endlessly to stdout and stderr. A run must neither block nor store all of the output.
 #include <cstdio>
 
-#include "place.hpp"
+#include "fault_point.hpp"
 
 namespace {
 

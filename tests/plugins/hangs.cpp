@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "place.hpp"
+#include "fault_point.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "place.hpp"
+#include "fault_point.hpp"
 
 namespace {
 
@@ -18,7 +18,7 @@ class Leaks final : public kymo::test::Misbehaving {
     return kymo::test::describe("takes memory")
         .param("most", kymo::Int{2048}.at_least(0).unit("MiB"), "where it stops and throws std::bad_alloc");
   }
-  explicit Leaks(kymo::Context& ctx) : Misbehaving(ctx), most_(ctx.integer("most")) {
+  explicit Leaks(kymo::Context& ctx) : Misbehaving(ctx), max_(ctx.integer("most")) {
     if (is("create")) misbehave();
   }
   ~Leaks() noexcept(false) override {
@@ -27,7 +27,7 @@ class Leaks final : public kymo::test::Misbehaving {
 
  protected:
   void misbehave() override {
-    for (std::int64_t taken = 0; taken < most_; taken += kBlockMebibytes) {
+    for (std::int64_t taken = 0; taken < max_; taken += kBlockMebibytes) {
       blocks_.emplace_back(static_cast<std::size_t>(kBlockMebibytes) << 20, 'x');
       usleep(5000);  // slow enough to be observed, fast enough for a test
     }
@@ -35,7 +35,7 @@ class Leaks final : public kymo::test::Misbehaving {
   }
 
  private:
-  std::int64_t most_;
+  std::int64_t max_;
   std::vector<std::vector<char>> blocks_;
 };
 

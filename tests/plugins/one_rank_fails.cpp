@@ -49,8 +49,8 @@ class OneRankFails final : public kymo::Workload {
   }
 
  private:
-  void fail_at(const char* place) {
-    if (!fails_ || when_ != place) return;
+  void fail_at(const char* point) {
+    if (!fails_ || when_ != point) return;
     if (how_ == "dies") raise(SIGKILL);
     while (how_ == "hangs") pause();
     if (how_ == "memory") std::vector<char>(std::numeric_limits<std::ptrdiff_t>::max()).front() = 1;

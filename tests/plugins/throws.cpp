@@ -3,7 +3,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "place.hpp"
+#include "fault_point.hpp"
 
 namespace c10 {
 // Has the name of LibTorch's exception for out of device memory.

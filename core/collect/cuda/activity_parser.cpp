@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "collect/cuda/activity_words.hpp"
+#include "collect/cuda/activity_names.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -119,7 +119,7 @@ struct ActivityParser::Counts {
   std::size_t activities = 0;
   std::size_t calls = 0;
   std::size_t synchronizations = 0;
-  std::size_t pauses = 0;
+  std::size_t overhead_records = 0;
 
   void add(const CUpti_Activity& record) {
     switch (record.kind) {
@@ -131,7 +131,7 @@ struct ActivityParser::Counts {
         ++synchronizations;
         break;
       case CUPTI_ACTIVITY_KIND_OVERHEAD:
-        ++pauses;
+        ++overhead_records;
         break;
       default:
         activities += size_of(record.kind) > 0;
@@ -144,7 +144,7 @@ struct ActivityParser::Counts {
     activities += scaled(other.activities);
     calls += scaled(other.calls);
     synchronizations += scaled(other.synchronizations);
-    pauses += scaled(other.pauses);
+    overhead_records += scaled(other.overhead_records);
   }
 };
 
@@ -183,17 +183,18 @@ void ActivityParser::reserve() {
   trace_.activities.reserve(trace_.activities.size() + expected_->activities);
   trace_.api_calls.reserve(trace_.api_calls.size() + expected_->calls);
   trace_.synchronizations.reserve(trace_.synchronizations.size() + expected_->synchronizations);
-  trace_.pauses.reserve(trace_.pauses.size() + expected_->pauses);
+  trace_.overhead_records.reserve(trace_.overhead_records.size() + expected_->overhead_records);
   *expected_ = {};
   ask_for_large_pages(trace_.activities);
   ask_for_large_pages(trace_.api_calls);
 }
 
 void ActivityParser::parse(std::uint8_t* buffer, std::size_t valid_bytes) {
-  if (expected_->activities + expected_->calls + expected_->synchronizations + expected_->pauses > 0) reserve();
+  if (expected_->activities + expected_->calls + expected_->synchronizations + expected_->overhead_records > 0)
+    reserve();
   const std::size_t unread = walk(buffer, valid_bytes, [this](const CUpti_Activity& record) { take(record); });
   if (unread == 0) return;
-  ++cut_buffers_;
+  ++truncated_buffers_;
   unread_bytes_ += static_cast<std::int64_t>(unread);
 }
 
@@ -220,7 +221,7 @@ void ActivityParser::take(const CUpti_Activity& record) {
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       return take_synchronization(reinterpret_cast<const CUpti_ActivitySynchronization2&>(record));
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
-      return take_pause(reinterpret_cast<const CUpti_ActivityOverhead3&>(record));
+      return take_overhead_record(reinterpret_cast<const CUpti_ActivityOverhead3&>(record));
     default:
       ++unused_;
   }
@@ -249,7 +250,7 @@ event::TextId ActivityParser::kernel_name(const char* name) {
 
 event::TextId ActivityParser::copy_name(std::uint8_t kind) {
   event::TextId& name = names_->copies[kind];
-  if (name == event::kNoText) name = trace_.texts.intern(words_of_copy(kind));
+  if (name == event::kNoText) name = trace_.texts.intern(memcpy_kind_name(kind));
   return name;
 }
 
@@ -294,7 +295,7 @@ void ActivityParser::take_call(const CUpti_ActivityAPI& record) {
   if (!times(record, call.start_ns, call.end_ns)) return;
   const bool runtime = record.kind == CUPTI_ACTIVITY_KIND_RUNTIME;
   event::TextId& name = names_->calls[std::uint64_t{record.cbid} << 1 | std::uint64_t{runtime}];
-  if (name == event::kNoText) name = trace_.texts.intern(words_of_call(runtime, record.cbid));
+  if (name == event::kNoText) name = trace_.texts.intern(api_call_name(runtime, record.cbid));
   call.name = name;
   call.correlation_id = record.correlationId;
   call.thread = record.threadId;
@@ -304,31 +305,31 @@ void ActivityParser::take_call(const CUpti_ActivityAPI& record) {
 void ActivityParser::take_synchronization(const CUpti_ActivitySynchronization2& record) {
   event::Synchronization wait;
   if (!times(record, wait.start_ns, wait.end_ns)) return;
-  wait.kind = words_of_synchronization(record.type);
+  wait.kind = synchronization_type_name(record.type);
   if (record.streamId != CUPTI_SYNCHRONIZATION_INVALID_VALUE) wait.stream = record.streamId;
   wait.correlation_id = record.correlationId;
   trace_.synchronizations.push_back(std::move(wait));
 }
 
-void ActivityParser::take_pause(const CUpti_ActivityOverhead3& record) {
-  event::TracingPause pause;
-  if (!times(record, pause.start_ns, pause.end_ns)) return;
-  pause.kind = words_of_pause(record.overheadKind);
-  trace_.pauses.push_back(std::move(pause));
+void ActivityParser::take_overhead_record(const CUpti_ActivityOverhead3& record) {
+  event::OverheadRecord overhead;
+  if (!times(record, overhead.start_ns, overhead.end_ns)) return;
+  overhead.kind = overhead_kind_name(record.overheadKind);
+  trace_.overhead_records.push_back(std::move(overhead));
 }
 
-std::vector<event::Loss> ActivityParser::losses() const {
-  std::vector<event::Loss> losses;
+std::vector<event::DroppedRecords> ActivityParser::dropped_records() const {
+  std::vector<event::DroppedRecords> dropped_records;
   if (incomplete_ > 0)
-    losses.push_back(
+    dropped_records.push_back(
         {kSource, incomplete_, "activity records without timestamps: the work was still running when tracing ended"});
-  if (unused_ > 0) losses.push_back({kSource, unused_, "activity records of kinds that were not requested"});
-  if (cut_buffers_ > 0) {
-    losses.push_back({kSource, -1,
-                      "unreadable activity records: " + format_bytes(unread_bytes_) + " at the end of " +
-                          std::to_string(cut_buffers_) + " buffers"});
+  if (unused_ > 0) dropped_records.push_back({kSource, unused_, "activity records of kinds that were not requested"});
+  if (truncated_buffers_ > 0) {
+    dropped_records.push_back({kSource, -1,
+                               "unreadable activity records: " + format_bytes(unread_bytes_) + " at the end of " +
+                                   std::to_string(truncated_buffers_) + " buffers"});
   }
-  return losses;
+  return dropped_records;
 }
 
 }  // namespace kymo::collect

@@ -32,7 +32,7 @@ class ActivityParser {
   /// after an unreadable record, and record kinds that were not requested.
   void parse(std::uint8_t* buffer, std::size_t valid_bytes);
   /// Returns the counts of dropped records.
-  std::vector<event::Loss> losses() const;
+  std::vector<event::DroppedRecords> dropped_records() const;
 
  private:
   struct Names;
@@ -51,7 +51,7 @@ class ActivityParser {
   void take_transfer(const Record& record, event::ActivityKind kind, event::TextId name);
   void take_call(const CUpti_ActivityAPI& record);
   void take_synchronization(const CUpti_ActivitySynchronization2& record);
-  void take_pause(const CUpti_ActivityOverhead3& record);
+  void take_overhead_record(const CUpti_ActivityOverhead3& record);
 
   const ClockConversion clock_;
   const std::int64_t run_start_ns_;
@@ -61,7 +61,7 @@ class ActivityParser {
   const std::unique_ptr<Counts> expected_;
   std::int64_t incomplete_ = 0;
   std::int64_t unused_ = 0;
-  std::int64_t cut_buffers_ = 0;
+  std::int64_t truncated_buffers_ = 0;
   std::int64_t unread_bytes_ = 0;
 };
 

@@ -8,28 +8,28 @@ namespace kymo::collect {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
-constexpr std::size_t kLeastBufferBytes = std::size_t{64} << 10;
-constexpr std::size_t kFewestBuffers = 8;  // CUPTI fills one buffer per thread and one per device at a time
-constexpr std::size_t kMostScrapBytes = std::size_t{64} << 10;
-constexpr std::size_t kScrapShare = 8;
-constexpr std::size_t kScraps = 4;
+constexpr std::size_t kMinBufferBytes = std::size_t{64} << 10;
+constexpr std::size_t kMinBuffers = 8;  // CUPTI fills one buffer per thread and one per device at a time
+constexpr std::size_t kMaxSpareBytes = std::size_t{64} << 10;
+constexpr std::size_t kSpareShare = 8;
+constexpr std::size_t kSpareBuffers = 4;
 
 }  // namespace
 
 std::size_t BufferPool::buffer_bytes_for(std::int64_t bound_bytes) {
   const std::size_t bound = static_cast<std::size_t>(std::max<std::int64_t>(bound_bytes, 0));
-  return std::clamp(bound / kFewestBuffers, kLeastBufferBytes, kBufferBytes);
+  return std::clamp(bound / kMinBuffers, kMinBufferBytes, kBufferBytes);
 }
 
 BufferPool::BufferPool(EventArena& arena, std::size_t buffer_bytes, CountRecords count)
     : arena_(arena),
       buffer_bytes_(buffer_bytes),
-      scrap_bytes_(std::min(buffer_bytes / kScrapShare, kMostScrapBytes)),
+      spare_bytes_(std::min(buffer_bytes / kSpareShare, kMaxSpareBytes)),
       count_(count) {
-  for (std::size_t i = 0; i < kScraps; ++i) {
-    if (std::byte* memory = arena_.take_low(scrap_bytes_)) scraps_.push_back(reinterpret_cast<std::uint8_t*>(memory));
+  for (std::size_t i = 0; i < kSpareBuffers; ++i) {
+    if (std::byte* memory = arena_.take_low(spare_bytes_)) spares_.push_back(reinterpret_cast<std::uint8_t*>(memory));
   }
-  scrap_in_use_.resize(scraps_.size());
+  spare_in_use_.resize(spares_.size());
   const std::size_t most = arena_.size_bytes() / buffer_bytes_;
   empty_.reserve(most);
   filled_.reserve(most);
@@ -44,23 +44,23 @@ BufferPool::Buffer BufferPool::request() {
   }
   if (std::byte* memory = arena_.take_low(buffer_bytes_))
     return {reinterpret_cast<std::uint8_t*>(memory), buffer_bytes_};
-  const auto free = std::find(scrap_in_use_.begin(), scrap_in_use_.end(), false);
-  if (free == scrap_in_use_.end()) return {};
+  const auto free = std::find(spare_in_use_.begin(), spare_in_use_.end(), false);
+  if (free == spare_in_use_.end()) return {};
   *free = true;
-  return {scraps_[static_cast<std::size_t>(free - scrap_in_use_.begin())], scrap_bytes_};
+  return {spares_[static_cast<std::size_t>(free - spare_in_use_.begin())], spare_bytes_};
 }
 
-std::size_t BufferPool::scrap_at(const std::uint8_t* memory) const {
-  return static_cast<std::size_t>(std::find(scraps_.begin(), scraps_.end(), memory) - scraps_.begin());
+std::size_t BufferPool::spare_at(const std::uint8_t* memory) const {
+  return static_cast<std::size_t>(std::find(spares_.begin(), spares_.end(), memory) - spares_.begin());
 }
 
 void BufferPool::complete(std::uint8_t* memory, std::size_t valid_bytes, std::int64_t dropped) {
   const std::lock_guard lock(mutex_);
-  lost_ += dropped;
+  dropped_ += dropped;
   if (!memory) return;
-  if (const std::size_t scrap = scrap_at(memory); scrap < scraps_.size()) {
-    lost_ += count_(memory, valid_bytes);
-    scrap_in_use_[scrap] = false;
+  if (const std::size_t spare = spare_at(memory); spare < spares_.size()) {
+    dropped_ += count_(memory, valid_bytes);
+    spare_in_use_[spare] = false;
   } else if (valid_bytes == 0) {
     empty_.push_back(memory);
   } else {
@@ -73,9 +73,9 @@ std::vector<BufferPool::Buffer> BufferPool::take_filled() {
   return std::exchange(filled_, {});
 }
 
-std::int64_t BufferPool::lost() const {
+std::int64_t BufferPool::dropped() const {
   const std::lock_guard lock(mutex_);
-  return lost_;
+  return dropped_;
 }
 
 }  // namespace kymo::collect

@@ -35,21 +35,21 @@ class BufferPool {
   /// after reading it.
   std::vector<Buffer> take_filled();
   /// Number of records dropped or discarded so far.
-  std::int64_t lost() const;
+  std::int64_t dropped() const;
 
  private:
-  std::size_t scrap_at(const std::uint8_t* memory) const;
+  std::size_t spare_at(const std::uint8_t* memory) const;
 
   EventArena& arena_;
   const std::size_t buffer_bytes_;
-  const std::size_t scrap_bytes_;
+  const std::size_t spare_bytes_;
   const CountRecords count_;
   mutable std::mutex mutex_;
-  std::vector<std::uint8_t*> scraps_;
-  std::vector<bool> scrap_in_use_;
+  std::vector<std::uint8_t*> spares_;
+  std::vector<bool> spare_in_use_;
   std::vector<std::uint8_t*> empty_;  // returned without records
   std::vector<Buffer> filled_;
-  std::int64_t lost_ = 0;
+  std::int64_t dropped_ = 0;
 };
 
 }  // namespace kymo::collect

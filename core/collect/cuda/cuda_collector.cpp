@@ -47,7 +47,7 @@ void CudaCollector::forget() {
   memory_.reset();
   session_.reset();
   readings_.clear();
-  losses_.clear();
+  dropped_records_.clear();
   next_reading_ns_ = 0;
   events_only_ = false;
   nvtx_ = false;
@@ -77,12 +77,13 @@ void CudaCollector::arm(const PassSetting& setting) {
 
 void CudaCollector::start_tracing() {
   try {
-    auto session = std::make_unique<CuptiSession>(setting_.how, setting_.standpoint, setting_.run_start_ns);
+    auto session =
+        std::make_unique<CuptiSession>(setting_.observation, setting_.execution_context, setting_.run_start_ns);
     session->start();
     session_ = std::move(session);
   } catch (const Unavailable& reason) {
     events_only_ = true;
-    losses_.push_back({kName, -1, std::string("kernels and copies are not recorded: ") + reason.what()});
+    dropped_records_.push_back({kName, -1, std::string("kernels and copies are not recorded: ") + reason.what()});
   }
 }
 
@@ -96,7 +97,8 @@ void CudaCollector::open_nvml() {
   try {
     if (!nvml_) nvml_ = std::make_unique<Nvml>();
   } catch (const Unavailable& reason) {
-    losses_.push_back({kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
+    dropped_records_.push_back(
+        {kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
   }
 }
 
@@ -106,7 +108,8 @@ void CudaCollector::select_on_nvml(const std::string& uuid) {
     nvml_->select(uuid);
   } catch (const Unavailable& reason) {
     nvml_.reset();
-    losses_.push_back({kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
+    dropped_records_.push_back(
+        {kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
   }
 }
 
@@ -119,7 +122,7 @@ void CudaCollector::start_memory(const std::string& uuid, const std::vector<Nvml
     return DeviceMemorySampler::Reading{*used, with_process ? nvml_->process_bytes() : std::nullopt};
   };
   DeviceMemorySampler::Setting setting;
-  setting.standpoint = setting_.standpoint;
+  setting.execution_context = setting_.execution_context;
   setting.run_start_ns = setting_.run_start_ns;
   memory_ = std::make_unique<DeviceMemorySampler>(read, setting);
   for (const Nvml::Use& use : before_cuda) {
@@ -130,7 +133,7 @@ void CudaCollector::start_memory(const std::string& uuid, const std::vector<Nvml
   try {
     memory_->start_background();
   } catch (const std::system_error& error) {
-    losses_.push_back({kName, -1, std::string("no GPU memory readings within steps: ") + error.what()});
+    dropped_records_.push_back({kName, -1, std::string("no GPU memory readings within steps: ") + error.what()});
   }
 }
 
@@ -188,9 +191,10 @@ void CudaCollector::disarm(event::PassRecord& record) {
   if (session_) session_->stop(record);
   if (events_only_) record.trace_status = kEventsOnly;
   record.gpu_samples.insert(record.gpu_samples.end(), readings_.begin(), readings_.end());
-  record.losses.insert(record.losses.end(), losses_.begin(), losses_.end());
+  record.dropped_records.insert(record.dropped_records.end(), dropped_records_.begin(), dropped_records_.end());
   if (timer_.untimed() > 0)
-    record.losses.push_back({kName, timer_.untimed(), "phase entries without device time: " + timer_.last_reason()});
+    record.dropped_records.push_back(
+        {kName, timer_.untimed(), "phase entries without device time: " + timer_.last_reason()});
   if (record.out_of_memory && record.out_of_memory->where == "device" && !record.out_of_memory->free_bytes) {
     record.out_of_memory->free_bytes = free_bytes();
   }

@@ -49,7 +49,7 @@ class CudaCollector final : public Collector {
   std::unique_ptr<CuptiSession> session_;
   std::unique_ptr<DeviceMemorySampler> memory_;  // uses nvml_, so it is destroyed first
   std::vector<event::GpuSample> readings_;
-  std::vector<event::Loss> losses_;
+  std::vector<event::DroppedRecords> dropped_records_;
   std::int64_t next_reading_ns_ = 0;
   bool events_only_ = false;
   bool nvtx_ = false;

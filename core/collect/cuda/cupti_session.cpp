@@ -46,17 +46,18 @@ void CUPTIAPI buffer_requested(std::uint8_t** memory, std::size_t* bytes, std::s
 }
 
 /// Returns the number of records that CUPTI dropped since the last call because it had no buffer.
-std::int64_t dropped_records() {
+std::int64_t count_dropped_by_cupti() {
   std::size_t dropped = 0;
   return cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS ? static_cast<std::int64_t>(dropped)
                                                                                   : 0;
 }
 
 void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t, std::size_t valid_bytes) {
-  if (BufferPool* pool = g_pool.load(std::memory_order_acquire)) pool->complete(memory, valid_bytes, dropped_records());
+  if (BufferPool* pool = g_pool.load(std::memory_order_acquire))
+    pool->complete(memory, valid_bytes, count_dropped_by_cupti());
 }
 
-std::string words_of(CUptiResult result) {
+std::string to_string(CUptiResult result) {
   const char* text = nullptr;
   return cuptiGetResultString(result, &text) == CUPTI_SUCCESS && text ? text : "CUPTI error " + std::to_string(result);
 }
@@ -69,10 +70,10 @@ std::string reason_of(CUptiResult result) {
              "; run kymo without it";
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-      return "insufficient permissions for CUPTI (" + words_of(result) +
+      return "insufficient permissions for CUPTI (" + to_string(result) +
              "); set the driver option NVreg_RestrictProfilingToAdminUsers=0";
     default:
-      return "CUPTI initialization failed: " + words_of(result);
+      return "CUPTI initialization failed: " + to_string(result);
   }
 }
 
@@ -91,13 +92,13 @@ std::optional<ClockPair> compare_with_cupti() {
 }  // namespace
 
 struct CuptiSession::State {
-  State(const measure::Observation& observation, const Standpoint* where, std::int64_t run_start)
-      : how(observation),
-        standpoint(where ? *where : nobody),
+  State(const measure::Observation& observation, const ExecutionContext* where, std::int64_t run_start)
+      : options(observation),
+        execution_context(where ? *where : unused),
         run_start_ns(run_start),
-        arena(how.memory_bytes),
-        pool(arena, BufferPool::buffer_bytes_for(how.memory_bytes), count_activity_records),
-        launches(arena, standpoint, run_start_ns),
+        arena(options.memory_bytes),
+        pool(arena, BufferPool::buffer_bytes_for(options.memory_bytes), count_activity_records),
+        launches(arena, execution_context, run_start_ns),
         nodes(arena) {}
 
   static void CUPTIAPI called(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* detail);
@@ -109,11 +110,11 @@ struct CuptiSession::State {
   void record_kind_if(bool wanted, CUpti_ActivityKind kind, const char* name);
   void end() noexcept;
   void parse(event::PassRecord& record);
-  void add_losses(std::vector<event::Loss>& into) const;
+  void add_dropped_records(std::vector<event::DroppedRecords>& into) const;
 
-  const measure::Observation how;
-  const Standpoint nobody;
-  const Standpoint& standpoint;
+  const measure::Observation options;
+  const ExecutionContext unused;
+  const ExecutionContext& execution_context;
   const std::int64_t run_start_ns;
   EventArena arena;
   BufferPool pool;
@@ -121,7 +122,7 @@ struct CuptiSession::State {
   GraphNodes nodes;
   CUpti_SubscriberHandle subscriber = nullptr;
   std::vector<CUpti_ActivityKind> kinds;
-  std::vector<event::Loss> losses;
+  std::vector<event::DroppedRecords> dropped_records;
   std::optional<ClockPair> begin_clock;
   std::optional<ClockPair> end_clock;
   std::int64_t unwatched = 0;
@@ -147,7 +148,7 @@ void CuptiSession::State::node_made(CUpti_CallbackId what, const CUpti_GraphData
   std::uint64_t node = 0;
   if (cuptiGetGraphNodeId(graph.node, &node) != CUPTI_SUCCESS) return;
   if (what == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) {
-    nodes.created(node, standpoint.here());
+    nodes.created(node, execution_context.position());
     return;
   }
   std::uint64_t original = 0;
@@ -162,11 +163,12 @@ void CuptiSession::State::watch(CUpti_CallbackDomain domain, CUpti_CallbackId ca
 void CuptiSession::State::watch_calls() {
   for (const LaunchCall& each : launch_calls()) {
     // Without an activity record, the launch would look like a dropped record.
-    if (each.kind != event::LaunchKind::kMemset || how.memsets) watch(CUPTI_CB_DOMAIN_DRIVER_API, each.call);
+    if (each.kind != event::LaunchKind::kMemset || options.memsets) watch(CUPTI_CB_DOMAIN_DRIVER_API, each.call);
   }
   watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
   watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
-  if (unwatched > 0) losses.push_back({kSource, unwatched, "launch calls that this CUPTI version does not report"});
+  if (unwatched > 0)
+    dropped_records.push_back({kSource, unwatched, "launch calls that this CUPTI version does not report"});
 }
 
 void CuptiSession::State::record_kind(CUpti_ActivityKind kind) {
@@ -181,7 +183,7 @@ void CuptiSession::State::record_kind_if(bool wanted, CUpti_ActivityKind kind, c
   if (result == CUPTI_SUCCESS) {
     kinds.push_back(kind);
   } else {
-    losses.push_back({kSource, -1, std::string("no records of ") + name + ": " + words_of(result)});
+    dropped_records.push_back({kSource, -1, std::string("no records of ") + name + ": " + to_string(result)});
   }
 }
 
@@ -192,8 +194,9 @@ void CuptiSession::State::end() noexcept {
   recording = false;
 }
 
-CuptiSession::CuptiSession(const measure::Observation& how, const Standpoint* standpoint, std::int64_t run_start_ns)
-    : state_(std::make_unique<State>(how, standpoint, run_start_ns)) {}
+CuptiSession::CuptiSession(const measure::Observation& options, const ExecutionContext* execution_context,
+                           std::int64_t run_start_ns)
+    : state_(std::make_unique<State>(options, execution_context, run_start_ns)) {}
 
 CuptiSession::~CuptiSession() {
   if (state_->recording) {
@@ -216,14 +219,14 @@ void CuptiSession::start() {
       throw Unavailable(reason_of(result));
     }
     state.watch_calls();
-    if (state.how.api_calls) cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    if (state.options.api_calls) cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     state.record_kind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     state.record_kind(CUPTI_ACTIVITY_KIND_MEMCPY);
-    state.record_kind_if(state.how.memsets, CUPTI_ACTIVITY_KIND_MEMSET, "memsets");
-    state.record_kind_if(state.how.synchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronization");
-    state.record_kind_if(state.how.pauses, CUPTI_ACTIVITY_KIND_OVERHEAD, "CUPTI overhead");
-    state.record_kind_if(state.how.api_calls, CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime API calls");
-    state.record_kind_if(state.how.api_calls, CUPTI_ACTIVITY_KIND_DRIVER, "CUDA driver API calls");
+    state.record_kind_if(state.options.memsets, CUPTI_ACTIVITY_KIND_MEMSET, "memsets");
+    state.record_kind_if(state.options.synchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronization");
+    state.record_kind_if(state.options.overhead_records, CUPTI_ACTIVITY_KIND_OVERHEAD, "CUPTI overhead");
+    state.record_kind_if(state.options.api_calls, CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime API calls");
+    state.record_kind_if(state.options.api_calls, CUPTI_ACTIVITY_KIND_DRIVER, "CUDA driver API calls");
   } catch (const Unavailable&) {
     state.end();
     throw;
@@ -242,18 +245,18 @@ void CuptiSession::stop(event::PassRecord& record) {
   State& state = *state_;
   if (!state.recording) return;
   if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
-    state.losses.push_back({kSource, -1, "unfinished GPU work: " + take_cuda_error(error)});
+    state.dropped_records.push_back({kSource, -1, "unfinished GPU work: " + take_cuda_error(error)});
   }
   state.end_clock = compare_with_cupti();
   cuptiActivityFlushAll(0);
   state.end();
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  state.pool.complete(nullptr, 0, dropped_records());
+  state.pool.complete(nullptr, 0, count_dropped_by_cupti());
   // Take the host-side records first, so that they survive any later failure.
   state.launches.take(record.trace.launches);
   state.nodes.take(record.trace.graph_nodes);
   state.parse(record);
-  state.add_losses(record.losses);
+  state.add_dropped_records(record.dropped_records);
 }
 
 void CuptiSession::State::parse(event::PassRecord& record) {
@@ -266,7 +269,7 @@ void CuptiSession::State::parse(event::PassRecord& record) {
                                 : end_clock              ? ClockConversion(*end_clock)
                                                          : ClockConversion();
   if (!begin_clock && !end_clock)
-    losses.push_back(
+    dropped_records.push_back(
         {kSource, -1, "CUPTI's clock cannot be compared with the host clock: GPU timestamps are not converted"});
   ActivityParser parser(clock, run_start_ns, record.trace);
   const std::vector<BufferPool::Buffer> buffers = pool.take_filled();
@@ -278,22 +281,22 @@ void CuptiSession::State::parse(event::PassRecord& record) {
       EventArena::release(reinterpret_cast<std::byte*>(buffers[parsed].memory), buffers[parsed].bytes);
     }
   } catch (const std::bad_alloc&) {
-    losses.push_back(
+    dropped_records.push_back(
         {kSource, -1,
          "activity records of " + std::to_string(buffers.size() - parsed) + " buffers: out of memory while parsing"});
   }
-  const std::vector<event::Loss> unread = parser.losses();
-  losses.insert(losses.end(), unread.begin(), unread.end());
+  const std::vector<event::DroppedRecords> unread = parser.dropped_records();
+  dropped_records.insert(dropped_records.end(), unread.begin(), unread.end());
 }
 
-void CuptiSession::State::add_losses(std::vector<event::Loss>& into) const {
-  into.insert(into.end(), losses.begin(), losses.end());
-  const std::string bound = " beyond the memory limit of " + format_bytes(how.memory_bytes);
-  if (const std::int64_t count = pool.lost())
+void CuptiSession::State::add_dropped_records(std::vector<event::DroppedRecords>& into) const {
+  into.insert(into.end(), dropped_records.begin(), dropped_records.end());
+  const std::string bound = " beyond the memory limit of " + format_bytes(options.memory_bytes);
+  if (const std::int64_t count = pool.dropped())
     into.push_back({kSource, count, "activity records (kernels, copies, ...)" + bound});
-  if (const std::int64_t count = launches.lost()) into.push_back({kSource, count, "launches" + bound});
-  if (const std::int64_t count = nodes.lost()) into.push_back({kSource, count, "graph nodes" + bound});
-  if (const std::int64_t count = nodes.unknown_originals()) {
+  if (const std::int64_t count = launches.dropped()) into.push_back({kSource, count, "launches" + bound});
+  if (const std::int64_t count = nodes.dropped()) into.push_back({kSource, count, "graph nodes" + bound});
+  if (const std::int64_t count = nodes.unmatched_originals()) {
     into.push_back({kSource, count, "graph nodes captured before tracing began, whose context is unknown"});
   }
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "collect/standpoint.hpp"
+#include "collect/execution_context.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
@@ -14,9 +14,10 @@ namespace kymo::collect {
 /// graph node. At most one session records at a time.
 class CuptiSession {
  public:
-  /// Does not start recording. `standpoint` (may be nullptr) must outlive the session. Throws Unavailable if memory for
-  /// events is not available.
-  CuptiSession(const measure::Observation& how, const Standpoint* standpoint, std::int64_t run_start_ns);
+  /// Does not start recording. `execution_context` (may be nullptr) must outlive the session. Throws Unavailable if
+  /// memory for events is not available.
+  CuptiSession(const measure::Observation& options, const ExecutionContext* execution_context,
+               std::int64_t run_start_ns);
   /// Stops recording if necessary and discards unclaimed records.
   ~CuptiSession();
   CuptiSession(const CuptiSession&) = delete;

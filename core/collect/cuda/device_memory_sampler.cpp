@@ -59,9 +59,10 @@ void DeviceMemorySampler::sample_until_stopped() {
     const std::int64_t time_ns = now_ns() - setting_.run_start_ns;
     lock.lock();
     if (reading) {
-      const std::int32_t step = setting_.standpoint ? setting_.standpoint->step.load(std::memory_order_relaxed) : -1;
+      const std::int32_t step =
+          setting_.execution_context ? setting_.execution_context->step.load(std::memory_order_relaxed) : -1;
       background_.push_back({time_ns, "", step, reading->used_bytes, reading->process_bytes});
-      if (background_.size() >= setting_.most_background) thin();
+      if (background_.size() >= setting_.max_background) thin();
     } else {
       ++failed_;
     }
@@ -74,7 +75,7 @@ void DeviceMemorySampler::thin() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < before; i += 2) background_[kept++] = std::move(background_[i]);
   background_.resize(kept);
-  given_up_ += static_cast<std::int64_t>(before - kept);
+  thinned_out_ += static_cast<std::int64_t>(before - kept);
   interval_ns_ *= 2;
 }
 
@@ -86,14 +87,15 @@ void DeviceMemorySampler::take(event::PassRecord& record) {
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
   auto& into = record.memory_trace.device;
   into.insert(into.end(), all.begin(), all.end());
-  if (failed_ > 0) record.losses.push_back({kSource, failed_, "GPU memory readings that failed"});
-  if (given_up_ > 0) {
-    record.losses.push_back({kSource, given_up_,
-                             "GPU memory readings between steps, thinned out evenly because there were more than " +
-                                 std::to_string(setting_.most_background)});
+  if (failed_ > 0) record.dropped_records.push_back({kSource, failed_, "GPU memory readings that failed"});
+  if (thinned_out_ > 0) {
+    record.dropped_records.push_back(
+        {kSource, thinned_out_,
+         "GPU memory readings between steps, thinned out evenly because there were more than " +
+             std::to_string(setting_.max_background)});
   }
   failed_ = 0;
-  given_up_ = 0;
+  thinned_out_ = 0;
 }
 
 }  // namespace kymo::collect

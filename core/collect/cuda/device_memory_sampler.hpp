@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "collect/standpoint.hpp"
+#include "collect/execution_context.hpp"
 #include "event/records.hpp"
 
 namespace kymo::collect {
@@ -27,10 +27,10 @@ class DeviceMemorySampler {
   using Read = std::function<std::optional<Reading>(bool with_process)>;
 
   struct Setting {
-    const Standpoint* standpoint = nullptr;  ///< provides the step of background readings; may be nullptr
+    const ExecutionContext* execution_context = nullptr;  ///< provides the step of background readings; may be nullptr
     std::int64_t run_start_ns = 0;
     std::int64_t interval_ns = 5'000'000;  ///< interval of background readings
-    std::size_t most_background =
+    std::size_t max_background =
         65'536;  ///< at this number, every other background reading is dropped and the interval doubles
   };
 
@@ -64,7 +64,7 @@ class DeviceMemorySampler {
   std::vector<event::DeviceMemory> moments_;
   std::vector<event::DeviceMemory> background_;
   std::int64_t failed_ = 0;
-  std::int64_t given_up_ = 0;
+  std::int64_t thinned_out_ = 0;
 };
 
 }  // namespace kymo::collect

@@ -12,56 +12,56 @@ constexpr std::size_t kNodesAtOnce = 512;
 
 }  // namespace
 
-void GraphNodes::put(std::uint64_t node, const event::Place& place) noexcept {
-  if (const auto known = places_.find(node); known != places_.end()) {
-    known->second = place;
+void GraphNodes::put(std::uint64_t node, const event::Position& position) noexcept {
+  if (const auto known = positions_.find(node); known != positions_.end()) {
+    known->second = position;
     return;
   }
-  if (places_.size() == room_) {
+  if (positions_.size() == capacity_) {
     // Charge the arena without touching its pages, so that one limit applies to all events.
     if (!arena_.take_high(kNodesAtOnce * kNodeBytes)) {
-      ++lost_;
+      ++dropped_;
       return;
     }
-    room_ += kNodesAtOnce;
+    capacity_ += kNodesAtOnce;
   }
   try {
-    places_.emplace(node, place);
+    positions_.emplace(node, position);
   } catch (const std::bad_alloc&) {
-    ++lost_;
+    ++dropped_;
   }
 }
 
-void GraphNodes::created(std::uint64_t node, const event::Place& place) noexcept {
+void GraphNodes::created(std::uint64_t node, const event::Position& position) noexcept {
   const std::lock_guard lock(mutex_);
-  put(node, place);
+  put(node, position);
 }
 
 void GraphNodes::cloned(std::uint64_t node, std::uint64_t original) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto known = places_.find(original);
-  if (known == places_.end()) {
-    ++unknown_originals_;
+  const auto known = positions_.find(original);
+  if (known == positions_.end()) {
+    ++unmatched_originals_;
     return;
   }
-  const event::Place place = known->second;
-  if (node != original) put(node, place);
+  const event::Position position = known->second;
+  if (node != original) put(node, position);
 }
 
 void GraphNodes::take(std::vector<event::GraphNode>& nodes) {
   const std::lock_guard lock(mutex_);
-  nodes.reserve(nodes.size() + places_.size());
-  for (const auto& [node, place] : places_) nodes.push_back({node, place});
+  nodes.reserve(nodes.size() + positions_.size());
+  for (const auto& [node, position] : positions_) nodes.push_back({node, position});
 }
 
-std::int64_t GraphNodes::lost() const {
+std::int64_t GraphNodes::dropped() const {
   const std::lock_guard lock(mutex_);
-  return lost_;
+  return dropped_;
 }
 
-std::int64_t GraphNodes::unknown_originals() const {
+std::int64_t GraphNodes::unmatched_originals() const {
   const std::lock_guard lock(mutex_);
-  return unknown_originals_;
+  return unmatched_originals_;
 }
 
 }  // namespace kymo::collect

@@ -20,24 +20,24 @@ class GraphNodes {
   explicit GraphNodes(EventArena& arena) : arena_(arena) {}
 
   /// Records a node created by capture or explicitly. Counts it as dropped if there is no memory.
-  void created(std::uint64_t node, const event::Place& place) noexcept;
+  void created(std::uint64_t node, const event::Position& position) noexcept;
   /// Called when a graph is cloned or instantiated: the copy of a node gets the context of its original.
   void cloned(std::uint64_t node, std::uint64_t original) noexcept;
 
   void take(std::vector<event::GraphNode>& nodes);
-  std::int64_t lost() const;
+  std::int64_t dropped() const;
   /// Number of copies of nodes that were created before recording began.
-  std::int64_t unknown_originals() const;
+  std::int64_t unmatched_originals() const;
 
  private:
-  void put(std::uint64_t node, const event::Place& place) noexcept;
+  void put(std::uint64_t node, const event::Position& position) noexcept;
 
   EventArena& arena_;
   mutable std::mutex mutex_;
-  std::unordered_map<std::uint64_t, event::Place> places_;
-  std::size_t room_ = 0;  // number of nodes charged to the arena
-  std::int64_t lost_ = 0;
-  std::int64_t unknown_originals_ = 0;
+  std::unordered_map<std::uint64_t, event::Position> positions_;
+  std::size_t capacity_ = 0;  // number of nodes charged to the arena
+  std::int64_t dropped_ = 0;
+  std::int64_t unmatched_originals_ = 0;
 };
 
 }  // namespace kymo::collect

@@ -13,7 +13,7 @@ namespace kymo::collect {
 namespace {
 
 constexpr std::size_t kProcesses = 32;
-constexpr unsigned long long kNotTold = static_cast<unsigned long long>(NVML_VALUE_NOT_AVAILABLE);
+constexpr unsigned long long kNotAvailable = static_cast<unsigned long long>(NVML_VALUE_NOT_AVAILABLE);
 
 }  // namespace
 
@@ -148,7 +148,7 @@ std::optional<std::int64_t> Nvml::process_bytes() const {
   if (result != NVML_SUCCESS) return std::nullopt;
   const auto own = static_cast<unsigned int>(getpid());
   for (unsigned int i = 0; i < count; ++i) {
-    if (processes[i].pid != own || processes[i].usedGpuMemory == kNotTold) continue;
+    if (processes[i].pid != own || processes[i].usedGpuMemory == kNotAvailable) continue;
     return static_cast<std::int64_t>(processes[i].usedGpuMemory);
   }
   return std::nullopt;

@@ -20,7 +20,7 @@ void* find_wait_value() {
              "querying cuStreamWaitValue32");
   if (found != cudaDriverEntryPointSuccess || !function)
     throw std::runtime_error(
-        "the driver does not provide cuStreamWaitValue32, which the timing modes hot and cold need; update the driver");
+        "the driver does not provide cuStreamWaitValue32, which the timings hot and cold need; update the driver");
   return function;
 }
 

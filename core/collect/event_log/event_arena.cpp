@@ -62,8 +62,8 @@ void EventArena::warm(std::size_t low_bytes, std::size_t high_bytes) noexcept {
 std::size_t EventArena::size_bytes() const noexcept { return pages_ * kPageBytes; }
 
 bool EventArena::holds(const void* address) const noexcept {
-  const auto* place = static_cast<const std::byte*>(address);
-  return place >= memory_ && place < memory_ + size_bytes();
+  const auto* position = static_cast<const std::byte*>(address);
+  return position >= memory_ && position < memory_ + size_bytes();
 }
 
 bool EventArena::claim(std::uint64_t pages, bool low, std::uint64_t& before) noexcept {

@@ -10,7 +10,7 @@
 
 #include "collect/event_log/call_clock.hpp"
 #include "collect/event_log/event_arena.hpp"
-#include "collect/standpoint.hpp"
+#include "collect/execution_context.hpp"
 #include "event/trace.hpp"
 
 namespace kymo::collect {
@@ -19,9 +19,9 @@ namespace kymo::collect {
 /// owns, so that they survive the thread.
 class LaunchLog {
  public:
-  /// `arena` and `standpoint` must outlive the log, and the log must outlive every thread that may append. Times are
-  /// relative to `run_start_ns` on the host clock.
-  LaunchLog(EventArena& arena, const Standpoint& standpoint, std::int64_t run_start_ns);
+  /// `arena` and `execution_context` must outlive the log, and the log must outlive every thread that may append. Times
+  /// are relative to `run_start_ns` on the host clock.
+  LaunchLog(EventArena& arena, const ExecutionContext& execution_context, std::int64_t run_start_ns);
   ~LaunchLog();
   LaunchLog(const LaunchLog&) = delete;
   LaunchLog& operator=(const LaunchLog&) = delete;
@@ -36,25 +36,25 @@ class LaunchLog {
   /// Moves all launches to the end of `launches`, grouped by thread and in each thread's order. Call it once, when no
   /// thread appends any more.
   void take(std::vector<event::Launch>& launches);
-  std::int64_t lost() const;
+  std::int64_t dropped() const;
 
  private:
   struct Chunk;
-  struct ThreadPart;
+  struct ThreadLog;
 
-  ThreadPart* part_of_this_thread() noexcept;
-  Chunk* new_chunk(ThreadPart& part) noexcept;
+  ThreadLog* log_of_this_thread() noexcept;
+  Chunk* new_chunk(ThreadLog& thread_log) noexcept;
   void take_chunk(Chunk& chunk, std::vector<event::Launch>& launches) const;
 
   EventArena& arena_;
-  const Standpoint& standpoint_;
+  const ExecutionContext& execution_context_;
   const std::int64_t run_start_ns_;
   CallClock clock_;
   const std::size_t chunk_bytes_;
   const std::uint64_t number_;  // distinguishes logs that reuse an address
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<ThreadPart>> parts_;
-  std::atomic<std::int64_t> lost_without_part_{0};
+  std::vector<std::unique_ptr<ThreadLog>> thread_logs_;
+  std::atomic<std::int64_t> dropped_without_log_{0};
 };
 
 }  // namespace kymo::collect

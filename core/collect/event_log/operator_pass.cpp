@@ -35,8 +35,8 @@ event::Operator operator_of(const OperatorRow& row, std::uint32_t thread, TextNu
   call.name = texts.of(row.name);
   call.shapes = texts.of(row.shapes);
   call.backward = row.backward != 0;
-  call.place = {row.step, row.phase, row.range, thread, {}, -1};
-  if (call.backward) call.place.node = {row.sequence, row.node_thread};
+  call.position = {row.step, row.phase, row.range, thread, {}, -1};
+  if (call.backward) call.position.node = {row.sequence, row.node_thread};
   call.sequence = row.sequence;
   return call;
 }
@@ -44,13 +44,14 @@ event::Operator operator_of(const OperatorRow& row, std::uint32_t thread, TextNu
 /// Calls within the autograd engine's evaluation of a node belong to that node.
 void pass_nodes_down(std::vector<event::Operator>& calls) {
   for (event::Operator& call : calls)  // parents come first
-    if (!call.backward && call.parent >= 0) call.place.node = calls[static_cast<std::size_t>(call.parent)].place.node;
+    if (!call.backward && call.parent >= 0)
+      call.position.node = calls[static_cast<std::size_t>(call.parent)].position.node;
 }
 
 }  // namespace
 
 void OperatorPass::keep_rows(std::int64_t bytes, bool with_shapes) {
-  most_bytes_ = bytes;
+  max_bytes_ = bytes;
   keeps_shapes_ = with_shapes;
   rows_.emplace(bytes);
 }
@@ -98,11 +99,13 @@ std::int64_t OperatorPass::move_rows(event::Trace& trace) {
 void OperatorPass::finish(event::PassRecord& record, const char* source) {
   const std::int64_t missing = rows_ ? move_rows(record.trace) : 0;
   if (missing > 0)
-    record.losses.push_back({source, missing, "operator calls that were not yet recorded when the pass ended"});
-  if (lost_ > 0)
-    record.losses.push_back({source, lost_, "operator calls beyond the memory limit of " + format_bytes(most_bytes_)});
+    record.dropped_records.push_back(
+        {source, missing, "operator calls that were not yet recorded when the pass ended"});
+  if (dropped_ > 0)
+    record.dropped_records.push_back(
+        {source, dropped_, "operator calls beyond the memory limit of " + format_bytes(max_bytes_)});
   if (failed_ > 0)
-    record.losses.push_back({source, failed_, "operator calls that could not be described or allocated"});
+    record.dropped_records.push_back({source, failed_, "operator calls that could not be described or allocated"});
 }
 
 void OperatorPasses::begin(std::unique_ptr<OperatorPass> pass) {
@@ -116,8 +119,8 @@ void OperatorPasses::begin(std::unique_ptr<OperatorPass> pass) {
 void ThreadCalls::begin(OperatorPass& pass) {
   pass_ = nullptr;
   open_.clear();
-  standing_ = &pass.standpoint_.standing();
-  if (pass.rows_) writer_.begin(*pass.rows_, standing_->number);
+  thread_position_ = &pass.execution_context_.thread_position();
+  if (pass.rows_) writer_.begin(*pass.rows_, thread_position_->number);
   pass_ = &pass;
 }
 

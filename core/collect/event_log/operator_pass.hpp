@@ -11,7 +11,7 @@
 
 #include "collect/event_log/call_clock.hpp"
 #include "collect/event_log/operator_rows.hpp"
-#include "collect/standpoint.hpp"
+#include "collect/execution_context.hpp"
 #include "event/records.hpp"
 #include "event/trace.hpp"
 
@@ -20,10 +20,10 @@ namespace kymo::collect {
 /// The operator calls of one pass: their count and, optionally, their rows. ThreadCalls writes to it from any thread.
 class OperatorPass {
  public:
-  /// Numbers calls without keeping them. `standpoint` must outlive every call that may still begin. Times are relative
-  /// to `run_start_ns` on the host clock.
-  OperatorPass(const Standpoint& standpoint, std::int64_t run_start_ns)
-      : standpoint_(standpoint), run_start_ns_(run_start_ns) {}
+  /// Numbers calls without keeping them. `execution_context` must outlive every call that may still begin. Times are
+  /// relative to `run_start_ns` on the host clock.
+  OperatorPass(const ExecutionContext& execution_context, std::int64_t run_start_ns)
+      : execution_context_(execution_context), run_start_ns_(run_start_ns) {}
   /// Keeps each call as a row, with or without input shapes, within `bytes` of memory. Call it before the pass begins.
   /// Throws Unavailable if the address space is not available.
   void keep_rows(std::int64_t bytes, bool with_shapes);
@@ -48,14 +48,14 @@ class OperatorPass {
   std::int64_t await_rows() const;
   std::int64_t move_rows(event::Trace& trace);
 
-  const Standpoint& standpoint_;
+  const ExecutionContext& execution_context_;
   const std::int64_t run_start_ns_;
-  std::int64_t most_bytes_ = 0;
+  std::int64_t max_bytes_ = 0;
   bool keeps_shapes_ = false;
   std::optional<OperatorRows> rows_;
   CallClock clock_;
   std::atomic<std::int64_t> next_{0};
-  std::atomic<std::int64_t> lost_{0};
+  std::atomic<std::int64_t> dropped_{0};
   std::atomic<std::int64_t> failed_{0};
   OperatorPass* before_ = nullptr;
 };
@@ -100,11 +100,11 @@ class ThreadCalls {
   bool intern(std::string_view text, const RowText*& kept) { return writer_.intern(text, kept); }
   /// Returns the row of a new call, for open_row(), or nullptr if the memory is exhausted.
   OperatorRow* add(const RowText* name, const RowText* shapes, std::int64_t sequence) noexcept {
-    if (!writer_.has_room()) return nullptr;
+    if (!writer_.has_space()) return nullptr;
     // Increment before writing the row: the atomic increment waits for preceding stores, which miss the cache.
     const std::int64_t number = pass_->next_.fetch_add(1, std::memory_order_relaxed);
     OperatorRow& row = writer_.add();
-    const Standpoint& here = pass_->standpoint_;
+    const ExecutionContext& here = pass_->execution_context_;
     row.number = static_cast<std::int32_t>(number);
     row.name = name;
     row.shapes = shapes;
@@ -112,7 +112,7 @@ class ThreadCalls {
     row.parent = open_.empty() ? -1 : static_cast<std::int32_t>(open_.back().number);
     row.step = here.step.load(std::memory_order_relaxed);
     row.phase = here.phase.load(std::memory_order_relaxed);
-    row.range = standing_->range;
+    row.range = thread_position_->range;
     return &row;
   }
   /// Begins the call and publishes its row, which is complete except for the start time set here.
@@ -122,8 +122,8 @@ class ThreadCalls {
     writer_.publish();
   }
   /// Begins a call whose row was dropped.
-  void open_lost(const void* call, const char* name) noexcept {
-    pass_->lost_.fetch_add(1, std::memory_order_relaxed);
+  void open_dropped(const void* call, const char* name) noexcept {
+    pass_->dropped_.fetch_add(1, std::memory_order_relaxed);
     open_.push_back({call, -1, nullptr, name});
   }
   /// Begins a call in a pass without rows. Nested calls share the number of the outermost one, so that a block
@@ -147,7 +147,7 @@ class ThreadCalls {
 
  private:
   OperatorPass* pass_ = nullptr;  // pass that the other members belong to
-  const ThreadStanding* standing_ = nullptr;
+  const ThreadPosition* thread_position_ = nullptr;
   std::vector<OpenCall> open_;
   RowWriter writer_;
 };

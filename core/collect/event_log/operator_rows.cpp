@@ -10,22 +10,22 @@ namespace kymo::collect {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kMostChunkBytes = std::size_t{256} << 10;
+constexpr std::size_t kMaxChunkBytes = std::size_t{256} << 10;
 constexpr std::size_t kChunkShare = 32;
 // Prefaulted memory for about 500,000 calls, so that steps do not pay for the page faults.
 constexpr std::size_t kWarmBytes = std::size_t{32} << 20;
 constexpr std::size_t kFirstSlots = 512;
 constexpr std::size_t kTextAlignment = 8;
-constexpr std::int64_t kMostBytes = std::int64_t{sizeof(OperatorRow)} * std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxBytes = std::int64_t{sizeof(OperatorRow)} * std::numeric_limits<std::int32_t>::max();
 
 std::size_t chunk_bytes(std::size_t all_bytes) {
-  return std::clamp(all_bytes / kChunkShare / kPageBytes * kPageBytes, kPageBytes, kMostChunkBytes);
+  return std::clamp(all_bytes / kChunkShare / kPageBytes * kPageBytes, kPageBytes, kMaxChunkBytes);
 }
 
 }  // namespace
 
 OperatorRows::OperatorRows(std::int64_t bytes)
-    : arena_(std::min(bytes, kMostBytes)), begin_(arena_.take_low(0)), chunk_bytes_(chunk_bytes(arena_.size_bytes())) {
+    : arena_(std::min(bytes, kMaxBytes)), begin_(arena_.take_low(0)), chunk_bytes_(chunk_bytes(arena_.size_bytes())) {
   static_assert(sizeof(OperatorRow) == 64 && sizeof(Chunk) % alignof(OperatorRow) == 0);
   warm();
 }

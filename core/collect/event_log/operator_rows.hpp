@@ -94,8 +94,8 @@ class RowWriter {
   void begin(OperatorRows& rows, std::uint32_t thread);
 
   /// Returns true if add() has a row, false if the memory is exhausted.
-  bool has_room() noexcept { return static_cast<std::size_t>(limit_ - next_) >= sizeof(OperatorRow) || open_chunk(); }
-  /// Returns the thread's next row, empty and invisible until publish(). Call has_room() first.
+  bool has_space() noexcept { return static_cast<std::size_t>(limit_ - next_) >= sizeof(OperatorRow) || open_chunk(); }
+  /// Returns the thread's next row, empty and invisible until publish(). Call has_space() first.
   OperatorRow& add() noexcept {
     auto* const row = new (next_) OperatorRow;
     next_ += sizeof(OperatorRow);
@@ -106,7 +106,7 @@ class RowWriter {
   void publish() noexcept { chunk_->used.store(++used_, std::memory_order_release); }
 
   /// Interns a string per thread; `kept` is nullptr for an empty string. Returns false if the memory is exhausted. Do
-  /// not call it between has_room() and publish(), because it may open a new chunk. Throws std::bad_alloc.
+  /// not call it between has_space() and publish(), because it may open a new chunk. Throws std::bad_alloc.
   bool intern(std::string_view text, const RowText*& kept);
 
  private:

@@ -15,7 +15,7 @@ class Chunks {
   /// The returned reference is valid until drain().
   Row& add(Row row) {
     if (chunks_.empty() || chunks_.back().size() == chunks_.back().capacity()) {
-      const std::size_t rows = chunks_.empty() ? kFirstRows : std::min(kMostRows, 2 * chunks_.back().capacity());
+      const std::size_t rows = chunks_.empty() ? kFirstRows : std::min(kMaxRows, 2 * chunks_.back().capacity());
       chunks_.emplace_back().reserve(rows);
     }
     chunks_.back().push_back(std::move(row));
@@ -37,7 +37,7 @@ class Chunks {
 
  private:
   static constexpr std::size_t kFirstRows = 32;
-  static constexpr std::size_t kMostRows = 8192;
+  static constexpr std::size_t kMaxRows = 8192;
 
   std::vector<std::vector<Row>> chunks_;
   std::size_t size_ = 0;

@@ -11,23 +11,23 @@ namespace {
 
 constexpr std::int64_t kStackShare = 4;
 // Overhead of a string in addition to its characters: its entry and an index node.
-constexpr std::int64_t kBytesBesideText = 96;
+constexpr std::int64_t kTextOverheadBytes = 96;
 
 }  // namespace
 
-MemoryLog::MemoryLog(std::int64_t most_bytes)
-    : most_bytes_(most_bytes), bytes_left_(most_bytes - most_bytes / kStackShare), stacks_(most_bytes / kStackShare) {}
+MemoryLog::MemoryLog(std::int64_t max_bytes)
+    : max_bytes_(max_bytes), bytes_left_(max_bytes - max_bytes / kStackShare), stacks_(max_bytes / kStackShare) {}
 
 event::MemoryEvent* MemoryLog::add(event::MemoryEvent event, std::string_view op, const Stack* stack) {
   constexpr auto kEventBytes = static_cast<std::int64_t>(sizeof(event::MemoryEvent));
   if (bytes_left_ < kEventBytes) {
-    ++lost_;
+    ++dropped_;
     return nullptr;
   }
   bytes_left_ -= kEventBytes;
   const std::size_t texts = ops_.size();
   event.op = ops_.intern(op);
-  if (ops_.size() > texts) bytes_left_ -= kBytesBesideText + static_cast<std::int64_t>(op.size());
+  if (ops_.size() > texts) bytes_left_ -= kTextOverheadBytes + static_cast<std::int64_t>(op.size());
   if (stack != nullptr) event.stack = stacks_.number(*stack);
   return &events_.add(std::move(event));
 }
@@ -43,9 +43,10 @@ void MemoryLog::hand_over(event::PassRecord& record, const std::string& source) 
     if (event.stack >= 0) event.stack += first_stack;
     memory.events.push_back(std::move(event));
   });
-  const std::string bound = " beyond the memory limit of " + format_bytes(most_bytes_);
-  if (lost_ > 0) record.losses.push_back({source, lost_, "memory events" + bound});
-  if (stacks_.lost() > 0) record.losses.push_back({source, stacks_.lost(), "call stacks of memory events" + bound});
+  const std::string bound = " beyond the memory limit of " + format_bytes(max_bytes_);
+  if (dropped_ > 0) record.dropped_records.push_back({source, dropped_, "memory events" + bound});
+  if (stacks_.dropped() > 0)
+    record.dropped_records.push_back({source, stacks_.dropped(), "call stacks of memory events" + bound});
   *this = MemoryLog();
 }
 

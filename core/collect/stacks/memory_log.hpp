@@ -15,21 +15,21 @@ namespace kymo::collect {
 /// The memory events of a pass, in order and within a memory limit. Not thread-safe.
 class MemoryLog {
  public:
-  /// `most_bytes` limits the memory of events and stacks; a quarter of it is reserved for stacks.
-  explicit MemoryLog(std::int64_t most_bytes = 0);
+  /// `max_bytes` limits the memory of events and stacks; a quarter of it is reserved for stacks.
+  explicit MemoryLog(std::int64_t max_bytes = 0);
 
   /// Adds an event; `op` is the operator it occurred in, `stack` may be nullptr. Returns a pointer that is valid until
   /// hand_over(), or nullptr if the limit is reached, which counts the event as dropped.
   event::MemoryEvent* add(event::MemoryEvent event, std::string_view op, const Stack* stack);
   /// Counts an observed event that could not be kept.
-  void lose() { ++lost_; }
+  void count_dropped() { ++dropped_; }
   /// Moves all events into the record, with dropped-record counts for `source`, and clears the log.
   void hand_over(event::PassRecord& record, const std::string& source);
 
  private:
-  std::int64_t most_bytes_;
+  std::int64_t max_bytes_;
   std::int64_t bytes_left_;
-  std::int64_t lost_ = 0;
+  std::int64_t dropped_ = 0;
   Chunks<event::MemoryEvent> events_;
   event::Texts ops_;
   StackTable stacks_;

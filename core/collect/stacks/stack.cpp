@@ -47,7 +47,7 @@ int find_own(dl_phdr_info* library, std::size_t, void* found) {
 }
 
 std::vector<void*> backtrace_frames() {
-  std::vector<void*> frames(kMostFrames + kOwnFramesWithin);
+  std::vector<void*> frames(kMaxFrames + kOwnFramesWithin);
   const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
   frames.resize(static_cast<std::size_t>(std::max(depth, 0)));
   return frames;
@@ -96,7 +96,7 @@ Stack take_stack() noexcept {
       if (address >= g_own_begin.load(std::memory_order_relaxed) && address < g_own_end.load(std::memory_order_relaxed))
         first = i + 1;
     }
-    stack.depth = static_cast<std::uint32_t>(std::min(frames.size() - first, kMostFrames));
+    stack.depth = static_cast<std::uint32_t>(std::min(frames.size() - first, kMaxFrames));
     std::copy_n(frames.begin() + static_cast<std::ptrdiff_t>(first), stack.depth, stack.frames.begin());
   } catch (const std::exception&) {
     stack.depth = 0;  // code without unwind tables, or out of memory

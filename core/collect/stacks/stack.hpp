@@ -10,11 +10,11 @@
 namespace kymo::collect {
 
 /// Maximum number of frames of a stack; outer frames are dropped.
-inline constexpr std::size_t kMostFrames = 48;
+inline constexpr std::size_t kMaxFrames = 48;
 
 /// Return addresses of a thread, innermost first.
 struct Stack {
-  std::array<void*, kMostFrames> frames;  // only the first `depth` are set
+  std::array<void*, kMaxFrames> frames;  // only the first `depth` are set
   std::uint32_t depth = 0;
 };
 

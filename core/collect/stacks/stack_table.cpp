@@ -7,7 +7,7 @@ namespace kymo::collect {
 namespace {
 
 // Overhead of a stack in addition to its frames: its extent and a hash table node.
-constexpr std::int64_t kBytesBesideFrames = 64;
+constexpr std::int64_t kStackOverheadBytes = 64;
 
 /// FNV-1a over whole addresses with MurmurHash3's finalizer, since addresses differ only in their low bits.
 std::uint64_t hash_of(const Stack& stack) {
@@ -31,9 +31,9 @@ std::int32_t StackTable::number(const Stack& stack) {
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto each = begin; each != end; ++each)
     if (is(stacks_[static_cast<std::size_t>(each->second)], stack)) return each->second;
-  const std::int64_t bytes = kBytesBesideFrames + static_cast<std::int64_t>(stack.depth * sizeof(void*));
+  const std::int64_t bytes = kStackOverheadBytes + static_cast<std::int64_t>(stack.depth * sizeof(void*));
   if (bytes > bytes_left_) {
-    ++lost_;
+    ++dropped_;
     return -1;
   }
   bytes_left_ -= bytes;

@@ -35,7 +35,7 @@ class RecordingAllocator final : public c10::Allocator {
   void forward_free(void* block);
 
  private:
-  void put_in_place();
+  void install();
   void born(void* block, std::size_t bytes, const Stack& stack);
   void died(void* block);
   void failed(std::size_t bytes, const Stack& stack);
@@ -48,7 +48,7 @@ class RecordingAllocator final : public c10::Allocator {
   std::atomic<bool> with_stacks_{false};
 
   std::mutex mutex_;  // guards the following members
-  const Standpoint* standpoint_ = nullptr;
+  const ExecutionContext* execution_context_ = nullptr;
   std::int64_t run_start_ns_ = 0;
   std::int64_t in_use_bytes_ = 0;
   std::unordered_map<void*, std::int64_t> live_;  // requested sizes of blocks allocated since the recording began
@@ -74,23 +74,23 @@ void RecordingAllocator::begin(const PassSetting& setting) {
   } else if (present != forward_) {
     throw Unavailable("LibTorch's CPU allocator was replaced since the first pass of this process");
   }
-  if (setting.how.stacks) prepare_stacks(&torch::unwind::unwind);
+  if (setting.observation.stacks) prepare_stacks(&torch::unwind::unwind);
   {
     const std::lock_guard lock(mutex_);
-    standpoint_ = setting.standpoint;
+    execution_context_ = setting.execution_context;
     run_start_ns_ = setting.run_start_ns;
     in_use_bytes_ = 0;
     live_.clear();
-    log_ = MemoryLog(setting.how.memory_bytes);
-    with_stacks_ = setting.how.stacks;
+    log_ = MemoryLog(setting.observation.memory_bytes);
+    with_stacks_ = setting.observation.stacks;
   }
-  put_in_place();
+  install();
   recording_ = true;
 }
 
 /// LibTorch only replaces an allocator if the new one has at least the same priority. Using the previous allocator's
 /// priority allows it to be restored later.
-void RecordingAllocator::put_in_place() {
+void RecordingAllocator::install() {
   for (int priority = 0; priority <= UINT8_MAX; ++priority) {
     priority_ = static_cast<std::uint8_t>(priority);
     c10::SetCPUAllocator(this, priority_);
@@ -135,12 +135,12 @@ void RecordingAllocator::note(MemoryAction action, void* block, std::int64_t byt
   event.time_ns = now_ns() - run_start_ns_;
   event.address = reinterpret_cast<std::uintptr_t>(block);
   event.bytes = bytes;
-  event.place = standpoint_->here();
+  event.position = execution_context_->position();
   event.after = {in_use_bytes_, in_use_bytes_, in_use_bytes_, in_use_bytes_};
   if (action == MemoryAction::kOutOfMemory)
     event.free_bytes =
         static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
-  const auto name = standpoint_->op_name.load(std::memory_order_relaxed);
+  const auto name = execution_context_->op_name.load(std::memory_order_relaxed);
   log_.add(event, name ? name() : std::string_view(), stack);
 }
 
@@ -153,7 +153,7 @@ void RecordingAllocator::born(void* block, std::size_t bytes, const Stack& stack
     live_[block] = size;
     note(MemoryAction::kAllocate, block, size, &stack);
   } catch (const std::bad_alloc&) {
-    log_.lose();
+    log_.count_dropped();
   }
 }
 
@@ -169,7 +169,7 @@ void RecordingAllocator::died(void* block) {
     note(MemoryAction::kFreeRequested, block, size, nullptr);
     note(MemoryAction::kFreeCompleted, block, size, nullptr);
   } catch (const std::bad_alloc&) {
-    log_.lose();
+    log_.count_dropped();
   }
 }
 
@@ -179,7 +179,7 @@ void RecordingAllocator::failed(std::size_t bytes, const Stack& stack) {
   try {
     note(MemoryAction::kOutOfMemory, nullptr, static_cast<std::int64_t>(bytes), &stack);
   } catch (const std::bad_alloc&) {
-    log_.lose();
+    log_.count_dropped();
   }
 }
 

@@ -7,7 +7,8 @@ namespace kymo::collect {
 
 /// Installs an allocator in front of LibTorch's CPU allocator that records each block on all threads; LibTorch's own
 /// memory reports reach only the threads that enabled them. Blocks may be freed at any time, also after
-/// end_cpu_memory(). `setting.standpoint` must be set. Throws Unavailable if the current allocator cannot be wrapped.
+/// end_cpu_memory(). `setting.execution_context` must be set. Throws Unavailable if the current allocator cannot be
+/// wrapped.
 void record_cpu_memory(const PassSetting& setting);
 
 /// Restores the previous allocator and moves the events into record.memory_trace. Events beyond

@@ -15,14 +15,14 @@ class LastingNames {
  public:
   /// Returns nullptr if the name is not cached.
   const RowText* find(const char* name) const noexcept {
-    std::size_t at = place_of(name);
+    std::size_t at = slot_of(name);
     while (entries_[at].name && entries_[at].name != name) at = next(at);
     return entries_[at].text;
   }
   /// Adds a name; drops it if the cache is full.
   void add(const char* name, const RowText& text) noexcept {
     if (2 * (count_ + 1) > kEntries) return;
-    std::size_t at = place_of(name);
+    std::size_t at = slot_of(name);
     while (entries_[at].name && entries_[at].name != name) at = next(at);
     count_ += entries_[at].name == nullptr;
     entries_[at] = {name, &text};
@@ -39,7 +39,7 @@ class LastingNames {
   };
   static constexpr std::size_t kEntries = 1024;
 
-  static std::size_t place_of(const char* name) noexcept {
+  static std::size_t slot_of(const char* name) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(name);
     return (address >> 4 ^ address >> 12) % kEntries;
   }

@@ -22,19 +22,19 @@ class TorchCollector final : public Collector {
 
   void arm(const PassSetting& setting) override {
     stop_for_good();
-    if (!setting.uses_torch || !observes(setting.pass) || setting.standpoint == nullptr)
+    if (!setting.uses_torch || !observes(setting.pass) || setting.execution_context == nullptr)
       throw Unavailable("the pass records no events, or the plugin does not use LibTorch");
     // The trace pass must slow down launches as little as possible, so it uses no operator callback.
     const bool with_operators = setting.pass != measure::Pass::kTrace;
     if (with_operators)
       watch_operators(setting, setting.pass == measure::Pass::kOps ? OperatorDetail::kRows : OperatorDetail::kNames);
-    standpoint_ = setting.standpoint;
+    execution_context_ = setting.execution_context;
     missing_.reset();
-    standpoint_->current_node = &current_autograd_node;
-    standpoint_->next_node = &next_autograd_node;
+    execution_context_->current_node = &current_autograd_node;
+    execution_context_->next_node = &next_autograd_node;
     if (with_operators) {
-      standpoint_->op = &open_operator;
-      standpoint_->op_name = &open_operator_name;
+      execution_context_->op = &open_operator;
+      execution_context_->op_name = &open_operator_name;
     }
     if (setting.pass == measure::Pass::kMemory && setting.device == measure::DeviceKind::kCpu) record_memory(setting);
   }
@@ -42,15 +42,15 @@ class TorchCollector final : public Collector {
   void between_steps(std::int64_t) override { warm_operators(); }
 
   void disarm(event::PassRecord& record) override {
-    if (standpoint_ == nullptr) return;
+    if (execution_context_ == nullptr) return;
     end_cpu_memory(record, kName);
-    standpoint_->op = nullptr;
-    standpoint_->op_name = nullptr;
+    execution_context_->op = nullptr;
+    execution_context_->op_name = nullptr;
     end_operators(record, kName);
-    standpoint_->current_node = nullptr;
-    standpoint_->next_node = nullptr;
-    standpoint_ = nullptr;
-    if (missing_) record.losses.push_back(*missing_);
+    execution_context_->current_node = nullptr;
+    execution_context_->next_node = nullptr;
+    execution_context_ = nullptr;
+    if (missing_) record.dropped_records.push_back(*missing_);
   }
 
  private:
@@ -58,7 +58,7 @@ class TorchCollector final : public Collector {
     try {
       record_cpu_memory(setting);
     } catch (const Unavailable& reason) {
-      missing_ = event::Loss{kName, -1, std::string("no memory events: ") + reason.what()};
+      missing_ = event::DroppedRecords{kName, -1, std::string("no memory events: ") + reason.what()};
     }
   }
 
@@ -68,8 +68,8 @@ class TorchCollector final : public Collector {
     disarm(unwanted);
   }
 
-  Standpoint* standpoint_ = nullptr;  // set while armed
-  std::optional<event::Loss> missing_;
+  ExecutionContext* execution_context_ = nullptr;  // set while armed
+  std::optional<event::DroppedRecords> missing_;
 };
 
 std::unique_ptr<Collector> make_collector() { return std::make_unique<TorchCollector>(); }

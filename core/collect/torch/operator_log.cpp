@@ -102,7 +102,7 @@ void begin_call(OperatorPass& pass, const at::RecordFunction& call) {
   else if (OperatorRow* const row = describe(pass, log, call, name, text, backward))
     log.calls.open_row(&call, name, *row);
   else
-    log.calls.open_lost(&call, name);
+    log.calls.open_dropped(&call, name);
 }
 
 // LibTorch catches exceptions of callbacks and prints a warning on stderr for each.
@@ -132,10 +132,10 @@ const OpenCall* innermost() noexcept {
 }  // namespace
 
 void watch_operators(const PassSetting& setting, OperatorDetail detail) {
-  auto pass = std::make_unique<OperatorPass>(*setting.standpoint, setting.run_start_ns);
+  auto pass = std::make_unique<OperatorPass>(*setting.execution_context, setting.run_start_ns);
   if (detail == OperatorDetail::kRows) {
     watch_registered_names();
-    pass->keep_rows(setting.how.memory_bytes, setting.how.shapes);
+    pass->keep_rows(setting.observation.memory_bytes, setting.observation.shapes);
   }
   const bool with_shapes = pass->keeps_shapes();
   g_passes.begin(std::move(pass));

@@ -16,8 +16,8 @@ enum class OperatorDetail {
 
 /// Starts recording all operator calls of the process on all threads, including everything the autograd engine does for
 /// a backward node (hooks and gradient accumulation), through a global LibTorch callback. LibTorch callbacks are plain
-/// functions, so the recording is process-wide and only one can be active. `setting.standpoint` must be set. Throws
-/// std::logic_error if a recording is active.
+/// functions, so the recording is process-wide and only one can be active. `setting.execution_context` must be set.
+/// Throws std::logic_error if a recording is active.
 void watch_operators(const PassSetting& setting, OperatorDetail detail);
 
 /// Prefaults memory for the next calls. Call it from the thread that starts and ends recordings, outside of timed

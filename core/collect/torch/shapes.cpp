@@ -7,13 +7,13 @@ namespace kymo::collect {
 namespace {
 
 // Limit for operators that take all parameters of a model, which would otherwise fill the log.
-constexpr std::size_t kMostCharacters = 400;
+constexpr std::size_t kMaxCharacters = 400;
 
 /// Returns false if the limit is reached.
 bool append(std::string& text, const at::Tensor& tensor) {
   if (!tensor.defined() || tensor.is_nested() || tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
     return true;
-  if (text.size() > kMostCharacters) {
+  if (text.size() > kMaxCharacters) {
     text += " ...";
     return false;
   }

@@ -67,7 +67,7 @@ class AllocatorRecorder {
   std::atomic<bool> with_stacks_{false};
 
   std::mutex mutex_;  // guards the following members
-  const Standpoint* standpoint_ = nullptr;
+  const ExecutionContext* execution_context_ = nullptr;
   std::int64_t run_start_ns_ = 0;
   MemoryLog log_;
   CounterLedger ledger_;
@@ -89,17 +89,17 @@ void AllocatorRecorder::attach() {
 
 void AllocatorRecorder::begin(const PassSetting& setting, c10::DeviceIndex device) {
   attach();
-  if (setting.how.stacks) prepare_stacks(&torch::unwind::unwind);
+  if (setting.observation.stacks) prepare_stacks(&torch::unwind::unwind);
   {
     const std::lock_guard lock(mutex_);
-    standpoint_ = setting.standpoint;
+    execution_context_ = setting.execution_context;
     run_start_ns_ = setting.run_start_ns;
-    log_ = MemoryLog(setting.how.memory_bytes);
+    log_ = MemoryLog(setting.observation.memory_bytes);
     ledger_ = CounterLedger();
     last_ = nullptr;
     ended_ = false;
     streams_ = {{nullptr, 0}};
-    with_stacks_ = setting.how.stacks;
+    with_stacks_ = setting.observation.stacks;
     device_ = device;
   }
   state_ = State::kRecording;
@@ -132,7 +132,7 @@ void AllocatorRecorder::report(const TraceEntry& entry) noexcept {
       ended_ = true;  // the last event of the recording is complete; this event came later
   } catch (const std::exception&) {
     const std::lock_guard lock(mutex_);
-    log_.lose();
+    log_.count_dropped();
   }
 }
 
@@ -148,8 +148,8 @@ void AllocatorRecorder::keep(const TraceEntry& entry, MemoryAction action, const
   else
     event.address = entry.addr_;
   event.stream = stream_number(entry.stream_);
-  event.place = standpoint_->here();
-  const auto name = standpoint_->op_name.load(std::memory_order_relaxed);
+  event.position = execution_context_->position();
+  const auto name = execution_context_->op_name.load(std::memory_order_relaxed);
   last_ = log_.add(event, name ? name() : std::string_view(), stack);
 }
 
@@ -161,7 +161,7 @@ void AllocatorRecorder::end(event::PassRecord& record, const char* source) {
   try {
     reading = allocator_state(allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device_.load()))).current;
   } catch (const c10::Error&) {
-    record.losses.push_back({source, 1, "the counters after the last memory event are missing: device error"});
+    record.dropped_records.push_back({source, 1, "the counters after the last memory event are missing: device error"});
   }
   const std::lock_guard lock(mutex_);
   if (reading && !ended_ && ledger_.is_open()) {
@@ -172,7 +172,8 @@ void AllocatorRecorder::end(event::PassRecord& record, const char* source) {
   ended_ = true;
   last_ = nullptr;
   if (ledger_.disagreements() > 0)
-    record.losses.push_back({source, ledger_.disagreements(), "unreported changes of the allocator's counters"});
+    record.dropped_records.push_back(
+        {source, ledger_.disagreements(), "unreported changes of the allocator's counters"});
   log_.hand_over(record, source);
 }
 

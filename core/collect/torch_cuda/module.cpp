@@ -22,7 +22,7 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 
 constexpr const char* kName = "kymo_torch_cuda";
 // Maximum number of readings of a pass, 40 bytes each; further ones are counted as dropped records.
-constexpr std::size_t kMostReadings = 100'000;
+constexpr std::size_t kMaxReadings = 100'000;
 // Reserved before the first step, so that short passes do not allocate between steps.
 constexpr std::size_t kReadingsReserved = 1024;
 constexpr std::int64_t kBeforeSteps = -1;
@@ -78,7 +78,7 @@ class TorchCudaCollector final : public Collector {
     missing_events_.reset();
     readings_.clear();
     readings_.reserve(kReadingsReserved);
-    readings_lost_ = 0;
+    readings_dropped_ = 0;
     try {
       if (device_ < 0 || device_ >= c10::cuda::device_count_ensure_non_zero())
         throw Unavailable("LibTorch finds no GPU with this index");
@@ -89,7 +89,7 @@ class TorchCudaCollector final : public Collector {
       attach();
       allocator::resetPeakStats(device_);
       allocations_at_start_ = allocator::getDeviceStats(device_).num_device_alloc;
-      records_events_ = setting.pass == measure::Pass::kMemory && setting.standpoint != nullptr;
+      records_events_ = setting.pass == measure::Pass::kMemory && setting.execution_context != nullptr;
       if (records_events_) record_events(setting);
     } catch (const c10::Error& error) {
       throw Unavailable(first_line(error));
@@ -113,19 +113,19 @@ class TorchCudaCollector final : public Collector {
   void disarm(event::PassRecord& record) override {
     if (!armed_) return;
     end_allocator_record(record, kName);
-    if (missing_events_) record.losses.push_back(*missing_events_);
+    if (missing_events_) record.dropped_records.push_back(*missing_events_);
     record.memory_counters.insert(record.memory_counters.end(), readings_.begin(), readings_.end());
-    if (readings_lost_ > 0)
-      record.losses.push_back({kName, readings_lost_,
-                               "allocator readings beyond the limit of " + std::to_string(kMostReadings) +
-                                   " per pass, or failed because of a device error"});
+    if (readings_dropped_ > 0)
+      record.dropped_records.push_back({kName, readings_dropped_,
+                                        "allocator readings beyond the limit of " + std::to_string(kMaxReadings) +
+                                            " per pass, or failed because of a device error"});
     try {
       const event::MemoryState peak = allocator_state(allocator::getDeviceStats(device_)).peak;
       record.memory.allocated_bytes = peak.allocated_bytes;
       record.memory.reserved_bytes = peak.reserved_bytes;
       if (records_events_) record.memory_trace.cuda_peaks = peak;
     } catch (const c10::Error& error) {
-      record.losses.push_back({kName, -1, "no allocator statistics: " + first_line(error)});
+      record.dropped_records.push_back({kName, -1, "no allocator statistics: " + first_line(error)});
     }
     if (!record.out_of_memory || record.out_of_memory->where != "device") return;
     record.out_of_memory->peak_bytes = record.memory.allocated_bytes;
@@ -138,8 +138,8 @@ class TorchCudaCollector final : public Collector {
  private:
   /// The counters are the allocator's own bookkeeping: reading them does not access the device and takes microseconds.
   void read(std::int64_t step) {
-    if (readings_.size() >= kMostReadings) {
-      ++readings_lost_;
+    if (readings_.size() >= kMaxReadings) {
+      ++readings_dropped_;
       return;
     }
     try {
@@ -148,7 +148,7 @@ class TorchCudaCollector final : public Collector {
       readings_.push_back({step, time_ns, stats.allocated_bytes[kAllPools].current,
                            stats.reserved_bytes[kAllPools].current, stats.num_device_alloc - allocations_at_start_});
     } catch (const c10::Error&) {
-      ++readings_lost_;
+      ++readings_dropped_;
     }
   }
 
@@ -156,7 +156,7 @@ class TorchCudaCollector final : public Collector {
     try {
       record_allocator(setting, device_);
     } catch (const c10::Error& error) {
-      missing_events_ = event::Loss{kName, -1, "no memory events: " + first_line(error)};
+      missing_events_ = event::DroppedRecords{kName, -1, "no memory events: " + first_line(error)};
     }
   }
 
@@ -185,8 +185,8 @@ class TorchCudaCollector final : public Collector {
   std::int64_t run_start_ns_ = 0;
   std::int64_t allocations_at_start_ = 0;
   std::vector<event::MemoryCounter> readings_;
-  std::int64_t readings_lost_ = 0;
-  std::optional<event::Loss> missing_events_;
+  std::int64_t readings_dropped_ = 0;
+  std::optional<event::DroppedRecords> missing_events_;
   bool records_events_ = false;
   bool armed_ = false;
   bool attached_ = false;

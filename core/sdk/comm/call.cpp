@@ -10,7 +10,7 @@
 namespace kymo::comm {
 namespace {
 
-[[noreturn]] void refuse(Operation operation, const std::string& why) {
+[[noreturn]] void reject(Operation operation, const std::string& why) {
   throw std::invalid_argument(std::string(to_string(operation)) + ": " + why);
 }
 
@@ -32,14 +32,14 @@ bool is_communicated(at::ScalarType type) {
 
 void check_tensor(Operation operation, const char* role, const at::Tensor& tensor, const at::Device& device) {
   const std::string which = std::string("the ") + role;
-  if (!tensor.defined()) refuse(operation, which + " is undefined");
-  if (tensor.layout() != at::kStrided) refuse(operation, which + " is sparse: pass a dense tensor");
+  if (!tensor.defined()) reject(operation, which + " is undefined");
+  if (tensor.layout() != at::kStrided) reject(operation, which + " is sparse: pass a dense tensor");
   if (tensor.device() != device)
-    refuse(operation, which + " is on " + tensor.device().str() + ", but this communicator uses " + device.str());
+    reject(operation, which + " is on " + tensor.device().str() + ", but this communicator uses " + device.str());
   if (!is_communicated(tensor.scalar_type()))
-    refuse(operation, which + " has dtype " + c10::toString(tensor.scalar_type()) +
+    reject(operation, which + " has dtype " + c10::toString(tensor.scalar_type()) +
                           "; supported dtypes are float, double, half, bfloat16, int8, uint8, int32 and int64");
-  if (!tensor.is_contiguous()) refuse(operation, which + " is not contiguous: pass a contiguous copy");
+  if (!tensor.is_contiguous()) reject(operation, which + " is not contiguous: pass a contiguous copy");
 }
 
 void check_pair(Operation operation, const at::Tensor& output, const at::Tensor& input, const at::Device& device) {
@@ -47,13 +47,13 @@ void check_pair(Operation operation, const at::Tensor& output, const at::Tensor&
   if (output.is_same(input)) return;
   check_tensor(operation, "input", input, device);
   if (output.scalar_type() != input.scalar_type())
-    refuse(operation, std::string("input and output must have the same dtype, not ") +
+    reject(operation, std::string("input and output must have the same dtype, not ") +
                           c10::toString(input.scalar_type()) + " and " + c10::toString(output.scalar_type()));
 }
 
 void check_reduction(Operation operation, const at::Tensor& tensor, Reduction reduction) {
   if (reduction == Reduction::kAverage && !at::isFloatingType(tensor.scalar_type()))
-    refuse(operation,
+    reject(operation,
            std::string("an average requires a floating-point dtype, not ") + c10::toString(tensor.scalar_type()));
 }
 
@@ -62,12 +62,12 @@ void check_overlap(Operation operation, const at::Tensor& whole, const at::Tenso
   const auto* const first = static_cast<const char*>(whole.const_data_ptr());
   const auto* const second = static_cast<const char*>(part.const_data_ptr());
   if (second == first + offset || second + part.nbytes() <= first || first + whole.nbytes() <= second) return;
-  refuse(operation, "input and output overlap only partially");
+  reject(operation, "input and output overlap only partially");
 }
 
 void check_parts(Operation operation, const at::Tensor& whole, const at::Tensor& part, int rank, int size) {
   if (whole.numel() != part.numel() * size)
-    refuse(operation, std::to_string(whole.numel()) + " elements are not " + std::to_string(size) + " chunks of " +
+    reject(operation, std::to_string(whole.numel()) + " elements are not " + std::to_string(size) + " chunks of " +
                           std::to_string(part.numel()));
   check_overlap(operation, whole, part, part.nbytes() * static_cast<std::size_t>(rank));
 }
@@ -93,7 +93,7 @@ void check_all_reduce(const at::Tensor& output, const at::Tensor& input, Reducti
                       const at::Device& device) {
   check_pair(Operation::AllReduce, output, input, device);
   if (output.is_same(input)) return check_reduction(Operation::AllReduce, input, reduction);
-  if (output.sizes() != input.sizes()) refuse(Operation::AllReduce, "input and output must have the same shape");
+  if (output.sizes() != input.sizes()) reject(Operation::AllReduce, "input and output must have the same shape");
   check_overlap(Operation::AllReduce, output, input, 0);
   check_reduction(Operation::AllReduce, input, reduction);
 }
@@ -113,7 +113,7 @@ void check_all_gather(const at::Tensor& output, const at::Tensor& input, const a
 void check_broadcast(const at::Tensor& tensor, int root, const at::Device& device, int size) {
   check_tensor(Operation::Broadcast, "tensor", tensor, device);
   if (root < 0 || root >= size)
-    refuse(Operation::Broadcast,
+    reject(Operation::Broadcast,
            "invalid root rank " + std::to_string(root) + ": expected 0 to " + std::to_string(size - 1));
 }
 

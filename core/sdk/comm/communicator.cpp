@@ -4,8 +4,8 @@
 
 #include "call.hpp"
 #include "gloo.hpp"
-#include "meeting.hpp"
 #include "nccl.hpp"
+#include "rendezvous.hpp"
 
 namespace kymo::comm {
 
@@ -29,8 +29,8 @@ std::unique_ptr<Communicator> make_communicator(const Context& ctx, Backend back
   // Report the rendezvous to the host as a collective call, so that a rank that does not arrive is identified.
   Reporter reporter(ctx, options.name + " rendezvous");
   const Collective waiting = ctx.world_size() > 1 ? reporter.begin(Operation::Barrier, 0, nullptr) : Collective();
-  const Meeting meeting = meet(ctx, backend, options);
-  return backend == Backend::kNccl ? make_nccl(ctx, meeting, options) : make_gloo(ctx, meeting, options);
+  const JoinedRendezvous rendezvous = join_rendezvous(ctx, backend, options);
+  return backend == Backend::kNccl ? make_nccl(ctx, rendezvous, options) : make_gloo(ctx, rendezvous, options);
 }
 
 }  // namespace kymo::comm

@@ -20,23 +20,23 @@ namespace {
 using Tensors = std::vector<at::Tensor>;
 
 /// Selects the network interface that routes to rank 0, unless GLOO_SOCKET_IFNAME selects another one.
-std::shared_ptr<::gloo::transport::Device> choose_device(const Meeting& meeting, std::string& chosen) {
+std::shared_ptr<::gloo::transport::Device> choose_device(const JoinedRendezvous& rendezvous, std::string& chosen) {
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface && *interface) {
     chosen = std::string("interface ") + interface;
     return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
   }
-  chosen = "address " + meeting.own_address;
-  return c10d::ProcessGroupGloo::createDeviceForHostname(meeting.own_address);
+  chosen = "address " + rendezvous.own_address;
+  return c10d::ProcessGroupGloo::createDeviceForHostname(rendezvous.own_address);
 }
 
 class GlooCommunicator final : public Communicator {
  public:
-  GlooCommunicator(const Context& ctx, const Meeting& meeting, const Options& options)
-      : reporter_(ctx, meeting.name), rank_(ctx.rank()), size_(ctx.world_size()) {
+  GlooCommunicator(const Context& ctx, const JoinedRendezvous& rendezvous, const Options& options)
+      : reporter_(ctx, rendezvous.name), rank_(ctx.rank()), size_(ctx.world_size()) {
     auto settings = c10d::ProcessGroupGloo::Options::create();
-    settings->devices.push_back(choose_device(meeting, network_));
+    settings->devices.push_back(choose_device(rendezvous, network_));
     settings->timeout = options.deadline;
-    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(meeting.store, rank_, size_, settings);
+    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(rendezvous.store, rank_, size_, settings);
     description_ =
         "Gloo of LibTorch " TORCH_VERSION ", " + network_ + ", " + std::to_string(settings->threads) + " threads";
     if (const std::string set = environment_of("GLOO_"); !set.empty()) description_ += ", " + set;
@@ -163,14 +163,15 @@ class GlooCommunicator final : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_gloo(const Context& ctx, const Meeting& meeting, const Options& options) {
+std::unique_ptr<Communicator> make_gloo(const Context& ctx, const JoinedRendezvous& rendezvous,
+                                        const Options& options) {
   try {
-    return std::make_unique<GlooCommunicator>(ctx, meeting, options);
+    return std::make_unique<GlooCommunicator>(ctx, rendezvous, options);
   } catch (const c10::Error& error) {
-    throw std::runtime_error("Gloo could not connect the ranks of communicator '" + meeting.name +
+    throw std::runtime_error("Gloo could not connect the ranks of communicator '" + rendezvous.name +
                              "': " + first_line(error.what_without_backtrace()));
   } catch (const std::exception& error) {
-    throw std::runtime_error("Gloo could not connect the ranks of communicator '" + meeting.name +
+    throw std::runtime_error("Gloo could not connect the ranks of communicator '" + rendezvous.name +
                              "': " + first_line(error.what()));
   }
 }

@@ -4,11 +4,11 @@
 #include <kymo/communicator.hpp>
 #include <memory>
 
-#include "meeting.hpp"
+#include "rendezvous.hpp"
 
 namespace kymo::comm {
 
 /// Connects all ranks with each other. Throws std::runtime_error.
-std::unique_ptr<Communicator> make_gloo(const Context& ctx, const Meeting& meeting, const Options& options);
+std::unique_ptr<Communicator> make_gloo(const Context& ctx, const JoinedRendezvous& rendezvous, const Options& options);
 
 }  // namespace kymo::comm

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "call.hpp"
-#include "nccl_flight.hpp"
+#include "nccl_in_flight.hpp"
 #include "nccl_session.hpp"
 
 namespace kymo::comm {
@@ -46,49 +46,49 @@ thread_local const void* open_group = nullptr;
 
 class NcclWork final : public Work {
  public:
-  NcclWork(std::shared_ptr<NcclSession> session, std::shared_ptr<Flight> flight)
-      : session_(std::move(session)), flight_(std::move(flight)) {}
+  NcclWork(std::shared_ptr<NcclSession> session, std::shared_ptr<InFlightOp> op)
+      : session_(std::move(session)), op_(std::move(op)) {}
 
   void wait() override {
     check_launched();
-    if (!session_->failed() || !flight_->landed()) session_->check();
+    if (!session_->failed() || !op_->completed()) session_->check();
     const int index = session_->context().device_index();
     const cudaStream_t current = c10::cuda::getCurrentCUDAStream(static_cast<c10::DeviceIndex>(index)).stream();
-    if (current != flight_->stream) {
+    if (current != op_->stream) {
       const OnDevice device(index);
-      flight_->mark();
-      check_cuda(cudaStreamWaitEvent(current, flight_->done, 0), "cannot wait for a collective");
+      op_->mark();
+      check_cuda(cudaStreamWaitEvent(current, op_->done, 0), "cannot wait for a collective");
     }
     // Memory freed from now on can only be reused on this stream, which is ordered after the collective.
-    if (current == flight_->caller) flight_->kept.clear();
+    if (current == op_->caller) op_->kept.clear();
   }
 
   bool done() override {
     check_launched();
-    if (flight_->landed()) return true;
+    if (op_->completed()) return true;
     session_->check();
     return false;
   }
 
  private:
   void check_launched() const {
-    if (!flight_->launched) {
+    if (!op_->launched) {
       session_->check();
       throw std::logic_error("cannot wait for a collective inside its group: end the group first");
     }
   }
 
   const std::shared_ptr<NcclSession> session_;
-  const std::shared_ptr<Flight> flight_;
+  const std::shared_ptr<InFlightOp> op_;
 };
 
 class NcclCommunicator final : public Communicator {
  public:
-  NcclCommunicator(const Context& ctx, const Meeting& meeting, const Options& options)
-      : reporter_(ctx, meeting.name),
+  NcclCommunicator(const Context& ctx, const JoinedRendezvous& rendezvous, const Options& options)
+      : reporter_(ctx, rendezvous.name),
         deadline_(options.deadline),
         device_(at::kCUDA, static_cast<c10::DeviceIndex>(ctx.device_index())),
-        session_(std::make_shared<NcclSession>(ctx, meeting, options)) {
+        session_(std::make_shared<NcclSession>(ctx, rendezvous, options)) {
     const OnDevice device(device_.index());
     check_cuda(cudaEventCreateWithFlags(&ready_, cudaEventDisableTiming), "cannot create an event for a communicator");
     if (!options.own_stream) return;
@@ -103,11 +103,11 @@ class NcclCommunicator final : public Communicator {
 
   /// Waits for in-flight calls. If they do not complete in time, another rank is gone and they are aborted.
   ~NcclCommunicator() override {
-    constexpr std::chrono::seconds kPatience{10};
+    constexpr std::chrono::seconds kCloseTimeout{10};
     const OnDevice device(device_.index());
-    if (!session_->failed() && !drain_all(kPatience))
+    if (!session_->failed() && !drain_all(kCloseTimeout))
       session_->fail("the communicator was closed while a collective was in flight");
-    drain(kPatience);  // after an abort, kernels may write their tensors for a short time
+    drain(kCloseTimeout);  // after an abort, kernels may write their tensors for a short time
     session_->close();
     cudaEventDestroy(ready_);
     if (own_stream_) cudaStreamDestroy(own_stream_);
@@ -172,7 +172,7 @@ class NcclCommunicator final : public Communicator {
                            stream);
     });
     const std::string call = reporter_.last_call();
-    if (!own_stream_) flights_.follow(*last_stream_);
+    if (!own_stream_) in_flight_.follow(*last_stream_);
     if (drain(deadline_)) return;
     session_->fail(call + " failed: " +
                    (reporter_.context().cancelled()
@@ -195,23 +195,23 @@ class NcclCommunicator final : public Communicator {
     const OnDevice device(device_.index());
     const cudaStream_t caller = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
     check_not_captured(caller);
-    const std::shared_ptr<Flight> flight = in_group_ && group_ ? group_ : flights_.take();
-    if (!group_ || !in_group_) prepare(*flight, caller);
-    Collective report = reporter_.begin(call.operation, call.bytes, queued_on(flight->stream));
+    const std::shared_ptr<InFlightOp> op = in_group_ && group_ ? group_ : in_flight_.take();
+    if (!group_ || !in_group_) prepare(*op, caller);
+    Collective report = reporter_.begin(call.operation, call.bytes, queued_on(op->stream));
     if (own_stream_ || in_group_) {  // on the current stream, stream order protects the memory
-      flight->kept.push_back(output);
-      if (!input.is_same(output)) flight->kept.push_back(input);
+      op->kept.push_back(output);
+      if (!input.is_same(output)) op->kept.push_back(input);
     }
     if (in_group_) {
-      join_group(flight, caller, std::move(report));
-      accept(queue(flight->stream));
+      join_group(op, caller, std::move(report));
+      accept(queue(op->stream));
     } else {
-      order(flight->stream, caller);
-      accept(queue(flight->stream));
-      launch(flight);
+      order(op->stream, caller);
+      accept(queue(op->stream));
+      launch(op);
       report.end();
     }
-    return std::make_unique<NcclWork>(session_, flight);
+    return std::make_unique<NcclWork>(session_, op);
   }
 
   void accept(ncclResult_t result) {
@@ -219,9 +219,9 @@ class NcclCommunicator final : public Communicator {
       session_->accept(result, reporter_.last_call());  // formatting the call name costs as much as a small call
   }
 
-  void prepare(Flight& flight, cudaStream_t caller) const {
-    flight.stream = own_stream_ ? own_stream_ : caller;
-    flight.caller = caller;
+  void prepare(InFlightOp& op, cudaStream_t caller) const {
+    op.stream = own_stream_ ? own_stream_ : caller;
+    op.caller = caller;
   }
 
   /// Orders work queued on `stream` from now on after the work already queued on `caller`.
@@ -241,27 +241,27 @@ class NcclCommunicator final : public Communicator {
 
   /// On the current stream, tensors need no extra reference and no event: freed memory is only reused on the same
   /// stream, after the call. An event would cost up to a fifth of the time of a small message.
-  void launch(const std::shared_ptr<Flight>& flight) {
-    last_stream_ = flight->stream;
-    if (!own_stream_) return flights_.pass(flight);
+  void launch(const std::shared_ptr<InFlightOp>& op) {
+    last_stream_ = op->stream;
+    if (!own_stream_) return in_flight_.pass(op);
     try {
-      flights_.launch(flight);
-      flights_.reap();
+      in_flight_.launch(op);
+      in_flight_.release_completed();
     } catch (const std::runtime_error& error) {
       session_->fail(error.what());
       throw;
     }
   }
 
-  /// Waits until all calls are complete. Returns false if that takes longer than `patience`, the run is cancelled, or
+  /// Waits until all calls are complete. Returns false if that takes longer than `timeout`, the run is cancelled, or
   /// NCCL or the device fails.
-  bool drain(std::chrono::seconds patience) noexcept {
+  bool drain(std::chrono::seconds timeout) noexcept {
     const Clock::time_point start = Clock::now();
     try {
-      for (flights_.reap(); !flights_.empty(); flights_.reap()) {
+      for (in_flight_.release_completed(); !in_flight_.empty(); in_flight_.release_completed()) {
         const auto waited = Clock::now() - start;
         if (waited < std::chrono::microseconds(200)) continue;  // most barriers finish within this time
-        if (waited > patience || (!session_->failed() && reporter_.context().cancelled())) return false;
+        if (waited > timeout || (!session_->failed() && reporter_.context().cancelled())) return false;
         if (!session_->failed()) session_->check();
         std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
@@ -271,20 +271,20 @@ class NcclCommunicator final : public Communicator {
     }
   }
 
-  bool drain_all(std::chrono::seconds patience) noexcept {
+  bool drain_all(std::chrono::seconds timeout) noexcept {
     try {
-      if (!own_stream_ && last_stream_) flights_.follow(*last_stream_);
+      if (!own_stream_ && last_stream_) in_flight_.follow(*last_stream_);
     } catch (const std::exception&) {
       return false;
     }
-    return drain(patience);
+    return drain(timeout);
   }
 
   // A group is launched at its end, so its stream waits for the caller's stream only once, at the end. If the caller
   // changes streams inside the group, the stream waits for each of them.
-  void join_group(const std::shared_ptr<Flight>& flight, cudaStream_t caller, Collective report) {
-    if (group_ && group_caller_ != caller) order(flight->stream, group_caller_);
-    group_ = flight;
+  void join_group(const std::shared_ptr<InFlightOp>& op, cudaStream_t caller, Collective report) {
+    if (group_ && group_caller_ != caller) order(op->stream, group_caller_);
+    group_ = op;
     group_caller_ = caller;
     group_reports_.push_back(std::move(report));
   }
@@ -301,16 +301,16 @@ class NcclCommunicator final : public Communicator {
   void end_group() override {
     open_group = nullptr;
     in_group_ = false;
-    const std::shared_ptr<Flight> flight = std::move(group_);
+    const std::shared_ptr<InFlightOp> op = std::move(group_);
     group_ = nullptr;
     const std::vector<Collective> reports = std::move(group_reports_);
     group_reports_.clear();
     if (std::uncaught_exceptions() > exceptions_before_ || session_->failed()) return abandon_group();
     const OnDevice device(device_.index());
-    if (flight) order(flight->stream, group_caller_);
+    if (op) order(op->stream, group_caller_);
     session_->accept(ncclGroupEnd(), "ncclGroupEnd after " + reporter_.last_call());
-    if (!flight) return;
-    launch(flight);
+    if (!op) return;
+    launch(op);
   }
 
   /// Does not throw, because it may run during stack unwinding. The communicator is aborted, since the other ranks
@@ -324,7 +324,7 @@ class NcclCommunicator final : public Communicator {
   const std::chrono::seconds deadline_;
   const at::Device device_;
   const std::shared_ptr<NcclSession> session_;
-  Flights flights_;
+  InFlightOps in_flight_;
   cudaEvent_t ready_ =
       nullptr;  ///< re-recorded for each call; a waiting stream uses the record at the time of cudaStreamWaitEvent
   cudaStream_t own_stream_ = nullptr;
@@ -333,15 +333,16 @@ class NcclCommunicator final : public Communicator {
 
   bool in_group_ = false;
   int exceptions_before_ = 0;
-  std::shared_ptr<Flight> group_;
+  std::shared_ptr<InFlightOp> group_;
   cudaStream_t group_caller_ = nullptr;
   std::vector<Collective> group_reports_;
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_nccl(const Context& ctx, const Meeting& meeting, const Options& options) {
-  return std::make_unique<NcclCommunicator>(ctx, meeting, options);
+std::unique_ptr<Communicator> make_nccl(const Context& ctx, const JoinedRendezvous& rendezvous,
+                                        const Options& options) {
+  return std::make_unique<NcclCommunicator>(ctx, rendezvous, options);
 }
 
 }  // namespace kymo::comm

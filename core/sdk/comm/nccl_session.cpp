@@ -15,20 +15,20 @@ namespace {
 constexpr const char* kIdKey = "nccl id";
 
 /// Rank 0 creates the unique id and shares it through the store.
-ncclUniqueId share_id(const Context& ctx, const Meeting& meeting, Clock::time_point end) {
+ncclUniqueId share_id(const Context& ctx, const JoinedRendezvous& rendezvous, Clock::time_point end) {
   ncclUniqueId id{};
   if (ctx.rank() == 0) {
     if (const ncclResult_t result = ncclGetUniqueId(&id); result != ncclSuccess)
-      throw std::runtime_error("NCCL initialization failed: " + words_of(result));
+      throw std::runtime_error("NCCL initialization failed: " + to_string(result));
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&id);
-    meeting.store->set(kIdKey, std::vector<std::uint8_t>(bytes, bytes + sizeof id));
+    rendezvous.store->set(kIdKey, std::vector<std::uint8_t>(bytes, bytes + sizeof id));
     return id;
   }
-  for (Pause pause; !meeting.store->check({kIdKey}); pause.sleep(ctx, "NCCL on rank 0"))
+  for (Backoff backoff; !rendezvous.store->check({kIdKey}); backoff.sleep(ctx, "NCCL on rank 0"))
     if (Clock::now() > end)
-      throw std::runtime_error("timed out waiting for rank 0 to initialize NCCL for communicator '" + meeting.name +
+      throw std::runtime_error("timed out waiting for rank 0 to initialize NCCL for communicator '" + rendezvous.name +
                                "'");
-  const std::vector<std::uint8_t> bytes = meeting.store->get(kIdKey);
+  const std::vector<std::uint8_t> bytes = rendezvous.store->get(kIdKey);
   if (bytes.size() != sizeof id)
     throw std::runtime_error("rank 0 uses another version of NCCL: its unique id has a different size");
   std::memcpy(&id, bytes.data(), sizeof id);
@@ -42,7 +42,7 @@ struct Joining {
   bool ended = false;
   bool abandoned = false;  ///< the constructor no longer waits
   ncclResult_t result = ncclSuccess;
-  std::string words;
+  std::string error_text;
   ncclComm_t comm = nullptr;
 };
 
@@ -55,14 +55,14 @@ void join_ranks(const std::shared_ptr<Joining>& joining, const ncclUniqueId& id,
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (const ncclResult_t asked = ncclCommGetAsyncError(comm, &result); asked != ncclSuccess) result = asked;
   }
-  const std::string words = result == ncclSuccess ? "" : words_of(result);
+  const std::string error_text = result == ncclSuccess ? "" : to_string(result);
   const std::lock_guard<std::mutex> lock(joining->mutex);
   if (joining->abandoned && comm && result == ncclSuccess) {
     ncclCommAbort(comm);
     comm = nullptr;
   }
   joining->result = result;
-  joining->words = words;
+  joining->error_text = error_text;
   joining->comm = comm;
   joining->ended = true;
   joining->changed.notify_all();
@@ -70,7 +70,7 @@ void join_ranks(const std::shared_ptr<Joining>& joining, const ncclUniqueId& id,
 
 }  // namespace
 
-std::string words_of(ncclResult_t result) {
+std::string to_string(ncclResult_t result) {
   const char* detail = ncclGetLastError(nullptr);
   const std::string last = detail ? first_line(detail) : "";
   return ncclGetErrorString(result) + (last.empty() ? "" : " (" + last + ")");
@@ -84,10 +84,10 @@ void check_cuda(cudaError_t result, const char* what) {
 // which is slow for small messages and prevents attributing the kernel to the calling thread. The communicator is
 // therefore blocking, and only joining, which waits for other ranks, runs on a thread that can be abandoned when the
 // deadline passes.
-NcclSession::NcclSession(const Context& ctx, const Meeting& meeting, const Options& options)
-    : ctx_(ctx), meeting_(meeting), deadline_(options.deadline) {
+NcclSession::NcclSession(const Context& ctx, const JoinedRendezvous& rendezvous, const Options& options)
+    : ctx_(ctx), rendezvous_(rendezvous), deadline_(options.deadline) {
   const Clock::time_point end = Clock::now() + deadline_;
-  const ncclUniqueId id = share_id(ctx, meeting, end);
+  const ncclUniqueId id = share_id(ctx, rendezvous, end);
   const auto joining = std::make_shared<Joining>();
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 1;
@@ -102,14 +102,14 @@ NcclSession::NcclSession(const Context& ctx, const Meeting& meeting, const Optio
     if (!late && !ctx.cancelled()) continue;
     joining->abandoned = true;
     throw std::runtime_error(
-        "NCCL could not connect the ranks of communicator '" + meeting.name +
+        "NCCL could not connect the ranks of communicator '" + rendezvous.name +
         "': " + (late ? "timed out after " + std::to_string(deadline_.count()) + " s" : "the run was cancelled"));
   }
   if (joining->result != ncclSuccess) {
     if (joining->comm) ncclCommAbort(joining->comm);
-    throw std::runtime_error("NCCL could not connect the ranks of communicator '" + meeting.name + "' from rank " +
+    throw std::runtime_error("NCCL could not connect the ranks of communicator '" + rendezvous.name + "' from rank " +
                              std::to_string(ctx.rank()) + ", GPU " + std::to_string(ctx.device_index()) + ": " +
-                             joining->words);
+                             joining->error_text);
   }
   comm_ = joining->comm;
 }
@@ -119,14 +119,14 @@ void NcclSession::check() {
   ncclResult_t state = ncclSuccess;
   const ncclResult_t asked = ncclCommGetAsyncError(comm_, &state);
   if (asked == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) return;
-  fail("NCCL failed on rank " + std::to_string(ctx_.rank()) + ": " + words_of(asked != ncclSuccess ? asked : state));
+  fail("NCCL failed on rank " + std::to_string(ctx_.rank()) + ": " + to_string(asked != ncclSuccess ? asked : state));
   health_.check();
 }
 
 void NcclSession::accept(ncclResult_t result, const std::string& call) {
   if (result == ncclInProgress) result = settle();
   if (result == ncclSuccess) return;
-  fail(call + " failed: " + words_of(result));
+  fail(call + " failed: " + to_string(result));
   health_.check();
 }
 
@@ -153,14 +153,14 @@ void NcclSession::fail(const std::string& why) noexcept {
 
 void NcclSession::close() noexcept {
   // ncclCommDestroy waits for the other ranks, and would block forever if one of them failed or hangs.
-  constexpr std::chrono::seconds kPatience{1};
+  constexpr std::chrono::seconds kCloseTimeout{1};
   if (health_.failed() || !comm_) return;
-  const bool together = part_together(meeting_, ctx_.world_size(), kPatience);
+  const bool clean = coordinated_shutdown(rendezvous_, ctx_.world_size(), kCloseTimeout);
   try {
     health_.fail("the communicator was closed");
   } catch (...) {
   }
-  together ? ncclCommDestroy(comm_) : ncclCommAbort(comm_);
+  clean ? ncclCommDestroy(comm_) : ncclCommAbort(comm_);
   comm_ = nullptr;
 }
 

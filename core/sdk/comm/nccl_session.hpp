@@ -8,12 +8,12 @@
 #include <string>
 
 #include "call.hpp"
-#include "meeting.hpp"
+#include "rendezvous.hpp"
 
 namespace kymo::comm {
 
 /// Formats the error messages of NCCL and the CUDA runtime for a result in one line.
-std::string words_of(ncclResult_t result);
+std::string to_string(ncclResult_t result);
 /// Throws std::runtime_error with a message that starts with `what`.
 void check_cuda(cudaError_t result, const char* what);
 
@@ -41,7 +41,7 @@ class OnDevice {
 class NcclSession {
  public:
   /// Waits until all ranks have joined. Throws std::runtime_error when the deadline passes or the run is cancelled.
-  NcclSession(const Context& ctx, const Meeting& meeting, const Options& options);
+  NcclSession(const Context& ctx, const JoinedRendezvous& rendezvous, const Options& options);
   NcclSession(const NcclSession&) = delete;
   NcclSession& operator=(const NcclSession&) = delete;
   ~NcclSession() { close(); }
@@ -65,7 +65,7 @@ class NcclSession {
   ncclResult_t settle();
 
   const Context ctx_;
-  const Meeting meeting_;
+  const JoinedRendezvous rendezvous_;
   const std::chrono::seconds deadline_;
   ncclComm_t comm_ = nullptr;
   Health health_;

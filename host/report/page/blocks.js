@@ -170,8 +170,8 @@ class BlocksView extends View {
     this.slider = element("input", { type: "range", min: 0, max: 100, value: 0 });
     this.sliderText = element("output", { textContent: "all" });
     this.slider.addEventListener("input", () => {
-      const place = Number(this.slider.value);
-      this.setSmallest(place === 0 ? 0 : low * (high / low) ** (place / 100));
+      const point = Number(this.slider.value);
+      this.setSmallest(point === 0 ? 0 : low * (high / low) ** (point / 100));
     });
     this.toolbar.bar.insertBefore(
       element("label", { className: "kymo-slider" }, "Smallest block shown ", this.slider, this.sliderText),
@@ -400,14 +400,14 @@ class BlocksView extends View {
     this.hovered = id;
     this.frame();
     const at = this.picture.ids.indexOf(id);
-    const place =
+    const point =
       at < 0
         ? [0.5, 0.5]
         : [(at % this.picture.width) / this.picture.width, Math.floor(at / this.picture.width) / this.picture.height];
     this.tooltip.show(
       this.facts(id),
-      this.plot.left + place[0] * this.plot.width,
-      this.plot.top + (1 - place[1]) * this.plot.height,
+      this.plot.left + point[0] * this.plot.width,
+      this.plot.top + (1 - point[1]) * this.plot.height,
     );
     this.tooltip.pin(true);
   }

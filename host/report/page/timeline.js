@@ -195,10 +195,10 @@ class TimelineView extends View {
     const { plot } = this;
     if (!this.scrolls()) return;
     const size = Math.max(20, (plot.height * plot.height) / this.content);
-    const place = (this.scroll / (this.content - plot.height)) * (plot.height - size);
+    const thumb = (this.scroll / (this.content - plot.height)) * (plot.height - size);
     context.fillStyle = ink.muted;
     context.globalAlpha = 0.5;
-    context.fillRect(this.surface.width - 5, plot.top + place, 4, size);
+    context.fillRect(this.surface.width - 5, plot.top + thumb, 4, size);
     context.globalAlpha = 1;
   }
 
@@ -293,18 +293,18 @@ class TimelineView extends View {
   matchesInOrder(count) {
     const starts = new Float64Array(count);
     const tracks = new Uint32Array(count);
-    const places = new Uint32Array(count);
+    const indices = new Uint32Array(count);
     let next = 0;
     this.tracks.forEach((track, number) => {
       for (let i = 0; i < track.count; ++i) {
         if (!track.found(i)) continue;
         starts[next] = track.start[i];
         tracks[next] = number;
-        places[next++] = i;
+        indices[next++] = i;
       }
     });
     const order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => starts[a] - starts[b] || a - b);
-    return { count, at: (n) => ({ track: this.tracks[tracks[order[n]]], i: places[order[n]], neighbours: 0 }) };
+    return { count, at: (n) => ({ track: this.tracks[tracks[order[n]]], i: indices[order[n]], neighbours: 0 }) };
   }
 
   currentMatch() {

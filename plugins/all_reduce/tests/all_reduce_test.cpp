@@ -79,7 +79,7 @@ TEST(AllReduce, SaysHowManyBytesItMoves) {
   });
 }
 
-TEST(AllReduce, RefusesNcclOnTheCpu) {
+TEST(AllReduce, RejectsNcclOnTheCpu) {
   Driven run("all_reduce", {{"backend", std::string("nccl")}});
   EXPECT_EQ(run.prepare(), KYMO_FAILED);
   EXPECT_THAT(run.host.message, testing::HasSubstr("needs a GPU"));

@@ -4,19 +4,19 @@
 
 namespace kymo::ops::flash {
 
-std::string refusal(const at::Tensor& query, const at::Tensor&, const Setting&, Direction) {
+std::string unsupported_reason(const at::Tensor& query, const at::Tensor&, const Setting&, Direction) {
   if (!query.device().is_cuda()) return "requires CUDA tensors, but q is on " + query.device().str();
   return "is not available: kymo was built without a CUDA compiler";
 }
 
 void forward(const ForwardTensors& tensors, const Setting& setting) {
   TORCH_CHECK_NOT_IMPLEMENTED(false, "attention: flash ",
-                              refusal(tensors.query, tensors.key, setting, Direction::kForward));
+                              unsupported_reason(tensors.query, tensors.key, setting, Direction::kForward));
 }
 
 void backward(const BackwardTensors& tensors, const Setting& setting) {
   TORCH_CHECK_NOT_IMPLEMENTED(false, "attention: flash ",
-                              refusal(tensors.query, tensors.key, setting, Direction::kBackward));
+                              unsupported_reason(tensors.query, tensors.key, setting, Direction::kBackward));
 }
 
 }  // namespace kymo::ops::flash

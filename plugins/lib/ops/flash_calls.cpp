@@ -112,7 +112,8 @@ std::string ask(const kernels::Problem& problem, Direction direction) {
 
 }  // namespace
 
-std::string refusal(const at::Tensor& query, const at::Tensor& key, const Setting& setting, Direction direction) {
+std::string unsupported_reason(const at::Tensor& query, const at::Tensor& key, const Setting& setting,
+                               Direction direction) {
   if (!query.device().is_cuda()) return "requires CUDA tensors, but q is on " + query.device().str();
   if (query.scalar_type() == at::kDouble) return "supports Float, BFloat16 and Half, but q is Double";
   const c10::OptionalDeviceGuard on_device(query.device());

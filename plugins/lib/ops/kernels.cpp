@@ -23,9 +23,9 @@ Implementation choose(std::string_view name, const at::Tensor& query, const at::
   if (name == "tiled") return Implementation::kTiled;
   TORCH_CHECK_VALUE(name == "auto" || name == "flash", "attention: unknown implementation '", name,
                     "', must be one of auto, naive, tiled, flash");
-  const std::string refusal = flash::refusal(query, key, setting, direction);
-  if (refusal.empty()) return Implementation::kFlash;
-  TORCH_CHECK_VALUE(name == "auto", "attention: flash ", refusal, "; use implementation 'tiled' or 'auto'");
+  const std::string unsupported_reason = flash::unsupported_reason(query, key, setting, direction);
+  if (unsupported_reason.empty()) return Implementation::kFlash;
+  TORCH_CHECK_VALUE(name == "auto", "attention: flash ", unsupported_reason, "; use implementation 'tiled' or 'auto'");
   return Implementation::kTiled;
 }
 
@@ -136,10 +136,10 @@ std::string why_not_flash(const at::Tensor& query, const at::Tensor& key, const 
   const Setting setting = setting_of(options, query);
   const bool has_heads = query.dim() == 4;
   for (const flash::Direction direction : {flash::Direction::kForward, flash::Direction::kBackward})
-    if (std::string refusal =
-            flash::refusal(with_heads(query, has_heads), with_heads(key, has_heads), setting, direction);
-        !refusal.empty())
-      return refusal;
+    if (std::string unsupported_reason =
+            flash::unsupported_reason(with_heads(query, has_heads), with_heads(key, has_heads), setting, direction);
+        !unsupported_reason.empty())
+      return unsupported_reason;
   return "";
 }
 

@@ -37,7 +37,8 @@ enum class Direction { kForward, kBackward };
 
 /// Empty if the kernels support tensors [batch, heads, sequence, d] with these properties; otherwise an error message
 /// to append to "flash ".
-std::string refusal(const at::Tensor& query, const at::Tensor& key, const Setting& setting, Direction direction);
+std::string unsupported_reason(const at::Tensor& query, const at::Tensor& key, const Setting& setting,
+                               Direction direction);
 
 /// Queue the kernels on LibTorch's current stream of query's device. Throw c10::Error if the kernels reject the call or
 /// fail to launch.

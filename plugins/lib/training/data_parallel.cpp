@@ -101,7 +101,7 @@ struct DataParallelWorkload::State {
   std::optional<Replica> replica;
   std::unique_ptr<GradientExchange> exchange;
   std::unique_ptr<ParameterUpdate> update;
-  StepParts parts;
+  StepDefinition parts;
   Batch batch, share;  // of all ranks, and this rank's part of it
   at::Tensor loss;
 };
@@ -234,11 +234,11 @@ Verification DataParallelWorkload::verify(Context& ctx) {
   const Strategy strategy{ctx, state.device, state.communicator.get(),
                           [this](const Replica& replica) { return make_exchange(replica); },
                           [this](const Replica& replica) { return make_update(replica); }};
-  hold_equal_to_one_process(result, strategy, state.settings.model, state.settings.batch);
+  expect_equal_to_one_process(result, strategy, state.settings.model, state.settings.batch);
   before_step(ctx);
   step(ctx);
-  hold_same_bits(result, "bitwise across ranks after a step of " + state.settings.model.name, ctx,
-                 state.model->parameters());
+  expect_bitwise_equal(result, "bitwise across ranks after a step of " + state.settings.model.name, ctx,
+                       state.model->parameters());
   return result;
 }
 

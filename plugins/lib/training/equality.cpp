@@ -68,17 +68,17 @@ ModelSetting small_model(const ModelSetting& configured) {
 }
 
 /// A float64 model and its training: weights and batches are derived from two seeds.
-class Trainee {
+class ReferenceModel {
  public:
-  Trainee(const ModelSetting& setting, const at::Device& device, std::int64_t examples, std::uint64_t weight_seed,
-          std::uint64_t batch_seed)
+  ReferenceModel(const ModelSetting& setting, const at::Device& device, std::int64_t examples,
+                 std::uint64_t weight_seed, std::uint64_t batch_seed)
       : model(make_model(setting, at::TensorOptions().dtype(at::kDouble).device(device), weight_seed)),
         batch(model->make_batch(examples)),
         generator_(libtorch::make_generator(device, batch_seed)) {}
 
   void step(const Context& ctx, const Batch& share, GradientExchange* exchange, ParameterUpdate& update) {
     model->draw(batch, generator_);
-    StepParts parts;
+    StepDefinition parts;
     parts.mode = Mode::kForwardBackward;
     parts.loss = [&](const Context& seen_by) { return model->loss(seen_by, share); };
     if (exchange)
@@ -97,38 +97,39 @@ class Trainee {
   at::Generator generator_;
 };
 
-struct Course {
+struct Trajectory {
   UpdateRule rule;
   int steps;
   double tolerance;
 };
 
 /// Runs the same trajectory on all ranks together and on this rank alone.
-void hold_course(Verification& result, const Strategy& strategy, const ModelSetting& setting, std::int64_t batch,
-                 const Course& course) {
+void expect_equal_trajectory(Verification& result, const Strategy& strategy, const ModelSetting& setting,
+                             std::int64_t batch, const Trajectory& trajectory) {
   const Context& ctx = strategy.ctx;
   const std::int64_t ranks = ctx.world_size();
   const std::uint64_t seed = ctx.seed() + 5;
   // Different weights on each rank, so that a missing broadcast is detected.
-  Trainee together(setting, strategy.device, batch * ranks, seed + static_cast<std::uint64_t>(ctx.rank()), seed);
-  Trainee alone(setting, strategy.device, batch * ranks, seed, seed);
+  ReferenceModel data_parallel(setting, strategy.device, batch * ranks, seed + static_cast<std::uint64_t>(ctx.rank()),
+                               seed);
+  ReferenceModel alone(setting, strategy.device, batch * ranks, seed, seed);
 
-  broadcast_parameters(*strategy.communicator, together.model->parameters());
+  broadcast_parameters(*strategy.communicator, data_parallel.model->parameters());
 
-  const Replica replica{ctx, together.model->trained(), strategy.communicator, course.rule};
+  const Replica replica{ctx, data_parallel.model->trained(), strategy.communicator, trajectory.rule};
   const std::unique_ptr<GradientExchange> exchange = strategy.make_exchange(replica);
   const std::unique_ptr<ParameterUpdate> update = strategy.make_update(replica);
-  const std::unique_ptr<ParameterUpdate> update_alone = make_whole_update(ctx, course.rule, alone.model->trained());
-  for (int i = 0; i < course.steps; ++i) {
-    together.step(ctx, together.batch.part(ctx.rank(), ranks), exchange.get(), *update);
+  const std::unique_ptr<ParameterUpdate> update_alone = make_whole_update(ctx, trajectory.rule, alone.model->trained());
+  for (int i = 0; i < trajectory.steps; ++i) {
+    data_parallel.step(ctx, data_parallel.batch.part(ctx.rank(), ranks), exchange.get(), *update);
     alone.step(ctx, alone.batch, nullptr, *update_alone);
   }
   const std::string what =
-      setting.name + " in float64, " + std::to_string(course.steps) + " steps of " + course.rule.name;
-  transformer::hold(result, what, "single process, whole batch of " + std::to_string(batch * ranks),
-                    transformer::worst_distance(together.model->parameters(), alone.model->parameters()),
-                    course.tolerance);
-  hold_same_bits(result, what + ", bits", ctx, together.model->parameters());
+      setting.name + " in float64, " + std::to_string(trajectory.steps) + " steps of " + trajectory.rule.name;
+  transformer::expect_close(result, what, "single process, whole batch of " + std::to_string(batch * ranks),
+                            transformer::worst_distance(data_parallel.model->parameters(), alone.model->parameters()),
+                            trajectory.tolerance);
+  expect_bitwise_equal(result, what + ", bits", ctx, data_parallel.model->parameters());
 }
 
 }  // namespace
@@ -138,8 +139,8 @@ void broadcast_parameters(comm::Communicator& communicator, const std::vector<at
   for (const at::Tensor& parameter : parameters) communicator.broadcast(parameter.detach(), 0)->wait();
 }
 
-void hold_same_bits(Verification& result, const std::string& name, const Context& ctx,
-                    const std::vector<at::Tensor>& tensors) {
+void expect_bitwise_equal(Verification& result, const std::string& name, const Context& ctx,
+                          const std::vector<at::Tensor>& tensors) {
   const std::vector<std::int64_t> all = ctx.all_gather(checksums(tensors));
   std::size_t wrong = 0;
   std::string first;
@@ -152,12 +153,12 @@ void hold_same_bits(Verification& result, const std::string& name, const Context
               wrong == 0 ? "" : std::to_string(wrong) + " differ; first: " + first);
 }
 
-void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const ModelSetting& model,
-                               std::int64_t batch) {
+void expect_equal_to_one_process(Verification& result, const Strategy& strategy, const ModelSetting& model,
+                                 std::int64_t batch) {
   const ModelSetting setting = small_model(model);
   batch = std::min<std::int64_t>(batch, 2);
-  hold_course(result, strategy, setting, batch, {{"sgd", 0.05}, 5, 1e-12});
-  hold_course(result, strategy, setting, batch, {{"adamw", 1e-3}, 10, 1e-10});
+  expect_equal_trajectory(result, strategy, setting, batch, {{"sgd", 0.05}, 5, 1e-12});
+  expect_equal_trajectory(result, strategy, setting, batch, {{"adamw", 1e-3}, 10, 1e-10});
 }
 
 }  // namespace kymo::training

@@ -21,8 +21,8 @@ namespace kymo::training {
 void broadcast_parameters(comm::Communicator& communicator, const std::vector<at::Tensor>& parameters);
 
 /// Adds a check that each tensor is bitwise equal on all ranks. All ranks must call this together.
-void hold_same_bits(Verification& result, const std::string& name, const Context& ctx,
-                    const std::vector<at::Tensor>& tensors);
+void expect_bitwise_equal(Verification& result, const std::string& name, const Context& ctx,
+                          const std::vector<at::Tensor>& tensors);
 
 /// A strategy and its execution environment.
 struct Strategy {
@@ -37,7 +37,7 @@ struct Strategy {
 /// batch. Adds checks that both give the same parameters after 5 steps of SGD and after 10 of AdamW. Uses the
 /// model if it has at most two million elements, otherwise a small one of the same kind, and at most two examples per
 /// rank.
-void hold_equal_to_one_process(Verification& result, const Strategy& strategy, const ModelSetting& model,
-                               std::int64_t batch);
+void expect_equal_to_one_process(Verification& result, const Strategy& strategy, const ModelSetting& model,
+                                 std::int64_t batch);
 
 }  // namespace kymo::training

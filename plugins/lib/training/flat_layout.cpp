@@ -40,8 +40,8 @@ void require_alike(const at::Tensor& tensor, const at::Tensor& first) {
 
 }  // namespace
 
-FlatLayout::FlatLayout(std::vector<at::Tensor> tensors, int parts) : tensors_(std::move(tensors)), parts_(parts) {
-  if (tensors_.empty() || parts_ < 1)
+FlatLayout::FlatLayout(std::vector<at::Tensor> tensors, int shards) : tensors_(std::move(tensors)), shards_(shards) {
+  if (tensors_.empty() || shards_ < 1)
     throw std::invalid_argument("a flat buffer needs at least one tensor and at least one part");
   const auto element_bytes = static_cast<std::int64_t>(tensors_.front().element_size());
   const std::int64_t alignment = std::max<std::int64_t>(1, kFlatAlignmentBytes / element_bytes);
@@ -52,7 +52,7 @@ FlatLayout::FlatLayout(std::vector<at::Tensor> tensors, int parts) : tensors_(st
     offsets_.push_back(rounded_up(end, alignment));
     end = offsets_.back() + tensor.numel();
   }
-  part_numel_ = parts_ == 1 ? end : rounded_up(rounded_up(end, parts_) / parts_, alignment);
+  shard_numel_ = shards_ == 1 ? end : rounded_up(rounded_up(end, shards_) / shards_, alignment);
 }
 
 at::Tensor FlatLayout::make_buffer() const {
@@ -67,9 +67,9 @@ at::Tensor FlatLayout::view(const at::Tensor& buffer, std::size_t index) const {
 void FlatLayout::move_into(const at::Tensor& buffer) const {
   const c10::NoGradGuard no_gradients;
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    const at::Tensor place = view(buffer, i);
-    place.copy_(tensors_[i]);
-    tensors_[i].set_data(place);
+    const at::Tensor target = view(buffer, i);
+    target.copy_(tensors_[i]);
+    tensors_[i].set_data(target);
   }
 }
 

@@ -14,10 +14,10 @@ class FlatLayout {
  public:
   /// Throws std::invalid_argument unless the tensors share device and type and each is dense: without gaps or overlap,
   /// strides in any order. Requires at least one tensor and one part.
-  explicit FlatLayout(std::vector<at::Tensor> tensors, int parts = 1);
+  explicit FlatLayout(std::vector<at::Tensor> tensors, int shards = 1);
 
   /// Includes the gaps between the tensors and the padding of the parts.
-  std::int64_t numel() const { return part_numel_ * parts_; }
+  std::int64_t numel() const { return shard_numel_ * shards_; }
   const std::vector<at::Tensor>& tensors() const { return tensors_; }
 
   /// A new buffer of zeros.
@@ -25,8 +25,8 @@ class FlatLayout {
   /// View of the tensor at `index`, with its sizes and strides.
   at::Tensor view(const at::Tensor& buffer, std::size_t index) const;
   /// Part `index` of the buffer.
-  at::Tensor part(const at::Tensor& buffer, int index) const {
-    return buffer.narrow(0, index * part_numel_, part_numel_);
+  at::Tensor shard(const at::Tensor& buffer, int index) const {
+    return buffer.narrow(0, index * shard_numel_, shard_numel_);
   }
   /// Copies every tensor's values into the buffer and makes the tensor a view of it. The tensor objects stay the same;
   /// their addresses change.
@@ -44,8 +44,8 @@ class FlatLayout {
  private:
   std::vector<at::Tensor> tensors_;
   std::vector<std::int64_t> offsets_;  // in elements
-  std::int64_t part_numel_ = 0;
-  int parts_ = 1;
+  std::int64_t shard_numel_ = 0;
+  int shards_ = 1;
   at::Tensor gradients_;
   std::vector<at::Tensor> gradient_views_;
 };

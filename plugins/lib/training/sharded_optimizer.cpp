@@ -134,11 +134,11 @@ ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, Optimizer
 }
 
 void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
-  adopt_groups();
+  register_groups();
   OptimizerParamGroup once = without_repeats(group);
   check_new(once.params());
   Optimizer::add_param_group(once);
-  adopt_groups();
+  register_groups();
 }
 
 void ShardedOptimizer::check_new(const std::vector<at::Tensor>& parameters) const {
@@ -151,7 +151,7 @@ void ShardedOptimizer::check_new(const std::vector<at::Tensor>& parameters) cons
 }
 
 /// Includes groups that were added through a pointer to the base class, whose add_param_group() is not virtual.
-void ShardedOptimizer::adopt_groups() {
+void ShardedOptimizer::register_groups() {
   while (shards_.size() < param_groups_.size()) {
     OptimizerParamGroup& group = param_groups_[shards_.size()];
     group.params() = each_once(group.params());
@@ -178,13 +178,14 @@ ShardedOptimizer::Shard ShardedOptimizer::make_shard(const OptimizerParamGroup& 
 
 std::vector<ShardedOptimizer::Piece> ShardedOptimizer::make_pieces(const std::vector<at::Tensor>& parameters,
                                                                    const std::vector<int>& owners) const {
-  const std::vector<std::size_t> places = piece_of_each(parameters, owners, communicator_.size(), options_.pieces);
+  const std::vector<std::size_t> piece_indices =
+      piece_of_each(parameters, owners, communicator_.size(), options_.pieces);
   std::vector<Piece> pieces(static_cast<std::size_t>(options_.pieces));
   for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
     std::vector<at::Tensor> here;
     std::vector<int> here_owners;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (places[i] != piece) continue;
+      if (piece_indices[i] != piece) continue;
       here.push_back(parameters[i]);
       here_owners.push_back(owners[i]);
       if (owners[i] == communicator_.rank()) pieces[piece].owned.push_back(parameters[i]);
@@ -228,7 +229,7 @@ at::Tensor ShardedOptimizer::step(LossClosure closure) {
 }
 
 void ShardedOptimizer::update(int piece) {
-  adopt_groups();
+  register_groups();
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     const std::vector<at::Tensor>& owned = shards_[i].pieces.at(static_cast<std::size_t>(piece)).owned;
     if (owned.empty()) continue;
@@ -245,11 +246,11 @@ void ShardedOptimizer::begin_share(int piece) {
   const comm::Communicator::Group together(communicator_);
   for (const Shard& shard : shards_)
     for (const Message& message : shard.pieces.at(static_cast<std::size_t>(piece)).messages)
-      under_way_.push_back(communicator_.broadcast(message.values, message.owner));
+      pending_.push_back(communicator_.broadcast(message.values, message.owner));
 }
 
 void ShardedOptimizer::finish_share() {
-  const auto sent = std::exchange(under_way_, {});
+  const auto sent = std::exchange(pending_, {});
   for (const auto& work : sent) work->wait();
 }
 

@@ -112,7 +112,7 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   };
 
   void check_new(const std::vector<at::Tensor>& parameters) const;
-  void adopt_groups();
+  void register_groups();
   Shard make_shard(const torch::optim::OptimizerParamGroup& group);
   std::vector<Piece> make_pieces(const std::vector<at::Tensor>& parameters, const std::vector<int>& owners) const;
   std::vector<Message> make_messages(const std::vector<at::Tensor>& parameters, const std::vector<int>& owners) const;
@@ -123,7 +123,7 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   std::vector<Shard> shards_;  // per group
   std::vector<std::int64_t> load_bytes_;
   std::unordered_set<const void*> known_;  // parameters
-  std::vector<std::unique_ptr<comm::Work>> under_way_;
+  std::vector<std::unique_ptr<comm::Work>> pending_;
 };
 
 }  // namespace kymo::training

@@ -18,7 +18,7 @@
 namespace kymo::training {
 namespace {
 
-at::Tensor forward(const Context& ctx, const StepParts& parts) {
+at::Tensor forward(const Context& ctx, const StepDefinition& parts) {
   auto phase = libtorch::phase(ctx, "forward");
   std::optional<libtorch::Autocast> autocast;
   if (parts.autocast) autocast.emplace(ctx.is_cuda() ? at::kCUDA : at::kCPU, *parts.autocast);
@@ -43,7 +43,7 @@ Mode mode_of(std::string_view name) {
                               "', must be one of forward, forward_backward, train");
 }
 
-at::Tensor run_step(const Context& ctx, const StepParts& parts) {
+at::Tensor run_step(const Context& ctx, const StepDefinition& parts) {
   if (!parts.loss) throw std::invalid_argument("the training step has no loss function; set StepParts::loss");
   if (parts.mode == Mode::kTrain && !parts.optimizer)
     throw std::invalid_argument("a training step with mode train has no optimizer; set StepParts::optimizer");
@@ -75,18 +75,18 @@ struct StepGraph::State {
   at::Tensor loss;  // defined once there is a graph
 };
 
-StepGraph::StepGraph(const at::Device& device, StepParts parts)
+StepGraph::StepGraph(const at::Device& device, StepDefinition parts)
     : parts_(std::move(parts)), state_(std::make_unique<State>(checked(device))) {}
 
 StepGraph::~StepGraph() = default;
 
 void StepGraph::warm_up(const Context& ctx, int passes) {
-  kymo_host silent = *ctx.host();
-  silent.size = sizeof silent;
-  silent.phase_begin = nullptr;
-  silent.scope_begin = nullptr;
-  const Context unseen(&silent, ctx.handle());
-  StepParts without_update = parts_;
+  kymo_host output_closed = *ctx.host();
+  output_closed.size = sizeof output_closed;
+  output_closed.phase_begin = nullptr;
+  output_closed.scope_begin = nullptr;
+  const Context unseen(&output_closed, ctx.handle());
+  StepDefinition without_update = parts_;
   if (without_update.mode == Mode::kTrain) without_update.mode = Mode::kForwardBackward;
 
   c10::cuda::device_synchronize();  // work of other streams is read on this one

@@ -30,7 +30,7 @@ std::vector<std::string> mode_names();
 Mode mode_of(std::string_view name);
 
 /// The components of a training step.
-struct StepParts {
+struct StepDefinition {
   Mode mode = Mode::kTrain;
   std::vector<at::Tensor> parameters;
   std::function<at::Tensor(const Context&)> loss;  ///< runs the forward pass, with scopes for its parts
@@ -45,7 +45,7 @@ struct StepParts {
 /// Runs one training step: drops the gradients, then runs the phases forward, backward and optimizer as far as the mode
 /// requires. Returns the loss, detached and without synchronizing. Throws std::invalid_argument if a component required
 /// by the mode is missing.
-at::Tensor run_step(const Context& ctx, const StepParts& parts);
+at::Tensor run_step(const Context& ctx, const StepDefinition& parts);
 
 /// A training step that is captured once into a CUDA graph and then replayed, which leaves almost no work for the host.
 /// Inputs must keep their addresses: write a batch into the tensors that the loss reads. Host variables, such as the
@@ -55,7 +55,7 @@ at::Tensor run_step(const Context& ctx, const StepParts& parts);
 class StepGraph {
  public:
   /// Throws std::invalid_argument unless `device` is a CUDA device.
-  StepGraph(const at::Device& device, StepParts parts);
+  StepGraph(const at::Device& device, StepDefinition parts);
   StepGraph(const StepGraph&) = delete;
   StepGraph& operator=(const StepGraph&) = delete;
   ~StepGraph();
@@ -76,7 +76,7 @@ class StepGraph {
   struct State;
   void capture(const Context& ctx);
 
-  StepParts parts_;
+  StepDefinition parts_;
   std::unique_ptr<State> state_;  // keeps CUDA headers out of this header
 };
 

@@ -25,7 +25,7 @@ void Zero1::add_group(const torch::optim::OptimizerParamGroup& group) {
   std::vector<at::Tensor> parts;
   for (auto& together : split_by_bytes({parameters.rbegin(), parameters.rend()}, options_.bucket_bytes)) {
     make_bucket(std::move(together));
-    parts.push_back(buckets_.back()->parameter_part);
+    parts.push_back(buckets_.back()->parameter_shard);
   }
   for (const at::Tensor& parameter : parameters) known_.insert(parameter.unsafeGetTensorImpl());
   optimizers_.push_back(
@@ -38,9 +38,9 @@ void Zero1::make_bucket(std::vector<at::Tensor> parameters) {
   bucket->parameters = bucket->layout.make_buffer();
   bucket->layout.move_into(bucket->parameters);
   expect_gradients(*bucket);
-  bucket->parameter_part = bucket->layout.part(bucket->parameters, communicator_.rank());
-  bucket->gradient_part = bucket->layout.part(bucket->layout.gradients(), communicator_.rank());
-  bucket->parameter_part.mutable_grad() = bucket->gradient_part;
+  bucket->parameter_shard = bucket->layout.shard(bucket->parameters, communicator_.rank());
+  bucket->gradient_shard = bucket->layout.shard(bucket->layout.gradients(), communicator_.rank());
+  bucket->parameter_shard.mutable_grad() = bucket->gradient_shard;
   if (options_.overlap)
     bucket->hooks = std::make_unique<GradientHooks>(bucket->layout.tensors(),
                                                     [this, index](std::size_t i) { on_gradient(index, i); });
@@ -76,20 +76,20 @@ void Zero1::on_gradient(std::size_t index, std::size_t parameter) {
 void Zero1::collect(Bucket& bucket, std::size_t index) {
   const c10::NoGradGuard no_gradients;
   const at::Tensor& parameter = bucket.layout.tensors()[index];
-  const at::Tensor& place = bucket.layout.gradient(index);
+  const at::Tensor& view = bucket.layout.gradient(index);
   at::Tensor& gradient = parameter.mutable_grad();
-  if (gradient.defined() && gradient.is_same(place)) return;
+  if (gradient.defined() && gradient.is_same(view)) return;
   if (!gradient.defined()) {
-    place.zero_();
-  } else if (gradient.const_data_ptr() != place.const_data_ptr()) {
-    place.copy_(gradient);
+    view.zero_();
+  } else if (gradient.const_data_ptr() != view.const_data_ptr()) {
+    view.copy_(gradient);
   }
-  gradient = place;
+  gradient = view;
 }
 
 void Zero1::reduce(Bucket& bucket) {
   bucket.work =
-      communicator_.reduce_scatter(bucket.gradient_part, bucket.layout.gradients(), comm::Reduction::kAverage);
+      communicator_.reduce_scatter(bucket.gradient_shard, bucket.layout.gradients(), comm::Reduction::kAverage);
 }
 
 void Zero1::finish_step() {
@@ -111,7 +111,7 @@ void Zero1::share() {
   {
     const comm::Communicator::Group together(communicator_);
     for (const auto& bucket : buckets_)
-      gathered.push_back(communicator_.all_gather(bucket->parameters, bucket->parameter_part));
+      gathered.push_back(communicator_.all_gather(bucket->parameters, bucket->parameter_shard));
   }
   for (const auto& work : gathered) work->wait();
 }
@@ -139,7 +139,7 @@ std::vector<at::Tensor> Zero1::gradient_buffers() const {
 
 std::int64_t Zero1::owned_bytes() const {
   std::int64_t bytes = 0;
-  for (const auto& bucket : buckets_) bytes += static_cast<std::int64_t>(bucket->parameter_part.nbytes());
+  for (const auto& bucket : buckets_) bytes += static_cast<std::int64_t>(bucket->parameter_shard.nbytes());
   return bytes;
 }
 

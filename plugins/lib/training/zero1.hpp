@@ -71,11 +71,11 @@ class Zero1 {
   struct Bucket {
     explicit Bucket(FlatLayout made) : layout(std::move(made)) {}
     FlatLayout layout;
-    at::Tensor parameters;                     // flat, whole
-    at::Tensor parameter_part, gradient_part;  // this rank's
-    std::vector<bool> ready;                   // per parameter, in this step
-    std::size_t missing = 0;                   // gradients that are not ready
-    std::unique_ptr<comm::Work> work;          // in this step
+    at::Tensor parameters;                       // flat, whole
+    at::Tensor parameter_shard, gradient_shard;  // this rank's
+    std::vector<bool> ready;                     // per parameter, in this step
+    std::size_t missing = 0;                     // gradients that are not ready
+    std::unique_ptr<comm::Work> work;            // in this step
     std::unique_ptr<GradientHooks> hooks;
   };
 

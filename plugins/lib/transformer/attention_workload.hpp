@@ -55,7 +55,7 @@ class AttentionWorkload : public Workload {
   void before_backward(Context& ctx);
 
   AttentionShape shape_;
-  bool with_forward_ = true, with_backward_ = false, memory_told_ = false;
+  bool with_forward_ = true, with_backward_ = false, memory_reported_ = false;
   std::unique_ptr<Attention> attention_;
   at::Tensor query_, key_, value_, output_gradient_;  // [batch, heads, seq, head_dim]
   at::Tensor output_;                                 // of the forward pass whose gradient mode backward repeats

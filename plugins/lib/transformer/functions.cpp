@@ -42,7 +42,7 @@ at::Tensor pairs_of_any(const at::Tensor& tensor) {
 
 /// Writes `query` and `key`, rotated by `angles`, to to[0] and to[1]. Narrow types are converted to float, for accuracy
 /// and because complex requires it.
-void turn(const at::Tensor& to, const at::Tensor& query, const at::Tensor& key, const at::Tensor& angles) {
+void rotate(const at::Tensor& to, const at::Tensor& query, const at::Tensor& key, const at::Tensor& angles) {
   if (!is_narrow(to)) {
     at::Tensor query_to = pairs(to.select(0, 0)), key_to = pairs(to.select(0, 1));
     at::mul_out(query_to, pairs_of_any(query), angles);
@@ -57,7 +57,7 @@ void turn(const at::Tensor& to, const at::Tensor& query, const at::Tensor& key, 
 }
 
 /// The same with query and key in one tensor: half as many kernels. `to` may be `from`.
-void turn_both(const at::Tensor& to, const at::Tensor& from, const at::Tensor& angles) {
+void rotate_both(const at::Tensor& to, const at::Tensor& from, const at::Tensor& angles) {
   if (!is_narrow(to)) {
     at::Tensor target = pairs(to);
     at::mul_out(target, pairs(from), angles);
@@ -69,27 +69,28 @@ void turn_both(const at::Tensor& to, const at::Tensor& from, const at::Tensor& a
 }
 
 struct SplitAndRotate : torch::autograd::Function<SplitAndRotate> {
-  static variable_list forward(AutogradContext* ctx, const at::Tensor& projected, const at::Tensor& turn_by,
-                               const at::Tensor& turn_back, std::int64_t batch, std::int64_t heads, bool in_place) {
+  static variable_list forward(AutogradContext* ctx, const at::Tensor& projected, const at::Tensor& rotate_by,
+                               const at::Tensor& inverse_rotation, std::int64_t batch, std::int64_t heads,
+                               bool in_place) {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
     const std::int64_t sequence = projected.size(0) / batch;
     const std::int64_t head_dim = projected.size(1) / (3 * heads);
     at::Tensor parts = projected.view({batch, sequence, 3, heads, head_dim}).permute({2, 0, 3, 1, 4});
     at::Tensor result = in_place ? parts : at::empty({3, batch, heads, sequence, head_dim}, projected.options());
-    turn_both(result.narrow(0, 0, 2), parts.narrow(0, 0, 2), turn_by);
+    rotate_both(result.narrow(0, 0, 2), parts.narrow(0, 0, 2), rotate_by);
     if (!in_place) result.select(0, 2).copy_(parts.select(0, 2));
-    ctx->saved_data["turn_back"] = turn_back;
+    ctx->saved_data["inverse_rotation"] = inverse_rotation;
     return {result.select(0, 0), result.select(0, 1), result.select(0, 2)};
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
-    const at::Tensor turn_back = ctx->saved_data["turn_back"].toTensor();
+    const at::Tensor inverse_rotation = ctx->saved_data["inverse_rotation"].toTensor();
     const at::Tensor& query = gradients[0];
     const auto batch = query.size(0), heads = query.size(1), sequence = query.size(2), head_dim = query.size(3);
     at::Tensor whole = at::empty({batch, sequence, 3, heads, head_dim}, query.options());
     at::Tensor parts = whole.permute({2, 0, 3, 1, 4});
-    turn(parts.narrow(0, 0, 2), query, gradients[1], turn_back);
+    rotate(parts.narrow(0, 0, 2), query, gradients[1], inverse_rotation);
     parts.select(0, 2).copy_(gradients[2]);
     return {whole.view({batch * sequence, 3 * heads * head_dim}), {}, {}, {}, {}, {}};
   }
@@ -130,13 +131,13 @@ Rotary make_rotary(std::int64_t positions, std::int64_t head_dim, double theta, 
 }
 
 Rotary first_positions(const Rotary& rotary, std::int64_t count) {
-  return {rotary.turn.narrow(0, 0, count), rotary.turn_back.narrow(0, 0, count)};
+  return {rotary.rotation.narrow(0, 0, count), rotary.inverse_rotation.narrow(0, 0, count)};
 }
 
 std::array<at::Tensor, 3> split_and_rotate(const at::Tensor& projected, const Rotary& rotary, std::int64_t batch,
                                            std::int64_t heads, Layout layout) {
-  variable_list parts =
-      SplitAndRotate::apply(projected, rotary.turn, rotary.turn_back, batch, heads, layout == Layout::kTokensFirst);
+  variable_list parts = SplitAndRotate::apply(projected, rotary.rotation, rotary.inverse_rotation, batch, heads,
+                                              layout == Layout::kTokensFirst);
   return {parts[0], parts[1], parts[2]};
 }
 

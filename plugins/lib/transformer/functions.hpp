@@ -13,8 +13,8 @@ namespace kymo::transformer {
 /// Rotary position embedding as complex numbers: pair i of a head at position p is rotated by the angle
 /// p·theta^(−2i/head_dim).
 struct Rotary {
-  at::Tensor turn;       ///< [positions, head_dim / 2], complex; double for fp64 models, else float
-  at::Tensor turn_back;  ///< its conjugate, for gradients
+  at::Tensor rotation;          ///< [positions, head_dim / 2], complex; double for fp64 models, else float
+  at::Tensor inverse_rotation;  ///< its conjugate, for gradients
 };
 
 Rotary make_rotary(std::int64_t positions, std::int64_t head_dim, double theta, const at::TensorOptions& options);

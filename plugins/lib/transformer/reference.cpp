@@ -37,7 +37,7 @@ at::Tensor normalised(const at::Tensor& x, const at::Tensor& weight, double epsi
 }
 
 /// One head [sequence, head_dim] with each pair of columns rotated by the rotation matrix.
-at::Tensor turned(const at::Tensor& head, double theta) {
+at::Tensor rotated(const at::Tensor& head, double theta) {
   const std::int64_t length = head.size(0), width = head.size(1);
   std::vector<at::Tensor> columns;
   for (std::int64_t pair = 0; pair < width / 2; ++pair) {
@@ -69,7 +69,7 @@ at::Tensor attention(const Config& config, const BlockWeights& weights, const at
     const auto part = [&](std::int64_t which) {
       return x.mm(weights.query_key_value.narrow(0, which * config.d_model + h * width, width).t());
     };
-    heads.push_back(attended(turned(part(0), config.rope_theta), turned(part(1), config.rope_theta), part(2)));
+    heads.push_back(attended(rotated(part(0), config.rope_theta), rotated(part(1), config.rope_theta), part(2)));
   }
   return at::cat(heads, 1).mm(weights.attention_output.t());
 }
@@ -171,8 +171,8 @@ Distance worst_distance(const std::vector<at::Tensor>& actual, const std::vector
   return worst;
 }
 
-void hold(Verification& result, const std::string& name, const std::string& reference, const Distance& far,
-          double tolerance) {
+void expect_close(Verification& result, const std::string& name, const std::string& reference, const Distance& far,
+                  double tolerance) {
   const Outcome outcome = far.relative <= tolerance ? Outcome::Passed : Outcome::Failed;
   result.check({name, reference, outcome, "", {far.absolute, far.relative}, tolerance});
 }

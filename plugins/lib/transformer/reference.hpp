@@ -45,7 +45,7 @@ Distance worst_distance(const std::vector<at::Tensor>& actual, const std::vector
 
 /// Adds a check that passes if the relative distance is within the tolerance. The absolute distance is only reported:
 /// gradients are small, so an absolute bound would accept any of them.
-void hold(Verification& result, const std::string& name, const std::string& reference, const Distance& far,
-          double tolerance);
+void expect_close(Verification& result, const std::string& name, const std::string& reference, const Distance& far,
+                  double tolerance);
 
 }  // namespace kymo::transformer

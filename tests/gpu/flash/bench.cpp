@@ -110,8 +110,8 @@ class Entries {
       : shape_(shape), choice_(choice), buffers_(p, choice.path) {
     flops_ = 4.0 * static_cast<double>(shape.batch * shape.heads) *
              static_cast<double>(shape.seq * shape.seq * shape.d) / (shape.causal ? 2 : 1);
-    for (int variant = -1; variant < kMostVariants; ++variant) add_forward(variant);
-    for (int variant = -1; variant < kMostVariants; ++variant) add_backward(variant);
+    for (int variant = -1; variant < kMaxVariants; ++variant) add_forward(variant);
+    for (int variant = -1; variant < kMaxVariants; ++variant) add_backward(variant);
   }
 
   std::vector<Entry> all;

@@ -16,7 +16,7 @@ namespace {
 void check_loose_kernels() {
   const Case test(usual(Element::kFloat32, 64, false), Layout::kHeadsFirst, 1, 1.0);
   int loose = 0;
-  for (int variant = 0; variant < kMostVariants; ++variant) {
+  for (int variant = 0; variant < kMaxVariants; ++variant) {
     std::string reason;
     if (!supported(test.backward(Path::kFloat, false, variant)) ||
         supported(test.backward(Path::kFloat, true, variant), &reason))
@@ -30,24 +30,24 @@ void check_loose_kernels() {
 
 }  // namespace
 
-void check_refusals() {
+void check_rejections() {
   const Case test(usual(Element::kBfloat16, 64, false), Layout::kHeadsFirst, 1, 1.0);
-  const auto refused = [&](auto change, const char* what) {
+  const auto rejected = [&](auto change, const char* what) {
     Forward call = test.forward(Path::kAutomatic);
     change(call);
     std::string reason;
     expect(!supported(call, &reason) && !reason.empty(), std::string("accepted: ") + what);
     expect(launch_forward(call, nullptr) == reason, std::string("launched: ") + what);
   };
-  refused([](Forward& c) { c.problem.d = 260; }, "d 260");
-  refused([](Forward& c) { c.problem.d = 12; }, "d 12");
-  refused([](Forward& c) { c.problem.heads_kv = 4; }, "6 heads for 4");
-  refused([](Forward& c) { c.problem.seq_k = 0; }, "no keys");
-  refused([](Forward& c) { c.problem.scale = 0; }, "scale 0");
-  refused([](Forward& c) { c.k.at = static_cast<const char*>(c.k.at) + 2; }, "rows that start unaligned");
-  refused([](Forward& c) { c.q.row_stride += 1; }, "an odd row stride");
-  refused([](Forward& c) { c.variant = 1000; }, "variant 1000");
-  refused([](Forward& c) { c.path = Path::kFloat; }, "bf16 on the float path");
+  rejected([](Forward& c) { c.problem.d = 260; }, "d 260");
+  rejected([](Forward& c) { c.problem.d = 12; }, "d 12");
+  rejected([](Forward& c) { c.problem.heads_kv = 4; }, "6 heads for 4");
+  rejected([](Forward& c) { c.problem.seq_k = 0; }, "no keys");
+  rejected([](Forward& c) { c.problem.scale = 0; }, "scale 0");
+  rejected([](Forward& c) { c.k.at = static_cast<const char*>(c.k.at) + 2; }, "rows that start unaligned");
+  rejected([](Forward& c) { c.q.row_stride += 1; }, "an odd row stride");
+  rejected([](Forward& c) { c.variant = 1000; }, "variant 1000");
+  rejected([](Forward& c) { c.path = Path::kFloat; }, "bf16 on the float path");
   std::string reason;
   expect(!supported(test.backward(Path::kAutomatic, false, 1000), &reason) && !reason.empty(),
          "accepted: backward variant 1000");
@@ -58,7 +58,7 @@ void check_refusals() {
 }
 
 int check(const Choice& choice) {
-  check_refusals();
+  check_rejections();
   check_results(choice);
   if (!choice.brief) check_repeats(choice);
   std::printf(failures ? "%d FAILURES\n" : "all checks passed (%d failures)\n", failures);

@@ -74,7 +74,7 @@ class Repeats {
   void start(int variant, bool deterministic) {
     variant_ = variant, deterministic_ = deterministic;
     const Backward call = tests_[0].backward(path_, deterministic, variant);
-    cuts_queries_ = kernel_name(call).find("_cut") != std::string::npos;
+    cuts_queries_ = kernel_name(call).find("_splitq") != std::string::npos;
     what_ = std::string(deterministic ? ", deterministic " : ", default mode of ") + kernel_name(call) + ": " +
             tests_[0].text();
     workspaces_.clear();
@@ -125,7 +125,7 @@ void check_repeats(const Choice& choice, Element element, int64_t d, bool causal
   Repeats repeats(choice.path, usual(element, d, causal));
   if (!supported(repeats.first().forward(choice.path))) return;
   int kernels = 0;
-  for (int variant = -1; variant < kMostVariants; ++variant) {
+  for (int variant = -1; variant < kMaxVariants; ++variant) {
     const Backward loose = repeats.first().backward(choice.path, false, variant);
     if (!choice.runs(loose) || !of_size(kernel_name(loose), d)) continue;
     ++kernels;

@@ -47,7 +47,7 @@ void compare_lse(double& worst, const GuardedTensor& got, const Expected& expect
 void run_forward(Case& test, Forward call, bool with_workspace, const Reference& right, Worst& worst) {
   const std::string name = kernel_name(call);
   const Workspace workspace(call);
-  const bool needed = call.variant >= 0 && name.find("_parts") != std::string::npos;
+  const bool needed = call.variant >= 0 && name.find("_splitkv") != std::string::npos;
   if (with_workspace || needed) call.workspace = workspace.at();
   test.o.poison(), test.lse.poison();
   const std::string error = launch_forward(call, nullptr);
@@ -99,14 +99,14 @@ Problem draw(std::mt19937_64& random, Element element, int64_t d) {
 /// Runs every kernel for the problem's head size by number, then the dispatch table's choice, whose o and lse the
 /// backward pass reads.
 void run_forwards(Case& test, Path path, const Choice& choice, const Reference& right, Worst& worst) {
-  for (int variant = kMostVariants - 1; variant >= -1; --variant) {
+  for (int variant = kMaxVariants - 1; variant >= -1; --variant) {
     const Forward call = test.forward(path, variant);
     if (choice.runs(call) && of_size(kernel_name(call), test.problem.d))
       run_forward(test, call, variant % 2, right, worst);
   }
 }
 void run_backwards(Case& test, Path path, const Choice& choice, const Reference& right, Worst& worst) {
-  for (int variant = -1; variant < kMostVariants; ++variant)
+  for (int variant = -1; variant < kMaxVariants; ++variant)
     for (const bool deterministic : {false, true}) {
       const Backward call = test.backward(path, deterministic, variant);
       if (deterministic && path != Path::kHopper) continue;  // the other paths have one mode
@@ -213,7 +213,7 @@ void long_walks(Element element, const Choice& choice) {
     Case test(p, static_cast<Layout>(number % 3), 500 + number, 1.0);
     if (!supported(test.forward(Path::kHopper))) break;
     const Reference right = reference(test);
-    for (int variant = kMostVariants - 1; variant >= -1; --variant) {  // the table's choice last, as in run_forwards
+    for (int variant = kMaxVariants - 1; variant >= -1; --variant) {  // the table's choice last, as in run_forwards
       const Forward call = test.forward(Path::kHopper, variant);
       if (!choice.runs(call) || !of_size(kernel_name(call), p.d)) continue;
       for (const bool with_workspace : {false, true}) run_forward(test, call, with_workspace, right, worst);

@@ -49,7 +49,7 @@ void read_word(const std::string& word, Choice& choice) {
   } else if (word == "single") {
     choice.single = true;
   } else if (key == "without") {
-    if (value.empty()) throw WrongWord("without must be part of a kernel's name, such as without=_chained");
+    if (value.empty()) throw WrongWord("without must be part of a kernel's name, such as without=_pipelined");
     choice.without.push_back(value);
   } else {
     throw WrongWord("'" + word + "' is not one of count=N, d=D, element=" + listed(kElements, 0) +

@@ -11,8 +11,8 @@
 
 namespace kymo::flash::test {
 
-constexpr int kMostVariants =
-    64;  ///< variants 0 to kMostVariants - 1 are tried for Forward::variant and Backward::variant
+constexpr int kMaxVariants =
+    64;  ///< variants 0 to kMaxVariants - 1 are tried for Forward::variant and Backward::variant
 constexpr const char* kElements[] = {"fp32", "bf16", "fp16"};                   ///< by Element
 constexpr const char* kPaths[] = {"automatic", "hopper", "portable", "float"};  ///< by Path
 
@@ -23,7 +23,7 @@ struct Choice {
   Path path = Path::kAutomatic;      ///< only this path; kAutomatic: all
   bool brief = false;                ///< check: random problems only
   bool single = false;               ///< bench: a single head
-  /// Excludes kernels whose name contains one of these strings, such as "_chained", from runs by number, so that a
+  /// Excludes kernels whose name contains one of these strings, such as "_pipelined", from runs by number, so that a
   /// kernel that hangs does not hide the others.
   std::vector<std::string> without{};
 

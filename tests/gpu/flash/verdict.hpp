@@ -20,7 +20,7 @@ inline void expect(bool right, const std::string& what) {
 Problem usual(Element element, int64_t d, bool causal);
 
 /// Calls that every kernel must reject, each with a reason.
-void check_refusals();
+void check_rejections();
 /// Compares random problems for each path, and long shapes for the Hopper kernels, with the reference.
 void check_results(const Choice& choice);
 /// Expects bitwise equal results alone, repeated, on streams and from graphs.

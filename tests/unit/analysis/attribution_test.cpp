@@ -14,9 +14,9 @@ namespace {
 using event::Attribution;
 using event::LaunchKind;
 
-event::Place place(std::int32_t step, std::int32_t phase, std::int32_t range = -1, event::AutogradPosition node = {},
-                   std::int64_t op = -1) {
-  return TraceBuilder::place(step, phase, range, node, op);
+event::Position position(std::int32_t step, std::int32_t phase, std::int32_t range = -1,
+                         event::AutogradPosition node = {}, std::int64_t op = -1) {
+  return TraceBuilder::position(step, phase, range, node, op);
 }
 
 TEST(Attribution, OfAnEmptyTraceIsNothing) {
@@ -28,7 +28,7 @@ TEST(Attribution, ForwardWorkBelongsToTheScopeOfItsThread) {
   TraceBuilder made;
   const auto block = made.scope("block_0", 0, 20);
   const auto inner = made.scope("block_0/attention", 5, 10, block);
-  made.launch(7, 100, place(3, 0, inner, {}, -1));
+  made.launch(7, 100, position(3, 0, inner, {}, -1));
   made.activity(7, 150, 200);
   EXPECT_TRUE(attribute(made.trace).empty());
   const auto& activity = made.trace.activities[0];
@@ -44,7 +44,7 @@ TEST(Attribution, BackwardWorkBelongsToTheInnermostScopeThatMadeItsNode) {
   made.scope("block_0/attention", 5, 10, block);
   made.scope("block_0/ffn", 10, 15, block);
   for (std::uint32_t node = 0; node <= 20; ++node) {
-    made.launch(node, 1000 - node, place(0, 1, -1, {node, 1}));
+    made.launch(node, 1000 - node, position(0, 1, -1, {node, 1}));
     made.activity(node, 2000 - node, 2001 - node);
   }
   EXPECT_TRUE(attribute(made.trace).empty());
@@ -64,9 +64,9 @@ TEST(Attribution, ForwardThreadsCountTheirNodesApart) {
   TraceBuilder made;
   made.scope("left", 0, 10, -1, 1);
   made.scope("right", 0, 10, -1, 2);
-  made.launch(1, 0, place(0, 1, -1, {4, 2}));
-  made.launch(2, 0, place(0, 1, -1, {4, 1}));
-  made.launch(3, 0, place(0, 1, -1, {4, 3}));
+  made.launch(1, 0, position(0, 1, -1, {4, 2}));
+  made.launch(2, 0, position(0, 1, -1, {4, 1}));
+  made.launch(3, 0, position(0, 1, -1, {4, 3}));
   for (std::uint32_t id = 1; id <= 3; ++id) made.activity(id, id, id + 1);
   attribute(made.trace);
   EXPECT_EQ(made.text(made.trace.activities[0].scope), "right");
@@ -79,10 +79,10 @@ TEST(Attribution, AutogradWinsOverTheScopeOfTheLaunchingThread) {
   TraceBuilder made;
   const auto forward = made.scope("forward_part", 0, 10);
   const auto around = made.scope("around_backward", 10, 10);
-  made.launch(1, 0, place(0, 1, around, {3, 1}));
-  made.launch(2, 0, place(0, 1, around, {-1, 1}));  // gradient accumulation has no sequence number
-  made.launch(3, 0, place(0, 1, -1, {-1, 1}));
-  made.launch(4, 0, place(-1, -1));
+  made.launch(1, 0, position(0, 1, around, {3, 1}));
+  made.launch(2, 0, position(0, 1, around, {-1, 1}));  // gradient accumulation has no sequence number
+  made.launch(3, 0, position(0, 1, -1, {-1, 1}));
+  made.launch(4, 0, position(-1, -1));
   for (std::uint32_t id = 1; id <= 4; ++id) made.activity(id, id, id + 1);
   attribute(made.trace);
   const auto& activities = made.trace.activities;
@@ -157,7 +157,7 @@ TEST(Attribution, RecordsOutOfOrderAreSortedAndFound) {
   for (std::uint32_t i = 0; i < 3000; ++i)
     ids.push_back(i * 37 + (i % 2) * 1'000'000'000U);  // too sparse for a lookup table
   std::shuffle(ids.begin(), ids.end(), random);
-  for (const std::uint32_t id : ids) made.launch(id, -5000, place(static_cast<std::int32_t>(id % 91), 0));
+  for (const std::uint32_t id : ids) made.launch(id, -5000, position(static_cast<std::int32_t>(id % 91), 0));
   std::shuffle(ids.begin(), ids.end(), random);
   for (const std::uint32_t id : ids) made.activity(id, static_cast<std::int64_t>(random() % 5000) - 2500, 9000);
   EXPECT_TRUE(attribute(made.trace).empty());
@@ -171,30 +171,30 @@ TEST(Attribution, RecordsOutOfOrderAreSortedAndFound) {
 TEST(Attribution, WhatMakesNoSenseStaysAndIsCounted) {
   TraceBuilder made;
   made.trace.clock_syncs.push_back({"gpu", 0, 0, 500});
-  made.launch(1, 10'000, place(0, 0));
-  made.launch(2, 10'000, place(0, 0));
-  made.launch(3, 10'000, place(0, 0));
+  made.launch(1, 10'000, position(0, 0));
+  made.launch(2, 10'000, position(0, 0));
+  made.launch(3, 10'000, position(0, 0));
   made.activity(1, 8'499, 9'000);    // too early by more than 500 ns plus the clock resolution
   made.activity(2, 8'500, 9'000);    // within the tolerance
   made.activity(3, 20'000, 19'000);  // ends before it starts
   made.activity(99, 30'000, 31'000);
   made.activity(3, 40'000, 40'000);  // zero duration is valid
-  const auto losses = attribute(made.trace);
-  EXPECT_EQ(lost(losses, "before their launch"), 1);
-  EXPECT_EQ(lost(losses, "end before they start"), 1);
-  EXPECT_EQ(lost(losses, "without a launch"), 1);
-  EXPECT_EQ(losses.size(), 3u);
+  const auto dropped_records = attribute(made.trace);
+  EXPECT_EQ(lost(dropped_records, "before their launch"), 1);
+  EXPECT_EQ(lost(dropped_records, "end before they start"), 1);
+  EXPECT_EQ(lost(dropped_records, "without a launch"), 1);
+  EXPECT_EQ(dropped_records.size(), 3u);
   EXPECT_EQ(made.trace.activities.size(), 5u);
 }
 
 TEST(Attribution, CountsLaunchesWhoseWorkWasDropped) {
   TraceBuilder made;
-  made.launch(1, 0, place(0, 0));
-  made.launch(2, 0, place(0, 0));
-  made.launch(3, 0, place(0, 0), LaunchKind::kMemcpy);
-  made.launch(4, 0, place(0, 0), LaunchKind::kGraph);
-  made.launch(5, 0, place(0, 0), LaunchKind::kMemset);  // recorded on request only
-  made.launch(6, 0, place(-1, -1));                     // before the steps
+  made.launch(1, 0, position(0, 0));
+  made.launch(2, 0, position(0, 0));
+  made.launch(3, 0, position(0, 0), LaunchKind::kMemcpy);
+  made.launch(4, 0, position(0, 0), LaunchKind::kGraph);
+  made.launch(5, 0, position(0, 0), LaunchKind::kMemset);  // recorded on request only
+  made.launch(6, 0, position(-1, -1));                     // before the steps
   made.activity(1, 1, 2);
   EXPECT_EQ(lost(attribute(made.trace), "not recorded"), 3);
   made.activity(1, 3, 4, "memset", event::ActivityKind::kMemset);
@@ -206,12 +206,12 @@ TEST(Attribution, CountsLaunchesWhoseWorkWasDropped) {
 TEST(Attribution, ReplayedGraphsBelongWhereTheirNodesWereCaptured) {
   TraceBuilder made;
   const auto scope = made.scope("block_1", 0, 10);
-  made.trace.graph_nodes.push_back({501, place(-1, 0, scope)});
-  made.trace.graph_nodes.push_back({502, place(-1, 1, -1, {4, 1})});
-  made.trace.graph_nodes.push_back({503, place(-1, 2)});
-  made.trace.graph_nodes.push_back({504, place(-1, -1)});
+  made.trace.graph_nodes.push_back({501, position(-1, 0, scope)});
+  made.trace.graph_nodes.push_back({502, position(-1, 1, -1, {4, 1})});
+  made.trace.graph_nodes.push_back({503, position(-1, 2)});
+  made.trace.graph_nodes.push_back({504, position(-1, -1)});
   for (std::uint32_t step = 0; step < 3; ++step) {
-    made.launch(10 + step, 100 * step, place(static_cast<std::int32_t>(step), 2, scope), LaunchKind::kGraph);
+    made.launch(10 + step, 100 * step, position(static_cast<std::int32_t>(step), 2, scope), LaunchKind::kGraph);
     for (std::uint64_t node = 501; node <= 505; ++node) {
       made.activity(10 + step, 100 * step + static_cast<std::int64_t>(node - 490), 100 * step + 50).graph_node = node;
     }
@@ -237,7 +237,7 @@ TEST(Attribution, ReplayedGraphsBelongWhereTheirNodesWereCaptured) {
 
 TEST(Attribution, NumbersThatPointNowhereAreNone) {
   TraceBuilder made;
-  made.launch(1, 0, place(0, 77, 1234, {}, 99));
+  made.launch(1, 0, position(0, 77, 1234, {}, 99));
   made.activity(1, 1, 2);
   attribute(made.trace);
   const auto& activity = made.trace.activities[0];
@@ -247,16 +247,16 @@ TEST(Attribution, NumbersThatPointNowhereAreNone) {
   EXPECT_EQ(activity.attribution, Attribution::kNone);
 }
 
-TEST(Attribution, OperatorsArePlacedAndTheirTimeIsShared) {
+TEST(Attribution, OperatorsAreAttributedAndTheirTimeIsShared) {
   TraceBuilder made;
   const auto scope = made.scope("head", 0, 5);
-  const auto outer = made.op("aten::linear", 0, 100, place(0, 0, scope));
-  const auto middle = made.op("aten::addmm", 10, 60, place(0, 0, scope), outer);
-  made.op("aten::empty", 20, 30, place(0, 0, scope), middle);
-  event::Place elsewhere = place(0, 1, -1, {2, 1});
+  const auto outer = made.op("aten::linear", 0, 100, position(0, 0, scope));
+  const auto middle = made.op("aten::addmm", 10, 60, position(0, 0, scope), outer);
+  made.op("aten::empty", 20, 30, position(0, 0, scope), middle);
+  event::Position elsewhere = position(0, 1, -1, {2, 1});
   elsewhere.thread = 4;
   made.op("MmBackward0", 30, 90, elsewhere, outer);  // time on another thread is not subtracted from this one's
-  made.launch(1, 0, place(0, 0, scope, {}, middle));
+  made.launch(1, 0, position(0, 0, scope, {}, middle));
   made.activity(1, 5, 6);
   EXPECT_TRUE(attribute(made.trace).empty());
   const auto& ops = made.trace.operators;
@@ -272,14 +272,14 @@ TEST(Attribution, OperatorsArePlacedAndTheirTimeIsShared) {
 
 TEST(Attribution, OperatorsWithoutAnEndGetTheirParents) {
   TraceBuilder made;
-  const auto outer = made.op("outer", 0, 100, place(0, 0));
-  made.op("open", 40, -1, place(0, 0), outer);
-  made.op("alone", 200, -1, place(0, 0));
-  made.op("turned", 300, 250, place(0, 0));
-  made.op("own parent", 400, 410, place(0, 0), 4);
-  const auto losses = attribute(made.trace);
-  EXPECT_EQ(lost(losses, "without an end"), 2);
-  EXPECT_EQ(lost(losses, "end before they start"), 1);
+  const auto outer = made.op("outer", 0, 100, position(0, 0));
+  made.op("open", 40, -1, position(0, 0), outer);
+  made.op("alone", 200, -1, position(0, 0));
+  made.op("turned", 300, 250, position(0, 0));
+  made.op("own parent", 400, 410, position(0, 0), 4);
+  const auto dropped_records = attribute(made.trace);
+  EXPECT_EQ(lost(dropped_records, "without an end"), 2);
+  EXPECT_EQ(lost(dropped_records, "end before they start"), 1);
   const auto& ops = made.trace.operators;
   EXPECT_EQ(ops[1].end_ns, 100);
   EXPECT_EQ(ops[1].self_ns, 60);

@@ -19,11 +19,11 @@ using ::testing::SizeIs;
 
 constexpr const char* kReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
 
-class PlaceCollectives : public ::testing::Test {
+class AttributeCollectives : public ::testing::Test {
  protected:
-  static event::Place on(std::uint32_t thread, event::Place place = TraceBuilder::place(0, 1)) {
-    place.thread = thread;
-    return place;
+  static event::Position on(std::uint32_t thread, event::Position position = TraceBuilder::position(0, 1)) {
+    position.thread = thread;
+    return position;
   }
   /// A call on a stream, issued by a thread.
   void call(std::int64_t enqueue_ns, std::int64_t returned_ns, std::uint32_t thread = 0) {
@@ -31,7 +31,7 @@ class PlaceCollectives : public ::testing::Test {
     made.on_device = true;
     made.enqueue_ns = enqueue_ns;
     made.returned_ns = returned_ns;
-    made.place = on(thread);
+    made.position = on(thread);
     made_.trace.collectives.push_back(made);
   }
   /// A communication kernel and its launch.
@@ -40,12 +40,12 @@ class PlaceCollectives : public ::testing::Test {
     made_.launch(id, launch_ns, on(thread));
     made_.activity(id, start_ns, end_ns, kReduce);
   }
-  std::vector<event::Loss> place() {
+  std::vector<event::DroppedRecords> attribute_all() {
     attribute(made_.trace);
     std::vector<bool> communicates(made_.trace.texts.size() + 1, false);
     for (event::TextId id = 1; id <= made_.trace.texts.size(); ++id)
       communicates[id] = made_.text(id).rfind("nccl", 0) == 0;
-    return place_collectives(made_.trace, communicates);
+    return attribute_collectives(made_.trace, communicates);
   }
   std::vector<std::pair<std::int64_t, std::int64_t>> times() const {
     std::vector<std::pair<std::int64_t, std::int64_t>> result;
@@ -57,32 +57,32 @@ class PlaceCollectives : public ::testing::Test {
   TraceBuilder made_;
 };
 
-TEST_F(PlaceCollectives, OfNothingIsNothing) { EXPECT_THAT(place(), IsEmpty()); }
+TEST_F(AttributeCollectives, OfNothingIsNothing) { EXPECT_THAT(attribute_all(), IsEmpty()); }
 
-TEST_F(PlaceCollectives, GivesEachCallTheKernelThatItLaunched) {
+TEST_F(AttributeCollectives, GivesEachCallTheKernelThatItLaunched) {
   call(10, 20);
   call(30, 40);
   kernel(1, 15, 100, 200);
   kernel(2, 35, 200, 350);
-  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(attribute_all(), IsEmpty());
   EXPECT_THAT(times(), ElementsAre(Pair(100, 200), Pair(200, 350)));
   EXPECT_EQ(at(0).kernels, 1);
-  EXPECT_EQ(at(0).place.step, 0);
-  EXPECT_EQ(at(0).place.phase, 1);
+  EXPECT_EQ(at(0).position.step, 0);
+  EXPECT_EQ(at(0).position.phase, 1);
   EXPECT_EQ(at(0).attribution, Attribution::kPhase);
 }
 
-TEST_F(PlaceCollectives, LastsFromTheFirstToTheLastOfSeveralKernels) {
+TEST_F(AttributeCollectives, LastsFromTheFirstToTheLastOfSeveralKernels) {
   call(10, 20);
   kernel(1, 12, 150, 200);
   kernel(2, 14, 100, 130);
   kernel(3, 16, 110, 300);
-  place();
+  attribute_all();
   EXPECT_THAT(times(), ElementsAre(Pair(100, 300)));
   EXPECT_EQ(at(0).kernels, 3);
 }
 
-TEST_F(PlaceCollectives, CallsOfAGroupShareItsKernels) {
+TEST_F(AttributeCollectives, CallsOfAGroupShareItsKernels) {
   call(10, 50);
   call(11, 51);
   call(12, 52);
@@ -90,21 +90,21 @@ TEST_F(PlaceCollectives, CallsOfAGroupShareItsKernels) {
   kernel(2, 31, 120, 260);
   call(60, 70);
   kernel(3, 65, 300, 400);
-  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(attribute_all(), IsEmpty());
   EXPECT_THAT(times(), ElementsAre(Pair(100, 260), Pair(100, 260), Pair(100, 260), Pair(300, 400)));
   EXPECT_EQ(at(1).kernels, 2);
 }
 
-TEST_F(PlaceCollectives, ACallThatIsEndedLateTakesNoKernelOfTheNext) {
+TEST_F(AttributeCollectives, ACallThatIsEndedLateTakesNoKernelOfTheNext) {
   call(10, 500);
   kernel(1, 15, 100, 200);
   call(20, 510);
   kernel(2, 25, 200, 300);
-  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(attribute_all(), IsEmpty());
   EXPECT_THAT(times(), ElementsAre(Pair(100, 200), Pair(200, 300)));
 }
 
-TEST_F(PlaceCollectives, KernelsOfOtherThreadsAndOtherKindsAreNotItsOwn) {
+TEST_F(AttributeCollectives, KernelsOfOtherThreadsAndOtherKindsAreNotItsOwn) {
   call(10, 20, 1);
   kernel(1, 15, 100, 200, 2);  // launched by c10d itself
   made_.launch(2, 15, on(1));
@@ -112,85 +112,85 @@ TEST_F(PlaceCollectives, KernelsOfOtherThreadsAndOtherKindsAreNotItsOwn) {
   made_.launch(3, 25, on(1));
   made_.activity(3, 130, 140, kReduce);  // after the call returned
   made_.activity(77, 15, 18, kReduce);   // without a launch
-  const auto losses = place();
+  const auto dropped_records = attribute_all();
   EXPECT_THAT(times(), ElementsAre(Pair(-1, -1)));
   EXPECT_EQ(at(0).kernels, 0);
-  EXPECT_EQ(lost(losses, "without kernels"), 1);
+  EXPECT_EQ(lost(dropped_records, "without kernels"), 1);
 }
 
-TEST_F(PlaceCollectives, ThreadsDoNotMixAndOrderDoesNotMatter) {
+TEST_F(AttributeCollectives, ThreadsDoNotMixAndOrderDoesNotMatter) {
   call(10, 40, 1);
   call(11, 41, 2);
   kernel(1, 30, 300, 400, 2);
   kernel(2, 31, 100, 200, 1);
   std::swap(made_.trace.launches[0], made_.trace.launches[1]);
-  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(attribute_all(), IsEmpty());
   EXPECT_THAT(times(), ElementsAre(Pair(100, 200), Pair(300, 400)));
 }
 
-TEST_F(PlaceCollectives, ReplayedByAGraphIsNotSeen) {
+TEST_F(AttributeCollectives, ReplayedByAGraphIsNotSeen) {
   call(10, 20);
   made_.launch(1, 15, on(0), event::LaunchKind::kGraph);
   made_.activity(1, 100, 200, kReduce).graph_node = 9;
-  const auto losses = place();
+  const auto dropped_records = attribute_all();
   EXPECT_THAT(times(), ElementsAre(Pair(-1, -1)));
-  EXPECT_EQ(lost(losses, "replayed by a CUDA graph"), 1);
+  EXPECT_EQ(lost(dropped_records, "replayed by a CUDA graph"), 1);
 }
 
-TEST_F(PlaceCollectives, WithoutRecordedKernelsNothingIsMissed) {
+TEST_F(AttributeCollectives, WithoutRecordedKernelsNothingIsMissed) {
   call(10, 20);
-  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(attribute_all(), IsEmpty());
   EXPECT_EQ(at(0).start_ns, -1);
 }
 
-TEST_F(PlaceCollectives, OneThatNeverEndedIsALossAndClaimsNothing) {
+TEST_F(AttributeCollectives, OneThatNeverEndedIsADroppedRecordAndClaimsNothing) {
   call(10, -1);
   kernel(1, 15, 100, 200);
-  const auto losses = place();
-  EXPECT_THAT(losses, SizeIs(1));
-  EXPECT_EQ(lost(losses, "without an end"), 1);
+  const auto dropped_records = attribute_all();
+  EXPECT_THAT(dropped_records, SizeIs(1));
+  EXPECT_EQ(lost(dropped_records, "without an end"), 1);
   EXPECT_THAT(times(), ElementsAre(Pair(-1, -1)));
 }
 
-TEST_F(PlaceCollectives, WithoutAStreamItLastsFromCallToEnd) {
+TEST_F(AttributeCollectives, WithoutAStreamItLastsFromCallToEnd) {
   call(10, 90);
   call(20, -1);
   for (Collective& each : made_.trace.collectives) each.on_device = false;
   kernel(1, 15, 100, 200);
-  const auto losses = place();
+  const auto dropped_records = attribute_all();
   EXPECT_THAT(times(), ElementsAre(Pair(10, 90), Pair(20, -1)));
   EXPECT_EQ(at(0).kernels, 0);
-  EXPECT_EQ(lost(losses, "without an end"), 1);
-  EXPECT_EQ(lost(losses, "reported without a stream"), 1) << "what it launched ran on after it";
+  EXPECT_EQ(lost(dropped_records, "without an end"), 1);
+  EXPECT_EQ(lost(dropped_records, "reported without a stream"), 1) << "what it launched ran on after it";
 }
 
-TEST_F(PlaceCollectives, WithoutAStreamItMayWaitForItsKernels) {
+TEST_F(AttributeCollectives, WithoutAStreamItMayWaitForItsKernels) {
   call(10, 250);
   call(300, 310);
   for (Collective& each : made_.trace.collectives) each.on_device = false;
   kernel(1, 15, 100, 200);
-  EXPECT_THAT(place(), IsEmpty());
+  EXPECT_THAT(attribute_all(), IsEmpty());
   EXPECT_THAT(times(), ElementsAre(Pair(10, 250), Pair(300, 310)));
 }
 
-TEST_F(PlaceCollectives, ACallInAHookBelongsToTheForwardScopeOfItsNode) {
+TEST_F(AttributeCollectives, ACallInAHookBelongsToTheForwardScopeOfItsNode) {
   const std::int32_t block = made_.scope("block_3", 100, 200);
   const std::int32_t hook = made_.scope("hook", -1, -1);
   call(10, 20);
   call(30, 40);
   call(50, 60);
-  made_.trace.collectives[0].place = TraceBuilder::place(4, 1, hook, {150, 1});
-  made_.trace.collectives[1].place = TraceBuilder::place(4, 1, block);
-  made_.trace.collectives[2].place = TraceBuilder::place(-1, 99, 1'000);
-  place();
+  made_.trace.collectives[0].position = TraceBuilder::position(4, 1, hook, {150, 1});
+  made_.trace.collectives[1].position = TraceBuilder::position(4, 1, block);
+  made_.trace.collectives[2].position = TraceBuilder::position(-1, 99, 1'000);
+  attribute_all();
   EXPECT_EQ(at(0).attribution, Attribution::kAutograd);
   EXPECT_EQ(made_.text(at(0).scope), "block_3");
-  EXPECT_EQ(at(0).place.step, 4);
+  EXPECT_EQ(at(0).position.step, 4);
   EXPECT_EQ(at(1).attribution, Attribution::kLaunch);
   EXPECT_EQ(made_.text(at(1).scope), "block_3");
   EXPECT_EQ(at(2).attribution, Attribution::kNone);
-  EXPECT_EQ(at(2).place.phase, -1);
-  EXPECT_EQ(at(2).place.step, -1);
+  EXPECT_EQ(at(2).position.phase, -1);
+  EXPECT_EQ(at(2).position.step, -1);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 TEST(Derive, OfAnEmptyRecordIsNothing) {
   event::PassRecord record;
   derive(record, {});
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
   EXPECT_TRUE(record.derived.kernel_totals.empty());
   EXPECT_TRUE(record.derived.step_activity.empty());
 }
@@ -21,8 +21,8 @@ TEST(Derive, PutsAllTogether) {
   const auto scope = made.scope("block_0", 0, 10);
   for (std::uint32_t step = 0; step < 3; ++step) {
     const auto number = static_cast<std::int32_t>(step);
-    made.launch(3 * step, 1000 * step, TraceBuilder::place(number, 0, scope));
-    made.launch(3 * step + 1, 1000 * step + 1, TraceBuilder::place(number, 1, -1, {5, 1}));
+    made.launch(3 * step, 1000 * step, TraceBuilder::position(number, 0, scope));
+    made.launch(3 * step + 1, 1000 * step + 1, TraceBuilder::position(number, 1, -1, {5, 1}));
     made.activity(3 * step + 1, 1000 * step + 300, 1000 * step + 400,
                   "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
     made.activity(3 * step, 1000 * step + 100, 1000 * step + 250, "ampere_sgemm_128x64_tn");
@@ -30,10 +30,10 @@ TEST(Derive, PutsAllTogether) {
   made.activity(77, 5000, 5001);
   event::PassRecord record;
   record.trace = made.trace;
-  record.losses.push_back({"cuda", 2, "before"});
+  record.dropped_records.push_back({"cuda", 2, "before"});
   derive(record, {.warmup = 1});
-  EXPECT_EQ(record.losses.size(), 2u);
-  EXPECT_EQ(lost(record.losses, "without a launch"), 1);
+  EXPECT_EQ(record.dropped_records.size(), 2u);
+  EXPECT_EQ(lost(record.dropped_records, "without a launch"), 1);
   const auto& derived = record.derived;
   ASSERT_EQ(derived.kernel_totals.size(), 2u);
   EXPECT_EQ(derived.kernel_totals[0].calls, 2);

@@ -36,9 +36,9 @@ class HostActivity : public ::testing::Test {
   }
   std::int64_t op(const std::string& name, std::int64_t start_ns, std::int64_t end_ns, std::uint32_t thread = 0,
                   std::int64_t parent = -1) {
-    event::Place place = TraceBuilder::place(0, 0);
-    place.thread = thread;
-    return made_.op(name, start_ns, end_ns, place, parent);
+    event::Position position = TraceBuilder::position(0, 0);
+    position.thread = thread;
+    return made_.op(name, start_ns, end_ns, position, parent);
   }
   void collective(std::int64_t start_ns, std::int64_t end_ns, bool on_device = false) {
     event::Collective call;

@@ -235,7 +235,7 @@ TEST_F(UserPatterns, GoBeforeOurs) {
   EXPECT_EQ(read("# nothing\n").class_of("softmax"), "softmax");
 }
 
-TEST_F(UserPatterns, AreRefusedWithPlaceAndRemedy) {
+TEST_F(UserPatterns, AreRejectedWithLocationAndRemedy) {
   EXPECT_THAT(refusal("[[pattern]\n"), HasSubstr("classes.toml:1:"));
   const std::string unknown = refusal(
       "[[pattern]]\ncontains = \"a\"\nclass = \"matmul\"\n\n[[ pattern ]]\ncontains = \"b\"\nclass = \"gem\\nm\"\n");

@@ -41,20 +41,20 @@ class Script {
     record_.trace.ranges.push_back(scope);
   }
 
-  Script& step(std::int32_t step) { return place_.step = step, *this; }
-  Script& outside() { return place_.step = place_.phase = -1, *this; }
+  Script& step(std::int32_t step) { return position_.step = step, *this; }
+  Script& outside() { return position_.step = position_.phase = -1, *this; }
   Script& phase(std::int32_t phase) {
-    place_.phase = phase;
+    position_.phase = phase;
     event::Range range;
     range.is_phase = true;
-    range.step = place_.step;
+    range.step = position_.step;
     range.phase = phase;
     range.start_ns = now_ns_ += 10;
     record_.trace.ranges.push_back(range);
     return *this;
   }
-  Script& op(std::int64_t number) { return place_.op = number, *this; }
-  Script& in_scope(bool inside) { return place_.range = inside ? scope_ : -1, *this; }
+  Script& op(std::int64_t number) { return position_.op = number, *this; }
+  Script& in_scope(bool inside) { return position_.range = inside ? scope_ : -1, *this; }
 
   Script& allocate(std::uint64_t address, std::int64_t bytes) {
     const std::int64_t rounded =
@@ -87,7 +87,7 @@ class Script {
   }
 
   event::PassRecord& record() { return record_; }
-  std::vector<event::Loss> derive(std::int64_t warmup = 0) { return derive_memory(record_, warmup); }
+  std::vector<event::DroppedRecords> derive(std::int64_t warmup = 0) { return derive_memory(record_, warmup); }
   const std::vector<Allocation>& blocks() const { return record_.derived.allocations; }
 
  private:
@@ -98,7 +98,7 @@ class Script {
     event.time_ns = now_ns_ += 10;
     event.address = address;
     event.bytes = bytes;
-    event.place = place_;
+    event.position = position_;
     if (device_ == MemoryDevice::kCpu) state_.reserved_bytes = state_.active_bytes = state_.allocated_bytes;
     event.after = state_;
     record_.memory_trace.events.push_back(event);
@@ -107,7 +107,7 @@ class Script {
 
   MemoryDevice device_;
   event::PassRecord record_;
-  event::Place place_;
+  event::Position position_;
   event::MemoryState state_;
   std::int32_t scope_ = 0;
   std::int64_t now_ns_ = 0;
@@ -148,7 +148,7 @@ TEST(MemoryBlocks, PairsABlockWithBothEndsAndLetsItsAddressBeUsedAgain) {
   EXPECT_FALSE(second.free_ns || second.free_sequence || second.reusable_ns || second.free_step);
 }
 
-TEST(MemoryBlocks, KnowTheScopeOfTheirBirth) {
+TEST(MemoryBlocks, KnowTheScopeOfTheirAllocation) {
   Script script;
   script.in_scope(true).allocate(1000, 1).in_scope(false).allocate(2000, 1);
   script.derive();
@@ -162,8 +162,8 @@ TEST(MemoryBlocks, OfABackwardNodeBelongToTheScopeThatMadeIt) {
   scope.first_node = {10, 1};
   scope.end_sequence = 20;
   script.allocate(1000, 1).allocate(2000, 1);
-  script.record().memory_trace.events[0].place.node = {15, 1};
-  script.record().memory_trace.events[1].place.node = {20, 1};
+  script.record().memory_trace.events[0].position.node = {15, 1};
+  script.record().memory_trace.events[1].position.node = {20, 1};
   script.derive();
   EXPECT_EQ(script.record().trace.texts.text(script.blocks()[0].scope), "block_0/attention");
   EXPECT_EQ(script.blocks()[1].scope, event::kNoText);
@@ -197,9 +197,9 @@ TEST(MemoryBlocks, CountWhatMakesNoSense) {
   script.allocate(1000, 512).allocate(1400, 512).allocate(1000, 8);  // the second overlaps the first, the third both
   script.request_free(77).complete_free(88).request_free(1000).request_free(1000);
   script.segment(MemoryAction::kSegmentFree, 5000, 100).tag(1000, 3).tag(4, 9).tag(0, 1);
-  const std::vector<event::Loss> losses = script.derive();
+  const std::vector<event::DroppedRecords> dropped_records = script.derive();
   std::map<std::string, std::int64_t> counts;
-  for (const event::Loss& loss : losses) {
+  for (const event::DroppedRecords& loss : dropped_records) {
     EXPECT_EQ(loss.source, "memory");
     counts[loss.detail.substr(0, loss.detail.find(' ', 15))] += loss.count;
   }
@@ -312,10 +312,10 @@ TEST(MemoryPeaks, OfTheAllocatorMustBeThoseOfTheEvents) {
   told = {700, 1024, 1024, 2048};
   EXPECT_THAT(script.derive(), IsEmpty());
   told.reserved_bytes = 4096;
-  const std::vector<event::Loss> losses = script.derive();
-  ASSERT_THAT(losses, SizeIs(1));
-  EXPECT_THAT(losses[0].detail, HasSubstr("2048"));
-  EXPECT_THAT(losses[0].detail, HasSubstr("4096"));
+  const std::vector<event::DroppedRecords> dropped_records = script.derive();
+  ASSERT_THAT(dropped_records, SizeIs(1));
+  EXPECT_THAT(dropped_records[0].detail, HasSubstr("2048"));
+  EXPECT_THAT(dropped_records[0].detail, HasSubstr("4096"));
 }
 
 /// 400 steps of short-lived blocks on top of growing memory.
@@ -335,7 +335,7 @@ TEST(MemoryPoints, AreBoundedAndKeepTheHighest) {
   const std::vector<MemoryEvent>& events = script.record().memory_trace.events;
   const auto& points = script.record().derived.memory_points;
   EXPECT_GT(events.size(), 20'000u);
-  EXPECT_LE(points.size(), kMostMemoryPoints + 2 + 400 * 4);
+  EXPECT_LE(points.size(), kMaxMemoryPoints + 2 + 400 * 4);
   EXPECT_GT(points.size(), 1'000u);
   EXPECT_EQ(points.front().sequence, 0);
   EXPECT_EQ(points.back().sequence, static_cast<std::int64_t>(events.size()) - 1);

@@ -44,7 +44,7 @@ TEST(Order, ArrangesInPlace) {
   EXPECT_TRUE(std::is_permutation(sorted.begin(), sorted.end(), keys.begin()));
 }
 
-TEST(NumberIndex, FindsTheFirstPlaceOfEachNumber) {
+TEST(NumberIndex, FindsTheFirstIndexOfEachNumber) {
   std::mt19937_64 random(5);
   for (const std::uint64_t gap : {1, 3, 1000}) {  // the first two use a lookup table, the last a search
     std::vector<std::uint64_t> numbers(500);

@@ -15,7 +15,7 @@ TraceBuilder calls(int count, int slow, std::int64_t slow_ns) {
   TraceBuilder made;
   for (int i = 0; i < count; ++i) {
     const std::int64_t start = 30'000 * i;
-    made.placed(i, 0, start, start + (i == slow ? slow_ns : 20'000 + i % 3));
+    made.activity_at(i, 0, start, start + (i == slow ? slow_ns : 20'000 + i % 3));
   }
   return made;
 }
@@ -50,7 +50,7 @@ TEST(Outliers, NeedEnoughSiblingsAndEnoughTime) {
   EXPECT_EQ(kernel_outliers(calls(8, 3, 90'000).trace, {}, {}, 0).size(), 1u);
   EXPECT_TRUE(kernel_outliers(calls(20, 3, 90'000).trace, {}, {}, 4).empty());  // warm-up
   TraceBuilder brief;
-  for (int i = 0; i < 20; ++i) brief.placed(0, 0, 10'000 * i, 10'000 * i + (i == 4 ? 5'999 : 1'000));
+  for (int i = 0; i < 20; ++i) brief.activity_at(0, 0, 10'000 * i, 10'000 * i + (i == 4 ? 5'999 : 1'000));
   EXPECT_TRUE(kernel_outliers(brief.trace, {}, {}, 0).empty());
   brief.trace.activities[4].end_ns += 1;
   EXPECT_EQ(kernel_outliers(brief.trace, {}, {}, 0).size(), 1u);
@@ -60,7 +60,7 @@ TEST(Outliers, CompareWithinShapePhaseAndModule) {
   TraceBuilder made;
   for (int i = 0; i < 16; ++i) made.scope("block_" + std::to_string(i), 0, 1);
   for (int i = 0; i < 16; ++i) {
-    auto& activity = made.placed(0, 0, 30'000 * i, 30'000 * i + (i == 12 ? 60'000 : 20'000));
+    auto& activity = made.activity_at(0, 0, 30'000 * i, 30'000 * i + (i == 12 ? 60'000 : 20'000));
     activity.scope = made.trace.ranges[static_cast<std::size_t>(i)].path;  // different layers of the same module
   }
   EXPECT_EQ(kernel_outliers(made.trace, {}, {}, 0).size(), 1u);
@@ -81,11 +81,11 @@ TEST(Outliers, LeaveOutCommunication) {
 
 TEST(Outliers, SayWhatRanBesideThemAndWhoWasFirst) {
   TraceBuilder made;
-  made.placed(0, 0, 0, 400'000, "ncclDevKernel");
-  made.placed(0, 0, 1'000, 80'000);  // the first of its name, and slow
-  made.placed(0, 0, 79'999, 81'000, "memcpy", event::ActivityKind::kMemcpy);
-  made.placed(0, 0, 80'000, 80'500, "after");
-  for (int i = 0; i < 12; ++i) made.placed(0, 0, 500'000 + 30'000 * i, 520'000 + 30'000 * i);
+  made.activity_at(0, 0, 0, 400'000, "ncclDevKernel");
+  made.activity_at(0, 0, 1'000, 80'000);  // the first of its name, and slow
+  made.activity_at(0, 0, 79'999, 81'000, "memcpy", event::ActivityKind::kMemcpy);
+  made.activity_at(0, 0, 80'000, 80'500, "after");
+  for (int i = 0; i < 12; ++i) made.activity_at(0, 0, 500'000 + 30'000 * i, 520'000 + 30'000 * i);
   const auto outliers = kernel_outliers(made.trace, {}, {}, 0);
   ASSERT_EQ(outliers.size(), 1u);
   EXPECT_TRUE(outliers[0].first_use);
@@ -97,16 +97,16 @@ TEST(Outliers, SayWhatRanBesideThemAndWhoWasFirst) {
 TEST(Outliers, KeepTheWorst) {
   TraceBuilder made;
   for (int i = 0; i < 1000; ++i)
-    made.placed(0, 0, 1'000'000 * i, 1'000'000 * i + (i < 150 ? 100'000 + 1'000 * i : 20'000));
+    made.activity_at(0, 0, 1'000'000 * i, 1'000'000 * i + (i < 150 ? 100'000 + 1'000 * i : 20'000));
   const auto outliers = kernel_outliers(made.trace, {}, {}, 0);
-  ASSERT_EQ(outliers.size(), kMostOutliers);
+  ASSERT_EQ(outliers.size(), kMaxOutliers);
   EXPECT_EQ(outliers.front().sequence, 50);
   EXPECT_EQ(outliers.back().sequence, 149);
 }
 
 TEST(Outliers, AmongCallsThatLastNoTime) {
   TraceBuilder made;
-  for (int i = 0; i < 20; ++i) made.placed(0, 0, 10'000 * i, 10'000 * i + (i == 5 ? 6'000 : 0));
+  for (int i = 0; i < 20; ++i) made.activity_at(0, 0, 10'000 * i, 10'000 * i + (i == 5 ? 6'000 : 0));
   const auto outliers = kernel_outliers(made.trace, {}, {}, 0);
   ASSERT_EQ(outliers.size(), 1u);
   EXPECT_EQ(outliers[0].group_median_ns, 0);

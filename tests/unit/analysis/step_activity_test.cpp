@@ -35,17 +35,17 @@ void expect_parts_sum_up(const event::StepActivity& row) {
 TEST(StepActivity, OfNothingIsNothing) {
   EXPECT_TRUE(rows_of(TraceBuilder()).empty());
   TraceBuilder outside;
-  outside.placed(-1, -1, 0, 10);
+  outside.activity_at(-1, -1, 0, 10);
   EXPECT_TRUE(rows_of(outside).empty());
 }
 
 TEST(StepActivity, TellsComputeCommunicationCopiesAndGapsApart) {
   TraceBuilder made;
-  made.placed(2, 0, 0, 10);
-  made.placed(2, 0, 12, 20);
-  made.placed(2, 1, 15, 30, "ncclDevKernel_AllReduce");
-  made.placed(2, 1, 25, 35, "memcpy host to device", ActivityKind::kMemcpy);
-  made.placed(2, 2, 40, 50);
+  made.activity_at(2, 0, 0, 10);
+  made.activity_at(2, 0, 12, 20);
+  made.activity_at(2, 1, 15, 30, "ncclDevKernel_AllReduce");
+  made.activity_at(2, 1, 25, 35, "memcpy host to device", ActivityKind::kMemcpy);
+  made.activity_at(2, 2, 40, 50);
   const auto rows = rows_of(made, 3);
   ASSERT_EQ(rows.size(), 4u);
   const auto& step = rows[0];
@@ -76,8 +76,8 @@ TEST(StepActivity, TellsComputeCommunicationCopiesAndGapsApart) {
 
 TEST(StepActivity, WorkOfOtherStepsCountsWhereItRan) {
   TraceBuilder made;
-  made.placed(0, 0, 0, 100);
-  made.placed(1, 0, 90, 200);
+  made.activity_at(0, 0, 0, 100);
+  made.activity_at(1, 0, 90, 200);
   const auto rows = rows_of(made);
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0].end_ns, 100);
@@ -89,8 +89,8 @@ TEST(StepActivity, WorkOfOtherStepsCountsWhereItRan) {
 
 TEST(StepActivity, PhasesWithoutActivityDoNotOccurAndOtherDoesOnlyIfNeeded) {
   TraceBuilder made;
-  made.placed(0, -1, 0, 5);
-  made.placed(0, 2, 10, 20);
+  made.activity_at(0, -1, 0, 5);
+  made.activity_at(0, 2, 10, 20);
   const auto rows = rows_of(made);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[1].phase, "other");
@@ -100,9 +100,9 @@ TEST(StepActivity, PhasesWithoutActivityDoNotOccurAndOtherDoesOnlyIfNeeded) {
 
 TEST(StepActivity, WhatLastsNoTimeStillCounts) {
   TraceBuilder made;
-  made.placed(0, 0, 0, 10);
-  made.placed(0, 1, 10, 10);
-  made.placed(1, 0, 30, 30);
+  made.activity_at(0, 0, 0, 10);
+  made.activity_at(0, 1, 10, 10);
+  made.activity_at(1, 0, 30, 30);
   const auto rows = rows_of(made);
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_EQ(rows[0].kernels, 2);
@@ -122,8 +122,9 @@ TEST(StepActivity, PartsSumToTheSpanAndPhasesTileTheStepForAnyActivity) {
       time += static_cast<std::int64_t>(random() % 20);
       const std::int64_t end = time + static_cast<std::int64_t>(random() % 40) - 3;
       const auto kind = static_cast<ActivityKind>(random() % 3);
-      made.placed(static_cast<std::int32_t>(random() % 3) + i / 20 - 1, static_cast<std::int32_t>(random() % 4) - 1,
-                  time, end, random() % 3 == 0 ? "nccl" : "kernel", kind);
+      made.activity_at(static_cast<std::int32_t>(random() % 3) + i / 20 - 1,
+                       static_cast<std::int32_t>(random() % 4) - 1, time, end, random() % 3 == 0 ? "nccl" : "kernel",
+                       kind);
     }
     std::map<std::int64_t, event::StepActivity> steps, sums;
     for (const auto& row : rows_of(made)) {

@@ -21,13 +21,13 @@ TEST(Totals, OfNothingAreNothing) {
 
 TEST(Totals, SumWhatBelongsTogetherOverTheMeasuredSteps) {
   TraceBuilder made;
-  made.placed(-1, -1, 0, 100, "gemm");  // during prepare
-  made.placed(0, 0, 0, 100, "gemm");    // warm-up
-  made.placed(1, 0, 0, 10, "gemm");
-  made.placed(2, 0, 20, 50, "gemm");
-  made.placed(2, 1, 60, 65, "gemm");
-  made.placed(2, 0, 70, 60, "gemm");  // ends before it starts
-  made.placed(2, 0, 80, 90, "memcpy", ActivityKind::kMemcpy).bytes = 4096;
+  made.activity_at(-1, -1, 0, 100, "gemm");  // during prepare
+  made.activity_at(0, 0, 0, 100, "gemm");    // warm-up
+  made.activity_at(1, 0, 0, 10, "gemm");
+  made.activity_at(2, 0, 20, 50, "gemm");
+  made.activity_at(2, 1, 60, 65, "gemm");
+  made.activity_at(2, 0, 70, 60, "gemm");  // ends before it starts
+  made.activity_at(2, 0, 80, 90, "memcpy", ActivityKind::kMemcpy).bytes = 4096;
   const auto totals = kernel_totals(made.trace, 1);
   ASSERT_EQ(totals.size(), 3u);
   EXPECT_EQ(totals[0].calls, 3);
@@ -45,10 +45,10 @@ TEST(Totals, SumWhatBelongsTogetherOverTheMeasuredSteps) {
 TEST(Totals, TellScopesAndAttributionsApart) {
   TraceBuilder made;
   const auto path = made.trace.texts.intern("a");
-  made.placed(0, 0, 0, 1).scope = path;
-  made.placed(0, 0, 1, 2);
-  made.placed(0, 0, 2, 3).attribution = event::Attribution::kAutograd;
-  made.placed(0, 0, 3, 4).scope = path;
+  made.activity_at(0, 0, 0, 1).scope = path;
+  made.activity_at(0, 0, 1, 2);
+  made.activity_at(0, 0, 2, 3).attribution = event::Attribution::kAutograd;
+  made.activity_at(0, 0, 3, 4).scope = path;
   const auto totals = kernel_totals(made.trace, 0);
   ASSERT_EQ(totals.size(), 3u);
   EXPECT_EQ(totals[0].calls, 2);
@@ -58,9 +58,9 @@ TEST(Totals, StepsWithoutKernelsAreMeasuredToo) {
   TraceBuilder made;
   made.scope("a", 0, 1);
   made.trace.ranges.back().step = 4;
-  made.placed(5, 0, 0, 1);
-  made.op("aten::add", 0, 1, TraceBuilder::place(6, 0));
-  made.op("aten::add", 0, 1, TraceBuilder::place(-1, 0));
+  made.activity_at(5, 0, 0, 1);
+  made.op("aten::add", 0, 1, TraceBuilder::position(6, 0));
+  made.op("aten::add", 0, 1, TraceBuilder::position(-1, 0));
   EXPECT_EQ(measured_steps(made.trace, 0), 3);
   EXPECT_EQ(measured_steps(made.trace, 5), 2);
   EXPECT_EQ(kernel_totals(made.trace, 5).at(0).steps, 2);
@@ -69,18 +69,18 @@ TEST(Totals, StepsWithoutKernelsAreMeasuredToo) {
 
 TEST(Totals, OperatorsGetTheKernelsThatTheyLaunched) {
   TraceBuilder made;
-  const auto warm = made.op("aten::mm", 0, 10, TraceBuilder::place(0, 0));
-  const auto first = made.op("aten::mm", 10, 30, TraceBuilder::place(1, 0));
-  const auto second = made.op("aten::mm", 40, 70, TraceBuilder::place(1, 0));
+  const auto warm = made.op("aten::mm", 0, 10, TraceBuilder::position(0, 0));
+  const auto first = made.op("aten::mm", 10, 30, TraceBuilder::position(1, 0));
+  const auto second = made.op("aten::mm", 40, 70, TraceBuilder::position(1, 0));
   made.trace.operators[static_cast<std::size_t>(first)].self_ns = 15;
   made.trace.operators[static_cast<std::size_t>(second)].self_ns = 30;
-  const auto backward = made.op("MmBackward0", 80, 90, TraceBuilder::place(1, 1));
+  const auto backward = made.op("MmBackward0", 80, 90, TraceBuilder::position(1, 1));
   made.trace.operators[static_cast<std::size_t>(backward)].backward = true;
-  made.placed(0, 0, 0, 1).op = warm;
-  made.placed(1, 0, 1, 4).op = first;
-  made.placed(1, 0, 5, 9).op = second;
-  made.placed(1, 0, 9, 10).op = 12345;
-  made.placed(1, 0, 10, 11);
+  made.activity_at(0, 0, 0, 1).op = warm;
+  made.activity_at(1, 0, 1, 4).op = first;
+  made.activity_at(1, 0, 5, 9).op = second;
+  made.activity_at(1, 0, 9, 10).op = 12345;
+  made.activity_at(1, 0, 10, 11);
   const auto totals = op_totals(made.trace, 1);
   ASSERT_EQ(totals.size(), 2u);
   EXPECT_EQ(totals[0].calls, 2);
@@ -119,12 +119,12 @@ TEST(ScopePaths, StandOnceEach) {
 
 TEST(KernelClasses, StandOnceForEachName) {
   TraceBuilder made;
-  made.placed(0, 0, 0, 1, "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_TNN");
-  made.placed(0, 0, 1, 2, "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_TNN");
-  made.placed(0, 0, 2, 3, "array to array", ActivityKind::kMemcpy);
-  made.placed(0, 0, 3, 4, "zero", ActivityKind::kMemset);
-  made.placed(0, 0, 4, 5, "mystery");
-  made.placed(0, 0, 5, 6, "");
+  made.activity_at(0, 0, 0, 1, "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_TNN");
+  made.activity_at(0, 0, 1, 2, "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_TNN");
+  made.activity_at(0, 0, 2, 3, "array to array", ActivityKind::kMemcpy);
+  made.activity_at(0, 0, 3, 4, "zero", ActivityKind::kMemset);
+  made.activity_at(0, 0, 4, 5, "mystery");
+  made.activity_at(0, 0, 5, 6, "");
   const auto classes = kernel_classes(made.trace, Classifier());
   ASSERT_EQ(classes.size(), 4u);
   EXPECT_EQ(classes[0].kernel_class, "matmul");

@@ -32,9 +32,9 @@ class TraceBuilder {
     return static_cast<std::int32_t>(trace.ranges.size()) - 1;
   }
 
-  static event::Place place(std::int32_t step, std::int32_t phase, std::int32_t range = -1,
-                            event::AutogradPosition node = {}, std::int64_t op = -1) {
-    event::Place result;
+  static event::Position position(std::int32_t step, std::int32_t phase, std::int32_t range = -1,
+                                  event::AutogradPosition node = {}, std::int64_t op = -1) {
+    event::Position result;
     result.step = step;
     result.phase = phase;
     result.range = range;
@@ -43,13 +43,13 @@ class TraceBuilder {
     return result;
   }
 
-  void launch(std::uint32_t id, std::int64_t time_ns, const event::Place& where,
+  void launch(std::uint32_t id, std::int64_t time_ns, const event::Position& where,
               event::LaunchKind kind = event::LaunchKind::kKernel) {
     event::Launch launch;
     launch.correlation_id = id;
     launch.kind = kind;
     launch.time_ns = time_ns;
-    launch.place = where;
+    launch.position = where;
     trace.launches.push_back(launch);
   }
 
@@ -67,21 +67,22 @@ class TraceBuilder {
   }
 
   /// An activity as attributed by attribute().
-  event::Activity& placed(std::int32_t step, std::int32_t phase, std::int64_t start_ns, std::int64_t end_ns,
-                          const std::string& name = "kernel", event::ActivityKind kind = event::ActivityKind::kKernel) {
+  event::Activity& activity_at(std::int32_t step, std::int32_t phase, std::int64_t start_ns, std::int64_t end_ns,
+                               const std::string& name = "kernel",
+                               event::ActivityKind kind = event::ActivityKind::kKernel) {
     event::Activity& result = activity(0, start_ns, end_ns, name, kind);
     result.step = step;
     result.phase = phase;
     return result;
   }
 
-  std::int64_t op(const std::string& name, std::int64_t start_ns, std::int64_t end_ns, const event::Place& where,
+  std::int64_t op(const std::string& name, std::int64_t start_ns, std::int64_t end_ns, const event::Position& where,
                   std::int64_t parent = -1) {
     event::Operator call;
     call.name = trace.texts.intern(name);
     call.start_ns = start_ns;
     call.end_ns = end_ns;
-    call.place = where;
+    call.position = where;
     call.parent = parent;
     trace.operators.push_back(call);
     return static_cast<std::int64_t>(trace.operators.size()) - 1;
@@ -91,8 +92,8 @@ class TraceBuilder {
 };
 
 /// The number of dropped records whose detail contains `part`; 0 if there are none.
-inline std::int64_t lost(const std::vector<event::Loss>& losses, const std::string& part) {
-  for (const event::Loss& loss : losses)
+inline std::int64_t lost(const std::vector<event::DroppedRecords>& dropped_records, const std::string& part) {
+  for (const event::DroppedRecords& loss : dropped_records)
     if (loss.detail.find(part) != std::string::npos) return loss.count;
   return 0;
 }

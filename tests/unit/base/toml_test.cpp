@@ -18,7 +18,7 @@ TEST(Toml, BecomesJsonOfTheSameTypes) {
   EXPECT_EQ(json.at("t").at("f"), 2);
 }
 
-TEST(Toml, AMistakeIsNamedWithItsPlace) {
+TEST(Toml, AnErrorIsReportedWithItsLocation) {
   try {
     parse_toml("a = 1\nb = = 2\n", "suite.toml");
     FAIL();
@@ -27,7 +27,7 @@ TEST(Toml, AMistakeIsNamedWithItsPlace) {
   }
 }
 
-TEST(Json, AMistakeIsNamedWithItsPlace) {
+TEST(Json, AnErrorIsReportedWithItsLocation) {
   EXPECT_EQ(parse_json("{\"a\": [1]}", "x").at("a").at(0), 1);
   try {
     parse_json("{\"a\": }", "cache");

@@ -54,7 +54,7 @@ TEST(Bind, ReadsEachType) {
   EXPECT_EQ(std::get<std::string>(bound("dtype", "bf16")), "bf16");
 }
 
-TEST(Bind, RefusesOtherTypes) {
+TEST(Bind, RejectsOtherTypes) {
   for (const char* text : {"", "x", "1.5", "1e3", "0x10", "12 ", " 12", "12abc", "99999999999999999999", "+", "--1"}) {
     EXPECT_THAT(refusal("n", text), AllOf(HasSubstr("'n'"), HasSubstr("a whole number from 1 to 64"))) << text;
   }
@@ -64,7 +64,7 @@ TEST(Bind, RefusesOtherTypes) {
   EXPECT_THAT(refusal("causal", "maybe"), HasSubstr("true or false"));
 }
 
-TEST(Bind, RefusesWhatIsOutOfBounds) {
+TEST(Bind, RejectsWhatIsOutOfBounds) {
   EXPECT_THAT(refusal("n", "0"), AllOf(HasSubstr("'0'"), HasSubstr("from 1 to 64")));
   EXPECT_THAT(refusal("n", "65"), HasSubstr("from 1 to 64"));
   EXPECT_THAT(refusal("rate", "-0.1"), HasSubstr("at least 0"));

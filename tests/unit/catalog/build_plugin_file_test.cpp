@@ -46,7 +46,7 @@ TEST_F(BuildPluginFile, ShowsWhatTheCompilerSaid) {
   EXPECT_FALSE(fs::exists("broken.so"));
 }
 
-TEST_F(BuildPluginFile, RefusesUndefinedSymbols) {
+TEST_F(BuildPluginFile, RejectsUndefinedSymbols) {
   write_file("loose.cpp",
              "#include <kymo/workload.hpp>\n"
              "void defined_nowhere();\n"
@@ -58,7 +58,7 @@ TEST_F(BuildPluginFile, RefusesUndefinedSymbols) {
   EXPECT_THROW(build_plugin_file("loose.cpp", false), Error);
 }
 
-TEST_F(BuildPluginFile, RefusesWhatIsNoSource) {
+TEST_F(BuildPluginFile, RejectsWhatIsNoSource) {
   EXPECT_THAT(message_of([] { build_plugin_file("absent.cpp", false); }), HasSubstr("no such source file"));
   write_file("Bad-Name.cpp", "");
   EXPECT_THAT(message_of([] { build_plugin_file("Bad-Name.cpp", false); }), HasSubstr("'Bad-Name'"));

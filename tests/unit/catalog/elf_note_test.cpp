@@ -38,7 +38,7 @@ TEST_F(ElfNote, ReadsWhatTheFacadeWrote) {
 
 TEST_F(ElfNote, ReadsWhatCWrote) { EXPECT_STREQ(read_note(plugin("raw_valid")).compiler, "cc"); }
 
-TEST_F(ElfNote, RefusesWhatIsNoPlugin) {
+TEST_F(ElfNote, RejectsWhatIsNoPlugin) {
   EXPECT_THAT(read_bytes(""), HasSubstr("not an ELF file"));
   EXPECT_THAT(read_bytes("\x7f"
                          "ELF"),
@@ -52,7 +52,7 @@ TEST_F(ElfNote, RefusesWhatIsNoPlugin) {
   EXPECT_THAT(message_of([] { read_note(plugin("wrong_magic")); }), HasSubstr("wrong magic"));
 }
 
-TEST_F(ElfNote, RefusesOtherMachinesAndKinds) {
+TEST_F(ElfNote, RejectsOtherMachinesAndKinds) {
   const std::string whole = read_file(plugin("raw_valid"));
   std::string other = whole;
   other[EI_CLASS] = ELFCLASS32;
@@ -87,16 +87,16 @@ TEST_F(ElfNote, SurvivesSizesThatLie) {
 
 TEST_F(ElfNote, SurvivesEveryTruncation) {
   const std::string whole = read_file(plugin("raw_valid"));
-  int refused = 0;
+  int rejected = 0;
   for (std::size_t size = 0; size < whole.size(); size += 1 + whole.size() / 400) {
     write_file(folder_ / "file.so", whole.substr(0, size));
     try {
       read_note(folder_ / "file.so");  // the headers and the note may lie before the truncation
     } catch (const Error&) {
-      ++refused;
+      ++rejected;
     }
   }
-  EXPECT_GT(refused, 0);
+  EXPECT_GT(rejected, 0);
 }
 
 // Half of the flipped bytes are in the headers and notes that the reader parses. The result must always be a note or an
@@ -104,7 +104,7 @@ TEST_F(ElfNote, SurvivesEveryTruncation) {
 TEST_F(ElfNote, SurvivesAThousandFlippedBytes) {
   const std::string whole = read_file(plugin("raw_valid"));
   std::mt19937 random(20240229);
-  int refused = 0;
+  int rejected = 0;
   for (int i = 0; i < 1000; ++i) {
     std::string changed = whole;
     const std::size_t end = i % 2 == 0 ? 1024 : whole.size();
@@ -116,11 +116,11 @@ TEST_F(ElfNote, SurvivesAThousandFlippedBytes) {
       EXPECT_NE(std::memchr(note.framework, 0, sizeof note.framework), nullptr);
       EXPECT_NE(std::memchr(note.compiler, 0, sizeof note.compiler), nullptr);
     } catch (const Error& problem) {
-      ++refused;
+      ++rejected;
       EXPECT_EQ(std::string(problem.what()).find('\n'), std::string::npos);
     }
   }
-  EXPECT_GT(refused, 20) << "flips in headers are noticed";
+  EXPECT_GT(rejected, 20) << "flips in headers are noticed";
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(CatalogJson, GoesThereAndBack) {
   EXPECT_FALSE(workload.parameters[1].minimum.has_value());
 }
 
-TEST(CatalogJson, RefusesWrongFields) {
+TEST(CatalogJson, RejectsWrongFields) {
   const Json good = to_json(sample());
   for (const char* field : {"name", "version", "sha256", "workloads", "abi_major"}) {
     Json bad = good;

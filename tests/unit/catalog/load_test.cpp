@@ -86,7 +86,7 @@ TEST_F(Load, NoExceptionLeavesAPlugin) {
 
 TEST_F(Load, LoadsTheSameFileTwice) { EXPECT_EQ(load("probe"), load("probe")); }
 
-TEST_F(Load, RefusesWhatHasNoTable) {
+TEST_F(Load, RejectsWhatHasNoTable) {
   EXPECT_THAT(message_of([] { load_plugin(plugin("no_symbol")); }), HasSubstr("does not export kymo_plugin_v1"));
   EXPECT_THAT(message_of([] { load_plugin(plugin("null_table")); }), HasSubstr("no table"));
   EXPECT_THAT(message_of([] { load_plugin(plugin("framework_differs_in_table")); }), HasSubstr("'libtorch'"));

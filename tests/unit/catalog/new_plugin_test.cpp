@@ -28,7 +28,7 @@ TEST_F(NewPlugin, CopiesTheTemplateUnderANewName) {
                     HasSubstr(installation().root.string()), Not(HasSubstr("@KYMO_FOLDER@")), Not(HasSubstr("axpy"))));
 }
 
-TEST_F(NewPlugin, RefusesNamesThatCannotBeOne) {
+TEST_F(NewPlugin, RejectsNamesThatCannotBeOne) {
   for (const char* name :
        {"", "Flash", "2fast", "a-b", "a b", "../up", "a/b", "a;b", "a\nb", "test", "all", "libx", "$(id)"}) {
     EXPECT_THROW(new_plugin(name, folder_), UsageError) << name;

@@ -33,7 +33,7 @@ TEST_F(Verify, NamesBothInterfaces) {
   EXPECT_THAT(refusal("newer_minor"), AllOf(HasSubstr("ABI 1.2"), HasSubstr("this kymo supports 1.1")));
 }
 
-TEST_F(Verify, RefusesOtherFrameworks) { EXPECT_THAT(refusal("unknown_framework"), HasSubstr("'tensorwind'")); }
+TEST_F(Verify, RejectsOtherFrameworks) { EXPECT_THAT(refusal("unknown_framework"), HasSubstr("'tensorwind'")); }
 
 /// The parts of a torch package that kymo reads.
 fs::path fake_torch(const fs::path& folder, const std::string& version, const std::string& cuda) {
@@ -77,14 +77,14 @@ TEST_F(Verify, SaysThatLibTorchIsMissing) {
   EXPECT_THAT(refusal("wrong_framework"), AllOf(HasSubstr("requires LibTorch 1.0.0"), HasSubstr("KYMO_TORCH")));
 }
 
-TEST_F(Verify, RefusesWhatOthersMayWriteUnlessTrusted) {
+TEST_F(Verify, RejectsWhatOthersMayWriteUnlessTrusted) {
   const fs::path file = copy("probe");
   fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
   EXPECT_THAT(message_of([&] { verify_file(file, false); }), AllOf(HasSubstr("world-writable"), HasSubstr("--trust")));
   EXPECT_EQ(verify_file(file, true).sha256.size(), 64u);
 }
 
-TEST_F(Verify, RefusesFoldersThatOthersMayWrite) {
+TEST_F(Verify, RejectsFoldersThatOthersMayWrite) {
   const fs::path file = copy("probe", "open/probe");
   fs::permissions(file.parent_path(), fs::perms::others_all | fs::perms::sticky_bit, fs::perm_options::add);
   EXPECT_THAT(message_of([&] { verify_file(file, false); }), HasSubstr("world-writable"));
@@ -93,7 +93,7 @@ TEST_F(Verify, RefusesFoldersThatOthersMayWrite) {
       << "a link's target counts";
 }
 
-TEST_F(Verify, RefusesWhatIsNoFile) {
+TEST_F(Verify, RejectsWhatIsNoFile) {
   EXPECT_THAT(message_of([&] { verify_file(folder_ / "absent.so", false); }), HasSubstr("no such file"));
   EXPECT_THAT(message_of([&] { verify_file(folder_, true); }), HasSubstr("not a regular file"));
   EXPECT_THAT(message_of([&] { verify_file(folder_ / "bad\nname.so", true); }), HasSubstr("bad\\nname"));

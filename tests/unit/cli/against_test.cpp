@@ -69,7 +69,7 @@ TEST(PeerText, NamesAWorkloadAndItsOwnParameters) {
   EXPECT_THROW(peer_from("other:n=1,"), UsageError);
 }
 
-TEST_F(Against, SharesParametersAndMethodAndTakesTurns) {
+TEST_F(Against, SharesParametersAndMethodAndInterleaves) {
   spec_.axes = {axis_from("n=16,32")};
   spec_.set = {{"dtype", "bf16"}};
   spec_.repeat = 2;
@@ -80,7 +80,7 @@ TEST_F(Against, SharesParametersAndMethodAndTakesTurns) {
                           "sample causal=false dtype=bf16 n=16 note=plain rate=0.5", "other dtype=bf16 n=16 tile=8",
                           "sample causal=false dtype=bf16 n=32 note=plain rate=0.5", "other dtype=bf16 n=32 tile=8"));
   EXPECT_EQ(found.pairs.size(), 2u);
-  EXPECT_EQ(found.cases.at(1).run.how.steps, 7);
+  EXPECT_EQ(found.cases.at(1).run.method.steps, 7);
 }
 
 TEST_F(Against, AParameterOfThePeersOwnGoesBeforeAShared) {
@@ -95,7 +95,7 @@ TEST_F(Against, APeerThatSeveralCasesShareIsMadeOnce) {
   EXPECT_EQ(found.pairs[0].of_peer, found.pairs[1].of_peer);
 }
 
-TEST_F(Against, RefusesTheCaseItselfAndWhatThePeerDoesNotAdmit) {
+TEST_F(Against, RejectsTheCaseItselfAndWhatThePeerDoesNotAdmit) {
   other_ = plugin_;
   EXPECT_THROW(rotation("sample"), UsageError);
   EXPECT_EQ(rotation("sample:n=9").pairs.size(), 1u);
@@ -105,13 +105,13 @@ TEST_F(Against, RefusesTheCaseItselfAndWhatThePeerDoesNotAdmit) {
   EXPECT_THROW(rotation("other"), UsageError);
 }
 
-TEST_F(Against, RefusesAPeerThatTheModeDoesNotFit) {
+TEST_F(Against, RejectsAPeerThatTheTimingDoesNotFit) {
   plugin_.workloads.front().phases = other_.workloads.front().phases = {"compute"};
   plugin_.workloads.front().asynchronous_step = true;
-  spec_.method.mode = "hot";
+  spec_.method.timing = "hot";
   EXPECT_THROW(rotation("other"), UsageError);
   other_.workloads.front().asynchronous_step = true;
-  EXPECT_EQ(rotation("other").cases.at(1).run.how.mode, "hot");
+  EXPECT_EQ(rotation("other").cases.at(1).run.method.timing, "hot");
 }
 
 Json result(int run_id, const char* workload, const char* key, double median_ns, const char* status = "ok") {

@@ -49,7 +49,7 @@ struct BadAxis {
 
 class BadAxisTest : public testing::TestWithParam<BadAxis> {};
 
-TEST_P(BadAxisTest, IsRefusedInOneLine) {
+TEST_P(BadAxisTest, IsRejectedInOneLine) {
   try {
     values(GetParam().text);
     FAIL() << GetParam().text << " was taken";

@@ -29,12 +29,12 @@ Outcome call(std::vector<const char*> words) {
   return outcome;
 }
 
-struct Mistake {
+struct ErrorCase {
   std::vector<const char*> words;
   const char* message;
 };
 
-class Mistakes : public testing::TestWithParam<Mistake> {
+class UsageErrors : public testing::TestWithParam<ErrorCase> {
  protected:
   static void SetUpTestSuite() {
     // kymo starts its own program to inspect plugins; here, that is this test program.
@@ -52,7 +52,7 @@ class Mistakes : public testing::TestWithParam<Mistake> {
   std::filesystem::path folder_;
 };
 
-TEST_P(Mistakes, AreOneLineAndLeaveNothingBehind) {
+TEST_P(UsageErrors, AreOneLineAndLeaveNothingBehind) {
   const Outcome outcome = call(GetParam().words);
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.output, "");
@@ -63,53 +63,56 @@ TEST_P(Mistakes, AreOneLineAndLeaveNothingBehind) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, Mistakes,
+    All, UsageErrors,
     testing::Values(
-        Mistake{{}, "needs a command"}, Mistake{{"lst"}, "did you mean 'list'"}, Mistake{{"run"}, "workload"},
-        Mistake{{"frobnicate"}, "unknown command"}, Mistake{{"suite"}, "needs a command: list, run"},
-        Mistake{{"suite", "rum"}, "did you mean 'run'"}, Mistake{{"list", "--jsn"}, "did you mean '--json'"},
-        Mistake{{"list", "extra"}, "takes no argument 'extra'"},
-        Mistake{{"run", "w", "--stepz", "3"}, "did you mean '--steps'"}, Mistake{{"run", "w", "--steps"}, "--steps"},
-        Mistake{{"run", "w", "--steps", "0"}, "--steps takes a whole number"},
-        Mistake{{"run", "w", "--steps", "1", "--steps", "2"}, "--steps"},
-        Mistake{{"run", "w", "--warmup", "-1"}, "--warmup"}, Mistake{{"run", "w", "--ranks", "0"}, "--ranks"},
-        Mistake{{"run", "w", "--device", "gpu"}, "auto, cpu or cuda"},
-        Mistake{{"run", "w", "--mode", "warm"}, "unknown mode 'warm'"},
-        Mistake{{"run", "w", "--sync", "never"}, "never"}, Mistake{{"run", "w", "--mode", "Hot"}, "hot"},
-        Mistake{{"run", "w", "--mode", ""}, "mode"}, Mistake{{"run", "w", "--against", ""}, "--against takes WORKLOAD"},
-        Mistake{{"run", "w", "--against", ":n=1"}, "--against takes"},
-        Mistake{{"run", "w", "--against", "v:n=1,m"}, "--against takes parameter=value"},
-        Mistake{{"run", "w", "--against", "v", "--against", "u"}, "--against"},
-        Mistake{{"verify", "w", "--against", "v"}, "--against"},
-        Mistake{{"run", "w", "--passes", "counters"}, "verify, time, memory, trace, ops"},
-        Mistake{{"run", "w", "--trace-detail", "all"}, "memsets, synchronization, pauses, api, shapes"},
-        Mistake{{"run", "w", "--keep", "some"}, "summary"},
-        Mistake{{"run", "w", "--observed-steps", "0"}, "--observed-steps"},
-        Mistake{{"run", "w", "--kernel-classes", "/no/such/file.toml"}, "/no/such/file.toml"},
-        Mistake{{"run", "w", "--until", "2"}, "--until"},
-        Mistake{{"run", "w", "--until", "1%", "--steps", "3"}, "mutually exclusive"},
-        Mistake{{"run", "w", "--timeout", "soon"}, "--timeout"},
-        Mistake{{"run", "w", "--host-memory", "much"}, "--host-memory"},
-        Mistake{{"run", "w", "--shard", "3/2"}, "--shard"},
-        Mistake{{"run", "w", "--set", "p"}, "--set takes parameter=value"},
-        Mistake{{"run", "w", "--axis", "=1"}, "--axis takes"}, Mistake{{"run", "w", "--repeat", "0"}, "--repeat"},
-        Mistake{{"run", "w", "--seed", "-1"}, "--seed"},
-        Mistake{{"run", "w", "--no-verify", "--passes", "verify"}, "removes the only selected pass"},
-        Mistake{{"run", "w", "--wrap", "no-such-program-here"}, "no program"},
-        Mistake{{"run", "./missing.so"}, "no such plugin file"},
-        Mistake{{"run", "./missing.so:w"}, "no such plugin file"},
-        Mistake{{"describe", "missing.so"}, "no such plugin file"}, Mistake{{"suite", "run", "quik"}, "unknown suite"},
-        Mistake{{"suite", "run", "./no.toml"}, "no such suite file"},
-        Mistake{{"sql", "SELECT 1"}, "no such database: 'kymo.db'"},
-        Mistake{{"sql", "SELECT 1", "--json", "--csv"}, "--csv"},
-        Mistake{{"sql", "SELECT 1", "--write"}, "unknown option '--write'"},
-        Mistake{{"report", "quick", "--db", "none.db"}, "no such database: 'none.db'"},
-        Mistake{{"report", "quick", "--invocation", "x"}, "--invocation"}, Mistake{{"merge", "all.db"}, "source"},
-        Mistake{{"merge", "all.db", "none.db"}, "no such database: 'none.db'"},
-        Mistake{{"new", "Not-A-Name"}, "Not-A-Name"}, Mistake{{"build", "missing.cpp"}, "no such source file"},
-        Mistake{{"build", "kernel.cu"}, "one C++ source"},
-        Mistake{{"worker", "--connect", "nowhere", "--rank", "0"}, "HOST:PORT"},
-        Mistake{{"worker", "--connect", "127.0.0.1:1", "--rank", "0"}, "KYMO_WORKER_TOKEN"}));
+        ErrorCase{{}, "needs a command"}, ErrorCase{{"lst"}, "did you mean 'list'"}, ErrorCase{{"run"}, "workload"},
+        ErrorCase{{"frobnicate"}, "unknown command"}, ErrorCase{{"suite"}, "needs a command: list, run"},
+        ErrorCase{{"suite", "rum"}, "did you mean 'run'"}, ErrorCase{{"list", "--jsn"}, "did you mean '--json'"},
+        ErrorCase{{"list", "extra"}, "takes no argument 'extra'"},
+        ErrorCase{{"run", "w", "--stepz", "3"}, "did you mean '--steps'"},
+        ErrorCase{{"run", "w", "--steps"}, "--steps"},
+        ErrorCase{{"run", "w", "--steps", "0"}, "--steps takes a whole number"},
+        ErrorCase{{"run", "w", "--steps", "1", "--steps", "2"}, "--steps"},
+        ErrorCase{{"run", "w", "--warmup", "-1"}, "--warmup"}, ErrorCase{{"run", "w", "--ranks", "0"}, "--ranks"},
+        ErrorCase{{"run", "w", "--device", "gpu"}, "auto, cpu or cuda"},
+        ErrorCase{{"run", "w", "--timing", "warm"}, "unknown timing 'warm'"},
+        ErrorCase{{"run", "w", "--sync", "never"}, "never"}, ErrorCase{{"run", "w", "--timing", "Hot"}, "hot"},
+        ErrorCase{{"run", "w", "--timing", ""}, "timing"},
+        ErrorCase{{"run", "w", "--against", ""}, "--against takes WORKLOAD"},
+        ErrorCase{{"run", "w", "--against", ":n=1"}, "--against takes"},
+        ErrorCase{{"run", "w", "--against", "v:n=1,m"}, "--against takes parameter=value"},
+        ErrorCase{{"run", "w", "--against", "v", "--against", "u"}, "--against"},
+        ErrorCase{{"verify", "w", "--against", "v"}, "--against"},
+        ErrorCase{{"run", "w", "--passes", "counters"}, "verify, time, memory, trace, ops"},
+        ErrorCase{{"run", "w", "--trace-detail", "all"}, "memsets, synchronization, pauses, api, shapes"},
+        ErrorCase{{"run", "w", "--keep", "some"}, "summary"},
+        ErrorCase{{"run", "w", "--observed-steps", "0"}, "--observed-steps"},
+        ErrorCase{{"run", "w", "--kernel-classes", "/no/such/file.toml"}, "/no/such/file.toml"},
+        ErrorCase{{"run", "w", "--until", "2"}, "--until"},
+        ErrorCase{{"run", "w", "--until", "1%", "--steps", "3"}, "mutually exclusive"},
+        ErrorCase{{"run", "w", "--timeout", "soon"}, "--timeout"},
+        ErrorCase{{"run", "w", "--host-memory", "much"}, "--host-memory"},
+        ErrorCase{{"run", "w", "--shard", "3/2"}, "--shard"},
+        ErrorCase{{"run", "w", "--set", "p"}, "--set takes parameter=value"},
+        ErrorCase{{"run", "w", "--axis", "=1"}, "--axis takes"}, ErrorCase{{"run", "w", "--repeat", "0"}, "--repeat"},
+        ErrorCase{{"run", "w", "--seed", "-1"}, "--seed"},
+        ErrorCase{{"run", "w", "--no-verify", "--passes", "verify"}, "removes the only selected pass"},
+        ErrorCase{{"run", "w", "--wrap", "no-such-program-here"}, "no program"},
+        ErrorCase{{"run", "./missing.so"}, "no such plugin file"},
+        ErrorCase{{"run", "./missing.so:w"}, "no such plugin file"},
+        ErrorCase{{"describe", "missing.so"}, "no such plugin file"},
+        ErrorCase{{"suite", "run", "quik"}, "unknown suite"},
+        ErrorCase{{"suite", "run", "./no.toml"}, "no such suite file"},
+        ErrorCase{{"sql", "SELECT 1"}, "no such database: 'kymo.db'"},
+        ErrorCase{{"sql", "SELECT 1", "--json", "--csv"}, "--csv"},
+        ErrorCase{{"sql", "SELECT 1", "--write"}, "unknown option '--write'"},
+        ErrorCase{{"report", "quick", "--db", "none.db"}, "no such database: 'none.db'"},
+        ErrorCase{{"report", "quick", "--invocation", "x"}, "--invocation"}, ErrorCase{{"merge", "all.db"}, "source"},
+        ErrorCase{{"merge", "all.db", "none.db"}, "no such database: 'none.db'"},
+        ErrorCase{{"new", "Not-A-Name"}, "Not-A-Name"}, ErrorCase{{"build", "missing.cpp"}, "no such source file"},
+        ErrorCase{{"build", "kernel.cu"}, "one C++ source"},
+        ErrorCase{{"worker", "--connect", "nowhere", "--rank", "0"}, "HOST:PORT"},
+        ErrorCase{{"worker", "--connect", "127.0.0.1:1", "--rank", "0"}, "KYMO_WORKER_TOKEN"}));
 
 TEST(CommandLine, HelpNamesEveryCommandAndHidesTheToolsOwn) {
   const Outcome help = call({"--help"});

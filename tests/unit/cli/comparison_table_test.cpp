@@ -72,7 +72,7 @@ TEST(ComparisonRows, PairCasesWhateverTheirOrder) {
   EXPECT_THAT(rows[0]["notes"], IsEmpty());
 }
 
-TEST(ComparisonRows, KeepModesAndBracketsApart) {
+TEST(ComparisonRows, KeepTimingsAndBracketsApart) {
   for (const auto& [name, value] : {std::pair{"timing", "hot"}, std::pair{"sync", "phase"}}) {
     const Json rows = comparison_rows(side(kFast), changed(side(kSlow), name, value), "step", kMargin);
     ASSERT_EQ(rows.size(), 2u);

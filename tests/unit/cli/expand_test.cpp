@@ -22,7 +22,7 @@ class Expand : public testing::Test {
     for (const auto& planned : cases()) result.push_back(full_title(planned.run));
     return result;
   }
-  std::string complaint() {
+  std::string failure_reason() {
     try {
       cases();
     } catch (const UsageError& error) {
@@ -65,24 +65,24 @@ TEST_F(Expand, CombinesRanksAndWarmups) {
   spec_.ranks = {1, 2};
   spec_.warmups = {0, 5};
   std::vector<std::pair<int, std::int64_t>> found;
-  for (const auto& planned : cases()) found.emplace_back(planned.run.what.ranks, planned.run.how.warmup);
+  for (const auto& planned : cases()) found.emplace_back(planned.run.what.ranks, planned.run.method.warmup);
   EXPECT_THAT(found, ElementsAre(testing::Pair(1, 0), testing::Pair(1, 5), testing::Pair(2, 0), testing::Pair(2, 5)));
 }
 
-TEST_F(Expand, RefusesWhatTheWorkloadDoesNotAdmit) {
+TEST_F(Expand, RejectsWhatTheWorkloadDoesNotAdmit) {
   spec_.set = {{"nn", "1"}};
-  EXPECT_THAT(complaint(), HasSubstr("did you mean 'n'"));
+  EXPECT_THAT(failure_reason(), HasSubstr("did you mean 'n'"));
   spec_.set = {{"n", "1"}};
   spec_.axes = {axis_from("n=1,2")};
-  EXPECT_THAT(complaint(), HasSubstr("given twice"));
+  EXPECT_THAT(failure_reason(), HasSubstr("given twice"));
   spec_.axes.clear();
   spec_.ranks = {5};
-  EXPECT_THAT(complaint(), HasSubstr("1 to 4 ranks, not 5"));
+  EXPECT_THAT(failure_reason(), HasSubstr("1 to 4 ranks, not 5"));
 }
 
-TEST_F(Expand, RefusesMoreCasesThanAnyoneMeans) {
+TEST_F(Expand, RejectsMoreCasesThanAnyoneMeans) {
   spec_.axes = {axis_from("n=1..1000+1"), axis_from("rate=1..101+1")};
-  EXPECT_THAT(complaint(), HasSubstr("more than 100000 cases"));
+  EXPECT_THAT(failure_reason(), HasSubstr("more than 100000 cases"));
 }
 
 TEST_F(Expand, AutoTakesTheGpuOnlyIfThereIsOnePerRank) {
@@ -106,15 +106,15 @@ TEST_F(Expand, DoesNotLookForGpusWithoutNeed) {
 
 TEST_F(Expand, MissingGpuIsAUsageErrorOrASkippedRun) {
   spec_.device = DeviceChoice::kCuda;
-  EXPECT_THAT(complaint(), HasSubstr("no GPU available: no driver"));
+  EXPECT_THAT(failure_reason(), HasSubstr("no GPU available: no driver"));
   EXPECT_THAT(cases(MissingDevice::kSkippedRun)[0].run.skip_reason, HasSubstr("no driver"));
   gpus_ = {1, ""};
   EXPECT_EQ(cases()[0].run.skip_reason, "");
   spec_.ranks = {2};
-  EXPECT_THAT(complaint(), HasSubstr("2 ranks need one GPU each; GPUs available: 1"));
+  EXPECT_THAT(failure_reason(), HasSubstr("2 ranks need one GPU each; GPUs available: 1"));
   spec_.ranks = {1};
   plugin_.workloads[0].runs_on_cuda = false;
-  EXPECT_THAT(complaint(), HasSubstr("does not run on device cuda"));
+  EXPECT_THAT(failure_reason(), HasSubstr("does not run on device cuda"));
 }
 
 }  // namespace

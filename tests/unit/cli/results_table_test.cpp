@@ -30,7 +30,7 @@ TEST(ResultsTable, ShowsOnlyParametersThatDiffer) {
   EXPECT_EQ(results_table(Json::array({result(1, "ok", "", 8)})).rows.at(0).at(2), "");
 }
 
-TEST(ResultsTable, TellsModesOfOneWorkloadApart) {
+TEST(ResultsTable, TellsTimingsOfOneWorkloadApart) {
   Json hot = result(2, "ok", "", 8);
   hot["timing"] = "hot";
   const TextTable table = results_table({result(1, "ok", "", 8), hot});

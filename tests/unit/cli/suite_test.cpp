@@ -93,7 +93,7 @@ struct BadSuite {
 
 class BadSuiteTest : public testing::TestWithParam<BadSuite> {};
 
-TEST_P(BadSuiteTest, IsRefusedWithThePlace) {
+TEST_P(BadSuiteTest, IsRejectedWithTheLocation) {
   try {
     parse(GetParam().text);
     FAIL() << "it was taken";

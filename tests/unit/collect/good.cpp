@@ -10,7 +10,9 @@ class Quiet final : public Collector {
  public:
   std::string name() const override { return "quiet"; }
   void arm(const kymo::collect::PassSetting&) override {}
-  void disarm(kymo::event::PassRecord& record) override { record.losses.push_back({"quiet", 1, "everything"}); }
+  void disarm(kymo::event::PassRecord& record) override {
+    record.dropped_records.push_back({"quiet", 1, "everything"});
+  }
 };
 
 std::unique_ptr<Collector> make() { return std::make_unique<Quiet>(); }

@@ -30,8 +30,8 @@ TEST(Module, LoadsAndCollects) {
   EXPECT_EQ(collector->name(), "quiet");
   event::PassRecord record;
   collector->disarm(record);
-  ASSERT_EQ(record.losses.size(), 1u);
-  EXPECT_EQ(record.losses[0].source, "quiet");
+  ASSERT_EQ(record.dropped_records.size(), 1u);
+  EXPECT_EQ(record.dropped_records[0].source, "quiet");
 }
 
 TEST(Module, ItsUnavailableIsTheHosts) {
@@ -45,19 +45,19 @@ TEST(Module, LoadingAgainGivesTheSame) {
 
 TEST(Module, AMissingFileIsNamed) { EXPECT_THAT(reason_of("/no/such/module.so"), HasSubstr("/no/such/module.so")); }
 
-TEST(Module, AFileThatIsNoLibraryIsRefused) {
+TEST(Module, AFileThatIsNoLibraryIsRejected) {
   const auto file = std::filesystem::temp_directory_path() / "kymo_text_module_test.so";
   std::ofstream(file) << "plain text";
   EXPECT_THAT(reason_of(file), HasSubstr("kymo_text_module_test.so"));
   std::filesystem::remove(file);
 }
 
-TEST(Module, ALibraryWithoutTheEntryIsRefused) {
+TEST(Module, ALibraryWithoutTheEntryIsRejected) {
   EXPECT_THAT(reason_of(kTestModules / "collect_no_entry.so"), HasSubstr(kModuleSymbol));
   EXPECT_THAT(reason_of(kTestModules / "collect_empty_table.so"), HasSubstr("not a kymo module"));
 }
 
-TEST(Module, AnotherBuildIsRefusedNamingBoth) {
+TEST(Module, AnotherBuildIsRejectedNamingBoth) {
   EXPECT_THAT(reason_of(kTestModules / "collect_wrong_build.so"),
               AllOf(HasSubstr("0.0.1/another-compiler"), HasSubstr(build_id())));
 }

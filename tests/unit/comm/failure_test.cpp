@@ -34,7 +34,7 @@ std::string message_of(const Act& act) {
   return "";
 }
 
-TEST(Meeting, NamesTheRankThatIsMissing) {
+TEST(JoinedRendezvous, NamesTheRankThatIsMissing) {
   on_ranks(3, [](RankHost& host) {
     if (host.rank() == 1) return;
     const auto start = std::chrono::steady_clock::now();
@@ -48,7 +48,7 @@ TEST(Meeting, NamesTheRankThatIsMissing) {
   });
 }
 
-TEST(Meeting, NamesRankZeroWhereNobodyAnswers) {
+TEST(JoinedRendezvous, NamesRankZeroWhereNobodyAnswers) {
   on_ranks(2, [](RankHost& host) {
     if (host.rank() == 0) return;
     const std::string why =
@@ -58,7 +58,7 @@ TEST(Meeting, NamesRankZeroWhereNobodyAnswers) {
   });
 }
 
-TEST(Meeting, EndsWhenTheRunIsCancelled) {
+TEST(JoinedRendezvous, EndsWhenTheRunIsCancelled) {
   on_ranks(2, [](RankHost& host) {
     if (host.rank() == 1) return;
     std::thread cancel([&] {
@@ -70,7 +70,7 @@ TEST(Meeting, EndsWhenTheRunIsCancelled) {
   });
 }
 
-TEST(Meeting, RefusesWithoutAnAddress) {
+TEST(JoinedRendezvous, RejectsWithoutAnAddress) {
   RankHost host(0, 2, 0);
   EXPECT_THAT(message_of([&] { make_communicator(host.context(), Backend::kGloo); }),
               HasSubstr("no rendezvous address"));
@@ -118,30 +118,30 @@ TEST(Failure, ACancelledRunDoesNotWait) {
   });
 }
 
-TEST(Refused, TensorsThatDoNotFit) {
+TEST(Rejected, TensorsThatDoNotFit) {
   on_ranks(1, [](RankHost& host) {
     const auto all = make_communicator(host.context(), Backend::kGloo);
     const at::Tensor good = at::ones({4, 6});
-    const auto refused = [](const auto& act) { return message_of<std::invalid_argument>(act); };
-    EXPECT_THAT(refused([&] { all->all_reduce(good.t(), Reduction::kSum); }), HasSubstr("not contiguous"));
-    EXPECT_THAT(refused([&] { all->all_reduce(at::Tensor(), Reduction::kSum); }), HasSubstr("undefined"));
-    EXPECT_THAT(refused([&] { all->all_reduce(good.to_sparse(), Reduction::kSum); }), HasSubstr("sparse"));
-    EXPECT_THAT(refused([&] { all->all_reduce(at::ones({3}, at::kBool), Reduction::kSum); }), HasSubstr("Bool"));
-    EXPECT_THAT(refused([&] { all->all_reduce(at::ones({3}, at::kInt), Reduction::kAverage); }), HasSubstr("average"));
-    EXPECT_THAT(refused([&] { all->all_reduce(at::ones({24}), good, Reduction::kSum); }), HasSubstr("shape"));
-    EXPECT_THAT(refused([&] { all->all_reduce(at::ones({4, 6}, at::kHalf), good, Reduction::kSum); }),
+    const auto rejected = [](const auto& act) { return message_of<std::invalid_argument>(act); };
+    EXPECT_THAT(rejected([&] { all->all_reduce(good.t(), Reduction::kSum); }), HasSubstr("not contiguous"));
+    EXPECT_THAT(rejected([&] { all->all_reduce(at::Tensor(), Reduction::kSum); }), HasSubstr("undefined"));
+    EXPECT_THAT(rejected([&] { all->all_reduce(good.to_sparse(), Reduction::kSum); }), HasSubstr("sparse"));
+    EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({3}, at::kBool), Reduction::kSum); }), HasSubstr("Bool"));
+    EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({3}, at::kInt), Reduction::kAverage); }), HasSubstr("average"));
+    EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({24}), good, Reduction::kSum); }), HasSubstr("shape"));
+    EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({4, 6}, at::kHalf), good, Reduction::kSum); }),
                 HasSubstr("same dtype"));
-    EXPECT_THAT(refused([&] { all->reduce_scatter(at::ones({5}), good, Reduction::kSum); }), HasSubstr("chunks"));
-    EXPECT_THAT(refused([&] { all->all_gather(at::ones({5}), good); }), HasSubstr("chunks"));
+    EXPECT_THAT(rejected([&] { all->reduce_scatter(at::ones({5}), good, Reduction::kSum); }), HasSubstr("chunks"));
+    EXPECT_THAT(rejected([&] { all->all_gather(at::ones({5}), good); }), HasSubstr("chunks"));
     const at::Tensor line = at::ones({8});
-    EXPECT_THAT(refused([&] { all->all_reduce(line.narrow(0, 0, 5), line.narrow(0, 2, 5), Reduction::kSum); }),
+    EXPECT_THAT(rejected([&] { all->all_reduce(line.narrow(0, 0, 5), line.narrow(0, 2, 5), Reduction::kSum); }),
                 HasSubstr("overlap"));
     EXPECT_TRUE(host.calls().empty()) << "a refused call was reported";
     all->all_reduce(good, Reduction::kSum)->wait();
   });
 }
 
-TEST(Meeting, RanksMustAgreeOnTheBackend) {
+TEST(JoinedRendezvous, RanksMustAgreeOnTheBackend) {
   on_ranks(2, [](RankHost& host) {
     RankHost gpu(host.rank(), 2, host.context().rendezvous().port, KYMO_CUDA);
     const Backend backend = host.rank() == 0 ? Backend::kGloo : Backend::kNccl;

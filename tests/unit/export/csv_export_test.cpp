@@ -57,9 +57,10 @@ TEST_F(CsvExport, ReadsTablesOfAnyKeyPageByPage) {
   EXPECT_THAT(texts, HasSubstr("sgemm_kernel"));
 }
 
-TEST_F(CsvExport, RefusesWhatIsNotThere) {
+TEST_F(CsvExport, RejectsWhatIsNotThere) {
   EXPECT_THAT(error({}), HasSubstr("exactly one of --table and --query"));
-  EXPECT_THAT(error({.query = "SELECT 1", .table = "run", .choice = {}}), HasSubstr("exactly one of --table and --query"));
+  EXPECT_THAT(error({.query = "SELECT 1", .table = "run", .choice = {}}),
+              HasSubstr("exactly one of --table and --query"));
   EXPECT_THAT(error({.query = "SELECT 1", .table = "", .choice = {.run = 1, .rank = {}, .pass = {}}}),
               HasSubstr("--run"));
   EXPECT_THAT(error({.query = "", .table = "kernl", .choice = {}}), HasSubstr("did you mean 'kernel'"));

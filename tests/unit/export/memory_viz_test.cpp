@@ -28,8 +28,8 @@ class MemoryViz : public ExportTest {
   }
 
   /// The export as read by the viewer.
-  Json replayed(std::size_t most_entries = kMostSnapshotEntries) {
-    written_ = export_memory_viz(database(), {}, path("s.pickle"), most_entries);
+  Json replayed(std::size_t max_entries = kMaxSnapshotEntries) {
+    written_ = export_memory_viz(database(), {}, path("s.pickle"), max_entries);
     const CommandResult result =
         python({std::string(KYMO_SOURCE_DIR) + "/tests/unit/export/replay_snapshot.py", path("s.pickle").string()});
     EXPECT_EQ(result.end.exit_code, 0) << result.stderr_text;
@@ -131,7 +131,7 @@ TEST_F(MemoryViz, SurvivesEventsThatMakeNoSense) {
   EXPECT_EQ(replay["snapshot"]["segments"].size(), 4u);
 }
 
-TEST_F(MemoryViz, EndsWithTheRequestThatWasRefused) {
+TEST_F(MemoryViz, EndsWithTheRequestThatWasRejected) {
   execute("INSERT INTO out_of_memory VALUES (3, 0, 'memory', 'device', 5000, 400, NULL)");
   const Json entry = replayed()["snapshot"]["device_traces"][0].back();
   EXPECT_EQ(entry["action"], "oom");
@@ -161,7 +161,7 @@ TEST_F(MemoryViz, IsReadByPyTorch) {
   }
 }
 
-TEST_F(MemoryViz, OfARunWithoutAMemoryPassIsRefused) {
+TEST_F(MemoryViz, OfARunWithoutAMemoryPassIsRejected) {
   EXPECT_THAT(
       testing::error_of([&] { export_memory_viz(database(), {.run = 4, .rank = {}, .pass = {}}, path("s.pickle")); }),
       HasSubstr("run 4 contains no memory blocks; record a run with --passes memory"));

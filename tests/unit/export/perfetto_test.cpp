@@ -141,11 +141,11 @@ TEST_F(Perfetto, PutsWhatOverlapsOnATrackOfItsOwn) {
     const double start = event["ts"];
     tracks[{event["pid"], event["tid"]}].emplace_back(start, start + event["dur"].get<double>());
   }
-  for (auto& [track, stretches] : tracks) {
-    std::sort(stretches.begin(), stretches.end());
-    for (std::size_t i = 1; i < stretches.size(); ++i) {
-      const bool apart = stretches[i].first >= stretches[i - 1].second;
-      const bool inside = stretches[i].second <= stretches[i - 1].second;
+  for (auto& [track, spans] : tracks) {
+    std::sort(spans.begin(), spans.end());
+    for (std::size_t i = 1; i < spans.size(); ++i) {
+      const bool apart = spans[i].first >= spans[i - 1].second;
+      const bool inside = spans[i].second <= spans[i - 1].second;
       EXPECT_TRUE(apart || inside) << "track " << track.second;
     }
   }

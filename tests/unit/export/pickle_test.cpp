@@ -62,9 +62,9 @@ TEST_F(PickleTest, IsReadBackByPython) {
   expected["pair"] = {"3", "-4"};
   pickle.key("truths");
   pickle.begin_list();
-  for (const bool truth : {true, false}) {
+  for (const bool boolean : {true, false}) {
     pickle.item();
-    pickle.truth(truth);
+    pickle.boolean(boolean);
   }
   pickle.end_list();
   expected["truths"] = {true, false};

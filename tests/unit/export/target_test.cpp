@@ -38,20 +38,20 @@ TEST_F(ExportTarget, IsTheNewestRunThatHasSuchEventsOncePerRank) {
       << "the time pass observes nothing";
 }
 
-TEST_F(ExportTarget, ThatIsNotThereIsRefusedWithWhatWouldBeRight) {
-  const auto refused = [&](const Choice& choice) {
+TEST_F(ExportTarget, ThatIsNotThereIsRejectedWithWhatWouldBeRight) {
+  const auto rejected = [&](const Choice& choice) {
     return error_of([&] { find_targets(database(), choice, kTrace); });
   };
-  EXPECT_THAT(refused({.run = 77, .rank = {}, .pass = {}}), HasSubstr("no run 77"));
-  EXPECT_THAT(refused({.run = 4, .rank = {}, .pass = {}}),
+  EXPECT_THAT(rejected({.run = 77, .rank = {}, .pass = {}}), HasSubstr("no run 77"));
+  EXPECT_THAT(rejected({.run = 4, .rank = {}, .pass = {}}),
               HasSubstr("run 4 contains no kernel events; record a run with --passes trace or --passes ops"));
-  EXPECT_THAT(refused({.run = 1, .rank = {}, .pass = {}}), HasSubstr("--keep summary"));
-  EXPECT_THAT(refused({.run = 3, .rank = 5, .pass = {}}),
+  EXPECT_THAT(rejected({.run = 1, .rank = {}, .pass = {}}), HasSubstr("--keep summary"));
+  EXPECT_THAT(rejected({.run = 3, .rank = 5, .pass = {}}),
               HasSubstr("rank 5; it has pass ops of rank 0, pass trace of rank 0, pass trace of rank 1"));
-  EXPECT_THAT(refused({.run = {}, .rank = 1, .pass = "ops"}), HasSubstr("pass ops, rank 1"));
-  EXPECT_THAT(refused({.run = {}, .rank = {}, .pass = "time"}), HasSubstr("--pass takes trace, ops here, not 'time'"));
+  EXPECT_THAT(rejected({.run = {}, .rank = 1, .pass = "ops"}), HasSubstr("pass ops, rank 1"));
+  EXPECT_THAT(rejected({.run = {}, .rank = {}, .pass = "time"}), HasSubstr("--pass takes trace, ops here, not 'time'"));
   execute("DELETE FROM kernel; DELETE FROM op; DELETE FROM range");
-  EXPECT_THAT(refused({}), HasSubstr("--passes trace"));
+  EXPECT_THAT(rejected({}), HasSubstr("--passes trace"));
 }
 
 TEST(ExportFiles, AreNamedAfterTheirRank) {

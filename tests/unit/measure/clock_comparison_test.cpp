@@ -28,8 +28,8 @@ TEST(ClockComparison, NamesTheBoot) {
 }
 
 TEST(ClockFrames, KeepWhatTheySay) {
-  EXPECT_EQ(protocol::type_of(protocol::to_json(protocol::AskClock{3})), "ask_clock");
-  EXPECT_EQ(protocol::ask_clock_from(protocol::to_json(protocol::AskClock{3})).sequence, 3);
+  EXPECT_EQ(protocol::type_of(protocol::to_json(protocol::ClockRequest{3})), "clock_request");
+  EXPECT_EQ(protocol::clock_request_from(protocol::to_json(protocol::ClockRequest{3})).sequence, 3);
   const Json frame = protocol::to_json(protocol::Clock{4, 1'234'567'890'123'456'789, "boot \"x\""});
   EXPECT_EQ(protocol::type_of(frame), "clock");
   const protocol::Clock clock = protocol::clock_from(Json::parse(frame.dump()));
@@ -38,7 +38,7 @@ TEST(ClockFrames, KeepWhatTheySay) {
   EXPECT_EQ(clock.boot_id, "boot \"x\"");
   EXPECT_THROW(protocol::clock_from(Json{{"type", "clock"}, {"sequence", 1}, {"clock_ns", "soon"}, {"boot_id", ""}}),
                Error);
-  EXPECT_THROW(protocol::ask_clock_from(Json{{"type", "ask_clock"}}), Error);
+  EXPECT_THROW(protocol::clock_request_from(Json{{"type", "clock_request"}}), Error);
 }
 
 }  // namespace

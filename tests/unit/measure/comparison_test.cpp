@@ -22,9 +22,9 @@ double by_enumeration(const Figures& first, const Figures& second) {
   Figures all = first;
   all.insert(all.end(), second.begin(), second.end());
   const auto rank = [&](double figure) {
-    double place = 0.5;
-    for (const double other : all) place += other < figure ? 1 : other == figure ? 0.5 : 0;
-    return place;
+    double position = 0.5;
+    for (const double other : all) position += other < figure ? 1 : other == figure ? 0.5 : 0;
+    return position;
   };
   const double middle = static_cast<double>(first.size()) * (static_cast<double>(all.size()) + 1) / 2;
   double own = 0;
@@ -216,7 +216,7 @@ TEST(Compare, TheSameFiguresGiveTheSameAnswer) {
   EXPECT_EQ(once.high, again.high);
 }
 
-TEST(Compare, RefusesWhatIsNoTime) {
+TEST(Compare, RejectsWhatIsNoTime) {
   EXPECT_THROW(compare({}, {1}, kMargin), Error);
   EXPECT_THROW(compare({1}, {}, kMargin), Error);
   for (const double bad :

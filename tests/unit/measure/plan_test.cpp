@@ -33,19 +33,19 @@ TEST(Plan, CaseKeyComparesWhatIsRunOnly) {
 }
 
 TEST(Plan, PlanKeyAlsoComparesHowAndWithWhichPlugin) {
-  const Method how;
-  Method other = how;
+  const Method method;
+  Method other = method;
   other.timeout_s = 1;
   other.host_memory_bytes = 5;
-  EXPECT_EQ(plan_key(example(), how), plan_key(example(), other)) << "bounds do not change what is measured";
+  EXPECT_EQ(plan_key(example(), method), plan_key(example(), other)) << "bounds do not change what is measured";
   other.warmup = 0;
-  EXPECT_NE(plan_key(example(), how), plan_key(example(), other));
+  EXPECT_NE(plan_key(example(), method), plan_key(example(), other));
   Case rebuilt = example();
   rebuilt.plugin_sha256 = "cd";
-  EXPECT_NE(plan_key(example(), how), plan_key(rebuilt, how));
+  EXPECT_NE(plan_key(example(), method), plan_key(rebuilt, method));
   rebuilt = example();
   rebuilt.plugin_libraries = {{"librest.so", "ab"}};
-  EXPECT_NE(plan_key(example(), how), plan_key(rebuilt, how));
+  EXPECT_NE(plan_key(example(), method), plan_key(rebuilt, method));
   EXPECT_EQ(case_key(example()), case_key(rebuilt));
 }
 
@@ -56,14 +56,14 @@ TEST(Plan, BytesThatAreNoTextStillGiveAKey) {
 }
 
 TEST(Plan, TextAndTypesSurviveTheWayThroughJson) {
-  Method how;
-  how.until = StoppingRule{0.02, 5, 100, 3};
-  how.passes = {Pass::kTime};
-  how.sync = Sync::kPhase;
-  how.seed = ~0ull;
-  const Method back = method_from_json(parse_json(to_json(how).dump(), "test"));
-  EXPECT_EQ(to_json(back), to_json(how));
-  EXPECT_EQ(back.seed, how.seed);
+  Method method;
+  method.until = StoppingRule{0.02, 5, 100, 3};
+  method.passes = {Pass::kTime};
+  method.sync = Sync::kPhase;
+  method.seed = ~0ull;
+  const Method back = method_from_json(parse_json(to_json(method).dump(), "test"));
+  EXPECT_EQ(to_json(back), to_json(method));
+  EXPECT_EQ(back.seed, method.seed);
   const Case what = case_from_json(parse_json(to_json(example()).dump(), "test"));
   EXPECT_EQ(what.parameters, example().parameters);
   EXPECT_TRUE(std::holds_alternative<double>(value_from_json(parse_json(to_json(Value(2.0)).dump(), "test"))));

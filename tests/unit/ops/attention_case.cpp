@@ -24,7 +24,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A tensor [batch, heads, length, d] of normally distributed values with the case's memory layout.
-at::Tensor place(const at::Tensor& numbers, Lying lying) {
+at::Tensor position(const at::Tensor& numbers, Lying lying) {
   if (lying == Lying::kTokensFirst) return numbers.transpose(1, 2).contiguous().transpose(1, 2);
   if (lying == Lying::kContiguous) return numbers.contiguous();
   const std::int64_t width = numbers.size(3);
@@ -122,7 +122,7 @@ Inputs draw(const Case& made, at::ScalarType dtype, const at::Device& device) {
     key.select(0, made.batch - 1).select(2, 0).fill_(-kInfinity);
   }
   const auto finish = [&](const at::Tensor& numbers) {
-    const at::Tensor placed = place(numbers.to(device, dtype), made.lying);
+    const at::Tensor placed = position(numbers.to(device, dtype), made.lying);
     return made.with_heads ? placed : placed.squeeze(1);
   };
   return {finish(query), finish(key), finish(value), finish(gradient)};

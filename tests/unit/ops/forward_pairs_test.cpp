@@ -14,26 +14,26 @@ namespace {
 constexpr int kBlocks = 132, kAnyNumber = 1 << 20;
 
 /// The work of each block in key tiles. Checks that each query tile is assigned once.
-std::vector<int> shares(const ForwardPairs& pairs, int blocks) {
+std::vector<int> tiles_per_block(const ForwardPairs& pairs, int blocks) {
   std::vector<int> work(static_cast<size_t>(blocks), 0);
   std::set<std::pair<int, int>> given;
   for (int block = 0; block < blocks; ++block)
     for (int round = 0;; ++round) {
       const int number = pairs.number(round, block, blocks);
       if (number >= pairs.tiles) break;
-      const ForwardPairs::Place place = pairs.place(number);
-      EXPECT_TRUE(given.insert({place.head, place.row_tile}).second)
-          << "head " << place.head << ", tile " << place.row_tile;
-      EXPECT_TRUE(place.head >= 0 && place.head < pairs.heads && place.row_tile >= 0 &&
-                  place.row_tile < pairs.row_tiles);
-      work[static_cast<size_t>(block)] += place.row_tile + 1;
+      const ForwardPairs::TileCoord coord = pairs.coord(number);
+      EXPECT_TRUE(given.insert({coord.head, coord.row_tile}).second)
+          << "head " << coord.head << ", tile " << coord.row_tile;
+      EXPECT_TRUE(coord.head >= 0 && coord.head < pairs.heads && coord.row_tile >= 0 &&
+                  coord.row_tile < pairs.row_tiles);
+      work[static_cast<size_t>(block)] += coord.row_tile + 1;
     }
   EXPECT_EQ(static_cast<int>(given.size()), pairs.tiles);
   return work;
 }
 
 double longest_over_mean(const ForwardPairs& pairs, int blocks) {
-  const std::vector<int> work = shares(pairs, blocks);
+  const std::vector<int> work = tiles_per_block(pairs, blocks);
   return *std::max_element(work.begin(), work.end()) * blocks / std::accumulate(work.begin(), work.end(), 0.0);
 }
 
@@ -45,7 +45,7 @@ TEST(ForwardPairs, GiveEachTileOnce) {
           const int used = std::min(blocks, heads * row_tiles);
           SCOPED_TRACE(testing::Message()
                        << blocks << " blocks, " << heads << " x " << row_tiles << ", " << heads_in_l2 << " in L2");
-          shares(forward_pairs(heads, row_tiles, used, heads_in_l2), used);
+          tiles_per_block(forward_pairs(heads, row_tiles, used, heads_in_l2), used);
         }
 }
 

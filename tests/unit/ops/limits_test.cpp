@@ -23,7 +23,7 @@ using ::testing::Not;
 
 /// The first line of the exception thrown by a call.
 template <class Function>
-std::string complaint(const Function& call) {
+std::string failure_reason(const Function& call) {
   try {
     call();
   } catch (const c10::Error& error) {
@@ -36,7 +36,7 @@ TEST(Errors, SayWhatWasWrongAndWhatWouldBeRight) {
   const at::Tensor q = at::randn({2, 4, 6, 16}), k = at::randn({2, 2, 6, 16});
   const auto of = [](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                      const AttentionOptions& options = {}) {
-    const std::string text = complaint([&] { attention(query, key, value, options); });
+    const std::string text = failure_reason([&] { attention(query, key, value, options); });
     EXPECT_THAT(text, Not(HasSubstr("\n")));
     return text;
   };
@@ -68,7 +68,7 @@ TEST(Errors, OfBackward) {
   const at::Tensor q = at::randn({2, 4, 6, 16});
   const auto [o, lse] = attention_forward(q, q, q);
   const auto of = [&, &out = o](const at::Tensor& gradient, const at::Tensor& sums) {
-    return complaint([&] { attention_backward(gradient, q, q, q, out, sums); });
+    return failure_reason([&] { attention_backward(gradient, q, q, q, out, sums); });
   };
   EXPECT_THAT(of(o.narrow(2, 0, 5), lse),
               HasSubstr("do is [2, 4, 5, 16] but q is [2, 4, 6, 16]; they must have the same shape"));

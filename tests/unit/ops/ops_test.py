@@ -139,7 +139,7 @@ class Operators(unittest.TestCase):
         for one, other in zip(tensors, again, strict=True):
             self.assert_close(one.grad, other.grad)
 
-    def test_a_second_derivative_is_refused(self):
+    def test_a_second_derivative_is_rejected(self):
         tensors = inputs(8, 8)
         (gradient,) = torch.autograd.grad(ops.attention(*tensors).sum(), tensors[0], create_graph=True)
         with self.assertRaisesRegex(RuntimeError, "attention_backward.*not implemented"):

@@ -48,7 +48,7 @@ TEST(Config, CountsFlopsOfTinyAsByHand) {
   EXPECT_EQ(flops.backward(), 2 * flops.total());
 }
 
-TEST(Config, RefusesImpossibleModelsInOneLine) {
+TEST(Config, RejectsImpossibleModelsInOneLine) {
   Config config;
   config.heads = 3;
   EXPECT_THAT([&] { validate(config); },

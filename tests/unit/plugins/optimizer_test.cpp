@@ -132,7 +132,7 @@ TEST(FusedAdamW, WarmingUpChangesNothing) {
   EXPECT_FALSE(parameters[0].grad().defined());
 }
 
-TEST(FusedAdamW, RefusesSettingsOutOfRange) {
+TEST(FusedAdamW, RejectsSettingsOutOfRange) {
   AdamWSetting setting;
   setting.beta1 = 1;
   EXPECT_THAT([&] { FusedAdamW(random_parameters(at::kFloat), setting); },

@@ -24,8 +24,8 @@ inline const Sizes kLater{{31}, {8, 13}};  ///< of a parameter group that is add
 
 /// Float64 values in (−1, 1), determined by the seed and the position.
 inline at::Tensor values(const std::vector<std::int64_t>& sizes, int seed) {
-  const at::Tensor places = at::arange(c10::multiply_integers(sizes), at::kDouble);
-  return at::sin(places * 12.9898 + 78.233 * seed + 1).view(sizes).clone();
+  const at::Tensor positions = at::arange(c10::multiply_integers(sizes), at::kDouble);
+  return at::sin(positions * 12.9898 + 78.233 * seed + 1).view(sizes).clone();
 }
 
 inline Tensors parameters(const Sizes& sizes) {

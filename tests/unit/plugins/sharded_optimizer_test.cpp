@@ -185,7 +185,7 @@ TEST(ShardedOptimizer, PiecesAreOfAboutEqualSizeForEveryOwner) {
   });
 }
 
-TEST(ShardedOptimizer, RefusesLessThanOnePiece) {
+TEST(ShardedOptimizer, RejectsLessThanOnePiece) {
   ThreadRanks::run(1, [&](comm::Communicator& communicator) {
     EXPECT_THROW(ShardedOptimizer(parameters(kUneven), kinds().front().make, communicator, {.flat = true, .pieces = 0}),
                  std::invalid_argument);
@@ -282,7 +282,7 @@ TEST(ShardedOptimizer, TakesGroupsThroughTheBaseClass) {
   });
 }
 
-TEST(ShardedOptimizer, RefusesWhatItCannotDo) {
+TEST(ShardedOptimizer, RejectsWhatItCannotDo) {
   ThreadRanks::run(1, [&](comm::Communicator& communicator) {
     const OptimizerFactory make = kinds().front().make;
     const Tensors all = parameters(kUneven);

@@ -34,7 +34,7 @@ class Step : public testing::Test {
   LanguageModel model_;
   std::vector<at::Tensor> parameters_;
   at::Tensor tokens_;
-  StepParts parts_;
+  StepDefinition parts_;
 };
 
 TEST_F(Step, ForwardRecordsNothing) {
@@ -107,7 +107,7 @@ TEST_F(Step, CallsTheHookBetweenThePhases) {
   EXPECT_THAT(host_.phases, ElementsAre("forward", "backward", "communication", "optimizer"));
 }
 
-TEST_F(Step, RefusesMissingParts) {
+TEST_F(Step, RejectsMissingParts) {
   EXPECT_THAT([&] { run_step(ctx_, parts_); },
               testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("no optimizer")));
   parts_.loss = nullptr;

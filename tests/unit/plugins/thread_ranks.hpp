@@ -32,7 +32,7 @@ class ThreadRanks {
           body(communicator);
         } catch (...) {
           thrown[static_cast<std::size_t>(rank)] = std::current_exception();
-          ranks.meet_.arrive_and_drop();
+          ranks.barrier_.arrive_and_drop();
         }
       });
     for (std::thread& thread : threads) thread.join();
@@ -72,7 +72,7 @@ class ThreadRanks {
     std::unique_ptr<kymo::comm::Work> broadcast(const at::Tensor& tensor, int root) override {
       return finish(tensor, exchange("broadcast", tensor).at(static_cast<std::size_t>(root)));
     }
-    void barrier() override { all_.meet_.arrive_and_wait(); }
+    void barrier() override { all_.barrier_.arrive_and_wait(); }
     std::string description() const override { return "threads"; }
 
     std::map<std::string, int> calls;
@@ -96,14 +96,14 @@ class ThreadRanks {
       require(input.is_contiguous(), operation);
       ++calls[operation];
       all_.inputs_[static_cast<std::size_t>(rank_)] = {operation, input};
-      all_.meet_.arrive_and_wait();
+      all_.barrier_.arrive_and_wait();
       Tensors copies;
       for (const auto& [name, tensor] : all_.inputs_) {
         if (name != operation || tensor.numel() != input.numel())
           throw std::runtime_error("ranks differ: " + operation + " and " + name);
         copies.push_back(tensor.clone());
       }
-      all_.meet_.arrive_and_wait();
+      all_.barrier_.arrive_and_wait();
       return copies;
     }
     /// In rank order, so that the result is bitwise equal on every rank.
@@ -121,8 +121,8 @@ class ThreadRanks {
   };
 
  private:
-  explicit ThreadRanks(int size) : inputs_(static_cast<std::size_t>(size)), meet_(size) {}
+  explicit ThreadRanks(int size) : inputs_(static_cast<std::size_t>(size)), barrier_(size) {}
 
   std::vector<std::pair<std::string, at::Tensor>> inputs_;  // per rank
-  std::barrier<> meet_;
+  std::barrier<> barrier_;
 };

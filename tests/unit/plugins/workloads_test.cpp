@@ -110,7 +110,7 @@ TEST(TransformerLm, SingleDimensionsWinOverTheSize) {
   EXPECT_EQ(run.host.numbers["d_ff"], 32);
 }
 
-TEST(TransformerLm, RefusesImpossibleSettings) {
+TEST(TransformerLm, RejectsImpossibleSettings) {
   Driven uneven("transformer_lm", with(kSmallModel, {{"heads", std::int64_t{5}}}));
   EXPECT_EQ(uneven.prepare(), KYMO_FAILED);
   EXPECT_THAT(uneven.host.message, HasSubstr("d_model 64 is not divisible by heads 5"));

@@ -35,13 +35,13 @@ TEST(FlatLayout, AlignsEachTensorAndPadsToEqualParts) {
     view.fill_(static_cast<double>(i + 1));
   }
   EXPECT_EQ(buffer.sum().item<double>(), 17 * 1 + 15 * 2 + 1 * 3) << "views do not overlap";
-  EXPECT_EQ(layout.part(buffer, 1).numel(), layout.numel() / 3);
-  EXPECT_EQ(layout.part(buffer, 1).storage_offset(), layout.numel() / 3);
+  EXPECT_EQ(layout.shard(buffer, 1).numel(), layout.numel() / 3);
+  EXPECT_EQ(layout.shard(buffer, 1).storage_offset(), layout.numel() / 3);
   EXPECT_EQ(FlatLayout(tensors).numel(), layout.view(buffer, 2).storage_offset() + 1)
       << "a single part needs no padding";
 }
 
-TEST(FlatLayout, RefusesWhatDoesNotFit) {
+TEST(FlatLayout, RejectsWhatDoesNotFit) {
   const auto message = [](const char* text) {
     return testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(text));
   };
@@ -145,7 +145,7 @@ TEST(Zero1, HoldsOnePartOfTheState) {
 }
 
 /// Two layers and a loss; the first weight is used twice.
-at::Tensor loss_of(const Tensors& weights, const at::Tensor& input) {
+at::Tensor training_loss_of(const Tensors& weights, const at::Tensor& input) {
   const at::Tensor hidden = at::tanh(at::matmul(at::tanh(at::matmul(input, weights[0])), weights[0]) + weights[1]);
   return at::matmul(hidden, weights[2]).square().mean();
 }
@@ -162,7 +162,7 @@ void expect_training_like_one_process(bool overlap, double bucket_bytes) {
   const auto whole = make_optimizer(kinds().front().make, OptimizerParamGroup(expected));
   for (int step = 0; step < kSteps; ++step) {
     whole->zero_grad();
-    loss_of(expected, values({2 * kRanks, 6}, step)).backward();
+    training_loss_of(expected, values({2 * kRanks, 6}, step)).backward();
     whole->step();
   }
   ThreadRanks::run(kRanks, [&](comm::Communicator& communicator) {
@@ -173,7 +173,7 @@ void expect_training_like_one_process(bool overlap, double bucket_bytes) {
     const int buckets = static_cast<int>(zero.parameter_buffers().size());
     for (int step = 0; step < kSteps; ++step) {
       zero.begin_step();
-      loss_of(all, values({2 * kRanks, 6}, step).narrow(0, 2 * communicator.rank(), 2)).backward();
+      training_loss_of(all, values({2 * kRanks, 6}, step).narrow(0, 2 * communicator.rank(), 2)).backward();
       EXPECT_EQ(rank.calls["reduce_scatter"], overlap ? buckets * (step + 1) : buckets * step);
       zero.finish_step();
       EXPECT_EQ(rank.calls["reduce_scatter"], buckets * (step + 1));
@@ -201,7 +201,7 @@ TEST(Zero1, ReducesBucketsOfUnusedParametersAtTheEnd) {
     const at::Tensor before = all[3].detach().clone();
     for (int step = 0; step < 2; ++step) {
       zero.begin_step();
-      loss_of(all, values({2, 6}, communicator.rank())).backward();
+      training_loss_of(all, values({2, 6}, communicator.rank())).backward();
       EXPECT_EQ(rank.calls["reduce_scatter"], 4 * step) << "one order on all ranks";
       zero.finish_step();
       EXPECT_EQ(rank.calls["reduce_scatter"], 4 * (step + 1));
@@ -212,15 +212,15 @@ TEST(Zero1, ReducesBucketsOfUnusedParametersAtTheEnd) {
   });
 }
 
-TEST(Zero1, RefusesASecondBackwardPassWithOverlap) {
+TEST(Zero1, RejectsASecondBackwardPassWithOverlap) {
   ThreadRanks::run(1, [&](comm::Communicator& communicator) {
     const Tensors all = trained_parameters();
     Zero1 zero(OptimizerParamGroup(all), kinds().front().make, communicator, {});
     zero.begin_step();
-    loss_of(all, values({2, 6}, 0)).backward();
-    EXPECT_THROW(loss_of(all, values({2, 6}, 0)).backward(), std::logic_error);
+    training_loss_of(all, values({2, 6}, 0)).backward();
+    EXPECT_THROW(training_loss_of(all, values({2, 6}, 0)).backward(), std::logic_error);
     zero.begin_step();
-    EXPECT_NO_THROW(loss_of(all, values({2, 6}, 0)).backward());
+    EXPECT_NO_THROW(training_loss_of(all, values({2, 6}, 0)).backward());
   });
 }
 
@@ -231,12 +231,12 @@ TEST(Zero1, TakesItsHooksAway) {
     {
       const Zero1 gone(OptimizerParamGroup(all), kinds().front().make, communicator, {});
     }
-    loss_of(all, values({2, 6}, 0)).backward();
+    training_loss_of(all, values({2, 6}, 0)).backward();
     EXPECT_EQ(rank.calls["reduce_scatter"], 0);
   });
 }
 
-TEST(Zero1, RefusesWhatItCannotDo) {
+TEST(Zero1, RejectsWhatItCannotDo) {
   ThreadRanks::run(1, [&](comm::Communicator& communicator) {
     const OptimizerFactory make = kinds().front().make;
     const Tensors all = parameters(kZero1Sizes);

@@ -143,7 +143,7 @@ TEST(AreaPicture, KeepsEveryPeakWhenItThinsOut) {
 
 TEST(AreaPicture, ThinningOutHoldsValuesOverStretchesWithoutRows) {
   const AreaLayers layers{{0, 1, 2, 100, 101}, {{5, 9, 4, 1, 0}}};
-  const AreaLayers thin = highest_of_stretches(layers, 4);
+  const AreaLayers thin = max_of_intervals(layers, 4);
   ASSERT_EQ(thin.x.size(), 4u);
   EXPECT_THAT(thin.values[0], ElementsAre(9, 4, 4, 0));
 }

@@ -43,7 +43,7 @@ TEST(ParseQuery, ReadsTheHeader) {
   EXPECT_FALSE(query.columns.at("mean_ms").once);
 }
 
-TEST(ParseQuery, RefusesWhatItDoesNotKnow) {
+TEST(ParseQuery, RejectsWhatItDoesNotKnow) {
   const auto parse = [](const std::string& text) { return [text] { parse_query(text, "t.sql"); }; };
   EXPECT_THAT(parse(with("-- captoin: x")),
               ThrowsMessage<UsageError>(AllOf(HasSubstr("t.sql:1"), HasSubstr("'captoin'"), HasSubstr("'caption'"))));
@@ -81,15 +81,15 @@ SELECT 1
   EXPECT_EQ(query.empty, "Nothing.");
 }
 
-TEST(ParseQuery, RefusesAContinuationOfNothing) {
+TEST(ParseQuery, RejectsAContinuationOfNothing) {
   const auto parse = [](const std::string& text) { return [text] { parse_query(text, "t.sql"); }; };
-  const auto refused_at = [](const std::string& place) {
-    return ThrowsMessage<UsageError>(AllOf(HasSubstr(place), HasSubstr("must follow the entry that it continues")));
+  const auto rejected_at = [](const std::string& position) {
+    return ThrowsMessage<UsageError>(AllOf(HasSubstr(position), HasSubstr("must follow the entry that it continues")));
   };
-  EXPECT_THAT(parse(with("--   of all")), refused_at("t.sql:1"));
-  EXPECT_THAT(parse(with("-- A plain comment.\n--   of all")), refused_at("t.sql:2"));
-  EXPECT_THAT(parse(with("-- note: n\n\n--   of all")), refused_at("t.sql:3"));
-  EXPECT_THAT(parse(with("-- note: n\n-- A plain comment.\n--   of all")), refused_at("t.sql:3"));
+  EXPECT_THAT(parse(with("--   of all")), rejected_at("t.sql:1"));
+  EXPECT_THAT(parse(with("-- A plain comment.\n--   of all")), rejected_at("t.sql:2"));
+  EXPECT_THAT(parse(with("-- note: n\n\n--   of all")), rejected_at("t.sql:3"));
+  EXPECT_THAT(parse(with("-- note: n\n-- A plain comment.\n--   of all")), rejected_at("t.sql:3"));
 }
 
 TEST(ParseQuery, NamesTheFirstLineOfAContinuedEntryThatIsWrong) {
@@ -143,7 +143,7 @@ y_scale = "log"
   EXPECT_EQ(report.sections[0].charts[0].y_axis.scale, Scale::kLog);
 }
 
-TEST_F(DefinitionFolder, NamesFileAndKeyOfMistakes) {
+TEST_F(DefinitionFolder, ErrorsNameFileAndKey) {
   EXPECT_THAT(error_of("titel = 'x'"), AllOf(HasSubstr("report.toml"), HasSubstr("'title'")));
   EXPECT_THAT(error_of("title = 'x'\ncolour = 'red'\n[[section]]\nheading = 'H'"), HasSubstr("unknown key 'colour'"));
   EXPECT_THAT(error_of("title = 'x'\n[[section]]\nheading = 'H'\ntabel = 1"),
@@ -202,13 +202,13 @@ TEST_F(DefinitionFolder, StacksBarsThatHaveNeitherErrorsNorALogarithm) {
   EXPECT_THAT(error_of(chart + "kind = 'bar'\ny_scale = 'log'"), HasSubstr("'y_scale'"));
 }
 
-TEST_F(DefinitionFolder, ALineChartHasARoofWithATitle) {
+TEST_F(DefinitionFolder, ALineChartHasAReferenceLineWithATitle) {
   const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\n";
   const std::string line = chart + "kind = 'line'\nx = 'a'\ny = 'b'\n";
   write(line + "reference_line = 'peak'\nreference_line_title = 'peak of the device'");
   const ChartSpec spec = read_definition(folder_.path()).sections[0].charts[0];
-  EXPECT_EQ(spec.roof, "peak");
-  EXPECT_EQ(spec.roof_title, "peak of the device");
+  EXPECT_EQ(spec.reference_line, "peak");
+  EXPECT_EQ(spec.reference_line_title, "peak of the device");
   EXPECT_THAT(error_of(line + "reference_line = 'peak'"),
               AllOf(HasSubstr("section 'H', chart: key 'reference_line' needs key 'reference_line_title'"),
                     Not(HasSubstr("\n"))));
@@ -231,7 +231,7 @@ TEST_F(DefinitionFolder, OnlyATimelineHasPanels) {
   EXPECT_THAT(error_of(chart + "kind = 'line'\nx = 'a'\ny = 'b'"), HasSubstr("unknown key 'panel'"));
 }
 
-TEST_F(DefinitionFolder, NamesMistakesOfTimelinesAndAreas) {
+TEST_F(DefinitionFolder, ErrorsOfTimelinesAndAreasAreNamed) {
   const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\n";
   EXPECT_THAT(error_of(chart + "kind = 'pie'"), AllOf(HasSubstr("line, bar, area, timeline"), HasSubstr("'pie'")));
   EXPECT_THAT(error_of(chart + "kind = 'timeline'\nx = 'a'"), HasSubstr("unknown key 'x'"));
@@ -261,8 +261,8 @@ TEST(OwnReports, ProseHoldsNoFiguresOfItsOwn) {
       }
       // Names, and thresholds and formulas that define what is shown, are not measured.
       for (const std::string admitted :
-           {"step 0", "Step 0", "step 1", "rank 0", "stage 1", "zero1", "cs336", "at least 2 % of a step", "> 25 % of the mean",
-            "more than 10 % slower", "4 × length²", "2.5 times as many in backward"}) {
+           {"step 0", "Step 0", "step 1", "rank 0", "stage 1", "zero1", "cs336", "at least 2 % of a step",
+            "> 25 % of the mean", "more than 10 % slower", "4 × length²", "2.5 times as many in backward"}) {
         for (std::size_t at = outside.find(admitted); at != std::string::npos; at = outside.find(admitted))
           outside.erase(at, admitted.size());
       }

@@ -77,12 +77,14 @@ TEST(Latex, CompilesTimelines) {
   const std::string pdflatex = find_program({"pdflatex"});
   KYMO_NEEDS_INSTALLED(!pdflatex.empty() && has_latex_packages(pdflatex), "pdflatex with siunitx and pgfplots");
   Document document;
-  Chart roof = testing::sample_chart(ChartKind::kLine);
-  roof.roof = Roof{"peak of the device", 100};
-  Chart single = roof;
+  Chart reference_line = testing::sample_chart(ChartKind::kLine);
+  reference_line.reference_line = ReferenceLine{"peak of the device", 100};
+  Chart single = reference_line;
   single.series.resize(1);
   document.sections.push_back(
-      {"Charts", 1, {testing::sample_timeline(), testing::sample_memory(), testing::sample_panels(), roof, single}});
+      {"Charts",
+       1,
+       {testing::sample_timeline(), testing::sample_memory(), testing::sample_panels(), reference_line, single}});
   expect_compiles(pdflatex, document);
   expect_compiles(pdflatex, testing::hostile_timelines());
 }

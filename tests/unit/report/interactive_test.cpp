@@ -99,7 +99,7 @@ TEST(InteractiveRows, KeepsTheLongestBarsAndSaysHowMany) {
   const Json rows = rows_of(chart);
   std::size_t kept = 0;
   for (const Json& track : rows["tracks"]) kept += track["start"].size();
-  EXPECT_EQ(kept, kMostInteractiveBars);
+  EXPECT_EQ(kept, kMaxInteractiveBars);
   EXPECT_THAT(rows["tracks"][0]["length"], Not(::testing::Contains(1)));
   EXPECT_EQ(interactive_notes(chart), " Only the 200\u202F000 longest of 200\u202F010 bars are shown.");
   EXPECT_THAT(html_of(chart), HasSubstr("200\u202F000 longest of 200\u202F010 bars are shown.</figcaption>"));
@@ -120,7 +120,7 @@ TEST(InteractiveRows, SmallestBlocksGoTogether) {
   for (std::int64_t i = 0; i < 50'100; ++i)
     chart.memory.blocks.push_back({5'000 + i / 100, 9'000, i < 100 ? 10 : 1000, 0, 0, 0});
   const Json blocks = rows_of(chart)["blocks"];
-  EXPECT_EQ(blocks["start"].size(), kMostInteractiveBlocks);
+  EXPECT_EQ(blocks["start"].size(), kMaxInteractiveBlocks);
   EXPECT_EQ(blocks["restBytes"], (Json::array({1000, 0}))) << "a hundred blocks of ten bytes";
   EXPECT_THAT(interactive_notes(chart), HasSubstr("Of 50\u202F100 blocks, the 50\u202F000 largest"));
 }
@@ -175,7 +175,8 @@ TEST(InteractiveHtml, HostileNamesStayInTheirRows) {
   }
   EXPECT_EQ(found, 3u);
   std::size_t scripts = 0;
-  for (std::size_t place = html.find("<script"); place != std::string::npos; place = html.find("<script", place + 1))
+  for (std::size_t position = html.find("<script"); position != std::string::npos;
+       position = html.find("<script", position + 1))
     ++scripts;
   EXPECT_EQ(scripts, 4u);
 }

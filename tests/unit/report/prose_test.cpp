@@ -73,13 +73,13 @@ TEST(RenderProse, WhatIsMissingIsFalse) {
   EXPECT_FALSE(render_prose(spec("{{^v}}none{{/v}}"), answers(kNoRow), "here").empty());
 }
 
-TEST(RenderProse, RefusesUnknownNames) {
+TEST(RenderProse, RejectsUnknownNames) {
   EXPECT_THAT([] { render_prose(spec("{{v.mss}}"), answers(kOneRow), "report.toml: section 'A'"); },
               ThrowsMessage<UsageError>(
                   ::testing::AllOf(HasSubstr("report.toml: section 'A'"), HasSubstr("'v.mss'"), HasSubstr("'v.ms'"))));
 }
 
-TEST(RenderProse, RefusesUnescapedTags) {
+TEST(RenderProse, RejectsUnescapedTags) {
   EXPECT_THROW(render_prose(spec("{{{v.name}}}"), answers(kOneRow), "here"), UsageError);
   EXPECT_THROW(render_prose(spec("{{&v.name}}"), answers(kOneRow), "here"), UsageError);
   EXPECT_THROW(render_prose(spec("{{>v}}"), answers(kOneRow), "here"), UsageError);
@@ -87,7 +87,7 @@ TEST(RenderProse, RefusesUnescapedTags) {
   EXPECT_THROW(render_prose(spec("{{#v}}never closed"), answers(kOneRow), "here"), UsageError);
 }
 
-TEST(RenderProse, RefusesSeveralRowsAndUnknownColumns) {
+TEST(RenderProse, RejectsSeveralRowsAndUnknownColumns) {
   Result two = kOneRow;
   two.rows.push_back(two.rows[0]);
   EXPECT_THAT([&] { render_prose(spec("{{v.ms}}"), answers(two), "here"); },

@@ -200,7 +200,7 @@ TEST_F(MakeReport, HostileRunsComeOutInAllFormats) {
   }
 }
 
-TEST_F(MakeReport, RefusesWhatItDoesNotKnow) {
+TEST_F(MakeReport, RejectsWhatItDoesNotKnow) {
   sample_.add({});
   EXPECT_THAT([&] { make("cs336", {"htlm"}); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("'htlm'"), HasSubstr("'html'"))));
@@ -209,7 +209,7 @@ TEST_F(MakeReport, RefusesWhatItDoesNotKnow) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
-TEST_F(MakeReport, RefusesAnEmptySelection) {
+TEST_F(MakeReport, RejectsAnEmptySelection) {
   EXPECT_THAT([&] { make("quick", {"html"}); }, ThrowsMessage<UsageError>(HasSubstr("results.db")));
   EXPECT_FALSE(fs::exists(out_));
 }

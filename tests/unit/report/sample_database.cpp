@@ -66,7 +66,7 @@ event::PassRecord time_record(const SampleRun& run) {
     record.work.push_back({run.phases_ms[0].first, run.gflop * 1e9, run.gflop * 1e7});
   if (run.workload == "transformer_lm")
     record.metrics.push_back({event::MetricLevel::kRun, -1, "", "parameters", 128.6e6, "", ""});
-  if (!run.loss.empty()) record.losses.push_back({"kymo_cuda", 12, run.loss});
+  if (!run.loss.empty()) record.dropped_records.push_back({"kymo_cuda", 12, run.loss});
   record.memory.resident_bytes = 412'000'000;
   if (run.on_gpu) {
     record.memory.allocated_bytes = 1'610'612'736;
@@ -113,8 +113,8 @@ std::int64_t SampleDatabase::add(const SampleRun& run) {
   row.what.workload = run.workload;
   row.what.parameters = run.parameters;
   row.what.device = run.on_gpu ? measure::DeviceKind::kCuda : measure::DeviceKind::kCpu;
-  row.how.warmup = run.warmup;
-  row.how.steps = run.steps;
+  row.method.warmup = run.warmup;
+  row.method.steps = run.steps;
   row.suite = run.suite;
   row.suite_case = run.suite_case;
   const std::int64_t run_id = database_->begin_run(row);
@@ -140,7 +140,7 @@ std::int64_t SampleDatabase::add(const SampleRun& run) {
     end.failed_phase = "forward";
     end.failed_step = 0;
   }
-  database_->finish_run(run_id, end, workers, files);
+  database_->finalize_run(run_id, end, workers, files);
   return run_id;
 }
 

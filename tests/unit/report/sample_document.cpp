@@ -93,13 +93,13 @@ Chart sample_chart(ChartKind kind) {
 Document sample_document() {
   Document document;
   document.title = "A sample report";
-  document.opening = {
+  document.front_matter = {
       Paragraph{{{Style::kPlain, "All "},
                  {Style::kEmphasis, "figures"},
                  {Style::kPlain, " of "},
                  {Style::kCode, "saxpy"},
                  {Style::kPlain, "."}}},
-      Notice{Notice::Kind::kCaution,
+      Notice{Notice::Kind::kWarning,
              {Paragraph{{{Style::kStrong, "Take care."}}}, List{{{{Style::kPlain, "Runs out of memory: 1."}}}}}}};
   Chart bars = sample_chart(ChartKind::kBar);
   bars.name = "bars";
@@ -143,7 +143,7 @@ Document hostile_document() {
     Chart line = sample_chart(ChartKind::kLine);
     line.name = "hostile-line-" + std::to_string(bars.categories.size());
     line.caption = line.x.title = line.x.unit = line.y.title = line.y.unit = line.series[0].name = name;
-    line.roof = Roof{name, 60};
+    line.reference_line = ReferenceLine{name, 60};
     document.sections.back().blocks.push_back(line);
   }
   document.title = names[3] + names[17] + names[2];

@@ -26,9 +26,9 @@ using ::testing::ThrowsMessage;
 using testing::timeline_of;
 
 // The row of each bar; -1 for omitted bars.
-std::vector<int> rows_of(const Timeline& timeline, std::uint32_t most_rows = 100) {
+std::vector<int> rows_of(const Timeline& timeline, std::uint32_t max_rows = 100) {
   std::vector<int> rows(timeline.bars.size(), -1);
-  for (const TimelineTrack& track : lay_out(timeline, most_rows).tracks) {
+  for (const TimelineTrack& track : lay_out(timeline, max_rows).tracks) {
     for (const std::uint32_t i : track.bars) rows[i] = static_cast<int>(track.row);
   }
   return rows;

@@ -100,7 +100,7 @@ TEST_F(Facade, ReadsTypedParameters) {
   EXPECT_THAT(host_.said, ElementsAre("fail 1 no parameter 'm': declare it in describe()"));
 }
 
-TEST_F(Facade, KnowsItsPlace) {
+TEST_F(Facade, KnowsItsPlacement) {
   host_.placement = {sizeof(kymo_placement), 3, 4, 1, KYMO_CUDA, 2, "node7", 29500};
   EXPECT_EQ(step([](kymo::Context& ctx) {
               EXPECT_EQ(ctx.rank(), 3);
@@ -138,8 +138,8 @@ TEST_F(Facade, EndsPhasesWhenAnExceptionPasses) {
   EXPECT_THAT(host_.said, ElementsAre("phase compute", "phase end", "fail 1 stop"));
 }
 
-TEST_F(Facade, FailsWhenAPhaseIsRefused) {
-  host_.refuse_phases = true;
+TEST_F(Facade, FailsWhenAPhaseIsRejected) {
+  host_.reject_phases = true;
   EXPECT_EQ(step([](kymo::Context& ctx) { auto phase = ctx.phase("unknown"); }), KYMO_FAILED);
   EXPECT_THAT(host_.said, ElementsAre("phase unknown", HasSubstr("phase 'unknown' was rejected")));
 }
@@ -223,7 +223,7 @@ TEST_F(Facade, GathersInRankOrder) {
     EXPECT_THAT(ctx.all_gather(2.5), ElementsAre(2.5, 2.5, 2.5));
     EXPECT_THAT(ctx.all_gather(std::vector<int>{1, 2}), ElementsAre(1, 2, 1, 2, 1, 2));
   });
-  host_.refuse_gather = true;
+  host_.reject_gather = true;
   EXPECT_EQ(step([](kymo::Context& ctx) { ctx.all_gather(1); }), KYMO_FAILED);
 }
 

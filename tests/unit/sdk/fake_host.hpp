@@ -29,7 +29,7 @@ class FakeHost {
     table_.seed = [](kymo_context*) -> std::uint64_t { return 7; };
     table_.phase_begin = [](kymo_context* context, const char* name, void*) -> kymo_status {
       self(context).say(std::string("phase ") + name);
-      return self(context).refuse_phases ? KYMO_FAILED : KYMO_OK;
+      return self(context).reject_phases ? KYMO_FAILED : KYMO_OK;
     };
     table_.phase_end = [](kymo_context* context) -> kymo_status { return self(context).say("phase end"), KYMO_OK; };
     table_.scope_begin = [](kymo_context* context, const char* name) {
@@ -66,7 +66,7 @@ class FakeHost {
                                  void* recv) -> kymo_status {
       for (int rank = 0; rank < self(context).placement.world_size; ++rank)
         std::memcpy(static_cast<char*>(recv) + rank * bytes, send, bytes);
-      return self(context).refuse_gather ? KYMO_FAILED : KYMO_OK;
+      return self(context).reject_gather ? KYMO_FAILED : KYMO_OK;
     };
     table_.log = [](kymo_context* context, std::uint32_t level, const char* message) {
       self(context).say("log " + std::to_string(level) + " " + message);
@@ -88,8 +88,8 @@ class FakeHost {
   std::map<std::string, kymo_value> parameters;
   kymo_placement placement{sizeof(kymo_placement), 0, 1, 0, KYMO_CPU, 0, "127.0.0.1", 0};
   std::uint64_t next_handle = 77;
-  bool refuse_phases = false;
-  bool refuse_gather = false;
+  bool reject_phases = false;
+  bool reject_gather = false;
   std::int32_t is_cancelled = 0;
   std::vector<std::string> said;
 

@@ -41,7 +41,7 @@ TEST(Verification, NeverPassesNanOrInfinityForANumber) {
   EXPECT_EQ(Verification{}.within("x", "r", {kNan, kNan}, 1).checks()[0].outcome, Outcome::Failed);
 }
 
-TEST(Verification, RefusesOtherLengths) {
+TEST(Verification, RejectsOtherLengths) {
   const kymo::Check check = compared({1, 2}, {1}, 1);
   EXPECT_EQ(check.outcome, Outcome::Failed);
   EXPECT_EQ(check.detail, "2 elements, expected 1");

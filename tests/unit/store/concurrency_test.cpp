@@ -2,7 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/opening.hpp"
+#include "store/open.hpp"
 #include "store/results.hpp"
 #include "unit/store/fixture.hpp"
 

@@ -2,7 +2,7 @@
 #include <random>
 
 #include "base/error.hpp"
-#include "store/opening.hpp"
+#include "store/open.hpp"
 #include "store/results.hpp"
 #include "unit/store/event_record.hpp"
 #include "unit/store/fixture.hpp"
@@ -32,11 +32,11 @@ bool read_through(const std::filesystem::path& file) {
   return true;
 }
 
-TEST_F(Damage, FlippedBytesAreRefusedOrHarmlessAndNeverWritten) {
+TEST_F(Damage, FlippedBytesAreRejectedOrHarmlessAndNeverWritten) {
   make_database(path("good.db"), 4);
   const std::string good = content_of(path("good.db"));
   std::mt19937 random(20'24);
-  int refused = 0;
+  int rejected = 0;
   for (int i = 0; i < kFlips; ++i) {
     std::string bytes = good;
     // A quarter of the flipped bytes are in the header and the schema, where they do the most damage.
@@ -44,16 +44,16 @@ TEST_F(Damage, FlippedBytesAreRefusedOrHarmlessAndNeverWritten) {
     const std::size_t at = std::uniform_int_distribution<std::size_t>(0, range - 1)(random);
     bytes[at] = static_cast<char>(bytes[at] ^ std::uniform_int_distribution<int>(1, 255)(random));
     put_content(path("flipped.db"), bytes);
-    refused += read_through(path("flipped.db")) ? 0 : 1;
+    rejected += read_through(path("flipped.db")) ? 0 : 1;
     ASSERT_EQ(content_of(path("flipped.db")), bytes) << "flip at " << at << " was written to";
     ASSERT_FALSE(std::filesystem::exists(path("flipped.db-journal")));
     ASSERT_FALSE(std::filesystem::exists(path("flipped.db-wal")));
   }
-  EXPECT_GT(refused, 0);
-  EXPECT_LT(refused, kFlips);
+  EXPECT_GT(rejected, 0);
+  EXPECT_LT(rejected, kFlips);
 }
 
-TEST_F(Damage, TruncatedRankFilesAreALossAndTheRestStays) {
+TEST_F(Damage, TruncatedRankFilesAreDroppedRecordsAndTheRestStays) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("x", {})));
   const auto time = rank_file_name(folder(), run_id, 0, measure::Pass::kTime);
@@ -68,7 +68,7 @@ TEST_F(Damage, TruncatedRankFilesAreALossAndTheRestStays) {
   for (const std::size_t left :
        {whole.size() - 16'384, whole.size() / 2, std::size_t{40'000}, std::size_t{100}, std::size_t{0}}) {
     put_content(trace, whole.substr(0, left));
-    database.finish_run(run_id, ended("ok"), {}, {time, trace});
+    database.finalize_run(run_id, ended("ok"), {}, {time, trace});
     EXPECT_EQ(ask(database, "SELECT count(*), (SELECT count(*) FROM kernel), (SELECT count(*) FROM rank) FROM sample"),
               "24|0|1")
         << left;
@@ -76,7 +76,7 @@ TEST_F(Damage, TruncatedRankFilesAreALossAndTheRestStays) {
   }
 }
 
-TEST_F(Damage, FlippedBytesOfEventsAreAdoptedOrLost) {
+TEST_F(Damage, FlippedBytesOfEventsAreImportedOrLost) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("x", {})));
   const auto file = rank_file_name(folder(), run_id, 0, measure::Pass::kTrace);
@@ -88,13 +88,13 @@ TEST_F(Damage, FlippedBytesOfEventsAreAdoptedOrLost) {
     const std::size_t at = std::uniform_int_distribution<std::size_t>(0, bytes.size() - 1)(random);
     bytes[at] = static_cast<char>(bytes[at] ^ std::uniform_int_distribution<int>(1, 255)(random));
     put_content(file, bytes);
-    database.finish_run(run_id, ended("ok"), {}, {file}, i % 2 == 0 ? Keep::kAll : Keep::kOneStep);
+    database.finalize_run(run_id, ended("ok"), {}, {file}, i % 2 == 0 ? Keep::kAll : Keep::kOneStep);
     EXPECT_NE(ask(database, "SELECT (SELECT count(*) FROM sample) + (SELECT count(*) FROM dropped_record)"), "0");
   }
   EXPECT_EQ(Connection(path("a.db"), Connection::Access::kReadOnly).text("PRAGMA integrity_check"), "ok");
 }
 
-TEST_F(Damage, FlippedRankFilesAreAdoptedOrLost) {
+TEST_F(Damage, FlippedRankFilesAreImportedOrLost) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation("x", {});
   const std::int64_t run_id = database.begin_run(make_run(invocation));
@@ -107,7 +107,7 @@ TEST_F(Damage, FlippedRankFilesAreAdoptedOrLost) {
     const std::size_t at = std::uniform_int_distribution<std::size_t>(0, i % 4 == 0 ? 4095 : bytes.size() - 1)(random);
     bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
     put_content(file, bytes);
-    database.finish_run(run_id, ended("ok"), {}, {file});
+    database.finalize_run(run_id, ended("ok"), {}, {file});
     const std::string rows = ask(
         database, "SELECT (SELECT count(*) FROM sample), (SELECT count(*) FROM dropped_record WHERE source = 'store')");
     EXPECT_TRUE(rows == "24|0" || rows == "0|1" || rows.substr(rows.size() - 2) == "|0") << rows;

@@ -67,16 +67,16 @@ void add_calls(Trace& trace) {
   trace.api_calls = {{10'020, 10'030, trace.texts.intern("cudaLaunchKernel"), 4'000'000'000, 77},
                      {20, 30, kNoText, 1, 77}};
   trace.synchronizations = {{"stream", 10'400, 10'450, 7, 12}, {"context", 40, 45, -1, 13}};
-  trace.pauses = {{"buffer flush", 10'460, 10'470}, {"lazy loading", 50, 51}};
+  trace.overhead_records = {{"buffer flush", 10'460, 10'470}, {"lazy loading", 50, 51}};
   trace.clock_syncs = {{"device", 1, 1'000, 50}};
   Operator outer;
   outer.start_ns = 10'015;
   outer.end_ns = 10'090;
   outer.name = trace.texts.intern("aten::mm");
   outer.shapes = trace.texts.intern("[4, 256] [256]");
-  outer.place.step = 2;
-  outer.place.phase = 0;
-  outer.place.thread = 1;
+  outer.position.step = 2;
+  outer.position.phase = 0;
+  outer.position.thread = 1;
   outer.sequence = 9;
   outer.attribution = Attribution::kLaunch;
   outer.scope = trace.texts.intern("block_0/attention");
@@ -100,8 +100,8 @@ void add_collectives(Trace& trace) {
   reduced.start_ns = 10'100;
   reduced.end_ns = 10'150;
   reduced.kernels = 1;
-  reduced.place.step = 2;
-  reduced.place.phase = 1;
+  reduced.position.step = 2;
+  reduced.position.phase = 1;
   reduced.scope = trace.texts.intern("block_0/attention");
   reduced.attribution = Attribution::kAutograd;
   Collective open;

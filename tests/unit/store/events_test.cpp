@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "store/adoption.hpp"
-#include "store/opening.hpp"
+#include "store/open.hpp"
+#include "store/rank_import.hpp"
 #include "store/schema_version.hpp"
 #include "store/tables.hpp"
 #include "unit/store/event_record.hpp"
@@ -42,7 +42,7 @@ class Events : public StoreTest {
 TEST_F(Events, EveryTableComesBackFromARun) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = begin(database);
-  database.finish_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
+  database.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
   expect_everything(database, "run_id = 1 AND rank = 0 AND pass = 'trace'");
   EXPECT_EQ(ask(database, "SELECT trace_status FROM rank"), "events only");
   EXPECT_EQ(ask(database, "SELECT short_name, class, text FROM kernel_class JOIN string ON string_id = name_id"),
@@ -69,7 +69,7 @@ TEST_F(Events, TextsOfTwoFilesWithOtherNumbersMeet) {
   const std::string number = "SELECT string_id FROM string WHERE text = 'aten::mm'";
   ASSERT_NE(open_rank_file(first, own_schema())->integer(number),
             open_rank_file(second, own_schema())->integer(number));
-  database.finish_run(run_id, ended("ok"), {}, {second, first});
+  database.finalize_run(run_id, ended("ok"), {}, {second, first});
   expect_everything(database, "rank = 0");
   expect_everything(database, "rank = 1");
   EXPECT_EQ(ask(database, "SELECT count(*) - count(DISTINCT text) FROM string"), "0");
@@ -90,7 +90,7 @@ TEST_F(Events, NamesThatAreNoTextStayReadable) {
   record.trace.activities.push_back(kernel);
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = begin(database);
-  database.finish_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
+  database.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
   const std::string bad = "bad \xEF\xBF\xBD byte";
   EXPECT_EQ(
       ask(database,
@@ -104,14 +104,14 @@ TEST_F(Events, NewerClassesReplaceOlderOnes) {
   for (const char* known_as : {"other", "attention"}) {
     record.derived.kernel_classes[0].kernel_class = known_as;
     const std::int64_t run_id = begin(database);
-    database.finish_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
+    database.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
   }
   EXPECT_EQ(ask(database, "SELECT class FROM kernel_class"), "attention");
 
   ResultsDatabase other(path("b.db"), Mode::kCreate);
   record.derived.kernel_classes[0].kernel_class = "softmax";
   const std::int64_t run_id = begin(other);
-  other.finish_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
+  other.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
   EXPECT_EQ(database.merge(path("b.db")).runs_added, 1);
   EXPECT_EQ(ask(database, "SELECT class FROM kernel_class"), "attention") << "the same version knows no better";
   tamper(path("b.db"), "UPDATE meta SET value = '9.0.0' WHERE key = 'kymo_version'");
@@ -122,14 +122,15 @@ TEST_F(Events, NewerClassesReplaceOlderOnes) {
 TEST_F(Events, MergingKeepsEveryTableAndDoingItAgainChangesNothing) {
   ResultsDatabase a(path("a.db"), Mode::kCreate);
   const std::int64_t before = begin(a);
-  a.finish_run(before, ended("ok"), {}, {write(before, 0, Pass::kTrace, make_event_record({"forward", "of its own"}))});
+  a.finalize_run(before, ended("ok"), {},
+                 {write(before, 0, Pass::kTrace, make_event_record({"forward", "of its own"}))});
   {
     ResultsDatabase b(path("b.db"), Mode::kCreate);
     const std::int64_t run_id = begin(b);
-    b.finish_run(run_id, ended("ok"), {},
-                 {write(run_id, 0, Pass::kTrace, make_event_record()),
-                  write(run_id, 0, Pass::kOps, make_event_record({"memset"})),
-                  write(run_id, 1, Pass::kTrace, make_event_record({"load"}))});
+    b.finalize_run(run_id, ended("ok"), {},
+                   {write(run_id, 0, Pass::kTrace, make_event_record()),
+                    write(run_id, 0, Pass::kOps, make_event_record({"memset"})),
+                    write(run_id, 1, Pass::kTrace, make_event_record({"load"}))});
   }
   EXPECT_EQ(a.merge(path("b.db")).runs_added, 1);
   for (const char* where : {"run_id = 1", "run_id = 2 AND rank = 0 AND pass = 'trace'",
@@ -145,12 +146,12 @@ TEST_F(Events, MergingKeepsEveryTableAndDoingItAgainChangesNothing) {
   EXPECT_EQ(ask(a, counts), once);
 }
 
-TEST_F(Events, MissingTextsAreALossAndNoCrash) {
+TEST_F(Events, MissingTextsAreDroppedRecordsAndNoCrash) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = begin(database);
   const auto file = write(run_id, 0, Pass::kTrace, make_event_record());
   tamper(file, "DELETE FROM string WHERE text IN ('block_0/attention', 'memset')");
-  database.finish_run(run_id, ended("ok"), {}, {file});
+  database.finalize_run(run_id, ended("ok"), {}, {file});
   EXPECT_EQ(ask(database, "SELECT count(*) FROM memset"), "0") << "it has no name";
   EXPECT_EQ(ask(database, "SELECT scope_id FROM kernel WHERE sequence = 0"), "NULL");
   EXPECT_EQ(ask(database, "SELECT count(*) FROM scope_path"), "0");
@@ -169,7 +170,7 @@ TEST_F(Events, RanksThatAreNoNumbersAreMergedAsTheyAre) {
   {
     ResultsDatabase database(path("a.db"), Mode::kCreate);
     const std::int64_t run_id = begin(database);
-    database.finish_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
+    database.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
   }
   tamper(path("a.db"), "UPDATE kernel SET rank = 'x' WHERE sequence = 3; UPDATE op SET rank = 0.5 WHERE sequence = 1");
   ResultsDatabase merged(path("b.db"), Mode::kCreate);
@@ -190,7 +191,7 @@ TEST_F(Events, StrangeRowsOfARankFileDoNoHarm) {
          "INSERT INTO kernel SELECT 55, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, "
          "phase_id, scope_id, "
          "attribution, launch_config, graph_node, op FROM kernel");
-  database.finish_run(run_id, ended("ok"), {}, {file});
+  database.finalize_run(run_id, ended("ok"), {}, {file});
   EXPECT_EQ(ask(database, "SELECT text FROM memset JOIN string ON string_id = name_id"), "memset");
   EXPECT_EQ(ask(database, "SELECT run_id, sequence FROM kernel"), "1|0");
   EXPECT_EQ(ask(database, "SELECT text FROM range JOIN string ON string_id = name_id WHERE step = -1"),
@@ -198,7 +199,7 @@ TEST_F(Events, StrangeRowsOfARankFileDoNoHarm) {
 }
 
 /// As a rank file of an earlier schema version would, this one lacks tables and columns that the results database has.
-TEST_F(Events, RankFilesWithFewerTablesAndColumnsAreAdopted) {
+TEST_F(Events, RankFilesWithFewerTablesAndColumnsAreImported) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = begin(database);
   const auto file = rank_file_name(folder(), run_id, 0, Pass::kTime);
@@ -215,7 +216,7 @@ TEST_F(Events, RankFilesWithFewerTablesAndColumnsAreAdopted) {
         "INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns) "
         "VALUES (1, 0, 'time', 0, 'step', 0, 0, 1, 5, 77)");
   }
-  database.finish_run(run_id, ended("ok"), {}, {file});
+  database.finalize_run(run_id, ended("ok"), {}, {file});
   EXPECT_EQ(ask(database,
                 "SELECT host_ns, (SELECT count(*) FROM dropped_record), (SELECT trace_status FROM rank) FROM sample"),
             "77|0|");
@@ -234,7 +235,7 @@ TEST_F(Events, EveryNumberedColumnIsKnown) {
     EXPECT_NE(refers_to_text(row[0].text), others.contains(row[0].text)) << row[0].text;
 }
 
-TEST_F(Events, EveryTableOfARankIsAdopted) {
+TEST_F(Events, EveryTableOfARankIsImported) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   std::set<std::string> known{"rank", "overhead"};
   for (const ObservedTable& table : observed_tables()) known.insert(table.name);

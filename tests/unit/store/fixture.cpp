@@ -27,8 +27,8 @@ RunRow make_run(std::int64_t invocation_id, std::int64_t n, int ranks) {
   run.what.workload = "saxpy";
   run.what.parameters = {{"n", n}, {"dtype", std::string("fp32")}, {"causal", true}, {"scale", 0.5}};
   run.what.ranks = ranks;
-  run.how.warmup = 2;
-  run.how.steps = 10;
+  run.method.warmup = 2;
+  run.method.steps = 10;
   return run;
 }
 
@@ -83,7 +83,7 @@ std::int64_t store_run(ResultsDatabase& database, std::int64_t invocation_id, co
   worker.host = "node1";
   worker.status = "ok";
   worker.stdout_text = "hello";
-  database.finish_run(run_id, ended("ok"), {worker}, {file});
+  database.finalize_run(run_id, ended("ok"), {worker}, {file});
   std::filesystem::remove(file);
   return run_id;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "store/opening.hpp"
+#include "store/open.hpp"
 #include "store/results.hpp"
 #include "store/schema_version.hpp"
 #include "unit/store/event_record.hpp"

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <random>
 
-#include "store/opening.hpp"
+#include "store/open.hpp"
 #include "store/results.hpp"
 #include "unit/store/fixture.hpp"
 
@@ -31,7 +31,7 @@ event::PassRecord record_with_marks() {
   ResultsDatabase database(file, Mode::kReadWrite);
   for (;;) {
     if (::write(ready, "x", 1) != 1) ::_exit(1);
-    database.finish_run(1, ended("ok"), {}, {rank_file});
+    database.finalize_run(1, ended("ok"), {}, {rank_file});
   }
 }
 

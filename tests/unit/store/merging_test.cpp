@@ -68,7 +68,7 @@ TEST_F(Merging, TakesWhatAnInvocationAddedSince) {
   ResultsDatabase a(path("a.db"), Mode::kReadWrite);
   EXPECT_EQ(a.merge(path("b.db")).runs_added, 1) << "a running run stays out";
   EXPECT_EQ(ask(a, "SELECT ended_at FROM invocation"), "NULL");
-  b.finish_run(open, ended("failed", "x"), {}, {});
+  b.finalize_run(open, ended("failed", "x"), {}, {});
   b.end_invocation(invocation, 3);
   const MergeReport report = a.merge(path("b.db"));
   EXPECT_EQ(report.runs_added, 1);
@@ -91,7 +91,7 @@ TEST_F(Merging, GoesRoundWithoutDoubling) {
   EXPECT_EQ(ask(b, "SELECT count(*) FROM run"), "2");
 }
 
-TEST_F(Merging, RefusesItselfAndWhatIsNoDatabase) {
+TEST_F(Merging, RejectsItselfAndWhatIsNoDatabase) {
   make_database(path("a.db"), 1);
   std::filesystem::create_symlink(path("a.db"), path("link.db"));
   put_content(path("text"), "no database");

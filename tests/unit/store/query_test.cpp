@@ -92,7 +92,7 @@ TEST_F(Query, AdmitsOneStatementOnly) {
   EXPECT_EQ(ask(database, "SELECT 1;;; /* end */ ;"), "1");
 }
 
-TEST_F(Query, MistakesNameSqlitesReason) {
+TEST_F(Query, ErrorsGiveSqlitesReason) {
   const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
   EXPECT_THAT(error_of([&] { database.query("SELECT colour FROM run"); }), HasSubstr("no such column: colour"));
   EXPECT_THAT(error_of([&] { database.query("SELEC"); }), HasSubstr("syntax error"));

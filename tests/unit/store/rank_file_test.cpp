@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "store/adoption.hpp"
-#include "store/opening.hpp"
+#include "store/open.hpp"
+#include "store/rank_import.hpp"
 #include "unit/store/fixture.hpp"
 
 namespace kymo::store::testing {
@@ -50,7 +50,7 @@ TEST_F(RankFile, ManyRowsComeBackInOrder) {
   EXPECT_EQ(connection->integer("SELECT max(step) FROM sample"), 5'122);
 }
 
-TEST_F(RankFile, RepeatedKeysAreALoss) {
+TEST_F(RankFile, RepeatedKeysAreDroppedRecords) {
   event::PassRecord record = make_record(3);
   record.samples.push_back(record.samples[0]);
   record.samples.push_back(record.samples[0]);

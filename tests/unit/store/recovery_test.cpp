@@ -27,7 +27,7 @@ class Recovery : public StoreTest {
   std::int64_t invocation_ = 0;
 };
 
-TEST_F(Recovery, ClosesListedRunsAndAdoptsTheirFiles) {
+TEST_F(Recovery, ClosesListedRunsAndImportsTheirFiles) {
   const std::int64_t finished = store_run(*database_, invocation_, folder());
   const std::int64_t with_file = begin();
   const std::int64_t without_file = begin();
@@ -50,7 +50,7 @@ TEST_F(Recovery, ClosesListedRunsAndAdoptsTheirFiles) {
   EXPECT_TRUE(std::filesystem::exists(path("scratch") / "runs"));
 }
 
-TEST_F(Recovery, DamagedFileBecomesALoss) {
+TEST_F(Recovery, DamagedFileBecomesADroppedRecord) {
   const std::int64_t run_id = begin();
   put_content(rank_file_name(path("scratch"), run_id, 0, measure::Pass::kTime), "garbage");
   put_content(path("scratch") / "runs", std::to_string(run_id) + "\n");
@@ -87,7 +87,7 @@ TEST_F(Recovery, SupervisorThatWasTakenForDeadHasTheLastWord) {
   EXPECT_EQ(database_->recover_runs({run_id}), 1);
   const auto file = rank_file_name(path("scratch"), run_id, 0, measure::Pass::kTime);
   write_rank_file(file, run_id, 0, measure::Pass::kTime, make_record());
-  database_->finish_run(run_id, ended("ok"), {}, {file});
+  database_->finalize_run(run_id, ended("ok"), {}, {file});
   EXPECT_EQ(ask(*database_, "SELECT status, detail FROM run"), "ok|");
 }
 

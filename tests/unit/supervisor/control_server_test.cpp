@@ -33,8 +33,8 @@ class ControlServerTest : public testing::Test {
     return socket;
   }
   static void write(tcp::socket& socket, const std::string& bytes) { asio::write(socket, asio::buffer(bytes)); }
-  static void say(tcp::socket& socket, const Json& frame) { write(socket, framed(frame.dump())); }
-  static Json hear(tcp::socket& socket) {
+  static void send_message(tcp::socket& socket, const Json& frame) { write(socket, framed(frame.dump())); }
+  static Json receive_message(tcp::socket& socket) {
     std::array<unsigned char, 4> header{};
     asio::read(socket, asio::buffer(header));
     std::string body(header[0] | header[1] << 8 | header[2] << 16, '\0');
@@ -49,7 +49,7 @@ class ControlServerTest : public testing::Test {
     return ready();
   }
   /// True once the server has closed this connection.
-  bool is_refused(tcp::socket& socket) {
+  bool is_rejected(tcp::socket& socket) {
     socket.non_blocking(true);
     return run_until([&] {
       char byte = 0;
@@ -68,8 +68,8 @@ class ControlServerTest : public testing::Test {
          if (frame.contains("bad")) throw protocol_error();
          events_.push_back(std::to_string(id) + ": " + frame.dump());
        },
-       [this](WorkerId id, const std::string& mistake) {
-         events_.push_back("closed " + std::to_string(id) + " " + mistake);
+       [this](WorkerId id, const std::string& error_message) {
+         events_.push_back("closed " + std::to_string(id) + " " + error_message);
        }}};
   static Error protocol_error() { return Error("not like this"); }
 };
@@ -78,33 +78,33 @@ TEST_F(ControlServerTest, ExchangesFramesWithAWorkerItExpects) {
   const std::string token = random_token();
   const WorkerId id = server_.expect(token, 2);
   auto socket = connect();
-  say(socket, to_json(protocol::Hello{protocol::kVersion, token, 2, 77}));
-  say(socket, to_json(protocol::Progress{"load", -1, 0}));
+  send_message(socket, to_json(protocol::Hello{protocol::kVersion, token, 2, 77}));
+  send_message(socket, to_json(protocol::Progress{"load", -1, 0}));
   ASSERT_TRUE(run_until([&] { return events_.size() == 2; }));
   EXPECT_EQ(events_[0], "hello " + std::to_string(id));
   EXPECT_THAT(events_[1], HasSubstr("\"stage\":\"load\""));
   server_.send(id, to_json(protocol::Released{4, true}));
   server_.send(id, to_json(protocol::Exit{}));
   loop_.run_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(protocol::released_from(hear(socket)).sequence, 4);
-  EXPECT_EQ(protocol::type_of(hear(socket)), "exit");
+  EXPECT_EQ(protocol::released_from(receive_message(socket)).sequence, 4);
+  EXPECT_EQ(protocol::type_of(receive_message(socket)), "exit");
   socket.close();
   EXPECT_TRUE(run_until([&] { return events_.size() == 3; }));
   EXPECT_EQ(events_[2], "closed " + std::to_string(id) + " ");
 }
 
-TEST_F(ControlServerTest, TellsItsClock) {
+TEST_F(ControlServerTest, SendsItsClock) {
   const std::string token = random_token();
   const WorkerId id = server_.expect(token, 0);
   auto socket = connect();
-  say(socket, to_json(protocol::Hello{protocol::kVersion, token, 0, 77}));
+  send_message(socket, to_json(protocol::Hello{protocol::kVersion, token, 0, 77}));
   const std::int64_t before_ns = now_ns();
-  say(socket, to_json(protocol::AskClock{0}));
-  say(socket, to_json(protocol::AskClock{7}));
+  send_message(socket, to_json(protocol::ClockRequest{0}));
+  send_message(socket, to_json(protocol::ClockRequest{7}));
   ASSERT_TRUE(run_until([&] { return socket.available() > 8; }));
   loop_.run_for(std::chrono::milliseconds(20));
-  const protocol::Clock first = protocol::clock_from(hear(socket));
-  const protocol::Clock second = protocol::clock_from(hear(socket));
+  const protocol::Clock first = protocol::clock_from(receive_message(socket));
+  const protocol::Clock second = protocol::clock_from(receive_message(socket));
   EXPECT_EQ(first.sequence, 0);
   EXPECT_EQ(second.sequence, 7);
   EXPECT_LE(before_ns, first.clock_ns);
@@ -112,31 +112,31 @@ TEST_F(ControlServerTest, TellsItsClock) {
   EXPECT_LE(second.clock_ns, now_ns());
   EXPECT_EQ(first.boot_id, measure::boot_id());
   EXPECT_THAT(events_, ElementsAre("hello " + std::to_string(id))) << "the pass has nothing to do with it";
-  say(socket, Json{{"type", "ask_clock"}});
+  send_message(socket, Json{{"type", "clock_request"}});
   ASSERT_TRUE(run_until([&] { return events_.size() == 2; }));
   EXPECT_THAT(events_[1], HasSubstr("sequence"));
 }
 
-TEST_F(ControlServerTest, TellsStrangersNothing) {
+TEST_F(ControlServerTest, SendsNothingToUnauthenticatedConnections) {
   auto socket = connect();
-  say(socket, to_json(protocol::AskClock{0}));
-  EXPECT_TRUE(is_refused(socket));
+  send_message(socket, to_json(protocol::ClockRequest{0}));
+  EXPECT_TRUE(is_rejected(socket));
 }
 
-TEST_F(ControlServerTest, RefusesStrangers) {
+TEST_F(ControlServerTest, RejectsUnauthenticatedConnections) {
   server_.expect(random_token(), 0);
   auto wrong = connect();
-  say(wrong, to_json(protocol::Hello{protocol::kVersion, random_token(), 0, 1}));
-  EXPECT_TRUE(is_refused(wrong));
+  send_message(wrong, to_json(protocol::Hello{protocol::kVersion, random_token(), 0, 1}));
+  EXPECT_TRUE(is_rejected(wrong));
   auto other = connect();
-  say(other, to_json(protocol::Progress{"load", -1, 0}));
-  EXPECT_TRUE(is_refused(other));
+  send_message(other, to_json(protocol::Progress{"load", -1, 0}));
+  EXPECT_TRUE(is_rejected(other));
   auto http = connect();
   write(http, "GET / HTTP/1.1\r\n\r\n");
-  EXPECT_TRUE(is_refused(http)) << "its first bytes announce more than a stranger may send";
+  EXPECT_TRUE(is_rejected(http)) << "its first bytes announce more than an unauthenticated peer may send";
   auto broken = connect();
   write(broken, framed("[[[["));
-  EXPECT_TRUE(is_refused(broken));
+  EXPECT_TRUE(is_rejected(broken));
   EXPECT_THAT(events_, IsEmpty());
 }
 
@@ -144,11 +144,11 @@ TEST_F(ControlServerTest, AdmitsEachTokenOnce) {
   const std::string token = random_token();
   server_.expect(token, 0);
   auto first = connect();
-  say(first, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
+  send_message(first, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
   ASSERT_TRUE(run_until([&] { return events_.size() == 1; }));
   auto second = connect();
-  say(second, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
-  EXPECT_TRUE(is_refused(second));
+  send_message(second, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
+  EXPECT_TRUE(is_rejected(second));
   EXPECT_EQ(events_.size(), 1u);
 }
 
@@ -156,9 +156,9 @@ TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
   const auto wrong = [&](const Json& hello, const std::string& more) {
     events_.clear();
     auto socket = connect();
-    say(socket, hello);
+    send_message(socket, hello);
     if (!more.empty()) write(socket, more);
-    EXPECT_TRUE(is_refused(socket));
+    EXPECT_TRUE(is_rejected(socket));
     return events_.empty() ? std::string() : events_.back();
   };
   const auto hello = [&](int version, int rank) {
@@ -174,14 +174,14 @@ TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
               HasSubstr("announced a frame of 4294967295 bytes"));
 }
 
-TEST_F(ControlServerTest, ForgetsAWorkerWithoutAWord) {
+TEST_F(ControlServerTest, RemovesAWorkerWithoutAMessage) {
   const std::string token = random_token();
   const WorkerId id = server_.expect(token, 0);
   auto socket = connect();
-  say(socket, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
+  send_message(socket, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
   ASSERT_TRUE(run_until([&] { return events_.size() == 1; }));
   server_.forget(id);
-  EXPECT_TRUE(is_refused(socket));
+  EXPECT_TRUE(is_rejected(socket));
   server_.send(id, to_json(protocol::Exit{}));
   EXPECT_EQ(events_.size(), 1u);
 }

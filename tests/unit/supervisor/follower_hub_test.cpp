@@ -44,9 +44,9 @@ class HubTest : public testing::Test {
     }
     return ready();
   }
-  Json heard(Peer& peer) {
+  Json received_message(Peer& peer) {
     if (!run_until([&] { return peer.has_input(); })) throw Error("the hub sent nothing");
-    return peer.hear();
+    return peer.receive_message();
   }
   static messages::Join join() {
     messages::Join join;
@@ -54,13 +54,13 @@ class HubTest : public testing::Test {
     join.identity = "test 1";
     join.token = "secret";
     join.rank = 1;
-    join.world = 2;
+    join.world_size = 2;
     join.host = "there";
     return join;
   }
   std::string refusal(const messages::Join& said) {
     Peer peer = connect(to_json(said));
-    return messages::refused_from(heard(peer)).reason;
+    return messages::rejected_from(received_message(peer)).reason;
   }
   messages::Plan their_plan() {
     messages::Plan plan = messages::plan_of(plan_);
@@ -73,9 +73,9 @@ class HubTest : public testing::Test {
   /// A follower whose plan is accepted.
   Peer admitted() {
     Peer peer = connect(to_json(join()));
-    EXPECT_EQ(heard(peer)["type"], "welcome");
-    peer.say(to_json(their_plan()));
-    EXPECT_EQ(heard(peer)["type"], "accepted");
+    EXPECT_EQ(received_message(peer)["type"], "joined");
+    peer.send_message(to_json(their_plan()));
+    EXPECT_EQ(received_message(peer)["type"], "accepted");
     return peer;
   }
   std::string failure() {
@@ -91,10 +91,10 @@ class HubTest : public testing::Test {
     loop_.run_for(std::chrono::milliseconds(milliseconds));
   }
 
-  static Launch patient() {
-    Launch launch = launch_of(0, 1);
-    launch.join_timeout_s = 0.2;
-    return launch;
+  static LauncherEnvironment patient() {
+    LauncherEnvironment launcher_env = launch_of(0, 1);
+    launcher_env.join_timeout_s = 0.2;
+    return launcher_env;
   }
   std::vector<PlannedRun> plan_{fake_run({}, 2)};
   asio::io_context loop_;
@@ -106,7 +106,7 @@ TEST_F(HubTest, NamesTheRanksThatAreMissing) {
   EXPECT_THAT(failure(), AllOf(HasSubstr("rank 1 of 2 did not join"), HasSubstr("port 1;")));
 }
 
-TEST_F(HubTest, RefusesStrangersAndGoesOn) {
+TEST_F(HubTest, RejectsUnauthenticatedConnectionsAndContinues) {
   auto said = join();
   said.identity = "other 2";
   EXPECT_THAT(refusal(said), AllOf(HasSubstr("'test 1'"), HasSubstr("'other 2'"), HasSubstr("KYMO_PORT")));
@@ -120,7 +120,7 @@ TEST_F(HubTest, RefusesStrangersAndGoesOn) {
   }
   for (const char* frame : {R"({"type":"hi"})", R"({"type":"join"})", R"({"type":"join","version":"x"})", "[]", "3"}) {
     Peer peer = connect(Json::parse(frame));
-    EXPECT_THAT(messages::refused_from(heard(peer)).reason, HasSubstr("invalid message")) << frame;
+    EXPECT_THAT(messages::rejected_from(received_message(peer)).reason, HasSubstr("invalid message")) << frame;
   }
   Peer peer = admitted();
   EXPECT_THAT(refusal(join()), HasSubstr("has already joined from 'there'"));
@@ -136,17 +136,17 @@ TEST_F(HubTest, AnotherVersionEndsTheLaunch) {
 
 TEST_F(HubTest, AnotherWorldEndsTheLaunch) {
   auto said = join();
-  said.world = 3;
+  said.world_size = 3;
   EXPECT_THAT(refusal(said), HasSubstr("started with 3 ranks"));
   EXPECT_THAT(failure(), HasSubstr("started with 3 ranks"));
 }
 
 TEST_F(HubTest, AnotherLibraryOfAPluginEndsTheLaunch) {
   Peer peer = connect(to_json(join()));
-  heard(peer);
+  received_message(peer);
   auto plan = their_plan();
   plan.plugins.front().libraries = {{"librest.so", "33"}};
-  peer.say(to_json(plan));
+  peer.send_message(to_json(plan));
   EXPECT_THAT(failure(), AllOf(HasSubstr("the library 'librest.so' of the plugin"),
                                HasSubstr("rank 0 does not load '/librest.so'"),
                                HasSubstr("rank 1 has '/elsewhere/librest.so' with sha256 33")));
@@ -154,29 +154,29 @@ TEST_F(HubTest, AnotherLibraryOfAPluginEndsTheLaunch) {
 
 TEST_F(HubTest, AnotherPluginEndsTheLaunch) {
   Peer peer = connect(to_json(join()));
-  heard(peer);
+  received_message(peer);
   auto plan = their_plan();
   plan.plugins.front().sha256 = "11";
-  peer.say(to_json(plan));
+  peer.send_message(to_json(plan));
   EXPECT_THAT(failure(), AllOf(HasSubstr("rank 0 has '/fake.so' with sha256 00"),
                                HasSubstr("rank 1 has '/elsewhere/fake.so' with sha256 11")));
-  EXPECT_THAT(messages::refused_from(peer.hear()).reason, HasSubstr("not the same on all ranks"));
+  EXPECT_THAT(messages::rejected_from(peer.receive_message()).reason, HasSubstr("not the same on all ranks"));
 }
 
 TEST_F(HubTest, AnotherPlanEndsTheLaunch) {
   Peer peer = connect(to_json(join()));
-  heard(peer);
+  received_message(peer);
   auto plan = their_plan();
   plan.digests.emplace_back("more");
   plan.plugin_of_run.push_back(0);
-  peer.say(to_json(plan));
+  peer.send_message(to_json(plan));
   EXPECT_THAT(failure(), HasSubstr("rank 0 plans 1 runs but rank 1 plans 2"));
 }
 
-TEST_F(HubTest, ARemoteProcessIsToldAndHeard) {
+TEST_F(HubTest, ARemoteProcessReceivesAndSends) {
   Peer peer = admitted();
   RemoteProcess process(hub_, 1, 0, "token");
-  const auto start = messages::start_from(heard(peer));
+  const auto start = messages::start_from(received_message(peer));
   EXPECT_EQ(start.token, "token");
   measure::protocol::Assignment assignment;
   assignment.run_id = 9;
@@ -188,13 +188,13 @@ TEST_F(HubTest, ARemoteProcessIsToldAndHeard) {
   EXPECT_EQ(process.host(), "there");
 
   process.begin_pass(9, measure::Pass::kTime);
-  EXPECT_EQ(messages::begin_from(heard(peer)).run_id, 9);
-  peer.say(to_json(messages::Memory{start.worker, {100, 50}}));
+  EXPECT_EQ(messages::begin_from(received_message(peer)).run_id, 9);
+  peer.send_message(to_json(messages::Memory{start.worker, {100, 50}}));
   run();
   EXPECT_EQ(process.memory_use(10)->available_bytes, 50);
   EXPECT_FALSE(process.memory_use(10));
-  peer.say(to_json(messages::Ended{start.worker, {{std::nullopt, SIGSEGV}, false, "last words", ""}, 200}));
-  peer.say(to_json(messages::Signalled{SIGTERM}));
+  peer.send_message(to_json(messages::Ended{start.worker, {{std::nullopt, SIGSEGV}, false, "last words", ""}, 200}));
+  peer.send_message(to_json(messages::Signalled{SIGTERM}));
   run();
   EXPECT_FALSE(process.reaped());
   ASSERT_TRUE(process.poll_end());
@@ -208,10 +208,10 @@ TEST_F(HubTest, AFileComesWholeOrNotAtAll) {
   const auto folder = make_private_folder("kymo-hub-test-");
   Peer peer = admitted();
   RemoteProcess process(hub_, 1, 0, "token");
-  const auto worker = messages::start_from(heard(peer)).worker;
+  const auto worker = messages::start_from(received_message(peer)).worker;
   process.collect(folder / "whole");
   EXPECT_FALSE(process.collected(0));
-  peer.say(to_json(messages::Left{worker, "out", "err", 5}));
+  peer.send_message(to_json(messages::WorkerOutput{worker, "out", "err", 5}));
   peer.write(framed(std::string("\0abc", 4)));
   run();
   EXPECT_FALSE(std::filesystem::exists(folder / "whole"));
@@ -222,7 +222,7 @@ TEST_F(HubTest, AFileComesWholeOrNotAtAll) {
   EXPECT_EQ(process.take_output().stdout_text, "out");
 
   process.collect(folder / "half");
-  peer.say(to_json(messages::Left{worker, "", "", 5}));
+  peer.send_message(to_json(messages::WorkerOutput{worker, "", "", 5}));
   peer.write(framed(std::string("\0abc", 4)));
   peer.close();
   run();
@@ -253,7 +253,7 @@ TEST_F(HubTest, BadFramesOfAFollowerLoseItsRank) {
       {framed(R"({"type": "ended", "worker": "x"})"), "'worker' of the wrong type"},
       {framed(to_json(messages::Plan{}).dump()), "a second plan"},
       {framed(std::string("\0bytes", 6)), "more bytes than announced"},
-      {framed(R"({"type": "left", "worker": 1, "stdout": "", "stderr": "", "file_bytes": -7})"), "-7 bytes"},
+      {framed(R"({"type": "worker_output", "worker": 1, "stdout": "", "stderr": "", "file_bytes": -7})"), "-7 bytes"},
   };
   for (const auto& frame : frames) {
     FollowerHub hub(loop_, patient(), messages::plan_of(plan_), [](int, int) {});
@@ -262,17 +262,17 @@ TEST_F(HubTest, BadFramesOfAFollowerLoseItsRank) {
     ours.connect(acceptor.local_endpoint());
     hub.take(acceptor.accept().release(), to_json(join()));
     Peer peer(std::move(ours));
-    peer.say(to_json(their_plan()));
+    peer.send_message(to_json(their_plan()));
     peer.write(frame.bytes);
     EXPECT_TRUE(run_until([&] { return !hub.lost(1).empty(); }));
-    EXPECT_THAT(hub.lost(1), HasSubstr(frame.complaint));
+    EXPECT_THAT(hub.lost(1), HasSubstr(frame.failure_reason));
   }
 }
 
-TEST_F(HubTest, SaysFarewell) {
+TEST_F(HubTest, NotifiesFollowersOfTheEnd) {
   Peer peer = admitted();
   std::thread follower([&] {
-    EXPECT_EQ(messages::finish_from(peer.hear()).code, 3);
+    EXPECT_EQ(messages::finish_from(peer.receive_message()).code, 3);
     peer.close();
   });
   loop_.restart();

@@ -25,9 +25,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// `sh` instead of a worker: prints, writes the rank file that the test specifies, and exits as requested.
-Conditions shell_worker(const std::string& script) {
-  Conditions setup;
-  setup.launcher = [script](const LaunchRequest& request) {
+SupervisorConfig shell_worker(const std::string& script) {
+  SupervisorConfig setup;
+  setup.worker_command = [script](const SpawnRequest& request) {
     SpawnOptions options;
     options.command = {
         "/bin/sh", "-c", script, "worker", request.host, std::to_string(request.port), std::to_string(request.rank)};
@@ -46,11 +46,11 @@ class FollowerTest : public testing::Test {
 
   void begin(const std::string& script = "exit 0", double patience_s = 20) {
     setup_ = shell_worker(script);
-    Launch launch = launch_of(1, acceptor_.local_endpoint().port());
-    launch.join_timeout_s = patience_s;
-    thread_ = std::thread([this, launch] {
+    LauncherEnvironment launcher_env = launch_of(1, acceptor_.local_endpoint().port());
+    launcher_env.join_timeout_s = patience_s;
+    thread_ = std::thread([this, launcher_env] {
       try {
-        code_ = follow(launch, plan_, setup_);
+        code_ = follow(launcher_env, plan_, setup_);
       } catch (const Error& error) {
         error_ = error.what();
       }
@@ -59,16 +59,16 @@ class FollowerTest : public testing::Test {
   Peer accept() { return Peer(acceptor_.accept()); }
   /// Runs the protocol up to an accepted plan; returns the follower's directory.
   std::string welcome(Peer& leader) {
-    EXPECT_EQ(leader.hear()["type"], "join");
-    leader.say(messages::bare("welcome"));
-    const messages::Plan plan = messages::plan_from(leader.hear());
-    leader.say(messages::bare("accepted"));
+    EXPECT_EQ(leader.receive_message()["type"], "join");
+    leader.send_message(messages::plain_message("joined"));
+    const messages::Plan plan = messages::plan_from(leader.receive_message());
+    leader.send_message(messages::plain_message("accepted"));
     return plan.folder;
   }
   void wait() { thread_.join(); }
 
   std::vector<PlannedRun> plan_{fake_run({}, 2)};
-  Conditions setup_;
+  SupervisorConfig setup_;
   asio::io_context loop_;
   tcp::acceptor acceptor_{loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
   std::thread thread_;
@@ -79,21 +79,21 @@ class FollowerTest : public testing::Test {
 TEST_F(FollowerTest, SaysWhoItIsAndEndsWithTheLeadersCode) {
   begin();
   Peer leader = accept();
-  const messages::Join join = messages::join_from(leader.hear());
+  const messages::Join join = messages::join_from(leader.receive_message());
   EXPECT_EQ(join.version, messages::kVersion);
   EXPECT_EQ(join.kymo, version());
   EXPECT_EQ(join.identity, "test 1");
   EXPECT_EQ(join.token, "secret");
   EXPECT_EQ(join.rank, 1);
-  EXPECT_EQ(join.world, 2);
-  leader.say(messages::bare("welcome"));
-  const messages::Plan plan = messages::plan_from(leader.hear());
+  EXPECT_EQ(join.world_size, 2);
+  leader.send_message(messages::plain_message("joined"));
+  const messages::Plan plan = messages::plan_from(leader.receive_message());
   EXPECT_THAT(messages::difference(messages::plan_of(plan_), plan, 1), IsEmpty());
   EXPECT_EQ(plan.local_rank, 1);
   EXPECT_EQ(plan.gpu, 5);
   EXPECT_TRUE(std::filesystem::is_directory(plan.folder));
-  leader.say(messages::bare("accepted"));
-  leader.say(to_json(messages::Finish{143}));
+  leader.send_message(messages::plain_message("accepted"));
+  leader.send_message(to_json(messages::Finish{143}));
   wait();
   EXPECT_EQ(code_, 143);
   EXPECT_FALSE(std::filesystem::exists(plan.folder));
@@ -103,9 +103,9 @@ TEST_F(FollowerTest, StartsAWorkerAndSendsWhatItLeaves) {
   begin("echo \"$1 $3 $KYMO_WORKER_TOKEN\"; echo words >&2; exit 7");
   Peer leader = accept();
   const std::string folder = welcome(leader);
-  leader.say(to_json(messages::Start{5, 0, "worker-token"}));
-  leader.say(to_json(messages::Begin{5, 42, measure::Pass::kTime}));
-  const messages::Ended ended = messages::ended_from(leader.hear());
+  leader.send_message(to_json(messages::Start{5, 0, "worker-token"}));
+  leader.send_message(to_json(messages::Begin{5, 42, measure::Pass::kTime}));
+  const messages::Ended ended = messages::ended_from(leader.receive_message());
   EXPECT_EQ(ended.worker, 5);
   EXPECT_EQ(ended.end.end.exit_code, 7);
   EXPECT_EQ(ended.end.last_line, "words");
@@ -113,22 +113,22 @@ TEST_F(FollowerTest, StartsAWorkerAndSendsWhatItLeaves) {
   std::string content(3u << 20, 'x');
   content += "the end";
   write_file(std::filesystem::path(folder) / rank_file_name(42, 1, measure::Pass::kTime), content);
-  leader.say(to_json(messages::Concerning{"collect", 5}));
-  const messages::Left left = messages::left_from(leader.hear());
-  EXPECT_EQ(left.stdout_text, "127.0.0.1 1 worker-token\n");
-  EXPECT_EQ(left.stderr_text, "words\n");
-  ASSERT_EQ(left.file_bytes, static_cast<std::int64_t>(content.size()));
+  leader.send_message(to_json(messages::WorkerRequest{"collect", 5}));
+  const messages::WorkerOutput output = messages::worker_output_from(leader.receive_message());
+  EXPECT_EQ(output.stdout_text, "127.0.0.1 1 worker-token\n");
+  EXPECT_EQ(output.stderr_text, "words\n");
+  ASSERT_EQ(output.file_bytes, static_cast<std::int64_t>(content.size()));
   std::string came;
   while (came.size() < content.size()) {
-    const std::string body = leader.hear_body();
+    const std::string body = leader.receive_body();
     ASSERT_EQ(body.front(), '\0');
     came += body.substr(1);
   }
   EXPECT_TRUE(came == content);
 
-  leader.say(to_json(messages::Concerning{"collect", 5}));
-  EXPECT_EQ(messages::left_from(leader.hear()).file_bytes, -1) << "it is sent once";
-  leader.say(to_json(messages::Finish{0}));
+  leader.send_message(to_json(messages::WorkerRequest{"collect", 5}));
+  EXPECT_EQ(messages::worker_output_from(leader.receive_message()).file_bytes, -1) << "it is sent once";
+  leader.send_message(to_json(messages::Finish{0}));
   wait();
   EXPECT_EQ(code_, 0);
 }
@@ -137,22 +137,22 @@ TEST_F(FollowerTest, KillsWhenTold) {
   begin("sleep 600");
   Peer leader = accept();
   welcome(leader);
-  leader.say(to_json(messages::Start{1, 0, "t"}));
-  leader.say(to_json(messages::Concerning{"kill", 1}));
-  EXPECT_EQ(messages::ended_from(leader.hear()).end.end.signal, SIGKILL);
-  leader.say(to_json(messages::Finish{3}));
+  leader.send_message(to_json(messages::Start{1, 0, "t"}));
+  leader.send_message(to_json(messages::WorkerRequest{"kill", 1}));
+  EXPECT_EQ(messages::ended_from(leader.receive_message()).end.end.signal, SIGKILL);
+  leader.send_message(to_json(messages::Finish{3}));
   wait();
   EXPECT_EQ(code_, 3);
 }
 
 TEST_F(FollowerTest, AWorkerThatCannotStartIsTold) {
   begin();
-  setup_.launcher = [](const LaunchRequest&) -> SpawnOptions { throw Error("no such program"); };
+  setup_.worker_command = [](const SpawnRequest&) -> SpawnOptions { throw Error("no such program"); };
   Peer leader = accept();
   welcome(leader);
-  leader.say(to_json(messages::Start{1, 0, "t"}));
-  EXPECT_THAT(messages::ended_from(leader.hear()).end.lost, HasSubstr("no such program"));
-  leader.say(to_json(messages::Finish{3}));
+  leader.send_message(to_json(messages::Start{1, 0, "t"}));
+  EXPECT_THAT(messages::ended_from(leader.receive_message()).end.lost, HasSubstr("no such program"));
+  leader.send_message(to_json(messages::Finish{3}));
   wait();
 }
 
@@ -161,7 +161,7 @@ TEST_F(FollowerTest, AVanishedLeaderEndsItAndItsWorkers) {
   begin("echo $$ > " + pid_file + "; exec sleep 600");
   Peer leader = accept();
   welcome(leader);
-  leader.say(to_json(messages::Start{1, 0, "t"}));
+  leader.send_message(to_json(messages::Start{1, 0, "t"}));
   while (!std::filesystem::exists(pid_file) || std::filesystem::file_size(pid_file) == 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   leader.close();
@@ -171,11 +171,11 @@ TEST_F(FollowerTest, AVanishedLeaderEndsItAndItsWorkers) {
   std::filesystem::remove_all(std::filesystem::path(pid_file).parent_path());
 }
 
-TEST_F(FollowerTest, SaysWhyItWasRefused) {
+TEST_F(FollowerTest, SaysWhyItWasRejected) {
   begin();
   Peer leader = accept();
-  leader.hear();
-  leader.say(to_json(messages::Refused{"another job"}));
+  leader.receive_message();
+  leader.send_message(to_json(messages::Rejected{"another job"}));
   leader.close();
   wait();
   EXPECT_THAT(error_, AllOf(HasSubstr("rejected rank 1"), HasSubstr("another job")));
@@ -187,7 +187,7 @@ TEST_F(FollowerTest, TriesAgainUntilALeaderAnswers) {
   accept().write("HTTP/1.1 400 Bad Request\r\n\r\n");
   Peer leader = accept();
   welcome(leader);
-  leader.say(to_json(messages::Finish{0}));
+  leader.send_message(to_json(messages::Finish{0}));
   wait();
   EXPECT_EQ(code_, 0);
 }
@@ -197,10 +197,10 @@ TEST_F(FollowerTest, GivesUpAtTheDeadline) {
   acceptor_ = tcp::acceptor(loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
   const auto port = acceptor_.local_endpoint().port();
   acceptor_.close();
-  Launch launch = launch_of(1, port);
-  launch.join_timeout_s = 0.3;
+  LauncherEnvironment launcher_env = launch_of(1, port);
+  launcher_env.join_timeout_s = 0.3;
   try {
-    follow(launch, plan_);
+    follow(launcher_env, plan_);
     FAIL() << "nobody listened";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("rank 1 could not join rank 0 at 127.0.0.1:" + std::to_string(port)),
@@ -227,7 +227,7 @@ TEST_F(FollowerTest, BadFramesOfALeaderEndIt) {
     welcome(leader);
     leader.write(frame.bytes);
     wait();
-    EXPECT_THAT(error_, HasSubstr(frame.complaint));
+    EXPECT_THAT(error_, HasSubstr(frame.failure_reason));
     EXPECT_EQ(code_, -1);
     error_.clear();
   }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "supervisor/launch_environment.hpp"
+#include "supervisor/launcher_environment.hpp"
 
 namespace kymo::supervisor {
 
@@ -27,8 +27,8 @@ class Peer {
  public:
   explicit Peer(tcp::socket socket) : socket_(std::move(socket)) {}
   void write(const std::string& bytes) { asio::write(socket_, asio::buffer(bytes)); }
-  void say(const Json& message) { write(framed(message.dump())); }
-  std::string hear_body() {
+  void send_message(const Json& message) { write(framed(message.dump())); }
+  std::string receive_body() {
     std::array<unsigned char, 4> header{};
     asio::read(socket_, asio::buffer(header));
     std::string body(header[0] | header[1] << 8 | header[2] << 16, '\0');
@@ -36,7 +36,7 @@ class Peer {
     return body;
   }
   bool has_input() { return socket_.available() > 0; }
-  Json hear() { return Json::parse(hear_body()); }
+  Json receive_message() { return Json::parse(receive_body()); }
   bool is_closed() {
     char byte = 0;
     boost::system::error_code failed;
@@ -50,24 +50,24 @@ class Peer {
   tcp::socket socket_;
 };
 
-inline Launch launch_of(int rank, std::uint16_t port) {
-  Launch launch;
-  launch.identity = "test 1";
-  launch.rank = rank;
-  launch.world = 2;
-  launch.local_rank = rank;
-  launch.local_world = 2;
-  launch.gpu = rank + 4;  // the GPU of a process is independent of its local rank
-  launch.leader_host = "localhost";
-  launch.port = port;
-  launch.token = "secret";
-  launch.join_timeout_s = 20;
-  return launch;
+inline LauncherEnvironment launch_of(int rank, std::uint16_t port) {
+  LauncherEnvironment launcher_env;
+  launcher_env.identity = "test 1";
+  launcher_env.rank = rank;
+  launcher_env.world_size = 2;
+  launcher_env.local_rank = rank;
+  launcher_env.local_world_size = 2;
+  launcher_env.gpu = rank + 4;  // the GPU of a process is independent of its local rank
+  launcher_env.leader_host = "localhost";
+  launcher_env.port = port;
+  launcher_env.token = "secret";
+  launcher_env.join_timeout_s = 20;
+  return launcher_env;
 }
 
 struct BadFrame {
   std::string bytes;
-  std::string complaint;
+  std::string failure_reason;
 };
 
 }  // namespace kymo::supervisor

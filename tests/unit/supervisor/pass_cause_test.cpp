@@ -56,7 +56,8 @@ TEST(PassCause, ARankThatClearsUpForTooLongIsNotWaitedFor) {
 TEST(PassCause, TheRankThatOthersWaitForIsTheOneThatTimesOut) {
   PassLimits limits;
   limits.timeout_s = 3;
-  std::vector<measure::Standing> seen{{4, "communication", 9, 8}, {4, "communication", 9, 8}, {4, "backward", 8, 8}};
+  std::vector<measure::WorkerStatus> seen{
+      {4, "communication", 9, 8}, {4, "communication", 9, 8}, {4, "backward", 8, 8}};
   PassState state(Pass::kTime, 3, limits, 0, [&](int rank) { return seen.at(static_cast<std::size_t>(rank)); });
   for (int rank = 0; rank < 3; ++rank) state.connected(rank, 0);
   for (int rank = 0; rank < 3; ++rank) state.progress(rank, {"step", 4, 10}, 1 + 0.01 * rank);
@@ -69,8 +70,8 @@ TEST(PassCause, TheRankThatOthersWaitForIsTheOneThatTimesOut) {
   EXPECT_THAT(state.verdict().detail, HasSubstr("phase 'backward'"));
 }
 
-TEST(PassCause, ACrashIsPlacedWhereTheWorkerLastStood) {
-  PassState state(Pass::kTime, 1, {}, 0, [](int) { return measure::Standing{7, "communication", 3, 2}; });
+TEST(PassCause, ACrashIsReportedAtTheLastPositionOfTheWorker) {
+  PassState state(Pass::kTime, 1, {}, 0, [](int) { return measure::WorkerStatus{7, "communication", 3, 2}; });
   state.connected(0, 0);
   WorkerEnd end;
   end.end.signal = SIGKILL;

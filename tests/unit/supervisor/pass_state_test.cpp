@@ -210,7 +210,7 @@ TEST(PassState, GathersInRankOrder) {
   EXPECT_THAT(texts(state.gather(0, {7, "a"}, 1)), ElementsAre("gathered 0 #7 a b", "gathered 1 #7 a b"));
 }
 
-TEST(PassState, RefusesAGatherThatFitsNoFrame) {
+TEST(PassState, RejectsAGatherThatFitsNoFrame) {
   PassState state = started(2);
   const std::string half(protocol::kMaxFrameBytes / 2, 'a');
   state.gather(0, {0, half}, 1);

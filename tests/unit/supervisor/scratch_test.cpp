@@ -24,7 +24,7 @@ store::RunRow row(std::int64_t invocation) {
   result.invocation_id = invocation;
   result.plugin = run.plugin;
   result.what = run.what;
-  result.how = run.how;
+  result.method = run.method;
   return result;
 }
 

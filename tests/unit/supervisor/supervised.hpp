@@ -6,7 +6,7 @@
 
 #include "base/file.hpp"
 #include "store/results.hpp"
-#include "supervisor/launch.hpp"
+#include "supervisor/worker_command.hpp"
 
 namespace kymo::supervisor {
 
@@ -46,10 +46,10 @@ inline PlannedRun fake_run(measure::Parameters parameters = {}, int ranks = 1) {
   run.what.workload = "fake";
   run.what.parameters = std::move(parameters);
   run.what.ranks = ranks;
-  run.how.steps = 4;
-  run.how.warmup = 0;
-  run.how.passes = {measure::Pass::kTime};
-  run.how.timeout_s = 60;
+  run.method.steps = 4;
+  run.method.warmup = 0;
+  run.method.passes = {measure::Pass::kTime};
+  run.method.timeout_s = 60;
   run.plugin.name = "fake";
   run.plugin.sha256 = "00";
   return run;

@@ -15,8 +15,8 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "supervisor/guardian.hpp"
 #include "supervisor/output_capture.hpp"
+#include "supervisor/process_reaper.hpp"
 
 namespace kymo::supervisor {
 namespace {
@@ -45,7 +45,7 @@ bool is_running(pid_t pid) {
 class WorkerProcessTest : public testing::Test {
  protected:
   std::unique_ptr<WorkerProcess> shell(const std::string& script) {
-    return std::make_unique<WorkerProcess>(loop_, SpawnOptions{{"/bin/sh", "-c", script}, {}, true}, guardian_);
+    return std::make_unique<WorkerProcess>(loop_, SpawnOptions{{"/bin/sh", "-c", script}, {}, true}, reaper_);
   }
   ProcessEnd end_of(WorkerProcess& process) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
@@ -54,7 +54,7 @@ class WorkerProcessTest : public testing::Test {
     EXPECT_TRUE(process.poll_end().has_value());
     return process.poll_end().value_or(ProcessEnd{});
   }
-  Guardian guardian_;
+  ProcessReaper reaper_;
   boost::asio::io_context loop_;
 };
 
@@ -69,7 +69,7 @@ TEST_F(WorkerProcessTest, TellsHowItEndedAndWhatItSaid) {
 }
 
 TEST_F(WorkerProcessTest, CannotStartWhatIsNotThere) {
-  EXPECT_THROW(WorkerProcess(loop_, SpawnOptions{{"/nowhere/at/all"}, {}, true}, guardian_), Error);
+  EXPECT_THROW(WorkerProcess(loop_, SpawnOptions{{"/nowhere/at/all"}, {}, true}, reaper_), Error);
 }
 
 TEST_F(WorkerProcessTest, AFloodNeitherFillsMemoryNorBlocksTheWriter) {
@@ -119,14 +119,14 @@ TEST_F(WorkerProcessTest, BelievesOnlyAProcessOfItsOwnGroup) {
 }
 
 /// Starts a separate supervisor, kills it, and checks what remains of its workers.
-TEST(Guardian, EndsTheGroupsOfAKilledSupervisor) {
+TEST(ProcessReaper, EndsTheGroupsOfAKilledSupervisor) {
   std::array<int, 2> pipe_ends{};
   ASSERT_EQ(pipe(pipe_ends.data()), 0);
   const pid_t supervisor = fork();
   if (supervisor == 0) {
-    Guardian guardian;
+    ProcessReaper reaper;
     boost::asio::io_context loop;
-    WorkerProcess process(loop, SpawnOptions{{"/bin/sh", "-c", "sleep 600 & echo $!; wait"}, {}, true}, guardian);
+    WorkerProcess process(loop, SpawnOptions{{"/bin/sh", "-c", "sleep 600 & echo $!; wait"}, {}, true}, reaper);
     std::string text;
     while (text.find('\n') == std::string::npos) {
       loop.run_for(std::chrono::milliseconds(5));
@@ -146,26 +146,26 @@ TEST(Guardian, EndsTheGroupsOfAKilledSupervisor) {
   close(pipe_ends[1]);
 }
 
-TEST(Guardian, ItsOwnDeathHarmsNobody) {
-  Guardian guardian;
+TEST(ProcessReaper, ItsOwnDeathHarmsNobody) {
+  ProcessReaper reaper;
   std::ifstream children("/proc/self/task/" + std::to_string(gettid()) + "/children");
   pid_t its_pid = 0;
   for (pid_t pid = 0; children >> pid;) its_pid = pid;
   ASSERT_GT(its_pid, 0);
   kill(its_pid, SIGKILL);
   ASSERT_TRUE(wait_until([&] { return !is_running(its_pid); }));
-  guardian.watch(1 << 22);
-  guardian.forget(1 << 22);
+  reaper.watch(1 << 22);
+  reaper.forget(1 << 22);
 }
 
-TEST(Guardian, LeavesForgottenGroupsAlone) {
+TEST(ProcessReaper, LeavesForgottenGroupsAlone) {
   boost::asio::io_context loop;
-  Guardian other;
+  ProcessReaper other;
   WorkerProcess process(loop, SpawnOptions{{"/bin/sh", "-c", "sleep 600"}, {}, true}, other);
   {
-    Guardian guardian;
-    guardian.watch(process.pid());
-    guardian.forget(process.pid());
+    ProcessReaper reaper;
+    reaper.watch(process.pid());
+    reaper.forget(process.pid());
   }
   EXPECT_TRUE(is_running(process.pid()));
 }

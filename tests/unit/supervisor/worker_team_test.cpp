@@ -22,7 +22,7 @@ struct ScriptedProcess final : RankProcess {
   void kill() override {}
   std::optional<WorkerEnd> poll_end() override { return end; }
   bool reaped() const override { return end.has_value(); }
-  bool silent() const override { return false; }
+  bool output_closed() const override { return false; }
   std::optional<MemoryUse> memory_use(std::int64_t) override { return std::nullopt; }
   void collect(const std::filesystem::path&) override {}
   bool collected(double) override { return true; }
@@ -44,7 +44,7 @@ class TeamOfOne : public testing::Test {
   boost::asio::io_context loop_;
   ControlServer server_{loop_, {nullptr, nullptr, nullptr}};
   std::optional<WorkerEnd> end_;
-  WorkerTeam team_{server_, [this](const LaunchRequest&) { return std::make_unique<ScriptedProcess>(end_); },
+  WorkerTeam team_{server_, [this](const SpawnRequest&) { return std::make_unique<ScriptedProcess>(end_); },
                    fake_run()};
 };
 

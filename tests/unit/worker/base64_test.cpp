@@ -31,7 +31,7 @@ TEST(Base64, CarriesEveryByte) {
   }
 }
 
-TEST(Base64, RefusesWhatIsNone) {
+TEST(Base64, RejectsWhatIsNone) {
   for (const char* text : {"Zg", "Zg=", "Z===", "Zg==Zg==", "Zm 9", "Zm9\xff", "===="})
     EXPECT_THROW(from_base64(text), Error) << text;
 }

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "measure/worker_place.hpp"
+#include "measure/status_page.hpp"
 #include "unit/worker/engine_fixture.hpp"
 #include "worker/collective_recorder.hpp"
 
@@ -36,7 +36,7 @@ kymo_collective made(std::uint32_t operation, std::uint64_t bytes, const char* c
 }
 
 std::int64_t lost(const event::PassRecord& record, const std::string& part) {
-  for (const event::Loss& loss : record.losses)
+  for (const event::DroppedRecords& loss : record.dropped_records)
     if (loss.source == "collective" && loss.detail.find(part) != std::string::npos) return loss.count;
   return 0;
 }
@@ -45,8 +45,8 @@ class CollectivesTest : public EngineTest {
  protected:
   CollectivesTest() {
     assignment = fake_assignment(Pass::kTrace);
-    assignment.how.warmup = 0;
-    assignment.how.steps = 1;
+    assignment.method.warmup = 0;
+    assignment.method.steps = 1;
   }
   static std::uint64_t begin(const FakeHost& host, const kymo_collective& call) {
     return host.host->collective_begin(host.context, &call);
@@ -72,16 +72,16 @@ TEST_F(CollectivesTest, AreToldOfWhereverThereAreSteps) {
 TEST_F(CollectivesTest, AreShownToTheSupervisorInThePassTime) {
   assignment.pass = Pass::kTime;
   assignment.rank_file = (std::filesystem::path(testing::TempDir()) / ("shown_" + std::to_string(getpid()))).string();
-  const auto place = measure::place_file(assignment.rank_file);
-  std::optional<measure::Standing> inside, after;
+  const auto position = measure::status_file(assignment.rank_file);
+  std::optional<measure::WorkerStatus> inside, after;
   FakeWorkload workload({"communication"});
   workload.on_step = [&](const FakeHost& host) {
     host.begin("communication");
     const std::uint64_t handle = begin(host, made(KYMO_BROADCAST, 12, "world", 0));
-    inside = measure::WorkerPlace::read(place);
+    inside = measure::StatusPage::read(position);
     end(host, handle);
     host.end();
-    after = measure::WorkerPlace::read(place);
+    after = measure::StatusPage::read(position);
     return kFine;
   };
   const PassResult result = run(workload);
@@ -92,10 +92,10 @@ TEST_F(CollectivesTest, AreShownToTheSupervisorInThePassTime) {
   EXPECT_EQ(inside->collectives_begun, inside->collectives_ended + 1);
   EXPECT_EQ(after->phase, "");
   EXPECT_EQ(after->collectives_ended, after->collectives_begun);
-  std::filesystem::remove(place);
+  std::filesystem::remove(position);
 }
 
-TEST_F(CollectivesTest, AreKeptWithTheirPlace) {
+TEST_F(CollectivesTest, AreRecordedWithTheirPosition) {
   FakeWorkload workload({"backward"});
   workload.on_prepare = [](const FakeHost& host) {
     end(host, begin(host, made(KYMO_BROADCAST, 12, "world", 0)));
@@ -114,7 +114,7 @@ TEST_F(CollectivesTest, AreKeptWithTheirPlace) {
   ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
   const event::Trace& trace = result.record.trace;
   ASSERT_THAT(trace.collectives, SizeIs(2));
-  EXPECT_EQ(trace.collectives[0].place.step, -1);
+  EXPECT_EQ(trace.collectives[0].position.step, -1);
   EXPECT_EQ(trace.collectives[0].operation, CollectiveOperation::kBroadcast);
   EXPECT_EQ(trace.collectives[0].start_ns, trace.collectives[0].enqueue_ns) << "placed by the analysis";
   const Collective& call = trace.collectives[1];
@@ -123,13 +123,13 @@ TEST_F(CollectivesTest, AreKeptWithTheirPlace) {
   EXPECT_EQ(call.sequence, 41);
   EXPECT_EQ(call.bytes, 1 << 20);
   EXPECT_TRUE(call.on_device);
-  EXPECT_EQ(call.place.step, 0);
-  EXPECT_EQ(call.place.phase, 0);
+  EXPECT_EQ(call.position.step, 0);
+  EXPECT_EQ(call.position.phase, 0);
   EXPECT_EQ(trace.texts.text(call.scope), "hook");
   EXPECT_EQ(call.attribution, event::Attribution::kLaunch);
   EXPECT_GE(call.enqueue_ns, trace.collectives[0].returned_ns);
   EXPECT_GE(call.returned_ns, call.enqueue_ns);
-  EXPECT_THAT(result.record.losses, IsEmpty());
+  EXPECT_THAT(result.record.dropped_records, IsEmpty());
 }
 
 TEST_F(CollectivesTest, EndOnAnotherThreadAndAfterTheStep) {
@@ -145,10 +145,10 @@ TEST_F(CollectivesTest, EndOnAnotherThreadAndAfterTheStep) {
   const PassResult result = run(workload);
   ASSERT_THAT(result.record.trace.collectives, SizeIs(1));
   const Collective& call = result.record.trace.collectives[0];
-  EXPECT_EQ(call.place.step, 0);
+  EXPECT_EQ(call.position.step, 0);
   EXPECT_GE(call.returned_ns, call.enqueue_ns);
   EXPECT_EQ(result.record.trace.texts.text(call.communicator), "");
-  EXPECT_THAT(result.record.losses, IsEmpty());
+  EXPECT_THAT(result.record.dropped_records, IsEmpty());
 }
 
 TEST_F(CollectivesTest, OneThatNeverEndsIsKeptAndCounted) {
@@ -211,10 +211,10 @@ TEST(CollectiveRecorder, CountsCallsOfPluginsThatDoNot) {
     calls.emplace_back(record.trace.texts.text(each.communicator), each.sequence);
   using Call = std::pair<std::string, std::int64_t>;
   EXPECT_THAT(calls, ElementsAre(Call("", 0), Call("a", 0), Call("", 1), Call("a", 1), Call("a", 99), Call("a", 99)));
-  EXPECT_THAT(record.losses, IsEmpty());
+  EXPECT_THAT(record.dropped_records, IsEmpty());
 }
 
-TEST(CollectiveRecorder, RefusesWhatMakesNoSense) {
+TEST(CollectiveRecorder, RejectsWhatMakesNoSense) {
   CollectiveRecorder recorder(0);
   kymo_collective unknown = made(0, 1);
   EXPECT_EQ(recorder.begin(&unknown), 0u);
@@ -247,7 +247,7 @@ TEST(CollectiveRecorder, KeepsNoMoreThanItsBoundAndNothingAfterwards) {
   recorder.collect(record);
   EXPECT_THAT(record.trace.collectives, SizeIs(3));
   EXPECT_EQ(lost(record, "beyond the first 3 of a pass"), 2);
-  EXPECT_THAT(record.losses, SizeIs(1)) << "that a call was not kept says enough";
+  EXPECT_THAT(record.dropped_records, SizeIs(1)) << "that a call was not kept says enough";
   EXPECT_EQ(recorder.begin(&call), 0u);
   recorder.end(handles[0]);
   event::PassRecord again;
@@ -282,7 +282,7 @@ TEST(CollectiveRecorder, TakesCallsOfSeveralThreads) {
   event::PassRecord record;
   recorder.collect(record);
   ASSERT_THAT(record.trace.collectives, SizeIs(kThreads * kCalls));
-  EXPECT_THAT(record.losses, IsEmpty());
+  EXPECT_THAT(record.dropped_records, IsEmpty());
   std::set<std::pair<event::TextId, std::int64_t>> seen;
   std::int64_t before_ns = 0;
   for (const Collective& each : record.trace.collectives) {

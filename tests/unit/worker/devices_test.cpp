@@ -13,7 +13,7 @@ using testing::HasSubstr;
 Devices answer_of(const std::string& script, double deadline_s = 30) {
   SpawnOptions command;
   command.command = {"/bin/sh", "-c", script};
-  return ask_for_devices(command, deadline_s);
+  return request_devices(command, deadline_s);
 }
 
 TEST(Devices, PrintsWhatTheProbeReads) {
@@ -50,7 +50,7 @@ TEST(Devices, EveryFailureBecomesAReason) {
   EXPECT_THAT(answer_of("sleep 30", 0.05).no_gpu_reason, HasSubstr("did not finish"));
   SpawnOptions missing;
   missing.command = {"/no/such/program"};
-  EXPECT_FALSE(ask_for_devices(missing, 5).no_gpu_reason.empty());
+  EXPECT_FALSE(request_devices(missing, 5).no_gpu_reason.empty());
   EXPECT_EQ(answer_of("exit 4").cpu.kind, "cpu") << "the CPU is known all the same";
 }
 

@@ -15,7 +15,7 @@ namespace kymo::worker {
 class EngineTest : public testing::Test {
  protected:
   PassResult run(FakeWorkload& workload) {
-    return make_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}});
+    return run_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}});
   }
 
   measure::protocol::Assignment assignment = fake_assignment();

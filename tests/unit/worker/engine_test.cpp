@@ -42,7 +42,7 @@ TEST_F(EngineTest, MakesWarmupAndSteps) {
 }
 
 TEST_F(EngineTest, ReportsStagesOnceAndStepsSeldom) {
-  assignment.how.steps = 2000;
+  assignment.method.steps = 2000;
   FakeWorkload workload;
   run(workload);
   std::vector<std::string> stages;
@@ -96,13 +96,13 @@ TEST_F(EngineTest, GivesParametersInTheirDeclaredTypes) {
   EXPECT_EQ(unknown, KYMO_FAILED);
 }
 
-TEST_F(EngineTest, TellsWhereThisRankStands) {
+TEST_F(EngineTest, ReportsTheStatusOfThisRank) {
   assignment.what.ranks = 4;
   assignment.rank = 3;
   assignment.local_rank = 1;
   assignment.device_index = 2;
   assignment.rendezvous_port = 4321;
-  assignment.how.seed = 99;
+  assignment.method.seed = 99;
   FakeWorkload workload;
   workload.on_prepare = [&](const FakeHost& host) {
     const kymo_placement& placement = *host.host->placement(host.context);
@@ -242,16 +242,16 @@ TEST_F(EngineTest, TheFirstMessageIsKept) {
   EXPECT_EQ(run(workload).outcome.detail, "the cause");
 }
 
-TEST_F(EngineTest, RefusesWhatItCannotMake) {
+TEST_F(EngineTest, RejectsWhatItCannotMake) {
   FakeWorkload workload;
   assignment.what.workload = "other_one";
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("other_one"));
   assignment = fake_assignment();
-  assignment.how.mode = "warm";
+  assignment.method.timing = "warm";
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("unsupported timing mode 'warm'; supported: sync, hot, cold"));
   for (const std::int64_t steps : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     assignment = fake_assignment();
-    assignment.how.steps = steps;
+    assignment.method.steps = steps;
     EXPECT_EQ(run(workload).outcome.status, "failed") << steps;
   }
   EXPECT_THAT(workload.calls, IsEmpty());

@@ -11,36 +11,36 @@ namespace {
 
 using measure::DeviceKind;
 
-TEST(Judge, GoodIsGood) { EXPECT_EQ(judge(KYMO_OK, {}, DeviceKind::kCpu).status, "ok"); }
+TEST(Classify, GoodIsGood) { EXPECT_EQ(classify(KYMO_OK, {}, DeviceKind::kCpu).status, "ok"); }
 
-TEST(Judge, SkippedCarriesItsReason) {
-  const Verdict verdict = judge(KYMO_SKIPPED, {"", "needs\nbf16"}, DeviceKind::kCpu);
+TEST(Classify, SkippedCarriesItsReason) {
+  const Verdict verdict = classify(KYMO_SKIPPED, {"", "needs\nbf16"}, DeviceKind::kCpu);
   EXPECT_EQ(verdict.status, "skipped");
   EXPECT_EQ(verdict.detail, "needs");
-  EXPECT_NE(judge(KYMO_SKIPPED, {}, DeviceKind::kCpu).detail, "");
+  EXPECT_NE(classify(KYMO_SKIPPED, {}, DeviceKind::kCpu).detail, "");
 }
 
-TEST(Judge, FailedCarriesItsMessage) {
-  const Verdict verdict = judge(KYMO_FAILED, {"no such kernel\n  at frame 1", ""}, DeviceKind::kCuda);
+TEST(Classify, FailedCarriesItsMessage) {
+  const Verdict verdict = classify(KYMO_FAILED, {"no such kernel\n  at frame 1", ""}, DeviceKind::kCuda);
   EXPECT_EQ(verdict.status, "failed");
   EXPECT_EQ(verdict.detail, "no such kernel");
   EXPECT_FALSE(verdict.out_of_memory);
 }
 
-TEST(Judge, AnUnknownStatusIsNamed) {
-  const Verdict verdict = judge(77, {}, DeviceKind::kCpu);
+TEST(Classify, AnUnknownStatusIsNamed) {
+  const Verdict verdict = classify(77, {}, DeviceKind::kCpu);
   EXPECT_EQ(verdict.status, "failed");
   EXPECT_NE(verdict.detail.find("77"), std::string::npos);
 }
 
-TEST(Judge, LibTorchsHostAllocatorCountsAsOutOfMemory) {
+TEST(Classify, LibTorchsHostAllocatorCountsAsOutOfMemory) {
   const std::string message =
       "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate "
       "4000000000000 "
       "bytes. "
       "Error code 12 (Cannot allocate memory)";
   for (const kymo_status returned : {KYMO_FAILED, KYMO_OUT_OF_MEMORY}) {
-    const Verdict verdict = judge(returned, {message, ""}, DeviceKind::kCuda);
+    const Verdict verdict = classify(returned, {message, ""}, DeviceKind::kCuda);
     EXPECT_EQ(verdict.status, "oom");
     ASSERT_TRUE(verdict.out_of_memory);
     EXPECT_EQ(verdict.out_of_memory->where, "host");
@@ -50,19 +50,19 @@ TEST(Judge, LibTorchsHostAllocatorCountsAsOutOfMemory) {
   }
 }
 
-TEST(Judge, AnUnreadableSizeStaysUnknown) {
-  const Verdict verdict = judge(
+TEST(Classify, AnUnreadableSizeStaysUnknown) {
+  const Verdict verdict = classify(
       KYMO_FAILED, {"DefaultCPUAllocator: you tried to allocate 99999999999999999999999 bytes", ""}, DeviceKind::kCpu);
   EXPECT_EQ(verdict.status, "oom");
   EXPECT_FALSE(verdict.out_of_memory->requested_bytes);
 }
 
-TEST(Judge, OutOfMemoryOnAGpuIsTheDevicesUnlessTheHostsAllocatorSaysSo) {
-  EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {"CUDA out of memory. Tried to allocate 2.00 GiB.", ""}, DeviceKind::kCuda)
+TEST(Classify, OutOfMemoryOnAGpuIsTheDevicesUnlessTheHostsAllocatorSaysSo) {
+  EXPECT_EQ(classify(KYMO_OUT_OF_MEMORY, {"CUDA out of memory. Tried to allocate 2.00 GiB.", ""}, DeviceKind::kCuda)
                 .out_of_memory->where,
             "device");
-  EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {"std::bad_alloc", ""}, DeviceKind::kCuda).out_of_memory->where, "host");
-  EXPECT_EQ(judge(KYMO_OUT_OF_MEMORY, {}, DeviceKind::kCpu).out_of_memory->where, "host");
+  EXPECT_EQ(classify(KYMO_OUT_OF_MEMORY, {"std::bad_alloc", ""}, DeviceKind::kCuda).out_of_memory->where, "host");
+  EXPECT_EQ(classify(KYMO_OUT_OF_MEMORY, {}, DeviceKind::kCpu).out_of_memory->where, "host");
 }
 
 struct FakeOutOfMemoryError : std::runtime_error {

@@ -34,9 +34,10 @@ class FakeControl final : public ControlClient {
   std::optional<std::vector<std::string>> gather(const std::string& bytes) override {
     return on_gather ? on_gather(bytes) : std::vector<std::string>{bytes};
   }
-  std::optional<measure::protocol::Clock> ask_clock() override {
+  std::optional<measure::protocol::Clock> request_clock() override {
     const std::int64_t sequence = clock_questions++;
-    return on_ask_clock ? on_ask_clock(sequence) : measure::protocol::Clock{sequence, now_ns(), measure::boot_id()};
+    return on_clock_request ? on_clock_request(sequence)
+                            : measure::protocol::Clock{sequence, now_ns(), measure::boot_id()};
   }
   bool cancelled() override { return polls++ >= cancel_at_poll; }
 
@@ -46,7 +47,7 @@ class FakeControl final : public ControlClient {
   std::vector<bool> stops;
   std::function<Release(bool)> on_barrier;
   std::function<std::optional<std::vector<std::string>>(const std::string&)> on_gather;
-  std::function<std::optional<measure::protocol::Clock>(std::int64_t)> on_ask_clock;
+  std::function<std::optional<measure::protocol::Clock>(std::int64_t)> on_clock_request;
   std::int64_t clock_questions = 0;
   std::string lost_at_stage;
   std::int64_t polls = 0;
@@ -58,8 +59,8 @@ inline measure::protocol::Assignment fake_assignment(measure::Pass pass = measur
   assignment.run_id = 7;
   assignment.what.plugin_file = "/fake.so";
   assignment.what.workload = "fake";
-  assignment.how.warmup = 2;
-  assignment.how.steps = 3;
+  assignment.method.warmup = 2;
+  assignment.method.steps = 3;
   assignment.pass = pass;
   return assignment;
 }

@@ -46,7 +46,7 @@ TEST_F(GatherTest, CancelledMeansInterrupted) {
   EXPECT_EQ(gather().outcome.status, "interrupted");
 }
 
-TEST_F(GatherTest, TooMuchIsRefusedBeforeItIsSent) {
+TEST_F(GatherTest, TooMuchIsRejectedBeforeItIsSent) {
   assignment.what.ranks = 2;
   control.on_gather = [](const std::string&) -> std::optional<std::vector<std::string>> {
     ADD_FAILURE();

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 class ObservationTest : public testing::Test {
  protected:
-  PassResult run() { return make_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}}); }
+  PassResult run() { return run_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}}); }
 
   measure::protocol::Assignment assignment = fake_assignment();
   Observers observers;
@@ -24,21 +24,21 @@ class ObservationTest : public testing::Test {
   FakeWorkload workload;
 };
 
-TEST_F(ObservationTest, AnUnavailableCollectorIsALoss) {
+TEST_F(ObservationTest, AnUnavailableCollectorIsADroppedRecord) {
   FakeCollector collector;
   collector.unavailable = "no driver\nat all";
   observers.all.push_back({&collector, nullptr});
-  observers.losses.push_back({"kymo_other", -1, "no such file"});
+  observers.dropped_records.push_back({"kymo_other", -1, "no such file"});
   const PassResult result = run();
   EXPECT_EQ(result.outcome.status, "ok");
-  ASSERT_EQ(result.record.losses.size(), 2u);
-  EXPECT_EQ(result.record.losses[1].source, "fake");
-  EXPECT_EQ(result.record.losses[1].detail, "no driver");
+  ASSERT_EQ(result.record.dropped_records.size(), 2u);
+  EXPECT_EQ(result.record.dropped_records[1].source, "fake");
+  EXPECT_EQ(result.record.dropped_records[1].detail, "no driver");
 }
 
 TEST_F(ObservationTest, WithoutADeviceTimerAGpuIsNotTimed) {
   assignment.what.device = measure::DeviceKind::kCuda;
-  observers.losses.push_back({"kymo_cuda", -1, "cannot load the module"});
+  observers.dropped_records.push_back({"kymo_cuda", -1, "cannot load the module"});
   const PassResult result = run();
   EXPECT_EQ(result.outcome.status, "failed");
   EXPECT_THAT(result.outcome.detail, HasSubstr("cannot load the module"));
@@ -104,14 +104,14 @@ TEST_F(ObservationTest, CollectorsCompleteWhatIsKnownOfMissingMemory) {
   EXPECT_EQ(result.record.out_of_memory->requested_bytes, 4096);
 }
 
-TEST_F(ObservationTest, ACollectorThatFailsToDisarmIsALoss) {
+TEST_F(ObservationTest, ACollectorThatFailsToDisarmIsADroppedRecord) {
   FakeCollector collector;
   collector.disarm_error = "device lost";
   observers.all.push_back({&collector, nullptr});
   const PassResult result = run();
   EXPECT_EQ(result.outcome.status, "ok");
-  ASSERT_EQ(result.record.losses.size(), 1u);
-  EXPECT_EQ(result.record.losses[0].detail, "device lost");
+  ASSERT_EQ(result.record.dropped_records.size(), 1u);
+  EXPECT_EQ(result.record.dropped_records[0].detail, "device lost");
 }
 
 TEST_F(ObservationTest, SlowedStepsAreMarked) {
@@ -127,7 +127,7 @@ TEST_F(ObservationTest, SlowedStepsAreMarked) {
 }
 
 TEST_F(ObservationTest, TheStoppingRuleEndsTheSteps) {
-  assignment.how.until = measure::StoppingRule{1e9, 4, 100, 60};
+  assignment.method.until = measure::StoppingRule{1e9, 4, 100, 60};
   const PassResult result = run();
   EXPECT_EQ(result.outcome.status, "ok");
   EXPECT_EQ(workload.count("step"), 2 + 4);
@@ -135,13 +135,13 @@ TEST_F(ObservationTest, TheStoppingRuleEndsTheSteps) {
 }
 
 TEST_F(ObservationTest, TheStoppingRuleHasACap) {
-  assignment.how.until = measure::StoppingRule{-1, 2, 7, 60};
+  assignment.method.until = measure::StoppingRule{-1, 2, 7, 60};
   run();
   EXPECT_EQ(workload.count("step"), 2 + 7);
 }
 
 TEST_F(ObservationTest, RankZeroDecidesForAll) {
-  assignment.how.until = measure::StoppingRule{1e9, 2, 100, 60};
+  assignment.method.until = measure::StoppingRule{1e9, 2, 100, 60};
   assignment.what.ranks = 2;
   control.on_barrier = [&](bool) { return control.stops.size() == 8 ? Release::kStop : Release::kGo; };
   const PassResult result = run();
@@ -152,8 +152,8 @@ TEST_F(ObservationTest, RankZeroDecidesForAll) {
 }
 
 TEST_F(ObservationTest, WarmupDoesNotCountForTheStoppingRule) {
-  assignment.how.warmup = 50;
-  assignment.how.until = measure::StoppingRule{1e9, 3, 10, 60};
+  assignment.method.warmup = 50;
+  assignment.method.until = measure::StoppingRule{1e9, 3, 10, 60};
   run();
   EXPECT_EQ(workload.count("step"), 53);
 }

@@ -23,7 +23,7 @@ class PhasesTest : public testing::Test {
  protected:
   PassResult run(std::function<kymo_status(const FakeHost&)> step) {
     workload.on_step = std::move(step);
-    return make_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}});
+    return run_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}});
   }
   void expect_violation(std::function<kymo_status(const FakeHost&)> step, const std::string& phase,
                         const std::string& what) {
@@ -130,8 +130,8 @@ TEST_F(PhasesTest, NamesAreComparedByContent) {
 }
 
 TEST_F(PhasesTest, CollectorsAreToldInOrder) {
-  assignment.how.warmup = 0;
-  assignment.how.steps = 1;
+  assignment.method.warmup = 0;
+  assignment.method.steps = 1;
   std::vector<std::string> log;
   FakeCollector collector(&log);
   observers.all.push_back({&collector, &collector});
@@ -141,9 +141,9 @@ TEST_F(PhasesTest, CollectorsAreToldInOrder) {
 }
 
 TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
-  assignment.how.warmup = 0;
-  assignment.how.steps = 1;
-  assignment.how.sync = measure::Sync::kPhase;
+  assignment.method.warmup = 0;
+  assignment.method.steps = 1;
+  assignment.method.sync = measure::Sync::kPhase;
   std::vector<std::string> log;
   FakeCollector collector(&log);
   observers.all.push_back({&collector, &collector});
@@ -153,9 +153,9 @@ TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
 }
 
 TEST_F(PhasesTest, NothingWaitsForADeviceThatCaptures) {
-  assignment.how.warmup = 0;
-  assignment.how.steps = 1;
-  assignment.how.sync = measure::Sync::kPhase;
+  assignment.method.warmup = 0;
+  assignment.method.steps = 1;
+  assignment.method.sync = measure::Sync::kPhase;
   std::vector<std::string> log;
   FakeCollector collector(&log);
   collector.capturing = true;

@@ -22,8 +22,8 @@ class RangesTest : public EngineTest {
  protected:
   RangesTest() {
     assignment = fake_assignment(Pass::kTrace);
-    assignment.how.warmup = 0;
-    assignment.how.steps = 1;
+    assignment.method.warmup = 0;
+    assignment.method.steps = 1;
   }
 
   static void begin_scope(const FakeHost& host, const char* name) { host.host->scope_begin(host.context, name); }
@@ -75,13 +75,13 @@ TEST_F(RangesTest, EachThreadHasItsOwnScopes) {
     begin_scope(host, "main");
     std::thread([&] {
       begin_scope(host, "other");
-      there = RangeRecorder::standpoint().standing().range;
-      other_thread = RangeRecorder::standpoint().standing().number;
+      there = RangeRecorder::execution_context().thread_position().range;
+      other_thread = RangeRecorder::execution_context().thread_position().number;
       end_scope(host);
     }).join();
-    here = RangeRecorder::standpoint().standing().range;
+    here = RangeRecorder::execution_context().thread_position().range;
     end_scope(host);
-    after = RangeRecorder::standpoint().standing().range;
+    after = RangeRecorder::execution_context().thread_position().range;
     return static_cast<kymo_status>(KYMO_OK);
   };
   const PassResult result = run(workload);
@@ -127,27 +127,27 @@ TEST_F(RangesTest, NamesAreToldApartByWhatTheySayAndByWhatIsAroundThem) {
   for (std::size_t i = 0; i < 2000; ++i) EXPECT_EQ(path_of(result, paths.size() + i), std::to_string(i));
 }
 
-TEST_F(RangesTest, TheStandpointFollowsStepAndPhase) {
+TEST_F(RangesTest, TheExecutionContextFollowsStepAndPhase) {
   FakeWorkload workload({"compute"});
-  assignment.how.steps = 2;
-  std::vector<event::Place> places;
+  assignment.method.steps = 2;
+  std::vector<event::Position> positions;
   workload.on_before_step = [&](const FakeHost&) {
-    places.push_back(RangeRecorder::standpoint().here());
+    positions.push_back(RangeRecorder::execution_context().position());
     return static_cast<kymo_status>(KYMO_OK);
   };
   workload.on_step = [&](const FakeHost& host) {
     host.begin("compute");
-    places.push_back(RangeRecorder::standpoint().here());
+    positions.push_back(RangeRecorder::execution_context().position());
     return host.end();
   };
   ASSERT_EQ(run(workload).outcome.status, "ok");
-  ASSERT_THAT(places, SizeIs(4));
-  EXPECT_EQ(places[0].phase, -1);
-  EXPECT_EQ(places[0].step, -1) << "before_step is outside of the timed stretch";
-  EXPECT_EQ(places[1].phase, 0);
-  EXPECT_EQ(places[1].step, 0);
-  EXPECT_EQ(places[3].step, 1);
-  EXPECT_EQ(places[3].node.sequence, -1);
+  ASSERT_THAT(positions, SizeIs(4));
+  EXPECT_EQ(positions[0].phase, -1);
+  EXPECT_EQ(positions[0].step, -1) << "before_step is outside of the timed stretch";
+  EXPECT_EQ(positions[1].phase, 0);
+  EXPECT_EQ(positions[1].step, 0);
+  EXPECT_EQ(positions[3].step, 1);
+  EXPECT_EQ(positions[3].node.sequence, -1);
 }
 
 TEST_F(RangesTest, AutogradNumbersBoundAScope) {
@@ -155,11 +155,11 @@ TEST_F(RangesTest, AutogradNumbersBoundAScope) {
   next = 10;
   FakeWorkload workload;
   workload.on_step = [](const FakeHost& host) {
-    RangeRecorder::standpoint().next_node = +[]() noexcept { return event::AutogradPosition{next, 7}; };
+    RangeRecorder::execution_context().next_node = +[]() noexcept { return event::AutogradPosition{next, 7}; };
     begin_scope(host, "layer");
     next = 14;
     end_scope(host);
-    RangeRecorder::standpoint().next_node = nullptr;
+    RangeRecorder::execution_context().next_node = nullptr;
     return static_cast<kymo_status>(KYMO_OK);
   };
   const PassResult result = run(workload);
@@ -179,8 +179,8 @@ TEST_F(RangesTest, WhatDoesNotMatchIsSaid) {
   const PassResult result = run(workload);
   EXPECT_EQ(result.outcome.status, "ok");
   ASSERT_THAT(result.record.trace.ranges, SizeIs(1));
-  const auto unmatched = [](const event::Loss& loss) { return loss.source == "scope" && loss.count == 1; };
-  EXPECT_EQ(std::count_if(result.record.losses.begin(), result.record.losses.end(), unmatched), 1);
+  const auto unmatched = [](const event::DroppedRecords& loss) { return loss.source == "scope" && loss.count == 1; };
+  EXPECT_EQ(std::count_if(result.record.dropped_records.begin(), result.record.dropped_records.end(), unmatched), 1);
 }
 
 TEST_F(RangesTest, ScopesThatPhasesCutAcrossStayApart) {
@@ -199,14 +199,14 @@ TEST_F(RangesTest, ScopesThatPhasesCutAcrossStayApart) {
 }
 
 TEST_F(RangesTest, ObservedPassesMakeFewSteps) {
-  assignment.how.warmup = 9;
-  assignment.how.steps = 50;
-  assignment.how.observation.warmup = 2;
-  assignment.how.observation.steps = 4;
+  assignment.method.warmup = 9;
+  assignment.method.steps = 50;
+  assignment.method.observation.warmup = 2;
+  assignment.method.observation.steps = 4;
   FakeWorkload workload;
   ASSERT_EQ(run(workload).outcome.status, "ok");
   EXPECT_EQ(workload.count("step"), 6);
-  assignment.how.until = measure::StoppingRule{};
+  assignment.method.until = measure::StoppingRule{};
   FakeWorkload again;
   ASSERT_EQ(run(again).outcome.status, "ok");
   EXPECT_EQ(again.count("step"), 6);
@@ -259,7 +259,7 @@ TEST_F(RangesTest, ThreadsThatOutliveThePassRecordNothing) {
   };
   const PassResult result = run(workload);
   EXPECT_THAT(result.record.trace.ranges, SizeIs(1));
-  EXPECT_EQ(RangeRecorder::standpoint().standing().range, -1);
+  EXPECT_EQ(RangeRecorder::execution_context().thread_position().range, -1);
 }
 
 TEST_F(RangesTest, ATimePassKeepsNoRanges) {
@@ -269,14 +269,14 @@ TEST_F(RangesTest, ATimePassKeepsNoRanges) {
   EXPECT_THAT(run(workload).record.trace.ranges, IsEmpty());
 }
 
-TEST_F(RangesTest, ABadFileOfPatternsIsALossAndTheEventsStay) {
-  assignment.how.observation.kernel_classes = "/no/such/patterns.toml";
+TEST_F(RangesTest, ABadFileOfPatternsIsADroppedRecordAndTheEventsStay) {
+  assignment.method.observation.kernel_classes = "/no/such/patterns.toml";
   FakeWorkload workload;
   const PassResult result = run(workload);
   EXPECT_EQ(result.outcome.status, "ok");
-  ASSERT_THAT(result.record.losses, SizeIs(1));
-  EXPECT_EQ(result.record.losses[0].source, "analysis");
-  EXPECT_THAT(result.record.losses[0].detail, HasSubstr("patterns.toml"));
+  ASSERT_THAT(result.record.dropped_records, SizeIs(1));
+  EXPECT_EQ(result.record.dropped_records[0].source, "analysis");
+  EXPECT_THAT(result.record.dropped_records[0].detail, HasSubstr("patterns.toml"));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using testing::Pair;
 
 constexpr std::int64_t kHeadStartNs = 3'000'000'000;
 
-class FakeEquipment final : public Equipment {
+class FakeEnvironment final : public WorkerEnvironment {
  public:
   const kymo_plugin& plugin(const std::string& file) override {
     if (file != "/fake.so") throw Error("no plugin " + file);
@@ -52,9 +52,9 @@ class FakeEquipment final : public Equipment {
 class SessionTest : public testing::Test {
  protected:
   /// In a process that started some time ago.
-  void serve() { Session(control, equipment, now_ns() - kHeadStartNs).serve(); }
+  void serve() { Session(control, environment, now_ns() - kHeadStartNs).serve(); }
   FakeControl control;
-  FakeEquipment equipment;
+  FakeEnvironment environment;
 };
 
 TEST_F(SessionTest, ExitsWithoutWork) {
@@ -67,8 +67,8 @@ TEST_F(SessionTest, StoresAndThenReports) {
   serve();
   ASSERT_EQ(control.outcomes.size(), 1u);
   EXPECT_EQ(control.outcomes[0].status, "ok");
-  ASSERT_EQ(equipment.stored.size(), 1u);
-  EXPECT_EQ(equipment.stored[0].device.uuid, "CPU-1");
+  ASSERT_EQ(environment.stored.size(), 1u);
+  EXPECT_EQ(environment.stored[0].device.uuid, "CPU-1");
   EXPECT_EQ(control.progress.front().stage, "load");
   EXPECT_EQ(control.progress.back().stage, "write");
 }
@@ -81,28 +81,29 @@ TEST_F(SessionTest, DescribesTheDeviceThatItWasAssigned) {
   assignment.what.device = measure::DeviceKind::kCuda;
   control.assignments.push_back(assignment);
   serve();
-  EXPECT_THAT(equipment.devices, ElementsAre(Pair(measure::DeviceKind::kCpu, 0), Pair(measure::DeviceKind::kCuda, 3)));
+  EXPECT_THAT(environment.devices,
+              ElementsAre(Pair(measure::DeviceKind::kCpu, 0), Pair(measure::DeviceKind::kCuda, 3)));
 }
 
 TEST_F(SessionTest, IsUsedAgainAndResetInBetween) {
   auto second = fake_assignment();
   second.run_id = 8;
-  second.how.warmup = 0;
-  second.how.steps = 1;
+  second.method.warmup = 0;
+  second.method.steps = 1;
   control.assignments = {fake_assignment(), second};
   serve();
-  EXPECT_THAT(equipment.runs, ElementsAre(7, 8));
-  EXPECT_EQ(equipment.stored[1].samples.size(), 1u) << "nothing of the first run";
-  EXPECT_EQ(equipment.workload.count("create"), 2);
-  EXPECT_EQ(equipment.workload.count("destroy"), 2);
-  const auto reset = std::find(equipment.log.begin(), equipment.log.end(), "reset");
-  ASSERT_NE(reset, equipment.log.end());
+  EXPECT_THAT(environment.runs, ElementsAre(7, 8));
+  EXPECT_EQ(environment.stored[1].samples.size(), 1u) << "nothing of the first run";
+  EXPECT_EQ(environment.workload.count("create"), 2);
+  EXPECT_EQ(environment.workload.count("destroy"), 2);
+  const auto reset = std::find(environment.log.begin(), environment.log.end(), "reset");
+  ASSERT_NE(reset, environment.log.end());
   EXPECT_EQ(*(reset - 1), "disarm");
   EXPECT_EQ(*(reset + 1), "arm");
 }
 
 TEST_F(SessionTest, MarksTheEndsOfItsStages) {
-  equipment.workload.on_prepare = [](const FakeHost& host) {
+  environment.workload.on_prepare = [](const FakeHost& host) {
     host.host->mark(host.context, "its own");
     return KYMO_OK;
   };
@@ -110,7 +111,7 @@ TEST_F(SessionTest, MarksTheEndsOfItsStages) {
   serve();
   std::vector<std::string> names;
   std::int64_t before_ns = 0;
-  for (const event::Mark& mark : equipment.stored[0].marks) {
+  for (const event::Mark& mark : environment.stored[0].marks) {
     names.push_back(mark.name);
     EXPECT_EQ(mark.step, -1);
     EXPECT_GE(mark.time_ns, before_ns);
@@ -118,34 +119,34 @@ TEST_F(SessionTest, MarksTheEndsOfItsStages) {
   }
   EXPECT_THAT(names, ElementsAre("worker: assigned", "worker: plugin loaded", "worker: collectors armed",
                                  "worker: created", "its own", "worker: prepared"));
-  EXPECT_GE(equipment.stored[0].samples[0].start_ns, before_ns);
+  EXPECT_GE(environment.stored[0].samples[0].start_ns, before_ns);
 }
 
 TEST_F(SessionTest, TimesCountFromTheProcessAndInAReusedWorkerFromTheAssignment) {
   control.assignments = {fake_assignment(), fake_assignment()};
   serve();
-  EXPECT_GE(equipment.stored[0].marks[0].time_ns, kHeadStartNs);
-  EXPECT_GE(equipment.stored[0].samples[0].start_ns, kHeadStartNs);
-  EXPECT_EQ(equipment.stored[1].marks[0].time_ns, 0);
+  EXPECT_GE(environment.stored[0].marks[0].time_ns, kHeadStartNs);
+  EXPECT_GE(environment.stored[0].samples[0].start_ns, kHeadStartNs);
+  EXPECT_EQ(environment.stored[1].marks[0].time_ns, 0);
 }
 
 TEST_F(SessionTest, AStageThatFailedHasNoMark) {
-  equipment.workload.on_prepare = [](const FakeHost& host) { return host.fail(KYMO_FAILED, "no"); };
+  environment.workload.on_prepare = [](const FakeHost& host) { return host.fail(KYMO_FAILED, "no"); };
   control.assignments = {fake_assignment()};
   serve();
-  EXPECT_EQ(equipment.stored[0].marks.back().name, "worker: created");
+  EXPECT_EQ(environment.stored[0].marks.back().name, "worker: created");
 }
 
 TEST_F(SessionTest, AFailureIsStoredAndDoesNotEndTheWorker) {
-  equipment.workload.on_step = [&](const FakeHost& host) {
-    return equipment.workload.count("step") == 2 ? host.fail(KYMO_FAILED, "once") : static_cast<kymo_status>(KYMO_OK);
+  environment.workload.on_step = [&](const FakeHost& host) {
+    return environment.workload.count("step") == 2 ? host.fail(KYMO_FAILED, "once") : static_cast<kymo_status>(KYMO_OK);
   };
   control.assignments = {fake_assignment(), fake_assignment()};
   serve();
   ASSERT_EQ(control.outcomes.size(), 2u);
   EXPECT_EQ(control.outcomes[0].status, "failed");
   EXPECT_EQ(control.outcomes[1].status, "ok");
-  EXPECT_EQ(equipment.stored[0].samples.size(), 1u);
+  EXPECT_EQ(environment.stored[0].samples.size(), 1u);
 }
 
 TEST_F(SessionTest, AMissingPluginIsAnOutcome) {
@@ -159,7 +160,7 @@ TEST_F(SessionTest, AMissingPluginIsAnOutcome) {
 }
 
 TEST_F(SessionTest, AFullDiskIsAnOutcome) {
-  equipment.store_error = "no space left on device";
+  environment.store_error = "no space left on device";
   control.assignments = {fake_assignment()};
   serve();
   EXPECT_EQ(control.outcomes[0].status, "failed");
@@ -168,8 +169,8 @@ TEST_F(SessionTest, AFullDiskIsAnOutcome) {
 }
 
 TEST_F(SessionTest, TheFirstFailureIsTheOneReported) {
-  equipment.store_error = "no space left on device";
-  equipment.workload.on_prepare = [](const FakeHost& host) { return host.fail(KYMO_FAILED, "the cause"); };
+  environment.store_error = "no space left on device";
+  environment.workload.on_prepare = [](const FakeHost& host) { return host.fail(KYMO_FAILED, "the cause"); };
   control.assignments = {fake_assignment()};
   serve();
   EXPECT_EQ(control.outcomes[0].detail, "the cause");
@@ -178,11 +179,11 @@ TEST_F(SessionTest, TheFirstFailureIsTheOneReported) {
 TEST_F(SessionTest, OneOfSeveralRanksTellsWhenItFailed) {
   std::int64_t thrown_ns = 0;
   std::int64_t destroyed_ns = 0;
-  equipment.workload.on_prepare = [&](const FakeHost& host) {
+  environment.workload.on_prepare = [&](const FakeHost& host) {
     thrown_ns = now_ns();
     return host.fail(KYMO_FAILED, "the cause");
   };
-  equipment.workload.on_destroy = [&] { destroyed_ns = now_ns(); };
+  environment.workload.on_destroy = [&] { destroyed_ns = now_ns(); };
   auto assignment = fake_assignment();
   control.assignments = {assignment};
   assignment.what.ranks = 2;
@@ -193,20 +194,20 @@ TEST_F(SessionTest, OneOfSeveralRanksTellsWhenItFailed) {
   EXPECT_LE(control.outcomes[1].failed_ns, destroyed_ns) << "of what is gone then the others fail";
 }
 
-TEST_F(SessionTest, AnUnknownDeviceIsALoss) {
-  equipment.device_reason = "no GPU 3";
+TEST_F(SessionTest, AnUnknownDeviceIsADroppedRecord) {
+  environment.device_reason = "no GPU 3";
   control.assignments = {fake_assignment()};
   serve();
   EXPECT_EQ(control.outcomes[0].status, "ok");
-  ASSERT_EQ(equipment.stored[0].losses.size(), 1u);
-  EXPECT_EQ(equipment.stored[0].losses[0].source, "device");
+  ASSERT_EQ(environment.stored[0].dropped_records.size(), 1u);
+  EXPECT_EQ(environment.stored[0].dropped_records[0].source, "device");
 }
 
 TEST_F(SessionTest, EndsWithItsSupervisor) {
   control.lost_at_stage = "prepare";
   control.assignments = {fake_assignment()};
   EXPECT_THROW(serve(), ConnectionLost);
-  EXPECT_TRUE(equipment.stored.empty());
+  EXPECT_TRUE(environment.stored.empty());
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ class SocketClientTest : public testing::Test {
   protocol::Hello hello;
 };
 
-TEST_F(SocketClientTest, SaysHello) {
+TEST_F(SocketClientTest, SendsHello) {
   EXPECT_EQ(hello.protocol, protocol::kVersion);
   EXPECT_EQ(hello.token, "secret");
   EXPECT_EQ(hello.rank, 3);
@@ -171,20 +171,20 @@ TEST_F(SocketClientTest, GathersAnyBytes) {
 TEST_F(SocketClientTest, AsksForTheClock) {
   auto answer = std::async(std::launch::async, [&] {
     for (int i = 0; i < 2; ++i) {
-      const auto question = protocol::ask_clock_from(server.receive());
+      const auto question = protocol::clock_request_from(server.receive());
       server.send(protocol::Clock{question.sequence - 1, 1, "an older answer"});
       server.send(protocol::Clock{question.sequence, 40 + i, "boot"});
     }
   });
-  const auto first = client.ask_clock();
-  const auto second = client.ask_clock();
+  const auto first = client.request_clock();
+  const auto second = client.request_clock();
   answer.get();
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->clock_ns, 40);
   EXPECT_EQ(second->clock_ns, 41);
   EXPECT_EQ(second->boot_id, "boot");
   server.send(protocol::Cancel{});
-  EXPECT_FALSE(client.ask_clock());
+  EXPECT_FALSE(client.request_clock());
 }
 
 TEST_F(SocketClientTest, TextsThatAreNoUtf8AreReplaced) {

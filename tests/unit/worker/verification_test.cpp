@@ -30,7 +30,9 @@ TEST(Verification, WhatCouldNotBeMadeHasNoErrors) {
   EXPECT_FALSE(read({check(KYMO_CHECK_UNAVAILABLE)})[0].max_abs_error);
 }
 
-TEST(Verification, AnUnknownOutcomeDoesNotPass) { EXPECT_EQ(judge_checks(read({check(0)})).verification, "failed"); }
+TEST(Verification, AnUnknownOutcomeDoesNotPass) {
+  EXPECT_EQ(summarize_checks(read({check(0)})).verification, "failed");
+}
 
 TEST(Verification, StridesByTheSizeThePluginWasBuiltWith) {
   struct Larger {
@@ -53,24 +55,25 @@ TEST(Verification, NullTextsAndPointersAreHarmless) {
 }
 
 TEST(Verification, OneFailureFails) {
-  const Judgement judgement = judge_checks(
+  const VerificationResult verification_result = summarize_checks(
       read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_UNAVAILABLE), check(KYMO_CHECK_FAILED, "loss\n2")}));
-  EXPECT_EQ(judgement.verification, "failed");
-  EXPECT_EQ(judgement.detail.find('\n'), std::string::npos);
-  EXPECT_NE(judgement.detail.find("loss"), std::string::npos);
-  EXPECT_NE(judgement.detail.find("0.125"), std::string::npos);
+  EXPECT_EQ(verification_result.verification, "failed");
+  EXPECT_EQ(verification_result.detail.find('\n'), std::string::npos);
+  EXPECT_NE(verification_result.detail.find("loss"), std::string::npos);
+  EXPECT_NE(verification_result.detail.find("0.125"), std::string::npos);
 }
 
 TEST(Verification, PassesOnlyIfAllPass) {
-  EXPECT_EQ(judge_checks(read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_PASSED)})).verification, "passed");
-  EXPECT_EQ(judge_checks(read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_UNAVAILABLE)})).verification, "unavailable");
-  EXPECT_EQ(judge_checks({}).verification, "unavailable");
+  EXPECT_EQ(summarize_checks(read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_PASSED)})).verification, "passed");
+  EXPECT_EQ(summarize_checks(read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_UNAVAILABLE)})).verification,
+            "unavailable");
+  EXPECT_EQ(summarize_checks({}).verification, "unavailable");
 }
 
 TEST(Verification, AnErrorThatIsNotFiniteIsSaid) {
   const auto checks = read({check(KYMO_CHECK_FAILED, "loss", std::nan(""))});
   EXPECT_FALSE(checks[0].max_abs_error);
-  EXPECT_NE(judge_checks(checks).detail.find("not finite"), std::string::npos);
+  EXPECT_NE(summarize_checks(checks).detail.find("not finite"), std::string::npos);
 }
 
 }  // namespace

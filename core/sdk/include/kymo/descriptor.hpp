@@ -167,7 +167,7 @@ class Descriptor {
     framework_ = framework;
     return *this;
   }
-  /// Declares that step() only queues work on the device and never waits for it. Required by timing modes hot and cold.
+  /// Declares that step() only queues work on the device and never waits for it. Required by timings hot and cold.
   Descriptor& asynchronous() {
     asynchronous_ = true;
     return *this;

@@ -7,8 +7,8 @@
 #pragma once
 #include "kernels.hpp"
 #include "launch.cuh"
-#include "place.cuh"
 #include "ptx.cuh"
+#include "tile_coord.cuh"
 
 namespace kymo::flash {
 
@@ -22,7 +22,7 @@ struct DqSpace {
   float* sums;          // (batch * heads_q, padded, columns), or null
   int columns;          // a multiple of 64
   int* order;           // or null
-  int64_t turns;        // number of entries in `order`
+  int64_t semaphores;   // number of entries in `order`
   bool output = false;  // dQ itself (floats), which the next kernel adds to
   bool keys = false;    // also zero dK and dV
 };
@@ -87,12 +87,13 @@ __global__ void __launch_bounds__(256)
   if constexpr (sizeof(T) == 4)
     if (dq.keys) clear_tensor(call.dk, p), clear_tensor(call.dv, p);
   if (dq.order)
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < dq.turns; i += int64_t{256} * gridDim.x)
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x; i < dq.semaphores;
+         i += int64_t{256} * gridDim.x)
       dq.order[i] = 0;
 }
 
 /// Waits until `all` contributions have been added.
-__device__ __forceinline__ void wait_for_shares(const int* count, int all) {
+__device__ __forceinline__ void wait_for_counter(const int* count, int all) {
   if (threadIdx.x == 0) {
     int now;
     do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
@@ -105,12 +106,12 @@ __device__ __forceinline__ void wait_for_shares(const int* count, int all) {
 /// each of the 128 threads of a consumer: row g, columns 8 i + 2 t and the next; row g + 8, the same columns.
 ///
 /// kEarly: while the last blocks of the previous kernel still run, SMs without one convert the heads that are complete,
-/// in the order in which they were processed. `shares` counts the contributions added so far per (batch, key/value
+/// in the order in which they were processed. `counters` counts the contributions added so far per (batch, key/value
 /// head). All blocks of the previous kernel have started by then, so the wait terminates. The last block of this kernel
 /// stays until the previous kernel has ended, so that later work in the stream sees dK and dV.
 template <class T, int kD, int kRows, bool kEarly>
 __global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ Backward call, const float* sums,
-                                                       int tiles, const int* shares, int all_shares) {
+                                                       int tiles, const int* counters, int all_counts) {
   constexpr int kPitch = kD + 8;  // rows are offset by 16 bytes to avoid bank conflicts
   __shared__ __align__(16) T piece[kRows * kPitch];
   if constexpr (!kEarly) wait_for_prerequisites();
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ B
   const Problem& p = call.problem;
   const unsigned number = kEarly ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
   const unsigned all_head = number / tiles, tile = number % tiles;
-  if constexpr (kEarly) wait_for_shares(shares + all_head / (p.heads_q / p.heads_kv), all_shares);
+  if constexpr (kEarly) wait_for_counter(counters + all_head / (p.heads_q / p.heads_kv), all_counts);
   const float4* from = reinterpret_cast<const float4*>(sums + static_cast<int64_t>(number) * (kRows * kD));
 #pragma unroll
   for (int n = 0; n < kRows * kD / 4 / 256; ++n) {

@@ -8,10 +8,10 @@
 #include <initializer_list>
 #include <utility>
 
-#include "backward_parts.hpp"
+#include "backward_splits.hpp"
 #include "device.hpp"
 #include "flash.hpp"
-#include "forward_parts.hpp"
+#include "forward_splits.hpp"
 #include "kernels.hpp"
 
 namespace kymo::flash {
@@ -19,19 +19,19 @@ namespace {
 
 enum class Tiling {
   kPlain,
-  kChained,  // never uses a tile counter
-  kParts     // split-KV: selected automatically only if it pays and a workspace is given
+  kPipelined,  // never uses a tile counter
+  kSplitKv     // split-KV: selected automatically only if it pays and a workspace is given
 };
 enum Masks { kFull = 1, kCausal = 2, kAnyMask = 3 };
 constexpr size_t kCounterBytes = 256;  // one counter of the tiles taken
 constexpr int64_t kAnyLength = int64_t{1} << 40;
 
-/// A row serves calls of its path with d <= most_d, one of its masks and fewer than `below` keys. Rows with below = 0
+/// A row serves calls of its path with d <= max_d, one of its masks and fewer than `below` keys. Rows with below = 0
 /// are selected by index only (Forward::variant), for measurements; there are none at present.
 struct ForwardRow {
   const char* name;
   Path path;
-  int most_d;
+  int max_d;
   Masks masks;
   int64_t below;
   LaunchForward* launch;
@@ -45,91 +45,96 @@ struct ForwardRow {
 // keys, as at d 128, which waste less beyond the diagonal. d 192 and 256: 112 and 80 keys are the largest tiles that
 // fit twice; pipelined, d 192 fits 80.
 constexpr std::array kForward = {
-    ForwardRow{"hopper_forward_d64_parts128x128", Path::kHopper, 64, kAnyMask, kAnyLength,
-               hopper_forward_d64_parts128x128, Tiling::kParts},
-    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kAnyMask, kAnyLength,
-               hopper_forward_d64_chained128x128, Tiling::kChained, true},
-    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kFull, 1024, hopper_forward_d64_chained128x128,
-               Tiling::kChained},
+    ForwardRow{"hopper_forward_d64_splitkv128x128", Path::kHopper, 64, kAnyMask, kAnyLength,
+               hopper_forward_d64_splitkv128x128, Tiling::kSplitKv},
+    ForwardRow{"hopper_forward_d64_pipelined128x128", Path::kHopper, 64, kAnyMask, kAnyLength,
+               hopper_forward_d64_pipelined128x128, Tiling::kPipelined, true},
+    ForwardRow{"hopper_forward_d64_pipelined128x128", Path::kHopper, 64, kFull, 1024,
+               hopper_forward_d64_pipelined128x128, Tiling::kPipelined},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d64_chained128x128", Path::kHopper, 64, kCausal, 4096, hopper_forward_d64_chained128x128,
-               Tiling::kChained},
+    ForwardRow{"hopper_forward_d64_pipelined128x128", Path::kHopper, 64, kCausal, 4096,
+               hopper_forward_d64_pipelined128x128, Tiling::kPipelined},
     ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d128_parts128x128", Path::kHopper, 128, kAnyMask, kAnyLength,
-               hopper_forward_d128_parts128x128, Tiling::kParts},
-    ForwardRow{"hopper_forward_d96_chained128x128", Path::kHopper, 96, kAnyMask, 4096,
-               hopper_forward_d96_chained128x128, Tiling::kChained},
+    ForwardRow{"hopper_forward_d128_splitkv128x128", Path::kHopper, 128, kAnyMask, kAnyLength,
+               hopper_forward_d128_splitkv128x128, Tiling::kSplitKv},
+    ForwardRow{"hopper_forward_d96_pipelined128x128", Path::kHopper, 96, kAnyMask, 4096,
+               hopper_forward_d96_pipelined128x128, Tiling::kPipelined},
     ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
     ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x128},
-    ForwardRow{"hopper_forward_d128_chained128x128", Path::kHopper, 128, kAnyMask, kAnyLength,
-               hopper_forward_d128_chained128x128, Tiling::kChained},
-    ForwardRow{"hopper_forward_d192_parts128x112", Path::kHopper, 192, kAnyMask, kAnyLength,
-               hopper_forward_d192_parts128x112, Tiling::kParts},
-    ForwardRow{"hopper_forward_d192_chained128x80", Path::kHopper, 192, kFull, 2048, hopper_forward_d192_chained128x80,
-               Tiling::kChained},
-    ForwardRow{"hopper_forward_d192_chained128x80", Path::kHopper, 192, kCausal, 8192,
-               hopper_forward_d192_chained128x80, Tiling::kChained},
+    ForwardRow{"hopper_forward_d128_pipelined128x128", Path::kHopper, 128, kAnyMask, kAnyLength,
+               hopper_forward_d128_pipelined128x128, Tiling::kPipelined},
+    ForwardRow{"hopper_forward_d192_splitkv128x112", Path::kHopper, 192, kAnyMask, kAnyLength,
+               hopper_forward_d192_splitkv128x112, Tiling::kSplitKv},
+    ForwardRow{"hopper_forward_d192_pipelined128x80", Path::kHopper, 192, kFull, 2048,
+               hopper_forward_d192_pipelined128x80, Tiling::kPipelined},
+    ForwardRow{"hopper_forward_d192_pipelined128x80", Path::kHopper, 192, kCausal, 8192,
+               hopper_forward_d192_pipelined128x80, Tiling::kPipelined},
     ForwardRow{"hopper_forward_d192_128x112", Path::kHopper, 192, kAnyMask, kAnyLength, hopper_forward_d192_128x112},
-    ForwardRow{"hopper_forward_d256_parts128x80", Path::kHopper, 256, kAnyMask, kAnyLength,
-               hopper_forward_d256_parts128x80, Tiling::kParts},
+    ForwardRow{"hopper_forward_d256_splitkv128x80", Path::kHopper, 256, kAnyMask, kAnyLength,
+               hopper_forward_d256_splitkv128x80, Tiling::kSplitKv},
     ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
     ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
     ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
     ForwardRow{"portable_forward_d256", Path::kPortable, 256, kAnyMask, kAnyLength, portable_forward_d256},
-    ForwardRow{"float_forward_d64_parts128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_parts128x48,
-               Tiling::kParts},
+    ForwardRow{"float_forward_d64_splitkv128x48", Path::kFloat, 64, kAnyMask, kAnyLength,
+               float_forward_d64_splitkv128x48, Tiling::kSplitKv},
     ForwardRow{"float_forward_d64_128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_128x48},
-    ForwardRow{"float_forward_d128_parts64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_parts64x64,
-               Tiling::kParts},
+    ForwardRow{"float_forward_d128_splitkv64x64", Path::kFloat, 128, kAnyMask, kAnyLength,
+               float_forward_d128_splitkv64x64, Tiling::kSplitKv},
     ForwardRow{"float_forward_d128_64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_64x64},
-    ForwardRow{"float_forward_d256_parts64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_parts64x16,
-               Tiling::kParts},
+    ForwardRow{"float_forward_d256_splitkv64x16", Path::kFloat, 256, kAnyMask, kAnyLength,
+               float_forward_d256_splitkv64x16, Tiling::kSplitKv},
     ForwardRow{"float_forward_d256_64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_64x16},
 };
 
 struct BackwardRow {
   const char* name;
   Path path;
-  int most_d;
+  int max_d;
   int columns;    // of the fp32 accumulator of dQ
   int64_t below;  // as in ForwardRow
   bool repeats;   // supports deterministic calls
   LaunchBackward* launch;
-  bool cut = false;                // split-Q: selected automatically only if it pays
-  int shared_kb = kLeastSharedKb;  // required per block
+  bool split_q = false;          // split-Q: selected automatically only if it pays
+  int shared_kb = kMinSharedKb;  // required per block
 };
 // Based on the times in docs/kernels/attention_backward.md. fp32: `small` for GPUs with too little shared memory per
 // block for the others, and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
 constexpr std::array kBackward = {
-    BackwardRow{"hopper_backward_d64_cut", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_cut, true},
+    BackwardRow{"hopper_backward_d64_splitq", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_splitq,
+                true},
     BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, kAnyLength, true, hopper_backward_d64},
-    BackwardRow{"hopper_backward_d128_cut", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_cut, true},
+    BackwardRow{"hopper_backward_d128_splitq", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_splitq,
+                true},
     BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, 2048, true, hopper_backward_d128},
     BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_early},
     BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, kAnyLength, true, hopper_backward_d128},
-    BackwardRow{"hopper_backward_d192_cut", Path::kHopper, 192, 192, kAnyLength, false, hopper_backward_d192_cut, true},
+    BackwardRow{"hopper_backward_d192_splitq", Path::kHopper, 192, 192, kAnyLength, false, hopper_backward_d192_splitq,
+                true},
     BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, kAnyLength, true, hopper_backward_d192},
-    BackwardRow{"hopper_backward_d256_cut", Path::kHopper, 256, 256, kAnyLength, false, hopper_backward_d256_cut, true},
+    BackwardRow{"hopper_backward_d256_splitq", Path::kHopper, 256, 256, kAnyLength, false, hopper_backward_d256_splitq,
+                true},
     BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, kAnyLength, true, hopper_backward_d256},
     BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, kAnyLength, true, portable_backward_d64},
     BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, kAnyLength, true, portable_backward_d128},
     BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, kAnyLength, true, portable_backward_d256},
-    BackwardRow{"float_backward_d64_cut", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_cut, true},
-    BackwardRow{"float_backward_d64_shares", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_shares},
-    BackwardRow{"float_backward_d128_cut", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut, true,
+    BackwardRow{"float_backward_d64_splitq", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_splitq, true},
+    BackwardRow{"float_backward_d64_atomic", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_atomic},
+    BackwardRow{"float_backward_d128_splitq", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_splitq, true,
                 float_backward_kb(128)},
-    BackwardRow{"float_backward_d128_shares", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_shares,
+    BackwardRow{"float_backward_d128_atomic", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_atomic,
                 false, float_backward_kb(128)},
-    BackwardRow{"float_backward_d128_cut_small", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_cut_small,
-                true},
+    BackwardRow{"float_backward_d128_splitq_small", Path::kFloat, 128, 0, kAnyLength, false,
+                float_backward_d128_splitq_small, true},
     BackwardRow{"float_backward_d128_small", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_small},
-    BackwardRow{"float_backward_d256_cut_small", Path::kFloat, 256, 0, 512, false, float_backward_d256_cut_small, true},
-    BackwardRow{"float_backward_d256_cut", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut, true,
-                float_backward_kb(256)},
-    BackwardRow{"float_backward_d256_shares", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_shares,
-                false, float_backward_kb(256)},
-    BackwardRow{"float_backward_d256_cut_small", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_cut_small,
+    BackwardRow{"float_backward_d256_splitq_small", Path::kFloat, 256, 0, 512, false, float_backward_d256_splitq_small,
                 true},
+    BackwardRow{"float_backward_d256_splitq", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_splitq, true,
+                float_backward_kb(256)},
+    BackwardRow{"float_backward_d256_atomic", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_atomic,
+                false, float_backward_kb(256)},
+    BackwardRow{"float_backward_d256_splitq_small", Path::kFloat, 256, 0, kAnyLength, false,
+                float_backward_d256_splitq_small, true},
     BackwardRow{"float_backward_d256_small", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_small},
     BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
     BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
@@ -235,14 +240,16 @@ int multiprocessors_now() {
 /// Shared memory per block in KB; the minimum if the query fails.
 int shared_kb_now() {
   int bytes = 0;
-  return shared_memory_of_block(bytes) == cudaSuccess ? bytes / 1024 : kLeastSharedKb;
+  return shared_memory_of_block(bytes) == cudaSuccess ? bytes / 1024 : kMinSharedKb;
 }
-ForwardParts parts_of(const Forward& call, const ForwardRow& row, int multiprocessors) {
-  const KeyCut cut = key_cut(row.path == Path::kFloat, row.most_d);
-  return forward_parts(call, cut.rows, cut.keys, multiprocessors);
+ForwardSplits splits_of(const Forward& call, const ForwardRow& row, int multiprocessors) {
+  const SplitKvTile tile = split_kv_tile(row.path == Path::kFloat, row.max_d);
+  return forward_splits(call, tile.rows, tile.keys, multiprocessors);
 }
 
-QueryCut cut_of(const BackwardRow& row) { return query_cut(row.path == Path::kFloat, row.most_d, row.shared_kb); }
+SplitQTile split_q_tile_of(const BackwardRow& row) {
+  return split_q_tile(row.path == Path::kFloat, row.max_d, row.shared_kb);
+}
 
 bool has_few_tiles(const Problem& p, int multiprocessors) {
   return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors;
@@ -261,13 +268,13 @@ const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace
   if (!wrong.empty()) return nullptr;
   const Path path = path_of(p, call.path, fits_tma(p, tensors), 256, wrong);
   const auto fits = [&](const ForwardRow& row) {
-    return row.path == path && p.d <= row.most_d && (row.masks & (p.causal ? kCausal : kFull));
+    return row.path == path && p.d <= row.max_d && (row.masks & (p.causal ? kCausal : kFull));
   };
   const int multiprocessors = multiprocessors_now();
   const bool few = has_few_tiles(p, multiprocessors);
   const auto automatic = [&](const ForwardRow& row) {
     if (p.seq_k >= row.below || (row.few && !few)) return false;
-    return row.tiling != Tiling::kParts || (workspace && parts_of(call, row, multiprocessors).chunks > 1);
+    return row.tiling != Tiling::kSplitKv || (workspace && splits_of(call, row, multiprocessors).chunks > 1);
   };
   return pick(kForward, call.variant, fits, automatic, wrong);
 }
@@ -289,14 +296,14 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   int hopper_d = 0;  // maximum of all Hopper rows
   for (const BackwardRow& row : kBackward)
     if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below))
-      hopper_d = std::max(hopper_d, row.most_d);
+      hopper_d = std::max(hopper_d, row.max_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) {
-    return row.path == path && p.d <= row.most_d && (row.repeats || !call.deterministic) &&
-           (row.shared_kb <= kLeastSharedKb || row.shared_kb <= shared_kb_now());
+    return row.path == path && p.d <= row.max_d && (row.repeats || !call.deterministic) &&
+           (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
   };
   const auto automatic = [&](const BackwardRow& row) {
-    return p.seq_k < row.below && (!row.cut || query_cut_pays(p, cut_of(row), multiprocessors_now()));
+    return p.seq_k < row.below && (!row.split_q || split_q_is_faster(p, split_q_tile_of(row), multiprocessors_now()));
   };
   return pick(kBackward, call.variant, fits, automatic, wrong);
 }
@@ -327,9 +334,9 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 size_t workspace_bytes(const Forward& call) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
-  if (row && row->tiling == Tiling::kParts)
-    return forward_space(parts_of(call, *row, multiprocessors_now()), row->most_d).bytes();
-  return row && row->path == Path::kHopper && row->tiling != Tiling::kChained && wants_counter(call.problem)
+  if (row && row->tiling == Tiling::kSplitKv)
+    return forward_space(splits_of(call, *row, multiprocessors_now()), row->max_d).bytes();
+  return row && row->path == Path::kHopper && row->tiling != Tiling::kPipelined && wants_counter(call.problem)
              ? kCounterBytes
              : 0;
 }
@@ -337,14 +344,14 @@ size_t workspace_bytes(const Forward& call) {
 size_t workspace_bytes(const Backward& call) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
-  return row ? backward_space(call, row->columns, row->cut).bytes() : 0;
+  return row ? backward_space(call, row->columns, row->split_q).bytes() : 0;
 }
 
 std::string launch_forward(const Forward& call, Stream stream) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong, call.workspace != nullptr);
   if (row &&
-      (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->tiling == Tiling::kParts && !call.workspace)))
+      (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->tiling == Tiling::kSplitKv && !call.workspace)))
     return "the workspace must be 256-byte aligned device memory";
   return row ? row->launch(call, stream) : wrong;
 }

@@ -9,43 +9,43 @@ namespace {
 
 /// Parameters as in PortableBackwardTiles; the minimum number of blocks per SM comes last.
 template <int D, int kRowTiles, int kSplit, int kOwn, int kStream, int kStages, int kVector, int kBlocks,
-          bool kShares = false, bool kCut = false>
-using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kShares,
-                                    kCut, kSplit == 2>;
+          bool kAtomicDq = false, bool kSplitQ = false>
+using Tiles = PortableBackwardTiles<float, D, kRowTiles, kSplit, kOwn, kStream, kStages, kVector, kBlocks, kAtomicDq,
+                                    kSplitQ, kSplit == 2>;
 
 }  // namespace
 
-std::string float_backward_d64_shares(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<64, 1, 1, 64, 32, 2, 4, 3, true>>(call, stream);
+std::string float_backward_d64_atomic(const Backward& call, Stream stream) {
+  return launch_backward_atomic<Tiles<64, 1, 1, 64, 32, 2, 4, 3, true>>(call, stream);
 }
-std::string float_backward_d64_cut(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<64, 1, 1, 64, 32, 2, 4, 2, true, true>>(call, stream);
+std::string float_backward_d64_splitq(const Backward& call, Stream stream) {
+  return launch_backward_atomic<Tiles<64, 1, 1, 64, 32, 2, 4, 2, true, true>>(call, stream);
 }
-std::string float_backward_d128_shares(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<128, 2, 2, 64, 32, 1, 2, 2, true>>(call, stream);
+std::string float_backward_d128_atomic(const Backward& call, Stream stream) {
+  return launch_backward_atomic<Tiles<128, 2, 2, 64, 32, 1, 2, 2, true>>(call, stream);
 }
-std::string float_backward_d128_cut(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<128, 2, 2, 64, 32, 1, 2, 2, true, true>>(call, stream);
+std::string float_backward_d128_splitq(const Backward& call, Stream stream) {
+  return launch_backward_atomic<Tiles<128, 2, 2, 64, 32, 1, 2, 2, true, true>>(call, stream);
 }
-std::string float_backward_d256_shares(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<256, 1, 2, 64, 32, 1, 4, 1, true>>(call, stream);
+std::string float_backward_d256_atomic(const Backward& call, Stream stream) {
+  return launch_backward_atomic<Tiles<256, 1, 2, 64, 32, 1, 4, 1, true>>(call, stream);
 }
-std::string float_backward_d256_cut(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<256, 1, 2, 64, 32, 1, 4, 1, true, true>>(call, stream);
+std::string float_backward_d256_splitq(const Backward& call, Stream stream) {
+  return launch_backward_atomic<Tiles<256, 1, 2, 64, 32, 1, 4, 1, true, true>>(call, stream);
 }
 
 // For GPUs with less shared memory per block.
 std::string float_backward_d128_small(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true>>(call, stream);
+  return launch_backward_atomic<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true>>(call, stream);
 }
-std::string float_backward_d128_cut_small(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true, true>>(call, stream);
+std::string float_backward_d128_splitq_small(const Backward& call, Stream stream) {
+  return launch_backward_atomic<Tiles<128, 1, 1, 64, 16, 2, 4, 2, true, true>>(call, stream);
 }
 std::string float_backward_d256_small(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true>>(call, stream);
+  return launch_backward_atomic<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true>>(call, stream);
 }
-std::string float_backward_d256_cut_small(const Backward& call, Stream stream) {
-  return launch_backward_shares<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true, true>>(call, stream);
+std::string float_backward_d256_splitq_small(const Backward& call, Stream stream) {
+  return launch_backward_atomic<Tiles<256, 1, 2, 32, 16, 1, 2, 2, true, true>>(call, stream);
 }
 
 // Deterministic kernels.

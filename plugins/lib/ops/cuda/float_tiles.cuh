@@ -47,9 +47,9 @@ __device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint3
   static_assert(kN % 2 == 0, "B is read 16 rows at a time");
   constexpr int kBytes = TileRow<float, D>::kBytes, kChunk = 2, kUnroll = kM * kN < 4 ? 2 : 1;
   const int lane = opaque(threadIdx.x) % 32, in_eight = lane & 7;
-  const uint32_t a_from = a_tile + (a_row + (lane & 15)) * kBytes, a_turn = ((lane >> 4) ^ in_eight) << 4;
-  const uint32_t b_from = b_tile + (in_eight + ((lane >> 4) << 3)) * kBytes, b_turn = (((lane >> 3) & 1) ^ in_eight)
-                                                                                      << 4;
+  const uint32_t a_from = a_tile + (a_row + (lane & 15)) * kBytes, a_swizzle = ((lane >> 4) ^ in_eight) << 4;
+  const uint32_t b_from = b_tile + (in_eight + ((lane >> 4) << 3)) * kBytes, b_swizzle = (((lane >> 3) & 1) ^ in_eight)
+                                                                                         << 4;
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -64,7 +64,7 @@ __device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint3
 #pragma unroll
       for (int m = 0; m < kM; ++m) {
         uint32_t a[4];
-        load_matrices(a, a_from + m * 16 * kBytes + (first + k) / 4 * 128 + (a_turn ^ ((first + k) % 4 * 32)));
+        load_matrices(a, a_from + m * 16 * kBytes + (first + k) / 4 * 128 + (a_swizzle ^ ((first + k) % 4 * 32)));
         halve(a, a_big[k][m], a_rest[k][m]);
       }
 #pragma unroll
@@ -74,7 +74,7 @@ __device__ __forceinline__ void multiply_rows_float(float (&s)[kM][kN][4], uint3
 #pragma unroll
       for (int k = 0; k < kChunk; ++k) {
         uint32_t b[4];
-        load_matrices(b, b_from + n * 8 * kBytes + (first + k) / 4 * 128 + (b_turn ^ ((first + k) % 4 * 32)));
+        load_matrices(b, b_from + n * 8 * kBytes + (first + k) / 4 * 128 + (b_swizzle ^ ((first + k) % 4 * 32)));
         halve(b, b_big[k], b_rest[k]);
       }
 #pragma unroll

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces the partials of a split-KV forward (forward_parts.hpp) like the online softmax: split i of a row has the
+// Reduces the partials of a split-KV forward (forward_splits.hpp) like the online softmax: split i of a row has the
 // maximum score m_i, the sum of exponentials l_i and the outputs O_i, each relative to exp(score - m_i). With m the
 // maximum of all m_i:
 //
@@ -8,14 +8,14 @@
 // A thread owns four neighboring columns of a row. It loads four partials at a time to hide the latency of global
 // memory.
 #pragma once
-#include "forward_parts.hpp"
+#include "forward_splits.hpp"
 #include "launch.cuh"
 #include "ptx.cuh"
 
 namespace kymo::flash {
 
 struct CombineCall {
-  ForwardParts parts;
+  ForwardSplits splits;
   const float* outputs;  // of the splits
   const float2* sums;    // their m and l
   Output o;
@@ -33,23 +33,23 @@ __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_
                 row_of_all = thread / kThreadsOfRow;
   const int column = static_cast<int>(thread % kThreadsOfRow) * 4, head = static_cast<int>(row_of_all / call.seq_q);
   const int row = static_cast<int>(row_of_all - static_cast<int64_t>(head) * call.seq_q),
-            row_tile = row >> call.parts.row_shift;
-  if (head >= call.parts.heads) return;
+            row_tile = row >> call.splits.row_shift;
+  if (head >= call.splits.heads) return;
   wait_for_prerequisites();
   float top = -INFINITY, sum = 0.f, o[4] = {};
   int before = 0;  // splits of the previous chunks
 #pragma unroll 1
-  for (int c = 0; c < call.parts.chunks && call.parts.first_row_tile(c) <= row_tile; c += kAtOnce) {
+  for (int c = 0; c < call.splits.chunks && call.splits.first_row_tile(c) <= row_tile; c += kAtOnce) {
     float2 sums[kAtOnce];
     float4 values[kAtOnce];
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       sums[i] = make_float2(-INFINITY, 0.f);
-      if (c + i >= call.parts.chunks || call.parts.first_row_tile(c + i) > row_tile) continue;
+      if (c + i >= call.splits.chunks || call.splits.first_row_tile(c + i) > row_tile) continue;
       const int64_t at =
-          static_cast<int64_t>(before + call.parts.number_in_chunk(c + i, head, row_tile)) * call.parts.rows() +
-          (row - row_tile * call.parts.rows());
-      before += call.parts.of_chunk(c + i);
+          static_cast<int64_t>(before + call.splits.number_in_chunk(c + i, head, row_tile)) * call.splits.rows() +
+          (row - row_tile * call.splits.rows());
+      before += call.splits.of_chunk(c + i);
       sums[i] = call.sums[at];
       values[i] = *reinterpret_cast<const float4*>(call.outputs + at * kD + column);
     }
@@ -85,11 +85,11 @@ __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_
 }
 
 template <class T, int kD>
-std::string launch_combine(const Forward& call, const ForwardParts& parts, Stream stream) {
+std::string launch_combine(const Forward& call, const ForwardSplits& splits, Stream stream) {
   const Problem& p = call.problem;
   const auto* const outputs = static_cast<const float*>(call.workspace);
-  const auto* const sums = reinterpret_cast<const float2*>(outputs + forward_space(parts, kD).outputs);
-  const CombineCall of{parts,
+  const auto* const sums = reinterpret_cast<const float2*>(outputs + forward_space(splits, kD).outputs);
+  const CombineCall of{splits,
                        outputs,
                        sums,
                        call.o,

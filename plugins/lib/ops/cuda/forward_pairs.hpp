@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static schedule of the pipelined query tiles (hopper_forward_chained.cuh) with a causal mask, where the last tiles of
-// a head are the longest.
+// Static schedule of the pipelined query tiles (hopper_forward_pipelined.cuh) with a causal mask, where the last tiles
+// of a head are the longest.
 //
 // First come pairs of the longest and the shortest tile of a head (of two heads, if a head has an odd number of tiles),
 // then the next longest and next shortest, and so on, so that each pair is the same amount of work. After full rounds
@@ -9,7 +9,7 @@
 // these heads come first, round by round, with every second round reversed. Otherwise, some blocks get a pair and the
 // others a single tile.
 #pragma once
-#include "forward_parts.hpp"
+#include "forward_splits.hpp"
 
 namespace kymo::flash {
 
@@ -17,7 +17,7 @@ struct ForwardPairs {
   int heads, row_tiles, tiles;  // row_tiles: of a head
   int paired;                   // tiles scheduled as full rounds of pairs of whole heads; 0: pairs as far as possible
 
-  struct Place {
+  struct TileCoord {
     int head, row_tile;
   };
   /// Index of the block's tile in this round; `tiles` or more: the block is done.
@@ -29,7 +29,7 @@ struct ForwardPairs {
     if (block < pairs) return round < even_rounds + 2 ? first + 2 * block + in_pair : tiles;
     return round == even_rounds ? first + pairs + block : tiles;
   }
-  KYMO_HOST_AND_DEVICE Place place(int number) const {
+  KYMO_HOST_AND_DEVICE TileCoord coord(int number) const {
     if (paired && number >= paired) {
       const int first = paired / row_tiles, rest = number - paired, row = rest / (heads - first);
       return {first + rest - row * (heads - first), row_tiles - 1 - row};

@@ -36,11 +36,11 @@ __device__ __forceinline__ void named_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 template <int kRegisters>
-__device__ __forceinline__ void give_registers() {
+__device__ __forceinline__ void release_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 template <int kRegisters>
-__device__ __forceinline__ void take_registers() {
+__device__ __forceinline__ void acquire_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
@@ -85,17 +85,18 @@ __device__ __forceinline__ void wait_bulk() { asm volatile("cp.async.bulk.wait_g
 /// Makes this thread's generic-proxy stores to shared memory visible to TMA and wgmma.
 __device__ __forceinline__ void fence_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// ---------------------------------------------------------------- turns: ordering of blocks by semaphores in global
-// memory
-/// Waits until `turn` turns have ended. Subsequent TMA operations are ordered after those of the previous turns.
-__device__ __forceinline__ void wait_for_turn(const int* counter, int turn) {
+// ---------------------------------------------------------------- semaphores in global memory that order
+// blocks
+/// Waits until the semaphore has this value. Subsequent TMA operations are ordered after those of the blocks that
+/// released it before.
+__device__ __forceinline__ void acquire_semaphore(const int* counter, int value) {
   int ended;
   do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(ended) : "l"(counter) : "memory");
-  while (ended != turn);
+  while (ended != value);
   asm volatile("fence.proxy.async;" ::: "memory");
 }
 /// Must follow wait_bulk().
-__device__ __forceinline__ void end_turn(int* counter) {
+__device__ __forceinline__ void release_semaphore(int* counter) {
   asm volatile("fence.proxy.async;" ::: "memory");
   asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(counter) : "memory");
 }

@@ -26,8 +26,8 @@
 // blocks of a head add in arbitrary order unless `order` is given: then block n adds to a tile only after block n - 1
 // has. Blocks take their numbers in the order in which they start, so that none waits for a block that has not started.
 //
-// Split-Q (kCut): if there are too few key blocks to fill the GPU, a block processes `part` query tiles of each head
-// and adds its dK and dV to fp32 sums, which gradients_out (hopper_backward_products.cuh) scales and rounds.
+// Split-Q (kSplitQ): if there are too few key blocks to fill the GPU, a block processes `split_tiles` query tiles of
+// each head and adds its dK and dV to fp32 sums, which gradients_out (hopper_backward_products.cuh) scales and rounds.
 #pragma once
 #include "backward_ends.cuh"
 #include "hopper.cuh"
@@ -38,21 +38,21 @@ struct HopperBackwardCall {
   CUtensorMap q, d_o, k, v, dk, dv;
   const float *lse_log2, *delta;  // (batch * heads_q, padded), see RowSums
   float* dq;                      // (batch * heads_q, query tiles, kRows * kD) in fragment order
-  int* order;        // deterministic: {next block, then the turns of (batch * heads_q, query tiles, consumer)}; or null
+  int* order;  // deterministic: {next block, then the semaphores of (batch * heads_q, query tiles, consumer)}; or null
   int seq_k, shift;  // shift = seq_k - seq_q: query i sees keys up to i + shift
   int heads_q, heads_kv, group, query_tiles, key_blocks, padded;
   float scale, scale_log2;
-  int* shares;               // early finish: completed additions to dQ of each (batch, key/value head), two per block
-  int part;                  // kCut: query tiles of a block
-  float *dk_sums, *dv_sums;  // kCut: (batch * heads_kv, key_blocks * kKeys, kD)
+  int* counters;             // early finish: completed additions to dQ of each (batch, key/value head), two per block
+  int split_tiles;           // kSplitQ: query tiles of a block
+  float *dk_sums, *dv_sums;  // kSplitQ: (batch * heads_kv, key_blocks * kKeys, kD)
 };
 
 /// kEarlyFinish: see backward_finish.
-template <class T_, int kD_, int kRows_, bool kCausal_, bool kEarlyFinish_ = false, bool kCut_ = false>
+template <class T_, int kD_, int kRows_, bool kCausal_, bool kEarlyFinish_ = false, bool kSplitQ_ = false>
 struct HopperBackwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
-  static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kCut = kCut_;
+  static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kSplitQ = kSplitQ_;
   static constexpr int kQStages = 3, kOStages = 2;  // S runs one tile ahead, so Q is needed longer
   static constexpr int kEarlyLse =
       kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more would take too many registers
@@ -100,7 +100,7 @@ struct KeyBlock {
 /// End of the query tiles of a head; constant for the call without split-Q.
 template <class Tiles>
 __device__ __forceinline__ int end_tile(const HopperBackwardCall& call, const KeyBlock& block) {
-  return Tiles::kCut ? block.end_tile : call.query_tiles;
+  return Tiles::kSplitQ ? block.end_tile : call.query_tiles;
 }
 template <class Tiles>
 __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, int number) {
@@ -108,13 +108,13 @@ __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, in
   // causal mask, block 0 of a head is its longest, so that the last blocks to run are short. The last head comes first,
   // because the previous kernel touched its data last. Likewise, the next kernel starts with the first head, whose data
   // this kernel touches last.
-  const int parts = Tiles::kCut ? (call.query_tiles + call.part - 1) / call.part : 1,
-            part = Tiles::kCut ? number % parts : 0;
-  const int of_head = number / parts, index = of_head % call.key_blocks;
-  const int head = static_cast<int>(gridDim.x) / (parts * call.key_blocks) - 1 - of_head / call.key_blocks;
+  const int splits = Tiles::kSplitQ ? (call.query_tiles + call.split_tiles - 1) / call.split_tiles : 1,
+            split = Tiles::kSplitQ ? number % splits : 0;
+  const int of_head = number / splits, index = of_head % call.key_blocks;
+  const int head = static_cast<int>(gridDim.x) / (splits * call.key_blocks) - 1 - of_head / call.key_blocks;
   const int seen = Tiles::kCausal ? max(0, index * Tiles::kKeys - call.shift) / Tiles::kRows : 0;
-  const int first = Tiles::kCut ? max(seen, part * call.part) : seen;
-  const int end = Tiles::kCut ? min(call.query_tiles, (part + 1) * call.part) : call.query_tiles;
+  const int first = Tiles::kSplitQ ? max(seen, split * call.split_tiles) : seen;
+  const int end = Tiles::kSplitQ ? min(call.query_tiles, (split + 1) * call.split_tiles) : call.query_tiles;
   return {index,
           index * Tiles::kKeys,
           head % call.heads_kv,
@@ -124,7 +124,7 @@ __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, in
           max(0, end - first) * call.group};
 }
 
-/// The previous kernel computes lse and delta and zeroes dQ as well as `shares`, which an early finish reads: the
+/// The previous kernel computes lse and delta and zeroes dQ as well as `counters`, which an early finish reads: the
 /// latter must not start sooner.
 template <class Tiles>
 __device__ __forceinline__ void wait_for_begin() {
@@ -181,12 +181,12 @@ __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const Key
   for (int i = 0; i < block.tiles; ++i) {
     const int64_t at = (static_cast<int64_t>(block.batch) * call.heads_q + head) * call.query_tiles + tile;
     barrier_wait(barriers.dq_full + 8 * consumer, i & 1);
-    if (call.order) wait_for_turn(call.order + 1 + 2 * at + consumer, block.index);
+    if (call.order) acquire_semaphore(call.order + 1 + 2 * at + consumer, block.index);
     add_bulk(call.dq + at * (Tiles::kRows * Tiles::kD) + consumer * 4096, from, Tiles::kDqBytes);
     commit_bulk();
     if (call.order) {
       wait_bulk();
-      end_turn(call.order + 1 + 2 * at + consumer);
+      release_semaphore(call.order + 1 + 2 * at + consumer);
     } else {
       wait_bulk_read();
     }
@@ -195,7 +195,7 @@ __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const Key
   }
   if constexpr (Tiles::kEarlyFinish) {
     wait_bulk();
-    end_turn(call.shares + block.batch * call.heads_kv + block.head_kv);
+    release_semaphore(call.counters + block.batch * call.heads_kv + block.head_kv);
   }
 }
 

@@ -135,8 +135,8 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
       store_dq(i - 1);
     }
     if constexpr (decltype(last)::value) {
-      leave_gradient<Tiles>(dv, 1.f, call, block, consumer, shared + Tiles::kV, call.dv,
-                            call.dv_sums);  // overlaps with dK
+      output_gradient_tile<Tiles>(dv, 1.f, call, block, consumer, shared + Tiles::kV, call.dv,
+                                  call.dv_sums);  // overlaps with dK
       product_wait<0>();
       if constexpr (!decltype(first)::value) publish_dq();
     } else {
@@ -173,7 +173,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   store_dq(i);
   publish_dq();
   named_sync(1, 256);
-  leave_gradient<Tiles>(dk, call.scale, call, block, consumer, shared, call.dk, call.dk_sums);
+  output_gradient_tile<Tiles>(dk, call.scale, call, block, consumer, shared, call.dk, call.dk_sums);
   if (thread == 0) wait_bulk_read();
 }
 

@@ -10,7 +10,7 @@ std::string hopper_backward_d128(const Backward& call, Stream stream) {
 std::string hopper_backward_d128_early(const Backward& call, Stream stream) {
   return launch_hopper_backward<128, 64, true>(call, stream);
 }
-std::string hopper_backward_d128_cut(const Backward& call, Stream stream) {
+std::string hopper_backward_d128_splitq(const Backward& call, Stream stream) {
   return launch_hopper_backward<128, 64, false, true>(call, stream);
 }
 

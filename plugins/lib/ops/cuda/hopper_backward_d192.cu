@@ -7,7 +7,7 @@ namespace kymo::flash {
 std::string hopper_backward_d192(const Backward& call, Stream stream) {
   return launch_hopper_backward_d256<192, 2>(call, stream);
 }
-std::string hopper_backward_d192_cut(const Backward& call, Stream stream) {
+std::string hopper_backward_d192_splitq(const Backward& call, Stream stream) {
   return launch_hopper_backward_d256<192, 2, true>(call, stream);
 }
 

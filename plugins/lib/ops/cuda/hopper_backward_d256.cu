@@ -7,7 +7,7 @@ namespace kymo::flash {
 std::string hopper_backward_d256(const Backward& call, Stream stream) {
   return launch_hopper_backward_d256<256, 1>(call, stream);
 }
-std::string hopper_backward_d256_cut(const Backward& call, Stream stream) {
+std::string hopper_backward_d256_splitq(const Backward& call, Stream stream) {
   return launch_hopper_backward_d256<256, 1, true>(call, stream);
 }
 

@@ -29,11 +29,11 @@
 
 namespace kymo::flash {
 
-template <class T_, int kD_, bool kCausal_, int kOStages_, bool kCut_ = false>
+template <class T_, int kD_, bool kCausal_, int kOStages_, bool kSplitQ_ = false>
 struct HopperBackwardTiles256 {
   using T = T_;
   static constexpr int kD = kD_, kRows = 64, kKeys = 64, kPanels = kD / 64;
-  static constexpr bool kCausal = kCausal_, kEarlyFinish = false, kCut = kCut_;
+  static constexpr bool kCausal = kCausal_, kEarlyFinish = false, kSplitQ = kSplitQ_;
   static constexpr int kQStages = 2, kOStages = kOStages_;
   static constexpr int kSlots = 3,
                        kPieceBytes = 64 * 32 * 4;  // a consumer's staging buffers for dQ: pieces of 32 columns
@@ -55,9 +55,9 @@ struct HopperBackwardTiles256 {
   }
 };
 
-template <class T, int kD, bool kCausal, int kOStages, bool kCut>
-struct BackwardBarriers<HopperBackwardTiles256<T, kD, kCausal, kOStages, kCut>> {
-  static constexpr int kSlots = HopperBackwardTiles256<T, kD, kCausal, kOStages, kCut>::kSlots;
+template <class T, int kD, bool kCausal, int kOStages, bool kSplitQ>
+struct BackwardBarriers<HopperBackwardTiles256<T, kD, kCausal, kOStages, kSplitQ>> {
+  static constexpr int kSlots = HopperBackwardTiles256<T, kD, kCausal, kOStages, kSplitQ>::kSlots;
   uint32_t k, v, q_full, q_empty, o_full, o_empty, p_full, p_empty, ds_full, ds_empty, dq_full, dq_empty;
   __device__ __forceinline__ explicit BackwardBarriers(uint32_t at)
       : k(at),
@@ -96,7 +96,7 @@ __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, co
     for (int piece = 0; piece < 2 * Tiles::panels(kConsumer); ++piece) {
       const int slot = kConsumer * Tiles::kSlots + Tiles::slot(piece);
       barrier_wait(barriers.dq_full + 8 * slot, Tiles::use(kConsumer, i, piece));
-      if (piece == 0 && call.order) wait_for_turn(call.order + 1 + 2 * at + kConsumer, block.index);
+      if (piece == 0 && call.order) acquire_semaphore(call.order + 1 + 2 * at + kConsumer, block.index);
       add_bulk(to + piece * (Tiles::kPieceBytes / 4), shared + Tiles::kDq + slot * Tiles::kPieceBytes,
                Tiles::kPieceBytes);
       commit_bulk();
@@ -105,7 +105,7 @@ __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, co
     }
     if (call.order) {
       wait_bulk();
-      end_turn(call.order + 1 + 2 * at + kConsumer);
+      release_semaphore(call.order + 1 + 2 * at + kConsumer);
     }
     if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
   }

@@ -85,7 +85,7 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
   step(block.tiles - 1, std::true_type());
   pin(dk);
   barrier_wait(barriers.ds_empty, (block.tiles - 1) & 1);  // the last dQ of both consumers has read K
-  leave_gradient<Tiles>(dk, call.scale, call, block, 1, shared, call.dk, call.dk_sums);
+  output_gradient_tile<Tiles>(dk, call.scale, call, block, 1, shared, call.dk, call.dk_sums);
   if (thread == 0) wait_bulk_read();
 }
 

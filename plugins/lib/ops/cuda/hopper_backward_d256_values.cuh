@@ -87,8 +87,8 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
   step(block.tiles - 1, std::true_type());
   pin(dv);
   consumer.template store_dq<kLastPanel>(dq_b, block.tiles - 1);
-  leave_gradient<Tiles>(dv, 1.f, call, block, 0, shared + Tiles::kV, call.dv,
-                        call.dv_sums);  // its last reader, dP, completed before the last dS
+  output_gradient_tile<Tiles>(dv, 1.f, call, block, 0, shared + Tiles::kV, call.dv,
+                              call.dv_sums);  // its last reader, dP, completed before the last dS
   if (thread == 0) wait_bulk_read();
 }
 

@@ -7,7 +7,7 @@ namespace kymo::flash {
 std::string hopper_backward_d64(const Backward& call, Stream stream) {
   return launch_hopper_backward<64, 128>(call, stream);
 }
-std::string hopper_backward_d64_cut(const Backward& call, Stream stream) {
+std::string hopper_backward_d64_splitq(const Backward& call, Stream stream) {
   return launch_hopper_backward<64, 128, false, true>(call, stream);
 }
 

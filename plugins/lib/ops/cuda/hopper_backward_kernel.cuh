@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper backward kernel, which dispatches to its warpgroup roles, and the launch of all three kernels.
 #pragma once
-#include "backward_parts.hpp"
+#include "backward_splits.hpp"
 #include "hopper_backward_consumer.cuh"
 #include "hopper_backward_d256_scores.cuh"
 #include "hopper_backward_d256_values.cuh"
@@ -27,9 +27,9 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
   __syncthreads();
   if constexpr (!Tiles::kEarlyFinish) launch_dependents();
   const KeyBlock block = key_block<Tiles>(call, call.order ? number : blockIdx.x);
-  if (Tiles::kCut && block.tiles == 0) return;  // no query of this split sees these keys
+  if (Tiles::kSplitQ && block.tiles == 0) return;  // no query of this split sees these keys
   if (warpgroup == 0) {
-    give_registers<24>();
+    release_registers<24>();
     if (threadIdx.x == 0)
       load_tiles<Tiles>(call, block, shared, barriers);
     else if (threadIdx.x == 32 || threadIdx.x == 64)  // one per consumer
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
       else
         add_dq_pieces<Tiles, 1>(call, block, shared, barriers);
   } else {
-    take_registers<240>();
-    if constexpr (Tiles::kEarlyFinish || Tiles::kCut) wait_for_begin<Tiles>();
+    acquire_registers<240>();
+    if constexpr (Tiles::kEarlyFinish || Tiles::kSplitQ) wait_for_begin<Tiles>();
     if constexpr (Tiles::kD <= 128)
       consume<Tiles>(call, block, warpgroup - 1, shared, barriers);
     else if (warpgroup == 1)
@@ -64,13 +64,13 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (wrong.empty()) wrong = make_map(device.dk, call.dk, of_keys, p.element, 64);
   if (wrong.empty()) wrong = make_map(device.dv, call.dv, of_keys, p.element, 64);
   if (!wrong.empty()) return wrong;
-  const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kCut);
+  const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kSplitQ);
   const RowSums sums = row_sums(call, space);
-  const int64_t zeroes = space.gradients + space.turns + (Tiles::kEarlyFinish ? space.shares : 0);
+  const int64_t zeroes = space.gradients + space.semaphores + (Tiles::kEarlyFinish ? space.counters : 0);
   const DqSpace dq{sums.delta + space.sums, Tiles::kD,
                    zeroes ? reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator) : nullptr, zeroes};
   device.lse_log2 = sums.lse, device.delta = sums.delta, device.dq = dq.sums;
-  device.order = space.turns ? dq.order : nullptr, device.shares = dq.order;
+  device.order = space.semaphores ? dq.order : nullptr, device.counters = dq.order;
   device.dk_sums = dq.sums + space.accumulator, device.dv_sums = device.dk_sums + space.gradients / 2;
   device.seq_k = static_cast<int>(p.seq_k), device.shift = static_cast<int>(p.seq_k - p.seq_q);
   device.heads_q = static_cast<int>(p.heads_q), device.heads_kv = static_cast<int>(p.heads_kv);
@@ -81,18 +81,18 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   cudaError_t error = begin_backward<T, Tiles::kD>(call, space, sums, dq, stream);
   if (error != cudaSuccess) return failure("backward_begin", error);
   int64_t blocks = key_blocks(p, Tiles::kKeys);
-  if constexpr (Tiles::kCut) {
+  if constexpr (Tiles::kSplitQ) {
     int multiprocessors = 0;
     if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
-    constexpr QueryCut cut = query_cut(false, Tiles::kD);
-    static_assert(cut.keys == Tiles::kKeys && cut.rows == Tiles::kRows);
-    const QueryParts parts = query_parts(p, cut, multiprocessors);
-    device.part = parts.part;
-    blocks *= parts.parts();
+    constexpr SplitQTile tile = split_q_tile(false, Tiles::kD);
+    static_assert(tile.keys == Tiles::kKeys && tile.rows == Tiles::kRows);
+    const QuerySplits splits = query_splits(p, tile, multiprocessors);
+    device.split_tiles = splits.split_tiles;
+    blocks *= splits.count();
   }
   error = queue(hopper_backward<Tiles>, {blocks, 384, Tiles::kShared, stream, true}, device);
   if (error != cudaSuccess) return failure("hopper_backward", error);
-  if constexpr (Tiles::kCut) {
+  if constexpr (Tiles::kSplitQ) {
     const LaunchShape out{(p.batch * p.heads_kv * p.seq_k * (Tiles::kD / 8) + 255) / 256, 256, 0, stream, true, 2};
     error =
         queue(gradients_out<T, Tiles::kD>, out, call, device.dk_sums, device.dv_sums, device.key_blocks * Tiles::kKeys);
@@ -101,7 +101,7 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   const LaunchShape finish{query_blocks(p, Tiles::kRows), 256, 0, stream, true};
   const auto kernel = backward_finish<T, Tiles::kD, Tiles::kRows, Tiles::kEarlyFinish>;
   return failure("backward_finish",
-                 queue(kernel, finish, call, dq.sums, device.query_tiles, device.shares, 2 * device.key_blocks));
+                 queue(kernel, finish, call, dq.sums, device.query_tiles, device.counters, 2 * device.key_blocks));
 }
 
 /// Calls the instantiation for the call's element type and mask.
@@ -112,16 +112,16 @@ std::string by_element_and_mask(const Problem& p, const Launch& launch) {
   return p.causal ? launch.template operator()<__nv_bfloat16, true>()
                   : launch.template operator()<__nv_bfloat16, false>();
 }
-template <int kD, int kRows, bool kEarlyFinish = false, bool kCut = false>
+template <int kD, int kRows, bool kEarlyFinish = false, bool kSplitQ = false>
 std::string launch_hopper_backward(const Backward& call, Stream stream) {
   return by_element_and_mask(call.problem, [&]<class T, bool kCausal>() {
-    return launch_hopper_backward<HopperBackwardTiles<T, kD, kRows, kCausal, kEarlyFinish, kCut>>(call, stream);
+    return launch_hopper_backward<HopperBackwardTiles<T, kD, kRows, kCausal, kEarlyFinish, kSplitQ>>(call, stream);
   });
 }
-template <int kD, int kOStages, bool kCut = false>
+template <int kD, int kOStages, bool kSplitQ = false>
 std::string launch_hopper_backward_d256(const Backward& call, Stream stream) {
   return by_element_and_mask(call.problem, [&]<class T, bool kCausal>() {
-    return launch_hopper_backward<HopperBackwardTiles256<T, kD, kCausal, kOStages, kCut>>(call, stream);
+    return launch_hopper_backward<HopperBackwardTiles256<T, kD, kCausal, kOStages, kSplitQ>>(call, stream);
   });
 }
 

@@ -50,10 +50,10 @@ __device__ __forceinline__ void add_gradient(const float (&acc)[Tiles::kD / 2], 
 }
 
 template <class Tiles>
-__device__ __forceinline__ void leave_gradient(float (&acc)[Tiles::kD / 2], float factor,
-                                               const HopperBackwardCall& call, const KeyBlock& block, int consumer,
-                                               uint32_t to, const CUtensorMap& map, float* sums) {
-  if constexpr (Tiles::kCut)
+__device__ __forceinline__ void output_gradient_tile(float (&acc)[Tiles::kD / 2], float factor,
+                                                     const HopperBackwardCall& call, const KeyBlock& block,
+                                                     int consumer, uint32_t to, const CUtensorMap& map, float* sums) {
+  if constexpr (Tiles::kSplitQ)
     add_gradient<Tiles>(acc, call, block, consumer, sums);
   else
     store_gradient<Tiles>(acc, factor, block, consumer, to, &map);

@@ -26,18 +26,19 @@
 
 namespace kymo::flash {
 
-template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_, bool kChained_ = false,
-          bool kParts_ = false>
+template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_,
+          bool kPipelined_ = false, bool kSplitKv_ = false>
 struct HopperForwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_,
-                       kStages = (kChained_ || kParts_) && kD_ <= 64 ? 4 : 2;
+                       kStages = (kPipelined_ || kSplitKv_) && kD_ <= 64 ? 4 : 2;
   static constexpr int kHold =
       kHold_;  // pieces of 16 exponentials before the wait for P V; 0: scheduled by the compiler
   static constexpr bool kToken = kToken_, kCausal = kCausal_;
-  static constexpr bool kChained = kChained_;  // hopper_forward_chained.cuh
-  static constexpr bool kParts = kParts_;  // split-KV (forward_parts.hpp): fp32 outputs, maxima and sums of each split
-  static constexpr int kQStages = kChained ? 2 : 1, kQSlices = kGroups * kQStages;
+  static constexpr bool kPipelined = kPipelined_;  // hopper_forward_pipelined.cuh
+  static constexpr bool kSplitKv =
+      kSplitKv_;  // split-KV (forward_splits.hpp): fp32 outputs, maxima and sums of each split
+  static constexpr int kQStages = kPipelined ? 2 : 1, kQSlices = kGroups * kQStages;
   static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
   static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
   static constexpr int kBarrierBytes =
@@ -75,11 +76,11 @@ struct ForwardBarriers {
     }
     for (int i = 0; i < 2; ++i)
       barrier_init(task_full + 8 * i, 1),
-          barrier_init(task_empty + 8 * i, 4 * Tiles::kGroups + (Tiles::kChained ? 2 : 1));
+          barrier_init(task_empty + 8 * i, 4 * Tiles::kGroups + (Tiles::kPipelined ? 2 : 1));
     barriers_ready();
   }
   /// Publishes the task of `round`. Only the thread that loads keys computes it, because this takes several divisions.
-  __device__ __forceinline__ void tell_task(int round, const ForwardTask& task) const {
+  __device__ __forceinline__ void publish_task(int round, const ForwardTask& task) const {
     const QueryTile& tile = task.queries;
     const uint32_t to = tasks + 32 * (round & 1);
     barrier_wait(task_empty + 8 * (round & 1), ((round >> 1) & 1) ^ 1);
@@ -89,13 +90,13 @@ struct ForwardBarriers {
     barrier_arrive(task_full + 8 * (round & 1));
   }
   /// Receives the task in one thread.
-  __device__ __forceinline__ ForwardTask hear_task(int round) const {
+  __device__ __forceinline__ ForwardTask receive_task(int round) const {
     const ForwardTask task = read_task(round);
     barrier_arrive(task_empty + 8 * (round & 1));
     return task;
   }
   /// Receives the task in a warp; the first lane signals that all lanes have read it.
-  __device__ __forceinline__ ForwardTask hear_task(int round, int lane) const {
+  __device__ __forceinline__ ForwardTask receive_task(int round, int lane) const {
     const ForwardTask task = read_task(round);
     __syncwarp();
     if (lane == 0) barrier_arrive(task_empty + 8 * (round & 1));
@@ -130,7 +131,7 @@ __device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& ma
 #pragma unroll 1
   for (int round = 0;; ++round) {
     const ForwardTask task = schedule.task<Tiles>(number);
-    barriers.tell_task(round, task);
+    barriers.publish_task(round, task);
     if (task.none()) break;
     number = schedule.next_number<Tiles>(round);
 #pragma unroll 1
@@ -148,7 +149,7 @@ __device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, uint
   int stage = 0, phase = 1;
 #pragma unroll 1
   for (int round = 0;; ++round) {
-    const ForwardTask task = barriers.hear_task(round);
+    const ForwardTask task = barriers.receive_task(round);
     if (task.none()) break;
     const QueryTile& tile = task.queries;
 #pragma unroll 1

@@ -39,7 +39,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
 
 #pragma unroll 1
   for (int round = 0;; ++round) {
-    const ForwardTask task = barriers.hear_task(round, lane);
+    const ForwardTask task = barriers.receive_task(round, lane);
     if (task.none()) break;
     const auto [tile, first, end] = task;
     const int row0 = tile.first_row + consumer * 64;

@@ -6,10 +6,10 @@
 
 namespace kymo::flash {
 
-std::string hopper_forward_d128_chained128x128(const Forward& call, Stream stream) {
+std::string hopper_forward_d128_pipelined128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<128, 128, 2, 1, true, true>(call, stream);
 }
-std::string hopper_forward_d128_parts128x128(const Forward& call, Stream stream) {
+std::string hopper_forward_d128_splitkv128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<128, 128, 2, 1, true, false, true>(call, stream);
 }
 

@@ -9,10 +9,10 @@ namespace kymo::flash {
 std::string hopper_forward_d192_128x112(const Forward& call, Stream stream) {
   return launch_hopper_forward<192, 112, 2, 2, true>(call, stream);
 }
-std::string hopper_forward_d192_chained128x80(const Forward& call, Stream stream) {
+std::string hopper_forward_d192_pipelined128x80(const Forward& call, Stream stream) {
   return launch_hopper_forward<192, 80, 2, 1, true, true>(call, stream);
 }
-std::string hopper_forward_d192_parts128x112(const Forward& call, Stream stream) {
+std::string hopper_forward_d192_splitkv128x112(const Forward& call, Stream stream) {
   return launch_hopper_forward<192, 112, 2, 2, true, false, true>(call, stream);
 }
 

@@ -9,7 +9,7 @@ namespace kymo::flash {
 std::string hopper_forward_d256_128x80(const Forward& call, Stream stream) {
   return launch_hopper_forward<256, 80, 2, 2, true>(call, stream);
 }
-std::string hopper_forward_d256_parts128x80(const Forward& call, Stream stream) {
+std::string hopper_forward_d256_splitkv128x80(const Forward& call, Stream stream) {
   return launch_hopper_forward<256, 80, 2, 2, true, false, true>(call, stream);
 }
 

@@ -10,10 +10,10 @@ std::string hopper_forward_d64_192x128(const Forward& call, Stream stream) {
   return call.problem.causal ? launch_masked_forward<true, 64, 128, 3, 1, true>(call, stream)
                              : launch_masked_forward<false, 64, 128, 3, 0, false>(call, stream);
 }
-std::string hopper_forward_d64_chained128x128(const Forward& call, Stream stream) {
+std::string hopper_forward_d64_pipelined128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<64, 128, 2, 1, true, true>(call, stream);
 }
-std::string hopper_forward_d64_parts128x128(const Forward& call, Stream stream) {
+std::string hopper_forward_d64_splitkv128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<64, 128, 2, 1, true, false, true>(call, stream);
 }
 

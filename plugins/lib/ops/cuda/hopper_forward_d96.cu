@@ -12,7 +12,7 @@ std::string hopper_forward_d96_128x176(const Forward& call, Stream stream) {
 std::string hopper_forward_d96_128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<96, 128, 2, 2, true>(call, stream);
 }
-std::string hopper_forward_d96_chained128x128(const Forward& call, Stream stream) {
+std::string hopper_forward_d96_pipelined128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<96, 128, 2, 1, true, true>(call, stream);
 }
 

@@ -2,8 +2,8 @@
 // The Hopper forward kernel, which dispatches to its producer and consumers, and its launch.
 #pragma once
 #include "forward_combine.cuh"
-#include "hopper_forward_chained.cuh"
 #include "hopper_forward_consumer.cuh"
+#include "hopper_forward_pipelined.cuh"
 #include "launch.cuh"
 #include "tensor_map.hpp"
 
@@ -23,18 +23,18 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
   const int warpgroup =
       __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);  // the shuffle tells the compiler that the value is uniform
   if (warpgroup == 0) {
-    give_registers<Tiles::kProducerRegisters>();
+    release_registers<Tiles::kProducerRegisters>();
     wait_for_prerequisites();  // the other threads of the block wait for what these threads load
-    if constexpr (Tiles::kChained)
-      load_chained<Tiles>(maps, schedule, q_tile, k_tiles, v_tiles, barriers);
+    if constexpr (Tiles::kPipelined)
+      load_pipelined<Tiles>(maps, schedule, q_tile, k_tiles, v_tiles, barriers);
     else if (threadIdx.x == 0)
       load_keys_and_values<Tiles>(maps, schedule, k_tiles, v_tiles, barriers);
     else if (threadIdx.x == 32)
       load_queries<Tiles>(maps, q_tile, barriers);
   } else {
-    take_registers<Tiles::kConsumerRegisters>();
-    if constexpr (Tiles::kChained)
-      consume_chained<Tiles>(out, schedule, warpgroup - 1, q_tile, k_tiles, v_tiles, barriers);
+    acquire_registers<Tiles::kConsumerRegisters>();
+    if constexpr (Tiles::kPipelined)
+      consume_pipelined<Tiles>(out, schedule, warpgroup - 1, q_tile, k_tiles, v_tiles, barriers);
     else
       consume<Tiles>(out, schedule, warpgroup - 1, q_tile, k_tiles, v_tiles, barriers);
   }
@@ -58,20 +58,20 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
   cudaError_t error = count_multiprocessors(multiprocessors);
   if (error != cudaSuccess) return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, static_cast<int*>(call.workspace));
-  if (Tiles::kChained || schedule.tiles <= multiprocessors || !wants_counter(p)) schedule.counter = nullptr;
+  if (Tiles::kPipelined || schedule.tiles <= multiprocessors || !wants_counter(p)) schedule.counter = nullptr;
   if (schedule.counter) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
   if (error != cudaSuccess) return failure("hopper_forward's counter", error);
   const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E};
-  const int blocks = forward_blocks(schedule, p.causal && !Tiles::kChained, multiprocessors);
-  if (Tiles::kChained && p.causal)
+  const int blocks = forward_blocks(schedule, p.causal && !Tiles::kPipelined, multiprocessors);
+  if (Tiles::kPipelined && p.causal)
     schedule.pairs = forward_pairs(schedule.heads, schedule.row_tiles, blocks, schedule.heads_at_once);
   const LaunchShape shape{blocks, Tiles::kThreads, Tiles::kShared, stream, !schedule.counter};
   return failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
 }
 
-/// Split-KV as in forward_parts.hpp, followed by the reduction of the partials.
+/// Split-KV as in forward_splits.hpp, followed by the reduction of the partials.
 template <class Tiles>
-std::string launch_forward_parts(const Forward& call, Stream stream) {
+std::string launch_split_forward(const Forward& call, Stream stream) {
   const Problem& p = call.problem;
   HopperForwardMaps maps;
   if (std::string wrong = forward_maps<Tiles>(maps, call); !wrong.empty()) return wrong;
@@ -79,36 +79,36 @@ std::string launch_forward_parts(const Forward& call, Stream stream) {
   if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess)
     return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, nullptr);
-  static_assert(key_cut(false, Tiles::kD) == KeyCut{Tiles::kRows, Tiles::kKeys});
-  schedule.parts = forward_parts(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
-  schedule.tiles = schedule.parts.count();
+  static_assert(split_kv_tile(false, Tiles::kD) == SplitKvTile{Tiles::kRows, Tiles::kKeys});
+  schedule.splits = forward_splits(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
+  schedule.tiles = schedule.splits.count();
   auto* const outputs = static_cast<float*>(call.workspace);
-  float* const sums = outputs + forward_space(schedule.parts, Tiles::kD).outputs;
+  float* const sums = outputs + forward_space(schedule.splits, Tiles::kD).outputs;
   const HopperForwardOutput out{{outputs}, sums, static_cast<int>(p.d), p.scale * kLog2E};
   const LaunchShape shape{schedule.tiles, Tiles::kThreads, Tiles::kShared, stream, true};
   const std::string wrong = failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
-  return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, schedule.parts, stream) : wrong;
+  return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, schedule.splits, stream) : wrong;
 }
 
 /// The instantiation for the call's element type, with or without a causal mask.
-template <bool kCausal, int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false,
-          bool kParts = false>
+template <bool kCausal, int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kPipelined = false,
+          bool kSplitKv = false>
 std::string launch_masked_forward(const Forward& call, Stream stream) {
   const auto launch = [&]<class T>() {
-    using Tiles = HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kToken, kCausal, kChained, kParts>;
-    if constexpr (kParts)
-      return launch_forward_parts<Tiles>(call, stream);
+    using Tiles = HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kToken, kCausal, kPipelined, kSplitKv>;
+    if constexpr (kSplitKv)
+      return launch_split_forward<Tiles>(call, stream);
     else
       return launch_hopper_forward<Tiles>(call, stream);
   };
   return call.problem.element == Element::kFloat16 ? launch.template operator()<__half>()
                                                    : launch.template operator()<__nv_bfloat16>();
 }
-template <int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kChained = false, bool kParts = false>
+template <int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kPipelined = false, bool kSplitKv = false>
 std::string launch_hopper_forward(const Forward& call, Stream stream) {
   return call.problem.causal
-             ? launch_masked_forward<true, kD, kKeys, kGroups, kHold, kToken, kChained, kParts>(call, stream)
-             : launch_masked_forward<false, kD, kKeys, kGroups, kHold, kToken, kChained, kParts>(call, stream);
+             ? launch_masked_forward<true, kD, kKeys, kGroups, kHold, kToken, kPipelined, kSplitKv>(call, stream)
+             : launch_masked_forward<false, kD, kKeys, kGroups, kHold, kToken, kPipelined, kSplitKv>(call, stream);
 }
 
 }  // namespace kymo::flash

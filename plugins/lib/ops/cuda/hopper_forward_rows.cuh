@@ -19,8 +19,8 @@ template <class Tiles>
 struct ForwardRows {
   using T = typename Tiles::T;
   T* o;
-  float *lse, *part;
-  float2* part_sum;
+  float *lse, *partial;
+  float2* partial_sum;
   int64_t stride;
   int left, d;
 
@@ -29,10 +29,10 @@ struct ForwardRows {
       : stride(out.o.row_stride), d(out.d) {
     const int row = tile.first_row + row_in_tile;
     left = schedule.seq_q - row;
-    if constexpr (Tiles::kParts) {
+    if constexpr (Tiles::kSplitKv) {
       const int64_t row_of_all = static_cast<int64_t>(blockIdx.x) * Tiles::kRows + row_in_tile;  // one split per block
-      part = static_cast<float*>(out.o.at) + row_of_all * Tiles::kD;
-      part_sum = reinterpret_cast<float2*>(out.lse) + row_of_all;
+      partial = static_cast<float*>(out.o.at) + row_of_all * Tiles::kD;
+      partial_sum = reinterpret_cast<float2*>(out.lse) + row_of_all;
     } else {
       o = static_cast<T*>(out.o.at) + tile.batch * out.o.batch_stride + tile.head * out.o.head_stride + row * stride;
       lse = out.lse + (static_cast<int64_t>(tile.batch) * schedule.heads_q + tile.head) * schedule.seq_q + row;
@@ -40,7 +40,7 @@ struct ForwardRows {
   }
   /// The second kernel does not read outputs of rows whose sum is 0.
   __device__ __forceinline__ void store_nothing_seen() const {
-    if constexpr (Tiles::kParts)
+    if constexpr (Tiles::kSplitKv)
       store_sum(0, -INFINITY, 0.f, 0.f), store_sum(1, -INFINITY, 0.f, 0.f);
     else
       kymo::flash::store_nothing_seen(o, stride, lse, left, d);
@@ -48,14 +48,14 @@ struct ForwardRows {
   /// `c`: scale times log2(e).
   __device__ __forceinline__ void store_sum(int r, float top, float sum, float c) const {
     if (threadIdx.x % 4 != 0 || 8 * r >= left) return;
-    if constexpr (Tiles::kParts)
-      part_sum[8 * r] = make_float2(top, sum);
+    if constexpr (Tiles::kSplitKv)
+      partial_sum[8 * r] = make_float2(top, sum);
     else
       lse[8 * r] = log_sum_exp(top, sum, c);
   }
   __device__ __forceinline__ void store(const float (&outputs)[Tiles::kD / 2], const float (&inverse)[2]) const {
-    if constexpr (Tiles::kParts)
-      store_part<Tiles::kD>(outputs, part);
+    if constexpr (Tiles::kSplitKv)
+      store_partial<Tiles::kD>(outputs, partial);
     else
       store_rows<T, Tiles::kD>(outputs, inverse, o, stride, left, d);
   }

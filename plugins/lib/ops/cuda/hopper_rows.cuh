@@ -35,7 +35,7 @@ __device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float
 
 /// Stores rows of a split's unnormalized output: kD fp32 values each.
 template <int kD>
-__device__ __forceinline__ void store_part(const float (&o)[kD / 2], float* first) {
+__device__ __forceinline__ void store_partial(const float (&o)[kD / 2], float* first) {
   const int quad = threadIdx.x % 4;
 #pragma unroll
   for (int r = 0; r < 2; ++r)

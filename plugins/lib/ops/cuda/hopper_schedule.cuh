@@ -11,7 +11,7 @@
 //   otherwise          a static schedule: round by round in the order above, every second round reversed, so that
 //                      longer tiles in one round are followed by shorter ones in the next
 //
-// With a causal mask, pipelined tiles (hopper_forward_chained.cuh) use another static schedule: forward_pairs.hpp.
+// With a causal mask, pipelined tiles (hopper_forward_pipelined.cuh) use another static schedule: forward_pairs.hpp.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -37,18 +37,18 @@ struct ForwardSchedule {
   int row_tiles, tiles;     // query tiles of a head; of all heads
   int heads_at_once;        // causal: heads processed together
   int* counter;             // tiles taken after the first of each block; or null
-  ForwardParts parts;       // split-KV: the splits that `tiles` counts
+  ForwardSplits splits;     // split-KV: the splits that `tiles` counts
   ForwardPairs pairs;       // pipelined, causal
 
   template <class Tiles>
   __device__ __forceinline__ int first_number() const {
-    return Tiles::kChained && Tiles::kCausal ? pairs.number(0, blockIdx.x, gridDim.x) : static_cast<int>(blockIdx.x);
+    return Tiles::kPipelined && Tiles::kCausal ? pairs.number(0, blockIdx.x, gridDim.x) : static_cast<int>(blockIdx.x);
   }
   /// Index that follows `round`. One thread of the block calls this once per round.
   template <class Tiles>
   __device__ __forceinline__ int next_number(int round) const {
     const int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
-    if (Tiles::kChained && Tiles::kCausal) return pairs.number(round + 1, block, blocks);
+    if (Tiles::kPipelined && Tiles::kCausal) return pairs.number(round + 1, block, blocks);
     if (counter) return blocks + atomicAdd(counter, 1);
     return (round + 1) * blocks + (round & 1 ? block : blocks - 1 - block);
   }
@@ -64,10 +64,10 @@ struct ForwardSchedule {
       all_head = at / row_tiles;
       row_tile = at - all_head * row_tiles;
     }
-    return place<kRows>(all_head, row_tile);
+    return query_tile<kRows>(all_head, row_tile);
   }
   template <int kRows>
-  __device__ __forceinline__ QueryTile place(int all_head, int row_tile) const {
+  __device__ __forceinline__ QueryTile query_tile(int all_head, int row_tile) const {
     const int batch = all_head / heads_q, head = all_head - batch * heads_q;
     return {batch, head, head / group, row_tile * kRows};
   }
@@ -76,13 +76,13 @@ struct ForwardSchedule {
   template <class Tiles>
   __device__ __forceinline__ ForwardTask task(int number) const {
     if (number >= tiles) return {{}, 0, -1};
-    if constexpr (Tiles::kParts) {
-      const ForwardPart part = parts.part(number);
-      return {place<Tiles::kRows>(part.head, part.row_tile), part.first, part.end};
-    } else if constexpr (Tiles::kChained) {
-      const ForwardPairs::Place where = Tiles::kCausal ? pairs.place(number) : ForwardPairs::Place{};
-      const QueryTile queries =
-          Tiles::kCausal ? place<Tiles::kRows>(where.head, where.row_tile) : tile<Tiles::kRows, Tiles::kCausal>(number);
+    if constexpr (Tiles::kSplitKv) {
+      const ForwardSplit split = splits.split(number);
+      return {query_tile<Tiles::kRows>(split.head, split.row_tile), split.first, split.end};
+    } else if constexpr (Tiles::kPipelined) {
+      const ForwardPairs::TileCoord where = Tiles::kCausal ? pairs.coord(number) : ForwardPairs::TileCoord{};
+      const QueryTile queries = Tiles::kCausal ? query_tile<Tiles::kRows>(where.head, where.row_tile)
+                                               : tile<Tiles::kRows, Tiles::kCausal>(number);
       return {queries, 0, max(1, key_tiles<Tiles>(queries))};
     } else {
       const QueryTile queries = tile<Tiles::kRows, Tiles::kCausal>(number);

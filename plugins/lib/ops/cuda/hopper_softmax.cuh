@@ -15,7 +15,7 @@ struct PieceSoftmax {
   float s[kColumns / 2];
   float top[2], sum[2];  // running row maxima and sums (of this thread's columns)
   float correction[2];   // factor for the previous outputs
-  float most[2], minus[2], part[4];
+  float most[2], minus[2], partial[4];
   float c;  // scale times log2(e)
 
   __device__ __forceinline__ void begin() { top[0] = top[1] = -INFINITY, sum[0] = sum[1] = 0.f; }
@@ -58,12 +58,12 @@ struct PieceSoftmax {
       minus[r] = highest == -INFINITY ? 0.f : -highest * c;  // -inf: every column so far is masked
       correction[r] = exp2_fast(fmaf(top[r], c, minus[r]));
       top[r] = highest;
-      part[r] = sum[r] * correction[r], part[r + 2] = 0.f;
+      partial[r] = sum[r] * correction[r], partial[r + 2] = 0.f;
     }
   }
   __device__ __forceinline__ void add_piece(int k) {
 #pragma unroll
-    for (int i = 8 * k; i < 8 * k + 8; ++i) part[i / 2 % 2 + 2 * (i % 2)] += s[i];
+    for (int i = 8 * k; i < 8 * k + 8; ++i) partial[i / 2 % 2 + 2 * (i % 2)] += s[i];
   }
   __device__ __forceinline__ void exponential_piece(int k) {
 #pragma unroll
@@ -78,7 +78,7 @@ struct PieceSoftmax {
   }
   __device__ __forceinline__ void finish_sum() {
     if (kHeld) add_piece(kPieces - 1);
-    sum[0] = part[0] + part[2], sum[1] = part[1] + part[3];
+    sum[0] = partial[0] + partial[2], sum[1] = partial[1] + partial[3];
   }
   /// Sum over all columns of the row; all lanes of the warp must call it.
   __device__ __forceinline__ float row_sum(int r) const {

@@ -7,7 +7,7 @@
 //
 // Two kernels, each of which owns its outputs: no atomics, no fp32 accumulators in global memory, deterministic. In
 // return, S and dP are computed twice (seven MMAs instead of five). For floats, the dK/dV kernel can do all five:
-// float_shares.cuh.
+// float_dq_partials.cuh.
 //
 //   dK/dV kernel  a block holds rows of K and V and loops over the queries of every head of the group: S^T = K Q^T,
 //                 dP^T = V dO^T; P^T and dS^T leave the tensor cores in the layout of the left operand of
@@ -25,7 +25,7 @@
 //   keys   | dP^T                      | P^T, dS^T   dK += dS^T Q |
 #pragma once
 #include "backward_ends.cuh"
-#include "float_shares.cuh"
+#include "float_dq_partials.cuh"
 #include "kernels.hpp"
 #include "tiles.cuh"
 
@@ -35,7 +35,7 @@ namespace kymo::flash {
 /// compute S and dP): at D = 256, the two accumulators of the dK/dV kernel would not fit otherwise. kernels.hpp lists
 /// the kernels that need more than 99 KB of shared memory per block.
 template <class Element, int kPaddedD, int kRowTiles, int kShare, int kOwnRows, int kStreamRows, int kBuffers,
-          int kNeighbours = 4, int kLeastBlocks = 1, bool kWithShares = false, bool kCutQueries = false,
+          int kNeighbours = 4, int kMinBlocks = 1, bool kWithAtomicDq = false, bool kWithSplitQ = false,
           bool kWithRoles = false>
 struct PortableBackwardTiles {
   using T = Element;
@@ -45,17 +45,18 @@ struct PortableBackwardTiles {
                        kStages = kBuffers;  // rows held by a block, rows of a streamed tile
   static constexpr bool kRoles = kWithRoles;
   static constexpr int kWarps = kOwn / (16 * kM) * kSplit, kThreads = 32 * kWarps, kColumns = kD / kSplit;
-  static constexpr int kVector = kNeighbours, kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
-  static constexpr bool kShares = kWithShares;  // the dK/dV kernel also adds to dQ: float_shares.cuh
-  static constexpr bool kCut = kCutQueries;  // split-Q: a block processes a part of the queries and adds to dK and dV
+  static constexpr int kVector = kNeighbours, kBlocks = kMinBlocks;  // kVector: see float_tiles.cuh
+  static constexpr bool kAtomicDq = kWithAtomicDq;  // the dK/dV kernel also adds to dQ: float_dq_partials.cuh
+  static constexpr bool kSplitQ =
+      kWithSplitQ;  // split-Q: a block processes a part of the queries and adds to dK and dV
   static constexpr int kTileBytes = kStream * kRowBytes, kOwnBytes = kOwn * kRowBytes;
   static constexpr int kStageBytes = 2 * kTileBytes + 2 * kStream * 4;  // Q, dO, lse, delta
   static constexpr int kScoreBytes = kRoles ? kStream * kOwn * 4 : 0;   // P and then dS, passed between warps
   static constexpr int kShared = 2 * kOwnBytes + kStages * kStageBytes + kScoreBytes;
-  static constexpr int kSharedKb = kShares && kRoles && kStream > 16 ? float_backward_kb(kD) : kLeastSharedKb;
+  static constexpr int kSharedKb = kAtomicDq && kRoles && kStream > 16 ? float_backward_kb(kD) : kMinSharedKb;
   static_assert(kShared <= kSharedKb * 1024);
   static_assert(!kRoles || (kWide && kSplit == 2));
-  static_assert(!kShares || kRoles || kSplit == 1);  // one warp stores dS of its keys
+  static_assert(!kAtomicDq || kRoles || kSplit == 1);  // one warp stores dS of its keys
 };
 
 /// P from an unscaled score and the row's lse as written by begin; `c` is the scale times log2(e). Floats repeat the
@@ -70,7 +71,7 @@ __device__ __forceinline__ float weight(float s, float scale, float c, float lse
 
 template <class Tiles>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
-    portable_backward_keys(const __grid_constant__ Backward call, const RowSums sums, const int part) {
+    portable_backward_keys(const __grid_constant__ Backward call, const RowSums sums, const int split_tiles) {
   using T = typename Tiles::T;
   constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kStream / 8, kC = Tiles::kColumns / 8,
                 kStream = Tiles::kStream, kThreads = Tiles::kThreads;
@@ -78,36 +79,36 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   const uint32_t k_tile = shared_address(shared), v_tile = k_tile + Tiles::kOwnBytes,
                  stages = v_tile + Tiles::kOwnBytes;
   constexpr int kStageBytes = Tiles::kStageBytes;
-  constexpr bool kApart =
-      Tiles::kRoles && Tiles::kShares;  // dS has its own buffer: once it is stored, Q and dO are no longer needed
+  constexpr bool kSeparateDsTile =
+      Tiles::kRoles && Tiles::kAtomicDq;  // dS has its own buffer: once it is stored, Q and dO are no longer needed
   const Problem& p = call.problem;
   const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d),
             shift = seq_k - seq_q;
-  const Place place = key_place<Tiles::kOwn>(p, blockIdx.x);
+  const TileCoord coord = key_coord<Tiles::kOwn>(p, blockIdx.x);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int own_row = warp / Tiles::kSplit * 16 * kM,
             column = Tiles::kRoles ? 0 : warp % Tiles::kSplit * Tiles::kColumns;
-  const int key = place.first_row + own_row + g;
-  // This thread has keys first_key() + 16 m and + 8. With kApart, recomputed at each use to save registers.
+  const int key = coord.first_row + own_row + g;
+  // This thread has keys first_key() + 16 m and + 8. With kSeparateDsTile, recomputed at each use to save registers.
   const auto first_key = [&] {
-    return kApart ? place.first_row + own_row + static_cast<int>(opaque(threadIdx.x) % 32 / 4) : key;
+    return kSeparateDsTile ? coord.first_row + own_row + static_cast<int>(opaque(threadIdx.x) % 32 / 4) : key;
   };
   // Split-Q: the block's query tiles, recomputed at each use to save a register. If none of them sees a key here, dK
   // and dV keep the zeros written by begin.
-  const int seen_first = p.causal ? max(0, place.first_row - shift) / kStream : 0,
+  const int seen_first = p.causal ? max(0, coord.first_row - shift) / kStream : 0,
             all_tiles = (seq_q + kStream - 1) / kStream;
   const auto first_tile = [&] {
-    return Tiles::kCut ? max(seen_first, static_cast<int>(opaque(blockIdx.y)) * part) : seen_first;
+    return Tiles::kSplitQ ? max(seen_first, static_cast<int>(opaque(blockIdx.y)) * split_tiles) : seen_first;
   };
   const auto end_tile = [&] {
-    return Tiles::kCut ? min(all_tiles, static_cast<int>(opaque(blockIdx.y) + 1) * part) : all_tiles;
+    return Tiles::kSplitQ ? min(all_tiles, static_cast<int>(opaque(blockIdx.y) + 1) * split_tiles) : all_tiles;
   };
-  if (Tiles::kCut && first_tile() >= end_tile()) return;
+  if (Tiles::kSplitQ && first_tile() >= end_tile()) return;
   const int group = static_cast<int>(p.heads_q / p.heads_kv);
   const float c = p.scale * kLog2E;
 
-  const uint32_t batch = static_cast<uint32_t>(place.batch),
-                 first_head = static_cast<uint32_t>(place.head_kv) * group;  // query head
+  const uint32_t batch = static_cast<uint32_t>(coord.batch),
+                 first_head = static_cast<uint32_t>(coord.head_kv) * group;  // query head
   auto copy_queries = [&](int stage, int in_group, int tile) {
     const int64_t head = first_head + in_group;
     const uint32_t to = stages + stage * kStageBytes;
@@ -125,11 +126,11 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
     commit_copies();
   };
   copy_rows<T, D, Tiles::kOwn, kThreads>(
-      k_tile, head_of<T>(call.k, place.batch, place.head_kv) + place.first_row * call.k.row_stride, call.k.row_stride,
-      seq_k - place.first_row, d);
+      k_tile, head_of<T>(call.k, coord.batch, coord.head_kv) + coord.first_row * call.k.row_stride, call.k.row_stride,
+      seq_k - coord.first_row, d);
   copy_rows<T, D, Tiles::kOwn, kThreads>(
-      v_tile, head_of<T>(call.v, place.batch, place.head_kv) + place.first_row * call.v.row_stride, call.v.row_stride,
-      seq_k - place.first_row, d);
+      v_tile, head_of<T>(call.v, coord.batch, coord.head_kv) + coord.first_row * call.v.row_stride, call.v.row_stride,
+      seq_k - coord.first_row, d);
   copy_queries(0, 0, first_tile());
   float dk[kM][kC][4] = {}, dv[kM][kC][4] = {};  // kRoles: the two halves of the columns of one of them
   int stage = 0;
@@ -137,8 +138,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   for (int in_group = 0; in_group < group; ++in_group)
 #pragma unroll 1
     for (int tile = first_tile(); tile < end_tile(); ++tile) {
-      const bool turn = tile + 1 == end_tile();
-      const int next_head = turn ? in_group + 1 : in_group, next_tile = turn ? first_tile() : tile + 1;
+      const bool last_tile = tile + 1 == end_tile();
+      const int next_head = last_tile ? in_group + 1 : in_group, next_tile = last_tile ? first_tile() : tile + 1;
       if (Tiles::kStages == 2 && next_head < group) {
         copy_queries(stage ^ 1, next_head, next_tile);
         wait_copies<1>();
@@ -150,11 +151,11 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
                      lse = do_tile + Tiles::kTileBytes;
       const int row0 = tile * kStream;
       // Whether any query of the tile sees a key of this warp; if not, its dS is zero.
-      const bool seen = !Tiles::kWide || !p.causal || place.first_row + own_row < row0 + kStream + shift;
+      const bool seen = !Tiles::kWide || !p.causal || coord.first_row + own_row < row0 + kStream + shift;
       float s[kM][kN][4];
       auto mask = [&] {
         const int from = first_key();
-        if ((p.causal && row0 + shift < place.first_row + Tiles::kOwn) || place.first_row + Tiles::kOwn > seq_k) {
+        if ((p.causal && row0 + shift < coord.first_row + Tiles::kOwn) || coord.first_row + Tiles::kOwn > seq_k) {
 #pragma unroll
           for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -195,11 +196,11 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
         if (!has_keys && seen) mask(), weights(), store_transposed<Tiles::kOwn>(ds_tile, s, own_row, true);
         named_sync(1 + opaque(threadIdx.x) / 64, 64);  // P is stored
         if (has_keys) {
-          const TransposedPlaces<Tiles::kOwn> places(ds_tile, own_row);
+          const TransposedAddresses<Tiles::kOwn> addresses(ds_tile, own_row);
           if (seen)
-            gradients([&](int m, int j, int e) { return load_shared(places.at(m, j, e)); },
+            gradients([&](int m, int j, int e) { return load_shared(addresses.at(m, j, e)); },
                       [&](int m, int j, int e) { return s[m][j][e]; });
-          if (Tiles::kShares) store_transposed<Tiles::kOwn>(ds_tile, s, own_row, seen);
+          if (Tiles::kAtomicDq) store_transposed<Tiles::kOwn>(ds_tile, s, own_row, seen);
         }
         if (seen) {
           const uint32_t rows = opaque(has_keys ? q_tile : do_tile);
@@ -217,27 +218,27 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
           scores<T, D, true>(dp, v_tile, own_row, do_tile);
           gradients([&](int m, int j, int e) { return s[m][j][e]; }, [&](int m, int j, int e) { return dp[m][j][e]; });
         }
-        if constexpr (Tiles::kShares) {
+        if constexpr (Tiles::kAtomicDq) {
           __syncthreads();  // this dO is no longer read
           store_transposed<Tiles::kOwn>(do_tile, s, own_row, seen);
         }
         if (seen) accumulate<T, D, Tiles::kVector>(dk, s, q_tile, column, seq_k);
       }
-      if constexpr (Tiles::kShares) {
+      if constexpr (Tiles::kAtomicDq) {
         __syncthreads();  // all of dS is stored
-        if (kApart && Tiles::kStages == 1 && next_head < group) copy_queries(0, next_head, next_tile);
+        if (kSeparateDsTile && Tiles::kStages == 1 && next_head < group) copy_queries(0, next_head, next_tile);
         T* dq_rows = head_of<T>(call.dq, opaque(batch), opaque(first_head + in_group)) + row0 * call.dq.row_stride;
-        add_share<Tiles>(dq_rows, call.dq.row_stride, seq_q - row0, d, p.scale, ds_tile, k_tile, seq_k);
+        add_dq_partial<Tiles>(dq_rows, call.dq.row_stride, seq_q - row0, d, p.scale, ds_tile, k_tile, seq_k);
       }
-      if constexpr (!kApart) __syncthreads();
+      if constexpr (!kSeparateDsTile) __syncthreads();
       if (Tiles::kStages == 2)
         stage ^= 1;
-      else if (!kApart && next_head < group)
+      else if (!kSeparateDsTile && next_head < group)
         copy_queries(0, next_head, next_tile);
     }
   wait_copies<0>();
 
-  const Place again = key_place<Tiles::kOwn>(p, opaque(blockIdx.x));  // recomputed instead of kept in registers
+  const TileCoord again = key_coord<Tiles::kOwn>(p, opaque(blockIdx.x));  // recomputed instead of kept in registers
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -249,13 +250,13 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       if constexpr (Tiles::kRoles) {
         const bool has_keys = opaque(threadIdx.x) / 32 % 2;
         T* const own = has_keys ? dk_row : dv_row;
-        store_columns<T, Tiles::kVector, Tiles::kCut>(own, dk[m], r, has_keys ? p.scale : 1.f, d);
-        store_columns<T, Tiles::kVector, Tiles::kCut>(own + Tiles::kColumns, dv[m], r, has_keys ? p.scale : 1.f,
-                                                      d - Tiles::kColumns);
+        store_columns<T, Tiles::kVector, Tiles::kSplitQ>(own, dk[m], r, has_keys ? p.scale : 1.f, d);
+        store_columns<T, Tiles::kVector, Tiles::kSplitQ>(own + Tiles::kColumns, dv[m], r, has_keys ? p.scale : 1.f,
+                                                         d - Tiles::kColumns);
         continue;
       }
-      store_columns<T, Tiles::kVector, Tiles::kCut>(dk_row + column, dk[m], r, p.scale, d - column);
-      store_columns<T, Tiles::kVector, Tiles::kCut>(dv_row + column, dv[m], r, 1.f, d - column);
+      store_columns<T, Tiles::kVector, Tiles::kSplitQ>(dk_row + column, dk[m], r, p.scale, d - column);
+      store_columns<T, Tiles::kVector, Tiles::kSplitQ>(dv_row + column, dv[m], r, 1.f, d - column);
     }
 }
 

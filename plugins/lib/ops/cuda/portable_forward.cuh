@@ -18,7 +18,7 @@
 #include "float_tiles.cuh"
 #include "forward_combine.cuh"
 #include "launch.cuh"
-#include "place.cuh"
+#include "tile_coord.cuh"
 
 namespace kymo::flash {
 
@@ -64,17 +64,18 @@ __device__ __forceinline__ void multiply_rows_once(float (&s)[kM][kN][4], uint32
 /// kM: tiles of 16 rows per warp; two halve the shared memory reads of an MMA where O (kM * D / 2 registers) permits.
 /// kKeys: keys of a tile. All configurations fit in the 99 KiB of smaller GPUs.
 template <class Element, int kPaddedD, int kRowTiles, int kWarpCount, int kKeyCount, int kNeighbours = 4,
-          int kLeastBlocks = 1, bool kCutKeys = false>
+          int kMinBlocks = 1, bool kWithSplitKv = false>
 struct PortableForwardTiles {
   using T = Element;
   static constexpr bool kWide = sizeof(T) == 4;
   static constexpr int kD = kPaddedD, kM = kRowTiles, kWarps = kWarpCount, kThreads = 32 * kWarps,
                        kRows = 16 * kM * kWarps;
   static constexpr int kKeys = kKeyCount, kVector = kNeighbours,
-                       kBlocks = kLeastBlocks;  // kVector: see float_tiles.cuh
+                       kBlocks = kMinBlocks;  // kVector: see float_tiles.cuh
   static constexpr int kRowBytes = TileRow<T, kD>::kBytes, kShared = (kRows + 2 * kKeys) * kRowBytes;
-  static constexpr bool kParts = kCutKeys;  // split-KV (forward_parts.hpp): a block writes partials to the workspace
-  static_assert(kShared <= 99 * 1024 && (!kParts || key_cut(kWide, kD) == KeyCut{kRows, kKeys}));
+  static constexpr bool kSplitKv =
+      kWithSplitKv;  // split-KV (forward_splits.hpp): a block writes partials to the workspace
+  static_assert(kShared <= 99 * 1024 && (!kSplitKv || split_kv_tile(kWide, kD) == SplitKvTile{kRows, kKeys}));
 };
 
 /// Running maximum and sum of the rows of a warp, and their update with a tile of scores. 16-bit: s unscaled, c the
@@ -121,7 +122,7 @@ struct OnlineSoftmax {
 
 template <class Tiles>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
-    portable_forward(const __grid_constant__ Forward call, const __grid_constant__ ForwardParts parts) {
+    portable_forward(const __grid_constant__ Forward call, const __grid_constant__ ForwardSplits splits) {
   using T = typename Tiles::T;
   constexpr int D = Tiles::kD, kM = Tiles::kM, kN = Tiles::kKeys / 8, kC = D / 8, kKeys = Tiles::kKeys,
                 kThreads = Tiles::kThreads;
@@ -131,15 +132,16 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   const Problem& p = call.problem;
   const int seq_q = static_cast<int>(p.seq_q), seq_k = static_cast<int>(p.seq_k), d = static_cast<int>(p.d),
             shift = seq_k - seq_q;
-  const ForwardPart part = Tiles::kParts ? parts.part(static_cast<int>(blockIdx.x)) : ForwardPart{};
-  const Place place = Tiles::kParts ? part_place<Tiles::kRows>(p, part) : query_place<Tiles::kRows>(p, blockIdx.x);
-  const T* k_head = head_of<T>(call.k, place.batch, place.head_kv);
-  const T* v_head = head_of<T>(call.v, place.batch, place.head_kv);
+  const ForwardSplit split = Tiles::kSplitKv ? splits.split(static_cast<int>(blockIdx.x)) : ForwardSplit{};
+  const TileCoord coord =
+      Tiles::kSplitKv ? split_coord<Tiles::kRows>(p, split) : query_coord<Tiles::kRows>(p, blockIdx.x);
+  const T* k_head = head_of<T>(call.k, coord.batch, coord.head_kv);
+  const T* v_head = head_of<T>(call.v, coord.batch, coord.head_kv);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int warp_row = place.first_row + warp * 16 * kM;  // this thread: rows warp_row + 16 m + g and + 8
+  const int warp_row = coord.first_row + warp * 16 * kM;  // this thread: rows warp_row + 16 m + g and + 8
   const int keys =
-      p.causal ? min(seq_k, place.first_row + Tiles::kRows + shift) : seq_k;  // seen by any row of the block
-  const int first = part.first, tiles = Tiles::kParts ? part.end : max(0, keys + kKeys - 1) / kKeys;
+      p.causal ? min(seq_k, coord.first_row + Tiles::kRows + shift) : seq_k;  // seen by any row of the block
+  const int first = split.first, tiles = Tiles::kSplitKv ? split.end : max(0, keys + kKeys - 1) / kKeys;
   const float c = Tiles::kWide ? kLog2E : p.scale * kLog2E;
 
   auto copy_keys = [&](uint32_t tile, const T* head, int64_t row_stride, int n) {
@@ -151,8 +153,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   float o[kM][kC][4] = {};
 
   copy_rows<T, D, Tiles::kRows, kThreads>(
-      q_tile, head_of<T>(call.q, place.batch, place.head) + place.first_row * call.q.row_stride, call.q.row_stride,
-      seq_q - place.first_row, d);
+      q_tile, head_of<T>(call.q, coord.batch, coord.head) + coord.first_row * call.q.row_stride, call.q.row_stride,
+      seq_q - coord.first_row, d);
   if (tiles > first) copy_keys(k_tile, k_head, call.k.row_stride, tiles - 1);
   constexpr bool kSkips = Tiles::kWide && D <= 128;  // otherwise registers would spill
 #pragma unroll 1
@@ -204,13 +206,14 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
   }
   wait_copies<0>();
 
-  const Place again = query_place<Tiles::kRows>(p, opaque(blockIdx.x));  // recomputed instead of kept in registers
+  const TileCoord again = query_coord<Tiles::kRows>(p, opaque(blockIdx.x));  // recomputed instead of kept in registers
   T* o_head = head_of<T>(call.o, again.batch, again.head);
   float* lse = call.lse + (again.batch * p.heads_q + again.head) * p.seq_q;
-  float* const part_rows = static_cast<float*>(call.workspace) + static_cast<int64_t>(blockIdx.x) * (Tiles::kRows * D);
+  float* const partial_rows =
+      static_cast<float*>(call.workspace) + static_cast<int64_t>(blockIdx.x) * (Tiles::kRows * D);
   float* const sums =
       static_cast<float*>(call.workspace) + static_cast<int64_t>(gridDim.x) * (Tiles::kRows * D);  // as in ForwardSpace
-  float2* const part_sums = reinterpret_cast<float2*>(sums) + static_cast<int64_t>(blockIdx.x) * Tiles::kRows;
+  float2* const partial_sums = reinterpret_cast<float2*>(sums) + static_cast<int64_t>(blockIdx.x) * Tiles::kRows;
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -221,9 +224,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
       const float inverse = sum == 0.f ? 0.f : 1.f / sum;
       const int row = warp_row + 16 * m + g + 8 * r;
       if (row >= seq_q) continue;
-      if constexpr (Tiles::kParts) {
-        if (t == 0) part_sums[row - place.first_row] = make_float2(softmax.top[m][r], sum);
-        store_columns<T, Tiles::kVector>(part_rows + (row - place.first_row) * D, o[m], r, 1.f, D);
+      if constexpr (Tiles::kSplitKv) {
+        if (t == 0) partial_sums[row - coord.first_row] = make_float2(softmax.top[m][r], sum);
+        store_columns<T, Tiles::kVector>(partial_rows + (row - coord.first_row) * D, o[m], r, 1.f, D);
       } else {
         if (t == 0) lse[row] = log_sum_exp<Tiles::kWide>(softmax.top[m][r], sum, c);
         store_columns<T, Tiles::kVector>(o_head + row * call.o.row_stride, o[m], r, inverse, d);
@@ -234,19 +237,19 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kBlocks)
 template <class Tiles>
 std::string launch_portable_forward(const Forward& call, Stream stream) {
   const LaunchShape shape{query_blocks(call.problem, Tiles::kRows), Tiles::kThreads, Tiles::kShared, stream};
-  return failure("portable_forward", queue(portable_forward<Tiles>, shape, call, ForwardParts{}));
+  return failure("portable_forward", queue(portable_forward<Tiles>, shape, call, ForwardSplits{}));
 }
 
-/// Split-KV as in forward_parts.hpp, followed by the reduction of the partials. Floats only.
+/// Split-KV as in forward_splits.hpp, followed by the reduction of the partials. Floats only.
 template <class Tiles>
-std::string launch_portable_parts(const Forward& call, Stream stream) {
+std::string launch_split_portable(const Forward& call, Stream stream) {
   int multiprocessors = 0;
   if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess)
     return failure("portable_forward", error);
-  const ForwardParts parts = forward_parts(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
-  const LaunchShape shape{parts.count(), Tiles::kThreads, Tiles::kShared, stream};
-  const std::string wrong = failure("portable_forward", queue(portable_forward<Tiles>, shape, call, parts));
-  return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, parts, stream) : wrong;
+  const ForwardSplits splits = forward_splits(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
+  const LaunchShape shape{splits.count(), Tiles::kThreads, Tiles::kShared, stream};
+  const std::string wrong = failure("portable_forward", queue(portable_forward<Tiles>, shape, call, splits));
+  return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, splits, stream) : wrong;
 }
 
 }  // namespace kymo::flash

@@ -23,14 +23,14 @@ __device__ __forceinline__ uint32_t opaque(uint32_t x) {
 }
 /// Ends a basic block, across which ptxas moves nothing: in long straight-line code, it moves loads up and additions
 /// down until registers spill. The code is a backward branch that is never taken as long as `number`, which must be
-/// uniform across threads, is 0 or more. `place` distinguishes it from others nearby, which ptxas would merge as the
+/// uniform across threads, is 0 or more. `position` distinguishes it from others nearby, which ptxas would merge as the
 /// same condition.
-__device__ __forceinline__ void end_block(int number, int place) {
+__device__ __forceinline__ void end_block(int number, int position) {
   asm volatile(
       "{ .reg .pred again;\n"
       "setp.eq.s32 again, %0, %1;\n"
       "@again trap; }\n" ::"r"(number),
-      "r"(-1 - place)
+      "r"(-1 - position)
       : "memory");
 }
 

@@ -46,9 +46,9 @@ __device__ __forceinline__ void multiply_rows(float (&s)[kM][kN][4], uint32_t a_
   static_assert(kN % 2 == 0, "B is read 16 rows at a time");
   constexpr int kBytes = TileRow<T, D>::kBytes;
   const int lane = threadIdx.x % 32, in_eight = lane & 7;
-  const uint32_t a_from = a_tile + (a_row + (lane & 15)) * kBytes, a_turn = ((lane >> 4) ^ in_eight) << 4;
-  const uint32_t b_from = b_tile + (in_eight + ((lane >> 4) << 3)) * kBytes, b_turn = (((lane >> 3) & 1) ^ in_eight)
-                                                                                      << 4;
+  const uint32_t a_from = a_tile + (a_row + (lane & 15)) * kBytes, a_swizzle = ((lane >> 4) ^ in_eight) << 4;
+  const uint32_t b_from = b_tile + (in_eight + ((lane >> 4) << 3)) * kBytes, b_swizzle = (((lane >> 3) & 1) ^ in_eight)
+                                                                                         << 4;
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -59,11 +59,12 @@ __device__ __forceinline__ void multiply_rows(float (&s)[kM][kN][4], uint32_t a_
   for (int k = 0; k < kBytes / 32; ++k) {
     uint32_t a[kM][4];
 #pragma unroll
-    for (int m = 0; m < kM; ++m) load_matrices(a[m], a_from + m * 16 * kBytes + k / 4 * 128 + (a_turn ^ (k % 4 * 32)));
+    for (int m = 0; m < kM; ++m)
+      load_matrices(a[m], a_from + m * 16 * kBytes + k / 4 * 128 + (a_swizzle ^ (k % 4 * 32)));
 #pragma unroll
     for (int n = 0; n < kN; n += 2) {
       uint32_t b[4];  // rows 0..7: first, second half of the 32 bytes; rows 8..15 likewise
-      load_matrices(b, b_from + n * 8 * kBytes + k / 4 * 128 + (b_turn ^ (k % 4 * 32)));
+      load_matrices(b, b_from + n * 8 * kBytes + k / 4 * 128 + (b_swizzle ^ (k % 4 * 32)));
 #pragma unroll
       for (int m = 0; m < kM; ++m) {
         multiply<T>(s[m][n], a[m], b[0], b[1]);
@@ -80,7 +81,7 @@ __device__ __forceinline__ void multiply_columns(float (&c)[kM][kC][4], const fl
   static_assert(kN % 2 == 0 && kC % 2 == 0, "16 rows and 16 columns at a time");
   constexpr int kBytes = TileRow<T, D>::kBytes;
   const int lane = threadIdx.x % 32;
-  const uint32_t b_from = b_tile + column * 2 + (lane & 15) * kBytes, b_turn = ((lane >> 4) ^ (lane & 7)) << 4;
+  const uint32_t b_from = b_tile + column * 2 + (lane & 15) * kBytes, b_swizzle = ((lane >> 4) ^ (lane & 7)) << 4;
 #pragma unroll
   for (int k = 0; k < kN / 2; ++k) {
     uint32_t a[kM][4];  // the accumulator layout of two 16x8 pieces is the operand layout of one of 16x16
@@ -91,7 +92,7 @@ __device__ __forceinline__ void multiply_columns(float (&c)[kM][kC][4], const fl
 #pragma unroll
     for (int n = 0; n < kC; n += 2) {
       uint32_t b[4];  // columns 0..7: first, second eight rows; columns 8..15 likewise
-      load_matrices_transposed(b, b_from + k * 16 * kBytes + n / 8 * 128 + (b_turn ^ (n % 8 * 16)));
+      load_matrices_transposed(b, b_from + k * 16 * kBytes + n / 8 * 128 + (b_swizzle ^ (n % 8 * 16)));
 #pragma unroll
       for (int m = 0; m < kM; ++m) {
         multiply<T>(c[m][n], a[m], b[0], b[1]);

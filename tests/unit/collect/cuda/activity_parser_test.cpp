@@ -47,7 +47,7 @@ TEST_F(ActivityParserTest, AKernelHasItsTimesNameAndShape) {
   EXPECT_EQ(name_of(0), "void ab::kernel<float>(float*)");
   ASSERT_THAT(trace_.shapes, SizeIs(1));
   EXPECT_EQ(trace_.shapes[0], (event::LaunchShape{{10, 2, 1}, {256, 1, 1}, 1024, 4096, 128}));
-  EXPECT_THAT(parser_.losses(), IsEmpty());
+  EXPECT_THAT(parser_.dropped_records(), IsEmpty());
 }
 
 TEST_F(ActivityParserTest, NamesThatAreNotMangledStay) {
@@ -146,7 +146,7 @@ TEST_F(ActivityParserTest, OddTimesAreKeptAsTheyCome) {
   EXPECT_EQ(trace_.activities[1].start_ns, -300) << "before the run began";
   EXPECT_EQ(trace_.activities[2].end_ns - trace_.activities[2].start_ns, 0);
   EXPECT_EQ(trace_.activities[3].end_ns - trace_.activities[3].start_ns, -100);
-  EXPECT_THAT(parser_.losses(), IsEmpty());
+  EXPECT_THAT(parser_.dropped_records(), IsEmpty());
 }
 
 TEST_F(ActivityParserTest, IncompleteRecordsAreLeftOutAndCounted) {
@@ -156,9 +156,9 @@ TEST_F(ActivityParserTest, IncompleteRecordsAreLeftOutAndCounted) {
   parse(records);
   ASSERT_THAT(trace_.activities, SizeIs(1));
   EXPECT_EQ(name_of(0), "done");
-  ASSERT_THAT(parser_.losses(), SizeIs(1));
-  EXPECT_EQ(parser_.losses()[0].count, 3);
-  EXPECT_THAT(parser_.losses()[0].detail, HasSubstr("without times"));
+  ASSERT_THAT(parser_.dropped_records(), SizeIs(1));
+  EXPECT_EQ(parser_.dropped_records()[0].count, 3);
+  EXPECT_THAT(parser_.dropped_records()[0].detail, HasSubstr("without times"));
 }
 
 TEST_F(ActivityParserTest, KindsThatNobodyAskedForAreSteppedOver) {
@@ -167,8 +167,8 @@ TEST_F(ActivityParserTest, KindsThatNobodyAskedForAreSteppedOver) {
   RawRecords records;
   parse(records.add(raw_kernel("a", 2000, 2001)).add(other).add(raw_kernel("b", 2002, 2003)));
   EXPECT_THAT(trace_.activities, SizeIs(2));
-  ASSERT_THAT(parser_.losses(), SizeIs(1));
-  EXPECT_EQ(parser_.losses()[0].count, 1);
+  ASSERT_THAT(parser_.dropped_records(), SizeIs(1));
+  EXPECT_EQ(parser_.dropped_records()[0].count, 1);
 }
 
 TEST_F(ActivityParserTest, AnUnknownKindEndsItsBufferAlone) {
@@ -182,9 +182,9 @@ TEST_F(ActivityParserTest, AnUnknownKindEndsItsBufferAlone) {
   parse(sound);
   ASSERT_THAT(trace_.activities, SizeIs(2));
   EXPECT_EQ(name_of(1), "b");
-  ASSERT_THAT(parser_.losses(), SizeIs(1));
-  EXPECT_EQ(parser_.losses()[0].count, -1) << "how many records that is, nobody knows";
-  EXPECT_THAT(parser_.losses()[0].detail, HasSubstr("432 B at the end of 1 buffer"));
+  ASSERT_THAT(parser_.dropped_records(), SizeIs(1));
+  EXPECT_EQ(parser_.dropped_records()[0].count, -1) << "how many records that is, nobody knows";
+  EXPECT_THAT(parser_.dropped_records()[0].detail, HasSubstr("432 B at the end of 1 buffer"));
 }
 
 TEST_F(ActivityParserTest, ATruncatedBufferKeepsItsWholeRecords) {
@@ -196,8 +196,8 @@ TEST_F(ActivityParserTest, ATruncatedBufferKeepsItsWholeRecords) {
     records.add(raw_kernel("a", 2000, 2001)).add(raw_kernel("b", 2002, 2003)).cut(cut);
     parser.parse(records.buffer(), records.bytes());
     EXPECT_THAT(trace.activities, SizeIs(1)) << cut;
-    ASSERT_THAT(parser.losses(), SizeIs(1)) << cut;
-    EXPECT_EQ(parser.losses()[0].count, -1);
+    ASSERT_THAT(parser.dropped_records(), SizeIs(1)) << cut;
+    EXPECT_EQ(parser.dropped_records()[0].count, -1);
   }
 }
 
@@ -205,10 +205,10 @@ TEST_F(ActivityParserTest, BuffersOfNothing) {
   RawRecords tiny;
   tiny.add(raw_kernel("a", 2000, 2001)).cut(sizeof(CUpti_ActivityKernel10) - 2);
   parser_.parse(tiny.buffer(), 0);
-  EXPECT_THAT(parser_.losses(), IsEmpty());
+  EXPECT_THAT(parser_.dropped_records(), IsEmpty());
   parse(tiny);
   EXPECT_THAT(trace_.activities, IsEmpty());
-  EXPECT_THAT(parser_.losses(), SizeIs(1)) << "two bytes are no record";
+  EXPECT_THAT(parser_.dropped_records(), SizeIs(1)) << "two bytes are no record";
 }
 
 TEST_F(ActivityParserTest, ZeroesAreNoRecords) {
@@ -216,7 +216,7 @@ TEST_F(ActivityParserTest, ZeroesAreNoRecords) {
   records.add(raw_kernel("a", 2000, 2001)).add(CUpti_ActivityKernel10{});
   parse(records);
   EXPECT_THAT(trace_.activities, SizeIs(1));
-  EXPECT_THAT(parser_.losses(), SizeIs(1));
+  EXPECT_THAT(parser_.dropped_records(), SizeIs(1));
 }
 
 TEST_F(ActivityParserTest, CallsHaveTheirNamesWithoutVersion) {
@@ -244,7 +244,7 @@ TEST_F(ActivityParserTest, CallsHaveTheirNamesWithoutVersion) {
   EXPECT_EQ(name(trace_.api_calls[2].name), "driver call 99999");
 }
 
-TEST_F(ActivityParserTest, SynchronizationsAndPauses) {
+TEST_F(ActivityParserTest, SynchronizationsAndOverhead) {
   CUpti_ActivitySynchronization2 wait{};
   wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
   wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
@@ -267,9 +267,9 @@ TEST_F(ActivityParserTest, SynchronizationsAndPauses) {
   EXPECT_EQ(trace_.synchronizations[0].end_ns, 1500);
   EXPECT_EQ(trace_.synchronizations[1].kind, "context");
   EXPECT_EQ(trace_.synchronizations[1].stream, -1);
-  ASSERT_THAT(trace_.pauses, SizeIs(1));
-  EXPECT_EQ(trace_.pauses[0].kind, "buffer flush");
-  EXPECT_EQ(trace_.pauses[0].start_ns, 2500);
+  ASSERT_THAT(trace_.overhead_records, SizeIs(1));
+  EXPECT_EQ(trace_.overhead_records[0].kind, "buffer flush");
+  EXPECT_EQ(trace_.overhead_records[0].start_ns, 2500);
 }
 
 TEST_F(ActivityParserTest, AnnouncedBuffersAreNotMovedWhileTheyAreParsed) {
@@ -292,7 +292,7 @@ TEST_F(ActivityParserTest, AnnouncingABufferThatChangesItsKindsLosesNothing) {
   parser_.expect(records.buffer(), records.bytes());
   parse(records);
   EXPECT_THAT(trace_.activities, SizeIs(2300));
-  EXPECT_THAT(parser_.losses(), IsEmpty());
+  EXPECT_THAT(parser_.dropped_records(), IsEmpty());
 }
 
 TEST_F(ActivityParserTest, ACutBufferCanBeAnnounced) {
@@ -302,7 +302,7 @@ TEST_F(ActivityParserTest, ACutBufferCanBeAnnounced) {
   parser_.expect(records.buffer(), 0);
   parse(records);
   EXPECT_THAT(trace_.activities, SizeIs(1));
-  EXPECT_THAT(parser_.losses(), SizeIs(1));
+  EXPECT_THAT(parser_.dropped_records(), SizeIs(1));
 }
 
 TEST(CountActivityRecords, CountsWhatCanBeRead) {

@@ -135,7 +135,7 @@ TEST_F(BufferPoolTest, FilledBuffersComeBackInOrder) {
   EXPECT_EQ(filled[0].bytes, 216u);
   EXPECT_EQ(filled[1].bytes, 432u);
   EXPECT_TRUE(pool_.take_filled().empty());
-  EXPECT_EQ(pool_.lost(), 0);
+  EXPECT_EQ(pool_.dropped(), 0);
 }
 
 TEST_F(BufferPoolTest, EmptyBuffersAreHandedOutAgain) {
@@ -162,20 +162,20 @@ TEST_F(BufferPoolTest, NeverGrowsBeyondItsBoundAndCountsTheRest) {
   std::int64_t kept = 0;
   for (const auto& buffer : pool_.take_filled()) kept += count_activity_records(buffer.memory, buffer.bytes);
   EXPECT_GT(kept, 0);
-  EXPECT_GT(pool_.lost(), 0);
-  EXPECT_EQ(kept + pool_.lost(), written);
+  EXPECT_GT(pool_.dropped(), 0);
+  EXPECT_EQ(kept + pool_.dropped(), written);
 }
 
-TEST_F(BufferPoolTest, DeclinesWhenEvenTheScrapsAreOut) {
+TEST_F(BufferPoolTest, DeclinesWhenEvenTheSpareBuffersAreInUse) {
   BufferPool::Buffer last;
   int given = 0;
   for (auto buffer = pool_.request(); buffer.memory; buffer = pool_.request(), ++given) last = buffer;
   EXPECT_LT(last.bytes, kBuffer) << "the last ones are scraps";
   EXPECT_EQ(pool_.request().bytes, 0u);
   pool_.complete(nullptr, 0, 17);
-  EXPECT_EQ(pool_.lost(), 17) << "what CUPTI dropped meanwhile";
+  EXPECT_EQ(pool_.dropped(), 17) << "what CUPTI dropped meanwhile";
   pool_.complete(last.memory, fill(last, 3), 4);
-  EXPECT_EQ(pool_.lost(), 17 + 3 + 4);
+  EXPECT_EQ(pool_.dropped(), 17 + 3 + 4);
   EXPECT_EQ(pool_.request().memory, last.memory);
 }
 

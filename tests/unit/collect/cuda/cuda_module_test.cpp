@@ -24,7 +24,7 @@ std::string reason_of(Collector& collector, measure::Pass pass) {
   setting.pass = pass;
   setting.device = measure::DeviceKind::kCuda;
   setting.device_index = 999;  // no such device, with or without a driver
-  setting.how.memory_bytes = 1 << 20;
+  setting.observation.memory_bytes = 1 << 20;
   try {
     collector.arm(setting);
   } catch (const Unavailable& reason) {
@@ -50,7 +50,7 @@ TEST(CudaModule, AFailureToArmLeavesNothingBehind) {
   event::PassRecord record;
   collector->disarm(record);
   EXPECT_TRUE(record.trace.launches.empty());
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
   EXPECT_EQ(record.trace_status, "");
 }
 

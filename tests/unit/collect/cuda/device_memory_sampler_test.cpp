@@ -37,15 +37,16 @@ TEST(DeviceMemorySampler, NotesMomentsInOrderOfTime) {
   EXPECT_EQ(readings[2].step, 3);
   EXPECT_FALSE(readings[2].process_bytes);
   EXPECT_GE(readings[2].time_ns, readings[1].time_ns);
-  EXPECT_THAT(record.losses, IsEmpty());
+  EXPECT_THAT(record.dropped_records, IsEmpty());
 }
 
 TEST(DeviceMemorySampler, SamplesInTheBackgroundWithItsStep) {
-  Standpoint standpoint;
-  standpoint.step = 5;
+  ExecutionContext execution_context;
+  execution_context.step = 5;
   std::atomic<int> reads{0};
-  DeviceMemorySampler sampler([&](bool) -> std::optional<Reading> { return Reading{++reads, std::nullopt}; },
-                              {.standpoint = &standpoint, .run_start_ns = now_ns(), .interval_ns = 100'000});
+  DeviceMemorySampler sampler(
+      [&](bool) -> std::optional<Reading> { return Reading{++reads, std::nullopt}; },
+      {.execution_context = &execution_context, .run_start_ns = now_ns(), .interval_ns = 100'000});
   sampler.start_background();
   sampler.start_background();  // already started
   while (reads < 20) std::this_thread::yield();
@@ -66,7 +67,7 @@ TEST(DeviceMemorySampler, SamplesInTheBackgroundWithItsStep) {
 TEST(DeviceMemorySampler, IsBoundedAndSaysWhatItGaveUp) {
   std::atomic<int> reads{0};
   DeviceMemorySampler sampler([&](bool) -> std::optional<Reading> { return Reading{++reads, std::nullopt}; },
-                              {.run_start_ns = now_ns(), .interval_ns = 100, .most_background = 8});
+                              {.run_start_ns = now_ns(), .interval_ns = 100, .max_background = 8});
   sampler.start_background();
   while (reads < 40) std::this_thread::yield();
   sampler.stop_background();
@@ -75,9 +76,9 @@ TEST(DeviceMemorySampler, IsBoundedAndSaysWhatItGaveUp) {
   const auto& readings = record.memory_trace.device;
   EXPECT_LT(readings.size(), 8u);
   EXPECT_EQ(readings.front().used_bytes, 1) << "the beginning stays";
-  ASSERT_THAT(record.losses, SizeIs(1));
-  EXPECT_EQ(record.losses[0].count + static_cast<std::int64_t>(readings.size()), reads.load());
-  EXPECT_THAT(record.losses[0].detail, HasSubstr("more than 8"));
+  ASSERT_THAT(record.dropped_records, SizeIs(1));
+  EXPECT_EQ(record.dropped_records[0].count + static_cast<std::int64_t>(readings.size()), reads.load());
+  EXPECT_THAT(record.dropped_records[0].detail, HasSubstr("more than 8"));
 }
 
 TEST(DeviceMemorySampler, ReadingsThatFailAreCounted) {
@@ -87,8 +88,8 @@ TEST(DeviceMemorySampler, ReadingsThatFailAreCounted) {
   event::PassRecord record;
   sampler.take(record);
   EXPECT_THAT(record.memory_trace.device, IsEmpty());
-  ASSERT_THAT(record.losses, SizeIs(1));
-  EXPECT_EQ(record.losses[0].count, 2);
+  ASSERT_THAT(record.dropped_records, SizeIs(1));
+  EXPECT_EQ(record.dropped_records[0].count, 2);
 }
 
 TEST(DeviceMemorySampler, EndsItsThreadWithItself) {

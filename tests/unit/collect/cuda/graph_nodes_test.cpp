@@ -11,21 +11,21 @@ namespace {
 
 constexpr std::int64_t kArenaBytes = 1 << 20;
 
-event::Place at_range(std::int32_t range) {
-  event::Place place;
-  place.range = range;
-  return place;
+event::Position at_range(std::int32_t range) {
+  event::Position position;
+  position.range = range;
+  return position;
 }
 
 std::map<std::uint64_t, std::int32_t> taken(GraphNodes& nodes) {
   std::vector<event::GraphNode> all;
   nodes.take(all);
   std::map<std::uint64_t, std::int32_t> ranges;
-  for (const auto& node : all) ranges[node.node] = node.place.range;
+  for (const auto& node : all) ranges[node.node] = node.position.range;
   return ranges;
 }
 
-TEST(GraphNodes, CopiesKeepThePlaceOfTheirOriginal) {
+TEST(GraphNodes, CopiesKeepThePositionOfTheirOriginal) {
   EventArena arena(kArenaBytes);
   GraphNodes nodes(arena);
   nodes.created(1, at_range(10));
@@ -33,7 +33,7 @@ TEST(GraphNodes, CopiesKeepThePlaceOfTheirOriginal) {
   nodes.cloned(3, 2);  // a copy of a copy
   nodes.cloned(1, 1);
   EXPECT_EQ(taken(nodes), (std::map<std::uint64_t, std::int32_t>{{1, 10}, {2, 10}, {3, 10}}));
-  EXPECT_EQ(nodes.lost(), 0);
+  EXPECT_EQ(nodes.dropped(), 0);
 }
 
 TEST(GraphNodes, CopiesOfUnseenNodesAreCounted) {
@@ -42,10 +42,10 @@ TEST(GraphNodes, CopiesOfUnseenNodesAreCounted) {
   nodes.cloned(2, 1);
   nodes.cloned(3, 1);
   EXPECT_TRUE(taken(nodes).empty());
-  EXPECT_EQ(nodes.unknown_originals(), 2);
+  EXPECT_EQ(nodes.unmatched_originals(), 2);
 }
 
-TEST(GraphNodes, ANumberThatIsUsedAgainHasItsNewPlace) {
+TEST(GraphNodes, ANumberThatIsUsedAgainHasItsNewPosition) {
   EventArena arena(kArenaBytes);
   GraphNodes nodes(arena);
   nodes.created(1, at_range(10));
@@ -61,7 +61,7 @@ TEST(GraphNodes, AreBounded) {
   const auto kept = static_cast<std::int64_t>(taken(nodes).size());
   EXPECT_GT(kept, 1000);
   EXPECT_LT(kept, 20'000);
-  EXPECT_EQ(kept + nodes.lost(), static_cast<std::int64_t>(kCount));
+  EXPECT_EQ(kept + nodes.dropped(), static_cast<std::int64_t>(kCount));
 }
 
 TEST(GraphNodes, FromSeveralThreads) {

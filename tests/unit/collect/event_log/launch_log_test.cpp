@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "unit/collect/own_standing.hpp"
+#include "unit/collect/thread_position.hpp"
 
 namespace kymo::collect {
 namespace {
 
 constexpr std::int64_t kMib = 1 << 20;
 
-const Standpoint kNobody;
+const ExecutionContext kNobody;
 
 void append(LaunchLog& log, std::uint32_t correlation) { log.append(correlation, event::LaunchKind::kKernel); }
 
@@ -34,7 +34,7 @@ TEST(LaunchLog, KeepsEverythingInOrder) {
   const auto launches = taken(log);
   ASSERT_EQ(launches.size(), kCount);
   for (std::uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(launches[i].correlation_id, i);
-  EXPECT_EQ(log.lost(), 0);
+  EXPECT_EQ(log.dropped(), 0);
   EXPECT_TRUE(taken(log).empty());
 }
 
@@ -42,9 +42,9 @@ TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
   constexpr std::uint32_t kThreads = 16;
   constexpr std::uint32_t kCount = 10'000;
   EventArena arena(64 * kMib);
-  Standpoint standpoint;
-  standpoint.this_thread = &tell_standing;
-  LaunchLog log(arena, standpoint, 0);
+  ExecutionContext execution_context;
+  execution_context.this_thread = &set_thread_position;
+  LaunchLog log(arena, execution_context, 0);
   std::atomic<std::uint32_t> next{0};
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < kThreads; ++t) {
@@ -55,14 +55,14 @@ TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
   for (auto& thread : threads) thread.join();
   const auto launches = taken(log);
   ASSERT_EQ(launches.size(), kThreads * kCount);
-  EXPECT_EQ(log.lost(), 0);
+  EXPECT_EQ(log.dropped(), 0);
   std::vector<bool> seen(kThreads * kCount);
   std::map<std::uint32_t, const event::Launch*> last;
   for (const auto& each : launches) {
     ASSERT_LT(each.correlation_id, seen.size());
     EXPECT_FALSE(seen[each.correlation_id]) << "twice";
     seen[each.correlation_id] = true;
-    const event::Launch*& before = last[each.place.thread];
+    const event::Launch*& before = last[each.position.thread];
     if (before) {
       // A thread gets its correlation IDs in ascending order; consecutive clock readings may be equal.
       EXPECT_LT(before->correlation_id, each.correlation_id) << "out of order on its thread";
@@ -75,29 +75,29 @@ TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
 
 TEST(LaunchLog, NotesWhenAndWhere) {
   EventArena arena(kMib);
-  Standpoint standpoint;
-  standpoint.this_thread = &tell_standing;
-  own_standing().range = 5;
-  standpoint.step = 3;
-  standpoint.phase = 1;
-  standpoint.current_node = []() noexcept { return event::AutogradPosition{41, 2}; };
+  ExecutionContext execution_context;
+  execution_context.this_thread = &set_thread_position;
+  own_position().range = 5;
+  execution_context.step = 3;
+  execution_context.phase = 1;
+  execution_context.current_node = []() noexcept { return event::AutogradPosition{41, 2}; };
   const std::int64_t begin_ns = now_ns();
-  LaunchLog log(arena, standpoint, begin_ns);
+  LaunchLog log(arena, execution_context, begin_ns);
   log.append(7, event::LaunchKind::kMemcpy);
-  standpoint.phase = -1;
-  standpoint.current_node = nullptr;
+  execution_context.phase = -1;
+  execution_context.current_node = nullptr;
   log.append(8, event::LaunchKind::kKernel);
   const auto launches = taken(log);
   const std::int64_t whole_ns = now_ns() - begin_ns;
   ASSERT_EQ(launches.size(), 2u);
   EXPECT_EQ(launches[0].kind, event::LaunchKind::kMemcpy);
-  EXPECT_EQ(launches[0].place.step, 3);
-  EXPECT_EQ(launches[0].place.phase, 1);
-  EXPECT_EQ(launches[0].place.range, 5);
-  EXPECT_EQ(launches[0].place.thread, own_standing().number);
-  EXPECT_EQ(launches[0].place.node.sequence, 41);
-  EXPECT_EQ(launches[1].place.phase, -1);
-  EXPECT_EQ(launches[1].place.node.sequence, -1);
+  EXPECT_EQ(launches[0].position.step, 3);
+  EXPECT_EQ(launches[0].position.phase, 1);
+  EXPECT_EQ(launches[0].position.range, 5);
+  EXPECT_EQ(launches[0].position.thread, own_position().number);
+  EXPECT_EQ(launches[0].position.node.sequence, 41);
+  EXPECT_EQ(launches[1].position.phase, -1);
+  EXPECT_EQ(launches[1].position.node.sequence, -1);
   EXPECT_GE(launches[0].time_ns, -1000) << "as exact as the comparison of clocks";
   EXPECT_LE(launches[0].time_ns, launches[1].time_ns);
   EXPECT_LE(launches[1].time_ns, whole_ns + 1000);
@@ -117,7 +117,7 @@ TEST(LaunchLog, CountsWhatHasNoRoom) {
   const auto launches = taken(log);
   EXPECT_GT(launches.size(), 10'000u);
   EXPECT_LE(launches.size() * sizeof(event::Launch), static_cast<std::size_t>(kMib));
-  EXPECT_EQ(static_cast<std::int64_t>(launches.size()) + log.lost(), 4 * static_cast<std::int64_t>(kCount));
+  EXPECT_EQ(static_cast<std::int64_t>(launches.size()) + log.dropped(), 4 * static_cast<std::int64_t>(kCount));
 }
 
 TEST(LaunchLog, WithoutRoomEverythingIsLostAndCounted) {
@@ -126,7 +126,7 @@ TEST(LaunchLog, WithoutRoomEverythingIsLostAndCounted) {
   LaunchLog log(arena, kNobody, 0);
   for (std::uint32_t i = 0; i < 5; ++i) append(log, i);
   EXPECT_TRUE(taken(log).empty());
-  EXPECT_EQ(log.lost(), 5);
+  EXPECT_EQ(log.dropped(), 5);
 }
 
 TEST(LaunchLog, ACapturedCallIsTakenBack) {
@@ -146,13 +146,13 @@ TEST(LaunchLog, ACapturedCallIsTakenBack) {
   EXPECT_EQ(launches[1].correlation_id, 3u);
 }
 
-TEST(LaunchLog, ACapturedCallWithoutRoomIsNoLoss) {
+TEST(LaunchLog, ACapturedCallWithoutRoomIsNoDroppedRecord) {
   EventArena arena(0);
   ASSERT_NE(arena.take_low(1), nullptr);
   LaunchLog log(arena, kNobody, 0);
   append(log, 1);
   log.retract();
-  EXPECT_EQ(log.lost(), 0);
+  EXPECT_EQ(log.dropped(), 0);
 }
 
 TEST(LaunchLog, ASecondLogOfTheSameThreadIsAnother) {
@@ -196,7 +196,7 @@ TEST(LaunchLog, StragglersDoNoHarm) {
         ASSERT_EQ(launch.correlation_id, next) << "whole, and none is missing";
       }
       EXPECT_EQ(launch.kind, event::LaunchKind::kKernel);
-      EXPECT_EQ(launch.place.step, -1);
+      EXPECT_EQ(launch.position.step, -1);
       next += next % 3 == 1 ? 1 : 2;
     }
     EXPECT_GE(next, round / 3 * 3);

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "unit/collect/own_standing.hpp"
+#include "unit/collect/thread_position.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -27,11 +27,11 @@ constexpr std::int64_t kPassBytes = std::int64_t{4} << 20;
 
 // Passes live as long as the process, and so do the objects they point to.
 constinit OperatorPasses g_passes;
-Standpoint g_standpoint;
+ExecutionContext g_execution_context;
 
 std::unique_ptr<OperatorPass> pass_with_rows(std::int64_t bytes = kPassBytes) {
-  g_standpoint.this_thread = &tell_standing;
-  auto pass = std::make_unique<OperatorPass>(g_standpoint, now_ns());
+  g_execution_context.this_thread = &set_thread_position;
+  auto pass = std::make_unique<OperatorPass>(g_execution_context, now_ns());
   pass->keep_rows(bytes, true);
   return pass;
 }
@@ -65,7 +65,7 @@ class Caller {
     if (row)
       calls_.open_row(call, name, *row);
     else
-      calls_.open_lost(call, name);
+      calls_.open_dropped(call, name);
     return true;
   }
   bool begin(const void* call, const char* name) {
@@ -105,7 +105,7 @@ TEST(OperatorPass, CallsWithinCallsFormAChain) {
     EXPECT_LE(op.end_ns, operators[static_cast<std::size_t>(i - 1)].end_ns);
   }
   EXPECT_EQ(operators.back().parent, -1);
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
 }
 
 TEST(OperatorPass, ManyCallsCrossTheBoundariesOfChunksInOrder) {
@@ -115,7 +115,7 @@ TEST(OperatorPass, ManyCallsCrossTheBoundariesOfChunksInOrder) {
   for (int i = 0; i < kCalls; ++i) caller.call(("number " + std::to_string(i % 3000)).c_str());
   const event::PassRecord record = end_pass();
   ASSERT_EQ(record.trace.operators.size(), static_cast<std::size_t>(kCalls));
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
   std::int64_t time_ns = record.trace.operators[0].start_ns;
   for (std::size_t i = 0; i < record.trace.operators.size(); ++i) {
     const Operator& op = record.trace.operators[i];
@@ -139,7 +139,7 @@ TEST(OperatorPass, CallsOfThreadsThatEndedBeforeStayInTheRecord) {
     const Operator& op = record.trace.operators[i];
     EXPECT_EQ(text_of(record, op.name), "of thread " + std::to_string(i));
     EXPECT_GE(op.end_ns, op.start_ns);
-    threads.insert(op.place.thread);
+    threads.insert(op.position.thread);
   }
   EXPECT_EQ(threads.size(), static_cast<std::size_t>(kThreads));
 }
@@ -195,9 +195,10 @@ TEST(OperatorPass, EachCallOfEachThreadIsEitherKeptOrCounted) {
     });
   for (std::thread& thread : threads) thread.join();
   const event::PassRecord record = end_pass();
-  ASSERT_EQ(record.losses.size(), 1u);
+  ASSERT_EQ(record.dropped_records.size(), 1u);
   EXPECT_GT(record.trace.operators.size(), 100u);
-  EXPECT_EQ(record.losses[0].count + static_cast<std::int64_t>(record.trace.operators.size()), kThreads * kCalls);
+  EXPECT_EQ(record.dropped_records[0].count + static_cast<std::int64_t>(record.trace.operators.size()),
+            kThreads * kCalls);
   for (const Operator& op : record.trace.operators)
     EXPECT_EQ(text_of(record, op.name), "call") << "no number without a row";
 }
@@ -213,9 +214,9 @@ TEST(OperatorPass, ACallWithoutARowIsNobodysParent) {
   const event::PassRecord record = end_pass();
   ASSERT_EQ(record.trace.operators.size(), 1u);
   EXPECT_EQ(record.trace.operators[0].parent, -1);
-  ASSERT_EQ(record.losses.size(), 1u);
-  EXPECT_EQ(record.losses[0].count, 1);
-  EXPECT_THAT(record.losses[0].detail, HasSubstr("memory limit of 4.00 KiB"));
+  ASSERT_EQ(record.dropped_records.size(), 1u);
+  EXPECT_EQ(record.dropped_records[0].count, 1);
+  EXPECT_THAT(record.dropped_records[0].detail, HasSubstr("memory limit of 4.00 KiB"));
 }
 
 TEST(OperatorPass, ANumberWhoseRowNeverComesIsADroppedRecord) {
@@ -225,9 +226,9 @@ TEST(OperatorPass, ANumberWhoseRowNeverComesIsADroppedRecord) {
   ASSERT_NE(caller.calls().add(nullptr, nullptr, -1), nullptr);  // a thread that is suspended within its callback
   const event::PassRecord record = end_pass();
   EXPECT_EQ(record.trace.operators.size(), 2u);
-  ASSERT_EQ(record.losses.size(), 1u);
-  EXPECT_EQ(record.losses[0].count, 1);
-  EXPECT_THAT(record.losses[0].detail, HasSubstr("not yet recorded"));
+  ASSERT_EQ(record.dropped_records.size(), 1u);
+  EXPECT_EQ(record.dropped_records[0].count, 1);
+  EXPECT_THAT(record.dropped_records[0].detail, HasSubstr("not yet recorded"));
 }
 
 TEST(OperatorPass, FailedCallsAreCounted) {
@@ -235,13 +236,13 @@ TEST(OperatorPass, FailedCallsAreCounted) {
   g_passes.current()->count_failed();
   g_passes.current()->count_failed();
   const event::PassRecord record = end_pass();
-  ASSERT_EQ(record.losses.size(), 1u);
-  EXPECT_EQ(record.losses[0].count, 2);
+  ASSERT_EQ(record.dropped_records.size(), 1u);
+  EXPECT_EQ(record.dropped_records[0].count, 2);
 }
 
 TEST(OperatorPass, WithoutRowsTheOutermostCallNumbersThoseWithin) {
-  g_standpoint.this_thread = &tell_standing;
-  g_passes.begin(std::make_unique<OperatorPass>(g_standpoint, now_ns()));
+  g_execution_context.this_thread = &set_thread_position;
+  g_passes.begin(std::make_unique<OperatorPass>(g_execution_context, now_ns()));
   ThreadCalls calls;
   calls.begin(*g_passes.current());
   const std::array<char, 2> call{};
@@ -256,7 +257,7 @@ TEST(OperatorPass, WithoutRowsTheOutermostCallNumbersThoseWithin) {
   }
   const event::PassRecord record = end_pass();
   EXPECT_TRUE(record.trace.operators.empty());
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
 }
 
 TEST(OperatorPass, IsTheOnlyOneUnderWay) {
@@ -270,12 +271,12 @@ TEST(OperatorPass, IsTheOnlyOneUnderWay) {
 /// A thread that makes pairs of nested calls, numbered within each pass, in whichever pass is active.
 class BusyThread {
  public:
-  static constexpr std::int64_t kMostCalls = 2000;  // of one pass: they fit into its buffer
+  static constexpr std::int64_t kMaxCalls = 2000;  // of one pass: they fit into its buffer
 
   explicit BusyThread(int index)
       : outer_("outer of " + std::to_string(index)), inner_("inner of " + std::to_string(index)) {
     thread_ = std::thread([this, index] {
-      own_standing().range = index;
+      own_position().range = index;
       while (!done_) {
         if (!pair()) std::this_thread::yield();
       }
@@ -290,7 +291,7 @@ class BusyThread {
 
  private:
   bool pair() {
-    if (joined_ == g_passes.current() && next_ >= kMostCalls) return false;
+    if (joined_ == g_passes.current() && next_ >= kMaxCalls) return false;
     const bool begun = begin(&outer_) && begin(&inner_);
     caller_.end(&inner_);
     caller_.end(&outer_);
@@ -326,8 +327,8 @@ void expect_whole(const event::PassRecord& record, const std::vector<const Opera
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Operator& op = *calls[i];
     ASSERT_EQ(op.sequence, static_cast<std::int64_t>(i)) << "in order, and no row is missing";
-    ASSERT_EQ(op.place.step, step);
-    ASSERT_EQ(op.place.thread, calls[0]->place.thread);
+    ASSERT_EQ(op.position.step, step);
+    ASSERT_EQ(op.position.thread, calls[0]->position.thread);
     const std::string name = text_of(record, op.name);
     ASSERT_TRUE(name == "outer" + suffix || name == "inner" + suffix) << name;
     ASSERT_EQ(text_of(record, op.shapes), shapes_of(op.sequence));
@@ -354,7 +355,7 @@ TEST(OperatorPass, PassesBeginAndEndWhileThreadsGoOnCalling) {
   for (int i = 0; i < kThreads; ++i) threads[static_cast<std::size_t>(i)] = std::make_unique<BusyThread>(i);
   for (int step = 0; step < kPasses && !testing::Test::HasFatalFailure(); ++step) {
     const std::int64_t wanted = 1 + step * 37 % 500;
-    g_standpoint.step = step;
+    g_execution_context.step = step;
     g_passes.begin(pass_with_rows());
     const OperatorPass* const pass = g_passes.current();
     for (const auto& thread : threads) {
@@ -363,16 +364,17 @@ TEST(OperatorPass, PassesBeginAndEndWhileThreadsGoOnCalling) {
     std::array<std::int64_t, kThreads> published{};
     for (std::size_t i = 0; i < kThreads; ++i) published[i] = threads[i]->published(pass);
     const event::PassRecord record = end_pass();
-    EXPECT_TRUE(record.losses.empty());
+    EXPECT_TRUE(record.dropped_records.empty());
     std::array<std::vector<const Operator*>, kThreads> calls;
-    for (const Operator& op : record.trace.operators) calls.at(static_cast<std::size_t>(op.place.range)).push_back(&op);
+    for (const Operator& op : record.trace.operators)
+      calls.at(static_cast<std::size_t>(op.position.range)).push_back(&op);
     for (int i = 0; i < kThreads; ++i) {
       const auto at = static_cast<std::size_t>(i);
       EXPECT_GE(static_cast<std::int64_t>(calls[at].size()), published[at]) << "a row is lost";
       expect_whole(record, calls[at], i, step);
     }
   }
-  g_standpoint.step = -1;
+  g_execution_context.step = -1;
   for (const auto& thread : threads) thread->stop();
 }
 

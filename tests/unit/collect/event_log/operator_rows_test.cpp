@@ -20,7 +20,7 @@ constexpr std::int64_t kOnePage = 4096;
 
 OperatorRow* put(RowWriter& writer, std::int64_t number, const std::string& name) {
   const RowText* kept = nullptr;
-  if (!writer.intern(name, kept) || !writer.has_room()) return nullptr;
+  if (!writer.intern(name, kept) || !writer.has_space()) return nullptr;
   OperatorRow& row = writer.add();
   row.name = kept;
   row.number = number;
@@ -56,7 +56,7 @@ TEST(OperatorRows, ARowIsSeenOnceItIsPublished) {
   OperatorRows rows(kRowsBytes);
   RowWriter writer;
   writer.begin(rows, 0);
-  ASSERT_TRUE(writer.has_room());
+  ASSERT_TRUE(writer.has_space());
   writer.add();
   EXPECT_EQ(rows.published(), 0);
   writer.publish();

@@ -27,7 +27,7 @@ class TorchCpuMemoryTest : public TorchTest {
   }
 };
 
-TEST_F(TorchCpuMemoryTest, EachBlockIsBornAndFreedWithItsSizePlaceAndOperator) {
+TEST_F(TorchCpuMemoryTest, EachBlockIsAllocatedAndFreedWithItsSizePositionAndOperator) {
   arm(Pass::kMemory);
   const void* address = nullptr;
   {
@@ -44,13 +44,13 @@ TEST_F(TorchCpuMemoryTest, EachBlockIsBornAndFreedWithItsSizePlaceAndOperator) {
     EXPECT_EQ(each.device, event::MemoryDevice::kCpu);
     EXPECT_EQ(each.bytes, 1000);
     EXPECT_EQ(each.address, reinterpret_cast<std::uintptr_t>(address));
-    EXPECT_EQ(each.place.step, 7);
-    EXPECT_EQ(each.place.phase, 2);
-    EXPECT_EQ(each.place.thread, own_standing().number);
+    EXPECT_EQ(each.position.step, 7);
+    EXPECT_EQ(each.position.phase, 2);
+    EXPECT_EQ(each.position.thread, own_position().number);
   }
   EXPECT_LE(events[0].time_ns, events[1].time_ns);
   EXPECT_EQ(record.trace.texts.text(events[0].op), "aten::empty");
-  EXPECT_GE(events[0].place.op, 0);
+  EXPECT_GE(events[0].position.op, 0);
   EXPECT_EQ(record.trace.texts.text(events[1].op), "") << "freed outside of any operator";
   EXPECT_EQ(events[0].after.allocated_bytes, 1000);
   EXPECT_EQ(events[0].after.requested_bytes, 1000);
@@ -58,7 +58,7 @@ TEST_F(TorchCpuMemoryTest, EachBlockIsBornAndFreedWithItsSizePlaceAndOperator) {
   EXPECT_EQ(events[0].after.reserved_bytes, 1000);
   EXPECT_EQ(events[1].after.allocated_bytes, 0);
   EXPECT_TRUE(record.trace.operators.empty()) << "operators are only told apart";
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
   expect_nothing_left();
 }
 
@@ -168,7 +168,7 @@ TEST_F(TorchCpuMemoryTest, StacksLeadFromTheAllocatorToTheCaller) {
 }
 
 TEST_F(TorchCpuMemoryTest, WithoutStacksThereAreNone) {
-  setting_.how.stacks = false;
+  setting_.observation.stacks = false;
   arm(Pass::kMemory);
   block(64);
   const event::PassRecord record = disarm();
@@ -177,14 +177,14 @@ TEST_F(TorchCpuMemoryTest, WithoutStacksThereAreNone) {
 }
 
 TEST_F(TorchCpuMemoryTest, WhatGoesBeyondTheBoundIsCountedAndTheCountersStayTrue) {
-  setting_.how.memory_bytes = 4000;
+  setting_.observation.memory_bytes = 4000;
   arm(Pass::kMemory);
   for (int i = 0; i < 100; ++i) block(64);
   const event::PassRecord record = disarm();
-  ASSERT_FALSE(record.losses.empty());
-  EXPECT_EQ(record.losses[0].source, "kymo_torch");
-  EXPECT_THAT(record.losses[0].detail, HasSubstr("memory events"));
-  EXPECT_EQ(record.losses[0].count + static_cast<std::int64_t>(record.memory_trace.events.size()), 300);
+  ASSERT_FALSE(record.dropped_records.empty());
+  EXPECT_EQ(record.dropped_records[0].source, "kymo_torch");
+  EXPECT_THAT(record.dropped_records[0].detail, HasSubstr("memory events"));
+  EXPECT_EQ(record.dropped_records[0].count + static_cast<std::int64_t>(record.memory_trace.events.size()), 300);
   for (const MemoryEvent& each : record.memory_trace.events) EXPECT_LE(each.after.allocated_bytes, 64);
 }
 
@@ -193,7 +193,7 @@ TEST_F(TorchCpuMemoryTest, OnAGpuRunTheHostsBlocksAreNotWatched) {
   arm(Pass::kMemory);
   EXPECT_EQ(c10::GetCPUAllocator(), allocator_before_);
   block(64);
-  EXPECT_TRUE(standpoint_.op_name.load() != nullptr);
+  EXPECT_TRUE(execution_context_.op_name.load() != nullptr);
   EXPECT_TRUE(disarm().memory_trace.events.empty());
 }
 
@@ -209,7 +209,7 @@ TEST_F(TorchCpuMemoryTest, AStepOfTrainingEndsWhereItBegan) {
   ASSERT_FALSE(record.memory_trace.events.empty());
   EXPECT_EQ(record.memory_trace.events.back().after.allocated_bytes, 0);
   EXPECT_TRUE(std::any_of(record.memory_trace.events.begin(), record.memory_trace.events.end(),
-                          [](const MemoryEvent& each) { return each.place.node.sequence >= 0; }))
+                          [](const MemoryEvent& each) { return each.position.node.sequence >= 0; }))
       << "blocks of the backward pass know their node";
 }
 

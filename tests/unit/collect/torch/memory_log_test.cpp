@@ -28,7 +28,7 @@ TEST(MemoryLog, HandsOverEventsWithTextsAndStacksOfTheRecord) {
   EXPECT_EQ(events[1].op, event::kNoText);
   EXPECT_EQ(events[1].stack, -1);
   EXPECT_EQ(events[1].after.allocated_bytes, 77) << "filled in later";
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
   event::PassRecord again;
   log.hand_over(again, "source");
   EXPECT_TRUE(again.memory_trace.events.empty());
@@ -37,29 +37,29 @@ TEST(MemoryLog, HandsOverEventsWithTextsAndStacksOfTheRecord) {
 TEST(MemoryLog, CountsWhatItCannotKeep) {
   MemoryLog log(10 * static_cast<std::int64_t>(sizeof(event::MemoryEvent)));
   Stack stack;
-  int lost = 0;
+  int dropped = 0;
   for (std::uintptr_t i = 1; i <= 100; ++i) {
     stack.depth = 48;
     stack.frames.fill(reinterpret_cast<void*>(i));
-    lost += log.add({}, "", &stack) == nullptr ? 1 : 0;
+    dropped += log.add({}, "", &stack) == nullptr ? 1 : 0;
   }
-  log.lose();
+  log.count_dropped();
   event::PassRecord record;
   log.hand_over(record, "source");
-  EXPECT_EQ(record.memory_trace.events.size() + static_cast<std::size_t>(lost), 100u);
-  ASSERT_EQ(record.losses.size(), 2u);
-  EXPECT_EQ(record.losses[0].count, lost + 1);
-  EXPECT_THAT(record.losses[0].detail, testing::HasSubstr("memory events beyond the memory limit"));
-  EXPECT_GT(record.losses[1].count, 0);
-  EXPECT_THAT(record.losses[1].detail, testing::HasSubstr("stacks"));
+  EXPECT_EQ(record.memory_trace.events.size() + static_cast<std::size_t>(dropped), 100u);
+  ASSERT_EQ(record.dropped_records.size(), 2u);
+  EXPECT_EQ(record.dropped_records[0].count, dropped + 1);
+  EXPECT_THAT(record.dropped_records[0].detail, testing::HasSubstr("memory events beyond the memory limit"));
+  EXPECT_GT(record.dropped_records[1].count, 0);
+  EXPECT_THAT(record.dropped_records[1].detail, testing::HasSubstr("stacks"));
 }
 
 TEST(Chunks, KeepRowsInPlaceAndInOrder) {
   Chunks<int> rows;
   int& first = rows.add(0);
-  const int* const place = &first;
+  const int* const position = &first;
   for (int i = 1; i < 50'000; ++i) rows.add(i);
-  EXPECT_EQ(&first, place);
+  EXPECT_EQ(&first, position);
   EXPECT_EQ(rows.size(), 50'000u);
   int next = 0;
   rows.drain([&](int row) { EXPECT_EQ(row, next++); });

@@ -14,7 +14,7 @@ class TorchModuleTest : public TorchTest {};
 TEST_F(TorchModuleTest, DisarmWithoutArmGivesNothing) {
   const event::PassRecord record = disarm();
   EXPECT_TRUE(record.trace.operators.empty());
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
   expect_nothing_left();
 }
 
@@ -24,7 +24,7 @@ TEST_F(TorchModuleTest, APassThatObservesNothingHasNoUseForIt) {
   setting_.uses_torch = false;
   EXPECT_THROW(arm(Pass::kOps), Unavailable);
   setting_.uses_torch = true;
-  setting_.standpoint = nullptr;
+  setting_.execution_context = nullptr;
   EXPECT_THROW(arm(Pass::kOps), Unavailable);
   expect_nothing_left();
 }
@@ -101,9 +101,9 @@ TEST_F(TorchModuleTest, AnAllocatorThatSomebodyElsePutInPlaceStays) {
   torch::ones({3});
   const event::PassRecord record = disarm();
   EXPECT_TRUE(record.memory_trace.events.empty());
-  ASSERT_EQ(record.losses.size(), 1u);
-  EXPECT_EQ(record.losses[0].count, -1);
-  EXPECT_THAT(record.losses[0].detail, testing::HasSubstr("replaced"));
+  ASSERT_EQ(record.dropped_records.size(), 1u);
+  EXPECT_EQ(record.dropped_records[0].count, -1);
+  EXPECT_THAT(record.dropped_records[0].detail, testing::HasSubstr("replaced"));
   EXPECT_EQ(c10::GetCPUAllocator(), &other);
   c10::SetCPUAllocator(allocator_before_);
 }

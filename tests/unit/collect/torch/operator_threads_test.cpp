@@ -83,7 +83,7 @@ TEST_F(TorchOperatorThreadsTest, ManyCallsCrossTheBoundariesOfTheLogInOrder) {
   }
   const event::PassRecord record = disarm();
   ASSERT_EQ(record.trace.operators.size(), static_cast<std::size_t>(2 * kCalls));
-  EXPECT_TRUE(record.losses.empty());
+  EXPECT_TRUE(record.dropped_records.empty());
   std::int64_t time_ns = 0;
   for (std::size_t i = 0; i < record.trace.operators.size(); ++i) {
     const Operator& op = record.trace.operators[i];
@@ -118,7 +118,7 @@ TEST_F(TorchOperatorThreadsTest, CallsOfThreadsThatEndedBeforeStayInTheRecord) {
     const Operator& op = record.trace.operators[i];
     EXPECT_EQ(name_of(record, op), "of thread " + std::to_string(i));
     EXPECT_GE(op.end_ns, op.start_ns);
-    threads.insert(op.place.thread);
+    threads.insert(op.position.thread);
   }
   EXPECT_EQ(threads.size(), static_cast<std::size_t>(kThreads));
 }
@@ -140,9 +140,10 @@ TEST_F(TorchOperatorThreadsTest, BackwardPassesOfSeveralThreadsKeepTheirNodes) {
   for (const Operator& op : record.trace.operators) {
     EXPECT_GE(op.end_ns, op.start_ns);
     if (op.parent >= 0) {
-      EXPECT_EQ(record.trace.operators[static_cast<std::size_t>(op.parent)].place.thread, op.place.thread);
+      EXPECT_EQ(record.trace.operators[static_cast<std::size_t>(op.parent)].position.thread, op.position.thread);
     }
-    if (op.backward && name_of(record, op) == "MmBackward0") nodes[op.place.node.thread].insert(op.place.node.sequence);
+    if (op.backward && name_of(record, op) == "MmBackward0")
+      nodes[op.position.node.thread].insert(op.position.node.sequence);
   }
   ASSERT_EQ(nodes.size(), static_cast<std::size_t>(kThreads));
   for (const auto& [thread, sequences] : nodes) EXPECT_EQ(sequences.size(), static_cast<std::size_t>(kSteps)) << thread;
@@ -190,7 +191,7 @@ TEST_F(TorchOperatorThreadsTest, ACallThatEndsOnAnotherThreadHasNoEnd) {
 TEST_F(TorchOperatorThreadsTest, EachCallOfEachThreadIsEitherKeptOrCounted) {
   constexpr int kThreads = 4;
   constexpr int kCalls = 3000;
-  setting_.how.memory_bytes = 100'000;
+  setting_.observation.memory_bytes = 100'000;
   arm(Pass::kOps);
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i)
@@ -199,32 +200,33 @@ TEST_F(TorchOperatorThreadsTest, EachCallOfEachThreadIsEitherKeptOrCounted) {
     });
   for (std::thread& thread : threads) thread.join();
   const event::PassRecord record = disarm();
-  ASSERT_EQ(record.losses.size(), 1u);
+  ASSERT_EQ(record.dropped_records.size(), 1u);
   EXPECT_GT(record.trace.operators.size(), 100u);
-  EXPECT_EQ(record.losses[0].count + static_cast<std::int64_t>(record.trace.operators.size()), kThreads * kCalls);
+  EXPECT_EQ(record.dropped_records[0].count + static_cast<std::int64_t>(record.trace.operators.size()),
+            kThreads * kCalls);
   EXPECT_EQ(count(record, "call"), record.trace.operators.size()) << "no number without a row";
 }
 
 TEST_F(TorchOperatorThreadsTest, ACallWithoutARowIsNobodysParent) {
-  setting_.how.memory_bytes = 4096;
+  setting_.observation.memory_bytes = 4096;
   arm(Pass::kOps);
   {
     at::RecordFunction guard(at::RecordScope::FUNCTION);
     guard.before(std::string(6000, 'x'));  // longer than the log can store
-    EXPECT_EQ(standpoint_.op.load()(), -1);
+    EXPECT_EQ(execution_context_.op.load()(), -1);
     call("within");
   }
   const event::PassRecord record = disarm();
   ASSERT_EQ(record.trace.operators.size(), 1u);
   EXPECT_EQ(record.trace.operators[0].parent, -1);
-  ASSERT_EQ(record.losses.size(), 1u);
-  EXPECT_EQ(record.losses[0].count, 1);
-  EXPECT_THAT(record.losses[0].detail, HasSubstr("memory limit of 4.00 KiB"));
+  ASSERT_EQ(record.dropped_records.size(), 1u);
+  EXPECT_EQ(record.dropped_records[0].count, 1);
+  EXPECT_THAT(record.dropped_records[0].detail, HasSubstr("memory limit of 4.00 KiB"));
 }
 
 TEST_F(TorchOperatorThreadsTest, PassesBeginAndEndWhileThreadsGoOnCalling) {
   constexpr int kPasses = 60;
-  setting_.how.memory_bytes = 1 << 20;
+  setting_.observation.memory_bytes = 1 << 20;
   const auto x = torch::ones({2});
   std::atomic<bool> done{false};
   std::vector<std::thread> threads;

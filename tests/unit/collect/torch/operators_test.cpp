@@ -63,16 +63,17 @@ TEST_F(TorchOperatorsTest, AForwardOperatorSharesItsNumberWithItsBackwardNode) {
   EXPECT_TRUE(node[0].backward);
   EXPECT_GE(forward[0].sequence, 0);
   EXPECT_EQ(forward[0].sequence, node[0].sequence);
-  EXPECT_EQ(node[0].place.node.sequence, node[0].sequence);
-  EXPECT_EQ(node[0].place.node.thread, at::RecordFunction::currentThreadId()) << "the thread that ran the forward pass";
-  EXPECT_EQ(forward[0].place.node.sequence, -1) << "no node in the forward pass";
+  EXPECT_EQ(node[0].position.node.sequence, node[0].sequence);
+  EXPECT_EQ(node[0].position.node.thread, at::RecordFunction::currentThreadId())
+      << "the thread that ran the forward pass";
+  EXPECT_EQ(forward[0].position.node.sequence, -1) << "no node in the forward pass";
   for (const std::size_t gradient : {1, 2}) {
-    EXPECT_EQ(forward[gradient].place.node.sequence, node[0].sequence) << "within the backward node";
+    EXPECT_EQ(forward[gradient].position.node.sequence, node[0].sequence) << "within the backward node";
     EXPECT_EQ(forward[gradient].parent, number_of(record, node[0]));
   }
   for (const Operator& accumulated : named(record, "torch::autograd::AccumulateGrad")) {
     EXPECT_EQ(accumulated.sequence, -1) << "gradient accumulation has no number";
-    EXPECT_EQ(accumulated.place.node.sequence, -1);
+    EXPECT_EQ(accumulated.position.node.sequence, -1);
   }
   EXPECT_EQ(named(record, "torch::autograd::AccumulateGrad").size(), 2u);
   for (const Operator& op : record.trace.operators)
@@ -90,10 +91,10 @@ TEST_F(TorchOperatorsTest, AddingUpGradientsBelongsToTheNodeThatGaveThem) {
   const auto added = named(record, "aten::add_");
   ASSERT_EQ(added.size(), 1u);
   EXPECT_EQ(added[0].parent, number_of(record, nodes[0])) << "the engine adds before it goes on to the next node";
-  EXPECT_EQ(added[0].place.node.sequence, nodes[0].sequence);
+  EXPECT_EQ(added[0].position.node.sequence, nodes[0].sequence);
 }
 
-TEST_F(TorchOperatorsTest, CallsHaveParentsPlacesAndTimesWithinThem) {
+TEST_F(TorchOperatorsTest, CallsHaveParentsPositionsAndTimesWithinThem) {
   const auto x = torch::ones({2, 3});
   arm(Pass::kOps);
   torch::ones({5});
@@ -106,8 +107,8 @@ TEST_F(TorchOperatorsTest, CallsHaveParentsPlacesAndTimesWithinThem) {
   for (std::size_t i = 0; i < record.trace.operators.size(); ++i) {
     const Operator& op = record.trace.operators[i];
     EXPECT_LT(op.parent, static_cast<std::int64_t>(i)) << "numbered in order of beginning";
-    EXPECT_EQ(op.place.step, 7);
-    EXPECT_EQ(op.place.phase, 2);
+    EXPECT_EQ(op.position.step, 7);
+    EXPECT_EQ(op.position.phase, 2);
     EXPECT_EQ(op.shapes, event::kNoText) << "not asked for";
     EXPECT_GE(op.start_ns, 0);
     EXPECT_GE(op.end_ns, op.start_ns);
@@ -123,7 +124,7 @@ TEST_F(TorchOperatorsTest, ShapesOfTensorsAndOfListsOfTensors) {
   const auto a = torch::ones({4, 256});
   const auto b = torch::ones({256});
   const auto scalar = torch::ones({});
-  setting_.how.shapes = true;
+  setting_.observation.shapes = true;
   arm(Pass::kOps);
   torch::add(a, b);
   torch::cat({a, a});
@@ -157,40 +158,40 @@ TEST_F(TorchOperatorsTest, ThreadsAreToldApartAndTheirEndsDoNotMix) {
   const auto calls = named(record, "aten::add");
   ASSERT_EQ(calls.size(), static_cast<std::size_t>(kThreads * kCalls));
   std::map<std::uint32_t, int> by_thread;
-  for (const Operator& op : calls) ++by_thread[op.place.thread];
+  for (const Operator& op : calls) ++by_thread[op.position.thread];
   EXPECT_EQ(by_thread.size(), static_cast<std::size_t>(kThreads));
   for (const auto& [thread, count] : by_thread) EXPECT_EQ(count, kCalls);
   for (const Operator& op : record.trace.operators) {
     EXPECT_GE(op.end_ns, op.start_ns);
     if (op.parent < 0) continue;
-    EXPECT_EQ(record.trace.operators[static_cast<std::size_t>(op.parent)].place.thread, op.place.thread);
+    EXPECT_EQ(record.trace.operators[static_cast<std::size_t>(op.parent)].position.thread, op.position.thread);
   }
 }
 
 TEST_F(TorchOperatorsTest, TheOpenOperatorIsTheInnermostAndItsNumberIsItsRow) {
-  static Standpoint* standpoint = nullptr;
+  static ExecutionContext* execution_context = nullptr;
   static std::int64_t number = -1;
   static std::string name;
-  standpoint = &standpoint_;
+  execution_context = &execution_context_;
   arm(Pass::kOps);
-  EXPECT_EQ(standpoint_.op.load()(), -1);
-  EXPECT_EQ(standpoint_.op_name.load()(), "");
+  EXPECT_EQ(execution_context_.op.load()(), -1);
+  EXPECT_EQ(execution_context_.op_name.load()(), "");
   // Callbacks run in the order of their handles: this one runs after the module's.
   const auto handle = at::addGlobalCallback(at::RecordFunctionCallback([](const at::RecordFunction& f) {
     if (std::string_view(f.name()) == "aten::fill_") {
-      number = standpoint->here().op;
-      name = standpoint->op_name.load()();
+      number = execution_context->position().op;
+      name = execution_context->op_name.load()();
     }
     return std::unique_ptr<at::ObserverContext>();
   }));
   torch::ones({2});
   at::removeCallback(handle);
-  EXPECT_EQ(standpoint_.op.load()(), -1) << "it has ended";
+  EXPECT_EQ(execution_context_.op.load()(), -1) << "it has ended";
   const event::PassRecord record = disarm();
   EXPECT_EQ(name, "aten::fill_");
   ASSERT_GE(number, 0);
   EXPECT_EQ(record.trace.texts.text(record.trace.operators.at(static_cast<std::size_t>(number)).name), "aten::fill_");
-  EXPECT_EQ(record.trace.operators[static_cast<std::size_t>(number)].place.op, -1);
+  EXPECT_EQ(record.trace.operators[static_cast<std::size_t>(number)].position.op, -1);
 }
 
 TEST_F(TorchOperatorsTest, ACallThatIsOpenAtTheEndHasNoEnd) {
@@ -218,41 +219,41 @@ TEST_F(TorchOperatorsTest, UserScopesAreNotOperators) {
 }
 
 TEST_F(TorchOperatorsTest, WhatGoesBeyondTheBoundIsCounted) {
-  setting_.how.memory_bytes = 10'000;
+  setting_.observation.memory_bytes = 10'000;
   arm(Pass::kOps);
   const auto x = torch::ones({1});
   for (int i = 0; i < 1000; ++i) torch::add(x, x);
   const event::PassRecord record = disarm();
-  ASSERT_EQ(record.losses.size(), 1u);
-  EXPECT_EQ(record.losses[0].source, "kymo_torch");
+  ASSERT_EQ(record.dropped_records.size(), 1u);
+  EXPECT_EQ(record.dropped_records[0].source, "kymo_torch");
   EXPECT_GT(record.trace.operators.size(), 0u);
-  EXPECT_EQ(record.losses[0].count + static_cast<std::int64_t>(record.trace.operators.size()), 1000 + 3)
+  EXPECT_EQ(record.dropped_records[0].count + static_cast<std::int64_t>(record.trace.operators.size()), 1000 + 3)
       << "ones, empty, fill_";
-  EXPECT_THAT(record.losses[0].detail, HasSubstr("operator calls"));
+  EXPECT_THAT(record.dropped_records[0].detail, HasSubstr("operator calls"));
 }
 
 TEST_F(TorchOperatorsTest, ATraceKnowsTheNodeButWatchesNoOperator) {
-  static Standpoint* standpoint = nullptr;
+  static ExecutionContext* execution_context = nullptr;
   static event::AutogradPosition seen;
-  standpoint = &standpoint_;
+  execution_context = &execution_context_;
   const auto x = torch::ones({2}, torch::requires_grad());
   arm(Pass::kTrace);
   EXPECT_FALSE(at::hasGlobalCallbacks());
-  const event::AutogradPosition next = standpoint_.next_node.load()();
+  const event::AutogradPosition next = execution_context_.next_node.load()();
   const auto y = x * 2;
   EXPECT_EQ(y.grad_fn()->sequence_nr(), static_cast<std::uint64_t>(next.sequence));
   EXPECT_EQ(y.grad_fn()->thread_id(), next.thread);
-  EXPECT_EQ(standpoint_.next_node.load()().sequence, next.sequence + 1);
-  EXPECT_EQ(standpoint_.here().node.sequence, -1);
-  EXPECT_EQ(standpoint_.here().op, -1);
+  EXPECT_EQ(execution_context_.next_node.load()().sequence, next.sequence + 1);
+  EXPECT_EQ(execution_context_.position().node.sequence, -1);
+  EXPECT_EQ(execution_context_.position().op, -1);
   y.grad_fn()->add_pre_hook([] {
-    struct Look final : torch::autograd::FunctionPreHook {
+    struct ReadStatus final : torch::autograd::FunctionPreHook {
       torch::autograd::variable_list operator()(const torch::autograd::variable_list& gradients) override {
-        seen = standpoint->here().node;
+        seen = execution_context->position().node;
         return gradients;
       }
     };
-    return std::make_unique<Look>();
+    return std::make_unique<ReadStatus>();
   }());
   y.sum().backward();
   EXPECT_EQ(seen.sequence, next.sequence);

@@ -31,8 +31,8 @@ std::vector<void*> made_up() {
 TEST(Stacks, TheCollectorsOwnFramesAreLeftOutAndTheDepthIsBounded) {
   prepare_stacks(&made_up);
   const Stack stack = take_stack();
-  ASSERT_EQ(stack.depth, kMostFrames);
-  for (std::uintptr_t i = 0; i < kMostFrames; ++i) EXPECT_EQ(stack.frames[i], reinterpret_cast<void*>(0x100 + i));
+  ASSERT_EQ(stack.depth, kMaxFrames);
+  for (std::uintptr_t i = 0; i < kMaxFrames; ++i) EXPECT_EQ(stack.frames[i], reinterpret_cast<void*>(0x100 + i));
 }
 
 TEST(Stacks, WithoutAWorkingUnwinderGlibcsIsUsed) {
@@ -61,7 +61,7 @@ TEST(Stacks, NamesAreDemangled) {
   EXPECT_EQ(locate(address + 1).function, "std::terminate()");
 }
 
-TEST(Stacks, AHiddenFunctionHasAPlaceAndNoName) {
+TEST(Stacks, AHiddenFunctionHasAnOffsetAndNoName) {
   const auto address = reinterpret_cast<const char*>(&fails);
   const event::StackFrame frame = locate(address + 4);
   EXPECT_EQ(frame.module, "unit_collect_stacks");
@@ -84,7 +84,7 @@ TEST(StackTable, EqualStacksHaveOneNumber) {
   EXPECT_EQ(table.number(stack_of({3, 2, 1})), 2);
   EXPECT_EQ(table.number(stack_of({1, 2, 3})), 0);
   EXPECT_EQ(table.number(Stack()), -1);
-  EXPECT_EQ(table.lost(), 0);
+  EXPECT_EQ(table.dropped(), 0);
   event::Memory memory;
   memory.stacks.push_back({});
   EXPECT_EQ(table.append_to(memory), 1) << "after those that are there";
@@ -101,7 +101,7 @@ TEST(StackTable, NewStacksBeyondTheBoundAreCounted) {
   EXPECT_EQ(table.number(stack_of({3})), -1);
   EXPECT_EQ(table.number(stack_of({3})), -1);
   EXPECT_EQ(table.number(stack_of({1})), 0) << "known ones go on";
-  EXPECT_EQ(table.lost(), 2);
+  EXPECT_EQ(table.dropped(), 2);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 #include "base/clock.hpp"
 #include "collect/module.hpp"
-#include "unit/collect/own_standing.hpp"
+#include "unit/collect/thread_position.hpp"
 
 namespace kymo::collect {
 
@@ -22,10 +22,10 @@ class TorchTest : public testing::Test {
   TorchTest() : allocator_before_(c10::GetCPUAllocator()) {
     setting_.uses_torch = true;
     setting_.run_start_ns = now_ns();
-    setting_.standpoint = &standpoint_;
-    standpoint_.this_thread = &tell_standing;
-    standpoint_.step = 7;
-    standpoint_.phase = 2;
+    setting_.execution_context = &execution_context_;
+    execution_context_.this_thread = &set_thread_position;
+    execution_context_.step = 7;
+    execution_context_.phase = 2;
     collector_ =
         load_module(std::filesystem::path(KYMO_BINARY_DIR) / "lib" / "kymo" / "modules" / "kymo_torch.so").make();
   }
@@ -42,14 +42,14 @@ class TorchTest : public testing::Test {
   void expect_nothing_left() const {
     EXPECT_FALSE(at::hasGlobalCallbacks());
     EXPECT_EQ(c10::GetCPUAllocator(), allocator_before_);
-    EXPECT_EQ(standpoint_.current_node.load(), nullptr);
-    EXPECT_EQ(standpoint_.next_node.load(), nullptr);
-    EXPECT_EQ(standpoint_.op.load(), nullptr);
-    EXPECT_EQ(standpoint_.op_name.load(), nullptr);
+    EXPECT_EQ(execution_context_.current_node.load(), nullptr);
+    EXPECT_EQ(execution_context_.next_node.load(), nullptr);
+    EXPECT_EQ(execution_context_.op.load(), nullptr);
+    EXPECT_EQ(execution_context_.op_name.load(), nullptr);
   }
 
   c10::Allocator* allocator_before_;
-  Standpoint standpoint_;
+  ExecutionContext execution_context_;
   PassSetting setting_;
   std::unique_ptr<Collector> collector_;
 };

@@ -125,16 +125,16 @@ inline void destroy(void* instance) noexcept {
   auto* self = static_cast<Instance*>(instance);
   if (!self) return;
   const Context context = self->context;
-  const auto complain = [&](const std::string& what) {
+  const auto report_error = [&](const std::string& what) {
     if (context.host()->log)
       context.host()->log(context.handle(), KYMO_LOG_ERROR, ("the workload's destructor threw: " + what).c_str());
   };
   try {
     delete self->workload;
   } catch (const std::exception& error) {
-    complain(error.what());
+    report_error(error.what());
   } catch (...) {
-    complain(name_of_current_exception());
+    report_error(name_of_current_exception());
   }
   delete self;
 }

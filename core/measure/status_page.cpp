@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/status_page.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <boost/interprocess/file_mapping.hpp>
+#include <boost/interprocess/mapped_region.hpp>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <new>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kymo::measure {
+namespace {
+
+namespace interprocess = boost::interprocess;
+
+constexpr std::uint64_t kMagic = 0x6b796d6f706c6331;  // "kymoplc1"
+constexpr std::size_t kMaxPhases = 64;
+constexpr std::size_t kNameBytes = 48;
+
+void copy_name(char (&to)[kNameBytes], const std::string& from) {
+  std::memcpy(to, from.data(),
+              std::min(from.size(), kNameBytes - 1));  // the page is zeroed, so the name stays terminated
+}
+
+}  // namespace
+
+std::filesystem::path status_file(const std::filesystem::path& rank_file) {
+  std::filesystem::path file = rank_file;
+  return file += ".status";
+}
+
+struct StatusPage::Page {
+  std::uint64_t magic;
+  std::atomic<std::int64_t> step;
+  std::atomic<std::int64_t> begun;
+  std::atomic<std::int64_t> ended;
+  std::atomic<std::int32_t> phase;
+  std::int32_t phase_count;
+  char phases[kMaxPhases][kNameBytes];
+};
+
+struct StatusPage::Mapping {
+  Mapping(const std::filesystem::path& file, interprocess::mode_t mode)
+      : memory(file.c_str(), mode), region(memory, mode, 0, sizeof(Page)) {}
+
+  interprocess::file_mapping memory;
+  interprocess::mapped_region region;
+};
+
+StatusPage::StatusPage(const std::filesystem::path& file, const std::vector<std::string>& phases) {
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<std::int32_t>::is_always_lock_free);
+  try {
+    std::ofstream(file, std::ios::binary) << std::string(sizeof(Page), '\0');
+    mapping_ = std::make_unique<Mapping>(file, interprocess::read_write);
+  } catch (const std::exception& error) {
+    throw Error("cannot create " + quote(file.string()) + ", the worker's status page: " + error.what());
+  }
+  page_ = new (mapping_->region.get_address()) Page{};
+  page_->step = -1;
+  page_->phase = -1;
+  page_->phase_count = static_cast<std::int32_t>(std::min(phases.size(), kMaxPhases));
+  for (std::int32_t i = 0; i < page_->phase_count; ++i)
+    copy_name(page_->phases[i], phases[static_cast<std::size_t>(i)]);
+  page_->magic = kMagic;
+}
+
+StatusPage::~StatusPage() = default;
+
+void StatusPage::set_step(std::int64_t step) noexcept { page_->step.store(step, std::memory_order_relaxed); }
+void StatusPage::set_phase(int phase) noexcept { page_->phase.store(phase, std::memory_order_relaxed); }
+void StatusPage::begin_collective() noexcept { page_->begun.fetch_add(1, std::memory_order_relaxed); }
+void StatusPage::end_collective() noexcept { page_->ended.fetch_add(1, std::memory_order_relaxed); }
+
+std::optional<WorkerStatus> StatusPage::read(const std::filesystem::path& file) noexcept {
+  try {
+    std::error_code ignored;
+    if (std::filesystem::file_size(file, ignored) != sizeof(Page)) return std::nullopt;
+    const Mapping mapping(file, interprocess::read_only);
+    const Page& page = *static_cast<const Page*>(mapping.region.get_address());
+    if (page.magic != kMagic) return std::nullopt;
+    WorkerStatus status;
+    status.step = page.step.load(std::memory_order_relaxed);
+    status.collectives_begun = page.begun.load(std::memory_order_relaxed);
+    status.collectives_ended = page.ended.load(std::memory_order_relaxed);
+    const std::int32_t phase = page.phase.load(std::memory_order_relaxed);
+    if (phase >= 0 && phase < std::min<std::int32_t>(page.phase_count, kMaxPhases)) {
+      const char* name = page.phases[phase];
+      status.phase.assign(name, strnlen(name, kNameBytes));
+    }
+    return status;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace kymo::measure

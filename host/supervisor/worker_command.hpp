@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/process.hpp"
+#include "supervisor/pass_state.hpp"
+#include "supervisor/supervisor.hpp"
+
+/// Launch configuration of workers and their time limits; replaced by tests.
+namespace kymo::supervisor {
+
+/// Environment variable that passes a worker its token, so that other users cannot see it.
+inline constexpr const char* kTokenVariable = "KYMO_WORKER_TOKEN";
+
+struct SpawnRequest {
+  const PlannedRun& run;
+  int rank = 0;
+  std::uint16_t port = 0;  ///< of the control server
+  std::string token;
+  std::string host = "127.0.0.1";  ///< of the control server
+  bool shares_cores = true;        ///< with the other ranks; under torchrun or Slurm the launcher assigns cores
+};
+/// Returns the command of one worker; throws Error if it cannot be determined.
+using WorkerCommand = std::function<SpawnOptions(const SpawnRequest&)>;
+
+/// `<wrap words> <this program> worker --connect HOST:PORT --rank R`, with the library path required by the plugin.
+SpawnOptions kymo_worker(const SpawnRequest& request);
+
+struct SupervisorConfig {
+  WorkerCommand worker_command = kymo_worker;
+  PassLimits limits;             ///< the timeout and the memory limit come from each run's method
+  double exit_grace_s = 10;      ///< time limit for a worker to exit after it was told to
+  double wrapped_grace_s = 120;  ///< the same with --wrap, because profilers write their reports at exit
+};
+
+/// execute_runs() with an explicit launch configuration.
+Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
+                     const Options& options, const SupervisorConfig& config);
+
+}  // namespace kymo::supervisor

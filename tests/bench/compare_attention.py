@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares kymo::attention with LibTorch's attention backends, forward and backward, on one GPU in one process.
+
+  compare_attention.py libkymo_ops.so [--grids wide,leader,widths,fp32,single] [--seconds 1.0] [--csv FILE]
+
+The implementations are interleaved call by call within each round, because the preceding work determines the GPU's
+power and clock. Each value is the median over the rounds, measured between CUDA events. Short calls are repeated
+between two events, and the GPU is kept busy while the host enqueues the calls, so that the device is timed and not the
+dispatch overhead. Everything goes through autograd, as in training. Prints CSV; `ratio` is the time of the best peer
+divided by that of the row: in kymo's rows, above 1 if kymo is faster. Exits with 1 if a result of kymo is wrong.
+
+  wide     bf16, d 128 and 64, hidden size 2048, 16384 tokens in total, 512 to 16384 of them per sequence
+  leader   16 heads x 16384 x 64, causal, bf16; target for forward and backward together: below 4.0 ms
+  widths   d 32, 96, 192, 256 in bf16 and d 128 in fp16, 4096 tokens
+  fp32     d 64 and 128, 1024 and 4096 tokens
+  single   one head, batch 1 and 8, 256 to 16384 tokens, d 16 to 128, bf16 and fp32 (not run by default)
+"""
+
+import argparse
+import contextlib
+import csv
+import statistics
+import sys
+import time
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
+
+PEERS = {
+    "cudnn": SDPBackend.CUDNN_ATTENTION,
+    "flash": SDPBackend.FLASH_ATTENTION,
+    "efficient": SDPBackend.EFFICIENT_ATTENTION,
+}
+COLUMNS = (
+    "pass",
+    "kernel",
+    "element",
+    "d",
+    "mask",
+    "batch",
+    "heads",
+    "seq",
+    "median_ms",
+    "least_ms",
+    "tflops",
+    "ratio",
+)
+BF16, FP16, FP32 = torch.bfloat16, torch.float16, torch.float32
+NAMES = {BF16: "bf16", FP16: "fp16", FP32: "fp32"}
+MASKS = (False, True)
+
+
+def shapes(grid):
+    """(element, d, causal, batch, heads, tokens) of each problem."""
+    if grid == "wide":
+        return [
+            (BF16, d, causal, 16384 // seq, 2048 // d, seq)
+            for d in (128, 64)
+            for causal in MASKS
+            for seq in (512, 1024, 2048, 4096, 8192, 16384)
+        ]
+    if grid == "leader":
+        return [(BF16, 64, True, 1, 16, 16384)]
+    if grid == "widths":
+        kinds = ((BF16, 32), (BF16, 96), (BF16, 192), (BF16, 256), (FP16, 128))
+        return [(element, d, causal, 4, 2048 // d, 4096) for element, d in kinds for causal in MASKS]
+    if grid == "fp32":
+        return [
+            (FP32, d, causal, 8192 // seq, 1024 // d, seq)
+            for d in (64, 128)
+            for causal in MASKS
+            for seq in (1024, 4096)
+        ]
+    if grid == "single":
+        return [
+            (element, d, True, batch, 1, seq)
+            for element in (BF16, FP32)
+            for d in (16, 32, 64, 128)
+            for batch in (1, 8)
+            for seq in (256, 1024, 4096, 8192, 16384)
+        ]
+    raise SystemExit(f"compare_attention: unknown grid {grid!r}; use one of wide, leader, widths, fp32, single")
+
+
+class Contender:
+    """One implementation on one problem: its passes as functions without arguments, and their times."""
+
+    def __init__(self, name, attention, tensors, gradient):
+        self.name, self.times = name, {"forward": [], "backward": []}
+        self._attention, self._tensors, self._gradient = attention, tensors, gradient
+        self.output = self.forward()
+        self.gradients = self.backward()
+
+    def forward(self):
+        return self._attention(*self._tensors)
+
+    def backward(self):
+        return torch.autograd.grad(self.output, self._tensors, self._gradient, retain_graph=True)
+
+
+def contenders(shape):
+    element, d, causal, batch, heads, seq = shape
+    tensors = [torch.randn(batch, heads, seq, d, device="cuda", dtype=element, requires_grad=True) for _ in range(3)]
+    gradient = torch.randn(batch, heads, seq, d, device="cuda", dtype=element)
+
+    def of_torch(backend):
+        def attention(*of):
+            with sdpa_kernel(backend):
+                return scaled_dot_product_attention(*of, is_causal=causal)
+
+        return attention
+
+    found = [Contender("kymo", lambda *of: torch.ops.kymo.attention(*of, causal), tensors, gradient)]
+    for name, backend in PEERS.items():
+        with contextlib.suppress(RuntimeError):  # a backend that does not support the problem has no row
+            found.append(Contender(name, of_torch(backend), tensors, gradient))
+            torch.cuda.synchronize()
+    return found
+
+
+def disagreement(found, element):
+    """The results of kymo that differ from the last peer's by more than a few rounding errors, as one text; rows of
+    softmax weights have a magnitude of about 1."""
+    if len(found) < 2:
+        return ""
+    allowed = {BF16: 3e-2, FP16: 6e-3, FP32: 1e-4}[element]
+    mine, peer = ((one.output, *one.gradients) for one in (found[0], found[-1]))
+    names = ("o", "dq", "dk", "dv")
+    errors = {name: ((a - b).abs().max() / b.abs().max()).item() for name, a, b in zip(names, mine, peer, strict=True)}
+    return ", ".join(
+        f"{name} is {error:.1e} off {found[-1].name}'s" for name, error in errors.items() if not error <= allowed
+    )
+
+
+def milliseconds(function, calls):
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda._sleep(
+        500_000 * (calls + 1)
+    )  # about 0.25 ms plus as much per call, during which the host enqueues the calls
+    begin.record()
+    for _ in range(calls):
+        function()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / calls
+
+
+def run_interleaved(found, seconds):
+    """Runs rounds until the time is over, at least four; two warm-up rounds precede them."""
+    calls = {(one, name): 1 for one in found for name in one.times}
+    over, rounds = time.monotonic() + seconds, 0
+    while rounds < 6 or (time.monotonic() < over and rounds < 40):
+        for one in found:
+            for name, times in one.times.items():
+                taken = milliseconds(getattr(one, name), calls[one, name])
+                if rounds < 2:  # the first one also loads kernels
+                    calls[one, name] = max(1, min(10, round(1 / taken)))
+                else:
+                    times.append(taken)
+        rounds += 1
+
+
+def rows_of(shape, found):
+    element, d, causal, batch, heads, seq = shape
+    forward_flops = 4 * batch * heads * seq * seq * d / (2 if causal else 1)
+    medians = {}
+    for one in found:
+        times = dict(one.times, both=[a + b for a, b in zip(*one.times.values(), strict=True)])
+        medians[one.name] = {name: (statistics.median(taken), min(taken)) for name, taken in times.items()}
+    for name, factor in (("forward", 1), ("backward", 2.5), ("both", 3.5)):
+        best = min((of[name][0] for peer, of in medians.items() if peer != "kymo"), default=None)
+        for kernel, of in medians.items():
+            median, least = of[name]
+            yield (
+                name,
+                kernel,
+                NAMES[element],
+                d,
+                "causal" if causal else "full",
+                batch,
+                heads,
+                seq,
+                f"{median:.4f}",
+                f"{least:.4f}",
+                f"{factor * forward_flops / median / 1e9:.1f}",
+                f"{best / median:.3f}" if best else "",
+            )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library")
+    parser.add_argument("--grids", default="wide,leader,widths,fp32")
+    parser.add_argument("--seconds", type=float, default=1.0, help="time per problem")
+    parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
+    arguments = parser.parse_args()
+    torch.ops.load_library(arguments.library)
+    problems = [shape for grid in arguments.grids.split(",") for shape in shapes(grid)]
+    if not torch.cuda.is_available():
+        raise SystemExit("compare_attention: no GPU")
+    torch.manual_seed(0)
+    writer, wrong = csv.writer(arguments.csv, lineterminator="\n"), False
+    writer.writerow(COLUMNS)
+    for shape in problems:
+        found = contenders(shape)
+        problem = disagreement(found, shape[0])
+        if problem:
+            wrong = True
+            print(f"compare_attention: {shape}: {problem}", file=sys.stderr)
+        run_interleaved(found, arguments.seconds)
+        writer.writerows(rows_of(shape, found))
+        arguments.csv.flush()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/timing.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "base/error.hpp"
+
+namespace kymo::measure {
+namespace {
+
+using testing::HasSubstr;
+
+class Timing : public testing::TestWithParam<const char*> {
+ protected:
+  std::string validation_error() const { return timing_error(how_, what_, step_); }
+
+  Method how_ = [] {
+    Method method;
+    method.timing = GetParam();
+    return method;
+  }();
+  Case what_ = [] {
+    Case what;
+    what.workload = "copy\n";
+    return what;
+  }();
+  StepProperties step_{.phases = 1, .asynchronous = true};
+};
+
+TEST_P(Timing, TakesAnAsynchronousStepOfOnePhase) { EXPECT_EQ(validation_error(), ""); }
+
+TEST_P(Timing, LeavesItToTheStepWhichOfSeveralPhasesItEnters) {
+  step_.phases = 3;
+  EXPECT_EQ(validation_error(), "");
+}
+
+TEST_P(Timing, RejectsInOneLineThatSaysWhy) {
+  step_.phases = 0;
+  EXPECT_THAT(validation_error(), HasSubstr("no phase"));
+  EXPECT_EQ(validation_error().find('\n'), std::string::npos);
+  step_ = {.phases = 1, .asynchronous = false};
+  EXPECT_THAT(validation_error(), HasSubstr("asynchronous"));
+  step_.asynchronous = true;
+  what_.ranks = 2;
+  EXPECT_THAT(validation_error(), HasSubstr("2 ranks"));
+  what_.ranks = 1;
+  how_.sync = Sync::kPhase;
+  EXPECT_THAT(validation_error(), HasSubstr("--sync phase"));
+}
+
+INSTANTIATE_TEST_SUITE_P(BothOf, Timing, testing::Values(kHotTiming, kColdTiming));
+
+TEST(SyncTiming, AsksForNothing) {
+  Case what;
+  what.ranks = 8;
+  Method method;
+  method.sync = Sync::kPhase;
+  EXPECT_EQ(timing_error(method, what, {.phases = 5, .asynchronous = false}), "");
+}
+
+TEST(TimingNames, AreThree) {
+  for (const char* name : {"sync", "hot", "cold"}) EXPECT_EQ(timing_from(name), name);
+  try {
+    timing_from("hott");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'hot'"));
+  }
+  Method method;
+  method.timing = "warm";
+  EXPECT_THAT(timing_error(method, {}, {.phases = 1, .asynchronous = true}), HasSubstr("sync, hot, cold"));
+}
+
+TEST(TimingInAPlan, IsPartOfItsKeyAndOfTheTimePassAlone) {
+  Case what;
+  what.workload = "copy";
+  std::set<std::string> keys;
+  for (const char* timing : {kSyncTiming, kHotTiming, kColdTiming}) {
+    Method method;
+    method.timing = timing;
+    keys.insert(plan_key(what, method));
+    EXPECT_EQ(method_in(method, Pass::kTime).timing, timing);
+    EXPECT_EQ(method_in(method, Pass::kTrace).timing, kSyncTiming);
+    EXPECT_EQ(method_from_json(to_json(method)).timing, timing);
+  }
+  EXPECT_EQ(keys.size(), 3u);
+}
+
+}  // namespace
+}  // namespace kymo::measure

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cuda/backward_splits.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kymo::flash {
+namespace {
+
+constexpr int kMultiprocessors = 132;
+constexpr SplitQTile kHopper64 = split_q_tile(false, 64), kHopper128 = split_q_tile(false, 128),
+                     kHopper256 = split_q_tile(false, 256), kFloat64 = split_q_tile(true, 64),
+                     kFloat128 = split_q_tile(true, 128, float_backward_kb(128)),
+                     kFloat256 = split_q_tile(true, 256, float_backward_kb(256)), kSmall128 = split_q_tile(true, 128),
+                     kSmall256 = split_q_tile(true, 256);
+
+Problem problem(int64_t heads, int64_t seq, bool causal, Element element = Element::kBfloat16) {
+  Problem p;
+  p.element = element;
+  p.batch = 1;
+  p.heads_q = p.heads_kv = heads;
+  p.seq_q = p.seq_k = seq;
+  p.causal = causal;
+  return p;
+}
+
+TEST(BackwardSplits, FillTheGpuAndHoldEachTileOnce) {
+  for (const SplitQTile& tile :
+       {kHopper64, kHopper128, kHopper256, kFloat64, kFloat128, kFloat256, kSmall128, kSmall256})
+    for (const int64_t heads : {1, 3, 16})
+      for (const int64_t seq : {1, 100, 1000, 5000, 40000})
+        for (const bool causal : {false, true}) {
+          SCOPED_TRACE(testing::Message()
+                       << tile.columns << " columns, " << heads << " x " << seq << (causal ? " causal" : ""));
+          const QuerySplits splits = query_splits(problem(heads, seq, causal), tile, kMultiprocessors);
+          EXPECT_GE(int64_t{splits.tiles} * tile.rows, seq);
+          EXPECT_GE(splits.count() * splits.split_tiles, splits.tiles);
+          EXPECT_LT((splits.count() - 1) * splits.split_tiles, splits.tiles);
+          EXPECT_TRUE(splits.split_tiles >= tile.min_tiles || splits.count() == 1);
+          EXPECT_TRUE(splits.count() == 1 ||
+                      splits.key_blocks * splits.count() <= (causal ? 2 : 1) * tile.blocks * kMultiprocessors);
+        }
+}
+
+TEST(BackwardSplits, ServeOneHead) {
+  EXPECT_EQ(query_splits(problem(1, 4096, false), kHopper64, kMultiprocessors).split_tiles,
+            8);  // 32 blocks: four splits of 32 tiles
+  EXPECT_EQ(query_splits(problem(1, 4096, true), kHopper64, kMultiprocessors).split_tiles,
+            4);  // half of them are empty
+  EXPECT_EQ(query_splits(problem(1, 512, false), kHopper64, kMultiprocessors).count(), 1);
+}
+
+TEST(BackwardSplits, LeaveNoFewBlocksForASecondRound) {
+  EXPECT_EQ(query_splits(problem(1, 1024, true), kFloat256, kMultiprocessors).split_tiles,
+            3);  // with two tiles, 136 blocks would have work
+  EXPECT_EQ(query_splits(problem(1, 1024, true), kFloat128, kMultiprocessors).split_tiles,
+            2);  // with one tile, 272 blocks for 264 slots
+  EXPECT_EQ(query_splits(problem(1, 512, true), kFloat256, kMultiprocessors).split_tiles, 1);
+}
+
+TEST(BackwardSplits, AreMadeWhereTheyMeasuredFaster) {
+  EXPECT_TRUE(split_q_is_faster(problem(1, 4096, false), kHopper64, kMultiprocessors));
+  EXPECT_TRUE(split_q_is_faster(problem(1, 16384, true), kHopper64, kMultiprocessors));
+  EXPECT_TRUE(split_q_is_faster(problem(1, 8192, true), kHopper256, kMultiprocessors));
+  EXPECT_TRUE(split_q_is_faster(problem(8, 512, true, Element::kFloat32), kFloat64, kMultiprocessors));
+}
+
+TEST(BackwardSplits, AreNotMadeWhereTheyWouldCostMore) {
+  EXPECT_FALSE(split_q_is_faster(problem(1, 256, false), kHopper64, kMultiprocessors));  // too short
+  EXPECT_FALSE(split_q_is_faster(problem(8, 1024, true), kHopper128,
+                                 kMultiprocessors));  // the additions take longer than the gain
+  EXPECT_FALSE(split_q_is_faster(problem(1, 16384, false), kHopper64, kMultiprocessors));  // full already
+  EXPECT_FALSE(split_q_is_faster(problem(16, 4096, true), kHopper128, kMultiprocessors));
+  EXPECT_FALSE(split_q_is_faster(problem(1, 64, true, Element::kFloat32), kFloat64, kMultiprocessors));
+}
+
+TEST(BackwardSplits, CountAGroupsQueriesTogether) {
+  Problem p = problem(1, 768, false);
+  EXPECT_FALSE(split_q_is_faster(p, kHopper256, 32));
+  p.heads_q = 8;  // eight times the work per block, for the same keys
+  EXPECT_TRUE(split_q_is_faster(p, kHopper256, 32));
+}
+
+}  // namespace
+}  // namespace kymo::flash

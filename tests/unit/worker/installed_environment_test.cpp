@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session with a real plugin file and a real rank file; only the supervisor is simulated.
+#include "worker/installed_environment.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "unit/worker/fake_control.hpp"
+#include "worker/session.hpp"
+
+namespace kymo::worker {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kPlugin = std::string(KYMO_BINARY_DIR) + "/lib/kymo/plugins/saxpy.so";
+
+class InstalledEnvironmentTest : public testing::Test {
+ protected:
+  InstalledEnvironmentTest() : folder_(make_private_folder("kymo-worker-test")) {}
+  ~InstalledEnvironmentTest() override { std::filesystem::remove_all(folder_); }
+
+  measure::protocol::Assignment assignment(measure::Pass pass) const {
+    auto made = fake_assignment(pass);
+    made.what.plugin_file = kPlugin;
+    made.what.workload = "saxpy";
+    made.what.parameters = {{"n", std::int64_t{1000}}, {"precision", std::string("fp64")}};
+    made.rank_file = (folder_ / (std::string(measure::to_string(pass)) + ".kymo")).string();
+    return made;
+  }
+  void serve() { Session(control_, environment_, now_ns()).serve(); }
+
+  std::filesystem::path folder_;
+  FakeControl control_;
+  InstalledEnvironment environment_;
+};
+
+TEST_F(InstalledEnvironmentTest, VerifiesAndTimesAPluginFile) {
+  control_.assignments = {assignment(measure::Pass::kVerify), assignment(measure::Pass::kTime)};
+  serve();
+  ASSERT_EQ(control_.outcomes.size(), 2u);
+  EXPECT_EQ(control_.outcomes[0].status, "ok") << control_.outcomes[0].detail;
+  EXPECT_EQ(control_.outcomes[0].verification, "passed");
+  EXPECT_EQ(control_.outcomes[1].status, "ok") << control_.outcomes[1].detail;
+  for (const char* file : {"verify.kymo", "time.kymo"})
+    EXPECT_EQ(read_file(folder_ / file).substr(0, 15), "SQLite format 3") << file;
+}
+
+TEST_F(InstalledEnvironmentTest, AnUnwritableRankFileIsAnOutcome) {
+  auto lost = assignment(measure::Pass::kTime);
+  lost.rank_file = (folder_ / "no" / "such" / "folder" / "time.kymo").string();
+  control_.assignments = {lost};
+  serve();
+  ASSERT_EQ(control_.outcomes.size(), 1u);
+  EXPECT_EQ(control_.outcomes[0].status, "failed");
+  EXPECT_EQ(control_.outcomes[0].stage, "write");
+}
+
+TEST_F(InstalledEnvironmentTest, OneWorkerTakesOnePluginFile) {
+  environment_.plugin(kPlugin);
+  EXPECT_NO_THROW(environment_.plugin(kPlugin));
+  EXPECT_THROW(environment_.plugin("/another.so"), Error);
+}
+
+TEST_F(InstalledEnvironmentTest, ARunOnTheCpuHasNoCollectors) {
+  const Observers observers = environment_.observers(measure::Pass::kTime, measure::DeviceKind::kCpu, true);
+  EXPECT_TRUE(observers.all.empty());
+  EXPECT_TRUE(observers.dropped_records.empty());
+  EXPECT_EQ(environment_.device(measure::DeviceKind::kCpu, 0).kind, "cpu");
+}
+
+TEST_F(InstalledEnvironmentTest, EachModuleIsThereOrADroppedRecord) {
+  const Observers observers = environment_.observers(measure::Pass::kTime, measure::DeviceKind::kCuda, true);
+  EXPECT_EQ(observers.all.size() + observers.dropped_records.size(), 2u);
+  for (const auto& loss : observers.dropped_records) EXPECT_THAT(loss.detail, HasSubstr("cannot load the module"));
+  EXPECT_THROW(environment_.device(measure::DeviceKind::kCuda, 999), collect::Unavailable);
+}
+
+}  // namespace
+}  // namespace kymo::worker

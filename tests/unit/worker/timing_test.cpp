@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "unit/worker/engine_fixture.hpp"
+#include "worker/batch_size.hpp"
+#include "worker/host_cache.hpp"
+
+namespace kymo::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Log = std::vector<std::string>;
+
+constexpr std::int64_t kMs = 1'000'000;
+
+class TimingTest : public EngineTest {
+ protected:
+  TimingTest() {
+    workload.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
+    workload.on_step = [this](const FakeHost& host) {
+      if (host.begin("compute") != KYMO_OK) return static_cast<kymo_status>(KYMO_FAILED);
+      log.emplace_back("work");
+      return host.end();
+    };
+    workload.on_before_step = [this](const FakeHost&) {
+      log.emplace_back("before_step");
+      return KYMO_OK;
+    };
+  }
+
+  void on_a_gpu() {
+    assignment.what.device = measure::DeviceKind::kCuda;
+    observers.all = {{&collector, &collector}};
+  }
+  PassResult timed(const char* timing) {
+    assignment.method.timing = timing;
+    return run(workload);
+  }
+  /// The events from the k-th before_step to the next one.
+  Log span(std::int64_t k) const {
+    Log part;
+    std::int64_t seen = -1;
+    for (const std::string& what : log) {
+      seen += what == "before_step" || what == "disarm";
+      if (seen == k) part.push_back(what);
+    }
+    return part;
+  }
+  static double steps_per_sample(const PassResult& result) {
+    for (const event::Metric& metric : result.record.metrics) {
+      if (metric.name == "steps_per_sample") return metric.number.value_or(0);
+    }
+    return 0;
+  }
+  static std::vector<event::Sample> samples_of(const PassResult& result, const std::string& phase) {
+    std::vector<event::Sample> samples;
+    for (const event::Sample& sample : result.record.samples) {
+      if (sample.phase == phase) samples.push_back(sample);
+    }
+    return samples;
+  }
+
+  Log log;
+  FakeCollector collector{&log};
+  FakeWorkload workload{{"compute"}};
+};
+
+TEST(BatchSizes, GrowUntilABatchLastsAMillisecond) {
+  const std::int64_t step_ns = 7'000;
+  BatchSize batch;
+  int batches = 0;
+  while (!batch.found()) {
+    ASSERT_LT(++batches, 12);
+    batch.measured(batch.steps() * step_ns);
+  }
+  EXPECT_GE(batch.steps() * step_ns, kMs);
+  EXPECT_LE(batch.steps() * step_ns, 2 * kMs);
+}
+
+TEST(BatchSizes, TakeNoNoticeOfTheFirstStep) {
+  BatchSize batch;
+  batch.measured(500 * kMs);
+  EXPECT_FALSE(batch.found());
+  EXPECT_EQ(batch.steps(), 1);
+}
+
+TEST(BatchSizes, AreOneForALongStep) {
+  BatchSize batch;
+  for (int i = 0; i < 2; ++i) batch.measured(5 * kMs);
+  EXPECT_TRUE(batch.found());
+  EXPECT_EQ(batch.steps(), 1);
+}
+
+TEST(BatchSizes, AreBoundedEvenIfTheClockStandsStill) {
+  BatchSize batch;
+  for (int i = 0; i < 20 && !batch.found(); ++i) batch.measured(0);
+  EXPECT_TRUE(batch.found());
+  EXPECT_EQ(batch.steps(), 1000);
+}
+
+TEST(BatchSizes, ShrinkToOneStep) {
+  BatchSize batch;
+  for (int i = 0; i < 20 && !batch.found(); ++i) batch.measured(0);
+  EXPECT_TRUE(batch.shrink());
+  EXPECT_EQ(batch.steps(), 250);
+  while (batch.shrink()) ASSERT_GE(batch.steps(), 1);
+  EXPECT_EQ(batch.steps(), 1);
+}
+
+TEST_F(TimingTest, HotMakesOneSampleOfABatch) {
+  on_a_gpu();
+  const PassResult result = timed("hot");
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  const double batch = steps_per_sample(result);
+  ASSERT_GT(batch, 1) << "a step that does nothing is far shorter than a millisecond";
+  const auto steps = samples_of(result, "step");
+  const auto phases = samples_of(result, "compute");
+  ASSERT_EQ(steps.size(), 5u);
+  ASSERT_EQ(phases.size(), 5u);
+  // The device reports 1000 ns for each timed section and 100 for each phase entry.
+  EXPECT_EQ(steps[0].device_ns, 1000) << "warm-up steps are single ones";
+  EXPECT_EQ(phases[0].device_ns, 100);
+  EXPECT_EQ(steps[4].device_ns, static_cast<std::int64_t>(1000 / batch + 0.5));
+  EXPECT_EQ(phases[4].device_ns, 100);
+  EXPECT_EQ(phases[4].calls, 1) << "of one step";
+  EXPECT_GE(steps[4].host_ns, phases[4].host_ns);
+}
+
+TEST_F(TimingTest, HotAsksForABatchOnceAndWaitsOnce) {
+  on_a_gpu();
+  const PassResult result = timed("hot");
+  const Log last = span(std::count(log.begin(), log.end(), "before_step") - 1);
+  EXPECT_EQ(std::count(last.begin(), last.end(), "work"), static_cast<std::int64_t>(steps_per_sample(result)));
+  Log order;
+  for (const std::string& what : last) {
+    if (order.empty() || what != order.back()) order.push_back(what);
+  }
+  std::erase_if(order,
+                [](const std::string& what) { return what == "work" || what == "phase_begin" || what == "phase_end"; });
+  EXPECT_THAT(order, ElementsAre("before_step", "synchronize", "step_begin", "begin_batch", "block", "end_batch",
+                                 "release", "synchronize", "step_end", "between_steps"));
+}
+
+TEST_F(TimingTest, HotHoldsMeasuredBatchesAndTheOneThatTriesIt) {
+  on_a_gpu();
+  const PassResult result = timed("hot");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 1 + 3);
+  EXPECT_THAT(result.record.dropped_records, IsEmpty());
+}
+
+TEST_F(TimingTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
+  on_a_gpu();
+  collector.times_out = true;
+  const PassResult result = timed("hot");
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_GT(steps_per_sample(result), 1) << "the launch is hidden among many steps at least";
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 6) << "1000 steps, a fourth of them, ... one";
+  ASSERT_EQ(result.record.dropped_records.size(), 1u);
+  EXPECT_EQ(result.record.dropped_records[0].source, "hold");
+  EXPECT_THAT(result.record.dropped_records[0].detail, HasSubstr("launch overhead"));
+  EXPECT_EQ(samples_of(result, "step").size(), 5u);
+}
+
+TEST_F(TimingTest, HotTakesASingleLongStep) {
+  workload.on_step = [](const FakeHost&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return KYMO_OK;
+  };
+  const PassResult result = timed("hot");
+  EXPECT_EQ(steps_per_sample(result), 1);
+  EXPECT_EQ(workload.count("step"), 2 + 2 + 3) << "warm-up, search, measured";
+}
+
+TEST_F(TimingTest, HotOnTheCpuDividesTheHostClock) {
+  workload.on_step = [](const FakeHost& host) {
+    host.begin("compute");
+    const std::int64_t end_ns = now_ns() + 100'000;
+    while (now_ns() < end_ns) {
+    }
+    return host.end();
+  };
+  const PassResult result = timed("hot");
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_GE(steps_per_sample(result), 2);
+  for (const event::Sample& sample : samples_of(result, "step")) EXPECT_GE(sample.host_ns, 100'000);
+  EXPECT_EQ(samples_of(result, "step").size(), 5u);
+}
+
+TEST_F(TimingTest, HotWithoutWarmupStillFindsItsBatch) {
+  assignment.method.warmup = 0;
+  const PassResult result = timed("hot");
+  EXPECT_GT(steps_per_sample(result), 1);
+  EXPECT_EQ(samples_of(result, "step").size(), 3u);
+}
+
+TEST_F(TimingTest, HotEndsInTheMiddleOfABatchIfAStepFails) {
+  workload.on_step = [this](const FakeHost& host) {
+    return workload.count("step") == 50 ? host.fail(KYMO_FAILED, "enough") : static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = timed("hot");
+  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.detail, "enough");
+  EXPECT_EQ(workload.count("step"), 50);
+}
+
+TEST_F(TimingTest, HotNoticesAPhaseThatStaysOpen) {
+  workload.on_step = [](const FakeHost& host) { return host.begin("compute"); };
+  EXPECT_EQ(timed("hot").outcome.status, "failed");
+}
+
+TEST_F(TimingTest, ColdFlushesThenHoldsThenReleases) {
+  on_a_gpu();
+  const PassResult result = timed("cold");
+  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_THAT(span(0), ElementsAre("before_step", "synchronize", "step_begin", "flush", "phase_begin", "work",
+                                   "phase_end", "release", "synchronize", "step_end", "between_steps"))
+      << "a warm-up step is not held: it may have to set things up";
+  EXPECT_THAT(span(2), ElementsAre("before_step", "synchronize", "step_begin", "flush", "block", "phase_begin", "work",
+                                   "phase_end", "release", "synchronize", "step_end", "between_steps"));
+  EXPECT_EQ(samples_of(result, "step").size(), 5u);
+  EXPECT_EQ(steps_per_sample(result), 0) << "a figure of hot alone";
+}
+
+TEST_F(TimingTest, ColdHoldsOnceAStepThatEntersItsPhaseTwice) {
+  on_a_gpu();
+  workload.on_step = [](const FakeHost& host) {
+    return host.phase("compute") == KYMO_OK ? host.phase("compute") : KYMO_FAILED;
+  };
+  EXPECT_EQ(timed("cold").outcome.status, "ok");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "flush"), 5);
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 3);
+}
+
+TEST_F(TimingTest, ColdWithoutWarmupMakesOneStepThatIsNotStored) {
+  on_a_gpu();
+  assignment.method.warmup = 0;
+  const PassResult result = timed("cold");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 3);
+  EXPECT_EQ(workload.count("step"), 4);
+  EXPECT_EQ(samples_of(result, "step").size(), 3u);
+}
+
+TEST_F(TimingTest, ColdFailsAStepThatHadToBeReleased) {
+  on_a_gpu();
+  collector.times_out = true;
+  const PassResult result = timed("cold");
+  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_THAT(result.outcome.detail, HasSubstr("synchronizes with the device"));
+  EXPECT_EQ(result.outcome.detail.find('\n'), std::string::npos);
+  EXPECT_EQ(result.outcome.step, 2);
+  EXPECT_EQ(samples_of(result, "step").size(), 2u) << "what was measured before is kept";
+}
+
+TEST_F(TimingTest, ColdReleasesAStepThatFails) {
+  on_a_gpu();
+  workload.on_step = [](const FakeHost& host) {
+    host.begin("compute");
+    return host.fail(KYMO_FAILED, "no more");
+  };
+  assignment.method.warmup = 0;
+  EXPECT_EQ(timed("cold").outcome.detail, "no more");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "release"), 1);
+}
+
+TEST_F(TimingTest, ColdNeedsAPhaseToHold) {
+  on_a_gpu();
+  workload.on_step = nullptr;
+  const PassResult result = timed("cold");
+  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_THAT(result.outcome.detail, HasSubstr("did not enter its phase"));
+}
+
+TEST_F(TimingTest, ColdLeavesAGraphThatIsCapturedAlone) {
+  on_a_gpu();
+  collector.capturing = true;
+  EXPECT_EQ(timed("cold").outcome.status, "ok");
+  EXPECT_EQ(std::count(log.begin(), log.end(), "flush"), 0);
+  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 0);
+}
+
+TEST_F(TimingTest, ColdOnTheCpuHoldsNothing) {
+  assignment.method.steps = 1;
+  assignment.method.warmup = 0;
+  const PassResult result = timed("cold");
+  EXPECT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_EQ(samples_of(result, "step").size(), 1u);
+}
+
+TEST_F(TimingTest, OtherPassesAreMadeInSync) {
+  on_a_gpu();
+  assignment.pass = measure::Pass::kTrace;
+  const PassResult result = timed("hot");
+  EXPECT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_EQ(std::count(log.begin(), log.end(), "begin_batch"), 0);
+  EXPECT_EQ(steps_per_sample(result), 0);
+}
+
+TEST_F(TimingTest, RejectsAStepThatMayWait) {
+  workload.table().flags = 0;
+  for (const char* timing : {"hot", "cold"}) {
+    const PassResult result = timed(timing);
+    EXPECT_EQ(result.outcome.status, "failed");
+    EXPECT_THAT(result.outcome.detail, HasSubstr("asynchronous"));
+  }
+}
+
+TEST_F(TimingTest, TimeTheOnePhaseThatAStepEntersOfSeveral) {
+  on_a_gpu();
+  FakeWorkload several({"forward", "backward"});
+  several.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
+  several.on_step = [](const FakeHost& host) { return host.phase("backward"); };
+  for (const char* timing : {"hot", "cold"}) {
+    assignment.method.timing = timing;
+    const PassResult result = run(several);
+    ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+    EXPECT_EQ(samples_of(result, "backward").size(), 5u) << timing;
+    EXPECT_THAT(samples_of(result, "forward"), IsEmpty()) << timing;
+  }
+}
+
+TEST_F(TimingTest, RejectAStepThatEntersASecondPhase) {
+  on_a_gpu();
+  FakeWorkload several({"forward", "backward"});
+  several.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
+  several.on_step = [](const FakeHost& host) {
+    return host.phase("forward") == KYMO_OK ? host.phase("backward") : KYMO_FAILED;
+  };
+  for (const char* timing : {"hot", "cold"}) {
+    assignment.method.timing = timing;
+    const PassResult result = run(several);
+    EXPECT_EQ(result.outcome.status, "failed") << timing;
+    EXPECT_THAT(result.outcome.detail, HasSubstr("'backward' after 'forward'"));
+    EXPECT_EQ(result.outcome.detail.find('\n'), std::string::npos);
+    EXPECT_THAT(samples_of(result, "forward"), IsEmpty()) << "half a step is no sample";
+  }
+  assignment.method.timing = "sync";
+  EXPECT_EQ(run(several).outcome.status, "ok");
+}
+
+TEST(HostCaches, AreFilledByMoreThanTheirSize) {
+  EXPECT_GT(host_cache_bytes(), 0u);
+  HostCache cache(1 << 20);
+  EXPECT_GT(cache.size_bytes(), std::size_t{1} << 20);
+  cache.flush();
+}
+
+}  // namespace
+}  // namespace kymo::worker
