@@ -44,9 +44,9 @@ Mode mode_of(std::string_view name) {
 }
 
 at::Tensor run_step(const Context& ctx, const StepDefinition& parts) {
-  if (!parts.loss) throw std::invalid_argument("the training step has no loss function; set StepParts::loss");
+  if (!parts.loss) throw std::invalid_argument("the training step has no loss function; set StepDefinition::loss");
   if (parts.mode == Mode::kTrain && !parts.optimizer)
-    throw std::invalid_argument("a training step with mode train has no optimizer; set StepParts::optimizer");
+    throw std::invalid_argument("a training step with mode train has no optimizer; set StepDefinition::optimizer");
   if (parts.mode == Mode::kForward) {
     const c10::NoGradGuard no_gradients;
     return forward(ctx, parts);

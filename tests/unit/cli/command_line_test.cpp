@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{{"run", "w", "--steps", "0"}, "--steps takes a whole number"},
         ErrorCase{{"run", "w", "--steps", "1", "--steps", "2"}, "--steps"},
         ErrorCase{{"run", "w", "--warmup", "-1"}, "--warmup"}, ErrorCase{{"run", "w", "--ranks", "0"}, "--ranks"},
-        ErrorCase{{"run", "w", "--device", "gpu"}, "auto, cpu or cuda"},
+        ErrorCase{{"run", "w", "--device", "gpu"}, "auto, cpu, cuda"},
         ErrorCase{{"run", "w", "--timing", "warm"}, "unknown timing 'warm'"},
         ErrorCase{{"run", "w", "--sync", "never"}, "never"}, ErrorCase{{"run", "w", "--timing", "Hot"}, "hot"},
         ErrorCase{{"run", "w", "--timing", ""}, "timing"},

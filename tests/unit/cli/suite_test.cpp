@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"warmup", kCase + "warmup = [-1]", "'warmup'"},
         BadSuite{"no_warmup", kCase + "warmup = []", "must not be empty"},
         BadSuite{"ranks", kCase + "ranks = [0]", "'ranks'"},
-        BadSuite{"device", kCase + "device = \"tpu\"", "auto, cpu or cuda"},
+        BadSuite{"device", kCase + "device = \"tpu\"", "auto, cpu, cuda"},
         BadSuite{"until", kCase + "until = 2", "'until'"},
         BadSuite{"both", kCase + "until = 0.1\nsteps = 3", "mutually exclusive"},
         BadSuite{"fresh", kCase + "fresh = 1", "true or false"}, BadSuite{"sync", kCase + "sync = \"never\"", "never"},

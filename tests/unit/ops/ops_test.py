@@ -115,7 +115,7 @@ class Operators(unittest.TestCase):
         output, lse = ops.attention_forward(query, key, key)
         self.assertEqual((output.shape, output.stride(), output.dtype), (query.shape, query.stride(), torch.bfloat16))
         self.assertEqual((lse.shape, lse.dtype), ((2, 4, 40), torch.float32))
-        with self.assertRaisesRegex(ValueError, "those of q must be a multiple of those of k"):
+        with self.assertRaisesRegex(ValueError, "the heads of q must be a multiple of those of k"):
             ops.attention(query[:, :3], key, key)
 
     def test_autocast(self):

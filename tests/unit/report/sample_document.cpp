@@ -62,7 +62,7 @@ Table sample_table() {
                 {text_cell("all_reduce"), integer_cell(16777216), measured_cell(250, 12.5)},
                 {text_cell("attention|naive"), integer_cell(65536), state_cell("OOM")},
                 {text_cell("lonely"), Cell{}, state_cell("skipped: needs 2 ranks")}};
-  table.notes = {"A dash stands where nothing was measured."};
+  table.notes = {"– means: not measured."};
   table.query = "SELECT 1 < 2";
   return table;
 }

@@ -210,7 +210,7 @@ TEST_F(ExecuteRuns, AReusedWorkerThatDiedIsReplacedWithoutATrace) {
 
 TEST_F(ExecuteRuns, AWorkerThatDoesNotStartIsAClearFailure) {
   SupervisorConfig missing = fake_setup();
-  missing.launcher = [](const SpawnRequest&) { return SpawnOptions{{"/no/such/debugger", "worker"}, {}, true}; };
+  missing.worker_command = [](const SpawnRequest&) { return SpawnOptions{{"/no/such/debugger", "worker"}, {}, true}; };
   make({fake_run({}, 2)}, missing);
   EXPECT_EQ(line("SELECT status FROM run"), "failed");
   EXPECT_THAT(line("SELECT detail FROM run"), HasSubstr("cannot start a worker: cannot start '/no/such/debugger'"));

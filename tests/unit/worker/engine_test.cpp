@@ -248,7 +248,7 @@ TEST_F(EngineTest, RejectsWhatItCannotMake) {
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("other_one"));
   assignment = fake_assignment();
   assignment.method.timing = "warm";
-  EXPECT_THAT(run(workload).outcome.detail, HasSubstr("unsupported timing mode 'warm'; supported: sync, hot, cold"));
+  EXPECT_THAT(run(workload).outcome.detail, HasSubstr("unsupported timing 'warm'; supported: sync, hot, cold"));
   for (const std::int64_t steps : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     assignment = fake_assignment();
     assignment.method.steps = steps;
