@@ -161,7 +161,8 @@ TEST_F(TimingTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
   const PassResult result = timed("hot");
   ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
   EXPECT_GT(steps_per_sample(result), 1) << "the launch is hidden among many steps at least";
-  EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 6) << "1000 steps, a fourth of them, ... one";
+  // From at most 1000 steps to one, a fourth at a time; a slow machine starts with fewer steps.
+  EXPECT_THAT(std::count(log.begin(), log.end(), "block"), testing::AllOf(testing::Ge(2), testing::Le(6)));
   ASSERT_EQ(result.record.dropped_records.size(), 1u);
   EXPECT_EQ(result.record.dropped_records[0].source, "hold");
   EXPECT_THAT(result.record.dropped_records[0].detail, HasSubstr("launch overhead"));
