@@ -11,6 +11,9 @@ add_custom_target(kymo_unit_tests)
 # TORCH: its sources include LibTorch.
 function(kymo_test name)
   cmake_parse_arguments(test "TORCH" "LABEL;TIMEOUT" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 900)
+  endif()
   add_executable(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -22,14 +25,16 @@ function(kymo_test name)
     kymo_reuse_headers(${name} kymo_test_headers)
   endif()
   kymo_compile_together(${name})
-  target_compile_options(${name} PRIVATE -O0)  # as kymo_header_set() for programs: what is tested is in libraries
+  # The code under test is in libraries. Precompiled headers for programs must have the same option.
+  target_compile_options(${name} PRIVATE -O0)
   if("unit" IN_LIST test_LABEL)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
-    set_tests_properties(${name} PROPERTIES LABELS "${test_LABEL}" TIMEOUT 900 ENVIRONMENT "${test_ENVIRONMENT}")
+    set_tests_properties(${name} PROPERTIES
+      LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
     add_dependencies(kymo_unit_tests ${name})
   else()
     # On a busy machine, loading LibTorch takes longer than the default of five seconds.
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
-      PROPERTIES LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES
+      LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
   endif()
 endfunction()

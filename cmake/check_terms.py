@@ -34,8 +34,9 @@ def problems_of(name, words, phrases):
     for number, line in enumerate(lines, 1):
         for word in words.keys() & set(IDENTIFIER.findall(line)):
             yield f"{name}:{number}: '{word}' was replaced by '{words[word]}'"
+        lowered = line.lower()
         for phrase in phrases:
-            if phrase in line.lower():
+            if phrase in lowered:
                 yield f"{name}:{number}: '{phrase}' was replaced by '{phrases[phrase]}'"
 
 
