@@ -33,12 +33,12 @@ class Example:
 
 EXAMPLES = {
     "quick": Example("quick"),
-    "cs336-timing": Example("cs336", "one NVIDIA H100 80GB", ("timing",)),
-    "cs336-kernels-memory": Example("cs336", "one NVIDIA H100 80GB", ("kernels", "memory")),
+    "cs336-timing": Example("cs336", "one NVIDIA H200", ("timing",)),
+    "cs336-kernels-memory": Example("cs336", "one NVIDIA H200", ("^kernels", "^memory")),
     "cs336-distributed": Example(
         "cs336", "two NVIDIA H200 with NVLink", ("ddp|sharding|collectives-nccl", "collectives-gloo")
     ),
-    "cs336-attention": Example("cs336", "one NVIDIA H100 80GB", ("^attention-memory", "^flash")),
+    "cs336-attention": Example("cs336", "one NVIDIA H200", ("^attention-memory", "^flash")),
 }
 
 

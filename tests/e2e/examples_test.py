@@ -68,7 +68,7 @@ class ExamplesTest(KymoTest):
                 ["cs336", "--filter", "collectives-gloo", "--db", "out/examples/cs336-distributed.db"],
             ],
         )
-        self.assertIn("one NVIDIA H100", timing)
+        self.assertIn("one NVIDIA H200", timing)
         self.assertEqual(self.calls(), [])
 
     def test_what_any_machine_can_make_is_made(self):
