@@ -2,10 +2,10 @@
 #include "analysis/attribution.hpp"
 
 #include <algorithm>
+#include <boost/sort/flat_stable_sort/flat_stable_sort.hpp>
 #include <string>
 
 #include "analysis/number_index.hpp"
-#include "analysis/order.hpp"
 #include "analysis/scope_finder.hpp"
 
 namespace kymo::analysis {
@@ -36,12 +36,7 @@ class DroppedRecordCounter {
 void sort_by_start(std::vector<Activity>& activities) {
   const auto before = [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; };
   if (std::is_sorted(activities.begin(), activities.end(), before)) return;
-  std::vector<std::uint64_t> starts(activities.size());
-  constexpr std::uint64_t kSign = std::uint64_t{1}
-                                  << 63;  // flipping the sign bit orders negative times before positive ones
-  std::transform(activities.begin(), activities.end(), starts.begin(),
-                 [](const Activity& activity) { return static_cast<std::uint64_t>(activity.start_ns) ^ kSign; });
-  arrange(activities, order_of(starts));
+  boost::sort::flat_stable_sort(activities.begin(), activities.end(), before);
 }
 
 /// Contexts in which the nodes of CUDA graphs were captured.

@@ -18,14 +18,14 @@ const std::vector<std::string>& known_classes() {
   return classes;
 }
 
-struct Group {
+struct ClassPatterns {
   const char* kernel_class;
   const char* texts;  ///< separated by '|'
 };
 
 /// In matching order. Names are those of ATen, cuBLAS, cuDNN, NCCL, CUB, flash-attention, Inductor and Triton. General
 /// patterns follow the specific ones that they would shadow.
-constexpr Group kGroups[] = {
+constexpr ClassPatterns kClassPatterns[] = {
     {"copy", "memcpy "},  // the trailing space matches only CUPTI's copies, which are named by direction; copy kernels
                           // are elementwise
     {"memset", "memset"},
@@ -116,7 +116,7 @@ Classifier::Pattern read_pattern(const Json& table, const std::string& location)
 }  // namespace
 
 Classifier::Classifier() {
-  for (const Group& group : kGroups)
+  for (const ClassPatterns& group : kClassPatterns)
     for (const std::string& text : split(group.texts, '|')) patterns_.push_back({lowered(text), group.kernel_class});
 }
 

@@ -2,8 +2,7 @@
 #include "analysis/number_index.hpp"
 
 #include <algorithm>
-
-#include "analysis/order.hpp"
+#include <boost/sort/flat_stable_sort/flat_stable_sort.hpp>
 
 namespace kymo::analysis {
 namespace {
@@ -24,24 +23,27 @@ NumberIndex::NumberIndex(std::vector<std::uint64_t> numbers) {
     }
     return;
   }
-  positions_ = order_of(numbers);
-  arrange(numbers, positions_);
-  numbers_ = std::move(numbers);
+  sorted_.reserve(numbers.size());
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) sorted_.push_back({numbers[i], i});
+  // Stable, so that the first of equal numbers stays first.
+  boost::sort::flat_stable_sort(sorted_.begin(), sorted_.end(),
+                                [](const Entry& a, const Entry& b) { return a.number < b.number; });
 }
 
 std::uint32_t NumberIndex::find_sorted(std::uint64_t number) {
-  if (numbers_.empty()) return kNone;
+  if (sorted_.empty()) return kNone;
   // Exponential search from the previous result bounds the search to its neighborhood (Bentley and Yao).
   std::size_t low = last_, high = last_, step = 1;
-  while (low > 0 && numbers_[low] >= number) low -= std::min(low, step), step *= 2;
-  for (step = 1; high < numbers_.size() && numbers_[high] < number; step *= 2)
-    high = std::min(numbers_.size(), high + step);
-  const auto begin = numbers_.begin() + static_cast<std::ptrdiff_t>(low);
-  const auto end = numbers_.begin() + static_cast<std::ptrdiff_t>(std::min(high + 1, numbers_.size()));
-  const auto found = std::lower_bound(begin, end, number);
-  if (found == numbers_.end()) return kNone;
-  last_ = static_cast<std::size_t>(found - numbers_.begin());
-  return *found == number ? positions_[last_] : kNone;
+  while (low > 0 && sorted_[low].number >= number) low -= std::min(low, step), step *= 2;
+  for (step = 1; high < sorted_.size() && sorted_[high].number < number; step *= 2)
+    high = std::min(sorted_.size(), high + step);
+  const auto begin = sorted_.begin() + static_cast<std::ptrdiff_t>(low);
+  const auto end = sorted_.begin() + static_cast<std::ptrdiff_t>(std::min(high + 1, sorted_.size()));
+  const auto found = std::lower_bound(begin, end, number,
+                                      [](const Entry& entry, std::uint64_t wanted) { return entry.number < wanted; });
+  if (found == sorted_.end()) return kNone;
+  last_ = static_cast<std::size_t>(found - sorted_.begin());
+  return found->number == number ? found->position : kNone;
 }
 
 std::vector<std::uint64_t> correlation_ids_of(const std::vector<event::Launch>& launches) {

@@ -24,12 +24,16 @@ class NumberIndex {
   }
 
  private:
+  struct Entry {
+    std::uint64_t number = 0;
+    std::uint32_t position = 0;
+  };
+
   std::uint32_t find_sorted(std::uint64_t number);
 
   std::uint64_t base_ = 0;
-  std::vector<std::uint32_t> table_;    // index by number - base_
-  std::vector<std::uint64_t> numbers_;  // ascending; empty if a table is used
-  std::vector<std::uint32_t> positions_;
+  std::vector<std::uint32_t> table_;  // index by number - base_
+  std::vector<Entry> sorted_;         // ascending by number; empty if a table is used
   std::size_t last_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 #include "analysis/scope_finder.hpp"
@@ -161,11 +162,20 @@ TEST(Attribution, RecordsOutOfOrderAreSortedAndFound) {
   std::shuffle(ids.begin(), ids.end(), random);
   for (const std::uint32_t id : ids) made.activity(id, static_cast<std::int64_t>(random() % 5000) - 2500, 9000);
   EXPECT_TRUE(attribute(made.trace).empty());
+  std::map<std::uint32_t, std::size_t> recorded;
+  for (std::size_t i = 0; i < ids.size(); ++i) recorded[ids[i]] = i;
+  std::size_t equal = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto& activity = made.trace.activities[i];
     EXPECT_EQ(activity.step, static_cast<std::int32_t>(activity.correlation_id % 91));
-    ASSERT_LE(made.trace.activities[i > 0 ? i - 1 : 0].start_ns, activity.start_ns);
+    if (i == 0) continue;
+    const auto& before = made.trace.activities[i - 1];
+    ASSERT_LE(before.start_ns, activity.start_ns);
+    if (before.start_ns != activity.start_ns) continue;
+    ++equal;
+    EXPECT_LT(recorded[before.correlation_id], recorded[activity.correlation_id]) << "the sort is stable";
   }
+  EXPECT_GT(equal, 0U) << "no two records start at the same time";
 }
 
 TEST(Attribution, WhatMakesNoSenseStaysAndIsCounted) {
