@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/installation.hpp"
 #include "base/json.hpp"
 #include "measure/plan.hpp"
 
@@ -69,8 +70,9 @@ struct Rejected {
 };
 
 struct Options {
-  std::vector<std::filesystem::path> extra_files;  ///< --plugin FILE
-  bool trust = false;                              ///< --trust: also accept world-writable files
+  std::vector<std::filesystem::path> extra_files;            ///< --plugin FILE
+  std::filesystem::path installed = installation().plugins;  ///< the last directory of the search path
+  bool trust = false;                                        ///< --trust: also accept world-writable files
   double describe_deadline_s = 20;
 };
 

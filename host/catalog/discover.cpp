@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/installation.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
@@ -42,8 +41,8 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
       rejected.push_back({entry, "listed in KYMO_PLUGIN_PATH, but no such file or folder"});
     }
   }
-  const auto own = plugins_in(installation().plugins);
-  files.insert(files.end(), own.begin(), own.end());
+  const auto installed = plugins_in(options.installed);
+  files.insert(files.end(), installed.begin(), installed.end());
   return files;
 }
 

@@ -49,6 +49,16 @@ TEST_F(Discover, EarlierPluginsHideLaterOnes) {
   EXPECT_EQ(find_workload(catalog, "probe").plugin->file.file, fs::canonical(first));
 }
 
+TEST_F(Discover, ListsInstalledPluginsLast) {
+  copy("probe", "installed/probe");
+  const fs::path first = copy("raw_valid");
+  options_.extra_files = {first};
+  const Catalog catalog = discover(options_);
+  ASSERT_EQ(catalog.plugins.size(), 2u);
+  EXPECT_EQ(catalog.plugins[0].name, "raw_valid");
+  EXPECT_EQ(catalog.plugins[1].name, "probe");
+}
+
 TEST_F(Discover, DescribesAFileOnceThoughNamedTwice) {
   const fs::path file = copy("probe");
   fs::create_symlink(file, folder_ / "again.so");

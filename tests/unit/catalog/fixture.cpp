@@ -45,6 +45,8 @@ InFolder::InFolder()
       cache_("XDG_CACHE_HOME", (folder_ / "cache").string()),
       path_("KYMO_PLUGIN_PATH", std::nullopt) {
   options_.describe_deadline_s = 20;
+  // Describing the plugins of this build loads LibTorch for each of them.
+  options_.installed = folder_ / "installed";
 }
 
 InFolder::~InFolder() {
