@@ -7,8 +7,9 @@
 // affects all alike. Prints CSV: the fastest tenth of the rounds, and the cost of reading the host clock. The
 // difference between "empty" and "none" is LibTorch's own overhead; the rest is kymo's. With CASE (fill_, add or
 // train), only this case runs.
+#include <ATen/Parallel.h>
 #include <ATen/record_function.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <chrono>
@@ -148,7 +149,7 @@ std::vector<Case> cases() {
 }
 
 void run(int rounds, std::int64_t calls, const std::string& only) {
-  torch::set_num_threads(1);
+  at::set_num_threads(1);
   const std::vector<Observer> observers = {{"none", [] {}, [] { return std::size_t{0}; }},
                                            empty_callback(),
                                            ops_pass("ops", false),

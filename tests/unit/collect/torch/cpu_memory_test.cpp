@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/torch.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker's calls in valid and invalid order.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "unit/collect/torch/torch_test.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Effects of threads, failures, limits and the end of a pass on the operator log.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <torch/csrc/autograd/function.h>
-#include <torch/torch.h>
+#include <torch/library.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <map>
