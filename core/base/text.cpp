@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -92,6 +93,11 @@ std::string quote(std::string_view text) {
   static constexpr std::size_t kMost = 300;
   const std::string_view shown = utf8_prefix(text, kMost);
   return "'" + visible(shown) + (shown.size() < text.size() ? "...'" : "'");
+}
+
+std::string shortest_text(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 std::string format_bytes(std::int64_t bytes) {

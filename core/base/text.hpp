@@ -25,6 +25,9 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 /// Quotes a string for a one-line message: adds single quotes, escapes control characters and bounds the length.
 std::string quote(std::string_view text);
 
+/// Returns the shortest decimal text that parses back to the same number.
+std::string shortest_text(double number);
+
 /// Formats a byte count for display, for example "1.50 GiB".
 std::string format_bytes(std::int64_t bytes);
 

@@ -2,12 +2,11 @@
 #include "measure/plan.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "measure/json_field.hpp"
 #include "measure/timing.hpp"
 
@@ -44,11 +43,7 @@ T field(const Json& json, const char* name) {
 std::string to_text(const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* real = std::get_if<double>(&value)) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), *real).ptr;
-    return {text.data(), end};
-  }
+  if (const auto* real = std::get_if<double>(&value)) return shortest_text(*real);
   return std::get<std::string>(value);
 }
 

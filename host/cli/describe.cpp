@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 
@@ -14,17 +13,13 @@
 namespace kymo::cli {
 namespace {
 
-std::string plain(double number) {
-  char buffer[32];
-  return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
-}
-
 /// The accepted values of a parameter: its choices or its bounds.
 std::string admitted(const catalog::Parameter& parameter) {
   if (!parameter.choices.empty()) return join(parameter.choices, "|");
-  if (parameter.minimum && parameter.maximum) return plain(*parameter.minimum) + " to " + plain(*parameter.maximum);
-  if (parameter.minimum) return ">= " + plain(*parameter.minimum);
-  if (parameter.maximum) return "<= " + plain(*parameter.maximum);
+  if (parameter.minimum && parameter.maximum)
+    return shortest_text(*parameter.minimum) + " to " + shortest_text(*parameter.maximum);
+  if (parameter.minimum) return ">= " + shortest_text(*parameter.minimum);
+  if (parameter.maximum) return "<= " + shortest_text(*parameter.maximum);
   return "";
 }
 

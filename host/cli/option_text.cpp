@@ -20,12 +20,6 @@ bool parse_all(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-std::string plain(double number) {
-  char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
-  return std::string(buffer, end);
-}
-
 }  // namespace
 
 std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t low, std::int64_t high) {
@@ -43,7 +37,8 @@ std::int64_t whole_number(const std::string& option, const std::string& text, st
 double real_number(const std::string& option, const std::string& text, double low, double high) {
   double number = 0;
   if (!parse_all(text, number) || !std::isfinite(number) || number < low || number > high) {
-    throw UsageError(option + " takes a number from " + plain(low) + " to " + plain(high) + ", not " + quote(text));
+    throw UsageError(option + " takes a number from " + shortest_text(low) + " to " + shortest_text(high) + ", not " +
+                     quote(text));
   }
   return number;
 }

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
+#include "base/text.hpp"
 #include "report/escape.hpp"
 
 namespace kymo::cli {
@@ -29,17 +29,12 @@ const char* colour_of(const std::string& cell) {
   return nullptr;
 }
 
-std::string real_text(double real) {
-  char buffer[32];
-  return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, real).ptr);
-}
-
 std::string cell_text(const Cell& cell) {
   switch (cell.type) {
     case Cell::Type::kInteger:
       return std::to_string(cell.integer);
     case Cell::Type::kReal:
-      return real_text(cell.real);
+      return shortest_text(cell.real);
     case Cell::Type::kText:
       return cell.text;
     case Cell::Type::kNull:

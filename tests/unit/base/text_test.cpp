@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 namespace kymo {
 namespace {
 
@@ -45,6 +47,14 @@ TEST(Text, BytesForPeople) {
   EXPECT_EQ(format_bytes(1536), "1.50 KiB");
   EXPECT_EQ(format_bytes(80ll << 30), "80.0 GiB");
   EXPECT_EQ(format_bytes(-1536), "-1.50 KiB");
+}
+
+TEST(Text, ShortestTextParsesBackToTheSameNumber) {
+  EXPECT_EQ(shortest_text(0.1), "0.1");
+  EXPECT_EQ(shortest_text(1e300), "1e+300");
+  EXPECT_EQ(shortest_text(-3), "-3");
+  for (const double number : {1.0 / 3, 5e-324, 1.7976931348623157e308})
+    EXPECT_EQ(std::strtod(shortest_text(number).c_str(), nullptr), number);
 }
 
 TEST(Text, DurationsForPeople) {
