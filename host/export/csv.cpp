@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "export/export.hpp"
 #include "export/output.hpp"
+#include "export/pages.hpp"
 #include "report/escape.hpp"
 
 namespace kymo::exports {
@@ -16,8 +17,6 @@ using Cell = ResultsDatabase::Cell;
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
-
-constexpr std::size_t kRowsOfPage = 20'000;
 
 std::string field(const Cell& cell) {
   switch (cell.type) {

@@ -7,12 +7,6 @@ namespace kymo::exports {
 
 using store::ResultsDatabase;
 
-namespace {
-
-constexpr std::size_t kRowsOfPage = 20'000;
-
-}  // namespace
-
 Pages::Pages(const ResultsDatabase& database, const Target& target, const std::string& table,
              const std::string& columns, const std::string& order)
     : database_(database), target_(target), last_(std::numeric_limits<std::int64_t>::min()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,9 @@ class Row {
  private:
   const std::vector<store::ResultsDatabase::Cell>* cells_;
 };
+
+/// Number of rows that an export reads with one query.
+constexpr std::size_t kRowsOfPage = 20'000;
 
 /// Rows of an event table of one target, ordered by a sequence column and read page by page, because a table may not
 /// fit in memory.

@@ -30,7 +30,7 @@ constexpr std::uint8_t kStop = '.';
 
 // Readers keep a batch on their stack; Python's own pickler uses batches of this size.
 constexpr std::size_t kItemsOfBatch = 1'000;
-constexpr std::size_t kHeldBytes = 1 << 16;
+constexpr std::size_t kMaxUnwrittenBytes = 1 << 16;
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void Pickle::begin_dict() {
 
 void Pickle::end_dict() {
   put(kSetItems);
-  if (held_.size() >= kHeldBytes) flush();
+  if (held_.size() >= kMaxUnwrittenBytes) flush();
 }
 
 void Pickle::begin_list() {

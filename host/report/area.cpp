@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxPositions = 360;
 constexpr double kPlotEm = 52;  // width of the plot in units of its smallest font, similar on screen and on paper
-constexpr std::size_t kLongestBandLabel = 34;
 
 double sum_at(const AreaLayers& layers, std::size_t i) {
   double sum = 0;
@@ -151,7 +150,7 @@ AreaPicture area_picture(const Chart& chart) {
     const double end = std::min(band.end, layers.x.back());
     if (start > end) continue;
     const double room_em = (end - start) / (layers.x.back() - layers.x.front()) * kPlotEm;
-    const std::string label = shortened(printable(band.label), kLongestBandLabel);
+    const std::string label = shortened(printable(band.label), kMaxLabelLength);
     const bool fits = text_width(label, 1) + 0.4 < room_em;
     if (!fits) nameless.push_back(label);
     shown.bands.push_back({fits ? label : "", (start - origin) / x_unit.size, (end - origin) / x_unit.size});

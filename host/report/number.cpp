@@ -13,7 +13,7 @@ namespace kymo::report {
 namespace {
 
 constexpr int kAutoDigits = 4;
-constexpr std::size_t kLongestText = 300;  // in a report; CSV files contain full texts
+constexpr std::size_t kMaxTextLength = 300;  // in a report; CSV files contain full texts
 
 int exponent_of(double value) { return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value)))); }
 
@@ -32,11 +32,6 @@ int measured_decimals(double value, double uncertainty) {
   return std::clamp(1 - exponent_of(uncertainty), std::max(0, 2 - by_value), std::max(0, 5 - by_value));
 }
 
-int decimals_of(std::string_view number) {
-  const std::size_t point = number.find('.');
-  return point == std::string_view::npos ? 0 : static_cast<int>(number.size() - point - 1);
-}
-
 CellText real_text(const NumberFormat& format, double value, const std::optional<double>& uncertainty) {
   if (!std::isfinite(value)) return {fmt::format("{}", value), "", false, ""};
   CellText text;
@@ -53,7 +48,8 @@ CellText real_text(const NumberFormat& format, double value, const std::optional
   }
   if (!uncertainty || !std::isfinite(*uncertainty)) return text;
   const bool exponent = text.value.find('e') != std::string::npos;
-  text.uncertainty = exponent ? significant_text(*uncertainty, 2) : fixed(*uncertainty, decimals_of(text.value));
+  text.uncertainty =
+      exponent ? significant_text(*uncertainty, 2) : fixed(*uncertainty, static_cast<int>(decimals_of(text.value)));
   return text;
 }
 
@@ -88,7 +84,7 @@ CellText cell_text(const Column& column, const Cell& cell) {
       return {"–", "", false, ""};
     case Cell::Kind::kText:
     case Cell::Kind::kState:
-      return {shortened(cell.text, kLongestText), "", false, ""};
+      return {shortened(cell.text, kMaxTextLength), "", false, ""};
     default:
       break;
   }

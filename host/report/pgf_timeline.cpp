@@ -22,9 +22,8 @@ constexpr double kPtPerPx = 0.72;      // scale from picture pixels to paper
 constexpr double kTallestPt = 600;     // maximum that fits on a page with a caption
 constexpr double kWidestMarginPt = 130;
 constexpr double kBarFontPt = 5;
-constexpr std::size_t kLongestLegend = 48;
 
-std::string number(double value) { return fmt::format("{:.6g}", value); }
+std::string position(double value) { return fmt::format("{:.6g}", value); }
 
 std::string cut_to(const std::string& raw, double points, double font) {
   const std::string text = printable(raw);
@@ -58,7 +57,7 @@ class PgfTimeline {
     std::vector<std::string> labels;
     for (const double tick : linear_ticks(0, picture_.span, 6)) {
       if (tick > picture_.span) continue;
-      positions.push_back(number(tick));
+      positions.push_back(position(tick));
       labels.push_back("{" + escape_latex(tick_label(tick)) + "}");
     }
     const double height = std::min(kTallestPt, picture_.height * kPtPerPx);
@@ -68,19 +67,19 @@ class PgfTimeline {
         "  ymajorgrids=false, xmajorgrids, xtick={{{}}}, xticklabels={{{}}},\n"
         "  xlabel={{{}}}, legend columns={}, legend style={{at={{(0.5,1)}}, yshift=4pt, cells={{anchor=west}}}},\n"
         "  legend image code/.code={{\\draw[#1] (0cm,-0.08cm) rectangle (0.18cm,0.12cm);}}]\n",
-        width_pt_, height, number(picture_.span), number(picture_.height), join(positions, ","), join(labels, ","),
+        width_pt_, height, position(picture_.span), position(picture_.height), join(positions, ","), join(labels, ","),
         escape_latex("time (" + picture_.unit + ")"), legend_columns());
   }
 
   // Spans lanes and margin.
   std::string panel(const TimelinePicture::Line& line) const {
-    const std::string bottom = number(line.top + line.height - 4);
+    const std::string bottom = position(line.top + line.height - 4);
     return fmt::format("\\fill[black!7] ([xshift=-{:.1f}pt]axis cs:0,{}) rectangle (axis cs:{},{});\n", margin_pt_,
-                       number(line.top), number(picture_.span), bottom) +
+                       position(line.top), position(picture_.span), bottom) +
            fmt::format(
                "\\node[anchor=west, inner sep=0pt, font=\\scriptsize] at ([xshift=-{:.1f}pt]axis cs:0,{}) "
                "{{\\textbf{{{}}}}};\n",
-               margin_pt_ - 4, number(line.top + (line.height - 4) / 2),
+               margin_pt_ - 4, position(line.top + (line.height - 4) / 2),
                escape_latex(cut_to(line.text, kWholeWidthPt - 8, 8)));
   }
 
@@ -93,12 +92,12 @@ class PgfTimeline {
     if (heading) {
       out +=
           fmt::format("\\draw[black!20, line width=0.3pt] ([xshift=-{0:.1f}pt]axis cs:0,{1}) -- (axis cs:{2},{1});\n",
-                      margin_pt_, number(line.top + 2), number(picture_.span));
+                      margin_pt_, position(line.top + 2), position(picture_.span));
     }
     return out + fmt::format(
                      "\\node[anchor=west, inner sep=0pt, font=\\scriptsize, text=black!{}] at ([xshift=-{:.1f}pt]axis "
                      "cs:0,{}) {{{}}};\n",
-                     heading ? 100 : 70, margin_pt_ - (heading ? 0 : 5), number(middle),
+                     heading ? 100 : 70, margin_pt_ - (heading ? 0 : 5), position(middle),
                      heading ? "\\textbf{" + text + "}" : text);
   }
 
@@ -108,21 +107,21 @@ class PgfTimeline {
     const double gap = wide > 2.5 ? 0.35 / width_pt_ * picture_.span : 0;
     std::string out =
         fmt::format("\\fill[{}] (axis cs:{},{}) rectangle (axis cs:{},{});\n", colour_name(bar.colour),
-                    number(bar.start), number(bar.top), number(bar.end - gap), number(bar.top + bar.height));
+                    position(bar.start), position(bar.top), position(bar.end - gap), position(bar.top + bar.height));
     const std::string label = wide < 16 || bar.label.empty() ? "" : cut_to(bar.label, wide - 3, kBarFontPt);
     if (label.empty()) return out;
     return out + fmt::format(
                      "\\node[anchor=west, inner sep=0pt, xshift=1.5pt, font=\\fontsize{{5}}{{5}}\\selectfont, text={}] "
                      "at (axis cs:{},{}) "
                      "{{{}}};\n",
-                     is_dark(kPalette[bar.colour].light) ? "white" : "black", number(bar.start),
-                     number(bar.top + bar.height / 2), escape_latex(label));
+                     is_dark(kPalette[bar.colour].light) ? "white" : "black", position(bar.start),
+                     position(bar.top + bar.height / 2), escape_latex(label));
   }
 
   std::size_t legend_columns() const {
     double widest = 1;
     for (const auto& entry : picture_.legend)
-      widest = std::max(widest, text_width(shortened(printable(entry.text), kLongestLegend), 8) + 24);
+      widest = std::max(widest, text_width(shortened(printable(entry.text), kMaxLegendLength), 8) + 24);
     return std::clamp<std::size_t>(static_cast<std::size_t>(width_pt_ / widest), 1,
                                    std::max<std::size_t>(1, picture_.legend.size()));
   }
@@ -131,7 +130,7 @@ class PgfTimeline {
     std::string out;
     for (const auto& entry : picture_.legend) {
       out += fmt::format("\\addlegendimage{{fill={0}, draw={0}}}\n\\addlegendentry{{{1}}}\n", colour_name(entry.colour),
-                         escape_latex(shortened(printable(entry.text), kLongestLegend)));
+                         escape_latex(shortened(printable(entry.text), kMaxLegendLength)));
     }
     return out;
   }

@@ -19,8 +19,6 @@ namespace kymo::report {
 namespace {
 
 constexpr double kAxisWidthPt = 420;
-constexpr std::size_t kLongestLabel = 34;
-constexpr std::size_t kLongestLegend = 48;
 constexpr const char* kMarks[] = {"*", "square*", "triangle*", "diamond*"};
 
 std::string number(double value) { return fmt::format("{:.10g}", value); }
@@ -48,7 +46,7 @@ std::string category_options(const Chart& chart) {
   std::vector<Tick> ticks;
   const auto every = std::max<std::size_t>(1, static_cast<std::size_t>(11 / slot_pt(chart)));
   for (std::size_t i = 0; i < chart.categories.size(); i += every) {
-    const std::string label = shortened(printable(chart.categories[i]), kLongestLabel);
+    const std::string label = shortened(printable(chart.categories[i]), kMaxLabelLength);
     widest = std::max(widest, text_width(label, 9));
     ticks.push_back({static_cast<double>(i), label});
   }
@@ -236,7 +234,7 @@ std::string pgfplots_picture(const Chart& raw) {
   out += fmt::format("  xlabel={{{}}}, ylabel={{{}}}", axis_label(chart.x), axis_label(chart.y));
   std::size_t legend_length = chart.reference_line ? code_point_count(reference_line_label(chart)) + 5 : 0;
   for (const Series& series : chart.series)
-    legend_length += std::min(code_point_count(series.name), kLongestLegend) + 5;
+    legend_length += std::min(code_point_count(series.name), kMaxLegendLength) + 5;
   constexpr std::size_t kLegendRow = 90;
   if (legend_length > kLegendRow)
     out += ", legend columns=" +
@@ -250,7 +248,7 @@ std::string pgfplots_picture(const Chart& raw) {
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     out += chart.kind == ChartKind::kArea ? area(chart, s) : plot(chart, s);
     if (chart.series.size() > 1)
-      out += "\\addlegendentry{" + escape_latex(shortened(printable(chart.series[s].name), kLongestLegend)) + "}\n";
+      out += "\\addlegendentry{" + escape_latex(shortened(printable(chart.series[s].name), kMaxLegendLength)) + "}\n";
   }
   return out + reference_line_entry(chart) + states(chart) + "\\end{axis}\n\\end{tikzpicture}\n";
 }

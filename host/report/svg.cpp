@@ -21,24 +21,19 @@ namespace {
 
 constexpr double kWidth = 760;
 constexpr double kPlotHeight = 290;
-constexpr double kRight = 20;
 constexpr double kLineHeight = 18;
 constexpr double kBandHeight = 18;  // height of the strip with the band labels
 constexpr double kRotation = 35;    // rotation of long category labels in degrees
-constexpr std::size_t kLongestLabel = 34;
-constexpr std::size_t kLongestLegend = 48;
-constexpr const char* kInk = "24292F";
-constexpr const char* kGrid = "E3E6EA";
-
-double width_of(std::string_view text) { return text_width(text, SvgCanvas::kFontSize); }
 
 class ChartDrawing {
+  static constexpr double kRight = 20;
+
  public:
   explicit ChartDrawing(const Chart& chart)
       : chart_(chart), y_(value_axis(chart)), on_categories_(!chart.categories.empty()) {
     if (!on_categories_) x_ = point_axis(chart);
     for (const std::string& category : chart.categories)
-      labels_.push_back(shortened(printable(category), kLongestLabel));
+      labels_.push_back(shortened(printable(category), kMaxLabelLength));
     lay_out();
     draw_bands();
     draw_grid();
@@ -67,7 +62,7 @@ class ChartDrawing {
  private:
   void lay_out() {
     double widest_tick = 0;
-    for (const Tick& tick : y_.ticks) widest_tick = std::max(widest_tick, width_of(tick.label));
+    for (const Tick& tick : y_.ticks) widest_tick = std::max(widest_tick, text_width(tick.label));
     left_ = 30 + widest_tick + 10;
     lay_out_legend();
     top_ = legend_.empty() ? 14 : 12 + kLineHeight * (legend_.back().row + 1);
@@ -82,7 +77,7 @@ class ChartDrawing {
   // Returns the height required by the labels.
   double lay_out_categories() {
     double widest = 0;
-    for (const std::string& label : labels_) widest = std::max(widest, width_of(label));
+    for (const std::string& label : labels_) widest = std::max(widest, text_width(label));
     rotated_labels_ = widest > slot() - 8;
     if (!rotated_labels_) return 24;
     const double angle = kRotation * M_PI / 180;
@@ -99,14 +94,14 @@ class ChartDrawing {
   void lay_out_legend() {
     std::vector<std::string> texts;
     if (chart_.series.size() > 1) {
-      for (const Series& series : chart_.series) texts.push_back(shortened(printable(series.name), kLongestLegend));
+      for (const Series& series : chart_.series) texts.push_back(shortened(printable(series.name), kMaxLegendLength));
     }
     if (chart_.reference_line) texts.push_back(reference_line_label(chart_));
     double x = left_;
     int row = 0;
     for (const std::string& text : texts) {
       LegendEntry entry{text, x, row};
-      const double width = 18 + width_of(entry.text) + 18;
+      const double width = 18 + text_width(entry.text) + 18;
       if (x + width > kWidth - kRight && x > left_) {
         x = left_;
         entry.x = x;
@@ -131,7 +126,7 @@ class ChartDrawing {
   void draw_grid() {
     for (const Tick& tick : y_.ticks) {
       const double y = y_at(tick.value);
-      canvas_.line(left_, y, kWidth - kRight, y, "kg", kGrid, 1);
+      canvas_.line(left_, y, kWidth - kRight, y, "kg", SvgCanvas::kGrid, 1);
       canvas_.text(left_ - 8, y + 4, tick.label, Anchor::kEnd, 0, true);
     }
     canvas_.text(16, (top_ + bottom_) / 2, axis_heading(chart_.y), Anchor::kMiddle, -90);
@@ -142,7 +137,7 @@ class ChartDrawing {
       const LegendEntry& entry = legend_[i];
       const double y = 14 + kLineHeight * entry.row;
       if (chart_.reference_line && i + 1 == legend_.size()) {
-        canvas_.dashes(entry.x - 1, y - 4, entry.x + 13, y - 4, kInk, "");
+        canvas_.dashes(entry.x - 1, y - 4, entry.x + 13, y - 4, SvgCanvas::kInk, "");
       } else if (chart_.kind == ChartKind::kLine) {
         canvas_.polyline({{entry.x - 1, y - 4}, {entry.x + 13, y - 4}}, colour_of(chart_, i));
         canvas_.marker(entry.x + 6, y - 4, colour_of(chart_, i), "");
@@ -163,7 +158,7 @@ class ChartDrawing {
     } else {
       for (const Tick& tick : x_.ticks) {
         const double x = x_at(tick.value);
-        canvas_.line(x, bottom_, x, bottom_ + 5, "ka", kInk, 1);
+        canvas_.line(x, bottom_, x, bottom_ + 5, "ka", SvgCanvas::kInk, 1);
         canvas_.text(x, bottom_ + 18, tick.label, Anchor::kMiddle, 0, true);
       }
     }
@@ -175,10 +170,10 @@ class ChartDrawing {
   void draw_reference_line() {
     if (!chart_.reference_line) return;
     const double y = y_at(chart_.reference_line->value);
-    canvas_.dashes(left_, y, kWidth - kRight, y, kInk, reference_line_label(chart_));
+    canvas_.dashes(left_, y, kWidth - kRight, y, SvgCanvas::kInk, reference_line_label(chart_));
   }
 
-  void draw_axes() { canvas_.line(left_, base_y(), kWidth - kRight, base_y(), "ka", kInk, 1); }
+  void draw_axes() { canvas_.line(left_, base_y(), kWidth - kRight, base_y(), "ka", SvgCanvas::kInk, 1); }
 
   std::string tooltip(const Series& series, const Point& point) const {
     const auto index = static_cast<std::size_t>(point.x);
@@ -195,10 +190,10 @@ class ChartDrawing {
     const double high = y_at(*point.y + *point.error);
     const double low = y_at(*point.y - *point.error);
     const double cap = 3;
-    canvas_.line(x, high, x, low, "ka", kInk, 1.2);
-    canvas_.line(x - cap, high, x + cap, high, "ka", kInk, 1.2);
+    canvas_.line(x, high, x, low, "ka", SvgCanvas::kInk, 1.2);
+    canvas_.line(x - cap, high, x + cap, high, "ka", SvgCanvas::kInk, 1.2);
     // No cap where the error bar is clipped, because that is not its end.
-    if (*point.y - *point.error >= y_.low) canvas_.line(x - cap, low, x + cap, low, "ka", kInk, 1.2);
+    if (*point.y - *point.error >= y_.low) canvas_.line(x - cap, low, x + cap, low, "ka", SvgCanvas::kInk, 1.2);
   }
 
   // Each bar is placed on those of the previous series.
@@ -279,7 +274,7 @@ class ChartDrawing {
       const double left = x_at(band.start);
       const double width = x_at(band.end) - left;
       if (shaded) canvas_.shade(left, top_ - kBandHeight, width, kPlotHeight + kBandHeight, band.label);
-      canvas_.line(left, top_ - kBandHeight, left, bottom_, "kg", kGrid, 1);
+      canvas_.line(left, top_ - kBandHeight, left, bottom_, "kg", SvgCanvas::kGrid, 1);
       shaded = !shaded;
       if (!band.label.empty()) canvas_.text(left + width / 2, top_ - 5, band.label, Anchor::kMiddle, 0, true);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,8 +11,15 @@ namespace kymo::report {
 
 enum class Anchor { kStart, kMiddle, kEnd };
 
+/// Maximum number of characters of a category label and of a legend entry.
+constexpr std::size_t kMaxLabelLength = 34;
+constexpr std::size_t kMaxLegendLength = 48;
+
+/// Size in pixels of the text of an SVG figure.
+constexpr double kSvgFontSize = 12;
+
 /// Estimated width in pixels of a text in a common sans-serif font; slightly too large, so that labels do not overlap.
-double text_width(std::string_view text, double font_size);
+double text_width(std::string_view text, double font_size = kSvgFontSize);
 
 /// True if white text is more readable than black on this color (RRGGBB).
 bool is_dark(std::string_view rgb);
@@ -19,7 +27,9 @@ bool is_dark(std::string_view rgb);
 /// Collects SVG elements in chart colors. All texts are escaped here.
 class SvgCanvas {
  public:
-  static constexpr double kFontSize = 12;
+  /// Colors of axes and text, and of grid lines.
+  static constexpr std::string_view kInk = "24292F";
+  static constexpr std::string_view kGrid = "E3E6EA";
 
   void line(double x1, double y1, double x2, double y2, std::string_view css_class, std::string_view colour,
             double width);

@@ -11,15 +11,9 @@
 namespace kymo::report {
 namespace {
 
-constexpr double kRight = 16;
 constexpr double kLegendHeight = 18;
 constexpr double kWidestMargin = 210;
 constexpr double kBarFont = 10;
-constexpr std::size_t kLongestLegend = 48;
-constexpr const char* kInk = "24292F";
-constexpr const char* kGrid = "E3E6EA";
-
-double width_of(std::string_view text) { return text_width(text, SvgCanvas::kFontSize); }
 
 // The text shortened to at most this many pixels; empty if too little fits.
 std::string fitted(const std::string& raw, double pixels, double font) {
@@ -34,11 +28,13 @@ std::string fitted(const std::string& raw, double pixels, double font) {
 }
 
 class TimelineDrawing {
+  static constexpr double kRight = 16;
+
  public:
   TimelineDrawing(const Chart& chart, double width)
       : picture_(timeline_picture(chart, kTimelinePlotPx)), width_(width) {
     for (const auto& line : picture_.lines) {
-      if (line.kind != LineKind::kPanel) left_ = std::max(left_, width_of(printable(line.text)) + margin_of(line));
+      if (line.kind != LineKind::kPanel) left_ = std::max(left_, text_width(printable(line.text)) + margin_of(line));
     }
     left_ = std::min(left_, kWidestMargin);
     draw_legend();
@@ -60,8 +56,8 @@ class TimelineDrawing {
     double x = left_;
     double y = 14;
     for (const auto& entry : picture_.legend) {
-      const std::string text = shortened(printable(entry.text), kLongestLegend);
-      const double wide = 18 + width_of(text) + 14;
+      const std::string text = shortened(printable(entry.text), kMaxLegendLength);
+      const double wide = 18 + text_width(text) + 14;
       if (x + wide > width_ - kRight && x > left_) {
         x = left_;
         y += kLegendHeight;
@@ -77,10 +73,10 @@ class TimelineDrawing {
     for (const double tick : linear_ticks(0, picture_.span, 6)) {
       if (tick > picture_.span) continue;
       const double x = x_at(tick);
-      canvas_.line(x, top_, x, bottom_, "kg", kGrid, 1);
+      canvas_.line(x, top_, x, bottom_, "kg", SvgCanvas::kGrid, 1);
       canvas_.text(x, bottom_ + 17, tick_label(tick), Anchor::kMiddle, 0, true);
     }
-    canvas_.line(left_, bottom_, width_ - kRight, bottom_, "ka", kInk, 1);
+    canvas_.line(left_, bottom_, width_ - kRight, bottom_, "ka", SvgCanvas::kInk, 1);
     canvas_.text((left_ + width_ - kRight) / 2, bottom_ + 36, "time (" + picture_.unit + ")", Anchor::kMiddle);
   }
 
@@ -88,14 +84,14 @@ class TimelineDrawing {
     for (const auto& line : picture_.lines) {
       const double y = top_ + line.top;
       const double room = line.kind == LineKind::kPanel ? width_ - kRight - 12 : left_ - margin_of(line);
-      const std::string text = fitted(line.text, room, SvgCanvas::kFontSize);
+      const std::string text = fitted(line.text, room, kSvgFontSize);
       switch (line.kind) {
         case LineKind::kPanel:
           canvas_.shade(0, y, width_ - kRight, line.height - 4, "");
           canvas_.heading(6, y + 14.5, text);
           break;
         case LineKind::kGroup:
-          canvas_.line(0, y + 2, width_ - kRight, y + 2, "kg", kGrid, 1);
+          canvas_.line(0, y + 2, width_ - kRight, y + 2, "kg", SvgCanvas::kGrid, 1);
           canvas_.heading(2, y + 15, text);
           break;
         case LineKind::kLane:
