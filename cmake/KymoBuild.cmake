@@ -25,13 +25,13 @@ endif()
 add_library(kymo_warnings INTERFACE)
 target_compile_options(kymo_warnings INTERFACE -Wall -Wextra -Wshadow -Werror $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 
-# kymo_compile_together(TARGET): compiles up to eight sources as one (unity build), because most of the compile time is
+# kymo_compile_together(TARGET): compiles up to 20 sources as one (unity build), because most of the compile time is
 # spent on headers and templates that all of them use.
 function(kymo_compile_together name)
   if(NOT KYMO_FAST_COMPILE)
     return()
   endif()
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)
   # GCC treats the anonymous namespace of an included source like that of a header.
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()

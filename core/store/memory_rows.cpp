@@ -6,7 +6,7 @@ namespace {
 
 using event::MemoryCategory;
 
-const char* to_string(event::MemoryDevice device) { return device == event::MemoryDevice::kCuda ? "cuda" : "cpu"; }
+const char* name_of(event::MemoryDevice device) { return device == event::MemoryDevice::kCuda ? "cuda" : "cpu"; }
 
 template <MemoryCategory category>
 struct CategoryBytes {
@@ -35,7 +35,7 @@ void write_allocations(RankTarget& to, const std::vector<event::Allocation>& all
   using R = const Entry<event::Allocation>&;
   write_rows<event::Allocation>(to, "allocation", allocations,
                                 {{"sequence", [](R r) -> RowValue { return r.item.sequence; }},
-                                 {"device", [](R r) -> RowValue { return to_string(r.item.device); }},
+                                 {"device", [](R r) -> RowValue { return name_of(r.item.device); }},
                                  {"address", [](R r) -> RowValue { return r.item.address; }},
                                  {"requested_bytes", [](R r) -> RowValue { return r.item.requested_bytes; }},
                                  {"allocated_bytes", [](R r) -> RowValue { return r.item.allocated_bytes; }},
@@ -75,7 +75,7 @@ void write_points(RankTarget& to, const std::vector<event::MemoryPoint>& points)
       to, "memory_point", points,
       with_categories<event::MemoryPoint>(
           {{"sequence", [](R r) -> RowValue { return r.item.sequence; }},
-           {"device", [](R r) -> RowValue { return to_string(r.item.device); }},
+           {"device", [](R r) -> RowValue { return name_of(r.item.device); }},
            {"time_ns", [](R r) -> RowValue { return r.item.time_ns; }},
            {"step", [](R r) -> RowValue { return r.item.step; }},
            {"phase_id", [](R r) -> RowValue { return r.texts.phase(r.item.phase); }},
@@ -132,7 +132,7 @@ void write_memory_summary(RankTarget& to, const event::PassRecord& record) {
   write_rows<event::MemoryPhase>(
       to, "memory_phase", record.derived.memory_phases,
       with_categories<event::MemoryPhase>(
-          {{"device", [](R r) -> RowValue { return to_string(r.item.device); }},
+          {{"device", [](R r) -> RowValue { return name_of(r.item.device); }},
            {"step", [](R r) -> RowValue { return r.item.step; }},
            {"phase", [](R r) -> RowValue { return r.item.phase; }},
            {"warmup", [](R r) -> RowValue { return r.item.warmup; }},

@@ -29,14 +29,14 @@ std::string number_typst(const Column& column, const std::string& number) {
   return fmt::format("{} × 10#super[{}{}]", digits, exponent < 0 ? kMinus : "", std::abs(exponent));
 }
 
-std::string invisible(const std::string& digits) { return digits.empty() ? "" : "#hide[" + digits + "]"; }
+std::string hidden(const std::string& digits) { return digits.empty() ? "" : "#hide[" + digits + "]"; }
 
 std::string measured_typst(const Column& column, const CellText& text, const Fractions& longest) {
-  std::string out = number_typst(column, text.value) + invisible(missing_fraction(text.value, longest.value));
+  std::string out = number_typst(column, text.value) + hidden(missing_fraction(text.value, longest.value));
   if (!text.suffix.empty()) out += "~" + escape_typst(text.suffix);
   if (!text.uncertainty.empty()) {
     out += "~±~" + number_typst(column, text.uncertainty) +
-           invisible(missing_fraction(text.uncertainty, longest.uncertainty));
+           hidden(missing_fraction(text.uncertainty, longest.uncertainty));
   }
   return out;
 }

@@ -33,7 +33,7 @@ namespace messages = follower_protocol;
 
 namespace {
 
-constexpr std::chrono::milliseconds kTick{50};
+constexpr std::chrono::milliseconds kCheckInterval{50};
 constexpr std::chrono::milliseconds kPause{100};  ///< before the next attempt to join
 constexpr double kJoinReplyTimeout_s = 10;        ///< timeout for the reply to the first message
 
@@ -240,7 +240,7 @@ class Follower {
   }
 
   void arm_timer() {
-    timer_.expires_after(kTick);
+    timer_.expires_after(kCheckInterval);
     wait_for_timer();
   }
 

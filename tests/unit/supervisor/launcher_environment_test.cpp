@@ -40,7 +40,7 @@ Variables without(Variables variables, const std::string& name) {
   return variables;
 }
 
-std::optional<LauncherEnvironment> read(const Variables& variables) {
+std::optional<LauncherEnvironment> launcher_from(const Variables& variables) {
   return read_launcher_environment(
       [&](const char* name) -> const char* {
         const auto found = variables.find(name);
@@ -51,7 +51,7 @@ std::optional<LauncherEnvironment> read(const Variables& variables) {
 
 std::string failure_reason(const Variables& variables) {
   try {
-    read(variables);
+    launcher_from(variables);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -59,7 +59,7 @@ std::string failure_reason(const Variables& variables) {
 }
 
 TEST(LaunchEnvironment, ReadsTorchrun) {
-  const auto launcher_env = read(kTorchrun);
+  const auto launcher_env = launcher_from(kTorchrun);
   ASSERT_TRUE(launcher_env);
   EXPECT_EQ(launcher_env->launcher, "torchrun");
   EXPECT_EQ(launcher_env->identity, "torchrun abc at one:29500");
@@ -75,14 +75,15 @@ TEST(LaunchEnvironment, ReadsTorchrun) {
 }
 
 TEST(LaunchEnvironment, MeetsOnTheLoopbackInterfaceOfOneMachine) {
-  const auto launcher_env = read(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "4"}, {"RANK", "0"}, {"LOCAL_RANK", "0"}}));
+  const auto launcher_env =
+      launcher_from(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "4"}, {"RANK", "0"}, {"LOCAL_RANK", "0"}}));
   ASSERT_TRUE(launcher_env);
   EXPECT_EQ(launcher_env->rendezvous_host(), "127.0.0.1");
   EXPECT_TRUE(launcher_env->leads());
 }
 
 TEST(LaunchEnvironment, ReadsSrun) {
-  const auto launcher_env = read(kSlurm);
+  const auto launcher_env = launcher_from(kSlurm);
   ASSERT_TRUE(launcher_env);
   EXPECT_EQ(launcher_env->launcher, "srun");
   EXPECT_EQ(launcher_env->identity, "srun 12.0");
@@ -92,17 +93,17 @@ TEST(LaunchEnvironment, ReadsSrun) {
   EXPECT_EQ(launcher_env->leader_host, "n08");
   EXPECT_GE(launcher_env->port, 20'000);
   EXPECT_LT(launcher_env->port, 32'000);
-  EXPECT_NE(launcher_env->port, read(with(kSlurm, {{"SLURM_STEP_ID", "1"}}))->port) << "two steps of one job";
+  EXPECT_NE(launcher_env->port, launcher_from(with(kSlurm, {{"SLURM_STEP_ID", "1"}}))->port) << "two steps of one job";
 }
 
 TEST(LaunchEnvironment, TakesItsOwnGpuWhereSlurmGivesOneToEachTask) {
   const Variables one_node = with(kSlurm, {{"SLURM_STEP_NODELIST", "n08"}, {"SLURM_LOCALID", "2"}});
-  EXPECT_EQ(read(one_node)->gpu, 2);
-  EXPECT_EQ(read(one_node)->gpus_needed, 3);
+  EXPECT_EQ(launcher_from(one_node)->gpu, 2);
+  EXPECT_EQ(launcher_from(one_node)->gpus_needed, 3);
   for (int task = 0; task < 3; ++task) {
     const std::string number = std::to_string(task);
-    const auto launcher_env =
-        read(with(one_node, {{"SLURM_GPUS_PER_TASK", "1"}, {"SLURM_PROCID", number}, {"SLURM_LOCALID", number}}));
+    const auto launcher_env = launcher_from(
+        with(one_node, {{"SLURM_GPUS_PER_TASK", "1"}, {"SLURM_PROCID", number}, {"SLURM_LOCALID", number}}));
     EXPECT_EQ(launcher_env->local_rank, task);
     EXPECT_EQ(launcher_env->gpu, 0);
     EXPECT_EQ(launcher_env->gpus_needed, 1);
@@ -110,37 +111,39 @@ TEST(LaunchEnvironment, TakesItsOwnGpuWhereSlurmGivesOneToEachTask) {
 }
 
 TEST(LaunchEnvironment, PlainShellsAreNoLaunch) {
-  EXPECT_FALSE(read({}));
-  EXPECT_FALSE(read({{"MASTER_ADDR", "nowhere"}, {"MASTER_PORT", "x"}})) << "left over in a shell's profile";
-  EXPECT_FALSE(read({{"SLURM_JOB_ID", "12"}, {"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}}))
-      << "a batch script";
-  EXPECT_FALSE(read(with(kSlurm, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}}))) << "a step of one task";
-  EXPECT_FALSE(read(with(kSlurm, {{"SLURM_STEP_ID", "4294967290"}}))) << "an interactive step";
-  EXPECT_FALSE(read(with(kSlurm, {{"SLURM_STEP_ID", "batch"}})));
+  EXPECT_FALSE(launcher_from({}));
+  EXPECT_FALSE(launcher_from({{"MASTER_ADDR", "nowhere"}, {"MASTER_PORT", "x"}})) << "left over in a shell's profile";
   EXPECT_FALSE(
-      read(with(kTorchrun, {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "1"}})));
+      launcher_from({{"SLURM_JOB_ID", "12"}, {"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}}))
+      << "a batch script";
+  EXPECT_FALSE(launcher_from(with(kSlurm, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}})))
+      << "a step of one task";
+  EXPECT_FALSE(launcher_from(with(kSlurm, {{"SLURM_STEP_ID", "4294967290"}}))) << "an interactive step";
+  EXPECT_FALSE(launcher_from(with(kSlurm, {{"SLURM_STEP_ID", "batch"}})));
+  EXPECT_FALSE(launcher_from(
+      with(kTorchrun, {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "1"}})));
 }
 
 TEST(LaunchEnvironment, ReadsSettings) {
   const auto launcher_env =
-      read(with(kTorchrun, {{"KYMO_PORT", "7000"}, {"KYMO_JOB_TOKEN", "secret"}, {"KYMO_JOIN_TIMEOUT", "5"}}));
+      launcher_from(with(kTorchrun, {{"KYMO_PORT", "7000"}, {"KYMO_JOB_TOKEN", "secret"}, {"KYMO_JOIN_TIMEOUT", "5"}}));
   EXPECT_EQ(launcher_env->port, 7000);
   EXPECT_EQ(launcher_env->token, "secret");
   EXPECT_EQ(launcher_env->join_timeout_s, 5);
-  EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "32766"}}))->port, 32767);
-  EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "32767"}}))->port, 28767)
+  EXPECT_EQ(launcher_from(with(kTorchrun, {{"MASTER_PORT", "32766"}}))->port, 32767);
+  EXPECT_EQ(launcher_from(with(kTorchrun, {{"MASTER_PORT", "32767"}}))->port, 28767)
       << "32768 and more the system may have given to anyone";
-  EXPECT_EQ(read(with(kTorchrun, {{"MASTER_PORT", "65535"}}))->port, 25535);
+  EXPECT_EQ(launcher_from(with(kTorchrun, {{"MASTER_PORT", "65535"}}))->port, 25535);
 }
 
 TEST(LaunchEnvironment, ScriptsMayDeriveTheOneFromTheOther) {
   Variables both = kSlurm;
   both.merge(without(Variables(kTorchrun), "TORCHELASTIC_RUN_ID"));
-  EXPECT_EQ(read(with(both, {{"RANK", "2"}, {"WORLD_SIZE", "3"}, {"LOCAL_RANK", "0"}}))->launcher, "torchrun");
+  EXPECT_EQ(launcher_from(with(both, {{"RANK", "2"}, {"WORLD_SIZE", "3"}, {"LOCAL_RANK", "0"}}))->launcher, "torchrun");
   EXPECT_THAT(failure_reason(both), AllOf(HasSubstr("WORLD_SIZE is 4"), HasSubstr("SLURM_STEP_NUM_TASKS is 3")));
   EXPECT_THAT(failure_reason(with(both, {{"RANK", "1"}, {"WORLD_SIZE", "3"}})),
               AllOf(HasSubstr("RANK is 1"), HasSubstr("SLURM_PROCID is 2")));
-  EXPECT_EQ(read(with(both, {{"TORCHELASTIC_RUN_ID", "x"}}))->world_size, 4)
+  EXPECT_EQ(launcher_from(with(both, {{"TORCHELASTIC_RUN_ID", "x"}}))->world_size, 4)
       << "torchrun itself, one agent in each task";
 }
 
