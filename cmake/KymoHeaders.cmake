@@ -16,7 +16,7 @@ function(kymo_header_set name)
   target_compile_options(${name} PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
   if(set_EXECUTABLE)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${name} PRIVATE -fPIE -O0)  # -O0 matches kymo_test()
+    target_compile_options(${name} PRIVATE -fPIE -O0 ${KYMO_TEST_OPTIONS})  # as in kymo_test()
   endif()
 endfunction()
 

@@ -2,6 +2,8 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+set(KYMO_TEST_OPTIONS "" CACHE STRING "Compiler options of test programs only")
+
 # Builds all test programs with the label `unit`.
 add_custom_target(kymo_unit_tests)
 
@@ -25,8 +27,8 @@ function(kymo_test name)
     kymo_reuse_headers(${name} kymo_test_headers)
   endif()
   kymo_compile_together(${name})
-  # The code under test is in libraries. Precompiled headers for programs must have the same option.
-  target_compile_options(${name} PRIVATE -O0)
+  # The code under test is in libraries. Precompiled headers for programs must have the same options.
+  target_compile_options(${name} PRIVATE -O0 ${KYMO_TEST_OPTIONS})
   if("unit" IN_LIST test_LABEL)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
     set_tests_properties(${name} PROPERTIES
