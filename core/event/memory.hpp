@@ -24,6 +24,8 @@ enum class MemoryAction : std::uint8_t {
 };
 
 enum class MemoryDevice : std::uint8_t { kCpu, kCuda };
+/// cpu, cuda.
+const char* to_string(MemoryDevice device);
 
 /// Counters of an allocator. On CPU, reserved equals allocated, and the other counters are equal to each other.
 struct MemoryState {

@@ -30,6 +30,8 @@ struct Sample {
 };
 
 enum class MetricLevel { kRun, kStep, kPhase };
+/// run, step, phase.
+const char* to_string(MetricLevel level);
 
 /// A workload-defined metric. Either number or text is set.
 struct Metric {
@@ -50,6 +52,8 @@ struct Work {
 };
 
 enum class CheckOutcome { kPassed, kFailed, kUnavailable };
+/// passed, failed, unavailable.
+const char* to_string(CheckOutcome outcome);
 
 /// Result of one comparison with a reference.
 struct Check {

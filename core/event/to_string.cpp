@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/enum_names.hpp"
 #include "event/derived.hpp"
+#include "event/memory.hpp"
+#include "event/records.hpp"
 #include "event/trace.hpp"
 
 namespace kymo::event {
@@ -26,8 +28,23 @@ constexpr auto kCategoryNames =
                                                    {MemoryCategory::kInput, "input"},
                                                    {MemoryCategory::kUnknown, "unknown"}});
 
+constexpr auto kActivityNames = enum_names<ActivityKind>(
+    "activity kind",
+    {{ActivityKind::kKernel, "kernel"}, {ActivityKind::kMemcpy, "memcpy"}, {ActivityKind::kMemset, "memset"}});
+constexpr auto kDeviceNames =
+    enum_names<MemoryDevice>("memory device", {{MemoryDevice::kCpu, "cpu"}, {MemoryDevice::kCuda, "cuda"}});
+constexpr auto kLevelNames = enum_names<MetricLevel>(
+    "metric level", {{MetricLevel::kRun, "run"}, {MetricLevel::kStep, "step"}, {MetricLevel::kPhase, "phase"}});
+constexpr auto kOutcomeNames = enum_names<CheckOutcome>("check outcome", {{CheckOutcome::kPassed, "passed"},
+                                                                          {CheckOutcome::kFailed, "failed"},
+                                                                          {CheckOutcome::kUnavailable, "unavailable"}});
+
 }  // namespace
 
+const char* to_string(ActivityKind kind) { return kActivityNames.name(kind); }
+const char* to_string(MemoryDevice device) { return kDeviceNames.name(device); }
+const char* to_string(MetricLevel level) { return kLevelNames.name(level); }
+const char* to_string(CheckOutcome outcome) { return kOutcomeNames.name(outcome); }
 const char* to_string(Attribution attribution) { return kAttributionNames.name(attribution); }
 const char* to_string(CollectiveOperation operation) { return kOperationNames.name(operation); }
 const char* to_string(MemoryCategory category) { return kCategoryNames.name(category); }

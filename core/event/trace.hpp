@@ -63,6 +63,8 @@ struct GraphNode {
 };
 
 enum class ActivityKind : std::uint8_t { kKernel, kMemcpy, kMemset };
+/// kernel, memcpy, memset; also the names of their tables.
+const char* to_string(ActivityKind kind);
 
 /// How the phase and scope of an event were determined.
 enum class Attribution : std::uint8_t {

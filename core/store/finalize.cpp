@@ -6,11 +6,11 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "store/copy_rows.hpp"
 #include "store/impl.hpp"
 #include "store/rank_import.hpp"
 #include "store/retention.hpp"
 #include "store/summary.hpp"
-#include "store/tables.hpp"
 
 namespace kymo::store {
 namespace {

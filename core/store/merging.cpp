@@ -6,11 +6,11 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "store/copy_rows.hpp"
 #include "store/impl.hpp"
 #include "store/open.hpp"
 #include "store/rank_import.hpp"
 #include "store/schema_version.hpp"
-#include "store/tables.hpp"
 
 namespace kymo::store {
 namespace {
@@ -79,29 +79,24 @@ std::optional<std::vector<RankPass>> passes_in(const Connection& source, const s
 }
 
 /// Copies the rows of an event table. Values that all rows of a pass share are not read from each row.
-std::int64_t copy_events(const Merge& merge, const std::string& table, const std::vector<std::string>& shared,
+std::int64_t copy_events(const Merge& merge, const Table& table, const std::vector<std::string>& shared,
                          const std::vector<RankPass>& passes, std::int64_t run_id, std::int64_t added) {
   std::vector<std::string> columns = shared;
   for (const char* fixed : {"run_id", "rank", "pass"}) std::erase(columns, fixed);
   std::vector<Translation> translations;
-  translate_texts(columns, merge.texts, translations);
+  translate_texts(table, columns, merge.texts, translations);
   RowCapture capture(merge.source);
-  Statement select(merge.source, RowCapture::select_sql(table, columns, "run_id = ?1 AND rank = ?2 AND pass = ?3"));
+  Statement select(merge.source,
+                   RowCapture::select_sql(table.name(), columns, "run_id = ?1 AND rank = ?2 AND pass = ?3"));
   std::int64_t unknown = 0;
   for (const auto& [rank, pass] : passes) {
     select.bind_all(run_id, rank, pass);
-    unknown +=
-        copy_rows(select, capture, {merge.target, table, columns, {{"run_id", added}, {"rank", rank}, {"pass", pass}}},
-                  translations);
+    unknown += copy_rows(select, capture,
+                         {merge.target, table.name(), columns, {{"run_id", added}, {"rank", rank}, {"pass", pass}}},
+                         translations);
     select.reset();
   }
   return unknown;
-}
-
-bool holds_events(const std::string& table) {
-  const auto& tables = observed_tables();
-  return std::any_of(tables.begin(), tables.end(),
-                     [&](const auto& each) { return each.name == table && each.extent != Extent::kNoEvent; });
 }
 
 std::vector<std::string> columns_without(const Merge& merge, const std::string& table, const std::string& left_out) {
@@ -172,16 +167,17 @@ bool is_there(const Merge& merge, std::int64_t run_id) {
 std::int64_t merge_table(const Merge& merge, const std::string& table, std::int64_t run_id, std::int64_t added) {
   const auto shared = common_columns(merge.source, merge.target, table);
   if (shared.empty()) return 0;
-  if (holds_events(table)) {
+  const Table* observed = find_observed_table(table);
+  if (observed != nullptr && observed->is_event()) {
     const auto passes = passes_in(merge.source, table, run_id);
-    if (passes) return copy_events(merge, table, shared, *passes, run_id, added);
+    if (passes) return copy_events(merge, *observed, shared, *passes, run_id, added);
   }
   IdMap run_ids;
   run_ids.set(run_id, added);
   std::vector<Translation> translations{{position_of(shared, "run_id"), &run_ids}};
   if (const int device = position_of(shared, "device_id"); device >= 0)
     translations.push_back({device, &merge.devices});
-  translate_texts(shared, merge.texts, translations);
+  if (observed != nullptr) translate_texts(*observed, shared, merge.texts, translations);
   return copy_where(merge, table, shared, "run_id = ?", run_id, translations);
 }
 

@@ -7,9 +7,9 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "measure/plan.hpp"
+#include "store/copy_rows.hpp"
 #include "store/open.hpp"
 #include "store/retention.hpp"
-#include "store/tables.hpp"
 
 namespace kymo::store {
 namespace {
@@ -32,20 +32,20 @@ struct RankImport {
   RowCapture& capture;
 };
 
-std::string owner_condition(const ObservedTable& table) {
-  return std::string("run_id = ?1 AND rank = ?2") + (table.has_pass ? " AND pass = ?3" : "");
+std::string owner_condition(const Table& table) {
+  return std::string("run_id = ?1 AND rank = ?2") + (table.owner() == RowOwner::kPass ? " AND pass = ?3" : "");
 }
 
-void bind_owner(Statement& statement, const RankFileName& whose, const ObservedTable& table) {
+void bind_owner(Statement& statement, const RankFileName& whose, const Table& table) {
   statement.bind(1, whose.run_id).bind(2, whose.rank);
-  if (table.has_pass) statement.bind(3, whose.pass);
+  if (table.owner() == RowOwner::kPass) statement.bind(3, whose.pass);
 }
 
 /// Returns true if all rows of a table belong to the file's run, rank and pass. The table is ordered by these columns,
 /// so it suffices to check the first and the last row.
-bool holds_nothing_else(const Connection& source, const RankFileName& whose, const ObservedTable& table) {
-  if (!table.has_pass) return false;
-  const std::string end = "(SELECT " + owner_condition(table) + " FROM main." + table.name + " ORDER BY ";
+bool holds_nothing_else(const Connection& source, const RankFileName& whose, const Table& table) {
+  if (table.owner() != RowOwner::kPass) return false;
+  const std::string end = "(SELECT " + owner_condition(table) + " FROM main." + table.name() + " ORDER BY ";
   Statement ends(source, "SELECT " + end + "run_id, rank, pass LIMIT 1) AND " + end +
                              "run_id DESC, rank DESC, pass DESC LIMIT 1)");
   bind_owner(ends, whose, table);
@@ -53,22 +53,23 @@ bool holds_nothing_else(const Connection& source, const RankFileName& whose, con
 }
 
 /// Returns the number of rows that referred to strings missing from the file.
-std::int64_t import_table(const RankImport& rank_import, const ObservedTable& table) {
+std::int64_t import_table(const RankImport& rank_import, const Table& table) {
   const RankFileName& whose = rank_import.whose;
-  CopyTarget to{rank_import.results, table.name, common_columns(rank_import.source, rank_import.results, table.name)};
+  CopyTarget to{rank_import.results, table.name(),
+                common_columns(rank_import.source, rank_import.results, table.name())};
   if (to.columns.empty()) return 0;  // the file is older than the table
   const auto condition = retained_rows(rank_import.retention, rank_import.source, whose, table);
   if (!condition) return 0;
   to.fixed = {{"run_id", whose.run_id}, {"rank", std::int64_t{whose.rank}}};
-  if (table.has_pass) to.fixed.push_back({"pass", whose.pass});
+  if (table.owner() == RowOwner::kPass) to.fixed.push_back({"pass", whose.pass});
   for (const FixedColumn& column : to.fixed) std::erase(to.columns, column.name);
   std::string wanted = *condition;
   const bool all_own = holds_nothing_else(rank_import.source, whose, table);
   if (!all_own) wanted = owner_condition(table) + (wanted.empty() ? "" : " AND " + wanted);
-  Statement select(rank_import.source, RowCapture::select_sql(table.name, to.columns, wanted));
+  Statement select(rank_import.source, RowCapture::select_sql(table.name(), to.columns, wanted));
   if (!all_own) bind_owner(select, whose, table);
   std::vector<Translation> translations;
-  translate_texts(to.columns, rank_import.texts, translations);
+  translate_texts(table, to.columns, rank_import.texts, translations);
   return copy_rows(select, rank_import.capture, to, translations);
 }
 
@@ -98,7 +99,9 @@ std::optional<std::string> import_file(const Connection& results, const RankFile
     RowCapture capture(*source);
     const RankImport rank_import{results, *source, whose, retention, texts, capture};
     std::int64_t unknown = 0;
-    for (const ObservedTable& table : observed_tables()) unknown += import_table(rank_import, table);
+    for (const auto& table : observed_tables()) {
+      if (table->owner() != RowOwner::kString) unknown += import_table(rank_import, *table);
+    }
     if (unknown > 0)
       add_dropped_records(results, whose.run_id, whose.rank, whose.pass, "store", unknown, kUnknownTexts);
   } catch (const Error& error) {
@@ -169,12 +172,14 @@ IdMap import_texts(const Connection& results, const Connection& source, bool new
     if (find.bind(1, text).step()) ids.set(texts.integer(0), find.integer(0));
     find.reset();
   }
-  for (const std::string& table : text_tables()) {
-    const std::vector<std::string> columns = common_columns(source, results, table);
+  for (const auto& table : observed_tables()) {
+    if (table->owner() != RowOwner::kString) continue;
+    const std::vector<std::string> columns = common_columns(source, results, table->name());
     std::vector<Translation> translations;
-    translate_texts(columns, ids, translations);
-    Statement select(source, select_sql(table, columns));
-    copy_rows(select, {results, table, columns, {}, newer ? Conflict::kReplace : Conflict::kKeepOld}, translations);
+    translate_texts(*table, columns, ids, translations);
+    Statement select(source, select_sql(table->name(), columns));
+    copy_rows(select, {results, table->name(), columns, {}, newer ? Conflict::kReplace : Conflict::kKeepOld},
+              translations);
   }
   return ids;
 }

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "store/copy_rows.hpp"
 #include "store/sqlite.hpp"
-#include "store/tables.hpp"
 
 /// Imports rank files into the results database, in the caller's transaction.
 namespace kymo::store {

@@ -107,12 +107,12 @@ Retention choose_retention(Keep keep, std::int64_t run_id, const std::vector<std
 }
 
 std::optional<std::string> retained_rows(const Retention& retention, const Connection& source,
-                                         const RankFileName& whose, const ObservedTable& table) {
-  if (retention.keep == Keep::kAll || table.extent == Extent::kNoEvent) return "";
+                                         const RankFileName& whose, const Table& table) {
+  if (retention.keep == Keep::kAll || !table.is_event()) return "";
   if (retention.keep == Keep::kSummary) return std::nullopt;
   const auto step = retention.steps.find(whose.pass);
   if (step == retention.steps.end()) return "";
-  return StepRows(source, whose, step->second).of(table.extent);
+  return StepRows(source, whose, step->second).of(table.extent());
 }
 
 void drop_summarized_events(const Connection& results, std::int64_t run_id, Keep keep) {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "store/copy_rows.hpp"
 #include "store/rank_import.hpp"
 #include "store/results.hpp"
-#include "store/tables.hpp"
 
 /// Implements `--keep`. Events that are not retained are never copied, because deleting them would not shrink the file.
 namespace kymo::store {
@@ -29,7 +29,7 @@ Retention choose_retention(Keep keep, std::int64_t run_id, const std::vector<std
 /// Returns an SQL condition for the retained rows of a rank file's table; empty if all are retained, nullopt if the
 /// table is not copied at all.
 std::optional<std::string> retained_rows(const Retention& retention, const Connection& source,
-                                         const RankFileName& whose, const ObservedTable& table);
+                                         const RankFileName& whose, const Table& table);
 
 /// Deletes the rows that were only needed to derive summaries, if only summaries are retained.
 void drop_summarized_events(const Connection& results, std::int64_t run_id, Keep keep);

@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/utf8.hpp"
-#include "store/tables.hpp"
+#include "store/copy_rows.hpp"
 
 namespace kymo::store {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/error.hpp"
-#include "store/tables.hpp"
+#include "store/copy_rows.hpp"
 
 namespace kymo::store::testing {
 namespace {

@@ -10,35 +10,10 @@
 #include "store/row_capture.hpp"
 #include "store/row_source.hpp"
 #include "store/sqlite.hpp"
+#include "store/table.hpp"
 
-/// Properties of tables: who owns their rows, and what their ids refer to.
+/// Copies rows between databases and translates their ids.
 namespace kymo::store {
-
-/// Relation of an event row to a step, for `--keep one-step`.
-enum class Extent {
-  kNoEvent,   ///< not an event: always retained
-  kStep,      ///< has a column step
-  kMoment,    ///< has a column step; rows at defined moments are also retained
-  kTime,      ///< from start_ns to end_ns
-  kLifetime,  ///< from alloc_ns to free_ns, which is NULL if it was never freed
-  kShape,     ///< referenced by kernels
-  kStack,     ///< referenced by allocations
-  kFrame,     ///< referenced by stacks
-};
-
-/// A table that workers fill and rank files contain. All have run_id and rank.
-struct ObservedTable {
-  const char* name;
-  bool has_pass;  ///< rows belong to a pass; otherwise rows of the time pass take precedence over those of other passes
-  Extent extent = Extent::kNoEvent;
-};
-const std::vector<ObservedTable>& observed_tables();
-
-/// Tables that describe strings and therefore belong to no run. Their key is a row of table string.
-const std::vector<std::string>& text_tables();
-
-/// Returns true for columns that refer to table string. Other `..._id` columns are independent ids.
-bool refers_to_text(const std::string& column);
 
 /// Returns every table with a column run_id except run itself: the data that belongs to runs.
 std::vector<std::string> tables_of_runs(const Connection& connection);
@@ -69,8 +44,8 @@ struct Translation {
   const IdMap* ids = nullptr;
 };
 
-/// Adds a translation for each column that refers to table string.
-void translate_texts(const std::vector<std::string>& columns, const IdMap& texts,
+/// Adds a translation for each column of a declared table that refers to table string.
+void translate_texts(const Table& table, const std::vector<std::string>& columns, const IdMap& texts,
                      std::vector<Translation>& translations);
 
 /// Destination of copied rows: the columns of a target table in selection order, after the fixed ones.

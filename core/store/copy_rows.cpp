@@ -1,58 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/tables.hpp"
+#include "store/copy_rows.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
 
 namespace kymo::store {
-
-const std::vector<ObservedTable>& observed_tables() {
-  static const std::vector<ObservedTable> tables{{"sample", true},
-                                                 {"metric", true},
-                                                 {"work", false},
-                                                 {"verification", false},
-                                                 {"gpu_sample", true},
-                                                 {"memory_counter", true},
-                                                 {"mark", true},
-                                                 {"out_of_memory", true},
-                                                 {"dropped_record", true},
-                                                 {"clock_sync", true},
-                                                 {"kernel_total", true},
-                                                 {"op_total", true},
-                                                 {"step_activity", true},
-                                                 {"kernel_outlier", true},
-                                                 {"memory_phase", true},
-                                                 {"range", true, Extent::kStep},
-                                                 {"launch_config", true, Extent::kShape},
-                                                 {"kernel", true, Extent::kStep},
-                                                 {"memcpy", true, Extent::kStep},
-                                                 {"memset", true, Extent::kStep},
-                                                 {"api_call", true, Extent::kTime},
-                                                 {"synchronization", true, Extent::kTime},
-                                                 {"cupti_overhead", true, Extent::kTime},
-                                                 {"op", true, Extent::kStep},
-                                                 {"collective", true, Extent::kStep},
-                                                 {"allocation", true, Extent::kLifetime},
-                                                 {"segment", true, Extent::kLifetime},
-                                                 {"memory_point", true, Extent::kStep},
-                                                 {"device_memory", true, Extent::kMoment},
-                                                 {"stack", true, Extent::kStack},
-                                                 {"stack_frame", true, Extent::kFrame}};
-  return tables;
-}
-
-const std::vector<std::string>& text_tables() {
-  static const std::vector<std::string> tables{"kernel_class", "scope_path"};
-  return tables;
-}
-
-bool refers_to_text(const std::string& column) {
-  static constexpr std::array<std::string_view, 8> kColumns{"name_id", "phase_id",  "scope_id",    "free_phase_id",
-                                                            "op_id",   "shapes_id", "function_id", "communicator_id"};
-  return std::find(kColumns.begin(), kColumns.end(), column) != kColumns.end();
-}
 
 std::vector<std::string> tables_of_runs(const Connection& connection) {
   std::vector<std::string> names;
@@ -108,10 +61,10 @@ const std::int64_t* IdMap::find(std::int64_t id) const {
   return found == others_.end() ? nullptr : &found->second;
 }
 
-void translate_texts(const std::vector<std::string>& columns, const IdMap& texts,
+void translate_texts(const Table& table, const std::vector<std::string>& columns, const IdMap& texts,
                      std::vector<Translation>& translations) {
   for (const std::string& column : columns) {
-    if (refers_to_text(column)) translations.push_back({position_of(columns, column), &texts});
+    if (table.refers_to_string(column)) translations.push_back({position_of(columns, column), &texts});
   }
 }
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <map>
+
+#include "store/table.hpp"
+
+/// What the worker measures in every pass: durations, metrics, verification, counters and marks.
+namespace kymo::store {
+namespace {
+
+using event::PassRecord;
+
+auto sample_table() {
+  using S = event::Sample;
+  return declare_table<S>(
+      "sample", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.samples; },
+      {column<&S::step>("step"), column<&S::phase>("phase"), column<&S::warmup>("warmup"),
+       column<&S::throttled>("throttled"), column<&S::calls>("calls"), column<&S::start_ns>("start_ns"),
+       column<&S::host_ns>("host_ns"), column<&S::device_ns>("device_ns")});
+}
+
+/// A metric that is not a number is a result (such as a diverged loss), so keep it visible.
+RowValue metric_value(const event::Metric& metric) {
+  if (!metric.number) return metric.text;
+  return std::isnan(*metric.number) ? RowValue("nan") : RowValue(*metric.number);
+}
+
+auto metric_table() {
+  using M = event::Metric;
+  return declare_table<M>("metric", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.metrics; },
+                          {sequence_column<M>(),
+                           column<&M::level>("level"),
+                           column<&M::step>("step"),
+                           column<&M::phase>("phase"),
+                           column<&M::name>("name"),
+                           {"value", [](const Entry<M>& entry) { return metric_value(entry.item); }},
+                           column<&M::unit>("unit")});
+}
+
+/// Work that is not a finite number counts as not declared.
+double declared(double count) { return std::isfinite(count) && count > 0 ? count : 0; }
+
+auto work_table() {
+  using W = event::Work;
+  return declare_table<W>(
+      "work", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.work; },
+      {column<&W::phase>("phase"),
+       {"flops", [](const Entry<W>& entry) { return declared(entry.item.flops); }},
+       {"bytes", [](const Entry<W>& entry) { return declared(entry.item.bytes); }}},
+      nullptr, RowOwner::kRank);
+}
+
+/// Gives checks with the same name distinct names: `y`, `y #2`.
+std::vector<event::Check> with_distinct_names(std::vector<event::Check> checks) {
+  std::map<std::string, int> seen;
+  for (event::Check& check : checks) {
+    const int count = ++seen[check.name];
+    if (count > 1) check.name += " #" + std::to_string(count);
+  }
+  return checks;
+}
+
+auto verification_table() {
+  using C = event::Check;
+  return declare_table<C>(
+      "verification", Extent::kNoEvent, [](const PassRecord& record) { return with_distinct_names(record.checks); },
+      {column<&C::name>("name"), column<&C::outcome>("outcome"), column<&C::max_abs_error>("max_abs_error"),
+       column<&C::max_rel_error>("max_rel_error"), column<&C::tolerance>("tolerance"),
+       column<&C::reference>("reference"), column<&C::detail>("detail")},
+      nullptr, RowOwner::kRank);
+}
+
+auto gpu_sample_table() {
+  using G = event::GpuSample;
+  return declare_table<G>(
+      "gpu_sample", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.gpu_samples; },
+      {column<&G::step>("step"), column<&G::time_ns>("time_ns"), column<&G::sm_clock_mhz>("sm_clock_mhz"),
+       column<&G::memory_clock_mhz>("memory_clock_mhz"), column<&G::power_mw>("power_mw"),
+       column<&G::temperature_c>("temperature_c"), column<&G::throttle_reasons>("throttle_reasons")});
+}
+
+auto memory_counter_table() {
+  using C = event::MemoryCounter;
+  return declare_table<C>(
+      "memory_counter", Extent::kNoEvent,
+      [](const PassRecord& record) -> const auto& { return record.memory_counters; },
+      {column<&C::step>("step"), column<&C::time_ns>("time_ns"), column<&C::allocated_bytes>("allocated_bytes"),
+       column<&C::reserved_bytes>("reserved_bytes"), column<&C::device_allocations>("device_allocations")});
+}
+
+auto mark_table() {
+  using M = event::Mark;
+  return declare_table<M>(
+      "mark", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.marks; },
+      {sequence_column<M>(), column<&M::name>("name"), column<&M::time_ns>("time_ns"), column<&M::step>("step")});
+}
+
+std::vector<event::OutOfMemory> out_of_memory(const PassRecord& record) {
+  if (!record.out_of_memory) return {};
+  return {*record.out_of_memory};
+}
+
+auto out_of_memory_table() {
+  using O = event::OutOfMemory;
+  return declare_table<O>("out_of_memory", Extent::kNoEvent, out_of_memory,
+                          {column<&O::where>("location"), column<&O::requested_bytes>("requested_bytes"),
+                           column<&O::free_bytes>("free_bytes"), column<&O::peak_bytes>("peak_bytes")});
+}
+
+/// write_dropped_records() writes its rows.
+auto dropped_record_table() {
+  using D = event::DroppedRecords;
+  return declare_table<D>(
+      "dropped_record", Extent::kNoEvent, [](const PassRecord&) { return std::vector<D>(); },
+      {sequence_column<D>(), column<&D::source>("source"), column<&D::count>("count"), column<&D::detail>("detail")});
+}
+
+}  // namespace
+
+void add_measurement_tables(Tables& tables) {
+  tables.push_back(sample_table());
+  tables.push_back(metric_table());
+  tables.push_back(work_table());
+  tables.push_back(verification_table());
+  tables.push_back(gpu_sample_table());
+  tables.push_back(memory_counter_table());
+  tables.push_back(mark_table());
+  tables.push_back(out_of_memory_table());
+  tables.push_back(dropped_record_table());
+}
+
+void write_dropped_records(RankTarget& to, const std::vector<event::DroppedRecords>& records) {
+  static const auto table = dropped_record_table();
+  table->write_records(to, records);
+}
+
+}  // namespace kymo::store

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/table.hpp"
+
+/// The memory pass: the memory timeline, call stacks, and what the analysis derives from them.
+namespace kymo::store {
+namespace {
+
+using event::MemoryCategory;
+using event::PassRecord;
+
+template <MemoryCategory category>
+struct CategoryBytes {
+  template <typename Record>
+  std::int64_t operator()(const Entry<Record>& entry) const {
+    return entry.item.category_bytes[static_cast<std::size_t>(category)];
+  }
+};
+
+/// Appends the live bytes by category to `columns`.
+template <typename Record>
+std::vector<Column<Record>> with_categories(std::vector<Column<Record>> columns) {
+  const std::vector<Column<Record>> categories{
+      {"parameter_bytes", CategoryBytes<MemoryCategory::kParameter>{}},
+      {"gradient_bytes", CategoryBytes<MemoryCategory::kGradient>{}},
+      {"optimizer_state_bytes", CategoryBytes<MemoryCategory::kOptimizerState>{}},
+      {"activation_bytes", CategoryBytes<MemoryCategory::kActivation>{}},
+      {"workspace_bytes", CategoryBytes<MemoryCategory::kWorkspace>{}},
+      {"input_bytes", CategoryBytes<MemoryCategory::kInput>{}},
+      {"unknown_bytes", CategoryBytes<MemoryCategory::kUnknown>{}}};
+  columns.insert(columns.end(), categories.begin(), categories.end());
+  return columns;
+}
+
+auto memory_phase_table() {
+  using M = event::MemoryPhase;
+  using R = const Entry<M>&;
+  return declare_table<M>(
+      "memory_phase", Extent::kNoEvent,
+      [](const PassRecord& record) -> const auto& { return record.derived.memory_phases; },
+      with_categories<M>({column<&M::device>("device"),
+                          column<&M::step>("step"),
+                          column<&M::phase>("phase"),
+                          column<&M::warmup>("warmup"),
+                          column<&M::begin_allocated_bytes>("begin_allocated_bytes"),
+                          column<&M::end_allocated_bytes>("end_allocated_bytes"),
+                          {"peak_requested_bytes", [](R r) { return r.item.peak.requested_bytes; }},
+                          {"peak_allocated_bytes", [](R r) { return r.item.peak.allocated_bytes; }},
+                          {"peak_active_bytes", [](R r) { return r.item.peak.active_bytes; }},
+                          {"peak_reserved_bytes", [](R r) { return r.item.peak.reserved_bytes; }},
+                          column<&M::peak_ns>("peak_ns")}));
+}
+
+auto allocation_table() {
+  using A = event::Allocation;
+  return declare_table<A>("allocation", Extent::kLifetime,
+                          [](const PassRecord& record) -> const auto& { return record.derived.allocations; },
+                          {column<&A::sequence>("sequence"),
+                           column<&A::device>("device"),
+                           column<&A::address>("address"),
+                           column<&A::requested_bytes>("requested_bytes"),
+                           column<&A::allocated_bytes>("allocated_bytes"),
+                           column<&A::alloc_ns>("alloc_ns"),
+                           column<&A::free_ns>("free_ns"),
+                           column<&A::reusable_ns>("reusable_ns"),
+                           column<&A::free_sequence>("free_sequence"),
+                           column<&A::reusable_sequence>("reusable_sequence"),
+                           column<&A::stream>("stream"),
+                           column<&A::thread>("thread"),
+                           column<&A::step>("step"),
+                           phase_column<&A::phase>("phase_id"),
+                           string_column<&A::scope>("scope_id"),
+                           column<&A::free_step>("free_step"),
+                           phase_column<&A::free_phase>("free_phase_id"),
+                           string_column<&A::op>("op_id"),
+                           column<&A::category>("category"),
+                           column<&A::category_source>("category_source"),
+                           column_or_null<&A::stack>("stack")});
+}
+
+auto segment_table() {
+  using S = event::Segment;
+  return declare_table<S>("segment", Extent::kLifetime,
+                          [](const PassRecord& record) -> const auto& { return record.derived.segments; },
+                          {column<&S::sequence>("sequence"), column<&S::address>("address"), column<&S::bytes>("bytes"),
+                           column<&S::stream>("stream"), column<&S::alloc_ns>("alloc_ns"),
+                           column<&S::free_ns>("free_ns"), column<&S::free_sequence>("free_sequence")});
+}
+
+auto memory_point_table() {
+  using M = event::MemoryPoint;
+  using R = const Entry<M>&;
+  return declare_table<M>(
+      "memory_point", Extent::kStep,
+      [](const PassRecord& record) -> const auto& { return record.derived.memory_points; },
+      with_categories<M>({column<&M::sequence>("sequence"),
+                          column<&M::device>("device"),
+                          column<&M::time_ns>("time_ns"),
+                          column<&M::step>("step"),
+                          phase_column<&M::phase>("phase_id"),
+                          {"requested_bytes", [](R r) { return r.item.state.requested_bytes; }},
+                          {"allocated_bytes", [](R r) { return r.item.state.allocated_bytes; }},
+                          {"active_bytes", [](R r) { return r.item.state.active_bytes; }},
+                          {"reserved_bytes", [](R r) { return r.item.state.reserved_bytes; }}}));
+}
+
+auto device_memory_table() {
+  using D = event::DeviceMemory;
+  return declare_table<D>(
+      "device_memory", Extent::kMoment,
+      [](const PassRecord& record) -> const auto& { return record.memory_trace.device; },
+      {sequence_column<D>(), column<&D::time_ns>("time_ns"), column<&D::stage>("stage"), column<&D::step>("step"),
+       column<&D::used_bytes>("used_bytes"), column<&D::process_bytes>("process_bytes")});
+}
+
+/// A frame of a call stack.
+struct StackEntry {
+  std::size_t stack;
+  std::size_t depth;
+  std::uint32_t frame;
+};
+
+std::vector<StackEntry> stack_entries(const PassRecord& record) {
+  const auto& stacks = record.memory_trace.stacks;
+  std::vector<StackEntry> entries;
+  for (std::size_t stack = 0; stack < stacks.size(); ++stack) {
+    for (std::size_t depth = 0; depth < stacks[stack].size(); ++depth)
+      entries.push_back({stack, depth, stacks[stack][depth]});
+  }
+  return entries;
+}
+
+auto stack_table() {
+  using S = StackEntry;
+  return declare_table<S>("stack", Extent::kStack, stack_entries,
+                          {column<&S::stack>("stack"), column<&S::depth>("depth"), column<&S::frame>("frame")});
+}
+
+auto stack_frame_table() {
+  using F = event::StackFrame;
+  const auto function = [](const Entry<F>& entry) {
+    return entry.item.function.empty() ? RowValue::null() : RowValue(entry.texts.intern(entry.item.function));
+  };
+  return declare_table<F>("stack_frame", Extent::kFrame,
+                          [](const PassRecord& record) -> const auto& { return record.memory_trace.frames; },
+                          {sequence_column<F>("frame"),
+                           column<&F::module>("module"),
+                           column<&F::offset>("offset"),
+                           {"function_id", function, true}});
+}
+
+}  // namespace
+
+void add_memory_tables(Tables& tables) {
+  tables.push_back(memory_phase_table());
+  tables.push_back(allocation_table());
+  tables.push_back(segment_table());
+  tables.push_back(memory_point_table());
+  tables.push_back(device_memory_table());
+  tables.push_back(stack_table());
+  tables.push_back(stack_frame_table());
+}
+
+}  // namespace kymo::store

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/table.hpp"
+
+/// The trace and ops passes: ranges, GPU activities, operators and collectives, and what the analysis derives from
+/// them.
+namespace kymo::store {
+namespace {
+
+using event::Activity;
+using event::ActivityKind;
+using event::PassRecord;
+
+auto kernel_class_table() {
+  using K = event::KernelClass;
+  return declare_table<K>(
+      "kernel_class", Extent::kNoEvent,
+      [](const PassRecord& record) -> const auto& { return record.derived.kernel_classes; },
+      {string_column<&K::name>("name_id"), column<&K::short_name>("short_name"), column<&K::kernel_class>("class")},
+      [](const K& each) { return each.name != event::kNoText; }, RowOwner::kString);
+}
+
+auto scope_path_table() {
+  using S = event::ScopePath;
+  return declare_table<S>(
+      "scope_path", Extent::kNoEvent,
+      [](const PassRecord& record) -> const auto& { return record.derived.scope_paths; },
+      {string_column<&S::path>("scope_id"), column<&S::module>("module"), column<&S::depth>("depth")},
+      [](const S& each) { return each.path != event::kNoText; }, RowOwner::kString);
+}
+
+auto kernel_total_table() {
+  using K = event::KernelTotal;
+  return declare_table<K>(
+      "kernel_total", Extent::kNoEvent,
+      [](const PassRecord& record) -> const auto& { return record.derived.kernel_totals; },
+      {sequence_column<K>(), column<&K::kind>("kind"), phase_column<&K::phase>("phase_id"),
+       string_column<&K::scope>("scope_id"), name_column<&K::name>("name_id"), column<&K::attribution>("attribution"),
+       column<&K::steps>("steps"), column<&K::calls>("calls"), column<&K::bytes>("bytes"),
+       column<&K::total_ns>("total_ns"), column<&K::min_ns>("min_ns"), column<&K::max_ns>("max_ns")});
+}
+
+auto op_total_table() {
+  using O = event::OpTotal;
+  return declare_table<O>(
+      "op_total", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.derived.op_totals; },
+      {sequence_column<O>(), phase_column<&O::phase>("phase_id"), string_column<&O::scope>("scope_id"),
+       name_column<&O::name>("name_id"), column<&O::backward>("backward"), column<&O::steps>("steps"),
+       column<&O::calls>("calls"), column<&O::host_ns>("host_ns"), column<&O::self_host_ns>("self_host_ns"),
+       column<&O::kernels>("kernels"), column<&O::device_ns>("device_ns")});
+}
+
+auto step_activity_table() {
+  using S = event::StepActivity;
+  return declare_table<S>(
+      "step_activity", Extent::kNoEvent,
+      [](const PassRecord& record) -> const auto& { return record.derived.step_activity; },
+      {column<&S::step>("step"), column<&S::phase>("phase"), column<&S::warmup>("warmup"),
+       column<&S::start_ns>("start_ns"), column<&S::end_ns>("end_ns"), column<&S::kernels>("kernels"),
+       column<&S::kernel_ns>("kernel_ns"), column<&S::compute_ns>("compute_ns"), column<&S::comm_ns>("comm_ns"),
+       column<&S::overlap_ns>("overlap_ns"), column<&S::exposed_comm_ns>("exposed_comm_ns"),
+       column<&S::copy_ns>("copy_ns"), column<&S::exposed_copy_ns>("exposed_copy_ns"), column<&S::idle_ns>("idle_ns"),
+       column<&S::gaps>("gaps"), column<&S::longest_gap_ns>("longest_gap_ns")});
+}
+
+/// An outlier and its activity.
+struct OutlierCall {
+  event::KernelOutlier outlier;
+  Activity activity;
+};
+
+std::vector<OutlierCall> outlier_calls(const PassRecord& record) {
+  std::vector<OutlierCall> calls;
+  for (const event::KernelOutlier& outlier : record.derived.outliers) {
+    const auto at = static_cast<std::size_t>(outlier.sequence);
+    if (at < record.trace.activities.size()) calls.push_back({outlier, record.trace.activities[at]});
+  }
+  return calls;
+}
+
+auto kernel_outlier_table() {
+  using R = const Entry<OutlierCall>&;
+  return declare_table<OutlierCall>(
+      "kernel_outlier", Extent::kNoEvent, outlier_calls,
+      {{"sequence", [](R r) { return r.item.outlier.sequence; }},
+       {"name_id", [](R r) { return r.texts.name(r.item.activity.name); }, true},
+       {"step", [](R r) { return r.item.activity.step; }},
+       {"phase_id", [](R r) { return r.texts.phase(r.item.activity.phase); }, true},
+       {"scope_id", [](R r) { return r.texts.text(r.item.activity.scope); }, true},
+       {"duration_ns", [](R r) { return r.item.activity.end_ns - r.item.activity.start_ns; }},
+       {"group_size", [](R r) { return r.item.outlier.group_size; }},
+       {"group_median_ns", [](R r) { return r.item.outlier.group_median_ns; }},
+       {"deviation", [](R r) { return r.item.outlier.deviation; }},
+       {"first_use", [](R r) { return r.item.outlier.first_use; }},
+       {"concurrent", [](R r) { return r.item.outlier.concurrent; }},
+       {"gap_before_ns", [](R r) { return r.item.outlier.gap_before_ns; }},
+       {"sm_clock_mhz", [](R r) -> RowValue { return r.item.outlier.sm_clock_mhz; }}});
+}
+
+auto clock_sync_table() {
+  using C = event::ClockSync;
+  return declare_table<C>("clock_sync", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.trace.clock_syncs; },
+                          {sequence_column<C>(), column<&C::clock>("clock"), column<&C::host_ns>("host_ns"),
+                           column<&C::clock_ns>("clock_ns"), column<&C::error_ns>("error_ns")});
+}
+
+auto range_table() {
+  using R = event::Range;
+  return declare_table<R>("range", Extent::kStep,
+                          [](const PassRecord& record) -> const auto& { return record.trace.ranges; },
+                          {sequence_column<R>(),
+                           column_or_null<&R::parent>("parent"),
+                           {"kind", [](const Entry<R>& entry) { return entry.item.is_phase ? "phase" : "scope"; }},
+                           name_column<&R::name>("name_id"),
+                           string_column<&R::path>("scope_id"),
+                           column<&R::step>("step"),
+                           phase_column<&R::phase>("phase_id"),
+                           column<&R::thread>("thread"),
+                           column<&R::start_ns>("start_ns"),
+                           column_or_null<&R::end_ns>("end_ns")});
+}
+
+auto launch_config_table() {
+  using S = event::LaunchShape;
+  using R = const Entry<S>&;
+  return declare_table<S>("launch_config", Extent::kShape,
+                          [](const PassRecord& record) -> const auto& { return record.trace.shapes; },
+                          {sequence_column<S>("launch_config"),
+                           {"grid_x", [](R r) { return r.item.grid[0]; }},
+                           {"grid_y", [](R r) { return r.item.grid[1]; }},
+                           {"grid_z", [](R r) { return r.item.grid[2]; }},
+                           {"block_x", [](R r) { return r.item.block[0]; }},
+                           {"block_y", [](R r) { return r.item.block[1]; }},
+                           {"block_z", [](R r) { return r.item.block[2]; }},
+                           column<&S::static_shared_bytes>("static_shared_bytes"),
+                           column<&S::dynamic_shared_bytes>("dynamic_shared_bytes"),
+                           column<&S::registers>("registers")});
+}
+
+/// Kernels, copies and memsets, whose tables differ in one column.
+template <ActivityKind kind>
+auto activity_table(Column<Activity> size) {
+  using A = Activity;
+  return declare_table<A>(
+      to_string(kind), Extent::kStep, [](const PassRecord& record) -> const auto& { return record.trace.activities; },
+      {sequence_column<A>(), name_column<&A::name>("name_id"), column<&A::start_ns>("start_ns"),
+       column<&A::end_ns>("end_ns"), column<&A::stream>("stream"), column<&A::correlation_id>("correlation_id"),
+       column<&A::step>("step"), phase_column<&A::phase>("phase_id"), string_column<&A::scope>("scope_id"),
+       column<&A::attribution>("attribution"), size,
+       Column<A>("graph_node",
+                 [](const Entry<A>& entry) {
+                   return entry.item.graph_node == 0 ? RowValue::null() : RowValue(entry.item.graph_node);
+                 })
+           .rarely_set([](const A& activity) { return activity.graph_node != 0; }),
+       column_or_null<&A::op>("op").rarely_set([](const A& activity) { return activity.op != -1; })},
+      [](const A& activity) { return activity.kind == kind; });
+}
+
+auto api_call_table() {
+  using C = event::ApiCall;
+  return declare_table<C>(
+      "api_call", Extent::kTime, [](const PassRecord& record) -> const auto& { return record.trace.api_calls; },
+      {sequence_column<C>(), name_column<&C::name>("name_id"), column<&C::start_ns>("start_ns"),
+       column<&C::end_ns>("end_ns"), column<&C::thread>("thread"), column<&C::correlation_id>("correlation_id")});
+}
+
+auto synchronization_table() {
+  using S = event::Synchronization;
+  return declare_table<S>(
+      "synchronization", Extent::kTime,
+      [](const PassRecord& record) -> const auto& { return record.trace.synchronizations; },
+      {sequence_column<S>(), column<&S::kind>("kind"), column<&S::start_ns>("start_ns"), column<&S::end_ns>("end_ns"),
+       column_or_null<&S::stream>("stream"), column<&S::correlation_id>("correlation_id")});
+}
+
+auto overhead_table() {
+  using O = event::OverheadRecord;
+  return declare_table<O>(
+      "cupti_overhead", Extent::kTime,
+      [](const PassRecord& record) -> const auto& { return record.trace.overhead_records; },
+      {sequence_column<O>(), column<&O::kind>("kind"), column<&O::start_ns>("start_ns"), column<&O::end_ns>("end_ns")});
+}
+
+/// Columns for the context of a call.
+template <typename Record>
+std::vector<Column<Record>> context_columns() {
+  using R = const Entry<Record>&;
+  return {{"step", [](R r) { return r.item.position.step; }},
+          {"phase_id", [](R r) { return r.texts.phase(r.item.position.phase); }, true},
+          string_column<&Record::scope>("scope_id"),
+          column<&Record::attribution>("attribution")};
+}
+
+template <typename Record>
+std::vector<Column<Record>> with_context(std::vector<Column<Record>> columns) {
+  for (Column<Record>& column : context_columns<Record>()) columns.push_back(column);
+  return columns;
+}
+
+auto op_table() {
+  using O = event::Operator;
+  return declare_table<O>(
+      "op", Extent::kStep, [](const PassRecord& record) -> const auto& { return record.trace.operators; },
+      with_context<O>({sequence_column<O>(),
+                       column_or_null<&O::parent>("parent"),
+                       name_column<&O::name>("name_id"),
+                       string_column<&O::shapes>("shapes_id"),
+                       column<&O::backward>("backward"),
+                       column<&O::start_ns>("start_ns"),
+                       column_or_null<&O::end_ns>("end_ns"),
+                       column<&O::self_ns>("self_ns"),
+                       {"thread", [](const Entry<O>& entry) { return entry.item.position.thread; }},
+                       column_or_null<&O::sequence>("autograd_sequence")}));
+}
+
+auto collective_table() {
+  using C = event::Collective;
+  return declare_table<C>(
+      "collective", Extent::kStep, [](const PassRecord& record) -> const auto& { return record.trace.collectives; },
+      with_context<C>({sequence_column<C>(), name_column<&C::communicator>("communicator_id"),
+                       column<&C::sequence>("call_number"), column<&C::operation>("operation"),
+                       column<&C::bytes>("bytes"), column<&C::on_device>("on_device"),
+                       column<&C::enqueue_ns>("enqueue_ns"), column_or_null<&C::returned_ns>("returned_ns"),
+                       column_or_null<&C::start_ns>("start_ns"), column_or_null<&C::end_ns>("end_ns"),
+                       column<&C::kernels>("kernels")}));
+}
+
+}  // namespace
+
+void add_trace_tables(Tables& tables) {
+  tables.push_back(kernel_class_table());
+  tables.push_back(scope_path_table());
+  tables.push_back(kernel_total_table());
+  tables.push_back(op_total_table());
+  tables.push_back(step_activity_table());
+  tables.push_back(kernel_outlier_table());
+  tables.push_back(clock_sync_table());
+  tables.push_back(range_table());
+  tables.push_back(launch_config_table());
+  tables.push_back(activity_table<ActivityKind::kKernel>(column<&Activity::shape>("launch_config")));
+  tables.push_back(activity_table<ActivityKind::kMemcpy>(column<&Activity::bytes>("bytes")));
+  tables.push_back(activity_table<ActivityKind::kMemset>(column<&Activity::bytes>("bytes")));
+  tables.push_back(api_call_table());
+  tables.push_back(synchronization_table());
+  tables.push_back(overhead_table());
+  tables.push_back(op_table());
+  tables.push_back(collective_table());
+}
+
+}  // namespace kymo::store
