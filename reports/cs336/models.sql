@@ -10,7 +10,7 @@
 -- column batch: title="batch"
 -- column contexts: title="contexts", align="left"
 -- note: Dimensions as reported by the workload, otherwise as given by its parameters. – means: determined by the size.
--- empty: No runs of the suite `cs336`.
+-- empty: No runs of `transformer_lm`: `kymo suite run cs336 --filter '^(timing|kernels|memory)'` adds this data.
 WITH dimension AS (
   SELECT
     run_id,
