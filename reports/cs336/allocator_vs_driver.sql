@@ -19,7 +19,7 @@
 --   directly from the driver.
 -- note: If the allocator had reserved less at that reading than at its peak, the sum exceeds the driver peak by the
 --   difference.
--- empty: No driver memory readings: `kymo suite run cs336 --filter memory` on a GPU adds this data.
+-- empty: No driver memory readings: `kymo suite run cs336 --filter '^memory'` on a GPU adds this data.
 SELECT
   m.size,
   m.context,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Memory by category over the measured steps:
--- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
+-- empty: No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.
 -- column time_ns: title="time"
 -- column parameter_bytes: title="parameters", format="bytes"
 -- column gradient_bytes: title="gradients", format="bytes"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Peak allocated memory by context, size
--- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
+-- empty: No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.
 SELECT
   m.size,
   m.context,

@@ -13,7 +13,7 @@
 -- column unknown_bytes: title="unknown", format="bytes"
 -- note: Parameters, gradients, optimizer state and inputs are tagged by the workload. Activations are allocated in the
 --   forward pass and outlive their operator; workspace is allocated and freed within one operator.
--- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
+-- empty: No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.
 SELECT
   m.size,
   m.context,

@@ -9,7 +9,7 @@
 -- column operator: title="operator", format="code"
 -- column origin: title="origin", format="code"
 -- note: The minimum block size and the number of rows are set in the first line of the query.
--- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
+-- empty: No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.
 -- minimum block size and number of rows shown
 WITH setting (least_bytes, rows_shown) AS (VALUES (1024, 15)),
 chosen AS (

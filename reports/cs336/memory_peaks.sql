@@ -13,7 +13,7 @@
 -- column stream: title="residual stream", format="bytes"
 -- note: Allocated, requested and reserved memory of the caching allocator: maximum of each over the measured steps.
 -- note: Residual stream: one activation of shape batch × context × d_model, in the dtype of the weights.
--- empty: No memory records: `kymo suite run cs336 --filter memory` adds this data.
+-- empty: No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.
 WITH chosen AS (
   SELECT
     r.run_id,

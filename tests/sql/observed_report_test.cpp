@@ -64,7 +64,7 @@ TEST_F(ObservedReport, AssignmentSaysWhereTheTimeAndTheMemoryWent) {
   EXPECT_THAT(text, HasSubstr("Dropped records: 2 entries in 2 runs, listed in section Run status."));
   EXPECT_THAT(text, HasSubstr("figures/kernel-classes-small-context-256.svg"));
   EXPECT_THAT(text, Not(HasSubstr("--filter kernels")));
-  EXPECT_THAT(text, Not(HasSubstr("--filter memory")));
+  EXPECT_THAT(text, Not(HasSubstr("--filter '^memory'")));
 }
 
 TEST_F(ObservedReport, QuickLookHasEverySection) {
@@ -174,7 +174,7 @@ TEST_F(ObservedReport, WhatWasNotObservedIsOneLine) {
   const std::string memory =
       text.substr(text.find("## Memory"), text.find("### Allocator and driver") - text.find("## Memory"));
   EXPECT_EQ(memory,
-            "## Memory\n\n> [!NOTE]\n> No memory records: `kymo suite run cs336 --filter memory` adds this data.\n\n");
+            "## Memory\n\n> [!NOTE]\n> No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.\n\n");
 }
 
 }  // namespace
