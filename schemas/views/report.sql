@@ -11,8 +11,12 @@ SELECT
   -- status with its reason
   CASE WHEN r.status = 'ok' THEN 'ok' WHEN r.status = 'oom' THEN 'OOM' ELSE r.status END
   || CASE WHEN r.detail = '' THEN '' ELSE ': ' || r.detail END AS status_detail,
-  -- result of the verification
-  CASE r.verification WHEN 'passed' THEN 'passed' WHEN 'failed' THEN 'failed' ELSE 'not verified' END AS verified,
+  -- passed, failed, not verified (no reference, or the run ended before) or not requested
+  CASE r.verification
+    WHEN 'unavailable' THEN 'not verified'
+    WHEN '' THEN CASE WHEN ',' || r.passes || ',' LIKE '%,verify,%' THEN 'not verified' ELSE 'not requested' END
+    ELSE r.verification
+  END AS verified,
   -- empty if it was verified
   coalesce(
     (

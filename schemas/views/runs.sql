@@ -89,10 +89,10 @@ SELECT
   r.status,
   -- reason if the status is not ok
   r.detail,
-  -- passed, failed, not verified or not asked
+  -- passed, failed, not verified (no reference, or the run ended before) or not requested
   CASE r.verification
     WHEN 'unavailable' THEN 'not verified'
-    WHEN '' THEN 'not asked'
+    WHEN '' THEN CASE WHEN ',' || r.passes || ',' LIKE '%,verify,%' THEN 'not verified' ELSE 'not requested' END
     ELSE r.verification
   END AS verification,
   -- clock of the times: device or host

@@ -12,3 +12,9 @@ SELECT
   unverified_reason
 FROM run_status
 ORDER BY run_id;
+-- The run ended before its verification.
+UPDATE run SET status = 'crashed', passes = 'verify,time' WHERE run_id = 4;
+SELECT
+  status_label,
+  verified
+FROM run_status WHERE run_id = 4;

@@ -103,7 +103,7 @@ TEST_F(Query, ErrorsGiveSqlitesReason) {
 TEST_F(Query, ViewsAnswer) {
   const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
   EXPECT_EQ(ask(database, "SELECT workload, parameters, device_name, status, verification, clock, count FROM run_list"),
-            "saxpy|causal=true dtype=fp32 n=0 scale=0.5|A processor|ok|not asked|host|10");
+            "saxpy|causal=true dtype=fp32 n=0 scale=0.5|A processor|ok|not verified|host|10");
   EXPECT_EQ(ask(database, "SELECT phase, clock, round(mean_ms * 1e6, 1) FROM phase_time ORDER BY phase"),
             "compute|device|531.5;step|host|1065");
 }
