@@ -31,19 +31,19 @@ SELECT
   ) AS own,
   max(
     CASE
-      WHEN a.implementation = 'sdpa efficient'
+      WHEN a.implementation = 'LibTorch efficient'
         THEN CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.forward_ms + g.backward_ms END
     END
   ) AS efficient,
   max(
     CASE
-      WHEN a.implementation = 'sdpa flash'
+      WHEN a.implementation = 'LibTorch flash'
         THEN CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.forward_ms + g.backward_ms END
     END
   ) AS flash,
   max(
     CASE
-      WHEN a.implementation = 'sdpa cudnn'
+      WHEN a.implementation = 'LibTorch cuDNN'
         THEN CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.forward_ms + g.backward_ms END
     END
   ) AS cudnn,

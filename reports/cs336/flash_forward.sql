@@ -24,9 +24,9 @@ SELECT
   min(CASE l.implementation WHEN 'flash' THEN l.forward_ms END) AS own,
   min(CASE l.implementation WHEN 'tiled' THEN l.forward_ms END) AS tiled,
   min(CASE l.implementation WHEN 'naive' THEN l.forward_ms END) AS naive,
-  min(CASE l.implementation WHEN 'sdpa efficient' THEN l.forward_ms END) AS efficient,
-  min(CASE l.implementation WHEN 'sdpa flash' THEN l.forward_ms END) AS flash,
-  min(CASE l.implementation WHEN 'sdpa cudnn' THEN l.forward_ms END) AS cudnn,
+  min(CASE l.implementation WHEN 'LibTorch efficient' THEN l.forward_ms END) AS efficient,
+  min(CASE l.implementation WHEN 'LibTorch flash' THEN l.forward_ms END) AS flash,
+  min(CASE l.implementation WHEN 'LibTorch cuDNN' THEN l.forward_ms END) AS cudnn,
   max(CASE l.implementation WHEN 'flash' THEN l.forward_tflop_per_s END) AS rate,
   100 * max(CASE l.implementation WHEN 'flash' THEN l.forward_tflop_per_s / l.peak_tflop_per_s END) AS share
 FROM selected_run s

@@ -18,7 +18,7 @@
 WITH shown AS (
   SELECT
     l.*,
-    l.implementation LIKE 'sdpa%' AS library
+    l.implementation LIKE 'LibTorch %' AS library
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'flash%'
   JOIN attention_latency l ON l.run_id = r.run_id AND l.forward_backward_ms > 0
@@ -57,7 +57,7 @@ SELECT
   o.forward_backward_ms,
   n.forward_backward_ms / o.forward_backward_ms AS naive_ratio,
   b.forward_backward_ms / o.forward_backward_ms AS library_ratio,
-  substr(b.implementation, 6) AS library,
+  b.implementation AS library,
   CASE o.fills_device WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END AS fills
 FROM shown o
 LEFT JOIN naive n

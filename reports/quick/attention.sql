@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Attention by implementation and sequence length.
--- column implementation: title="implementation", format="code"
+-- column implementation: title="implementation"
 -- column shape: title="batch × heads × head dim"
 -- column dtype: title="dtype"
 -- column mask: title="mask"

@@ -62,17 +62,17 @@ CREATE VIEW attention_run AS
 SELECT
   -- run
   p.run_id,
-  -- naive; tiled or flash (kymo's own); or sdpa followed by the LibTorch backend. The implementation that the run
-  -- selected, if it got that far
+  -- naive; tiled or flash (kymo's own); or LibTorch followed by its backend, for example `LibTorch cuDNN`. The
+  -- implementation that the run selected, if it got that far
   p.implementation,
   -- sort order of the implementations
   CASE p.implementation
     WHEN 'flash' THEN 0
     WHEN 'naive' THEN 1
-    WHEN 'sdpa cudnn' THEN 2
-    WHEN 'sdpa flash' THEN 3
-    WHEN 'sdpa efficient' THEN 4
-    WHEN 'sdpa math' THEN 5
+    WHEN 'LibTorch cuDNN' THEN 2
+    WHEN 'LibTorch flash' THEN 3
+    WHEN 'LibTorch efficient' THEN 4
+    WHEN 'LibTorch math' THEN 5
     WHEN 'tiled' THEN 6
     ELSE 7
   END AS implementation_order,
@@ -124,17 +124,21 @@ FROM (
             'auto'
           )
       ELSE
-        'sdpa '
-        || coalesce(
-          max(CASE WHEN q.name = 'backend' THEN nullif(q.value, 'auto') END),
-          (
-            SELECT m.value
-            FROM metric m
-            WHERE m.run_id = r.run_id AND m.name = 'backend'
-            ORDER BY m.pass <> 'time', m.sequence
-            LIMIT 1
+        'LibTorch '
+        || replace(
+          coalesce(
+            max(CASE WHEN q.name = 'backend' THEN nullif(q.value, 'auto') END),
+            (
+              SELECT m.value
+              FROM metric m
+              WHERE m.run_id = r.run_id AND m.name = 'backend'
+              ORDER BY m.pass <> 'time', m.sequence
+              LIMIT 1
+            ),
+            'auto'
           ),
-          'auto'
+          'cudnn',
+          'cuDNN'
         )
     END AS implementation,
     max(CASE WHEN q.name = 'batch' THEN q.value END) AS batch,
