@@ -28,9 +28,8 @@ SELECT
   ) AS unverified_reason
 FROM run r;
 
--- A short title that distinguishes a run from other runs of its workload in this database: the parameters and settings
--- that vary. Timing, steps and seed are compared only within the same case, because each case of a suite may set its
--- own.
+-- Short titles that distinguish a run from other runs in this database: the parameters and settings that vary. Timing,
+-- steps and seed are compared only within the same case, because each case of a suite may set its own.
 CREATE VIEW run_title AS
 WITH differs AS (
   SELECT
@@ -49,9 +48,15 @@ differs_within AS (
   SELECT
     workload,
     suite_case,
+    min(ranks) <> max(ranks) AS ranks,
+    min(device_kind) <> max(device_kind) AS device,
+    min(warmup) <> max(warmup) AS warmup,
+    min(sync) <> max(sync) AS sync,
     min(timing) <> max(timing) AS timing,
     min(steps) <> max(steps) AS steps,
-    min(seed) <> max(seed) AS seed
+    min(seed) <> max(seed) AS seed,
+    min(label) <> max(label) AS label,
+    min(repetition) <> max(repetition) AS repetition
   FROM run
   GROUP BY workload, suite_case
 ),
@@ -63,12 +68,24 @@ varying AS (
   JOIN run r ON r.run_id = p.run_id
   GROUP BY r.workload, p.name
   HAVING min(p.value) <> max(p.value)
+),
+varying_within AS (
+  SELECT
+    r.workload,
+    r.suite_case,
+    p.name
+  FROM param p
+  JOIN run r ON r.run_id = p.run_id
+  GROUP BY r.workload, r.suite_case, p.name
+  HAVING min(p.value) <> max(p.value)
 )
 SELECT
   -- run
   t.run_id,
-  -- for example `n=1024, device=cuda`
-  coalesce(nullif(substr(t.title, 3), ''), 'only case') AS title
+  -- distinguishes it from other runs of its workload; for example `n=1024, device=cuda`
+  coalesce(nullif(substr(t.title, 3), ''), 'only case') AS title,
+  -- distinguishes it from other runs of its workload and case; NULL if they do not differ
+  nullif(substr(t.title_in_case, 3), '') AS title_in_case
 FROM (
   SELECT
     r.run_id,
@@ -94,7 +111,29 @@ FROM (
     || CASE WHEN w.steps AND r.steps > 0 THEN ', steps=' || r.steps ELSE '' END
     || CASE WHEN w.seed THEN ', seed=' || r.seed ELSE '' END
     || CASE WHEN d.label AND r.label <> '' THEN ', label=' || r.label ELSE '' END
-    || CASE WHEN d.repetition THEN ', repetition=' || (r.repetition + 1) ELSE '' END AS title
+    || CASE WHEN d.repetition THEN ', repetition=' || (r.repetition + 1) ELSE '' END AS title,
+    coalesce(
+      (
+        SELECT group_concat(part, '')
+        FROM (
+          SELECT ', ' || p.name || '=' || p.text AS part
+          FROM varying_within v
+          JOIN run_parameter p ON p.run_id = r.run_id AND p.name = v.name
+          WHERE v.workload = r.workload AND v.suite_case = r.suite_case AND p.text <> ''
+          ORDER BY p.name
+        )
+      ),
+      ''
+    )
+    || CASE WHEN w.ranks THEN ', ranks=' || r.ranks ELSE '' END
+    || CASE WHEN w.device THEN ', device=' || r.device_kind ELSE '' END
+    || CASE WHEN w.warmup THEN ', warm-up=' || r.warmup ELSE '' END
+    || CASE WHEN w.sync THEN ', sync=' || r.sync ELSE '' END
+    || CASE WHEN w.timing THEN ', timing=' || r.timing ELSE '' END
+    || CASE WHEN w.steps AND r.steps > 0 THEN ', steps=' || r.steps ELSE '' END
+    || CASE WHEN w.seed THEN ', seed=' || r.seed ELSE '' END
+    || CASE WHEN w.label AND r.label <> '' THEN ', label=' || r.label ELSE '' END
+    || CASE WHEN w.repetition THEN ', repetition=' || (r.repetition + 1) ELSE '' END AS title_in_case
   FROM run r
   JOIN differs d ON d.workload = r.workload
   JOIN differs_within w ON w.workload = r.workload AND w.suite_case = r.suite_case
