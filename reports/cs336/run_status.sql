@@ -1,28 +1,26 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Status of every run of the suite.
 -- column suite_case: title="case", format="code"
--- column size: title="size"
--- column context: title="context", unit="tokens", format="plain"
--- column mode: title="mode", format="code"
--- column precision: title="precision"
--- column warmup: title="warm-up"
--- column status_detail: title="status"
+-- column title: title="run"
+-- column warmup: title="warm-up steps"
+-- column status: title="status"
 -- column verified: title="verified"
--- column runs: title="runs"
+-- note: Runs that did not complete are listed individually, except skipped runs; the next table shows the reasons.
 -- empty: No runs of the suite `cs336`.
 SELECT
   r.suite_case,
-  m.size,
-  m.context,
-  m.mode,
-  m.precision,
+  CASE count(*) WHEN 1 THEN coalesce(max(i.title_in_case), '1 run') ELSE count(*) || ' runs' END AS title,
   r.warmup,
-  d.status_detail,
-  d.verified,
-  count(*) AS runs
+  CASE r.status WHEN 'ok' THEN 'ok' ELSE d.status_label END AS status,
+  d.verified
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN run_status d ON d.run_id = r.run_id
-LEFT JOIN transformer_run m ON m.run_id = r.run_id
-GROUP BY r.suite_case, m.size, m.context, m.mode, m.precision, r.warmup, d.status_detail, d.verified
+JOIN run_title i ON i.run_id = r.run_id
+GROUP BY
+  r.suite_case,
+  r.warmup,
+  r.status,
+  d.verified,
+  CASE WHEN r.status NOT IN ('ok', 'skipped') THEN r.run_id END
 ORDER BY min(r.run_id)

@@ -8,7 +8,10 @@
 --   were dropped.
 SELECT
   r.suite_case,
-  CASE count(DISTINCT r.run_id) WHEN 1 THEN max(i.title_in_case) ELSE count(DISTINCT r.run_id) || ' runs' END AS title,
+  CASE count(DISTINCT r.run_id)
+    WHEN 1 THEN coalesce(max(i.title_in_case), '1 run')
+    ELSE count(DISTINCT r.run_id) || ' runs'
+  END AS title,
   CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind,
   c.detail
 FROM selected_run s
