@@ -121,7 +121,8 @@ JOIN (
   GROUP BY s.run_id
 ) c ON c.run_id = r.run_id;
 
--- Dropped records of each run.
+-- Dropped records of each run. Excludes source `hold`: late batches, whose samples are kept; run_warning lists them as
+-- `launch overhead`.
 CREATE VIEW run_dropped_record AS
 SELECT
   -- run
@@ -149,6 +150,7 @@ FROM (
     nullif(count, -1) AS count,
     detail
   FROM dropped_record
+  WHERE source <> 'hold'
 ) l
 JOIN run r ON r.run_id = l.run_id;
 

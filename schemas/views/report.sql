@@ -160,7 +160,7 @@ SELECT
   -- run
   run_id,
   -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of the
-  -- mean), `no kernel records` or `dropped records`
+  -- mean), `launch overhead` (timing hot: device times may include it), `no kernel records` or `dropped records`
   status AS kind,
   -- details, in one line
   detail
@@ -210,11 +210,20 @@ GROUP BY run_id, pass
 UNION ALL
 SELECT
   run_id,
+  'launch overhead',
+  CASE sum(count) WHEN 1 THEN '1 batch: ' ELSE sum(count) || ' batches: ' END || detail
+FROM dropped_record
+WHERE source = 'hold'
+GROUP BY run_id, detail
+UNION ALL
+SELECT
+  run_id,
   'dropped records',
   source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': '
   || CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END
   || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END
-FROM dropped_record;
+FROM dropped_record
+WHERE source <> 'hold';
 
 -- Runs of the Transformer workload with their parameters.
 CREATE VIEW transformer_run AS

@@ -12,7 +12,8 @@ INSERT INTO statistic (
 (1, 'step', 'host', 3, 0, 0, 9e6, 1e6, 9e6, 8e6, 10e6), (1, 'step', 'device', 3, 0, 0, 2e6, 1e5, 2e6, 1e6, 3e6),
 (3, 'step', 'host', 1, 2, 1, 4e6, NULL, 4e6, 4e6, 4e6);
 INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES
-(3, 0, 'time', 0, 'store', -1, ''), (3, 1, 'time', 0, 'store', 3, '');
+(3, 0, 'time', 0, 'store', -1, ''), (3, 1, 'time', 0, 'store', 3, ''),
+(3, 1, 'time', 1, 'hold', 1, '');
 UPDATE run SET verification = 'unavailable' WHERE run_id = 3;
 UPDATE run SET verification = 'failed', status = 'failed', detail = 'y differs' WHERE run_id = 4;
 SELECT

@@ -7,5 +7,6 @@ INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mea
 (1, 'step', 'host', 8, 2, 0, 1, 1, 1, 1), (1, 'forward', 'host', 8, 2, 0, 1, 1, 1, 1),
 (3, 'step', 'host', 5, 0, 1, 1, 1, 1, 1);
 INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES
-(3, 0, 'time', 0, 'cuda', 7, 'buffer full'), (3, -1, '', 0, 'store', -1, '');
+(3, 0, 'time', 0, 'cuda', 7, 'buffer full'), (3, -1, '', 0, 'store', -1, ''),
+(3, 0, 'time', 1, 'hold', 2, 'its device time may include launch overhead');
 SELECT * FROM run_warning ORDER BY run_id, kind, detail;
