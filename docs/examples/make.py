@@ -66,7 +66,7 @@ def parse(words):
             parser.error(f"{name}: database '{database}' not found")
         arguments.databases[name] = database
     built = ROOT / "build" / "bin" / "kymo"
-    arguments.kymo = shutil.which(arguments.kymo or (built if built.exists() else "kymo"))
+    arguments.kymo = shutil.which(arguments.kymo or (str(built) if built.exists() else "kymo"))
     if arguments.kymo is None:
         parser.error("kymo not found; build it with './dev build' or pass its path with --kymo")
     return arguments
