@@ -1,34 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/examples/make.py generates reports from databases and states what is missing for the others."""
+"""docs/examples/make.py writes a report if there is a database; otherwise it explains how to create one, or creates
+it."""
 
-import os
+import shlex
+import shutil
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from kymo_tool import KYMO, SAXPY, KymoTest
+from kymo_tool import KYMO, PLUGINS, KymoTest
 
-MAKE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "make.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "examples" / "make.py"
+
+# Replacement for kymo: logs its arguments and creates the database of a suite as an empty file.
+STAND_IN = """#!/bin/sh
+printf '%s\\n' "$*" >>calls
+case "$*" in
+  *"suite run"*) touch out/examples/quick.db; exit ${SUITE_CODE:-0} ;;
+esac
+"""
 
 
 class ExamplesTest(KymoTest):
-    def make(self, *words):
-        words = [sys.executable, MAKE, "--out", self.folder / "out", *words]
-        environment = {**os.environ, "PATH": f"{KYMO.parent}:{os.environ['PATH']}"}
-        return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    def make(self, *words, kymo=KYMO, script=SCRIPT, code=0, **environment):
+        """Without `kymo`, the script looks for the program itself."""
+        program = ["--kymo", str(kymo)] if kymo else []
+        done = subprocess.run(
+            [sys.executable, script, *program, *map(str, words)],
+            cwd=self.work,
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
 
-    def test_a_report_is_generated_from_a_database(self):
-        database = self.folder / "quick.db"
-        self.kymo("run", SAXPY, "--db", database)
-        done = self.make(f"quick={database}")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("saxpy", (self.folder / "out" / "quick" / "report.md").read_text(encoding="utf-8"))
+    def stand_in(self):
+        program = self.work / "stand-in"
+        program.write_text(STAND_IN)
+        program.chmod(0o755)
+        return program
 
-    def test_a_missing_database_is_reported_with_its_machine(self):
-        done = self.make("cs336-timing")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("to create it, run on one NVIDIA H200: kymo suite run cs336 --filter timing", done.stdout)
+    def calls(self):
+        log = self.work / "calls"
+        return log.read_text().splitlines() if log.exists() else []
+
+    def test_a_database_becomes_a_report_in_all_formats(self):
+        self.kymo("run", PLUGINS / "probe.so", "--steps", "1", "--warmup", "0", "--no-verify")
+        self.make("quick=kymo.db", "--out", "made")
+        for suffix in ("md", "html", "tex", "typ"):
+            self.assertGreater((self.work / "made" / "quick" / f"report.{suffix}").stat().st_size, 0)
+
+    def test_a_database_without_runs_of_its_suite_is_an_error(self):
+        self.kymo("run", PLUGINS / "probe.so", "--steps", "1", "--warmup", "0", "--no-verify")
+        done = self.make("cs336-timing=kymo.db", code=1)
+        self.assertIn("no run of the suite 'cs336'", done.stderr)
+
+    def test_without_a_database_it_says_how_to_make_one(self):
+        done = self.make("cs336-distributed", "cs336-timing", kymo=self.stand_in())
+        distributed, timing = done.stdout.splitlines()
+        self.assertIn("two NVIDIA H200", distributed)
+        _, _, commands = distributed.rpartition(": ")
+        self.assertEqual(
+            [shlex.split(command)[3:] for command in commands.split(" && ")],
+            [
+                ["cs336", "--filter", "ddp|sharding|collectives-nccl", "--db", "out/examples/cs336-distributed.db"],
+                ["cs336", "--filter", "collectives-gloo", "--db", "out/examples/cs336-distributed.db"],
+            ],
+        )
+        self.assertIn("one NVIDIA H200", timing)
+        self.assertEqual(self.calls(), [])
+
+    def test_what_any_machine_can_make_is_made(self):
+        kymo = self.stand_in()
+        done = self.make(kymo=kymo)
+        self.assertEqual(
+            self.calls(),
+            [
+                "suite run quick --db out/examples/quick.db --resume",
+                "report quick --db out/examples/quick.db --out out/examples/quick "
+                "--format markdown,html,latex,typst,csv",
+            ],
+        )
+        self.assertEqual(sum(line.startswith("cs336-") for line in done.stdout.splitlines()), 4)
+
+    def test_a_failed_suite_still_has_its_report(self):
+        done = self.make("quick", kymo=self.stand_in(), code=1, SUITE_CODE="3")
+        self.assertIn("failed with exit code 3", done.stderr)
+        self.assertEqual([call.split()[0] for call in self.calls()], ["suite", "report"])
+
+    def test_the_built_program_is_used_by_default(self):
+        script = self.work / "docs" / "examples" / "make.py"
+        built = self.work / "build" / "bin" / "kymo"
+        for file in (script, built):
+            file.parent.mkdir(parents=True)
+        shutil.copy(SCRIPT, script)
+        shutil.move(self.stand_in(), built)
+        self.make("quick", kymo=None, script=script)
+        self.assertEqual([call.split()[0] for call in self.calls()], ["suite", "report"])
+
+    def test_a_report_that_fails_is_an_error(self):
+        (self.work / "x.db").write_text("no database")
+        self.make("cs336-timing=x.db", code=1, kymo="/bin/false")
+
+    def test_wrong_arguments(self):
+        for words, says in (
+            (["nothing"], "unknown example 'nothing'; choose from quick, cs336-timing"),
+            (["cs336-timing=missing.db"], "database 'missing.db' not found"),
+            (["quick", "quick"], "given more than once"),
+            (["--kymo", "./missing"], "kymo not found"),
+        ):
+            done = self.make(*words, kymo="/bin/true", code=2)
+            self.assertIn(says, done.stderr)
+        self.assertEqual(list(self.work.iterdir()), [])
 
 
 if __name__ == "__main__":
