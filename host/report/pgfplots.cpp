@@ -11,7 +11,6 @@
 #include "report/axis.hpp"
 #include "report/escape.hpp"
 #include "report/palette.hpp"
-#include "report/pgf_timeline.hpp"
 #include "report/svg_canvas.hpp"
 #include "report/unicode.hpp"
 

@@ -16,4 +16,7 @@ std::string colour_name(std::size_t series);
 /// The chart as one tikzpicture.
 std::string pgfplots_picture(const Chart& chart);
 
+/// The timeline as one tikzpicture.
+std::string pgf_timeline(const Chart& chart);
+
 }  // namespace kymo::report

@@ -13,7 +13,6 @@
 #include "report/number.hpp"
 #include "report/palette.hpp"
 #include "report/svg_canvas.hpp"
-#include "report/svg_timeline.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {

@@ -20,4 +20,12 @@ OutputFile picture_file(const Chart& chart);
 /// CSS rules for dark mode. Light colors are attributes, so that simple viewers do not need CSS.
 std::string chart_css();
 
+/// SVG elements and their total height.
+struct SvgDrawing {
+  std::string body;
+  double height = 0;
+};
+
+SvgDrawing draw_timeline(const Chart& chart, double width);
+
 }  // namespace kymo::report

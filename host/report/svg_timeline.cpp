@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/svg_timeline.hpp"
-
 #include <algorithm>
 
 #include "report/axis.hpp"
+#include "report/svg.hpp"
 #include "report/svg_canvas.hpp"
 #include "report/timeline_picture.hpp"
 #include "report/unicode.hpp"
