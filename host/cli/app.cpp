@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/app.hpp"
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>

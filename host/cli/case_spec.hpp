@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cli/axis.hpp"
+#include "catalog/catalog.hpp"
 #include "cli/option_text.hpp"
 #include "measure/plan.hpp"
 
 namespace kymo::cli {
+
+/// Upper bound on the number of cases in a plan; larger plans are assumed to be mistakes.
+inline constexpr std::size_t kMaxCases = 100'000;
+
+/// A parameter with several values, as written: each item is a value or, for numbers, a range.
+struct Axis {
+  std::string parameter;
+  std::vector<std::string> items;
+};
+
+/// Parses "p=v1,v2", "p=lo..hi*factor", "p=lo..hi+step", or "p" alone for the workload's default values. Throws
+/// UsageError for a missing name or an empty value.
+Axis axis_from(const std::string& text);
+
+/// Returns the values of an axis as text, with ranges expanded. Types, bounds and choices are checked against the
+/// parameter. Throws UsageError for a malformed or unbounded range, an invalid value or a duplicate value.
+std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& workload);
 
 /// One workload with its axes and its method, from the command line or from one [[case]] of a suite.
 struct CaseSpec {

@@ -33,4 +33,7 @@ void add_build(CLI::App& app, Session& session);
 /// `worker`, `describe-plugin` and `devices`: internal commands that kymo starts itself; hidden from the help.
 void add_hidden(CLI::App& app, Session& session);
 
+/// Parses the command line, runs the command and returns the exit code. Errors are printed as one line on stderr.
+int run_command_line(int argc, const char* const* argv);
+
 }  // namespace kymo::cli

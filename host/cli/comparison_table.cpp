@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "cli/differing.hpp"
 #include "cli/results_table.hpp"
 #include "measure/comparison.hpp"
 #include "measure/statistics.hpp"

@@ -13,7 +13,6 @@
 #include "cli/progress.hpp"
 #include "cli/reading.hpp"
 #include "cli/results_table.hpp"
-#include "cli/selection.hpp"
 #include "store/results.hpp"
 #include "supervisor/follower.hpp"
 #include "supervisor/launcher_environment.hpp"

@@ -1,14 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "cli/case_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/execute.hpp"
 
 namespace kymo::cli {
 namespace {
+
+/// Command-line options of `run` and `verify` that select the cases.
+struct CaseOptions {
+  std::vector<std::string> workloads, set, axes;
+  std::optional<std::int64_t> ranks;
+};
+
+enum class Axes { kAllowed, kNone };
+
+/// `options` must outlive the parsing of the command line.
+void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
+  command.add_option("workload", options.workloads, "workload names, FILE.so or FILE.so:NAME")
+      ->required()
+      ->type_name("WORKLOAD");
+  command.add_option("--set", options.set, "fix a parameter: name=value")->type_name("P=V")->allow_extra_args(false);
+  if (axes == Axes::kAllowed) {
+    command
+        .add_option("--axis", options.axes,
+                    "sweep a parameter over several values: name=v1,v2, name=lo..hi*factor or name=lo..hi+step; "
+                    "name alone uses the workload's default values")
+        ->type_name("P=VALUES")
+        ->allow_extra_args(false);
+  }
+  command
+      .add_option_function<std::string>(
+          "--ranks",
+          [&options](const std::string& text) { options.ranks = whole_number("--ranks", text, 1, kMaxRanks); },
+          "number of processes per run, all started by this command [1; under torchrun or srun: all of its ranks]")
+      ->type_name("N");
+}
+
+/// Returns one specification per workload. Throws UsageError for a malformed setting or axis.
+Order order_of(const CaseOptions& options) {
+  Order order;
+  order.ranks = options.ranks ? Ranks::kStartedHere : Ranks::kOfLauncher;
+  for (const std::string& workload : options.workloads) {
+    CaseSpec spec;
+    spec.workload = workload;
+    for (const std::string& text : options.set) spec.set.push_back(name_and_value("--set", text));
+    for (const std::string& text : options.axes) spec.axes.push_back(axis_from(text));
+    spec.ranks = {options.ranks.value_or(1)};
+    order.specs.push_back(std::move(spec));
+  }
+  return order;
+}
 
 struct RunArguments {
   CaseOptions cases;
@@ -19,6 +66,18 @@ struct RunArguments {
 int run(const RunArguments& arguments, const std::string& command_line) {
   Order order = order_of(arguments.cases);
   order.against = arguments.against;
+  Targets targets(arguments.options.plugins);
+  return execute(order, targets, arguments.options, command_line);
+}
+
+struct VerifyArguments {
+  CaseOptions cases;
+  RunOptions options;
+};
+
+int verify(const VerifyArguments& arguments, const std::string& command_line) {
+  Order order = order_of(arguments.cases);
+  for (CaseSpec& spec : order.specs) spec.method.passes = {measure::Pass::kVerify};
   Targets targets(arguments.options.plugins);
   return execute(order, targets, arguments.options, command_line);
 }
@@ -45,6 +104,21 @@ void add_run(CLI::App& app, Session& session) {
       "Example: kymo run transformer_lm --set mode=train --axis size=small,medium --axis context=128..512*2");
   command->callback([&session, arguments] {
     session.action = [&session, arguments] { return run(*arguments, session.command_line); };
+  });
+}
+
+void add_verify(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<VerifyArguments>();
+  arguments->options.show_checks = true;
+  CLI::App* command =
+      app.add_subcommand("verify", "Compare the results of workloads with their references, without timing them");
+  add_case_options(*command, arguments->cases, Axes::kNone);
+  add_worker_options(*command, arguments->options);
+  command->add_flag("--json", arguments->options.json, "print JSON instead of a table");
+  add_database_option(*command, arguments->options.database);
+  add_plugin_options(*command, arguments->options.plugins);
+  command->callback([&session, arguments] {
+    session.action = [&session, arguments] { return verify(*arguments, session.command_line); };
   });
 }
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "cli/selection.hpp"
+#include "cli/expand.hpp"
 #include "unit/cli/sample_workload.hpp"
 
 namespace kymo::cli {

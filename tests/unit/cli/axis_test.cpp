@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/axis.hpp"
-
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
+#include "cli/case_spec.hpp"
 #include "unit/cli/sample_workload.hpp"
 
 namespace kymo::cli {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/file.hpp"
-#include "cli/app.hpp"
+#include "cli/commands.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/selection.hpp"
-
 #include <gmock/gmock.h>
 
 #include <map>
 
 #include "base/error.hpp"
+#include "cli/expand.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/axis.hpp"
+#include "cli/case_spec.hpp"
 
 #include <algorithm>
 #include <charconv>
