@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/escape.hpp"
+#include "report/number.hpp"
 #include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
-#include "report/typst_table.hpp"
+#include "report/table_layout.hpp"
 
 namespace kymo::report {
 namespace {
@@ -56,6 +63,119 @@ std::string inline_typst(const Spans& spans) {
     }
   }
   return out;
+}
+
+constexpr const char* kMinus = "\u2212";
+constexpr const char* kBreak = "\u200B";
+
+// Converts a number formatted by kymo ("-1234.50", "1.2e-09") to its printed form.
+std::string number_typst(const Column& column, const std::string& number) {
+  const std::size_t e = std::min(number.find('e'), number.size());
+  std::string digits = grouped_in(column, number.substr(0, e));
+  if (digits.starts_with('-')) digits.replace(0, 1, kMinus);
+  if (e == number.size()) return digits;
+  const int exponent = std::stoi(number.substr(e + 1));
+  return fmt::format("{} × 10#super[{}{}]", digits, exponent < 0 ? kMinus : "", std::abs(exponent));
+}
+
+std::string hidden(const std::string& digits) { return digits.empty() ? "" : "#hide[" + digits + "]"; }
+
+std::string measured_typst(const Column& column, const CellText& text, const Fractions& longest) {
+  std::string out = number_typst(column, text.value) + hidden(missing_fraction(text.value, longest.value));
+  if (!text.suffix.empty()) out += "~" + escape_typst(text.suffix);
+  if (!text.uncertainty.empty()) {
+    out += "~±~" + number_typst(column, text.uncertainty) +
+           hidden(missing_fraction(text.uncertainty, longest.uncertainty));
+  }
+  return out;
+}
+
+// Long names may break after punctuation, and very long ones anywhere. Break positions are zero-width spaces, written
+// by their code point because they would be invisible in the file.
+std::string with_breaks(std::string_view word) {
+  constexpr std::size_t kShortWord = 16;
+  constexpr int kLongestWord = 24;
+  if (code_point_count(word) <= kShortWord) return std::string(word);
+  std::string out;
+  int unbroken = 0;
+  while (!word.empty()) {
+    const char32_t c = take_code_point(word);
+    append_utf8(out, c);
+    const bool breaks =
+        std::u32string_view(U"_/,=:;").find(c) != std::u32string_view::npos || ++unbroken == kLongestWord;
+    if (!breaks) continue;
+    if (!word.empty()) out += kBreak;
+    unbroken = 0;
+  }
+  return out;
+}
+
+std::string with_breaks_in_words(const std::string& text) {
+  std::vector<std::string> words = split(text, ' ');
+  for (std::string& word : words) word = with_breaks(word);
+  return join(words, " ");
+}
+
+std::string with_written_breaks(std::string escaped) {
+  for (std::size_t at = escaped.find(kBreak); at != std::string::npos; at = escaped.find(kBreak, at)) {
+    escaped.replace(at, std::string_view(kBreak).size(), "\\u{200b}");
+  }
+  return escaped;
+}
+
+std::string cell_typst(const Column& column, const Cell& cell, bool wraps, const Fractions& longest) {
+  const CellText text = cell_text(column, cell);
+  if (text.numeric) return "[" + measured_typst(column, text, longest) + "]";
+  if (cell.kind == Cell::Kind::kState) return "emph[" + escape_typst(text.value) + "]";
+  const std::string value = wraps ? with_breaks_in_words(text.value) : text.value;
+  if (column.code && cell.kind == Cell::Kind::kText && !value.empty())
+    return "raw(" + with_written_breaks(typst_string(value)) + ")";
+  return "[" + with_written_breaks(escape_typst(value)) + "]";
+}
+
+std::string heading(const ColumnLayout& layout) {
+  std::vector<std::string> lines;
+  for (const std::string& line : layout.heading) lines.push_back(escape_typst(line));
+  return "[" + join(lines, " \\ ") + "]";
+}
+
+std::string list_of(const std::vector<std::string>& words) { return "(" + join(words, ", ") + ",)"; }
+
+std::string rows_typst(const Table& table, const TableLayout& layout) {
+  std::vector<Fractions> longest;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) longest.push_back(fractions_of(table, i));
+  std::string out;
+  for (const auto& row : table.rows) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      cells.push_back(cell_typst(table.columns[i], row[i], layout.columns[i].width > 0, longest[i]));
+    }
+    out += "    " + join(cells, ", ") + ",\n";
+  }
+  return out;
+}
+
+std::string notes_typst(const Table& table) {
+  std::string out;
+  for (const std::string& note : table.notes) out += "#kymo-note[" + escape_typst(note) + "]\n";
+  return out;
+}
+
+/// The table as a Typst figure with its caption and notes. Requires the rules of the report's preamble.
+std::string typst_table(const Table& table) {
+  const TableLayout layout = lay_out(table);
+  std::vector<std::string> sides;
+  std::vector<std::string> headings;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    sides.emplace_back(table.columns[i].align == Align::kRight ? "right" : "left");
+    headings.push_back(heading(layout.columns[i]));
+  }
+  const std::string out = fmt::format(
+      "#figure(kind: table, caption: [{}], kymo-table({}, {},\n    table.header(table.hline(), {}, table.hline()),\n{}"
+      "    table.hline(),\n))\n{}",
+      escape_typst(table.caption), layout.font == TableLayout::Font::kSmall ? "8pt" : "7pt", list_of(sides),
+      join(headings, ", "), rows_typst(table, layout), notes_typst(table));
+  return layout.landscape ? "#page(flipped: true)[\n" + out + "]\n" : out;
 }
 
 class TypstWriter {
