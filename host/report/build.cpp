@@ -6,8 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/build_area.hpp"
-#include "report/build_timeline.hpp"
 #include "report/palette.hpp"
 #include "report/result.hpp"
 #include "report/unicode.hpp"

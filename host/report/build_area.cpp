@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/build_area.hpp"
-
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "report/build.hpp"
 #include "report/prose.hpp"
 
 namespace kymo::report {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/build_timeline.hpp"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -8,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.hpp"
+#include "report/build.hpp"
 
 namespace kymo::report {
 namespace {

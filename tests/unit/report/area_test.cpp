@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "report/build_area.hpp"
+#include "report/build.hpp"
 #include "sample_timeline.hpp"
 
 namespace kymo::report {

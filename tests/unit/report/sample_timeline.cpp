@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "report/build_area.hpp"
-#include "report/build_timeline.hpp"
+#include "report/build.hpp"
 #include "sample_database.hpp"
 
 namespace kymo::report::testing {

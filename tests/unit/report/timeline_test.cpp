@@ -8,7 +8,7 @@
 #include <random>
 
 #include "base/error.hpp"
-#include "report/build_timeline.hpp"
+#include "report/build.hpp"
 #include "report/palette.hpp"
 #include "report/timeline_picture.hpp"
 #include "sample_timeline.hpp"
