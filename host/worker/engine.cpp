@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "measure/throttle.hpp"
 #include "measure/timing.hpp"
-#include "worker/clock_requests.hpp"
 #include "worker/pass_run.hpp"
 #include "worker/services.hpp"
 #include "worker/step_loop.hpp"

@@ -9,7 +9,7 @@
 #include "event/records.hpp"
 #include "measure/protocol.hpp"
 #include "worker/control_client.hpp"
-#include "worker/observers.hpp"
+#include "worker/worker_environment.hpp"
 
 namespace kymo::worker {
 

@@ -6,7 +6,7 @@
 #include "catalog/catalog.hpp"
 #include "collect/module.hpp"
 #include "store/rank_file.hpp"
-#include "worker/cpu_device.hpp"
+#include "worker/devices.hpp"
 #include "worker/failure.hpp"
 
 namespace kymo::worker {

@@ -7,7 +7,6 @@
 
 #include "base/clock.hpp"
 #include "base/machine.hpp"
-#include "worker/clock_requests.hpp"
 #include "worker/engine.hpp"
 #include "worker/failure.hpp"
 #include "worker/freed_memory.hpp"

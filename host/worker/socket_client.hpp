@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <string_view>
 
 #include "base/json.hpp"
 #include "worker/control_client.hpp"
@@ -45,5 +46,11 @@ class SocketClient final : public ControlClient {
   std::int64_t gathers_ = 0;
   std::int64_t clock_requests_ = 0;
 };
+
+/// Encodes bytes as base64 (RFC 4648, padded).
+std::string to_base64(std::string_view bytes);
+
+/// Decodes padded base64; throws Error for any other input.
+std::string from_base64(std::string_view text);
 
 }  // namespace kymo::worker

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/step_loop.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "base/clock.hpp"
 #include "measure/timing.hpp"
 
 namespace kymo::worker {
 namespace {
+
+// In a batch of few steps, launch and synchronization overhead dominate, so the batch does not predict the time per
+// step of a large batch.
+constexpr std::int64_t kMinGrowth = 2;
+constexpr std::int64_t kMaxGrowth = 10;
+
+constexpr std::size_t kUnknownCacheBytes = std::size_t{256} << 20;
+constexpr std::size_t kLineBytes = 64;
+
+/// Caches are not strictly LRU: writing slightly more than the cache size evicts more of the old content.
+constexpr std::size_t with_margin(std::size_t bytes) { return bytes + bytes / 4; }
 
 constexpr double kSecondsPerNs = 1e-9;
 
@@ -25,6 +40,39 @@ constexpr const char* kNothingToHold =
 std::int64_t share(std::int64_t ns, std::int64_t count) { return ns < 0 ? ns : (ns + count / 2) / count; }
 
 }  // namespace
+
+void BatchSize::measured(std::int64_t elapsed_ns) {
+  if (is_first_) {
+    is_first_ = false;
+    return;
+  }
+  found_ = elapsed_ns >= kLongEnoughNs || steps_ == kMaxSteps;
+  if (found_) return;
+  const std::int64_t needed = steps_ * kLongEnoughNs / std::max<std::int64_t>(elapsed_ns, 1) + 1;
+  steps_ = std::min(std::clamp(needed, kMinGrowth * steps_, kMaxGrowth * steps_), kMaxSteps);
+}
+
+bool BatchSize::shrink() {
+  if (steps_ == 1) return false;
+  steps_ = std::max<std::int64_t>(steps_ / 4, 1);
+  return true;
+}
+
+std::size_t host_cache_bytes() {
+  long largest = 0;
+  for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE})
+    largest = std::max(largest, sysconf(level));
+  return largest > 0 ? static_cast<std::size_t>(largest) : kUnknownCacheBytes;
+}
+
+HostCache::HostCache(std::size_t cache_bytes)
+    : size_bytes_(with_margin(cache_bytes)), memory_(std::make_unique<unsigned char[]>(size_bytes_)) {}
+
+void HostCache::flush() {
+  // volatile, because the written values are never read
+  volatile unsigned char* const bytes = memory_.get();
+  for (std::size_t i = 0; i < size_bytes_; i += kLineBytes) bytes[i] = static_cast<unsigned char>(bytes[i] + 1);
+}
 
 StepLoop::StepLoop(PassRun& pass)
     : pass_(pass),

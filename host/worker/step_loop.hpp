@@ -1,15 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "measure/stopping.hpp"
-#include "worker/batch_size.hpp"
-#include "worker/host_cache.hpp"
 #include "worker/pass_run.hpp"
 #include "worker/step_log.hpp"
 
 namespace kymo::worker {
+
+/// Determines the number of steps per batch in timing hot: enough that a batch takes a millisecond, at most a thousand.
+class BatchSize {
+ public:
+  static constexpr std::int64_t kLongEnoughNs = 1'000'000;
+  static constexpr std::int64_t kMaxSteps = 1000;
+
+  /// Number of steps of the next batch.
+  std::int64_t steps() const { return steps_; }
+  bool found() const { return found_; }
+
+  /// Reports the time of a batch of steps(), in ns. The first call is ignored, because the first batch may include
+  /// setup.
+  void measured(std::int64_t elapsed_ns);
+
+  /// Called when the device could not enqueue a batch as a whole: reduces the batch to a fourth. Returns false if the
+  /// batch is a single step.
+  bool shrink();
+
+ private:
+  std::int64_t steps_ = 1;
+  bool is_first_ = true;
+  bool found_ = false;
+};
+
+/// Size of this machine's largest CPU cache in bytes; if the system does not report it, an estimate that is rather too
+/// large.
+std::size_t host_cache_bytes();
+
+/// Evicts the content of the CPU's last-level cache.
+class HostCache {
+ public:
+  /// Allocates 1.25 times `cache_bytes`. Throws std::bad_alloc.
+  explicit HostCache(std::size_t cache_bytes = host_cache_bytes());
+
+  /// Writes every cache line of that memory.
+  void flush();
+  std::size_t size_bytes() const { return size_bytes_; }
+
+ private:
+  std::size_t size_bytes_;
+  std::unique_ptr<unsigned char[]> memory_;
+};
 
 /// Runs the warm-up steps and the measured steps of a pass.
 ///

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/base64.hpp"
-
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "worker/socket_client.hpp"
 
 namespace kymo::worker {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/clock_requests.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "measure/clock_comparison.hpp"
 #include "unit/worker/engine_fixture.hpp"
+#include "worker/control_client.hpp"
 
 namespace kymo::worker {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/cpu_device.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
+
+#include "worker/devices.hpp"
 
 namespace kymo::worker {
 namespace {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/devices.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
-#include "worker/device_probe.hpp"
 
 namespace kymo::worker {
 namespace {

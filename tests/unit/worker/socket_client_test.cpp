@@ -13,7 +13,6 @@
 
 #include "base/error.hpp"
 #include "unit/worker/fake_control.hpp"
-#include "worker/base64.hpp"
 #include "worker/worker.hpp"
 
 namespace kymo::worker {

@@ -6,8 +6,7 @@
 #include <thread>
 
 #include "unit/worker/engine_fixture.hpp"
-#include "worker/batch_size.hpp"
-#include "worker/host_cache.hpp"
+#include "worker/step_loop.hpp"
 
 namespace kymo::worker {
 namespace {

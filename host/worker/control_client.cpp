@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/clock_requests.hpp"
+#include "worker/control_client.hpp"
 
 #include <vector>
 
