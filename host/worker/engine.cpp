@@ -11,7 +11,6 @@
 #include "measure/throttle.hpp"
 #include "measure/timing.hpp"
 #include "worker/pass_run.hpp"
-#include "worker/services.hpp"
 #include "worker/step_loop.hpp"
 #include "worker/verification.hpp"
 

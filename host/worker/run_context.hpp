@@ -119,4 +119,9 @@ class RunContext {
   std::int64_t tags_dropped_ = 0;
 };
 
+/// The service table for a pass, valid for the lifetime of the process; its contexts are RunContexts. Services that a
+/// pass does not need are NULL: scopes, tags and collectives outside observed passes; phases and work outside timed
+/// steps.
+const kymo_host& services_for(measure::Pass pass);
+
 }  // namespace kymo::worker

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/services.hpp"
-
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "worker/run_context.hpp"
