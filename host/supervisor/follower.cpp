@@ -20,11 +20,11 @@
 #include "supervisor/file_sender.hpp"
 #include "supervisor/follower_protocol.hpp"
 #include "supervisor/framed_link.hpp"
-#include "supervisor/local_process.hpp"
 #include "supervisor/process_reaper.hpp"
 #include "supervisor/scratch.hpp"
 #include "supervisor/signals.hpp"
 #include "supervisor/steady_seconds.hpp"
+#include "supervisor/worker_process.hpp"
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;

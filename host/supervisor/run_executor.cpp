@@ -15,12 +15,12 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "supervisor/follower_hub.hpp"
-#include "supervisor/local_process.hpp"
+#include "supervisor/pass_state.hpp"
 #include "supervisor/process_reaper.hpp"
 #include "supervisor/remote_process.hpp"
-#include "supervisor/run_end.hpp"
 #include "supervisor/signals.hpp"
 #include "supervisor/steady_seconds.hpp"
+#include "supervisor/worker_process.hpp"
 #include "supervisor/worker_team.hpp"
 
 namespace kymo::supervisor {
@@ -33,6 +33,20 @@ constexpr std::chrono::milliseconds kTick{50};     ///< interval of the checks f
                                                    ///< deadlines
 constexpr double kStopped_s = 2;                   ///< a longer interval between two checks means that kymo was stopped
 constexpr std::chrono::milliseconds kSoonTick{2};  ///< the interval when a process is about to end
+
+/// Fills the end of a run from the verdict of a pass.
+void fill(store::RunEnd& end, const Verdict& verdict, measure::Pass pass) {
+  end.status = verdict.status;
+  end.detail = verdict.detail;
+  if (verdict.status == "skipped") return;
+  end.exit_code = verdict.exit_code;
+  end.signal = verdict.signal;
+  end.failed_rank = verdict.rank;
+  end.failed_pass = to_string(pass);
+  end.failed_phase = verdict.phase;
+  end.failed_step = verdict.step;
+  end.out_of_memory = verdict.out_of_memory;
+}
 
 }  // namespace
 
