@@ -10,7 +10,7 @@
 #include "base/file.hpp"
 #include "base/installation.hpp"
 #include "base/log.hpp"
-#include "catalog/plugin_rejected.hpp"
+#include "catalog/plugin_file.hpp"
 
 namespace kymo::catalog {
 namespace {

@@ -15,9 +15,8 @@
 #include "base/text.hpp"
 #include "catalog/cache.hpp"
 #include "catalog/catalog.hpp"
-#include "catalog/plugin_rejected.hpp"
+#include "catalog/plugin_file.hpp"
 #include "catalog/table.hpp"
-#include "catalog/verify.hpp"
 
 namespace kymo::catalog {
 namespace {

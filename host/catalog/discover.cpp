@@ -7,7 +7,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
-#include "catalog/plugin_rejected.hpp"
+#include "catalog/plugin_file.hpp"
 
 namespace kymo::catalog {
 namespace {

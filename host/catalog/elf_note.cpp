@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog/elf_note.hpp"
-
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "catalog/plugin_rejected.hpp"
+#include "catalog/plugin_file.hpp"
 
 namespace kymo::catalog {
 namespace {

@@ -7,8 +7,7 @@
 #include <mutex>
 
 #include "catalog/catalog.hpp"
-#include "catalog/elf_note.hpp"
-#include "catalog/plugin_rejected.hpp"
+#include "catalog/plugin_file.hpp"
 #include "catalog/table.hpp"
 
 namespace kymo::catalog {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog/verify.hpp"
-
 #include <kymo_plugin.h>
 
 #include <cstdlib>
@@ -9,8 +7,7 @@
 
 #include "base/file.hpp"
 #include "base/installation.hpp"
-#include "catalog/elf_note.hpp"
-#include "catalog/plugin_rejected.hpp"
+#include "catalog/plugin_file.hpp"
 
 namespace kymo::catalog {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog/elf_note.hpp"
-
 #include <elf.h>
 #include <kymo_plugin.h>
 
@@ -10,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "catalog/plugin_file.hpp"
 #include "fixture.hpp"
 
 namespace kymo::catalog::test {

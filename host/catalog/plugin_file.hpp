@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kymo_note.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "catalog/catalog.hpp"
+
+/// Plugin files before they are loaded.
+namespace kymo::catalog {
+
+/// A plugin file that cannot be used. The message names the file; reason() omits it, for tables of rejected files.
+class PluginRejected : public Error {
+ public:
+  PluginRejected(const std::filesystem::path& file, const std::string& reason)
+      : Error("plugin " + quote(file.string()) + " is rejected: " + reason), reason_(reason) {}
+  const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
+/// Reads the kymo note of an ELF file without loading it. Every offset is checked, so the file may contain arbitrary
+/// bytes. Throws PluginRejected if the file is not a shared library for this machine or has no readable kymo note.
+kymo_note read_note(const std::filesystem::path& file);
+
+inline constexpr const char* kLibTorch = "libtorch";
+
+/// verify_file() without the hash, which takes longer than all other checks together.
+PluginFile identify(const std::filesystem::path& file, bool trust);
+
+/// Environment that the dynamic loader needs to find the plugin's framework: LD_LIBRARY_PATH, or empty. Throws Error if
+/// LibTorch is not found.
+std::vector<std::pair<std::string, std::string>> loader_environment(const PluginFile& file);
+
+}  // namespace kymo::catalog
