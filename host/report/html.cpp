@@ -8,9 +8,9 @@
 #include "report/escape.hpp"
 #include "report/interactive.hpp"
 #include "report/number.hpp"
-#include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
+#include "report/timeline_picture.hpp"
 
 namespace kymo::report {
 namespace {

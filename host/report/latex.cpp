@@ -7,9 +7,9 @@
 #include "report/escape.hpp"
 #include "report/number.hpp"
 #include "report/pgfplots.hpp"
-#include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
 #include "report/table_layout.hpp"
+#include "report/timeline_picture.hpp"
 
 namespace kymo::report {
 namespace {

@@ -191,4 +191,14 @@ class PictureMaker {
 
 TimelinePicture timeline_picture(const Chart& chart, double plot_px) { return PictureMaker(chart, plot_px).make(); }
 
+std::string picture_notes(const Chart& chart) {
+  if (chart.kind == ChartKind::kTimeline) return join(timeline_picture(chart, kTimelinePlotPx).notes, " ");
+  return chart.kind == ChartKind::kArea ? join(area_picture(chart).notes, " ") : "";
+}
+
+std::string picture_caption(const Chart& chart) {
+  const std::string notes = picture_notes(chart);
+  return notes.empty() ? chart.caption : chart.caption + " " + notes;
+}
+
 }  // namespace kymo::report

@@ -6,7 +6,7 @@
 
 #include "report/document.hpp"
 
-/// A timeline as a static picture, the same in every format.
+/// Static pictures, the same in every format: the parts of a timeline, and what the picture of any chart omits.
 namespace kymo::report {
 
 /// Width of the time axis in pixels for static pictures; narrower events are merged.
@@ -50,5 +50,11 @@ struct TimelinePicture {
 
 /// Returns at most about 2,000 bars. `plot_px` is the width of the time axis.
 TimelinePicture timeline_picture(const Chart& chart, double plot_px);
+
+/// Sentences about what a static picture of the chart merges or omits; empty if it shows everything.
+std::string picture_notes(const Chart& chart);
+
+/// The chart's caption followed by those sentences.
+std::string picture_caption(const Chart& chart);
 
 }  // namespace kymo::report

@@ -9,10 +9,10 @@
 #include "base/utf8.hpp"
 #include "report/escape.hpp"
 #include "report/number.hpp"
-#include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
 #include "report/table_layout.hpp"
+#include "report/timeline_picture.hpp"
 
 namespace kymo::report {
 namespace {

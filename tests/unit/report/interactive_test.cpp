@@ -9,8 +9,8 @@
 #include "base/json.hpp"
 #include "report/embedded_page.hpp"
 #include "report/json_text.hpp"
-#include "report/picture_notes.hpp"
 #include "report/renderer.hpp"
+#include "report/timeline_picture.hpp"
 #include "sample_document.hpp"
 #include "sample_timeline.hpp"
 
