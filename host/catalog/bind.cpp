@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
-#include "catalog/parameter_text.hpp"
 
 namespace kymo::catalog {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog/build_plugin_file.hpp"
-
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "base/installation.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "catalog/catalog.hpp"
 #include "catalog/name.hpp"
 
 namespace kymo::catalog {

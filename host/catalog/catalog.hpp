@@ -11,8 +11,8 @@
 #include "base/json.hpp"
 #include "measure/plan.hpp"
 
-/// Finds, verifies and describes plugins. The host process never loads a plugin; `kymo describe-plugin FILE` does so in
-/// a child process.
+/// Creates, finds, verifies and describes plugins. The host process never loads a plugin; `kymo describe-plugin FILE`
+/// does so in a child process.
 namespace kymo::catalog {
 
 enum class ParameterType { kInt, kReal, kBool, kText, kChoice };
@@ -104,6 +104,13 @@ Found find_workload(const Catalog& catalog, const std::string& name);
 measure::Parameters bind_parameters(const Workload& workload,
                                     const std::vector<std::pair<std::string, std::string>>& texts);
 
+/// Parses a value as written on the command line. Throws UsageError with the parameter, the value and the allowed
+/// values.
+measure::Value parse_value(const Parameter& parameter, const std::string& text);
+
+/// Checks a value against type, bounds and choices; throws UsageError.
+void check_value(const Parameter& parameter, const measure::Value& value);
+
 /// Loads the library into this process (a worker or the describing child), checks its table against the note and
 /// returns the table. Throws Error. The library is never unloaded.
 const void* load_plugin(const std::filesystem::path& file);
@@ -113,5 +120,14 @@ Plugin plugin_from_json(const Json& json);
 
 /// Implements the hidden command `kymo describe-plugin FILE`: prints JSON on stdout and returns the exit code.
 int describe_in_this_process(const std::filesystem::path& file);
+
+/// Copies the template to parent/NAME, replaces the names in it and returns that folder. Throws UsageError for an
+/// invalid name or an existing folder, and Error if the template or the parent folder cannot be used.
+std::filesystem::path new_plugin(const std::string& name, const std::filesystem::path& parent);
+
+/// Compiles one C++ file into ./NAME.so, where NAME is the file name without its extension, using the compiler in $CXX
+/// or `c++`. With `torch`, links the LibTorch returned by find_torch(). Returns the created file. Throws UsageError if
+/// the source is not suitable, and Error with the compiler's output if compilation fails.
+std::filesystem::path build_plugin_file(const std::filesystem::path& source_cpp, bool torch);
 
 }  // namespace kymo::catalog

@@ -16,7 +16,6 @@
 #include "catalog/cache.hpp"
 #include "catalog/catalog.hpp"
 #include "catalog/plugin_file.hpp"
-#include "catalog/table.hpp"
 
 namespace kymo::catalog {
 namespace {

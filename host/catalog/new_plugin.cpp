@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog/new_plugin.hpp"
-
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/installation.hpp"
 #include "base/text.hpp"
+#include "catalog/catalog.hpp"
 #include "catalog/name.hpp"
 
 namespace kymo::catalog {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kymo_note.h>
+#include <kymo_plugin.h>
 
 #include <filesystem>
 #include <string>
@@ -12,7 +13,7 @@
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 
-/// Plugin files before they are loaded.
+/// The parts of a plugin file: its note, which is read without loading the file, and its table.
 namespace kymo::catalog {
 
 /// A plugin file that cannot be used. The message names the file; reason() omits it, for tables of rejected files.
@@ -38,5 +39,10 @@ PluginFile identify(const std::filesystem::path& file, bool trust);
 /// Environment that the dynamic loader needs to find the plugin's framework: LD_LIBRARY_PATH, or empty. Throws Error if
 /// LibTorch is not found.
 std::vector<std::pair<std::string, std::string>> loader_environment(const PluginFile& file);
+
+/// Copies a plugin's description from its C table and checks all of it: names, types, defaults, bounds. Throws Error
+/// with the reason. The identity of the file is left empty. Pointers cannot be checked, so only the describing child
+/// and workers call this.
+Plugin plugin_from_table(const kymo_plugin& table);
 
 }  // namespace kymo::catalog

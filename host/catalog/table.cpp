@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog/table.hpp"
+#define BOOST_DLL_USE_STD_FS
 
+#include <kymo_plugin.h>
+
+#include <boost/dll/shared_library.hpp>
 #include <cstring>
+#include <list>
+#include <mutex>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "catalog/name.hpp"
-#include "catalog/parameter_text.hpp"
+#include "catalog/plugin_file.hpp"
 
 namespace kymo::catalog {
 namespace {
+
+using boost::dll::shared_library;
+namespace load_mode = boost::dll::load_mode;
+
+/// Loads a library for the lifetime of the process: threads, device code and exit handlers of a plugin's libraries may
+/// run until the process ends, so no library is ever unloaded.
+const shared_library& load_forever(const std::filesystem::path& file) {
+  static std::mutex mutex;
+  static auto& libraries = *new std::list<shared_library>;
+  shared_library library(file, load_mode::rtld_now | load_mode::rtld_local);
+  const std::lock_guard lock(mutex);
+  return libraries.emplace_back(std::move(library));
+}
 
 // A table that exceeds these limits is treated as damaged. They are far above practical values.
 constexpr std::uint32_t kMaxWorkloads = 256;
@@ -171,8 +189,7 @@ Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   return to;
 }
 
-}  // namespace
-
+/// Checks the table of a loaded plugin against its file's note; throws Error with the reason.
 void check_table(const kymo_plugin* table, const kymo_note& note) {
   if (!table) throw Error("it has no table: its describe() threw, or kymo_plugin_v1 returned NULL");
   check_size(table->size, sizeof(kymo_plugin), "its table");
@@ -189,6 +206,8 @@ void check_table(const kymo_plugin* table, const kymo_note& note) {
   }
 }
 
+}  // namespace
+
 Plugin plugin_from_table(const kymo_plugin& table) {
   Plugin plugin;
   plugin.name = name_of(table.name, "the name of the plugin");
@@ -204,6 +223,22 @@ Plugin plugin_from_table(const kymo_plugin& table) {
     }
   }
   return plugin;
+}
+
+const void* load_plugin(const std::filesystem::path& file) {
+  const kymo_note note = read_note(file);
+  try {
+    const shared_library& library = load_forever(file);
+    if (!library.has(KYMO_ENTRY_SYMBOL)) {
+      throw Error("it does not export " KYMO_ENTRY_SYMBOL
+                  "; add KYMO_EXPORT_WORKLOADS and build the plugin with kymo_add_plugin");
+    }
+    const kymo_plugin* table = library.get<const kymo_plugin*()>(KYMO_ENTRY_SYMBOL)();
+    check_table(table, note);
+    return table;
+  } catch (const std::exception& problem) {
+    throw PluginRejected(file, problem.what());
+  }
 }
 
 }  // namespace kymo::catalog

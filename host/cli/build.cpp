@@ -8,7 +8,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/visible.hpp"
-#include "catalog/build_plugin_file.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
 #include "cli/regex.hpp"

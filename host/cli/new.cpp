@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/visible.hpp"
-#include "catalog/new_plugin.hpp"
+#include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog/build_plugin_file.hpp"
-
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "catalog/catalog.hpp"
 #include "fixture.hpp"
 
 namespace kymo::catalog::test {

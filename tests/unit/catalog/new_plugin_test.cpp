@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog/new_plugin.hpp"
-
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/installation.hpp"
+#include "catalog/catalog.hpp"
 #include "fixture.hpp"
 
 namespace kymo::catalog::test {

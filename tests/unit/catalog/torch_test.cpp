@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
 #include "base/installation.hpp"
-#include "catalog/build_plugin_file.hpp"
+#include "catalog/catalog.hpp"
 #include "fixture.hpp"
 
 namespace kymo::catalog::test {
