@@ -8,7 +8,6 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
-#include "catalog/name.hpp"
 
 namespace kymo::catalog {
 namespace {

@@ -4,7 +4,6 @@
 #include "base/installation.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
-#include "catalog/name.hpp"
 
 namespace kymo::catalog {
 namespace {

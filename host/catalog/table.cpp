@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "catalog/name.hpp"
+#include "catalog/catalog.hpp"
 #include "catalog/plugin_file.hpp"
 
 namespace kymo::catalog {
