@@ -7,7 +7,7 @@
 #include "report/document.hpp"
 
 /// Data for the interactive charts of the HTML report, which can be zoomed and searched: their rows as JSON. One script
-/// handles all charts.
+/// handles all charts. It and the style sheet are compiled in from the files in host/report/page.
 namespace kymo::report {
 
 inline constexpr std::size_t kMaxInteractiveBars = 200'000;
@@ -22,5 +22,14 @@ std::string interactive_rows(const Chart& chart);
 
 /// Sentences about the rows that interactive_rows() omits or merges; empty if there are none.
 std::string interactive_notes(const Chart& chart);
+
+/// The content of the <style> element.
+const std::string& page_style();
+
+/// The content of the <script> element.
+const std::string& page_script();
+
+/// The script's hash as a source expression of a Content-Security-Policy: 'sha256-…'.
+std::string page_script_source();
 
 }  // namespace kymo::report

@@ -27,7 +27,7 @@ endforeach()
 
 file(WRITE "${OUTPUT}" "// SPDX-License-Identifier: Apache-2.0
 // Generated from the files in host/report/page.
-#include \"report/embedded_page.hpp\"
+#include \"report/interactive.hpp\"
 
 #include <initializer_list>
 

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "base/json.hpp"
-#include "report/embedded_page.hpp"
 #include "report/json_text.hpp"
 #include "report/renderer.hpp"
 #include "report/timeline_picture.hpp"

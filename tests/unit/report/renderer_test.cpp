@@ -9,7 +9,6 @@
 #include <set>
 
 #include "base/file.hpp"
-#include "report/embedded_page.hpp"
 #include "report/interactive.hpp"
 #include "report/pgfplots.hpp"
 #include "report/svg.hpp"
