@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "collect/stacks/stack_table.hpp"
+#include "collect/stacks/stack.hpp"
 
 namespace kymo::collect {
 namespace {
