@@ -13,7 +13,6 @@
 
 #include "base/clock.hpp"
 #include "collect/stacks/memory_log.hpp"
-#include "collect/torch_cuda/allocator_state.hpp"
 #include "collect/torch_cuda/counter_ledger.hpp"
 
 namespace kymo::collect {

@@ -12,7 +12,6 @@
 
 #include "base/clock.hpp"
 #include "collect/collector.hpp"
-#include "collect/torch_cuda/allocator_state.hpp"
 #include "collect/torch_cuda/allocator_trace.hpp"
 
 namespace kymo::collect {
