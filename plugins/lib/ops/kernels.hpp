@@ -3,12 +3,46 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 
-#include "ops/problem.hpp"
+/// Inputs of one attention call, checked and expanded to four dimensions.
+namespace kymo::ops {
+
+/// Parameters of an implementation other than tensors.
+struct Setting {
+  bool causal = false;
+  double scale = 1;
+  bool deterministic = false;
+};
+
+/// Forward pass: query is [batch, query_heads, query_length, d], key and value are [batch, key_heads, key_length, d],
+/// and query_heads is a multiple of key_heads. Outputs: `output`, shaped like query, and `log_sum_exp`, [batch,
+/// query_heads, query_length].
+struct ForwardTensors {
+  at::Tensor query, key, value;
+  at::Tensor output, log_sum_exp;
+};
+
+/// Backward pass: the same tensors and the gradient of the output as inputs; the gradients of query, key and value as
+/// outputs.
+struct BackwardTensors {
+  at::Tensor output_gradient, query, key, value, output, log_sum_exp;
+  at::Tensor query_gradient, key_gradient, value_gradient;
+};
+
+/// Type of the accumulators and of the log-sum-exp: fp64 for fp64, otherwise fp32.
+inline at::ScalarType accumulator_of(at::ScalarType dtype) { return dtype == at::kDouble ? at::kDouble : at::kFloat; }
+
+/// Query i sees key j if j <= i + offset.
+inline std::int64_t causal_offset(std::int64_t query_length, std::int64_t key_length) {
+  return key_length - query_length;
+}
+
+}  // namespace kymo::ops
 
 /// Reference attention that materializes all scores: short, slow for long sequences, used to check the other
 /// implementations.
