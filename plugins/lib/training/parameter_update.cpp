@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "training/parameter_update.hpp"
-
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
 
@@ -8,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "training/data_parallel.hpp"
 #include "training/fused_adamw.hpp"
 
 namespace kymo::training {

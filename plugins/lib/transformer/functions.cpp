@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transformer/functions.hpp"
-
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
@@ -14,6 +12,8 @@
 #include <ATen/ops/silu_backward.h>
 #include <ATen/ops/view_as_complex.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include "transformer/model.hpp"
 
 namespace kymo::transformer {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transformer/functions.hpp"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -10,6 +8,7 @@
 #include <ATen/ops/stack.h>
 #include <gtest/gtest.h>
 
+#include "transformer/model.hpp"
 #include "transformer/reference.hpp"
 
 namespace kymo::transformer {
