@@ -2,14 +2,16 @@
 #include "collect/cuda/cuda_collector.hpp"
 
 #include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
 
+#include <cstdlib>
+#include <initializer_list>
 #include <optional>
 #include <system_error>
 
 #include "base/clock.hpp"
 #include "collect/cuda/cuda_devices.hpp"
 #include "collect/cuda/cuda_error.hpp"
-#include "collect/cuda/nvtx_ranges.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -35,6 +37,21 @@ std::optional<std::int64_t> free_bytes() {
   cudaGetLastError();
   return std::nullopt;
 }
+
+// NVTX ranges of phases and scopes, for tools such as Nsight Systems and Nsight Compute.
+
+/// Returns true if a tool has set an injection path in the environment of this process.
+bool nvtx_is_wanted() {
+  for (const char* name : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"}) {
+    const char* value = std::getenv(name);
+    if (value && *value) return true;
+  }
+  return false;
+}
+
+/// Begins a range. Ranges nest per thread.
+void nvtx_begin(const char* name) { nvtxRangePushA(name); }
+void nvtx_end() { nvtxRangePop(); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,10 +11,26 @@
 #include <vector>
 
 #include "collect/collector.hpp"
-#include "collect/cuda/cache_flush.hpp"
 #include "collect/cuda/stream_hold.hpp"
 
 namespace kymo::collect {
+
+/// Evicts the L2 cache of the current device by writing memory.
+class CacheFlush {
+ public:
+  /// Allocates twice the size of the L2 cache. Throws std::runtime_error.
+  CacheFlush();
+  ~CacheFlush();
+  CacheFlush(const CacheFlush&) = delete;
+  CacheFlush& operator=(const CacheFlush&) = delete;
+
+  /// Queues a memset of that memory. Throws std::runtime_error.
+  void queue(cudaStream_t stream);
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t size_bytes_ = 0;
+};
 
 /// Measures the device time of phases with pairs of CUDA events on the phase's stream. The events are created when the
 /// pass is armed and reused in each step.
