@@ -1,23 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/torch/operator_log.hpp"
 
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "collect/event_log/operator_pass.hpp"
 #include "collect/torch/autograd_position.hpp"
 #include "collect/torch/lasting_names.hpp"
-#include "collect/torch/registered_names.hpp"
-#include "collect/torch/shapes.hpp"
 
 namespace kymo::collect {
 namespace {
+
+// Number of operators deregistered since watch_registered_names(). While it is unchanged, all registered names are
+// valid.
+std::atomic<std::uint32_t> g_deregistered_operators{0};
+
+class Deregistrations final : public c10::OpRegistrationListener {
+ public:
+  void onOperatorRegistered(const c10::OperatorHandle&) override {}
+  void onOperatorDeregistered(const c10::OperatorHandle&) override {
+    g_deregistered_operators.fetch_add(1, std::memory_order_release);
+  }
+};
+
+/// Starts tracking the deregistration of operators. Call it before is_registered_name(); not thread-safe.
+void watch_registered_names() {
+  // Never destroyed, because operators may be deregistered during process exit.
+  [[maybe_unused]] static auto* const watched = new c10::RegistrationHandleRAII(
+      c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Deregistrations>()));
+}
+
+/// Returns true if `name`, the name of the call, points into its operator's registration. The pointer and its contents
+/// are then valid until the operator is deregistered. Slow. Throws c10::Error.
+bool is_registered_name(const at::RecordFunction& call, const char* name) {
+  const auto operator_name = call.operator_name();
+  const auto found = operator_name ? c10::Dispatcher::singleton().findSchema(*operator_name) : std::nullopt;
+  return found && found->schema().name().c_str() == name;
+}
+
+// Limit for operators that take all parameters of a model, which would otherwise fill the log.
+constexpr std::size_t kMaxCharacters = 400;
+
+/// Returns false if the limit is reached.
+bool append(std::string& text, const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.is_nested() || tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
+    return true;
+  if (text.size() > kMaxCharacters) {
+    text += " ...";
+    return false;
+  }
+  text += text.empty() ? "[" : " [";
+  const char* separator = "";
+  for (const std::int64_t size : tensor.sizes()) {
+    text += separator + std::to_string(size);
+    separator = ", ";
+  }
+  text += ']';
+  return true;
+}
+
+bool append(std::string& text, const c10::IValue& input) {
+  if (input.isTensor()) return append(text, input.toTensor());
+  if (input.isTensorList()) {
+    for (const at::Tensor& tensor : input.toTensorVector())
+      if (!append(text, tensor)) return false;
+  } else if (input.isOptionalTensorList()) {
+    for (const std::optional<at::Tensor>& tensor : input.toOptionalTensorList())
+      if (tensor && !append(text, *tensor)) return false;
+  }
+  return true;
+}
+
+/// Returns the shapes of an operator's input tensors, including those in lists, as "[4, 256] [256]"; [] is a scalar.
+/// Inputs that are not tensors and tensors without concrete sizes are omitted. Limited to a few hundred characters;
+/// "..." replaces the rest.
+std::string shapes_of(c10::ArrayRef<const c10::IValue> inputs) {
+  std::string text;
+  for (const c10::IValue& input : inputs)
+    if (!append(text, input)) break;
+  return text;
+}
 
 /// State of one thread. Accessed only by that thread.
 struct ThreadLog {
