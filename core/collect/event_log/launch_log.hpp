@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "collect/event_log/call_clock.hpp"
+#include "collect/event_log/clock_conversion.hpp"
 #include "collect/event_log/event_arena.hpp"
 #include "collect/execution_context.hpp"
 #include "event/trace.hpp"

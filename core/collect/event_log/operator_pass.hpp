@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collect/event_log/call_clock.hpp"
+#include "collect/event_log/clock_conversion.hpp"
 #include "collect/event_log/operator_rows.hpp"
 #include "collect/execution_context.hpp"
 #include "event/records.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "collect/event_log/call_clock.hpp"
+#include "collect/event_log/clock_conversion.hpp"
 
 namespace kymo::collect {
 namespace {
