@@ -2,9 +2,8 @@
 #include <kymo/communicator.hpp>
 #include <stdexcept>
 
+#include "backends.hpp"
 #include "call.hpp"
-#include "gloo.hpp"
-#include "nccl.hpp"
 #include "rendezvous.hpp"
 
 namespace kymo::comm {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gloo.hpp"
-
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mul.h>
@@ -11,6 +9,7 @@
 #include <stdexcept>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
+#include "backends.hpp"
 #include "call.hpp"
 #include "gloo_work.hpp"
 

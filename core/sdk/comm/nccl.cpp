@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nccl.hpp"
-
 #include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -9,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "backends.hpp"
 #include "call.hpp"
 #include "nccl_in_flight.hpp"
 #include "nccl_session.hpp"
