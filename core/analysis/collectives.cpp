@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/collectives.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "analysis/attribution.hpp"
 #include "analysis/number_index.hpp"
 #include "analysis/scope_finder.hpp"
 #include "analysis/text_marks.hpp"

@@ -4,8 +4,6 @@
 #include <iterator>
 
 #include "analysis/attribution.hpp"
-#include "analysis/collectives.hpp"
-#include "analysis/host_activity.hpp"
 #include "analysis/memory_timeline.hpp"
 #include "analysis/outliers.hpp"
 #include "analysis/step_activity.hpp"

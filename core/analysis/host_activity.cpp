@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/host_activity.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "analysis/intervals.hpp"
+#include "analysis/step_activity.hpp"
 #include "analysis/step_rows.hpp"
 
 namespace kymo::analysis {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "analysis/memory_curve.hpp"
+#include "analysis/memory_timeline.hpp"
 
 namespace kymo::analysis {
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analysis/memory_blocks.hpp"
-#include "analysis/memory_curve.hpp"
 
 namespace kymo::analysis {
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/host_activity.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/derive.hpp"
+#include "analysis/step_activity.hpp"
 #include "unit/analysis/trace_fixture.hpp"
 
 namespace kymo::analysis {

@@ -9,8 +9,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "analysis/memory_curve.hpp"
-
 namespace kymo::analysis {
 namespace {
 
