@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -64,13 +65,20 @@ struct Observation {
   std::int64_t memory_bytes = std::int64_t{512} << 20;  ///< bound on the memory of buffered events in a worker
 };
 
+// Timings of the time pass (Method::timing): how steps are placed between clock readings.
+inline constexpr const char* kSyncTiming = "sync";  ///< each step ends with a synchronization
+inline constexpr const char* kHotTiming =
+    "hot";  ///< several steps between two events; the stream is blocked until they are queued
+inline constexpr const char* kColdTiming =
+    "cold";  ///< caches are flushed before each step; the stream is blocked until the step's work is queued
+
 /// Measurement settings of a case.
 struct Method {
   std::int64_t warmup = 5;
   std::int64_t steps = 10;
   std::optional<StoppingRule> until;  ///< replaces `steps`
   Sync sync = Sync::kStep;
-  std::string timing = "sync";  ///< timing of the time pass: sync, hot or cold (measure/timing.hpp)
+  std::string timing = "sync";  ///< timing of the time pass: sync, hot or cold
   std::vector<Pass> passes{Pass::kVerify, Pass::kTime};
   std::uint64_t seed = 0;
   double timeout_s = 600;              ///< a worker without progress for this long ends with status `timeout`
@@ -92,6 +100,18 @@ inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kV
 
 /// Returns the method of one pass. The memory, trace and ops passes run fewer steps and ignore stopping rules.
 Method method_in(const Method& method, Pass pass);
+
+/// Validates the name of a timing and returns it. Throws UsageError that lists the valid names.
+std::string timing_from(const std::string& text);
+
+/// Properties of a workload that a timing depends on.
+struct StepProperties {
+  std::size_t phases = 0;  ///< number of declared phases; the phases that a step enters are known only at run time
+  bool asynchronous = false;
+};
+
+/// Returns a one-line reason why the case cannot be timed with the method's timing, or an empty string if it can.
+std::string timing_error(const Method& method, const Case& what, const StepProperties& step);
 
 Json to_json(const Case& what);
 Json to_json(const Method& method);

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/regex.hpp"
-#include "measure/timing.hpp"
+#include "measure/plan.hpp"
 
 namespace kymo::cli {
 namespace {

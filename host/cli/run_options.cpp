@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/programs.hpp"
-#include "measure/timing.hpp"
+#include "measure/plan.hpp"
 #include "store/results.hpp"
 
 namespace kymo::cli {

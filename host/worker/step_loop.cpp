@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "measure/timing.hpp"
+#include "measure/plan.hpp"
 
 namespace kymo::worker {
 namespace {

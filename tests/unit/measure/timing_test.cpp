@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/timing.hpp"
-
 #include <gmock/gmock.h>
 
 #include <set>
 
 #include "base/error.hpp"
+#include "measure/plan.hpp"
 
 namespace kymo::measure {
 namespace {
