@@ -9,7 +9,7 @@
 #include "analysis/grouping.hpp"
 #include "analysis/text_marks.hpp"
 #include "analysis/totals.hpp"
-#include "base/median.hpp"
+#include "measure/statistics.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -100,14 +100,14 @@ void classify(const Group& group, std::vector<Candidate>& candidates) {
   std::vector<std::int64_t> values(group.count);
   std::transform(group.members.begin(), group.members.end(), values.begin(),
                  [](const Member& member) { return member.duration_ns; });
-  const std::int64_t middle = median(values);
+  const std::int64_t middle = measure::median(values);
   const auto is_long = [middle](std::int64_t duration) {
     return duration - middle >= kMinExcessNs &&
            static_cast<double>(duration) >= kMinRatio * static_cast<double>(middle);
   };
   if (!is_long(group.longest_ns)) return;
   for (std::int64_t& value : values) value = std::abs(value - middle);
-  const double unit = std::max({static_cast<double>(median(values)), 0.01 * static_cast<double>(middle), 1.0});
+  const double unit = std::max({static_cast<double>(measure::median(values)), 0.01 * static_cast<double>(middle), 1.0});
   for (const Member& member : group.members) {
     const std::int64_t excess = member.duration_ns - middle;
     const double deviation = static_cast<double>(excess) / unit;

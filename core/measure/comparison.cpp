@@ -9,7 +9,6 @@
 
 #include "base/enum_names.hpp"
 #include "base/error.hpp"
-#include "base/median.hpp"
 #include "measure/statistics.hpp"
 
 namespace kymo::measure {
