@@ -5,8 +5,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
-#include "base/toml.hpp"
 
 namespace kymo::analysis {
 namespace {

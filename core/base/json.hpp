@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -16,5 +17,10 @@ Json parse_json(std::string_view text, const std::string& origin);
 /// Writes JSON text, on one line or with line breaks and an indent. Strings may come from plugins and files: invalid
 /// UTF-8 becomes U+FFFD instead of an exception.
 std::string dump_json(const Json& json, int indent = -1);
+
+/// Reads a TOML file as JSON; tables are unordered. Throws UsageError with the file, line and column of the syntax
+/// error.
+Json read_toml(const std::filesystem::path& file);
+Json parse_toml(std::string_view text, const std::string& origin);
 
 }  // namespace kymo

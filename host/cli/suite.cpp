@@ -9,9 +9,9 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/installation.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
-#include "base/toml.hpp"
-#include "measure/timing.hpp"
+#include "measure/plan.hpp"
 
 namespace kymo::cli {
 namespace {

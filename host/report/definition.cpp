@@ -7,8 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
-#include "base/toml.hpp"
 #include "report/keys.hpp"
 
 namespace kymo::report {
