@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "report/build.hpp"
-#include "sample_timeline.hpp"
+#include "sample_document.hpp"
 
 namespace kymo::report {
 namespace {

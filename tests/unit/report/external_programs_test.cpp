@@ -14,7 +14,6 @@
 #include "report/unicode.hpp"
 #include "sample_database.hpp"
 #include "sample_document.hpp"
-#include "sample_timeline.hpp"
 #include "unit/installed.hpp"
 
 namespace kymo::report {

@@ -11,7 +11,6 @@
 #include "report/renderer.hpp"
 #include "report/timeline_picture.hpp"
 #include "sample_document.hpp"
-#include "sample_timeline.hpp"
 
 namespace kymo::report {
 namespace {

@@ -15,7 +15,6 @@
 #include "report/unicode.hpp"
 #include "sample_database.hpp"
 #include "sample_document.hpp"
-#include "sample_timeline.hpp"
 
 namespace kymo::report {
 namespace {

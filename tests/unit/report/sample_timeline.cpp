@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sample_timeline.hpp"
-
 #include <algorithm>
 
 #include "report/build.hpp"
 #include "sample_database.hpp"
+#include "sample_document.hpp"
 
 namespace kymo::report::testing {
 

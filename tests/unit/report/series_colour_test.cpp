@@ -6,7 +6,6 @@
 #include "report/pgfplots.hpp"
 #include "report/svg.hpp"
 #include "sample_document.hpp"
-#include "sample_timeline.hpp"
 
 namespace kymo::report {
 namespace {

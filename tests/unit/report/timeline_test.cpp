@@ -11,7 +11,7 @@
 #include "report/build.hpp"
 #include "report/palette.hpp"
 #include "report/timeline_picture.hpp"
-#include "sample_timeline.hpp"
+#include "sample_document.hpp"
 
 namespace kymo::report {
 namespace {
