@@ -6,8 +6,7 @@
 #include "export/output.hpp"
 #include "export/pages.hpp"
 #include "export/pickle.hpp"
-#include "export/snapshot_frames.hpp"
-#include "export/snapshot_history.hpp"
+#include "export/snapshot.hpp"
 
 namespace kymo::exports {
 

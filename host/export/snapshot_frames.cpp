@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "export/snapshot_frames.hpp"
+#include "export/snapshot.hpp"
 
 namespace kymo::exports {
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "export/snapshot_history.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <tuple>
 
 #include "export/pages.hpp"
+#include "export/snapshot.hpp"
 
 namespace kymo::exports {
 
