@@ -6,7 +6,7 @@
 #include "analysis/attribution.hpp"
 #include "analysis/number_index.hpp"
 #include "analysis/scope_finder.hpp"
-#include "analysis/text_marks.hpp"
+#include "event/texts.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -30,7 +30,7 @@ Kernels communication_kernels(const Trace& trace, const std::vector<bool>& is_co
   for (const Activity& activity : trace.activities) {
     // A graph launch is not the launch of its kernels.
     if (activity.kind != event::ActivityKind::kKernel || activity.graph_node != 0) continue;
-    if (!is_marked(is_communication, activity.name)) continue;
+    if (!event::is_marked(is_communication, activity.name)) continue;
     const std::uint32_t found = launches.find(activity.correlation_id);
     if (found == NumberIndex::kNone) continue;
     const event::Launch& launch = trace.launches[found];

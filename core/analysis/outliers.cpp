@@ -7,8 +7,8 @@
 #include <string>
 
 #include "analysis/grouping.hpp"
-#include "analysis/text_marks.hpp"
 #include "analysis/totals.hpp"
+#include "event/texts.hpp"
 #include "measure/statistics.hpp"
 
 namespace kymo::analysis {
@@ -69,7 +69,7 @@ std::vector<Group> groups_of(const Trace& trace, const std::vector<bool>& is_com
   for (std::size_t i = 0; i < trace.activities.size(); ++i) {
     const Activity& activity = trace.activities[i];
     if (activity.kind != event::ActivityKind::kKernel || activity.step < 0 || activity.step < warmup) continue;
-    if (is_marked(is_communication, activity.name)) continue;
+    if (event::is_marked(is_communication, activity.name)) continue;
     const GroupKey key = {packed(activity.name, activity.shape),
                           packed(static_cast<std::uint32_t>(activity.phase), modules.number_of(activity.scope))};
     group_of[i] = numbers.number_of(key);

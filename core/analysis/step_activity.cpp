@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "analysis/step_rows.hpp"
-#include "analysis/text_marks.hpp"
 #include "event/records.hpp"
+#include "event/texts.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -21,7 +21,7 @@ Busy busy_on_device(const Trace& trace, const std::vector<bool>& is_communicatio
   IntervalSet compute, communication, copy;
   compute.reserve(trace.activities.size());
   for (const Activity& activity : trace.activities) {
-    const bool communicates = is_marked(is_communication, activity.name);
+    const bool communicates = event::is_marked(is_communication, activity.name);
     IntervalSet& set = activity.kind != ActivityKind::kKernel ? copy : communicates ? communication : compute;
     append(set, {activity.start_ns, activity.end_ns});
   }

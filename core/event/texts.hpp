@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace kymo::event {
 
@@ -51,5 +52,8 @@ class Texts {
   std::deque<std::string> texts_;  // a deque, so that strings never move
   std::unordered_map<std::string_view, TextId> numbers_;
 };
+
+/// Returns true if a string id is marked. Ids beyond the end of `marks` are not.
+inline bool is_marked(const std::vector<bool>& marks, TextId text) { return text < marks.size() && marks[text]; }
 
 }  // namespace kymo::event
