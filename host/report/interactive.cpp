@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "report/area.hpp"
-#include "report/json_text.hpp"
 #include "report/number.hpp"
 #include "report/palette.hpp"
 #include "report/unicode.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/json_text.hpp"
-
 #include <fmt/format.h>
 
+#include "report/interactive.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {

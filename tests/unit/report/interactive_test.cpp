@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "base/json.hpp"
-#include "report/json_text.hpp"
 #include "report/renderer.hpp"
 #include "report/timeline_picture.hpp"
 #include "sample_document.hpp"
