@@ -27,15 +27,9 @@ MAY_INCLUDE = {
     "cli": {"base", "event", "measure", "store", "catalog", "worker", "supervisor", "report", "export", "analysis"},
 }
 
-# Directory below core/collect -> other directories there that it may include. The collector modules are loaded one by
-# one, so they share code only through libraries.
-COLLECT_MAY_INCLUDE = {
-    "event_log": set(),
-    "stacks": set(),
-    "cuda": {"event_log"},
-    "torch": {"event_log", "stacks"},
-    "torch_cuda": {"stacks"},
-}
+# Directories below core/collect that any other one may include. The collector modules are loaded one by one, so they
+# share code only through libraries.
+COLLECT_LIBRARIES = {"event_log", "stacks"}
 
 # Prefix of an external header -> directories that may include it.
 OUTSIDE = {
@@ -73,7 +67,7 @@ def collect_problem(path, header):
     beside = path.parent / header
     target = collect_folder_of((beside if beside.exists() else ROOT / "core" / header).resolve())
     source = collect_folder_of(path)
-    allowed = COLLECT_MAY_INCLUDE.get(source, set()) | {source}
+    allowed = {source} if source in COLLECT_LIBRARIES else COLLECT_LIBRARIES | {source}
     if target is None or target in allowed:
         return None
     return f'{path.relative_to(ROOT)}: may not include "{header}", which belongs to core/collect/{target}'

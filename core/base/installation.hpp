@@ -14,7 +14,7 @@ std::string version();
 struct Installation {
   std::filesystem::path root;     ///< contains bin/, lib/, share/ and include/
   std::filesystem::path plugins;  ///< lib/kymo/plugins
-  std::filesystem::path modules;  ///< lib/kymo/modules: kymo_cuda.so, kymo_torch_cuda.so
+  std::filesystem::path modules;  ///< lib/kymo/modules: collector modules and their declarations
   std::filesystem::path share;    ///< share/kymo: reports/, template/
 };
 

@@ -3,14 +3,38 @@
 
 #include <dlfcn.h>
 
-#include "base/installation.hpp"
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "measure/json_field.hpp"
 
 namespace kymo::collect {
 namespace {
 
+constexpr const char* kAnyDevice = "any";
+
 std::string loader_message() {
   const char* message = dlerror();
   return message ? message : "unknown dynamic loader error";
+}
+
+ModuleDeclaration read_declaration(const std::filesystem::path& module) {
+  const std::string file = std::filesystem::path(module).replace_extension(".json");
+  const Json json = parse_json(read_file(file), file);
+  const char* owner = file.c_str();
+  ModuleDeclaration declaration{module,
+                                measure::required_field<std::string>(json, "device", owner),
+                                measure::required_field<bool>(json, "needs_torch", owner),
+                                {},
+                                measure::required_field<int>(json, "order", owner)};
+  if (declaration.device != kAnyDevice) measure::device_kind_from(declaration.device);
+  for (const auto& pass : measure::required_field<std::vector<std::string>>(json, "passes", owner))
+    declaration.passes.push_back(measure::pass_from(pass));
+  return declaration;
 }
 
 }  // namespace
@@ -32,8 +56,43 @@ const Module& load_module(const std::filesystem::path& file) {
   return *module;
 }
 
-const Module& load_installed_module(const std::string& name) {
-  return load_module(installation().modules / (name + ".so"));
+std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& modules) {
+  std::set<std::filesystem::path> files;  // of both kinds, so that a missing one is noticed
+  std::error_code no_directory;           // an installation without modules
+  for (const auto& entry : std::filesystem::directory_iterator(modules, no_directory))
+    if (const auto extension = entry.path().extension(); extension == ".json" || extension == ".so")
+      files.insert(std::filesystem::path(entry.path()).replace_extension(".so"));
+  std::vector<ModuleDeclaration> declarations;
+  for (const auto& file : files) {
+    try {
+      declarations.push_back(read_declaration(file));
+    } catch (const Error& error) {
+      throw Error("cannot use the collector module " + file.string() + ": " + error.what());
+    }
+  }
+  std::stable_sort(declarations.begin(), declarations.end(),
+                   [](const auto& a, const auto& b) { return a.order < b.order; });
+  return declarations;
+}
+
+std::vector<ModuleDeclaration> select_modules(const std::vector<ModuleDeclaration>& declarations, measure::Pass pass,
+                                              measure::DeviceKind device, bool uses_torch) {
+  std::vector<ModuleDeclaration> selected;
+  std::copy_if(declarations.begin(), declarations.end(), std::back_inserter(selected), [&](const auto& declaration) {
+    const auto& passes = declaration.passes;
+    return (declaration.device == kAnyDevice || declaration.device == to_string(device)) &&
+           (uses_torch || !declaration.needs_torch) && std::find(passes.begin(), passes.end(), pass) != passes.end();
+  });
+  return selected;
+}
+
+const Module& load_device_module(const std::vector<ModuleDeclaration>& declarations, measure::DeviceKind device) {
+  for (const ModuleDeclaration& declaration : declarations) {
+    if (declaration.needs_torch || declaration.device != to_string(device)) continue;
+    const Module& module = load_module(declaration.file);
+    if (module.devices) return module;
+  }
+  throw Unavailable(std::string("this installation has no collector module for ") + to_string(device) + " devices");
 }
 
 }  // namespace kymo::collect

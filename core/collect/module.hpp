@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "collect/collector.hpp"
 
@@ -16,7 +17,28 @@ const char* build_id();
 /// does not exist, a library is missing (with the loader's message), or the build id differs.
 const Module& load_module(const std::filesystem::path& file);
 
-/// Loads the module with this name ("kymo_cuda") from this installation. Throws like load_module().
-const Module& load_installed_module(const std::string& name);
+/// Declares in which runs the collector of a module takes part. kymo_module() in CMake writes it to a JSON file next to
+/// the module, so that a module is only loaded where it is used.
+struct ModuleDeclaration {
+  std::filesystem::path file;         ///< the module
+  std::string device;                 ///< "cuda", or "any"
+  bool needs_torch = false;           ///< only for plugins that link LibTorch
+  std::vector<measure::Pass> passes;  ///< passes that it takes part in
+  int order = 0;                      ///< collectors are armed in ascending order
+
+  std::string name() const { return file.stem().string(); }
+};
+
+/// Reads the declarations in a directory, sorted by order and name; none if the directory does not exist. Throws Error
+/// that names the module if its declaration is missing or invalid.
+std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& modules);
+
+/// Selects the modules for a run on this device.
+std::vector<ModuleDeclaration> select_modules(const std::vector<ModuleDeclaration>& declarations, measure::Pass pass,
+                                              measure::DeviceKind device, bool uses_torch);
+
+/// Loads the module that enumerates the devices of this kind; it must not need LibTorch. Throws Unavailable like
+/// load_module(), or if there is none.
+const Module& load_device_module(const std::vector<ModuleDeclaration>& declarations, measure::DeviceKind device);
 
 }  // namespace kymo::collect

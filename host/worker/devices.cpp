@@ -72,7 +72,8 @@ Devices devices_in_this_process() {
   Devices devices;
   devices.cpu = cpu_device();
   try {
-    const collect::Module& module = collect::load_installed_module("kymo_cuda");
+    const collect::Module& module =
+        collect::load_device_module(collect::read_declarations(installation().modules), measure::DeviceKind::kCuda);
     if (module.driver_version) devices.driver_version = module.driver_version();
     devices.gpus = module.devices();
   } catch (const collect::Unavailable& reason) {

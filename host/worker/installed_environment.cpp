@@ -10,13 +10,9 @@
 #include "worker/failure.hpp"
 
 namespace kymo::worker {
-namespace {
 
-constexpr const char* kCudaModule = "kymo_cuda";
-constexpr const char* kTorchModule = "kymo_torch";
-constexpr const char* kTorchCudaModule = "kymo_torch_cuda";
-
-}  // namespace
+InstalledEnvironment::InstalledEnvironment(const std::filesystem::path& modules)
+    : declarations_(collect::read_declarations(modules)) {}
 
 const kymo_plugin& InstalledEnvironment::plugin(const std::string& file) {
   if (plugin_ && file != plugin_file_) {
@@ -30,39 +26,28 @@ const kymo_plugin& InstalledEnvironment::plugin(const std::string& file) {
   return *plugin_;
 }
 
-InstalledEnvironment::Loaded& InstalledEnvironment::load(const std::string& module) {
-  Loaded& loaded = loaded_[module];
-  if (!loaded.collector) {
-    loaded.module = &collect::load_installed_module(module);
-    loaded.collector = loaded.module->make();
-  }
-  return loaded;
-}
-
-void InstalledEnvironment::add(const std::string& module, Observers& observers) {
-  try {
-    Loaded& loaded = load(module);
-    collect::DeviceTimer* timer = loaded.module->timer ? loaded.module->timer(*loaded.collector) : nullptr;
-    observers.all.push_back({loaded.collector.get(), timer});
-  } catch (const collect::Unavailable& reason) {
-    observers.dropped_records.push_back({module, -1, first_line(reason.what())});
-  }
+Observer InstalledEnvironment::observer(const collect::ModuleDeclaration& declaration) {
+  const collect::Module& module = collect::load_module(declaration.file);
+  std::unique_ptr<collect::Collector>& collector = collectors_[&module];
+  if (!collector) collector = module.make();
+  return {collector.get(), module.timer ? module.timer(*collector) : nullptr};
 }
 
 Observers InstalledEnvironment::observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) {
   Observers observers;
-  const bool cuda = device == measure::DeviceKind::kCuda;
-  // CUPTI must be initialized before the first CUDA call, and the operator module must track autograd before the
-  // allocator queries it.
-  if (cuda) add(kCudaModule, observers);
-  if (uses_torch && measure::observes(pass)) add(kTorchModule, observers);
-  if (cuda && uses_torch) add(kTorchCudaModule, observers);
+  for (const collect::ModuleDeclaration& module : select_modules(declarations_, pass, device, uses_torch)) {
+    try {
+      observers.all.push_back(observer(module));
+    } catch (const collect::Unavailable& reason) {
+      observers.dropped_records.push_back({module.name(), -1, first_line(reason.what())});
+    }
+  }
   return observers;
 }
 
 event::Device InstalledEnvironment::device(measure::DeviceKind kind, int index) {
   if (kind == measure::DeviceKind::kCpu) return cpu_device();
-  for (const event::Device& device : load(kCudaModule).module->devices()) {
+  for (const event::Device& device : load_device_module(declarations_, kind).devices()) {
     if (device.index == index) return device;
   }
   throw collect::Unavailable("no GPU with index " + std::to_string(index));

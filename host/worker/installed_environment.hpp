@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "collect/collector.hpp"
+#include "base/installation.hpp"
+#include "collect/module.hpp"
 #include "worker/worker_environment.hpp"
 
 namespace kymo::worker {
@@ -13,22 +16,21 @@ namespace kymo::worker {
 /// The plugin loader, the installed collector modules, and rank files.
 class InstalledEnvironment final : public WorkerEnvironment {
  public:
+  /// `modules` is the directory of the collector modules.
+  explicit InstalledEnvironment(const std::filesystem::path& modules = installation().modules);
   const kymo_plugin& plugin(const std::string& file) override;
   Observers observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) override;
   event::Device device(measure::DeviceKind kind, int index) override;
   void store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) override;
 
  private:
-  struct Loaded {
-    const collect::Module* module = nullptr;
-    std::unique_ptr<collect::Collector> collector;
-  };
-  Loaded& load(const std::string& module);
-  void add(const std::string& module, Observers& observers);
+  /// Throws collect::Unavailable.
+  Observer observer(const collect::ModuleDeclaration& declaration);
 
   std::string plugin_file_;
   const kymo_plugin* plugin_ = nullptr;
-  std::map<std::string, Loaded> loaded_;
+  std::vector<collect::ModuleDeclaration> declarations_;
+  std::map<const collect::Module*, std::unique_ptr<collect::Collector>> collectors_;
 };
 
 }  // namespace kymo::worker

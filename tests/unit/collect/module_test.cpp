@@ -6,6 +6,9 @@
 
 #include <fstream>
 
+#include "base/error.hpp"
+#include "base/file.hpp"
+
 namespace kymo::collect {
 namespace {
 
@@ -60,6 +63,72 @@ TEST(Module, ALibraryWithoutTheEntryIsRejected) {
 TEST(Module, AnotherBuildIsRejectedNamingBoth) {
   EXPECT_THAT(reason_of(kTestModules / "collect_wrong_build.so"),
               AllOf(HasSubstr("0.0.1/another-compiler"), HasSubstr(build_id())));
+}
+
+class ModuleDeclarationTest : public testing::Test {
+ protected:
+  ModuleDeclarationTest() : folder_(make_private_folder("kymo-module-test")) {}
+  ~ModuleDeclarationTest() override { std::filesystem::remove_all(folder_); }
+
+  void declare(const std::string& name, const std::string& declaration) const {
+    std::ofstream(folder_ / (name + ".json")) << declaration;
+  }
+  std::string error() const {
+    try {
+      read_declarations(folder_);
+    } catch (const Error& reason) {
+      return reason.what();
+    }
+    return "";
+  }
+  std::vector<std::string> selected(measure::Pass pass, measure::DeviceKind device, bool uses_torch) const {
+    std::vector<std::string> names;
+    for (const auto& module : select_modules(read_declarations(folder_), pass, device, uses_torch))
+      names.push_back(module.name());
+    return names;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ModuleDeclarationTest, SelectsByPassDeviceAndFramework) {
+  using measure::DeviceKind;
+  using measure::Pass;
+  declare("late", R"({"device": "cuda", "needs_torch": true, "passes": ["time", "trace"], "order": 2})");
+  declare("early", R"({"device": "cuda", "needs_torch": false, "passes": ["trace"], "order": 1})");
+  declare("anywhere", R"({"device": "any", "needs_torch": true, "passes": ["trace"], "order": 3})");
+  EXPECT_THAT(selected(Pass::kTrace, DeviceKind::kCuda, true), testing::ElementsAre("early", "late", "anywhere"));
+  EXPECT_THAT(selected(Pass::kTrace, DeviceKind::kCuda, false), testing::ElementsAre("early"));
+  EXPECT_THAT(selected(Pass::kTime, DeviceKind::kCuda, true), testing::ElementsAre("late"));
+  EXPECT_THAT(selected(Pass::kTrace, DeviceKind::kCpu, true), testing::ElementsAre("anywhere"));
+  EXPECT_THAT(selected(Pass::kMemory, DeviceKind::kCpu, true), testing::IsEmpty());
+}
+
+TEST_F(ModuleDeclarationTest, WithoutADirectoryThereAreNone) {
+  EXPECT_TRUE(read_declarations(folder_ / "missing").empty());
+}
+
+TEST_F(ModuleDeclarationTest, AModuleWithoutADeclarationIsAnError) {
+  std::ofstream(folder_ / "undeclared.so") << "";
+  EXPECT_THAT(error(), HasSubstr("undeclared.json"));
+}
+
+TEST_F(ModuleDeclarationTest, InvalidDeclarationsNameTheModuleAndTheField) {
+  const auto expect_error = [this](const std::string& declaration, const std::string& part) {
+    declare("wrong", declaration);
+    EXPECT_THAT(error(), AllOf(HasSubstr("wrong.so"), HasSubstr(part)));
+  };
+  expect_error("{", "wrong.json");
+  expect_error("[]", "device");
+  expect_error(R"({"device": "tpu", "needs_torch": false, "passes": [], "order": 0})", "tpu");
+  expect_error(R"({"device": "any", "needs_torch": 1, "passes": [], "order": 0})", "needs_torch");
+  expect_error(R"({"device": "any", "needs_torch": true, "order": 0})", "passes");
+  expect_error(R"({"device": "any", "needs_torch": true, "passes": ["nap"], "order": 0})", "nap");
+}
+
+TEST_F(ModuleDeclarationTest, NoModuleEnumeratesTheDevices) {
+  declare("torch_only", R"({"device": "cuda", "needs_torch": true, "passes": ["time"], "order": 0})");
+  EXPECT_THROW(load_device_module(read_declarations(folder_), measure::DeviceKind::kCuda), Unavailable);
 }
 
 #if KYMO_HAS_CUDA_MODULES

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -74,12 +75,26 @@ TEST_F(InstalledEnvironmentTest, ARunOnTheCpuHasNoCollectors) {
   EXPECT_EQ(environment_.device(measure::DeviceKind::kCpu, 0).kind, "cpu");
 }
 
-TEST_F(InstalledEnvironmentTest, EachModuleIsThereOrADroppedRecord) {
+TEST_F(InstalledEnvironmentTest, AModuleThatCannotBeLoadedIsADroppedRecord) {
+  std::ofstream(folder_ / "absent.json")
+      << R"({"device": "cuda", "needs_torch": false, "passes": ["time"], "order": 0})";
+  InstalledEnvironment environment(folder_);
+  const Observers observers = environment.observers(measure::Pass::kTime, measure::DeviceKind::kCuda, true);
+  EXPECT_TRUE(observers.all.empty());
+  ASSERT_EQ(observers.dropped_records.size(), 1u);
+  EXPECT_EQ(observers.dropped_records[0].source, "absent");
+  EXPECT_THAT(observers.dropped_records[0].detail, HasSubstr("cannot load the module"));
+  EXPECT_THROW(environment.device(measure::DeviceKind::kCuda, 0), collect::Unavailable);
+}
+
+#if KYMO_HAS_CUDA_MODULES
+TEST_F(InstalledEnvironmentTest, ARunOnAGpuHasTheModulesOfTheDevice) {
   const Observers observers = environment_.observers(measure::Pass::kTime, measure::DeviceKind::kCuda, true);
   EXPECT_EQ(observers.all.size() + observers.dropped_records.size(), 2u);
   for (const auto& loss : observers.dropped_records) EXPECT_THAT(loss.detail, HasSubstr("cannot load the module"));
   EXPECT_THROW(environment_.device(measure::DeviceKind::kCuda, 999), collect::Unavailable);
 }
+#endif
 
 }  // namespace
 }  // namespace kymo::worker
