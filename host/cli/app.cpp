@@ -68,20 +68,7 @@ void add_commands(CLI::App& app, Session& session) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "kymo " + version());
   app.get_formatter()->column_width(34);
-  add_list(app, session);
-  add_describe(app, session);
-  add_run(app, session);
-  add_suite(app, session);
-  add_report(app, session);
-  add_compare(app, session);
-  add_sql(app, session);
-  add_export(app, session);
-  add_merge(app, session);
-  add_verify(app, session);
-  add_doctor(app, session);
-  add_new(app, session);
-  add_build(app, session);
-  add_hidden(app, session);
+  for (const auto add : kCommands) add(app, session);
 }
 
 int run_session(int argc, const char* const* argv) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 
@@ -32,6 +33,12 @@ void add_new(CLI::App& app, Session& session);
 void add_build(CLI::App& app, Session& session);
 /// `worker`, `describe-plugin` and `devices`: internal commands that kymo starts itself; hidden from the help.
 void add_hidden(CLI::App& app, Session& session);
+
+/// All commands, in the order of the help.
+inline constexpr std::array kCommands{
+    add_list,   add_describe, add_run,    add_suite,  add_report, add_compare, add_sql,
+    add_export, add_merge,    add_verify, add_doctor, add_new,    add_build,   add_hidden,
+};
 
 /// Parses the command line, runs the command and returns the exit code. Errors are printed as one line on stderr.
 int run_command_line(int argc, const char* const* argv);

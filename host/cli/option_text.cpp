@@ -120,14 +120,14 @@ void add_trace_detail(const std::string& option, const std::string& text, measur
       observation.memsets = true;
     } else if (name == "synchronization") {
       observation.synchronization = true;
-    } else if (name == "pauses") {
+    } else if (name == "overhead") {
       observation.overhead_records = true;
     } else if (name == "api") {
       observation.api_calls = true;
     } else if (name == "shapes") {
       observation.shapes = true;
     } else {
-      throw UsageError(option + " takes a list of memsets, synchronization, pauses, api, shapes, not " + quote(text));
+      throw UsageError(option + " takes a list of memsets, synchronization, overhead, api, shapes, not " + quote(text));
     }
   }
 }

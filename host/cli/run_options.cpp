@@ -94,7 +94,7 @@ void add_observation_options(CLI::App& app, RunOptions& options) {
            add_trace_detail("--trace-detail", text, checked);
            options.trace_detail = text;
          },
-         "additional records: memsets, synchronization, pauses (CUPTI overhead), api (all CUDA API calls: slow), "
+         "additional records: memsets, synchronization, overhead (of CUPTI), api (all CUDA API calls: slow), "
          "shapes (of "
          "operators)")
       ->type_name("LIST");

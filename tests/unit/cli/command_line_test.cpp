@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{{"run", "w", "--against", "v", "--against", "u"}, "--against"},
         ErrorCase{{"verify", "w", "--against", "v"}, "--against"},
         ErrorCase{{"run", "w", "--passes", "counters"}, "verify, time, memory, trace, ops"},
-        ErrorCase{{"run", "w", "--trace-detail", "all"}, "memsets, synchronization, pauses, api, shapes"},
+        ErrorCase{{"run", "w", "--trace-detail", "all"}, "memsets, synchronization, overhead, api, shapes"},
         ErrorCase{{"run", "w", "--keep", "some"}, "summary"},
         ErrorCase{{"run", "w", "--observed-steps", "0"}, "--observed-steps"},
         ErrorCase{{"run", "w", "--kernel-classes", "/no/such/file.toml"}, "/no/such/file.toml"},
