@@ -14,6 +14,8 @@ SHORT_LINES = 60
 C_FAMILY = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".js", ".css"}
 HASH_COMMENTS = {".py", ".toml", ".cmake", ".txt"}
 SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
+# Files that are short by design, and not counted as sources: the public headers and the main file of a plugin.
+SHORT_BY_DESIGN = re.compile(r"core/(abi|sdk/.*include)/|plugins/(\w+)/\2\.cpp")
 STRING = r'R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
 WORD = r"[A-Za-z_]\w*|\d[\w.']*|\S"
 COMMENT = {
@@ -51,13 +53,14 @@ def main():
             ["git", "-C", root, "ls-files", "-z", directory], check=True, capture_output=True, text=True
         ).stdout.split("\0")
         counts = [0, 0, 0]
-        for path in (root / name for name in names if name):
+        for name in filter(None, names):
+            path = root / name
             language = language_of(path)
             if not language:
                 continue
             text = path.read_text(encoding="utf-8")
             counts[0] += tokens_of(text, language)
-            if path.suffix in SOURCES:
+            if path.suffix in SOURCES and not SHORT_BY_DESIGN.match(name):
                 counts[1] += 1
                 counts[2] += text.count("\n") < SHORT_LINES
         print(f"{directory:8} {counts[0]:8} tokens, {counts[1]:4} sources, {counts[2]:4} under {SHORT_LINES} lines")

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/attribution.hpp"
-
 #include <algorithm>
 #include <boost/sort/flat_stable_sort/flat_stable_sort.hpp>
 #include <string>
 
+#include "analysis/derive.hpp"
 #include "analysis/number_index.hpp"
 #include "analysis/scope_finder.hpp"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "analysis/attribution.hpp"
+#include "analysis/derive.hpp"
 #include "analysis/number_index.hpp"
 #include "analysis/scope_finder.hpp"
 #include "event/texts.hpp"

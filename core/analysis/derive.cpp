@@ -3,11 +3,7 @@
 
 #include <iterator>
 
-#include "analysis/attribution.hpp"
 #include "analysis/memory_timeline.hpp"
-#include "analysis/outliers.hpp"
-#include "analysis/step_activity.hpp"
-#include "analysis/totals.hpp"
 
 namespace kymo::analysis {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/derive.hpp"
 #include "analysis/intervals.hpp"
-#include "analysis/step_activity.hpp"
 #include "analysis/step_rows.hpp"
 
 namespace kymo::analysis {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/outliers.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
 
+#include "analysis/derive.hpp"
 #include "analysis/grouping.hpp"
-#include "analysis/totals.hpp"
 #include "event/texts.hpp"
 #include "measure/statistics.hpp"
 

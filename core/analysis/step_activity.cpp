@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/step_activity.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "analysis/derive.hpp"
 #include "analysis/step_rows.hpp"
 #include "event/records.hpp"
 #include "event/texts.hpp"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/totals.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <set>
 
+#include "analysis/derive.hpp"
 #include "analysis/grouping.hpp"
 
 namespace kymo::analysis {

@@ -9,11 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analysis/attribution.hpp"
 #include "analysis/derive.hpp"
-#include "analysis/outliers.hpp"
-#include "analysis/step_activity.hpp"
-#include "analysis/totals.hpp"
 #include "base/error.hpp"
 #include "store/rank_file.hpp"
 #include "store/results.hpp"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/attribution.hpp"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
+#include "analysis/derive.hpp"
 #include "analysis/scope_finder.hpp"
 #include "unit/analysis/trace_fixture.hpp"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/attribution.hpp"
+#include "analysis/derive.hpp"
 #include "unit/analysis/trace_fixture.hpp"
 
 namespace kymo::analysis {

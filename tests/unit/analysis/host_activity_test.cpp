@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "analysis/derive.hpp"
-#include "analysis/step_activity.hpp"
 #include "unit/analysis/trace_fixture.hpp"
 
 namespace kymo::analysis {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/outliers.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "analysis/derive.hpp"
 #include "unit/analysis/trace_fixture.hpp"
 
 namespace kymo::analysis {

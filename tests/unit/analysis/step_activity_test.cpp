@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/step_activity.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <random>
 
-#include "analysis/attribution.hpp"
+#include "analysis/derive.hpp"
 #include "unit/analysis/trace_fixture.hpp"
 
 namespace kymo::analysis {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/totals.hpp"
-
 #include <gtest/gtest.h>
 
+#include "analysis/derive.hpp"
 #include "unit/analysis/trace_fixture.hpp"
 
 namespace kymo::analysis {
