@@ -1,11 +1,263 @@
 // SPDX-License-Identifier: Apache-2.0
 // kymo_cuda: event timing and GPU readings in every pass on a GPU, which add two event records per phase to the timed
 // region, and CUPTI tracing in the passes that request it.
-#include "collect/cuda/cuda_collector.hpp"
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <cstdlib>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "collect/collector.hpp"
 #include "collect/cuda/cuda_devices.hpp"
+#include "collect/cuda/cuda_error.hpp"
+#include "collect/cuda/cupti_session.hpp"
+#include "collect/cuda/device_memory_sampler.hpp"
+#include "collect/cuda/event_timer.hpp"
+#include "collect/cuda/nvml.hpp"
 
 namespace kymo::collect {
 namespace {
+
+// Minimum interval of GPU readings. A reading takes up to a few milliseconds, during which the GPU idles. After every
+// step of a short workload it would leave the GPU idle most of the time and lower the clocks that it measures, while
+// NVML updates its values only about ten times per second. The interval is the same in all passes, because the step
+// after a reading runs with different CPU cache contents, which must not count as tracing overhead.
+constexpr std::int64_t kReadingIntervalNs = 50'000'000;
+
+constexpr const char* kName = "kymo_cuda";
+constexpr const char* kEventsOnly = "events only";
+
+bool traces(const PassSetting& setting) {
+  const bool wanted = setting.pass == measure::Pass::kTrace || setting.pass == measure::Pass::kOps;
+  return wanted && setting.device == measure::DeviceKind::kCuda;
+}
+
+std::optional<std::int64_t> free_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  if (cudaMemGetInfo(&free, &total) == cudaSuccess) return static_cast<std::int64_t>(free);
+  cudaGetLastError();
+  return std::nullopt;
+}
+
+// NVTX ranges of phases and scopes, for tools such as Nsight Systems and Nsight Compute.
+
+/// Returns true if a tool has set an injection path in the environment of this process.
+bool nvtx_is_wanted() {
+  for (const char* name : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"}) {
+    const char* value = std::getenv(name);
+    if (value && *value) return true;
+  }
+  return false;
+}
+
+/// Begins a range. Ranges nest per thread.
+void nvtx_begin(const char* name) { nvtxRangePushA(name); }
+void nvtx_end() { nvtxRangePop(); }
+
+/// Event timing and GPU readings in every pass; GPU memory in passes that record events; and all GPU activity in the
+/// trace and ops passes.
+class CudaCollector final : public Collector {
+ public:
+  std::string name() const override { return kName; }
+  void arm(const PassSetting& setting) override;
+  void before_steps() override;
+  void step_begin(std::int64_t step) override;
+  void phase_begin(std::size_t phase, void* stream) override;
+  void phase_end() override;
+  bool wants_scopes() const override { return nvtx_; }
+  void scope_begin(const char* name) override;
+  void scope_end() override;
+  void between_steps(std::int64_t step) override;
+  void reset() override;
+  void disarm(event::PassRecord& record) override;
+
+  EventTimer& timer() { return timer_; }
+
+ private:
+  void forget();
+  void start_tracing();
+  void start_on_device();
+  void open_nvml();
+  void select_on_nvml(const std::string& uuid);
+  void start_memory(const std::string& uuid, const std::vector<Nvml::Use>& before_cuda, std::int64_t before_cuda_ns);
+  void note_memory(const char* moment, std::int64_t step);
+
+  PassSetting setting_;
+  EventTimer timer_;
+  std::unique_ptr<Nvml> nvml_;
+  std::unique_ptr<CuptiSession> session_;
+  std::unique_ptr<DeviceMemorySampler> memory_;  // uses nvml_, so it is destroyed first
+  std::vector<event::GpuSample> readings_;
+  std::vector<event::DroppedRecords> dropped_records_;
+  std::int64_t next_reading_ns_ = 0;
+  bool events_only_ = false;
+  bool nvtx_ = false;
+};
+
+void CudaCollector::forget() {
+  timer_.end_cold();
+  memory_.reset();
+  session_.reset();
+  readings_.clear();
+  dropped_records_.clear();
+  next_reading_ns_ = 0;
+  events_only_ = false;
+  nvtx_ = false;
+}
+
+void CudaCollector::arm(const PassSetting& setting) {
+  forget();
+  setting_ = setting;
+  nvtx_ = nvtx_is_wanted();
+  open_nvml();
+  std::vector<Nvml::Use> before_cuda;
+  if (observes(setting.pass) && nvml_) before_cuda = nvml_->use_of_all();
+  const std::int64_t before_cuda_ns = now_ns() - setting.run_start_ns;
+  // CUPTI must be initialized before CUDA; nothing has called CUDA so far.
+  if (traces(setting)) start_tracing();
+  try {
+    const event::Device device = cuda_device(setting.device_index);
+    start_on_device();
+    if (session_) session_->context_made();
+    select_on_nvml(device.uuid);
+    if (observes(setting.pass)) start_memory(device.uuid, before_cuda, before_cuda_ns);
+  } catch (const std::runtime_error& error) {
+    forget();
+    throw Unavailable(error.what());
+  }
+}
+
+void CudaCollector::start_tracing() {
+  try {
+    auto session =
+        std::make_unique<CuptiSession>(setting_.observation, setting_.execution_context, setting_.run_start_ns);
+    session->start();
+    session_ = std::move(session);
+  } catch (const Unavailable& reason) {
+    events_only_ = true;
+    dropped_records_.push_back({kName, -1, std::string("kernels and copies are not recorded: ") + reason.what()});
+  }
+}
+
+void CudaCollector::start_on_device() {
+  check_cuda(cudaSetDevice(setting_.device_index), "setting the device");
+  if (observes(setting_.pass)) check_cuda(cudaFree(nullptr), "creating the context");
+  timer_.prepare();
+}
+
+void CudaCollector::open_nvml() {
+  try {
+    if (!nvml_) nvml_ = std::make_unique<Nvml>();
+  } catch (const Unavailable& reason) {
+    dropped_records_.push_back(
+        {kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
+  }
+}
+
+void CudaCollector::select_on_nvml(const std::string& uuid) {
+  if (!nvml_) return;
+  try {
+    nvml_->select(uuid);
+  } catch (const Unavailable& reason) {
+    nvml_.reset();
+    dropped_records_.push_back(
+        {kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
+  }
+}
+
+void CudaCollector::start_memory(const std::string& uuid, const std::vector<Nvml::Use>& before_cuda,
+                                 std::int64_t before_cuda_ns) {
+  if (!nvml_) return;
+  const auto read = [this](bool with_process) -> std::optional<DeviceMemorySampler::Reading> {
+    const std::optional<std::int64_t> used = nvml_->used_bytes();
+    if (!used) return std::nullopt;
+    return DeviceMemorySampler::Reading{*used, with_process ? nvml_->process_bytes() : std::nullopt};
+  };
+  DeviceMemorySampler::Setting setting;
+  setting.execution_context = setting_.execution_context;
+  setting.run_start_ns = setting_.run_start_ns;
+  memory_ = std::make_unique<DeviceMemorySampler>(read, setting);
+  for (const Nvml::Use& use : before_cuda) {
+    if (use.uuid == uuid) memory_->add({before_cuda_ns, "before cuda", -1, use.used_bytes, std::nullopt});
+  }
+  note_memory("context created", -1);
+  if (setting_.pass != measure::Pass::kMemory) return;
+  try {
+    memory_->start_background();
+  } catch (const std::system_error& error) {
+    dropped_records_.push_back({kName, -1, std::string("no GPU memory readings within steps: ") + error.what()});
+  }
+}
+
+/// Querying the memory of this process is slow. In the tracing passes, doing it after every step would leave the GPU
+/// idle.
+void CudaCollector::note_memory(const char* moment, std::int64_t step) {
+  if (!memory_) return;
+  memory_->note(moment, static_cast<std::int32_t>(step), step < 0 || setting_.pass == measure::Pass::kMemory);
+}
+
+void CudaCollector::before_steps() { note_memory("prepared", -1); }
+
+void CudaCollector::step_begin(std::int64_t) { timer_.begin_step(); }
+
+void CudaCollector::phase_begin(std::size_t phase, void* stream) {
+  if (nvtx_) nvtx_begin(phase < setting_.phases.size() ? setting_.phases[phase].c_str() : "phase");
+  timer_.begin_phase(phase, stream);
+}
+
+void CudaCollector::phase_end() {
+  timer_.end_phase();
+  if (nvtx_) nvtx_end();
+}
+
+void CudaCollector::scope_begin(const char* name) {
+  if (nvtx_) nvtx_begin(name);
+}
+
+void CudaCollector::scope_end() {
+  if (nvtx_) nvtx_end();
+}
+
+void CudaCollector::between_steps(std::int64_t step) {
+  if (session_) session_->warm();
+  const std::int64_t now = now_ns();
+  const bool due = now >= next_reading_ns_;
+  if (due || setting_.pass == measure::Pass::kMemory) note_memory("after step", step);
+  if (!nvml_ || !due) return;
+  event::GpuSample reading;
+  reading.step = step;
+  reading.time_ns = now - setting_.run_start_ns;
+  nvml_->read(reading);
+  readings_.push_back(reading);
+  next_reading_ns_ = now + kReadingIntervalNs;
+}
+
+void CudaCollector::reset() { forget(); }
+
+void CudaCollector::disarm(event::PassRecord& record) {
+  if (memory_) {
+    memory_->stop_background();
+    note_memory("end", -1);
+    memory_->take(record);
+  }
+  if (session_) session_->stop(record);
+  if (events_only_) record.trace_status = kEventsOnly;
+  record.gpu_samples.insert(record.gpu_samples.end(), readings_.begin(), readings_.end());
+  record.dropped_records.insert(record.dropped_records.end(), dropped_records_.begin(), dropped_records_.end());
+  if (timer_.untimed() > 0)
+    record.dropped_records.push_back(
+        {kName, timer_.untimed(), "phase entries without device time: " + timer_.last_reason()});
+  if (record.out_of_memory && record.out_of_memory->where == "device" && !record.out_of_memory->free_bytes) {
+    record.out_of_memory->free_bytes = free_bytes();
+  }
+}
 
 std::unique_ptr<Collector> make_collector() { return std::make_unique<CudaCollector>(); }
 DeviceTimer* timer_of(Collector& collector) { return &static_cast<CudaCollector&>(collector).timer(); }

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "collect/collector.hpp"
-#include "collect/torch/autograd_position.hpp"
 #include "collect/torch/cpu_memory.hpp"
 #include "collect/torch/operator_log.hpp"
 

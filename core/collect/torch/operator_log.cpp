@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "collect/event_log/operator_pass.hpp"
-#include "collect/torch/autograd_position.hpp"
 #include "collect/torch/lasting_names.hpp"
 
 namespace kymo::collect {
