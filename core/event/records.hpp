@@ -51,9 +51,12 @@ struct Work {
   double bytes = 0;
 };
 
-enum class CheckOutcome { kPassed, kFailed, kUnavailable };
-/// passed, failed, unavailable.
+/// From best to worst.
+enum class CheckOutcome { kPassed, kUnavailable, kFailed };
+/// passed, unavailable, failed.
 const char* to_string(CheckOutcome outcome);
+/// Throws UsageError that lists the valid names.
+CheckOutcome check_outcome_from(const std::string& text);
 
 /// Result of one comparison with a reference.
 struct Check {

@@ -36,8 +36,8 @@ constexpr auto kDeviceNames =
 constexpr auto kLevelNames = enum_names<MetricLevel>(
     "metric level", {{MetricLevel::kRun, "run"}, {MetricLevel::kStep, "step"}, {MetricLevel::kPhase, "phase"}});
 constexpr auto kOutcomeNames = enum_names<CheckOutcome>("check outcome", {{CheckOutcome::kPassed, "passed"},
-                                                                          {CheckOutcome::kFailed, "failed"},
-                                                                          {CheckOutcome::kUnavailable, "unavailable"}});
+                                                                          {CheckOutcome::kUnavailable, "unavailable"},
+                                                                          {CheckOutcome::kFailed, "failed"}});
 
 }  // namespace
 
@@ -45,6 +45,7 @@ const char* to_string(ActivityKind kind) { return kActivityNames.name(kind); }
 const char* to_string(MemoryDevice device) { return kDeviceNames.name(device); }
 const char* to_string(MetricLevel level) { return kLevelNames.name(level); }
 const char* to_string(CheckOutcome outcome) { return kOutcomeNames.name(outcome); }
+CheckOutcome check_outcome_from(const std::string& text) { return kOutcomeNames.value(text); }
 const char* to_string(Attribution attribution) { return kAttributionNames.name(attribution); }
 const char* to_string(CollectiveOperation operation) { return kOperationNames.name(operation); }
 const char* to_string(MemoryCategory category) { return kCategoryNames.name(category); }

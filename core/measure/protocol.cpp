@@ -2,6 +2,7 @@
 #include "measure/protocol.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "measure/json_field.hpp"
 
 namespace kymo::measure::protocol {
@@ -10,6 +11,14 @@ namespace {
 template <typename T>
 T field(const Json& frame, const char* name) {
   return required_field<T>(frame, name, "a frame");
+}
+
+RunStatus reported_status(const std::string& name) {
+  const auto status = kRunStatusNames.find(name);
+  // A worker cannot report its own crash or time-out.
+  if (!status || *status == RunStatus::kCrashed || *status == RunStatus::kTimeout)
+    throw Error("reported the unknown status " + quote(name));
+  return *status;
 }
 
 }  // namespace
@@ -92,19 +101,26 @@ Clock clock_from(const Json& f) {
 
 Json to_json(const Outcome& m) {
   return {{"type", "outcome"},
-          {"status", m.status},
+          {"status", to_string(m.status)},
           {"detail", m.detail},
           {"stage", m.stage},
           {"phase", m.phase},
           {"step", m.step},
-          {"verification", m.verification},
+          {"verification", m.verification ? to_string(*m.verification) : ""},
           {"failed_ns", m.failed_ns}};
 }
 
 Outcome outcome_from(const Json& f) {
-  return {field<std::string>(f, "status"),    field<std::string>(f, "detail"), field<std::string>(f, "stage"),
-          field<std::string>(f, "phase"),     field<std::int64_t>(f, "step"),  field<std::string>(f, "verification"),
-          field<std::int64_t>(f, "failed_ns")};
+  Outcome m;
+  m.status = reported_status(field<std::string>(f, "status"));
+  m.detail = field<std::string>(f, "detail");
+  m.stage = field<std::string>(f, "stage");
+  m.phase = field<std::string>(f, "phase");
+  m.step = field<std::int64_t>(f, "step");
+  const auto verification = field<std::string>(f, "verification");
+  if (!verification.empty()) m.verification = event::check_outcome_from(verification);
+  m.failed_ns = field<std::int64_t>(f, "failed_ns");
+  return m;
 }
 
 Json to_json(const Cancel&) { return {{"type", "cancel"}}; }

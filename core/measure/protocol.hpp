@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "event/records.hpp"
+#include "measure/outcome.hpp"
 #include "measure/plan.hpp"
 
 /// Protocol between supervisor and worker: JSON frames over one TCP connection.
@@ -83,19 +83,6 @@ struct Clock {
       boot_id;  ///< boot id of the supervisor's host; if it equals the worker's, both use one clock; empty if unknown
 };
 
-/// worker → supervisor: result of the assignment on this rank. The rank file is complete when this frame is sent.
-struct Outcome {
-  std::string status;  ///< ok, oom, failed, skipped, interrupted
-  std::string detail;  ///< one line
-  std::string stage;   ///< stage in which the pass ended
-  std::string phase;
-  std::int64_t step = -1;
-  std::string verification;  ///< verify pass: "passed", "failed", "unavailable"; else empty
-  /// Time of the failure on the supervisor's clock, used to find the first rank that failed. -1 without a failure, with
-  /// a single rank, or if unknown.
-  std::int64_t failed_ns = -1;
-};
-
 /// supervisor → worker: stop after the current step and write the measurements.
 struct Cancel {};
 /// supervisor → worker: no further assignments.
@@ -110,6 +97,7 @@ Json to_json(const Gather&);
 Json to_json(const Gathered&);
 Json to_json(const ClockRequest&);
 Json to_json(const Clock&);
+/// worker → supervisor: result of the assignment on this rank. The rank file is complete when this frame is sent.
 Json to_json(const Outcome&);
 Json to_json(const Cancel&);
 Json to_json(const Exit&);
@@ -118,7 +106,7 @@ Json to_json(const Exit&);
 /// clock, outcome, cancel or exit.
 std::string type_of(const Json& frame);
 
-/// These functions throw Error on a missing or mistyped field.
+/// These functions throw Error on a missing or mistyped field or an invalid value.
 Hello hello_from(const Json&);
 Assignment assignment_from(const Json&);
 Progress progress_from(const Json&);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,13 +16,7 @@
 namespace kymo::store {
 namespace {
 
-constexpr std::array<std::string_view, 7> kEnds{"ok", "oom", "failed", "crashed", "timeout", "interrupted", "skipped"};
-
-void check_status(const RunEnd& end) {
-  if (std::find(kEnds.begin(), kEnds.end(), end.status) != kEnds.end()) return;
-  throw Error("invalid status of a completed run: " + quote(end.status) +
-              "; expected one of ok, oom, failed, crashed, timeout, interrupted, skipped");
-}
+using measure::Outcome;
 
 /// Parameters and libraries define the run; the other tables contain what was recorded.
 void forget_observations(const Connection& results, std::int64_t run_id) {
@@ -42,31 +33,34 @@ void store_worker(const Connection& results, std::int64_t run_id, const WorkerRo
       "ON CONFLICT (run_id, rank, pass) DO UPDATE SET pid = excluded.pid, host = excluded.host, status = "
       "excluded.status, "
       "stdout = excluded.stdout, stderr = excluded.stderr")
-      .bind_all(run_id, worker.rank, measure::to_string(worker.pass), worker.pid, worker.host, worker.status,
+      .bind_all(run_id, worker.rank, measure::to_string(worker.pass), worker.pid, worker.host, to_string(worker.status),
                 worker.stdout_text, worker.stderr_text)
       .run();
 }
 
+std::string pass_of(const Outcome& outcome) { return outcome.pass ? to_string(*outcome.pass) : ""; }
+
 /// Values reported by a rank take precedence.
-void store_out_of_memory(const Connection& results, std::int64_t run_id, const RunEnd& end) {
-  if (!end.out_of_memory) return;
-  const event::OutOfMemory& o = *end.out_of_memory;
+void store_out_of_memory(const Connection& results, std::int64_t run_id, const Outcome& outcome) {
+  if (!outcome.out_of_memory) return;
+  const event::OutOfMemory& o = *outcome.out_of_memory;
   Statement(results,
             "INSERT OR IGNORE INTO main.out_of_memory (run_id, rank, pass, location, requested_bytes, free_bytes, "
             "peak_bytes) VALUES (?, ?, "
             "?, ?, ?, ?, ?)")
-      .bind_all(run_id, end.failed_rank.value_or(-1), end.failed_pass, o.where, o.requested_bytes, o.free_bytes,
+      .bind_all(run_id, outcome.rank.value_or(-1), pass_of(outcome), o.where, o.requested_bytes, o.free_bytes,
                 o.peak_bytes)
       .run();
 }
 
-void store_end(const Connection& results, std::int64_t run_id, const RunEnd& end, Keep keep) {
+void store_outcome(const Connection& results, std::int64_t run_id, const Outcome& outcome, Keep keep) {
+  const char* verification = outcome.verification ? to_string(*outcome.verification) : "";
   Statement(results,
             "UPDATE main.run SET status = ?, detail = ?, verification = ?, exit_code = ?, signal = ?, failed_rank = ?, "
             "failed_pass = ?, "
-            "failed_phase = ?, failed_step = ?, ended_at = ?, keep = ? WHERE run_id = ?")
-      .bind_all(end.status, end.detail, end.verification, end.exit_code, end.signal, end.failed_rank, end.failed_pass,
-                end.failed_phase, end.failed_step, wall_time_utc(), to_string(keep), run_id)
+            "failed_phase = ?, failed_step = nullif(max(?, -1), -1), ended_at = ?, keep = ? WHERE run_id = ?")
+      .bind_all(to_string(outcome.status), outcome.detail, verification, outcome.exit_code, outcome.signal,
+                outcome.rank, pass_of(outcome), outcome.phase, outcome.step, wall_time_utc(), to_string(keep), run_id)
       .run();
   if (results.changes() == 1) return;
   throw Error("database " + quote(results.file().string()) + " contains no run " + std::to_string(run_id) +
@@ -177,24 +171,23 @@ const Connection& writable(const std::filesystem::path& file, const Connection& 
   return connection;
 }
 
-void close_run(const Connection& results, std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
-               const std::vector<std::filesystem::path>& rank_files, Keep keep) {
-  check_status(end);
+void close_run(const Connection& results, std::int64_t run_id, const Outcome& outcome,
+               const std::vector<WorkerRow>& workers, const std::vector<std::filesystem::path>& rank_files, Keep keep) {
   forget_observations(results, run_id);
-  store_end(results, run_id, end, keep);
+  store_outcome(results, run_id, outcome, keep);
   import_rank_files(results, run_id, rank_files, choose_retention(keep, run_id, rank_files));
   for (const WorkerRow& worker : workers) store_worker(results, run_id, worker);
-  store_out_of_memory(results, run_id, end);
+  store_out_of_memory(results, run_id, outcome);
   summarize_run(results, run_id);
   derive_overhead(results, run_id);
   drop_summarized_events(results, run_id, keep);
 }
 
-void ResultsDatabase::finalize_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
+void ResultsDatabase::finalize_run(std::int64_t run_id, const Outcome& outcome, const std::vector<WorkerRow>& workers,
                                    const std::vector<std::filesystem::path>& rank_files, Keep keep) {
   const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
   Transaction transaction(results);
-  close_run(results, run_id, end, workers, rank_files, keep);
+  close_run(results, run_id, outcome, workers, rank_files, keep);
   transaction.commit();
 }
 

@@ -19,7 +19,8 @@ struct ResultsDatabase::Impl {
 const Connection& writable(const std::filesystem::path& file, const Connection& connection, bool read_only);
 
 /// Finalizes a run in the caller's transaction and replaces its previous contents.
-void close_run(const Connection& results, std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
-               const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
+void close_run(const Connection& results, std::int64_t run_id, const measure::Outcome& outcome,
+               const std::vector<WorkerRow>& workers, const std::vector<std::filesystem::path>& rank_files,
+               Keep keep = Keep::kAll);
 
 }  // namespace kymo::store

@@ -62,10 +62,10 @@ int close_interrupted(const Connection& results, const RunFiles& runs) {
     if (!is_running(results, run_id)) continue;
     Transaction transaction(results);
     if (!is_running(results, run_id)) continue;
-    RunEnd end;
-    end.status = "interrupted";
-    end.detail = "its supervisor was killed; completed results of its workers were retained";
-    close_run(results, run_id, end, {}, files);
+    close_run(
+        results, run_id,
+        {measure::RunStatus::kInterrupted, "its supervisor was killed; completed results of its workers were retained"},
+        {}, files);
     derive_verification(results, run_id);
     transaction.commit();
     ++closed;

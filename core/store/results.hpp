@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "event/records.hpp"
+#include "measure/outcome.hpp"
 #include "measure/plan.hpp"
 
 namespace kymo::store {
@@ -38,27 +38,13 @@ struct RunRow {
   int repetition = 0;
 };
 
-/// Status of a completed run.
-struct RunEnd {
-  std::string status;        ///< ok, oom, failed, crashed, timeout, interrupted, skipped
-  std::string detail;        ///< one line; empty when ok
-  std::string verification;  ///< passed, failed, unavailable, or empty if not requested
-  std::optional<int> exit_code;
-  std::optional<int> signal;
-  std::optional<int> failed_rank;
-  std::string failed_pass;
-  std::string failed_phase;
-  std::optional<std::int64_t> failed_step;
-  std::optional<event::OutOfMemory> out_of_memory;  ///< set if the supervisor detected it (host memory limit)
-};
-
 /// A worker process of a run, as observed by the supervisor.
 struct WorkerRow {
   int rank = 0;
   measure::Pass pass = measure::Pass::kTime;
   std::int64_t pid = 0;
   std::string host;
-  std::string status;
+  measure::RunStatus status = measure::RunStatus::kOk;
   std::string stdout_text;  ///< bounded; ends with a note about truncated output
   std::string stderr_text;
 };
@@ -114,7 +100,7 @@ class ResultsDatabase {
   /// RUN-<run>-<rank>-<pass>.kymo. Finalizing a run again replaces its contents, so that a supervisor overrides a
   /// recovery that assumed it was dead. Data that `keep` excludes does not count as dropped records; `keep` is stored
   /// as run.keep.
-  void finalize_run(std::int64_t run_id, const RunEnd& end, const std::vector<WorkerRow>& workers,
+  void finalize_run(std::int64_t run_id, const measure::Outcome& outcome, const std::vector<WorkerRow>& workers,
                     const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
 
   /// Closes the runs that a killed supervisor left `running`. `folder` is that supervisor's scratch directory. Its file

@@ -170,12 +170,6 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
   return code;
 }
 
-int code_of(const Summary& summary, bool fail_on_oom) {
-  std::vector<std::string> statuses;
-  for (const auto& run : summary.runs) statuses.push_back(run.status);
-  return exit_code(statuses, fail_on_oom, summary.interrupted ? summary.signal : 0);
-}
-
 int make(const Plan& planned, const RunOptions& options, const std::string& command_line,
          const supervisor::LeaderOptions* leader_options) {
   store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
@@ -193,17 +187,20 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
     throw;
   }
   progress.finish(summary.runs.size());
-  const int code = code_of(summary, options.fail_on_oom);
+  const int code = exit_code(summary, options.fail_on_oom);
   database.end_invocation(invocation, code);
   return show(database, invocation, planned.pairs, options, code);
 }
 
 }  // namespace
 
-int exit_code(const std::vector<std::string>& statuses, bool fail_on_oom, int signal) {
-  if (signal != 0) return static_cast<int>(signal == SIGTERM ? ExitCode::kTerminated : ExitCode::kInterrupted);
-  const bool failed = std::any_of(statuses.begin(), statuses.end(), [&](const std::string& status) {
-    return status != "ok" && status != "skipped" && (status != "oom" || fail_on_oom);
+int exit_code(const Summary& summary, bool fail_on_oom) {
+  using measure::RunStatus;
+  if (summary.signal != 0)
+    return static_cast<int>(summary.signal == SIGTERM ? ExitCode::kTerminated : ExitCode::kInterrupted);
+  const bool failed = std::ranges::any_of(summary.runs, [&](const measure::Outcome& run) {
+    return run.status != RunStatus::kOk && run.status != RunStatus::kSkipped &&
+           (run.status != RunStatus::kOom || fail_on_oom);
   });
   return static_cast<int>(failed ? ExitCode::kRunFailed : ExitCode::kOk);
 }
@@ -216,7 +213,7 @@ int execute(const Order& order, Targets& targets, const RunOptions& options, con
   std::optional<supervisor::LeaderOptions> leader_options;
   if (launcher_env)
     leader_options = {*launcher_env, planned.runs,
-                      [&](const Summary& summary) { return code_of(summary, options.fail_on_oom); }};
+                      [&](const Summary& summary) { return exit_code(summary, options.fail_on_oom); }};
   planned.runs = without_finished(std::move(planned.runs), options);
   if (options.plan) return print_plan(planned.runs, options.json);
   if (!planned.runs.empty()) return make(planned, options, command_line, leader_options ? &*leader_options : nullptr);

@@ -32,7 +32,7 @@ struct Order {
 /// whole order has been validated.
 int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line);
 
-/// The exit code for the statuses of the finished runs; `signal` is 0, SIGINT or SIGTERM.
-int exit_code(const std::vector<std::string>& statuses, bool fail_on_oom, int signal);
+/// The exit code for an invocation with these finished runs.
+int exit_code(const supervisor::Summary& summary, bool fail_on_oom);
 
 }  // namespace kymo::cli

@@ -2,7 +2,6 @@
 #include "supervisor/pass_state.hpp"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 
 #include "base/text.hpp"
@@ -14,11 +13,6 @@ namespace {
 /// Priority of failure causes: until a failed pass is decided, a cause of higher priority replaces one of lower
 /// priority.
 enum Weight { kInterruption = 0, kSkip = 1, kReported = 2, kObserved = 3 };
-
-bool is_outcome_status(const std::string& word) {
-  static constexpr std::array<const char*, 5> kStatuses{"ok", "oom", "failed", "skipped", "interrupted"};
-  return std::find(kStatuses.begin(), kStatuses.end(), word) != kStatuses.end();
-}
 
 void append(Actions& to, Actions from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
 
@@ -50,16 +44,14 @@ std::string PassState::describe_position(int rank) const {
   return text;
 }
 
-Verdict PassState::verdict_at(int rank, const std::string& status, const std::string& detail) const {
-  Verdict verdict;
-  verdict.status = status;
-  verdict.detail = detail;
-  verdict.rank = rank;
+Outcome PassState::located(int rank, Outcome outcome) const {
   const auto seen = worker_status(rank);
-  verdict.phase = seen && !seen->phase.empty() ? seen->phase : at(rank).at.stage;
-  const std::int64_t step = seen && seen->step >= 0 ? seen->step : at(rank).at.step;
-  if (step >= 0) verdict.step = step;
-  return verdict;
+  const auto& progress = at(rank).at;
+  outcome.rank = rank;
+  if (outcome.phase.empty()) outcome.phase = outcome.stage;
+  if (outcome.phase.empty()) outcome.phase = seen && !seen->phase.empty() ? seen->phase : progress.stage;
+  if (outcome.step < 0) outcome.step = seen && seen->step >= 0 ? seen->step : progress.step;
+  return outcome;
 }
 
 void PassState::connected(int rank, double now_s) {
@@ -89,27 +81,23 @@ Actions PassState::gather(int rank, const protocol::Gather& gather, double now_s
   return serve_waiting(now_s);
 }
 
-Actions PassState::outcome(int rank, const protocol::Outcome& outcome, double now_s) {
+Actions PassState::outcome(int rank, const Outcome& outcome, double now_s) {
   if (at(rank).outcome) return violation(rank, "reported its outcome twice", now_s);
-  if (!is_outcome_status(outcome.status))
-    return violation(rank, "reported the unknown status " + quote(outcome.status), now_s);
   at(rank).outcome = outcome;
   moved(rank, now_s);
-  if (outcome.status == "ok") {
+  if (outcome.status == RunStatus::kOk) {
     Actions actions = serve_waiting(now_s);
     append(actions, decide_if_due(now_s));
     return actions;
   }
-  Verdict verdict = verdict_at(rank, outcome.status, outcome.detail);
-  if (!outcome.phase.empty() || !outcome.stage.empty())
-    verdict.phase = outcome.phase.empty() ? outcome.stage : outcome.phase;
-  if (outcome.step >= 0) verdict.step = outcome.step;
-  if (outcome.status == "oom") return fail(std::move(verdict), kObserved, 0, now_s);
-  if (outcome.status == "failed") {
+  Outcome verdict = located(rank, outcome);
+  if (outcome.status == RunStatus::kOom) return fail(std::move(verdict), kObserved, 0, now_s);
+  if (outcome.status == RunStatus::kFailed) {
     const double failed_s = outcome.failed_ns < 0 ? now_s : steady_seconds(outcome.failed_ns);
     return fail(std::move(verdict), kReported, limits_.settle_s, now_s, failed_s);
   }
-  return fail(std::move(verdict), outcome.status == "skipped" ? kSkip : kInterruption, limits_.skip_settle_s, now_s);
+  const Weight weight = outcome.status == RunStatus::kSkipped ? kSkip : kInterruption;
+  return fail(std::move(verdict), weight, limits_.skip_settle_s, now_s);
 }
 
 Actions PassState::violation(int rank, const std::string& what, double now_s) {
@@ -117,24 +105,23 @@ Actions PassState::violation(int rank, const std::string& what, double now_s) {
     at(rank).killed = true;  // its outcome remains valid; the process is no longer needed
     return {Kill{rank}};
   }
-  return fail(
-      verdict_at(rank, "failed", "rank " + std::to_string(rank) + " " + what + " (" + describe_position(rank) + ")"),
-      kObserved, 0, now_s);
+  const std::string detail = "rank " + std::to_string(rank) + " " + what + " (" + describe_position(rank) + ")";
+  return fail(located(rank, {RunStatus::kFailed, detail}), kObserved, 0, now_s);
 }
 
 void PassState::disconnected(int rank, double now_s) {
   if (at(rank).open()) at(rank).disconnected_s = now_s;
 }
 
-Verdict PassState::crash_of(int rank, const WorkerEnd& end) const {
+Outcome PassState::crash_of(int rank, const WorkerEnd& end) const {
   const std::string who = "rank " + std::to_string(rank);
   const std::string where = at(rank).connected ? " (" + describe_position(rank) + ")" : "";
   const std::string when = at(rank).connected ? "before reporting an outcome" : "before connecting";
-  Verdict verdict = verdict_at(rank, "crashed", "");
+  Outcome verdict = located(rank, {RunStatus::kCrashed});
   verdict.exit_code = end.end.exit_code;
   verdict.signal = end.end.signal;
   if (end.end.signal == SIGKILL && end.kernel_out_of_memory) {
-    verdict.status = "oom";
+    verdict.status = RunStatus::kOom;
     verdict.out_of_memory = event::OutOfMemory{"host", std::nullopt, std::nullopt, at(rank).peak_bytes};
     verdict.detail = who + " was killed by the kernel because host memory was exhausted; its peak usage was " +
                      format_bytes(at(rank).peak_bytes) + where;
@@ -169,10 +156,10 @@ Actions PassState::resident(int rank, std::int64_t bytes, std::optional<std::int
   Rank& who = at(rank);
   who.peak_bytes = std::max(who.peak_bytes, bytes);
   if (limits_.host_memory_bytes <= 0 || bytes <= limits_.host_memory_bytes || !who.open() || decided_) return {};
-  Verdict verdict = verdict_at(rank, "oom",
-                               "rank " + std::to_string(rank) + " used " + format_bytes(bytes) +
-                                   " of host memory, exceeding the limit of " +
-                                   format_bytes(limits_.host_memory_bytes) + " (" + describe_position(rank) + ")");
+  Outcome verdict = located(
+      rank, {RunStatus::kOom, "rank " + std::to_string(rank) + " used " + format_bytes(bytes) +
+                                  " of host memory, exceeding the limit of " + format_bytes(limits_.host_memory_bytes) +
+                                  " (" + describe_position(rank) + ")"});
   verdict.out_of_memory = event::OutOfMemory{"host", std::nullopt, available_bytes, who.peak_bytes};
   return fail(std::move(verdict), kObserved, 0, now_s);
 }
@@ -194,25 +181,22 @@ Actions PassState::cancel_at_once(double now_s) {
     return tick(now_s);
   }
   if (cancelled_by_.empty()) cancelled_by_ = "a signal";
-  if (weight_ < 0 || verdict_.status == "interrupted") {
-    verdict_ = Verdict{};
-    verdict_.status = "interrupted";
-    verdict_.detail = "interrupted by " + cancelled_by_ + " and terminated immediately";
-  }
+  if (weight_ < 0 || verdict_.status == RunStatus::kInterrupted)
+    verdict_ = {RunStatus::kInterrupted, "interrupted by " + cancelled_by_ + " and terminated immediately"};
   Actions actions = decide(now_s);
   kill_reported_s_ = now_s;
   append(actions, tick(now_s));
   return actions;
 }
 
-Actions PassState::fail(Verdict verdict, int weight, double settle_s, double now_s, std::optional<double> failed_s) {
+Actions PassState::fail(Outcome verdict, int weight, double settle_s, double now_s, std::optional<double> failed_s) {
   if (decided_) return {};
   const double happened_s = failed_s.value_or(now_s);
   if (verdict.rank) at(*verdict.rank).failure = verdict.status;
-  if (!cancelled_by_.empty() && verdict.status != "interrupted") {
-    verdict.detail = "interrupted by " + cancelled_by_ + "; then: " + verdict.status + ": " + verdict.detail;
-    verdict.status = "interrupted";
-  } else if (verdict.status == "interrupted" && verdict.detail.empty()) {
+  if (!cancelled_by_.empty() && verdict.status != RunStatus::kInterrupted) {
+    verdict.detail = "interrupted by " + cancelled_by_ + "; then: " + to_string(verdict.status) + ": " + verdict.detail;
+    verdict.status = RunStatus::kInterrupted;
+  } else if (verdict.status == RunStatus::kInterrupted && verdict.detail.empty()) {
     verdict.detail = cancelled_by_.empty() ? "the worker exited early" : "interrupted by " + cancelled_by_;
   }
   const double until = cancelled_by_.empty() || weight == kObserved ? now_s + settle_s : cancel_deadline_s_;
@@ -263,7 +247,7 @@ Actions PassState::serve_waiting(double now_s) {
   const Rank& first = at(open.front());
   if (open.size() == ranks_.size() && first.barrier && same_wait(&Rank::barrier)) return release_all(now_s);
   if (open.size() == ranks_.size() && first.gather && same_wait(&Rank::gather)) return collect_all(now_s);
-  return fail(verdict_at(open.front(), "failed", "the ranks are deadlocked: " + waits()), kObserved, 0, now_s);
+  return fail(located(open.front(), {RunStatus::kFailed, "the ranks are deadlocked: " + waits()}), kObserved, 0, now_s);
 }
 
 template <typename Wait>
@@ -296,10 +280,9 @@ Actions PassState::collect_all(double now_s) {
     rank.last_progress_s = now_s;
   }
   if (bytes + 256 > protocol::kMaxFrameBytes) {
-    return fail(verdict_at(0, "failed",
-                           "the ranks gathered " + format_bytes(static_cast<std::int64_t>(bytes)) +
-                               " in one call, which exceeds the limit of " + format_bytes(protocol::kMaxFrameBytes) +
-                               " per frame"),
+    return fail(located(0, {RunStatus::kFailed, "the ranks gathered " + format_bytes(static_cast<std::int64_t>(bytes)) +
+                                                    " in one call, which exceeds the limit of " +
+                                                    format_bytes(protocol::kMaxFrameBytes) + " per frame"}),
                 kObserved, 0, now_s);
   }
   Actions actions;
@@ -358,9 +341,8 @@ Actions PassState::tick(double now_s) {
   }
   if (!cancelled_by_.empty() && now_s >= cancel_deadline_s_ && !done()) {
     if (weight_ < 0) {
-      verdict_.status = "interrupted";
-      verdict_.detail = "interrupted by " + cancelled_by_ + "; still running after " + seconds(limits_.cancel_grace_s) +
-                        ": " + waits();
+      verdict_ = {RunStatus::kInterrupted, "interrupted by " + cancelled_by_ + "; still running after " +
+                                               seconds(limits_.cancel_grace_s) + ": " + waits()};
     }
     return decide(now_s);
   }
@@ -373,7 +355,7 @@ Actions PassState::tick(double now_s) {
       const int cause = held_up_by(rank, now_s);
       const std::string detail = "no progress for " + seconds(limits_.timeout_s) + ": rank " + std::to_string(cause) +
                                  ", " + describe_position(cause);
-      append(actions, fail(verdict_at(cause, "timeout", detail), kObserved, 0, now_s));
+      append(actions, fail(located(cause, {RunStatus::kTimeout, detail}), kObserved, 0, now_s));
     }
   }
   append(actions, decide_if_due(now_s));
@@ -386,31 +368,24 @@ bool PassState::done() const {
          std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.outcome.has_value(); });
 }
 
-std::string PassState::status_of(int rank) const {
+RunStatus PassState::status_of(int rank) const {
   const Rank& who = at(rank);
   if (who.outcome) return who.outcome->status;
-  if (!who.failure.empty()) return who.failure;
-  return "interrupted";  // terminated because of another rank or by the user
+  return who.failure.value_or(RunStatus::kInterrupted);  // terminated because of another rank or by the user
 }
 
-std::string PassState::verification() const {
-  std::string worst;
-  for (const auto& rank : ranks_) {
-    const std::string reported_verification = rank.outcome ? rank.outcome->verification : "";
-    if (reported_verification == "failed" || (reported_verification == "unavailable" && worst != "failed") ||
-        (reported_verification == "passed" && worst.empty()))
-      worst = reported_verification;
-  }
+std::optional<event::CheckOutcome> PassState::verification() const {
+  std::optional<event::CheckOutcome> worst;
+  for (const auto& rank : ranks_)
+    if (rank.outcome) worst = std::max(worst, rank.outcome->verification);
   return worst;
 }
 
-Verdict lost_after_report(int rank, const std::string& reason) {
-  Verdict verdict;
-  verdict.status = "crashed";
-  verdict.rank = rank;
-  verdict.phase = "collect";
-  verdict.detail = "rank " + std::to_string(rank) + " was lost after reporting its outcome: " + reason;
-  return verdict;
+Outcome lost_after_report(int rank, const std::string& reason) {
+  return {.status = RunStatus::kCrashed,
+          .detail = "rank " + std::to_string(rank) + " was lost after reporting its outcome: " + reason,
+          .rank = rank,
+          .phase = "collect"};
 }
 
 }  // namespace kymo::supervisor

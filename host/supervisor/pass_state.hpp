@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "base/process.hpp"
-#include "event/records.hpp"
+#include "measure/outcome.hpp"
 #include "measure/protocol.hpp"
 #include "measure/status_page.hpp"
 
 namespace kymo::supervisor {
 
 namespace protocol = measure::protocol;
+using measure::Outcome;
+using measure::RunStatus;
 
 /// Time limits of a pass in seconds, and the memory limit of a worker.
 struct PassLimits {
@@ -61,20 +63,8 @@ struct WorkerEnd {
   std::string lost = "";              ///< not empty: reason why it is unknown how the worker ended
 };
 
-/// Result of a pass; `status` is "ok" on success, otherwise the other members describe the failure.
-struct Verdict {
-  std::string status = "ok";
-  std::string detail;
-  std::optional<int> rank;
-  std::string phase;  ///< phase, or stage if there is no phase
-  std::optional<std::int64_t> step;
-  std::optional<int> exit_code;
-  std::optional<int> signal;
-  std::optional<event::OutOfMemory> out_of_memory;
-};
-
-/// The verdict for a rank that was lost after reporting its outcome but before its measurements were received.
-Verdict lost_after_report(int rank, const std::string& reason);
+/// The outcome of a rank that was lost after reporting its own outcome but before its measurements were received.
+Outcome lost_after_report(int rank, const std::string& reason);
 
 /// State machine of one pass of one run over all its ranks. Inputs are messages of workers and process ends; outputs
 /// are actions. It does not depend on processes or sockets. Times are those of steady_seconds().
@@ -89,7 +79,7 @@ class PassState {
   void progress(int rank, const protocol::Progress& progress, double now_s);
   Actions barrier(int rank, const protocol::Barrier& barrier, double now_s);
   Actions gather(int rank, const protocol::Gather& gather, double now_s);
-  Actions outcome(int rank, const protocol::Outcome& outcome, double now_s);
+  Actions outcome(int rank, const Outcome& outcome, double now_s);
   /// The worker violated the protocol; `what` follows "rank N ".
   Actions violation(int rank, const std::string& what, double now_s);
   void disconnected(int rank, double now_s);
@@ -104,12 +94,12 @@ class PassState {
 
   /// True if all ranks reported ok, or if the pass failed and every worker has ended.
   bool done() const;
-  const Verdict& verdict() const { return verdict_; }
+  /// The outcome of the pass: kOk, or the cause of its failure.
+  const Outcome& verdict() const { return verdict_; }
   bool reported(int rank) const { return at(rank).outcome.has_value(); }
-  /// The status of this rank, using the values of a run's status.
-  std::string status_of(int rank) const;
-  /// The worst result of all ranks: failed, then unavailable, then passed; empty if no rank verified anything.
-  std::string verification() const;
+  RunStatus status_of(int rank) const;
+  /// The worst result of all ranks; empty if no rank verified anything.
+  std::optional<event::CheckOutcome> verification() const;
   const protocol::Progress& progress_of(int rank) const { return at(rank).at; }
   std::int64_t peak_resident_bytes(int rank) const { return at(rank).peak_bytes; }
 
@@ -124,8 +114,8 @@ class PassState {
     protocol::Progress at{"start", -1, 0};
     std::optional<protocol::Barrier> barrier;
     std::optional<protocol::Gather> gather;
-    std::optional<protocol::Outcome> outcome;
-    std::string failure;  ///< status assigned by the supervisor
+    std::optional<Outcome> outcome;
+    std::optional<RunStatus> failure;  ///< status assigned by the supervisor
     std::int64_t peak_bytes = 0;
     bool open() const { return !outcome && !ended; }
     bool waiting() const { return barrier || gather; }
@@ -134,14 +124,15 @@ class PassState {
   Rank& at(int rank) { return ranks_.at(static_cast<std::size_t>(rank)); }
   const Rank& at(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)); }
   int count() const { return static_cast<int>(ranks_.size()); }
-  Verdict verdict_at(int rank, const std::string& status, const std::string& detail) const;
+  /// Adds the rank, and its current position unless the outcome contains one.
+  Outcome located(int rank, Outcome outcome) const;
   std::string describe_position(int rank) const;
-  Verdict crash_of(int rank, const WorkerEnd& end) const;
+  Outcome crash_of(int rank, const WorkerEnd& end) const;
   std::optional<measure::WorkerStatus> worker_status(int rank) const {
     return read_status_ ? read_status_(rank) : std::nullopt;
   }
   /// `failed_s` is the time of the failure if it lies in the past.
-  Actions fail(Verdict verdict, int weight, double settle_s, double now_s,
+  Actions fail(Outcome verdict, int weight, double settle_s, double now_s,
                std::optional<double> failed_s = std::nullopt);
   bool is_late(int rank, double share, double now_s) const;
   /// Among the ranks that make no progress, the one that the others wait for.
@@ -161,7 +152,7 @@ class PassState {
   ReadStatus read_status_;
   double failed_s_ = 0;  // time of the failure in verdict_
   std::vector<Rank> ranks_;
-  Verdict verdict_;
+  Outcome verdict_;
   int weight_ = -1;  ///< priority of the verdict: while the pass settles, the cause with the highest priority is kept
   double settle_until_s_ = 0;
   bool decided_ = false;

@@ -34,18 +34,12 @@ constexpr std::chrono::milliseconds kTick{50};     ///< interval of the checks f
 constexpr double kStopped_s = 2;                   ///< a longer interval between two checks means that kymo was stopped
 constexpr std::chrono::milliseconds kSoonTick{2};  ///< the interval when a process is about to end
 
-/// Fills the end of a run from the verdict of a pass.
-void fill(store::RunEnd& end, const Verdict& verdict, measure::Pass pass) {
-  end.status = verdict.status;
-  end.detail = verdict.detail;
-  if (verdict.status == "skipped") return;
-  end.exit_code = verdict.exit_code;
-  end.signal = verdict.signal;
-  end.failed_rank = verdict.rank;
-  end.failed_pass = to_string(pass);
-  end.failed_phase = verdict.phase;
-  end.failed_step = verdict.step;
-  end.out_of_memory = verdict.out_of_memory;
+/// Ends a run with the outcome of a pass; keeps the result of the verify pass.
+void end_run(Outcome& run, Outcome outcome, Pass pass) {
+  outcome.verification = run.verification;
+  outcome.pass = pass;
+  run = outcome.status == RunStatus::kSkipped ? Outcome{outcome.status, outcome.detail, outcome.verification}
+                                              : std::move(outcome);
 }
 
 }  // namespace
@@ -199,14 +193,13 @@ struct RunExecutor::Impl {
 
   ExecutedRun make(std::int64_t run_id, const PlannedRun& run) {
     ExecutedRun made;
-    made.end.status = "ok";
     const bool fits = !run.method.fresh && reuse_key(run) == idle_key;
     if (idle && !fits) release_all_followers(std::move(idle));
-    for (std::size_t i = 0; i < run.method.passes.size() && made.end.status == "ok"; ++i) {
+    for (std::size_t i = 0; i < run.method.passes.size() && made.outcome.status == RunStatus::kOk; ++i) {
       const Pass pass = run.method.passes[i];
       if (signal_number != 0) {
-        made.end.status = "interrupted";
-        made.end.detail =
+        made.outcome.status = RunStatus::kInterrupted;
+        made.outcome.detail =
             std::string("interrupted by ") + signal_name(signal_number) + " before pass " + to_string(pass);
         break;
       }
@@ -229,10 +222,8 @@ struct RunExecutor::Impl {
                             server, [this](const SpawnRequest& request) { return start(request); }, run);
       begin_pass(run_id, run, pass);
     } catch (const Error& error) {
-      Verdict verdict;
-      verdict.status = hub && !hub->intact() ? "crashed" : "failed";
-      verdict.detail = std::string("cannot start a worker: ") + error.what();
-      fill(made.end, verdict, pass);
+      const RunStatus status = hub && !hub->intact() ? RunStatus::kCrashed : RunStatus::kFailed;
+      end_run(made.outcome, {status, std::string("cannot start a worker: ") + error.what()}, pass);
       state.reset();
       active.reset();
       return;
@@ -282,21 +273,19 @@ struct RunExecutor::Impl {
 
   /// True if a reused worker ended before it started this run, which says nothing about the run.
   bool died_untouched() const {
-    const Verdict& verdict = state->verdict();
-    return verdict.status == "crashed" && verdict.rank && state->progress_of(*verdict.rank).stage == "start";
+    const Outcome& verdict = state->verdict();
+    return verdict.status == RunStatus::kCrashed && verdict.rank && state->progress_of(*verdict.rank).stage == "start";
   }
 
   void end_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, bool reusable, ExecutedRun& made) {
     const PassState result = *std::exchange(state, std::nullopt);
-    Verdict verdict = result.verdict();
-    const std::string verification = result.verification();
-    if (pass == Pass::kVerify) made.end.verification = verification.empty() ? "unavailable" : verification;
-    if (verdict.status == "ok" && verification == "failed") {
-      verdict.status = "failed";
-      verdict.detail = "the result differs from the reference";
-    }
-    if (verdict.status != "ok") fill(made.end, verdict, pass);
-    const bool keep = reusable && verdict.status == "ok" && !at_once && active->usable();
+    Outcome verdict = result.verdict();
+    const auto verification = result.verification();
+    if (pass == Pass::kVerify) made.outcome.verification = verification.value_or(event::CheckOutcome::kUnavailable);
+    if (verdict.status == RunStatus::kOk && verification == event::CheckOutcome::kFailed)
+      verdict = {RunStatus::kFailed, "the result differs from the reference"};
+    const bool keep = reusable && verdict.status == RunStatus::kOk && !at_once && active->usable();
+    if (verdict.status != RunStatus::kOk) end_run(made.outcome, std::move(verdict), pass);
     if (!keep) wait_for_exit(*active, run.method.wrap.empty() ? config.exit_grace_s : config.wrapped_grace_s);
     collect(run_id, pass);
     note_lost(pass, made);
@@ -319,9 +308,9 @@ struct RunExecutor::Impl {
 
   /// If a rank is lost after reporting its outcome, its measurements are lost too.
   void note_lost(Pass pass, ExecutedRun& made) {
-    for (int rank = 0; hub && made.end.status == "ok" && rank < active->count(); ++rank) {
+    for (int rank = 0; hub && made.outcome.status == RunStatus::kOk && rank < active->count(); ++rank) {
       const auto end = active->process(rank).poll_end();
-      if (end && !end->lost.empty()) fill(made.end, lost_after_report(rank, end->lost), pass);
+      if (end && !end->lost.empty()) end_run(made.outcome, lost_after_report(rank, end->lost), pass);
     }
   }
 

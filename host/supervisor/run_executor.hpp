@@ -15,7 +15,7 @@ namespace kymo::supervisor {
 
 /// The results of a run, ready to be stored.
 struct ExecutedRun {
-  store::RunEnd end;
+  measure::Outcome outcome;
   std::vector<store::WorkerRow> workers;
   std::vector<std::filesystem::path> rank_files;
 };

@@ -27,13 +27,6 @@ store::RunRow row_of(std::int64_t invocation_id, const PlannedRun& run) {
   return row;
 }
 
-ExecutedRun skipped(const PlannedRun& run) {
-  ExecutedRun made;
-  made.end.status = "skipped";
-  made.end.detail = run.skip_reason;
-  return made;
-}
-
 }  // namespace
 
 Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
@@ -49,16 +42,17 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
     meter.begin_run(i, steady_seconds());
     const std::int64_t run_id = database.begin_run(row_of(invocation_id, run));
     scratch.note(run_id);
-    const ExecutedRun made = run.skip_reason.empty() ? maker.make(run_id, run) : skipped(run);
-    database.finalize_run(run_id, made.end, made.workers, made.rank_files, keep);
+    const ExecutedRun made = run.skip_reason.empty()
+                                 ? maker.make(run_id, run)
+                                 : ExecutedRun{{measure::RunStatus::kSkipped, run.skip_reason}, {}, {}};
+    database.finalize_run(run_id, made.outcome, made.workers, made.rank_files, keep);
     scratch.clear(run_id);
-    summary.runs.push_back({run_id, made.end.status, made.end.detail});
+    summary.runs.push_back(made.outcome);
     meter.end_run(steady_seconds());
   }
   maker.close();
   scratch.finish();
   summary.signal = maker.interrupted_by();
-  summary.interrupted = summary.signal != 0;
   if (options.leader_options) maker.finish_followers(options.leader_options->exit_code(summary));
   return summary;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "measure/outcome.hpp"
 #include "measure/plan.hpp"
 #include "store/results.hpp"
 #include "supervisor/launcher_environment.hpp"
@@ -53,16 +54,9 @@ struct Options {
   const LeaderOptions* leader_options = nullptr;  ///< nullptr: all ranks are started by this process
 };
 
-struct RunResult {
-  std::int64_t run_id = 0;
-  std::string status;
-  std::string detail;
-};
-
 struct Summary {
-  std::vector<RunResult> runs;
-  bool interrupted = false;  ///< by SIGINT or SIGTERM
-  int signal = 0;
+  std::vector<measure::Outcome> runs;  ///< in the order of execution
+  int signal = 0;                      ///< SIGINT or SIGTERM if one of them interrupted the invocation
 };
 
 /// Executes the runs in order and stores each one; a failing run does not affect the others. Handles SIGINT and

@@ -29,7 +29,7 @@ class ControlClient {
   /// Waits for the next assignment; nullopt means exit. Restarts the numbering of barriers and gathers at 0.
   virtual std::optional<measure::protocol::Assignment> next_assignment() = 0;
   virtual void send(const measure::protocol::Progress& progress) = 0;
-  virtual void send(const measure::protocol::Outcome& outcome) = 0;
+  virtual void send(const measure::Outcome& outcome) = 0;
 
   /// Waits until every rank has arrived or the run is cancelled. Only rank 0's `stop` is used.
   virtual Release barrier(bool stop) = 0;

@@ -18,16 +18,8 @@ namespace kymo::worker {
 namespace {
 
 using measure::Pass;
+using measure::RunStatus;
 using measure::protocol::Assignment;
-
-PassResult reject_assignment(const std::string& detail) {
-  PassResult result;
-  result.outcome.status = "failed";
-  result.outcome.stage = "load";
-  result.outcome.detail = first_line(detail);
-  result.failed_ns = now_ns();
-  return result;
-}
 
 const kymo_workload* find_workload(const kymo_plugin& plugin, const std::string& name) {
   const std::uint32_t count = plugin.workload_count();
@@ -85,10 +77,10 @@ class Engine {
     } catch (const std::exception& error) {
       // An asynchronous device error between two calls, or an error of kymo itself: end the pass and keep the
       // measurements.
-      pass_.end("failed", error.what());
+      pass_.end(RunStatus::kFailed, error.what());
     }
     finish();
-    return {pass_.outcome, std::move(record_), pass_.failed_ns};
+    return {pass_.outcome, std::move(record_)};
   }
 
  private:
@@ -104,7 +96,7 @@ class Engine {
     if (pass_.assignment.what.ranks == 1 || !measure::observes(pass_.assignment.pass)) return true;
     const auto sync = compare_with_supervisor(pass_.control, pass_.run_start_ns);
     if (sync) record_.trace.clock_syncs.push_back(*sync);
-    return sync ? true : pass_.end("interrupted", "the run was cancelled");
+    return sync ? true : pass_.end(RunStatus::kInterrupted, "the run was cancelled");
   }
 
   bool arm() {
@@ -133,7 +125,7 @@ class Engine {
     if (setting.device == measure::DeviceKind::kCuda && setting.pass != Pass::kVerify && !pass_.timer) {
       const std::string reason = record_.dropped_records.empty() ? "no collector provides a device timer"
                                                                  : record_.dropped_records.front().detail;
-      return pass_.end("failed", "steps on a GPU cannot be timed: " + reason);
+      return pass_.end(RunStatus::kFailed, "steps on a GPU cannot be timed: " + reason);
     }
     pass_.context.mark("worker: collectors armed");
     return true;
@@ -171,22 +163,17 @@ class Engine {
     if (!pass_.check_call(status)) {
       // A reference that runs out of memory says nothing about the workload: the result is `unavailable` with this
       // reason.
-      return pass_.outcome.status == "oom" ? unverified("the reference does not fit in memory: " + pass_.outcome.detail)
-                                           : false;
+      return pass_.outcome.status == RunStatus::kOom
+                 ? unverified("the reference does not fit in memory: " + pass_.outcome.detail)
+                 : false;
     }
     record_.checks = checks_of(reported);
-    const VerificationResult verification_result = summarize_checks(record_.checks);
-    pass_.outcome.verification = verification_result.verification;
-    pass_.outcome.detail = verification_result.detail;
-    return verification_result.verification == "failed" ? pass_.end("failed", verification_result.detail) : true;
+    pass_.outcome = summarize_checks(record_.checks);
+    return pass_.outcome.status == RunStatus::kOk || pass_.end(RunStatus::kFailed, pass_.outcome.detail);
   }
 
   bool unverified(const std::string& reason) {
-    pass_.outcome = {};
-    pass_.outcome.status = "ok";
-    pass_.outcome.verification = "unavailable";
-    pass_.outcome.detail = first_line(reason);
-    pass_.out_of_memory.reset();
+    pass_.outcome = {RunStatus::kOk, first_line(reason), event::CheckOutcome::kUnavailable};
     event::Check check;
     check.name = "reference";
     check.detail = pass_.outcome.detail;
@@ -196,7 +183,7 @@ class Engine {
 
   void finish() {
     if (steps_) record_.samples = steps_->log().samples();
-    record_.out_of_memory = pass_.out_of_memory;
+    record_.out_of_memory = pass_.outcome.out_of_memory;
     for (auto collector = pass_.armed.rbegin(); collector != pass_.armed.rend(); ++collector) disarm(**collector);
     destroy();
     pass_.context.collect(record_);
@@ -234,7 +221,7 @@ class Engine {
       return static_cast<kymo_status>(KYMO_OK);
     });
     pass_.instance = nullptr;
-    if (status != KYMO_OK && pass_.outcome.status == "ok") pass_.check_call(status);
+    if (status != KYMO_OK && pass_.outcome.status == RunStatus::kOk) pass_.check_call(status);
   }
 
   const kymo_plugin& plugin_;
@@ -250,7 +237,8 @@ PassResult run_pass(const Assignment& assignment, const kymo_plugin& plugin, con
                     ControlClient& control, const PassStart& start) {
   const kymo_workload* workload = find_workload(plugin, assignment.what.workload);
   const std::string problem = validation_error(assignment, workload);
-  if (!problem.empty()) return reject_assignment(problem);
+  if (!problem.empty())
+    return {{.status = RunStatus::kFailed, .detail = first_line(problem), .stage = "load", .failed_ns = now_ns()}, {}};
   Assignment own = assignment;
   own.method = measure::method_in(own.method, own.pass);
   return Engine(own, plugin, *workload, observers, control, start).run();

@@ -15,9 +15,8 @@ namespace kymo::worker {
 
 /// Result of one pass of one rank. The record contains the measurements, even after a failure.
 struct PassResult {
-  measure::protocol::Outcome outcome;
+  measure::Outcome outcome;
   event::PassRecord record;
-  std::int64_t failed_ns = -1;  ///< host clock: when the failure was detected; -1 on success
 };
 
 /// Stages before a pass. Times are in ns on the host clock.

@@ -60,26 +60,22 @@ kymo_status status_of(const std::exception& error) {
   return device || dynamic_cast<const std::bad_alloc*>(&error) ? KYMO_OUT_OF_MEMORY : KYMO_FAILED;
 }
 
-Verdict classify(kymo_status returned, const Reported& reported, measure::DeviceKind device) {
-  Verdict verdict;
+measure::Outcome classify(kymo_status returned, const Reported& reported, measure::DeviceKind device) {
+  using measure::RunStatus;
   const std::string message = first_line(reported.message);
-  if (returned == KYMO_OK) return verdict;
+  if (returned == KYMO_OK) return {};
   if (returned == KYMO_SKIPPED) {
-    verdict.status = "skipped";
-    verdict.detail =
-        reported.skip_reason.empty() ? "the workload skipped without a reason" : first_line(reported.skip_reason);
-    return verdict;
+    return {RunStatus::kSkipped,
+            reported.skip_reason.empty() ? "the workload skipped without a reason" : first_line(reported.skip_reason)};
   }
   if (returned == KYMO_OUT_OF_MEMORY || (returned == KYMO_FAILED && is_host_allocation_failure(reported.message))) {
-    verdict.status = "oom";
-    verdict.detail = message.empty() ? "out of memory" : message;
-    verdict.out_of_memory = out_of_memory_info(reported.message, device);
-    return verdict;
+    return {.status = RunStatus::kOom,
+            .detail = message.empty() ? "out of memory" : message,
+            .out_of_memory = out_of_memory_info(reported.message, device)};
   }
-  verdict.status = "failed";
-  verdict.detail = message.empty() ? "the workload failed without a message" : message;
-  if (returned != KYMO_FAILED) verdict.detail = "the workload returned the unknown status " + std::to_string(returned);
-  return verdict;
+  if (returned != KYMO_FAILED)
+    return {RunStatus::kFailed, "the workload returned the unknown status " + std::to_string(returned)};
+  return {RunStatus::kFailed, message.empty() ? "the workload failed without a message" : message};
 }
 
 }  // namespace kymo::worker

@@ -6,6 +6,8 @@
 #include "base/clock.hpp"
 
 namespace kymo::worker {
+using measure::RunStatus;
+
 namespace {
 
 constexpr std::int64_t kBeatIntervalNs = 50'000'000;
@@ -19,9 +21,7 @@ PassRun::PassRun(const measure::protocol::Assignment& the_assignment, const kymo
       control(the_control),
       run_start_ns(start_ns),
       phases(workload.phases, workload.phase_count),
-      context(assignment, workload, phases, control, run_start_ns) {
-  outcome.status = "ok";
-}
+      context(assignment, workload, phases, control, run_start_ns) {}
 
 void PassRun::announce(const char* stage, std::int64_t step, std::int64_t steps) {
   const std::int64_t now = now_ns();
@@ -40,20 +40,20 @@ kymo_status PassRun::caught(kymo_status status, const char* what) {
 }
 
 bool PassRun::check_call(kymo_status status) {
-  if (context.interrupted()) return end("interrupted", "the run was cancelled");
+  if (context.interrupted()) return end(RunStatus::kInterrupted, "the run was cancelled");
   const std::string violation = context.violation();
-  if (!violation.empty()) return end("failed", violation);
+  if (!violation.empty()) return end(RunStatus::kFailed, violation);
   if (status == KYMO_OK) return true;
-  const Verdict verdict = classify(status, context.reported(), assignment.what.device);
-  out_of_memory = verdict.out_of_memory;
-  return end(verdict.status, verdict.detail);
+  const measure::Outcome result = classify(status, context.reported(), assignment.what.device);
+  outcome.out_of_memory = result.out_of_memory;
+  return end(result.status, result.detail);
 }
 
-bool PassRun::end(const std::string& status, const std::string& detail) {
-  const bool is_first = failed_ns < 0;
-  if (is_first) failed_ns = now_ns();
+bool PassRun::end(RunStatus status, const std::string& detail) {
+  const bool is_first = outcome.failed_ns < 0;
+  if (is_first) outcome.failed_ns = now_ns();
   // Report this immediately, because other ranks may fail as a consequence and finish first.
-  if (is_first && (status == "failed" || status == "oom"))
+  if (is_first && (status == RunStatus::kFailed || status == RunStatus::kOom))
     control.send(measure::protocol::Progress{stage_, step_, 0, true});
   outcome.status = status;
   outcome.detail = first_line(detail);
@@ -63,6 +63,8 @@ bool PassRun::end(const std::string& status, const std::string& detail) {
   return false;
 }
 
-bool PassRun::should_continue() { return control.cancelled() ? end("interrupted", "the run was cancelled") : true; }
+bool PassRun::should_continue() {
+  return control.cancelled() ? end(RunStatus::kInterrupted, "the run was cancelled") : true;
+}
 
 }  // namespace kymo::worker

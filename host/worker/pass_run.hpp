@@ -4,12 +4,10 @@
 #include <kymo_plugin.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "collect/collector.hpp"
-#include "event/records.hpp"
 #include "measure/protocol.hpp"
 #include "worker/control_client.hpp"
 #include "worker/failure.hpp"
@@ -55,7 +53,7 @@ class PassRun {
   /// ended.
   bool check_call(kymo_status status);
   /// Ends the pass.
-  bool end(const std::string& status, const std::string& detail);
+  bool end(measure::RunStatus status, const std::string& detail);
   /// Ends the pass and returns false if the supervisor has cancelled the run.
   bool should_continue();
 
@@ -68,9 +66,7 @@ class PassRun {
   std::vector<collect::Collector*> armed;
   collect::DeviceTimer* timer = nullptr;
   void* instance = nullptr;
-  measure::protocol::Outcome outcome;
-  std::int64_t failed_ns = -1;  ///< host clock: time of the first call of end()
-  std::optional<event::OutOfMemory> out_of_memory;
+  measure::Outcome outcome;
 
  private:
   kymo_status caught(kymo_status status, const char* what);

@@ -14,8 +14,9 @@
 namespace kymo::worker {
 namespace {
 
+using measure::Outcome;
+using measure::RunStatus;
 using measure::protocol::Assignment;
-using measure::protocol::Outcome;
 using measure::protocol::Progress;
 
 /// The workload's output belongs to this assignment, so it is flushed before the outcome is sent.
@@ -34,10 +35,7 @@ void Session::serve() {
     } catch (const ConnectionLost&) {
       throw;
     } catch (const std::exception& error) {
-      outcome = {};
-      outcome.status = "failed";
-      outcome.stage = "load";
-      outcome.detail = first_line(error.what());
+      outcome = {.status = RunStatus::kFailed, .detail = first_line(error.what()), .stage = "load"};
     }
     flush_output();
     control_.send(outcome);
@@ -62,18 +60,21 @@ Outcome Session::run_assignment(const Assignment& assignment) {
   start.stages.push_back({"worker: plugin loaded", now_ns()});
   const bool uses_torch = plugin.framework && std::string_view(plugin.framework) == "libtorch";
   used_ = environment_.observers(assignment.pass, assignment.what.device, uses_torch);
-  PassResult result = run_pass(assignment, plugin, used_, control_, start);
-  add_device(assignment, result.record);
+  auto [outcome, record] = run_pass(assignment, plugin, used_, control_, start);
+  add_device(assignment, record);
   control_.send(Progress{"write"});
   try {
-    environment_.store(assignment, result.record);
+    environment_.store(assignment, record);
   } catch (const std::exception& error) {
-    if (result.outcome.status == "ok")
-      result.outcome = {"failed", first_line(error.what()), "write", "", -1, result.outcome.verification};
+    if (outcome.status == RunStatus::kOk)
+      outcome = {.status = RunStatus::kFailed,
+                 .detail = first_line(error.what()),
+                 .verification = outcome.verification,
+                 .stage = "write"};
   }
-  if (result.outcome.status == "failed" && result.failed_ns >= 0 && assignment.what.ranks > 1)
-    result.outcome.failed_ns = to_supervisor_clock(control_, result.failed_ns).value_or(-1);
-  return result.outcome;
+  const bool compared = outcome.status == RunStatus::kFailed && outcome.failed_ns >= 0 && assignment.what.ranks > 1;
+  outcome.failed_ns = compared ? to_supervisor_clock(control_, outcome.failed_ns).value_or(-1) : -1;
+  return outcome;
 }
 
 void Session::add_device(const Assignment& assignment, event::PassRecord& record) {

@@ -21,7 +21,7 @@ class Session {
   void serve();
 
  private:
-  measure::protocol::Outcome run_assignment(const measure::protocol::Assignment& assignment);
+  measure::Outcome run_assignment(const measure::protocol::Assignment& assignment);
   /// Times of a run are relative to the process start for the first assignment, and to the assignment otherwise.
   PassStart begin_run();
   void add_device(const measure::protocol::Assignment& assignment, event::PassRecord& record);

@@ -175,7 +175,7 @@ std::optional<protocol::Assignment> SocketClient::next_assignment() {
 }
 
 void SocketClient::send(const protocol::Progress& progress) { send_frame(protocol::to_json(progress)); }
-void SocketClient::send(const protocol::Outcome& outcome) { send_frame(protocol::to_json(outcome)); }
+void SocketClient::send(const measure::Outcome& outcome) { send_frame(protocol::to_json(outcome)); }
 
 std::optional<Json> SocketClient::await(const std::string& type, std::int64_t sequence) {
   while (!cancelled_) {

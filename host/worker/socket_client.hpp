@@ -22,7 +22,7 @@ class SocketClient final : public ControlClient {
 
   std::optional<measure::protocol::Assignment> next_assignment() override;
   void send(const measure::protocol::Progress& progress) override;
-  void send(const measure::protocol::Outcome& outcome) override;
+  void send(const measure::Outcome& outcome) override;
   Release barrier(bool stop) override;
   std::optional<std::vector<std::string>> gather(const std::string& bytes) override;
   std::optional<measure::protocol::Clock> request_clock() override;

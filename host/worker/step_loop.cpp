@@ -9,6 +9,8 @@
 #include "measure/plan.hpp"
 
 namespace kymo::worker {
+using measure::RunStatus;
+
 namespace {
 
 // In a batch of few steps, launch and synchronization overhead dominate, so the batch does not predict the time per
@@ -126,7 +128,7 @@ bool StepLoop::prepare_step(bool& stop) {
   if (pass_.timer) pass_.timer->synchronize();
   const Release release = pass_.control.barrier(stop);
   stop = release == Release::kStop;
-  return release == Release::kCancelled ? pass_.end("interrupted", "the run was cancelled") : true;
+  return release == Release::kCancelled ? pass_.end(RunStatus::kInterrupted, "the run was cancelled") : true;
 }
 
 bool StepLoop::settle() {
@@ -206,8 +208,8 @@ kymo_status StepLoop::call_steps(std::int64_t count) {
 
 bool StepLoop::was_held(bool hold) {
   if (!hold || !pass_.timer) return true;
-  if (!released_in_time_) return pass_.end("failed", kHeldTooLong);
-  return pass_.phases.entered() ? true : pass_.end("failed", kNothingToHold);
+  if (!released_in_time_) return pass_.end(RunStatus::kFailed, kHeldTooLong);
+  return pass_.phases.entered() ? true : pass_.end(RunStatus::kFailed, kNothingToHold);
 }
 
 void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span) {

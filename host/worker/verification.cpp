@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/verification.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -55,15 +56,13 @@ std::vector<event::Check> checks_of(const kymo_verification& verification) {
   return checks;
 }
 
-VerificationResult summarize_checks(const std::vector<event::Check>& checks) {
-  if (checks.empty()) return {"unavailable", "the workload performed no checks"};
-  const event::Check* unavailable = nullptr;
-  for (const auto& check : checks) {
-    if (check.outcome == event::CheckOutcome::kFailed) return {"failed", describe(check)};
-    if (check.outcome == event::CheckOutcome::kUnavailable && !unavailable) unavailable = &check;
-  }
-  if (unavailable) return {"unavailable", describe(*unavailable)};
-  return {"passed", ""};
+measure::Outcome summarize_checks(const std::vector<event::Check>& checks) {
+  using event::CheckOutcome;
+  using measure::RunStatus;
+  const auto worst = std::ranges::max_element(checks, {}, &event::Check::outcome);
+  if (worst == checks.end()) return {RunStatus::kOk, "the workload performed no checks", CheckOutcome::kUnavailable};
+  return {worst->outcome == CheckOutcome::kFailed ? RunStatus::kFailed : RunStatus::kOk,
+          worst->outcome == CheckOutcome::kPassed ? "" : describe(*worst), worst->outcome};
 }
 
 }  // namespace kymo::worker

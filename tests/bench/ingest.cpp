@@ -88,9 +88,7 @@ void measure_in(const fs::path& folder, std::int64_t kernels) {
   const Cost writing = timed([&] { store::write_rank_file(rank_file, run_id, 0, measure::Pass::kTrace, record); });
   report("record to rank file", writing, kernels);
   report("ALL, TO THE RANK FILE", observing + writing, kernels);
-  store::RunEnd end;
-  end.status = "ok";
-  const Cost finishing = timed([&] { results.finalize_run(run_id, end, {}, {rank_file}); });
+  const Cost finishing = timed([&] { results.finalize_run(run_id, {}, {}, {rank_file}); });
   const auto stored = results.query("SELECT count(*) FROM kernel").rows.at(0).at(0).integer;
   if (stored != kernels)
     throw Error(std::to_string(stored) + " of " + std::to_string(kernels) + " kernels were stored");

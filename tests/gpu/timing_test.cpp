@@ -77,7 +77,7 @@ class GpuTiming : public testing::Test {
   }
   /// Returns the median device time of the measured steps in ns, or -1 if one is missing.
   std::int64_t median_ns(const PassResult& result) {
-    EXPECT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+    EXPECT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
     std::vector<std::int64_t> times;
     for (const event::Sample& sample : result.record.samples) {
       if (sample.phase == "compute" && !sample.warmup) times.push_back(sample.device_ns.value_or(-1));
@@ -170,7 +170,7 @@ TEST_F(GpuTiming, AStepThatLiesEndsInAnError) {
     const std::int64_t begin_ns = now_ns();
     const PassResult result = timed("cold");
     EXPECT_LT(now_ns() - begin_ns, 5 * kSecond);
-    EXPECT_EQ(result.outcome.status, "failed");
+    EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
     EXPECT_THAT(result.outcome.detail, HasSubstr("synchronizes with the device"));
   }
   // The stream is released: the same collector times the next case.
@@ -193,7 +193,7 @@ TEST_F(GpuTiming, ABatchOverSeveralStreamsIsSaidToBeUntimed) {
     return cudaSuccess;
   });
   const PassResult result = timed("hot");
-  EXPECT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   ASSERT_FALSE(result.record.dropped_records.empty());
   EXPECT_THAT(result.record.dropped_records.back().detail, HasSubstr("several streams"));
   for (const event::Sample& sample : result.record.samples) {

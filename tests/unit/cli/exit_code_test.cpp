@@ -8,17 +8,19 @@
 namespace kymo::cli {
 namespace {
 
+using enum measure::RunStatus;
+
 TEST(ExitCode, FollowsTheWorstRun) {
-  EXPECT_EQ(exit_code({}, false, 0), 0);
-  EXPECT_EQ(exit_code({"ok", "skipped", "oom"}, false, 0), 0);
-  EXPECT_EQ(exit_code({"ok", "oom"}, true, 0), 3);
-  for (const char* status : {"failed", "crashed", "timeout", "interrupted"})
-    EXPECT_EQ(exit_code({"ok", status}, false, 0), 3) << status;
+  EXPECT_EQ(exit_code({}, false), 0);
+  EXPECT_EQ(exit_code({.runs = {{kOk}, {kSkipped}, {kOom}}}, false), 0);
+  EXPECT_EQ(exit_code({.runs = {{kOk}, {kOom}}}, true), 3);
+  for (const auto status : {kFailed, kCrashed, kTimeout, kInterrupted})
+    EXPECT_EQ(exit_code({.runs = {{kOk}, {status}}}, false), 3) << to_string(status);
 }
 
 TEST(ExitCode, SignalsComeFirst) {
-  EXPECT_EQ(exit_code({"ok", "failed"}, false, SIGINT), 130);
-  EXPECT_EQ(exit_code({"ok"}, false, SIGTERM), 143);
+  EXPECT_EQ(exit_code({.runs = {{kOk}, {kFailed}}, .signal = SIGINT}, false), 130);
+  EXPECT_EQ(exit_code({.runs = {{kOk}}, .signal = SIGTERM}, false), 143);
 }
 
 }  // namespace

@@ -104,8 +104,17 @@ TEST(Protocol, FramesSurviveTheWayThroughJson) {
   EXPECT_EQ(read.rank, 5);
   EXPECT_EQ(read.local_rank, 1);
   EXPECT_EQ(read.device_index, 2);
-  const Outcome o{"failed", "why", "step", "forward", 3, ""};
+  const Outcome o{.status = RunStatus::kFailed,
+                  .detail = "why",
+                  .verification = event::CheckOutcome::kUnavailable,
+                  .stage = "step",
+                  .phase = "forward",
+                  .step = 3};
   EXPECT_EQ(to_json(outcome_from(to_json(o))), to_json(o));
+  EXPECT_EQ(to_json(o), parse_json(R"({"type": "outcome", "status": "failed", "detail": "why", "stage": "step",
+      "phase": "forward", "step": 3, "verification": "unavailable", "failed_ns": -1})",
+                                   "test"));
+  EXPECT_EQ(to_json(outcome_from(to_json(Outcome{}))), to_json(Outcome{}));
 }
 
 TEST(Protocol, BadFramesAreErrorsNotCrashes) {
@@ -115,6 +124,31 @@ TEST(Protocol, BadFramesAreErrorsNotCrashes) {
   EXPECT_THROW(hello_from(parse_json(R"({"type":"hello","protocol":"one"})", "test")), Error);
   EXPECT_THROW(assignment_from(parse_json(R"({"type":"assignment","case":3})", "test")), Error);
   EXPECT_THROW(outcome_from(parse_json(R"({"type":"outcome","status":1})", "test")), Error);
+}
+
+std::string outcome_error(const char* field, const std::string& value) {
+  Json frame = protocol::to_json(Outcome{});
+  frame[field] = value;
+  try {
+    protocol::outcome_from(frame);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Protocol, AWorkerReportsAStatusThatItCanObserve) {
+  for (const char* status : {"ok", "oom", "failed", "interrupted", "skipped"})
+    EXPECT_EQ(outcome_error("status", status), "");
+  for (const std::string status : {"splendid", "", "running", "crashed", "timeout"})
+    EXPECT_EQ(outcome_error("status", status), "reported the unknown status '" + status + "'");
+}
+
+TEST(Protocol, AVerificationIsKnownOrEmpty) {
+  for (const char* result : {"", "passed", "failed", "unavailable"})
+    EXPECT_EQ(outcome_error("verification", result), "");
+  EXPECT_EQ(outcome_error("verification", "perhaps"),
+            "unknown check outcome 'perhaps'; expected one of passed, unavailable, failed");
 }
 
 }  // namespace

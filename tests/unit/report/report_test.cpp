@@ -187,7 +187,7 @@ TEST_F(MakeReport, HostileRunsComeOutInAllFormats) {
       run.parameters = {{"seed", static_cast<std::int64_t>(name.size())}};
     }
     sample_.add(run);
-    run.status = "failed";
+    run.status = measure::RunStatus::kFailed;
     sample_.add(run);
   }
   for (const fs::path& file : make("quick", {"markdown", "latex", "typst", "html", "csv"})) {

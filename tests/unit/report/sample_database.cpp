@@ -9,6 +9,8 @@
 namespace kymo::report::testing {
 namespace {
 
+using measure::RunStatus;
+
 constexpr double kNanosecondsPerMillisecond = 1e6;
 
 // A variation of a few percent, the same in every run of the test.
@@ -60,7 +62,7 @@ event::Device device_of(const SampleRun& run) {
 event::PassRecord time_record(const SampleRun& run) {
   event::PassRecord record;
   std::int64_t clock_ns = 1'000'000;
-  const std::int64_t steps = run.status == "ok" ? run.warmup + run.steps : 0;
+  const std::int64_t steps = run.status == RunStatus::kOk ? run.warmup + run.steps : 0;
   for (std::int64_t step = 0; step < steps; ++step) add_step(record, run, step, clock_ns);
   if (run.gflop > 0 && !run.phases_ms.empty())
     record.work.push_back({run.phases_ms[0].first, run.gflop * 1e9, run.gflop * 1e7});
@@ -73,7 +75,7 @@ event::PassRecord time_record(const SampleRun& run) {
     record.memory.reserved_bytes = 2'147'483'648;
   }
   record.device = device_of(run);
-  if (run.status == "oom")
+  if (run.status == RunStatus::kOom)
     record.out_of_memory = event::OutOfMemory{"device", 2'000'000'000, 150'000'000, 84'000'000'000};
   return record;
 }
@@ -81,9 +83,9 @@ event::PassRecord time_record(const SampleRun& run) {
 event::PassRecord verify_record(const SampleRun& run) {
   event::PassRecord record;
   record.device = device_of(run);
-  const bool passed = run.verification == "passed";
-  record.checks.push_back({"output", passed ? event::CheckOutcome::kPassed : event::CheckOutcome::kUnavailable, 1e-6,
-                           1e-5, 1e-4, "float64 on the CPU", passed ? "" : "the reference needs 180 GiB"});
+  const bool passed = run.verification == event::CheckOutcome::kPassed;
+  record.checks.push_back({"output", *run.verification, 1e-6, 1e-5, 1e-4, "float64 on the CPU",
+                           passed ? "" : "the reference needs 180 GiB"});
   return record;
 }
 
@@ -121,26 +123,23 @@ std::int64_t SampleDatabase::add(const SampleRun& run) {
 
   std::vector<std::filesystem::path> files;
   std::vector<store::WorkerRow> workers;
-  if (run.status != "skipped") {
+  if (run.status != RunStatus::kSkipped) {
     for (const measure::Pass pass : {measure::Pass::kVerify, measure::Pass::kTime}) {
-      if (pass == measure::Pass::kVerify && run.verification.empty()) continue;
+      if (pass == measure::Pass::kVerify && !run.verification) continue;
       files.push_back(folder_ / ("RUN-" + std::to_string(run_id) + "-0-" + measure::to_string(pass) + ".kymo"));
       store::write_rank_file(files.back(), run_id, 0, pass,
                              pass == measure::Pass::kTime ? time_record(run) : verify_record(run));
       workers.push_back({0, pass, 4711, "sample-host", run.status, "", ""});
     }
   }
-  store::RunEnd end;
-  end.status = run.status;
-  end.detail = run.detail;
-  end.verification = run.verification;
-  if (run.status != "ok" && run.status != "skipped") {
-    end.failed_rank = 0;
-    end.failed_pass = "time";
-    end.failed_phase = "forward";
-    end.failed_step = 0;
+  measure::Outcome outcome{run.status, run.detail, run.verification};
+  if (run.status != RunStatus::kOk && run.status != RunStatus::kSkipped) {
+    outcome.rank = 0;
+    outcome.pass = measure::Pass::kTime;
+    outcome.phase = "forward";
+    outcome.step = 0;
   }
-  database_->finalize_run(run_id, end, workers, files);
+  database_->finalize_run(run_id, outcome, workers, files);
   return run_id;
 }
 
@@ -175,15 +174,15 @@ void fill_with_everything(SampleDatabase& sample) {
     for (const std::int64_t context : {128, 256, 512, 1024}) {
       SampleRun run = transformer_run(size, context, "timing", scale);
       if (size == "2.7B" && context >= 512) {
-        run.status = "oom";
+        run.status = RunStatus::kOom;
         run.detail = "CUDA out of memory: asked for 1.86 GiB, 143 MiB free";
       }
       if (size == "xl" && context == 1024) {
-        run.status = "skipped";
+        run.status = RunStatus::kSkipped;
         run.detail = "needs 2 ranks, 1 device found";
-        run.verification = "";
+        run.verification.reset();
       }
-      if (size == "large") run.verification = "unavailable";
+      if (size == "large") run.verification = event::CheckOutcome::kUnavailable;
       sample.add(run);
     }
   }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,9 @@ struct SampleRun {
   std::int64_t warmup = 2;
   std::int64_t steps = 6;
   double first_step_factor = 1;  ///< how much longer step 0 takes
-  std::string status = "ok";
+  measure::RunStatus status = measure::RunStatus::kOk;
   std::string detail;
-  std::string verification = "passed";
+  std::optional<event::CheckOutcome> verification = event::CheckOutcome::kPassed;
   double gflop = 0;     ///< declared per step
   std::string loss;     ///< detail of dropped records, or empty
   bool on_gpu = false;  ///< device times, allocator peaks and clock readings

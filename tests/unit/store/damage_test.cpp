@@ -76,7 +76,7 @@ TEST_F(Damage, TruncatedRankFilesAreDroppedRecordsAndTheRestStays) {
   for (const std::size_t left :
        {whole.size() - 16'384, whole.size() / 2, std::size_t{40'000}, std::size_t{100}, std::size_t{0}}) {
     put_content(trace, whole.substr(0, left));
-    database.finalize_run(run_id, ended("ok"), {}, {time, trace});
+    database.finalize_run(run_id, Outcome{}, {}, {time, trace});
     EXPECT_EQ(ask(database, "SELECT count(*), (SELECT count(*) FROM kernel), (SELECT count(*) FROM rank) FROM sample"),
               "24|0|1")
         << left;
@@ -96,7 +96,7 @@ TEST_F(Damage, FlippedBytesOfEventsAreImportedOrLost) {
     const std::size_t at = std::uniform_int_distribution<std::size_t>(0, bytes.size() - 1)(random);
     bytes[at] = static_cast<char>(bytes[at] ^ std::uniform_int_distribution<int>(1, 255)(random));
     put_content(file, bytes);
-    database.finalize_run(run_id, ended("ok"), {}, {file}, i % 2 == 0 ? Keep::kAll : Keep::kOneStep);
+    database.finalize_run(run_id, Outcome{}, {}, {file}, i % 2 == 0 ? Keep::kAll : Keep::kOneStep);
     EXPECT_NE(ask(database, "SELECT (SELECT count(*) FROM sample) + (SELECT count(*) FROM dropped_record)"), "0");
   }
   EXPECT_EQ(Connection(path("a.db"), Connection::Access::kReadOnly).text("PRAGMA integrity_check"), "ok");
@@ -115,7 +115,7 @@ TEST_F(Damage, FlippedRankFilesAreImportedOrLost) {
     const std::size_t at = std::uniform_int_distribution<std::size_t>(0, i % 4 == 0 ? 4095 : bytes.size() - 1)(random);
     bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
     put_content(file, bytes);
-    database.finalize_run(run_id, ended("ok"), {}, {file});
+    database.finalize_run(run_id, Outcome{}, {}, {file});
     const std::string rows = ask(
         database, "SELECT (SELECT count(*) FROM sample), (SELECT count(*) FROM dropped_record WHERE source = 'store')");
     EXPECT_TRUE(rows == "24|0" || rows == "0|1" || rows.substr(rows.size() - 2) == "|0") << rows;

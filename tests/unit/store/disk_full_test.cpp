@@ -63,7 +63,7 @@ TEST_F(DiskFull, FileSizeLimitIsAnErrorAndOldRowsStay) {
     const std::int64_t run_id = database.begin_run(make_run(1));
     const rlimit limit{1 << 20, 1 << 20};
     if (run_id != 2 || ::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 5;
-    return expect_failure([&] { database.finalize_run(run_id, ended("ok"), {}, {file}); }, "a.db");
+    return expect_failure([&] { database.finalize_run(run_id, Outcome{}, {}, {file}); }, "a.db");
   });
   EXPECT_EQ(status, 0);
   expect_intact(path("a.db"));
@@ -154,7 +154,7 @@ TEST_F(DiskFull, EveryPointOfFailureLeavesTheDatabaseWhole) {
       ResultsDatabase database(path("a.db"), Mode::kReadWrite);
       const rlimit limit{start + extra, start + extra};
       if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 5;
-      return expect_failure([&] { database.finalize_run(2, ended("ok"), {}, {file}); }, "a.db");
+      return expect_failure([&] { database.finalize_run(2, Outcome{}, {}, {file}); }, "a.db");
     });
     if (status != 0) {
       EXPECT_EQ(status, 2 << 8) << "it neither failed clearly nor fitted";
@@ -178,14 +178,14 @@ TEST_F(DiskFull, FullFileSystemIsAnErrorAndOldRowsStay) {
   {
     ResultsDatabase database(small / "a.db", Mode::kReadWrite);
     ASSERT_EQ(database.begin_run(make_run(1)), 2);
-    EXPECT_EQ(expect_failure([&] { database.finalize_run(2, ended("ok"), {}, {file}); }, "a.db"), 0);
+    EXPECT_EQ(expect_failure([&] { database.finalize_run(2, Outcome{}, {}, {file}); }, "a.db"), 0);
     EXPECT_EQ(expect_failure([&] { write_rank_file(small / "x.kymo", 2, 0, measure::Pass::kTime, large_record()); },
                              "x.kymo"),
               0);
     EXPECT_FALSE(std::filesystem::exists(small / "x.kymo"));
     expect_intact(small / "a.db");
     // The same object continues once there is space: the run can be closed without its rows.
-    database.finalize_run(2, ended("failed", "the disk was full"), {}, {});
+    database.finalize_run(2, Outcome{RunStatus::kFailed, "the disk was full"}, {}, {});
     EXPECT_EQ(ask(database, "SELECT status FROM run ORDER BY run_id"), "ok;failed");
   }
   EXPECT_EQ(::umount(small.c_str()), 0);

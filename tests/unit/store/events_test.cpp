@@ -42,7 +42,7 @@ class Events : public StoreTest {
 TEST_F(Events, EveryTableComesBackFromARun) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = begin(database);
-  database.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
+  database.finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
   expect_everything(database, "run_id = 1 AND rank = 0 AND pass = 'trace'");
   EXPECT_EQ(ask(database, "SELECT trace_status FROM rank"), "events only");
   EXPECT_EQ(ask(database, "SELECT short_name, class, text FROM kernel_class JOIN string ON string_id = name_id"),
@@ -69,7 +69,7 @@ TEST_F(Events, TextsOfTwoFilesWithOtherNumbersMeet) {
   const std::string number = "SELECT string_id FROM string WHERE text = 'aten::mm'";
   ASSERT_NE(open_rank_file(first, own_schema())->integer(number),
             open_rank_file(second, own_schema())->integer(number));
-  database.finalize_run(run_id, ended("ok"), {}, {second, first});
+  database.finalize_run(run_id, Outcome{}, {}, {second, first});
   expect_everything(database, "rank = 0");
   expect_everything(database, "rank = 1");
   EXPECT_EQ(ask(database, "SELECT count(*) - count(DISTINCT text) FROM string"), "0");
@@ -90,7 +90,7 @@ TEST_F(Events, NamesThatAreNoTextStayReadable) {
   record.trace.activities.push_back(kernel);
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = begin(database);
-  database.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
+  database.finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, Pass::kTrace, record)});
   const std::string bad = "bad \xEF\xBF\xBD byte";
   EXPECT_EQ(
       ask(database,
@@ -104,14 +104,14 @@ TEST_F(Events, NewerClassesReplaceOlderOnes) {
   for (const char* known_as : {"other", "attention"}) {
     record.derived.kernel_classes[0].kernel_class = known_as;
     const std::int64_t run_id = begin(database);
-    database.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
+    database.finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, Pass::kTrace, record)});
   }
   EXPECT_EQ(ask(database, "SELECT class FROM kernel_class"), "attention");
 
   ResultsDatabase other(path("b.db"), Mode::kCreate);
   record.derived.kernel_classes[0].kernel_class = "softmax";
   const std::int64_t run_id = begin(other);
-  other.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, record)});
+  other.finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, Pass::kTrace, record)});
   EXPECT_EQ(database.merge(path("b.db")).runs_added, 1);
   EXPECT_EQ(ask(database, "SELECT class FROM kernel_class"), "attention") << "the same version knows no better";
   tamper(path("b.db"), "UPDATE meta SET value = '9.0.0' WHERE key = 'kymo_version'");
@@ -122,12 +122,11 @@ TEST_F(Events, NewerClassesReplaceOlderOnes) {
 TEST_F(Events, MergingKeepsEveryTableAndDoingItAgainChangesNothing) {
   ResultsDatabase a(path("a.db"), Mode::kCreate);
   const std::int64_t before = begin(a);
-  a.finalize_run(before, ended("ok"), {},
-                 {write(before, 0, Pass::kTrace, make_event_record({"forward", "of its own"}))});
+  a.finalize_run(before, Outcome{}, {}, {write(before, 0, Pass::kTrace, make_event_record({"forward", "of its own"}))});
   {
     ResultsDatabase b(path("b.db"), Mode::kCreate);
     const std::int64_t run_id = begin(b);
-    b.finalize_run(run_id, ended("ok"), {},
+    b.finalize_run(run_id, Outcome{}, {},
                    {write(run_id, 0, Pass::kTrace, make_event_record()),
                     write(run_id, 0, Pass::kOps, make_event_record({"memset"})),
                     write(run_id, 1, Pass::kTrace, make_event_record({"load"}))});
@@ -151,7 +150,7 @@ TEST_F(Events, MissingTextsAreDroppedRecordsAndNoCrash) {
   const std::int64_t run_id = begin(database);
   const auto file = write(run_id, 0, Pass::kTrace, make_event_record());
   tamper(file, "DELETE FROM string WHERE text IN ('block_0/attention', 'memset')");
-  database.finalize_run(run_id, ended("ok"), {}, {file});
+  database.finalize_run(run_id, Outcome{}, {}, {file});
   EXPECT_EQ(ask(database, "SELECT count(*) FROM memset"), "0") << "it has no name";
   EXPECT_EQ(ask(database, "SELECT scope_id FROM kernel WHERE sequence = 0"), "NULL");
   EXPECT_EQ(ask(database, "SELECT count(*) FROM scope_path"), "0");
@@ -170,7 +169,7 @@ TEST_F(Events, RanksThatAreNoNumbersAreMergedAsTheyAre) {
   {
     ResultsDatabase database(path("a.db"), Mode::kCreate);
     const std::int64_t run_id = begin(database);
-    database.finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
+    database.finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
   }
   tamper(path("a.db"), "UPDATE kernel SET rank = 'x' WHERE sequence = 3; UPDATE op SET rank = 0.5 WHERE sequence = 1");
   ResultsDatabase merged(path("b.db"), Mode::kCreate);
@@ -191,7 +190,7 @@ TEST_F(Events, StrangeRowsOfARankFileDoNoHarm) {
          "INSERT INTO kernel SELECT 55, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, "
          "phase_id, scope_id, "
          "attribution, launch_config, graph_node, op FROM kernel");
-  database.finalize_run(run_id, ended("ok"), {}, {file});
+  database.finalize_run(run_id, Outcome{}, {}, {file});
   EXPECT_EQ(ask(database, "SELECT text FROM memset JOIN string ON string_id = name_id"), "memset");
   EXPECT_EQ(ask(database, "SELECT run_id, sequence FROM kernel"), "1|0");
   EXPECT_EQ(ask(database, "SELECT text FROM range JOIN string ON string_id = name_id WHERE step = -1"),
@@ -216,7 +215,7 @@ TEST_F(Events, RankFilesWithFewerTablesAndColumnsAreImported) {
         "INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns) "
         "VALUES (1, 0, 'time', 0, 'step', 0, 0, 1, 5, 77)");
   }
-  database.finalize_run(run_id, ended("ok"), {}, {file});
+  database.finalize_run(run_id, Outcome{}, {}, {file});
   EXPECT_EQ(ask(database,
                 "SELECT host_ns, (SELECT count(*) FROM dropped_record), (SELECT trace_status FROM rank) FROM sample"),
             "77|0|");

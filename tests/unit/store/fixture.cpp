@@ -60,13 +60,6 @@ event::PassRecord make_record(std::int64_t steps) {
   return record;
 }
 
-RunEnd ended(const std::string& status, const std::string& detail) {
-  RunEnd end;
-  end.status = status;
-  end.detail = detail;
-  return end;
-}
-
 std::filesystem::path rank_file_name(const std::filesystem::path& folder, std::int64_t run_id, int rank,
                                      measure::Pass pass) {
   return folder /
@@ -81,9 +74,8 @@ std::int64_t store_run(ResultsDatabase& database, std::int64_t invocation_id, co
   WorkerRow worker;
   worker.pid = 4711;
   worker.host = "node1";
-  worker.status = "ok";
   worker.stdout_text = "hello";
-  database.finalize_run(run_id, ended("ok"), {worker}, {file});
+  database.finalize_run(run_id, Outcome{}, {worker}, {file});
   std::filesystem::remove(file);
   return run_id;
 }

@@ -15,6 +15,9 @@
 
 namespace kymo::store::testing {
 
+using measure::Outcome;
+using measure::RunStatus;
+
 /// A separate directory per test, and results to store in it.
 class StoreTest : public ::testing::Test {
  protected:
@@ -33,7 +36,6 @@ RunRow make_run(std::int64_t invocation_id, std::int64_t n = 8, int ranks = 1);
 /// `steps` steps of 1000 + 10 * step ns, the first two of which are warm-up; the phase "compute" takes half of each.
 event::PassRecord make_record(std::int64_t steps = 12);
 
-RunEnd ended(const std::string& status, const std::string& detail = "");
 std::filesystem::path rank_file_name(const std::filesystem::path& folder, std::int64_t run_id, int rank,
                                      measure::Pass pass);
 

@@ -31,7 +31,7 @@ event::PassRecord record_with_marks() {
   ResultsDatabase database(file, Mode::kReadWrite);
   for (;;) {
     if (::write(ready, "x", 1) != 1) ::_exit(1);
-    database.finalize_run(1, ended("ok"), {}, {rank_file});
+    database.finalize_run(1, Outcome{}, {}, {rank_file});
   }
 }
 

@@ -68,7 +68,7 @@ TEST_F(Merging, TakesWhatAnInvocationAddedSince) {
   ResultsDatabase a(path("a.db"), Mode::kReadWrite);
   EXPECT_EQ(a.merge(path("b.db")).runs_added, 1) << "a running run stays out";
   EXPECT_EQ(ask(a, "SELECT ended_at FROM invocation"), "NULL");
-  b.finalize_run(open, ended("failed", "x"), {}, {});
+  b.finalize_run(open, Outcome{RunStatus::kFailed, "x"}, {}, {});
   b.end_invocation(invocation, 3);
   const MergeReport report = a.merge(path("b.db"));
   EXPECT_EQ(report.runs_added, 1);

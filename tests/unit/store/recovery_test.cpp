@@ -87,7 +87,7 @@ TEST_F(Recovery, SupervisorThatWasTakenForDeadHasTheLastWord) {
   EXPECT_EQ(database_->recover_runs({run_id}), 1);
   const auto file = rank_file_name(path("scratch"), run_id, 0, measure::Pass::kTime);
   write_rank_file(file, run_id, 0, measure::Pass::kTime, make_record());
-  database_->finalize_run(run_id, ended("ok"), {}, {file});
+  database_->finalize_run(run_id, Outcome{}, {}, {file});
   EXPECT_EQ(ask(*database_, "SELECT status, detail FROM run"), "ok|");
 }
 

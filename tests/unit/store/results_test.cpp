@@ -76,15 +76,13 @@ TEST_F(Results, EverythingAWorkerObservedComesBack) {
       {"y", event::CheckOutcome::kUnavailable, std::nullopt, std::nullopt, std::nullopt, "float64", "too large"});
   verified.work = {{"compute", 7, 7}};
   const auto verify = write(run_id, 0, measure::Pass::kVerify, verified);
-  RunEnd end = ended("ok");
-  end.verification = "passed";
+  const Outcome outcome{.verification = event::CheckOutcome::kPassed};
   WorkerRow worker;
   worker.pid = 12;
   worker.host = "node1";
-  worker.status = "ok";
   worker.stdout_text = "out";
   worker.stderr_text = "err";
-  database_->finalize_run(run_id, end, {worker}, {verify, time});
+  database_->finalize_run(run_id, outcome, {worker}, {verify, time});
 
   EXPECT_EQ(
       ask(*database_, "SELECT count(*), sum(host_ns), sum(device_ns), min(start_ns) FROM sample WHERE pass = 'time'"),
@@ -113,7 +111,7 @@ TEST_F(Results, StatisticsLeaveOutWarmUpAndTakeTheSlowestRank) {
   for (auto& sample : slow.samples) sample.host_ns += sample.step % 2 == 0 ? 100 : -100;
   const auto first = write(run_id, 0, measure::Pass::kTime, make_record());
   const auto second = write(run_id, 1, measure::Pass::kTime, slow);
-  database_->finalize_run(run_id, ended("ok"), {}, {first, second});
+  database_->finalize_run(run_id, Outcome{}, {}, {first, second});
   std::vector<double> expected;
   for (int step = 2; step < 12; ++step) expected.push_back(1000 + 10 * step + (step % 2 == 0 ? 100 : 0));
   const measure::Statistics s = measure::summarize(expected);
@@ -140,7 +138,7 @@ TEST_F(Results, StepsThatSomeRankDidNotFinishDoNotCount) {
   const std::int64_t run_id = database_->begin_run(make_run(invocation_, 8, 2));
   const auto first = write(run_id, 0, measure::Pass::kTime, make_record(12));
   const auto second = write(run_id, 1, measure::Pass::kTime, make_record(5));
-  database_->finalize_run(run_id, ended("failed"), {}, {first, second});
+  database_->finalize_run(run_id, Outcome{RunStatus::kFailed}, {}, {first, second});
   EXPECT_EQ(ask(*database_, "SELECT count, min_ns, max_ns FROM statistic WHERE phase = 'step'"), "3|1020|1040");
 }
 
@@ -148,12 +146,12 @@ TEST_F(Results, ThrottledStepsAreLeftOutUnlessAllAre) {
   event::PassRecord record = make_record(6);
   for (auto& sample : record.samples) sample.throttled = sample.step == 4;
   std::int64_t run_id = database_->begin_run(make_run(invocation_));
-  database_->finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, measure::Pass::kTime, record)});
+  database_->finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, measure::Pass::kTime, record)});
   EXPECT_EQ(ask(*database_, "SELECT count, excluded, all_throttled, max_ns FROM statistic WHERE phase = 'step'"),
             "3|1|0|1050");
   for (auto& sample : record.samples) sample.throttled = true;
   run_id = database_->begin_run(make_run(invocation_));
-  database_->finalize_run(run_id, ended("ok"), {}, {write(run_id, 0, measure::Pass::kTime, record)});
+  database_->finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, measure::Pass::kTime, record)});
   EXPECT_EQ(ask(*database_, "SELECT count, excluded, all_throttled FROM statistic WHERE phase = 'step' AND run_id = " +
                                 std::to_string(run_id)),
             "4|0|1");
@@ -170,7 +168,7 @@ TEST_F(Results, MissingDamagedAndForeignRankFilesAreDroppedRecords) {
   const auto foreign = rank_file_name(folder(), run_id, 3, measure::Pass::kTime);
   write_rank_file(foreign, run_id + 1, 3, measure::Pass::kTime, make_record());
   const auto renamed = path("RUN-x-0-time.kymo");
-  database_->finalize_run(run_id, ended("ok"), {}, {good, missing, damaged, foreign, renamed});
+  database_->finalize_run(run_id, Outcome{}, {}, {good, missing, damaged, foreign, renamed});
   EXPECT_EQ(ask(*database_, "SELECT rank, pass, source, count FROM dropped_record ORDER BY rank"),
             "-1||store|-1;1|time|store|-1;2|time|store|-1;3|time|store|-1");
   EXPECT_THAT(ask(*database_, "SELECT detail FROM dropped_record WHERE rank = 1"), HasSubstr("ended before it wrote"));
@@ -182,8 +180,8 @@ TEST_F(Results, MissingDamagedAndForeignRankFilesAreDroppedRecords) {
 TEST_F(Results, FinishingAgainReplacesWhatWasThere) {
   const std::int64_t run_id = database_->begin_run(make_run(invocation_));
   const auto file = write(run_id, 0, measure::Pass::kTime, make_record());
-  database_->finalize_run(run_id, ended("interrupted", "x"), {}, {file});
-  database_->finalize_run(run_id, ended("ok"), {}, {file});
+  database_->finalize_run(run_id, Outcome{RunStatus::kInterrupted, "x"}, {}, {file});
+  database_->finalize_run(run_id, Outcome{}, {}, {file});
   EXPECT_EQ(ask(*database_, "SELECT status, detail FROM run"), "ok|");
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM sample"), "24");
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM param"), "4");
@@ -192,25 +190,28 @@ TEST_F(Results, FinishingAgainReplacesWhatWasThere) {
 
 TEST_F(Results, OutOfMemorySeenByTheSupervisorIsStored) {
   const std::int64_t run_id = database_->begin_run(make_run(invocation_));
-  RunEnd end = ended("oom", "host memory bound");
-  end.signal = 9;
-  end.failed_rank = 1;
-  end.failed_pass = "time";
-  end.failed_phase = "prepare";
-  end.out_of_memory = event::OutOfMemory{"host", std::nullopt, std::nullopt, 77};
-  database_->finalize_run(run_id, end, {}, {});
+  const Outcome outcome{.status = RunStatus::kOom,
+                        .detail = "host memory bound",
+                        .rank = 1,
+                        .pass = measure::Pass::kTime,
+                        .phase = "prepare",
+                        .signal = 9,
+                        .out_of_memory = event::OutOfMemory{"host", std::nullopt, std::nullopt, 77}};
+  database_->finalize_run(run_id, outcome, {}, {});
   EXPECT_EQ(ask(*database_, "SELECT rank, pass, location, requested_bytes, peak_bytes, failed_phase FROM oom"),
             "1|time|host|NULL|77|prepare");
   EXPECT_EQ(ask(*database_, "SELECT signal, exit_code, failed_rank FROM failures"), "9|NULL|1");
+  EXPECT_EQ(ask(*database_, "SELECT failed_step FROM run"), "NULL");
   EXPECT_EQ(database_->finished_runs(measure::plan_key(make_run(1).what, make_run(1).method)), 1);
 }
 
 TEST_F(Results, FinishedRunsCountOkAndOomOnly) {
   const RunRow row = make_run(invocation_);
   const std::string key = measure::plan_key(row.what, row.method);
-  for (const char* status : {"ok", "oom", "failed", "crashed", "timeout", "interrupted", "skipped"}) {
-    database_->finalize_run(database_->begin_run(row), ended(status), {}, {});
-  }
+  for (const auto& each : measure::kRunStatusNames.entries)
+    database_->finalize_run(database_->begin_run(row), Outcome{each.value}, {}, {});
+  EXPECT_EQ(ask(*database_, "SELECT status FROM run ORDER BY run_id"),
+            "ok;oom;failed;crashed;timeout;interrupted;skipped");
   database_->begin_run(row);
   EXPECT_EQ(database_->finished_runs(key), 2);
   EXPECT_EQ(database_->finished_runs("no such key"), 0);
@@ -226,7 +227,7 @@ TEST_F(Results, HostileTextIsStoredAsTextAndAsUtf8) {
   for (auto& sample : record.samples) sample.phase = sample.phase == "compute" ? hostile : sample.phase;
   WorkerRow worker;
   worker.stdout_text = std::string("a\0b\xff\xc3\x28 \xe2\x82\xac", 10);
-  database_->finalize_run(run_id, ended("ok"), {worker}, {write(run_id, 0, measure::Pass::kTime, record)});
+  database_->finalize_run(run_id, Outcome{}, {worker}, {write(run_id, 0, measure::Pass::kTime, record)});
   EXPECT_EQ(ask(*database_, "SELECT label FROM run"), hostile);
   EXPECT_EQ(ask(*database_, "SELECT name FROM param"), hostile);
   EXPECT_EQ(ask(*database_, "SELECT phase FROM phase_time ORDER BY phase <> 'step' DESC LIMIT 1"), hostile);
@@ -237,9 +238,9 @@ TEST_F(Results, HostileTextIsStoredAsTextAndAsUtf8) {
 
 TEST_F(Results, InvalidCallsAreErrors) {
   const std::int64_t run_id = database_->begin_run(make_run(invocation_));
-  EXPECT_THAT(error_of([&] { database_->finalize_run(run_id, ended("fine"), {}, {}); }),
-              HasSubstr("invalid status of a completed run: 'fine'"));
-  EXPECT_THAT(error_of([&] { database_->finalize_run(999, ended("ok"), {}, {}); }), HasSubstr("contains no run 999"));
+  EXPECT_THAT(error_of([&] { database_->finalize_run(run_id, Outcome{static_cast<RunStatus>(99)}, {}, {}); }),
+              HasSubstr("invalid run status"));
+  EXPECT_THAT(error_of([&] { database_->finalize_run(999, Outcome{}, {}, {}); }), HasSubstr("contains no run 999"));
   EXPECT_THAT(error_of([&] { database_->begin_run(make_run(77)); }), HasSubstr("contains no invocation 77"));
   EXPECT_THAT(error_of([&] { database_->end_invocation(77, 0); }), HasSubstr("contains no invocation 77"));
   EXPECT_EQ(ask(*database_, "SELECT status FROM run"), "running");

@@ -23,7 +23,7 @@ class RetentionTest : public StoreTest {
     const auto trace = rank_file_name(folder(), run_id, 0, Pass::kTrace);
     write_rank_file(time, run_id, 0, Pass::kTime, make_record());
     write_rank_file(trace, run_id, 0, Pass::kTrace, observed);
-    database.finalize_run(run_id, ended("ok"), {}, {time, trace}, keep);
+    database.finalize_run(run_id, Outcome{}, {}, {time, trace}, keep);
     return run_id;
   }
   static std::string counts(const ResultsDatabase& database, const std::vector<std::string>& tables) {
@@ -106,7 +106,7 @@ TEST_F(RetentionTest, TheStepIsTheSameOnAllRanksAndGoesByTheSlowest) {
     files.push_back(rank_file_name(folder(), run_id, rank, Pass::kTrace));
     write_rank_file(files.back(), run_id, rank, Pass::kTrace, record);
   }
-  database.finalize_run(run_id, ended("ok"), {}, files, Keep::kOneStep);
+  database.finalize_run(run_id, Outcome{}, {}, files, Keep::kOneStep);
   EXPECT_EQ(ask(database, "SELECT rank, step FROM kernel"), "1|4");
 }
 
@@ -125,7 +125,7 @@ TEST_F(RetentionTest, UnreadableFileIsADroppedRecordWhateverIsKept) {
     const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("kymo run", {})));
     const auto file = rank_file_name(folder(), run_id, 0, Pass::kTrace);
     put_content(file, "no database");
-    database.finalize_run(run_id, ended("failed", "x"), {}, {file}, keep);
+    database.finalize_run(run_id, Outcome{RunStatus::kFailed, "x"}, {}, {file}, keep);
     EXPECT_EQ(ask(database, "SELECT count(*) FROM dropped_record"), "1");
   }
 }
@@ -160,7 +160,7 @@ TEST_F(RetentionTest, OverheadNeedsATimePassOfTheSameRank) {
   const auto trace = rank_file_name(folder(), run_id, 1, Pass::kTrace);
   write_rank_file(time, run_id, 0, Pass::kTime, make_record());
   write_rank_file(trace, run_id, 1, Pass::kTrace, make_record());
-  database.finalize_run(run_id, ended("failed", "x"), {}, {time, trace});
+  database.finalize_run(run_id, Outcome{RunStatus::kFailed, "x"}, {}, {time, trace});
   EXPECT_EQ(ask(database, "SELECT count(*) FROM overhead"), "0");
 }
 

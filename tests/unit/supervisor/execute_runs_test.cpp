@@ -64,8 +64,8 @@ class ExecuteRuns : public testing::Test {
 TEST_F(ExecuteRuns, StoresWhatEveryRankMeasured) {
   const Summary summary = make({fake_run({}, 3)});
   ASSERT_THAT(summary.runs, SizeIs(1));
-  EXPECT_EQ(summary.runs[0].status, "ok");
-  EXPECT_FALSE(summary.interrupted);
+  EXPECT_EQ(summary.runs[0].status, measure::RunStatus::kOk);
+  EXPECT_EQ(summary.signal, 0);
   EXPECT_THAT(lines("SELECT rank, pass, status FROM rank ORDER BY rank"),
               ElementsAre("0|time|ok", "1|time|ok", "2|time|ok"));
   EXPECT_EQ(line("SELECT count(*) FROM sample"), "12");
@@ -131,7 +131,7 @@ TEST_P(EveryFault, IsARowAndSparesTheNextRun) {
   if (std::string(fault.behaviour) == "memory") bad.method.host_memory_bytes = 128 << 20;
   const Summary summary = make({fake_run(), bad, fake_run()});
   ASSERT_THAT(summary.runs, SizeIs(3));
-  EXPECT_EQ(summary.runs[1].status, fault.status);
+  EXPECT_STREQ(to_string(summary.runs[1].status), fault.status);
   EXPECT_THAT(summary.runs[1].detail, HasSubstr(fault.detail));
   EXPECT_THAT(lines("SELECT status FROM run ORDER BY run_id"), ElementsAre("ok", fault.status, "ok"));
   EXPECT_EQ(line("SELECT count(*) FROM sample WHERE run_id = 3"), "4");
@@ -145,6 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"oom", "oom", "asked for 7 GiB"}, Fault{"skip", "skipped", "makes no sense here"},
                     Fault{"hang", "timeout", "no progress for 0.5 s: rank 0"},
                     Fault{"memory", "oom", "exceeding the limit of"}, Fault{"garbage", "failed", "invalid message"},
+                    Fault{"unknown_status", "failed", "reported the unknown status 'splendid'"},
                     Fault{"huge_frame", "failed", "announced a frame"},
                     Fault{"close", "failed", "closed its connection"}, Fault{"grandchild", "crashed", "signal 9"},
                     Fault{"flood", "ok", ""}, Fault{"twice", "ok", ""}, Fault{"die_after", "ok", ""}),
@@ -263,7 +264,6 @@ Options signalling(std::vector<int> numbers) {
 
 TEST_F(ExecuteRuns, TheFirstSignalLetsTheStepEndAndKeepsWhatWasMeasured) {
   const Summary summary = make({behaving("slow"), fake_run()}, fake_setup(), signalling({SIGINT}));
-  EXPECT_TRUE(summary.interrupted);
   EXPECT_EQ(summary.signal, SIGINT);
   ASSERT_THAT(summary.runs, SizeIs(1)) << "no further run";
   EXPECT_EQ(line("SELECT status FROM run"), "interrupted");
@@ -297,9 +297,9 @@ TEST_F(ExecuteRuns, TheSecondSignalEndsAtOnce) {
     }).detach();
   };
   const Summary summary = make({behaving("hang"), fake_run()}, setup, options);
-  EXPECT_TRUE(summary.interrupted);
+  EXPECT_EQ(summary.signal, SIGINT);
   ASSERT_THAT(summary.runs, SizeIs(1));
-  EXPECT_EQ(summary.runs[0].status, "interrupted");
+  EXPECT_EQ(summary.runs[0].status, measure::RunStatus::kInterrupted);
   EXPECT_THAT(summary.runs[0].detail, HasSubstr("terminated immediately"));
 }
 

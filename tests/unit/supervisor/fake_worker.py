@@ -173,6 +173,10 @@ class Pass:
         self.control.socket.sendall(struct.pack("<I", 7) + b"{nonsen")
         time.sleep(600)
 
+    def do_unknown_status(self):
+        self.outcome("splendid")
+        time.sleep(600)
+
     def do_huge_frame(self):
         self.control.socket.sendall(struct.pack("<I", 1 << 30))
         time.sleep(600)

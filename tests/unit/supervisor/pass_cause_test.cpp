@@ -14,9 +14,9 @@ namespace {
 using measure::Pass;
 using testing::HasSubstr;
 
-protocol::Outcome failed(const std::string& detail, std::int64_t failed_ns) {
-  protocol::Outcome outcome;
-  outcome.status = "failed";
+Outcome failed(const std::string& detail, std::int64_t failed_ns) {
+  Outcome outcome;
+  outcome.status = RunStatus::kFailed;
   outcome.detail = detail;
   outcome.failed_ns = failed_ns;
   return outcome;
@@ -63,7 +63,7 @@ TEST(PassCause, TheRankThatOthersWaitForIsTheOneThatTimesOut) {
   for (int rank = 0; rank < 3; ++rank) state.progress(rank, {"step", 4, 10}, 1 + 0.01 * rank);
   EXPECT_TRUE(state.tick(3.9).empty());
   state.tick(4.005);  // rank 0 is the first to exceed the progress timeout
-  EXPECT_EQ(state.verdict().status, "timeout");
+  EXPECT_EQ(state.verdict().status, RunStatus::kTimeout);
   EXPECT_EQ(state.verdict().rank, 2);
   EXPECT_EQ(state.verdict().phase, "backward");
   EXPECT_EQ(state.verdict().step, 4);

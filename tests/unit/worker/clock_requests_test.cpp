@@ -77,7 +77,7 @@ class ClockOfPass : public EngineTest {
 TEST_F(ClockOfPass, IsComparedAtBothEndsOfObservedPassesOfSeveralRanks) {
   for (const Pass pass : {Pass::kMemory, Pass::kTrace, Pass::kOps}) {
     const PassResult result = pass_of(pass, 2);
-    ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+    ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
     const auto& syncs = result.record.trace.clock_syncs;
     ASSERT_THAT(syncs, SizeIs(2)) << to_string(pass);
     ASSERT_FALSE(result.record.samples.empty());
@@ -91,7 +91,7 @@ TEST_F(ClockOfPass, IsComparedAtBothEndsOfObservedPassesOfSeveralRanks) {
 
 TEST_F(ClockOfPass, WhenCancelledEndsThePass) {
   control.on_clock_request = [](std::int64_t) -> std::optional<Clock> { return std::nullopt; };
-  EXPECT_EQ(pass_of(Pass::kTrace, 2).outcome.status, "interrupted");
+  EXPECT_EQ(pass_of(Pass::kTrace, 2).outcome.status, RunStatus::kInterrupted);
 }
 
 }  // namespace

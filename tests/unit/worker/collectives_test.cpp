@@ -111,7 +111,7 @@ TEST_F(CollectivesTest, AreRecordedWithTheirPosition) {
     return host.end();
   };
   const PassResult result = run(workload);
-  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   const event::Trace& trace = result.record.trace;
   ASSERT_THAT(trace.collectives, SizeIs(2));
   EXPECT_EQ(trace.collectives[0].position.step, -1);
@@ -176,7 +176,7 @@ TEST_F(CollectivesTest, HandlesThatAreUnknownOrStaleAreCounted) {
     return kFine;
   };
   PassResult result = run(workload);
-  ASSERT_EQ(result.outcome.status, "ok");
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk);
   EXPECT_EQ(lost(result.record, "without a matching begin, or twice"), 4);
   ASSERT_THAT(result.record.trace.collectives, SizeIs(1));
   workload.on_step = [&](const FakeHost& host) {

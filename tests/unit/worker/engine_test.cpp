@@ -27,7 +27,7 @@ std::vector<std::int64_t> steps_of(const event::PassRecord& record, const std::s
 TEST_F(EngineTest, MakesWarmupAndSteps) {
   FakeWorkload workload;
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "ok");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
   EXPECT_THAT(workload.calls,
               ElementsAre("create", "prepare", "before_step", "step", "before_step", "step", "before_step", "step",
                           "before_step", "step", "before_step", "step", "destroy"));
@@ -85,7 +85,7 @@ TEST_F(EngineTest, GivesParametersInTheirDeclaredTypes) {
     unknown = host.host->parameter(host.context, "m", &value);
     return KYMO_OK;
   };
-  EXPECT_EQ(run(workload).outcome.status, "ok");
+  EXPECT_EQ(run(workload).outcome.status, RunStatus::kOk);
   EXPECT_EQ(values[0].integer, 8);
   EXPECT_EQ(values[1].type, static_cast<std::uint32_t>(KYMO_REAL));
   EXPECT_EQ(values[1].real, 2.0);
@@ -116,7 +116,7 @@ TEST_F(EngineTest, ReportsTheStatusOfThisRank) {
     EXPECT_EQ(host.host->seed(host.context), 99u);
     return KYMO_OK;
   };
-  EXPECT_EQ(run(workload).outcome.status, "ok");
+  EXPECT_EQ(run(workload).outcome.status, RunStatus::kOk);
   EXPECT_EQ(control.stops.size(), 5u) << "one barrier before each step";
 }
 
@@ -162,7 +162,7 @@ TEST_F(EngineTest, SkippedSaysWhyAndMakesNoSteps) {
     return KYMO_SKIPPED;
   };
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "skipped");
+  EXPECT_EQ(result.outcome.status, RunStatus::kSkipped);
   EXPECT_EQ(result.outcome.detail, "bf16 needs a GPU");
   EXPECT_EQ(result.outcome.stage, "prepare");
   EXPECT_THAT(workload.calls, ElementsAre("create", "prepare", "destroy"));
@@ -185,7 +185,7 @@ TEST_F(EngineTest, AFailureKeepsTheStepsBeforeIt) {
     return host.end();
   };
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "oom");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOom);
   EXPECT_EQ(result.outcome.stage, "step");
   EXPECT_EQ(result.outcome.step, 3);
   EXPECT_EQ(result.outcome.phase, "backward");
@@ -213,7 +213,7 @@ TEST_F(EngineTest, APhaseThatAnExceptionLeftIsNamed) {
     }
   };
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_EQ(result.outcome.phase, "forward");
   EXPECT_EQ(result.outcome.detail, "shape mismatch");
 }
@@ -223,13 +223,13 @@ TEST_F(EngineTest, ExceptionsThatCrossTheBoundaryAreCaught) {
   workload.on_step = [](const FakeHost&) -> kymo_status { throw std::runtime_error("boom"); };
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("boom"));
   workload.on_step = [](const FakeHost&) -> kymo_status { throw std::bad_alloc(); };
-  EXPECT_EQ(run(workload).outcome.status, "oom");
+  EXPECT_EQ(run(workload).outcome.status, RunStatus::kOom);
   workload.on_step = [](const FakeHost&) -> kymo_status { throw 7; };
-  EXPECT_EQ(run(workload).outcome.status, "failed");
+  EXPECT_EQ(run(workload).outcome.status, RunStatus::kFailed);
   workload.on_step = nullptr;
   workload.on_destroy = [] { throw std::runtime_error("late"); };
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_EQ(steps_of(result.record, "step").size(), 5u);
 }
 
@@ -252,13 +252,13 @@ TEST_F(EngineTest, RejectsWhatItCannotMake) {
   for (const std::int64_t steps : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     assignment = fake_assignment();
     assignment.method.steps = steps;
-    EXPECT_EQ(run(workload).outcome.status, "failed") << steps;
+    EXPECT_EQ(run(workload).outcome.status, RunStatus::kFailed) << steps;
   }
   EXPECT_THAT(workload.calls, IsEmpty());
   for (const auto& phases : {std::vector<const char*>{"step"}, {"other"}, {"a", "b", "a"}}) {
     FakeWorkload liar(phases);
     assignment = fake_assignment();
-    EXPECT_EQ(run(liar).outcome.status, "failed");
+    EXPECT_EQ(run(liar).outcome.status, RunStatus::kFailed);
     EXPECT_THAT(liar.calls, IsEmpty());
   }
 }
@@ -267,7 +267,7 @@ TEST_F(EngineTest, CancelBetweenStepsKeepsWhatWasMeasured) {
   control.cancel_at_poll = 4;  // once after prepare, then before each step
   FakeWorkload workload;
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "interrupted");
+  EXPECT_EQ(result.outcome.status, RunStatus::kInterrupted);
   EXPECT_THAT(steps_of(result.record, "step"), ElementsAre(0, 1, 2));
   EXPECT_EQ(workload.calls.back(), "destroy");
 }
@@ -277,7 +277,7 @@ TEST_F(EngineTest, CancelAtABarrierInterrupts) {
   control.on_barrier = [&](bool) { return control.stops.size() == 3 ? Release::kCancelled : Release::kGo; };
   FakeWorkload workload;
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "interrupted");
+  EXPECT_EQ(result.outcome.status, RunStatus::kInterrupted);
   EXPECT_EQ(workload.count("step"), 2);
 }
 
@@ -289,7 +289,7 @@ TEST_F(EngineTest, AWorkloadLearnsThatItIsCancelled) {
     seen = host.host->cancelled(host.context);
     return KYMO_OK;
   };
-  EXPECT_EQ(run(workload).outcome.status, "interrupted");
+  EXPECT_EQ(run(workload).outcome.status, RunStatus::kInterrupted);
   EXPECT_NE(seen, 0);
 }
 

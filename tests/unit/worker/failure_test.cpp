@@ -10,27 +10,28 @@ namespace kymo::worker {
 namespace {
 
 using measure::DeviceKind;
+using measure::RunStatus;
 
-TEST(Classify, GoodIsGood) { EXPECT_EQ(classify(KYMO_OK, {}, DeviceKind::kCpu).status, "ok"); }
+TEST(Classify, GoodIsGood) { EXPECT_EQ(classify(KYMO_OK, {}, DeviceKind::kCpu).status, RunStatus::kOk); }
 
 TEST(Classify, SkippedCarriesItsReason) {
-  const Verdict verdict = classify(KYMO_SKIPPED, {"", "needs\nbf16"}, DeviceKind::kCpu);
-  EXPECT_EQ(verdict.status, "skipped");
-  EXPECT_EQ(verdict.detail, "needs");
+  const measure::Outcome outcome = classify(KYMO_SKIPPED, {"", "needs\nbf16"}, DeviceKind::kCpu);
+  EXPECT_EQ(outcome.status, RunStatus::kSkipped);
+  EXPECT_EQ(outcome.detail, "needs");
   EXPECT_NE(classify(KYMO_SKIPPED, {}, DeviceKind::kCpu).detail, "");
 }
 
 TEST(Classify, FailedCarriesItsMessage) {
-  const Verdict verdict = classify(KYMO_FAILED, {"no such kernel\n  at frame 1", ""}, DeviceKind::kCuda);
-  EXPECT_EQ(verdict.status, "failed");
-  EXPECT_EQ(verdict.detail, "no such kernel");
-  EXPECT_FALSE(verdict.out_of_memory);
+  const measure::Outcome outcome = classify(KYMO_FAILED, {"no such kernel\n  at frame 1", ""}, DeviceKind::kCuda);
+  EXPECT_EQ(outcome.status, RunStatus::kFailed);
+  EXPECT_EQ(outcome.detail, "no such kernel");
+  EXPECT_FALSE(outcome.out_of_memory);
 }
 
 TEST(Classify, AnUnknownStatusIsNamed) {
-  const Verdict verdict = classify(77, {}, DeviceKind::kCpu);
-  EXPECT_EQ(verdict.status, "failed");
-  EXPECT_NE(verdict.detail.find("77"), std::string::npos);
+  const measure::Outcome outcome = classify(77, {}, DeviceKind::kCpu);
+  EXPECT_EQ(outcome.status, RunStatus::kFailed);
+  EXPECT_NE(outcome.detail.find("77"), std::string::npos);
 }
 
 TEST(Classify, LibTorchsHostAllocatorCountsAsOutOfMemory) {
@@ -40,21 +41,21 @@ TEST(Classify, LibTorchsHostAllocatorCountsAsOutOfMemory) {
       "bytes. "
       "Error code 12 (Cannot allocate memory)";
   for (const kymo_status returned : {KYMO_FAILED, KYMO_OUT_OF_MEMORY}) {
-    const Verdict verdict = classify(returned, {message, ""}, DeviceKind::kCuda);
-    EXPECT_EQ(verdict.status, "oom");
-    ASSERT_TRUE(verdict.out_of_memory);
-    EXPECT_EQ(verdict.out_of_memory->where, "host");
-    EXPECT_EQ(verdict.out_of_memory->requested_bytes, 4000000000000);
-    EXPECT_GT(verdict.out_of_memory->free_bytes.value_or(0), 0);
-    EXPECT_GT(verdict.out_of_memory->peak_bytes.value_or(0), 0);
+    const measure::Outcome outcome = classify(returned, {message, ""}, DeviceKind::kCuda);
+    EXPECT_EQ(outcome.status, RunStatus::kOom);
+    ASSERT_TRUE(outcome.out_of_memory);
+    EXPECT_EQ(outcome.out_of_memory->where, "host");
+    EXPECT_EQ(outcome.out_of_memory->requested_bytes, 4000000000000);
+    EXPECT_GT(outcome.out_of_memory->free_bytes.value_or(0), 0);
+    EXPECT_GT(outcome.out_of_memory->peak_bytes.value_or(0), 0);
   }
 }
 
 TEST(Classify, AnUnreadableSizeStaysUnknown) {
-  const Verdict verdict = classify(
+  const measure::Outcome outcome = classify(
       KYMO_FAILED, {"DefaultCPUAllocator: you tried to allocate 99999999999999999999999 bytes", ""}, DeviceKind::kCpu);
-  EXPECT_EQ(verdict.status, "oom");
-  EXPECT_FALSE(verdict.out_of_memory->requested_bytes);
+  EXPECT_EQ(outcome.status, RunStatus::kOom);
+  EXPECT_FALSE(outcome.out_of_memory->requested_bytes);
 }
 
 TEST(Classify, OutOfMemoryOnAGpuIsTheDevicesUnlessTheHostsAllocatorSaysSo) {

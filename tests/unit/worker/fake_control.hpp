@@ -13,6 +13,8 @@
 
 namespace kymo::worker {
 
+using measure::RunStatus;
+
 /// A control server within the test: stores what it receives and answers as the test specifies.
 class FakeControl final : public ControlClient {
  public:
@@ -26,7 +28,7 @@ class FakeControl final : public ControlClient {
     if (lost_at_stage == frame.stage) throw ConnectionLost("gone");
     progress.push_back(frame);
   }
-  void send(const measure::protocol::Outcome& frame) override { outcomes.push_back(frame); }
+  void send(const measure::Outcome& frame) override { outcomes.push_back(frame); }
   Release barrier(bool stop) override {
     stops.push_back(stop);
     return on_barrier ? on_barrier(stop) : stop ? Release::kStop : Release::kGo;
@@ -43,7 +45,7 @@ class FakeControl final : public ControlClient {
 
   std::deque<measure::protocol::Assignment> assignments;
   std::vector<measure::protocol::Progress> progress;
-  std::vector<measure::protocol::Outcome> outcomes;
+  std::vector<measure::Outcome> outcomes;
   std::vector<bool> stops;
   std::function<Release(bool)> on_barrier;
   std::function<std::optional<std::vector<std::string>>(const std::string&)> on_gather;

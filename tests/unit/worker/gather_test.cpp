@@ -25,25 +25,25 @@ class GatherTest : public EngineTest {
 
 TEST_F(GatherTest, PutsRanksInOrder) {
   control.on_gather = [](const std::string& bytes) { return std::vector<std::string>{"zero", bytes}; };
-  EXPECT_EQ(gather().outcome.status, "ok");
+  EXPECT_EQ(gather().outcome.status, RunStatus::kOk);
   EXPECT_STREQ(received, "zeromine");
 }
 
 TEST_F(GatherTest, PartsOfOtherSizesFailWithTheRank) {
   control.on_gather = [](const std::string& bytes) { return std::vector<std::string>{bytes, "much longer"}; };
   const PassResult result = gather();
-  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_THAT(result.outcome.detail, HasSubstr("rank 1"));
 }
 
 TEST_F(GatherTest, AMissingPartFails) {
   control.on_gather = [](const std::string& bytes) { return std::vector<std::string>{bytes}; };
-  EXPECT_EQ(gather().outcome.status, "failed");
+  EXPECT_EQ(gather().outcome.status, RunStatus::kFailed);
 }
 
 TEST_F(GatherTest, CancelledMeansInterrupted) {
   control.on_gather = [](const std::string&) { return std::nullopt; };
-  EXPECT_EQ(gather().outcome.status, "interrupted");
+  EXPECT_EQ(gather().outcome.status, RunStatus::kInterrupted);
 }
 
 TEST_F(GatherTest, TooMuchIsRejectedBeforeItIsSent) {

@@ -45,9 +45,9 @@ TEST_F(InstalledEnvironmentTest, VerifiesAndTimesAPluginFile) {
   control_.assignments = {assignment(measure::Pass::kVerify), assignment(measure::Pass::kTime)};
   serve();
   ASSERT_EQ(control_.outcomes.size(), 2u);
-  EXPECT_EQ(control_.outcomes[0].status, "ok") << control_.outcomes[0].detail;
-  EXPECT_EQ(control_.outcomes[0].verification, "passed");
-  EXPECT_EQ(control_.outcomes[1].status, "ok") << control_.outcomes[1].detail;
+  EXPECT_EQ(control_.outcomes[0].status, RunStatus::kOk) << control_.outcomes[0].detail;
+  EXPECT_EQ(control_.outcomes[0].verification, event::CheckOutcome::kPassed);
+  EXPECT_EQ(control_.outcomes[1].status, RunStatus::kOk) << control_.outcomes[1].detail;
   for (const char* file : {"verify.kymo", "time.kymo"})
     EXPECT_EQ(read_file(folder_ / file).substr(0, 15), "SQLite format 3") << file;
 }
@@ -58,7 +58,7 @@ TEST_F(InstalledEnvironmentTest, AnUnwritableRankFileIsAnOutcome) {
   control_.assignments = {lost};
   serve();
   ASSERT_EQ(control_.outcomes.size(), 1u);
-  EXPECT_EQ(control_.outcomes[0].status, "failed");
+  EXPECT_EQ(control_.outcomes[0].status, RunStatus::kFailed);
   EXPECT_EQ(control_.outcomes[0].stage, "write");
 }
 

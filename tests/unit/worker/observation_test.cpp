@@ -30,7 +30,7 @@ TEST_F(ObservationTest, AnUnavailableCollectorIsADroppedRecord) {
   observers.all.push_back({&collector, nullptr});
   observers.dropped_records.push_back({"kymo_other", -1, "no such file"});
   const PassResult result = run();
-  EXPECT_EQ(result.outcome.status, "ok");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
   ASSERT_EQ(result.record.dropped_records.size(), 2u);
   EXPECT_EQ(result.record.dropped_records[1].source, "fake");
   EXPECT_EQ(result.record.dropped_records[1].detail, "no driver");
@@ -40,7 +40,7 @@ TEST_F(ObservationTest, WithoutADeviceTimerAGpuIsNotTimed) {
   assignment.what.device = measure::DeviceKind::kCuda;
   observers.dropped_records.push_back({"kymo_cuda", -1, "cannot load the module"});
   const PassResult result = run();
-  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_THAT(result.outcome.detail, HasSubstr("cannot load the module"));
   EXPECT_EQ(workload.count("create"), 0);
 }
@@ -48,7 +48,7 @@ TEST_F(ObservationTest, WithoutADeviceTimerAGpuIsNotTimed) {
 TEST_F(ObservationTest, VerifyingOnAGpuNeedsNoTimer) {
   assignment.what.device = measure::DeviceKind::kCuda;
   assignment.pass = measure::Pass::kVerify;
-  EXPECT_EQ(run().outcome.status, "ok");
+  EXPECT_EQ(run().outcome.status, RunStatus::kOk);
 }
 
 TEST_F(ObservationTest, CollectorsLearnTheSetting) {
@@ -88,7 +88,7 @@ TEST_F(ObservationTest, ADeviceErrorFailsTheStepAndKeepsTheOthers) {
   collector.fail_at_synchronisation = 6;  // two per step
   observers.all.push_back({&collector, &collector});
   const PassResult result = run();
-  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_THAT(result.outcome.detail, HasSubstr("illegal address"));
   EXPECT_EQ(result.outcome.step, 2);
   EXPECT_EQ(result.record.samples.size(), 2u);
@@ -109,7 +109,7 @@ TEST_F(ObservationTest, ACollectorThatFailsToDisarmIsADroppedRecord) {
   collector.disarm_error = "device lost";
   observers.all.push_back({&collector, nullptr});
   const PassResult result = run();
-  EXPECT_EQ(result.outcome.status, "ok");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
   ASSERT_EQ(result.record.dropped_records.size(), 1u);
   EXPECT_EQ(result.record.dropped_records[0].detail, "device lost");
 }
@@ -129,7 +129,7 @@ TEST_F(ObservationTest, SlowedStepsAreMarked) {
 TEST_F(ObservationTest, TheStoppingRuleEndsTheSteps) {
   assignment.method.until = measure::StoppingRule{1e9, 4, 100, 60};
   const PassResult result = run();
-  EXPECT_EQ(result.outcome.status, "ok");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
   EXPECT_EQ(workload.count("step"), 2 + 4);
   EXPECT_EQ(control.progress.back().steps, 0) << "nobody knows how many";
 }
@@ -145,7 +145,7 @@ TEST_F(ObservationTest, RankZeroDecidesForAll) {
   assignment.what.ranks = 2;
   control.on_barrier = [&](bool) { return control.stops.size() == 8 ? Release::kStop : Release::kGo; };
   const PassResult result = run();
-  EXPECT_EQ(result.outcome.status, "ok");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
   EXPECT_EQ(workload.count("step"), 7) << "this rank's own wish does not count";
   EXPECT_FALSE(control.stops[3]);
   EXPECT_TRUE(control.stops[4]);

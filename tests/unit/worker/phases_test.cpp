@@ -28,7 +28,7 @@ class PhasesTest : public testing::Test {
   void expect_violation(std::function<kymo_status(const FakeHost&)> step, const std::string& phase,
                         const std::string& what) {
     const PassResult result = run(std::move(step));
-    EXPECT_EQ(result.outcome.status, "failed");
+    EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
     EXPECT_THAT(result.outcome.detail, AllOf(HasSubstr(phase), HasSubstr(what)));
   }
 
@@ -97,7 +97,7 @@ TEST_F(PhasesTest, SamplesHoldCallsAndOther) {
     for (int i = 0; i < 3; ++i) host.phase("backward");
     return KYMO_OK;
   });
-  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   std::map<std::string, std::vector<event::Sample>> by_phase;
   for (const auto& sample : result.record.samples) by_phase[sample.phase].push_back(sample);
   EXPECT_EQ(by_phase.size(), 3u) << "step, backward, other; forward did not occur";
@@ -122,7 +122,7 @@ TEST_F(PhasesTest, NamesAreComparedByContent) {
     }
     return KYMO_OK;
   });
-  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   std::map<std::string, std::int64_t> calls;
   for (const auto& sample : result.record.samples) calls[sample.phase] += sample.calls;
   EXPECT_EQ(calls["forward"], 5);

@@ -46,7 +46,7 @@ TEST_F(RangesTest, ScopesNestWithinPhases) {
     return host.phase("backward");
   };
   const PassResult result = run(workload);
-  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   const event::Trace& trace = result.record.trace;
   EXPECT_THAT(trace.phases, ElementsAre("forward", "backward"));
   ASSERT_THAT(trace.ranges, SizeIs(4));
@@ -140,7 +140,7 @@ TEST_F(RangesTest, TheExecutionContextFollowsStepAndPhase) {
     positions.push_back(RangeRecorder::execution_context().position());
     return host.end();
   };
-  ASSERT_EQ(run(workload).outcome.status, "ok");
+  ASSERT_EQ(run(workload).outcome.status, RunStatus::kOk);
   ASSERT_THAT(positions, SizeIs(4));
   EXPECT_EQ(positions[0].phase, -1);
   EXPECT_EQ(positions[0].step, -1) << "before_step is outside of the timed stretch";
@@ -177,7 +177,7 @@ TEST_F(RangesTest, WhatDoesNotMatchIsSaid) {
     return static_cast<kymo_status>(KYMO_OK);
   };
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "ok");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
   ASSERT_THAT(result.record.trace.ranges, SizeIs(1));
   const auto unmatched = [](const event::DroppedRecords& loss) { return loss.source == "scope" && loss.count == 1; };
   EXPECT_EQ(std::count_if(result.record.dropped_records.begin(), result.record.dropped_records.end(), unmatched), 1);
@@ -204,11 +204,11 @@ TEST_F(RangesTest, ObservedPassesMakeFewSteps) {
   assignment.method.observation.warmup = 2;
   assignment.method.observation.steps = 4;
   FakeWorkload workload;
-  ASSERT_EQ(run(workload).outcome.status, "ok");
+  ASSERT_EQ(run(workload).outcome.status, RunStatus::kOk);
   EXPECT_EQ(workload.count("step"), 6);
   assignment.method.until = measure::StoppingRule{};
   FakeWorkload again;
-  ASSERT_EQ(run(again).outcome.status, "ok");
+  ASSERT_EQ(run(again).outcome.status, RunStatus::kOk);
   EXPECT_EQ(again.count("step"), 6);
 }
 
@@ -226,7 +226,7 @@ TEST_F(RangesTest, ServicesAreThoseOfThePass) {
                                                    {Pass::kOps, true, false},
                                                    {Pass::kMemory, true, true}}) {
     assignment.pass = pass;
-    ASSERT_EQ(run(workload).outcome.status, "ok");
+    ASSERT_EQ(run(workload).outcome.status, RunStatus::kOk);
     EXPECT_EQ(scopes, has_scopes) << measure::to_string(pass);
     EXPECT_EQ(tags, has_tags) << measure::to_string(pass);
   }
@@ -273,7 +273,7 @@ TEST_F(RangesTest, ABadFileOfPatternsIsADroppedRecordAndTheEventsStay) {
   assignment.method.observation.kernel_classes = "/no/such/patterns.toml";
   FakeWorkload workload;
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "ok");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
   ASSERT_THAT(result.record.dropped_records, SizeIs(1));
   EXPECT_EQ(result.record.dropped_records[0].source, "analysis");
   EXPECT_THAT(result.record.dropped_records[0].detail, HasSubstr("patterns.toml"));

@@ -66,7 +66,7 @@ TEST_F(SessionTest, StoresAndThenReports) {
   control.assignments = {fake_assignment()};
   serve();
   ASSERT_EQ(control.outcomes.size(), 1u);
-  EXPECT_EQ(control.outcomes[0].status, "ok");
+  EXPECT_EQ(control.outcomes[0].status, RunStatus::kOk);
   ASSERT_EQ(environment.stored.size(), 1u);
   EXPECT_EQ(environment.stored[0].device.uuid, "CPU-1");
   EXPECT_EQ(control.progress.front().stage, "load");
@@ -144,8 +144,8 @@ TEST_F(SessionTest, AFailureIsStoredAndDoesNotEndTheWorker) {
   control.assignments = {fake_assignment(), fake_assignment()};
   serve();
   ASSERT_EQ(control.outcomes.size(), 2u);
-  EXPECT_EQ(control.outcomes[0].status, "failed");
-  EXPECT_EQ(control.outcomes[1].status, "ok");
+  EXPECT_EQ(control.outcomes[0].status, RunStatus::kFailed);
+  EXPECT_EQ(control.outcomes[1].status, RunStatus::kOk);
   EXPECT_EQ(environment.stored[0].samples.size(), 1u);
 }
 
@@ -154,7 +154,7 @@ TEST_F(SessionTest, AMissingPluginIsAnOutcome) {
   assignment.what.plugin_file = "/gone.so";
   control.assignments = {assignment};
   serve();
-  EXPECT_EQ(control.outcomes[0].status, "failed");
+  EXPECT_EQ(control.outcomes[0].status, RunStatus::kFailed);
   EXPECT_EQ(control.outcomes[0].stage, "load");
   EXPECT_THAT(control.outcomes[0].detail, HasSubstr("/gone.so"));
 }
@@ -163,7 +163,7 @@ TEST_F(SessionTest, AFullDiskIsAnOutcome) {
   environment.store_error = "no space left on device";
   control.assignments = {fake_assignment()};
   serve();
-  EXPECT_EQ(control.outcomes[0].status, "failed");
+  EXPECT_EQ(control.outcomes[0].status, RunStatus::kFailed);
   EXPECT_EQ(control.outcomes[0].stage, "write");
   EXPECT_THAT(control.outcomes[0].detail, HasSubstr("no space"));
 }
@@ -198,7 +198,7 @@ TEST_F(SessionTest, AnUnknownDeviceIsADroppedRecord) {
   environment.device_reason = "no GPU 3";
   control.assignments = {fake_assignment()};
   serve();
-  EXPECT_EQ(control.outcomes[0].status, "ok");
+  EXPECT_EQ(control.outcomes[0].status, RunStatus::kOk);
   ASSERT_EQ(environment.stored[0].dropped_records.size(), 1u);
   EXPECT_EQ(environment.stored[0].dropped_records[0].source, "device");
 }

@@ -187,8 +187,8 @@ TEST_F(SocketClientTest, AsksForTheClock) {
 }
 
 TEST_F(SocketClientTest, TextsThatAreNoUtf8AreReplaced) {
-  protocol::Outcome outcome;
-  outcome.status = "failed";
+  measure::Outcome outcome;
+  outcome.status = RunStatus::kFailed;
   outcome.detail = "bad \xff byte";
   client.send(outcome);
   const auto received = protocol::outcome_from(server.receive());
@@ -245,7 +245,7 @@ TEST(RunWorker, ExitsInOrderWhenTold) {
   });
   EXPECT_EQ(run_worker("127.0.0.1", server.port(), 0, "token"), 0);
   const auto outcome = supervisor.get();
-  EXPECT_EQ(outcome.status, "failed");
+  EXPECT_EQ(outcome.status, RunStatus::kFailed);
   EXPECT_EQ(outcome.stage, "load");
   EXPECT_THAT(outcome.detail, testing::HasSubstr("/no/such/plugin.so"));
 }

@@ -116,7 +116,7 @@ TEST(BatchSizes, ShrinkToOneStep) {
 TEST_F(TimingTest, HotMakesOneSampleOfABatch) {
   on_a_gpu();
   const PassResult result = timed("hot");
-  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   const double batch = steps_per_sample(result);
   ASSERT_GT(batch, 1) << "a step that does nothing is far shorter than a millisecond";
   const auto steps = samples_of(result, "step");
@@ -158,7 +158,7 @@ TEST_F(TimingTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
   on_a_gpu();
   collector.times_out = true;
   const PassResult result = timed("hot");
-  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_GT(steps_per_sample(result), 1) << "the launch is hidden among many steps at least";
   // From at most 1000 steps to one, a fourth at a time; a slow machine starts with fewer steps.
   EXPECT_THAT(std::count(log.begin(), log.end(), "block"), testing::AllOf(testing::Ge(2), testing::Le(6)));
@@ -187,7 +187,7 @@ TEST_F(TimingTest, HotOnTheCpuDividesTheHostClock) {
     return host.end();
   };
   const PassResult result = timed("hot");
-  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_GE(steps_per_sample(result), 2);
   for (const event::Sample& sample : samples_of(result, "step")) EXPECT_GE(sample.host_ns, 100'000);
   EXPECT_EQ(samples_of(result, "step").size(), 5u);
@@ -205,20 +205,20 @@ TEST_F(TimingTest, HotEndsInTheMiddleOfABatchIfAStepFails) {
     return workload.count("step") == 50 ? host.fail(KYMO_FAILED, "enough") : static_cast<kymo_status>(KYMO_OK);
   };
   const PassResult result = timed("hot");
-  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_EQ(result.outcome.detail, "enough");
   EXPECT_EQ(workload.count("step"), 50);
 }
 
 TEST_F(TimingTest, HotNoticesAPhaseThatStaysOpen) {
   workload.on_step = [](const FakeHost& host) { return host.begin("compute"); };
-  EXPECT_EQ(timed("hot").outcome.status, "failed");
+  EXPECT_EQ(timed("hot").outcome.status, RunStatus::kFailed);
 }
 
 TEST_F(TimingTest, ColdFlushesThenHoldsThenReleases) {
   on_a_gpu();
   const PassResult result = timed("cold");
-  ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_THAT(span(0), ElementsAre("before_step", "synchronize", "step_begin", "flush", "phase_begin", "work",
                                    "phase_end", "release", "synchronize", "step_end", "between_steps"))
       << "a warm-up step is not held: it may have to set things up";
@@ -233,7 +233,7 @@ TEST_F(TimingTest, ColdHoldsOnceAStepThatEntersItsPhaseTwice) {
   workload.on_step = [](const FakeHost& host) {
     return host.phase("compute") == KYMO_OK ? host.phase("compute") : KYMO_FAILED;
   };
-  EXPECT_EQ(timed("cold").outcome.status, "ok");
+  EXPECT_EQ(timed("cold").outcome.status, RunStatus::kOk);
   EXPECT_EQ(std::count(log.begin(), log.end(), "flush"), 5);
   EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 3);
 }
@@ -251,7 +251,7 @@ TEST_F(TimingTest, ColdFailsAStepThatHadToBeReleased) {
   on_a_gpu();
   collector.times_out = true;
   const PassResult result = timed("cold");
-  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_THAT(result.outcome.detail, HasSubstr("synchronizes with the device"));
   EXPECT_EQ(result.outcome.detail.find('\n'), std::string::npos);
   EXPECT_EQ(result.outcome.step, 2);
@@ -273,14 +273,14 @@ TEST_F(TimingTest, ColdNeedsAPhaseToHold) {
   on_a_gpu();
   workload.on_step = nullptr;
   const PassResult result = timed("cold");
-  EXPECT_EQ(result.outcome.status, "failed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_THAT(result.outcome.detail, HasSubstr("did not enter its phase"));
 }
 
 TEST_F(TimingTest, ColdLeavesAGraphThatIsCapturedAlone) {
   on_a_gpu();
   collector.capturing = true;
-  EXPECT_EQ(timed("cold").outcome.status, "ok");
+  EXPECT_EQ(timed("cold").outcome.status, RunStatus::kOk);
   EXPECT_EQ(std::count(log.begin(), log.end(), "flush"), 0);
   EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 0);
 }
@@ -289,7 +289,7 @@ TEST_F(TimingTest, ColdOnTheCpuHoldsNothing) {
   assignment.method.steps = 1;
   assignment.method.warmup = 0;
   const PassResult result = timed("cold");
-  EXPECT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_EQ(samples_of(result, "step").size(), 1u);
 }
 
@@ -297,7 +297,7 @@ TEST_F(TimingTest, OtherPassesAreMadeInSync) {
   on_a_gpu();
   assignment.pass = measure::Pass::kTrace;
   const PassResult result = timed("hot");
-  EXPECT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_EQ(std::count(log.begin(), log.end(), "begin_batch"), 0);
   EXPECT_EQ(steps_per_sample(result), 0);
 }
@@ -306,7 +306,7 @@ TEST_F(TimingTest, RejectsAStepThatMayWait) {
   workload.table().flags = 0;
   for (const char* timing : {"hot", "cold"}) {
     const PassResult result = timed(timing);
-    EXPECT_EQ(result.outcome.status, "failed");
+    EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
     EXPECT_THAT(result.outcome.detail, HasSubstr("asynchronous"));
   }
 }
@@ -319,7 +319,7 @@ TEST_F(TimingTest, TimeTheOnePhaseThatAStepEntersOfSeveral) {
   for (const char* timing : {"hot", "cold"}) {
     assignment.method.timing = timing;
     const PassResult result = run(several);
-    ASSERT_EQ(result.outcome.status, "ok") << result.outcome.detail;
+    ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
     EXPECT_EQ(samples_of(result, "backward").size(), 5u) << timing;
     EXPECT_THAT(samples_of(result, "forward"), IsEmpty()) << timing;
   }
@@ -335,13 +335,13 @@ TEST_F(TimingTest, RejectAStepThatEntersASecondPhase) {
   for (const char* timing : {"hot", "cold"}) {
     assignment.method.timing = timing;
     const PassResult result = run(several);
-    EXPECT_EQ(result.outcome.status, "failed") << timing;
+    EXPECT_EQ(result.outcome.status, RunStatus::kFailed) << timing;
     EXPECT_THAT(result.outcome.detail, HasSubstr("'backward' after 'forward'"));
     EXPECT_EQ(result.outcome.detail.find('\n'), std::string::npos);
     EXPECT_THAT(samples_of(result, "forward"), IsEmpty()) << "half a step is no sample";
   }
   assignment.method.timing = "sync";
-  EXPECT_EQ(run(several).outcome.status, "ok");
+  EXPECT_EQ(run(several).outcome.status, RunStatus::kOk);
 }
 
 TEST(HostCaches, AreFilledByMoreThanTheirSize) {

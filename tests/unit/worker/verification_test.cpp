@@ -31,7 +31,7 @@ TEST(Verification, WhatCouldNotBeMadeHasNoErrors) {
 }
 
 TEST(Verification, AnUnknownOutcomeDoesNotPass) {
-  EXPECT_EQ(summarize_checks(read({check(0)})).verification, "failed");
+  EXPECT_EQ(summarize_checks(read({check(0)})).verification, event::CheckOutcome::kFailed);
 }
 
 TEST(Verification, StridesByTheSizeThePluginWasBuiltWith) {
@@ -55,19 +55,20 @@ TEST(Verification, NullTextsAndPointersAreHarmless) {
 }
 
 TEST(Verification, OneFailureFails) {
-  const VerificationResult verification_result = summarize_checks(
+  const measure::Outcome outcome = summarize_checks(
       read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_UNAVAILABLE), check(KYMO_CHECK_FAILED, "loss\n2")}));
-  EXPECT_EQ(verification_result.verification, "failed");
-  EXPECT_EQ(verification_result.detail.find('\n'), std::string::npos);
-  EXPECT_NE(verification_result.detail.find("loss"), std::string::npos);
-  EXPECT_NE(verification_result.detail.find("0.125"), std::string::npos);
+  EXPECT_EQ(outcome.verification, event::CheckOutcome::kFailed);
+  EXPECT_EQ(outcome.detail.find('\n'), std::string::npos);
+  EXPECT_NE(outcome.detail.find("loss"), std::string::npos);
+  EXPECT_NE(outcome.detail.find("0.125"), std::string::npos);
 }
 
 TEST(Verification, PassesOnlyIfAllPass) {
-  EXPECT_EQ(summarize_checks(read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_PASSED)})).verification, "passed");
+  EXPECT_EQ(summarize_checks(read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_PASSED)})).verification,
+            event::CheckOutcome::kPassed);
   EXPECT_EQ(summarize_checks(read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_UNAVAILABLE)})).verification,
-            "unavailable");
-  EXPECT_EQ(summarize_checks({}).verification, "unavailable");
+            event::CheckOutcome::kUnavailable);
+  EXPECT_EQ(summarize_checks({}).verification, event::CheckOutcome::kUnavailable);
 }
 
 TEST(Verification, AnErrorThatIsNotFiniteIsSaid) {

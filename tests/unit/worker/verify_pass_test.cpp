@@ -28,8 +28,8 @@ TEST_F(VerifyTest, ComparesWithoutSteps) {
     return KYMO_OK;
   };
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "ok");
-  EXPECT_EQ(result.outcome.verification, "passed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
+  EXPECT_EQ(result.outcome.verification, event::CheckOutcome::kPassed);
   EXPECT_THAT(workload.calls, ElementsAre("create", "prepare", "verify", "destroy"));
   ASSERT_EQ(result.record.checks.size(), 1u);
   EXPECT_THAT(result.record.samples, IsEmpty());
@@ -43,16 +43,16 @@ TEST_F(VerifyTest, AFastWrongAnswerFails) {
     return KYMO_OK;
   };
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "failed");
-  EXPECT_EQ(result.outcome.verification, "failed");
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
+  EXPECT_EQ(result.outcome.verification, event::CheckOutcome::kFailed);
   EXPECT_THAT(result.outcome.detail, HasSubstr("'y'"));
 }
 
 TEST_F(VerifyTest, WithoutAReferenceItIsUnavailable) {
   workload.table().verify = nullptr;
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "ok");
-  EXPECT_EQ(result.outcome.verification, "unavailable");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
+  EXPECT_EQ(result.outcome.verification, event::CheckOutcome::kUnavailable);
   ASSERT_EQ(result.record.checks.size(), 1u);
   EXPECT_EQ(result.record.checks[0].outcome, event::CheckOutcome::kUnavailable);
 }
@@ -62,15 +62,15 @@ TEST_F(VerifyTest, AReferenceThatDoesNotFitIsUnavailable) {
     return host.fail(KYMO_OUT_OF_MEMORY, "CUDA out of memory");
   };
   const PassResult result = run(workload);
-  EXPECT_EQ(result.outcome.status, "ok");
-  EXPECT_EQ(result.outcome.verification, "unavailable");
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
+  EXPECT_EQ(result.outcome.verification, event::CheckOutcome::kUnavailable);
   EXPECT_THAT(result.outcome.detail, HasSubstr("does not fit"));
   EXPECT_FALSE(result.record.out_of_memory);
 }
 
 TEST_F(VerifyTest, AWorkloadThatDoesNotFitIsOutOfMemory) {
   workload.on_prepare = [](const FakeHost& host) { return host.fail(KYMO_OUT_OF_MEMORY, "CUDA out of memory"); };
-  EXPECT_EQ(run(workload).outcome.status, "oom");
+  EXPECT_EQ(run(workload).outcome.status, RunStatus::kOom);
 }
 
 }  // namespace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/enum_names.hpp"
+#include "event/records.hpp"
+#include "measure/plan.hpp"
+
+namespace kymo::measure {
+
+/// Status of a completed pass or run.
+enum class RunStatus { kOk, kOom, kFailed, kCrashed, kTimeout, kInterrupted, kSkipped };
+inline constexpr auto kRunStatusNames = enum_names<RunStatus>("run status", {{RunStatus::kOk, "ok"},
+                                                                             {RunStatus::kOom, "oom"},
+                                                                             {RunStatus::kFailed, "failed"},
+                                                                             {RunStatus::kCrashed, "crashed"},
+                                                                             {RunStatus::kTimeout, "timeout"},
+                                                                             {RunStatus::kInterrupted, "interrupted"},
+                                                                             {RunStatus::kSkipped, "skipped"}});
+inline const char* to_string(RunStatus status) { return kRunStatusNames.name(status); }
+
+/// Result of a pass or run. A worker reports what it knows of its pass; the supervisor adds the rest and stores it.
+struct Outcome {
+  RunStatus status = RunStatus::kOk;
+  std::string detail = {};  ///< one line
+  std::optional<event::CheckOutcome> verification =
+      {};  ///< the worst result of all checks; empty without a verify pass
+
+  // If the status is not kOk: where and how the pass ended.
+  std::optional<int> rank = {};
+  std::optional<Pass> pass = {};
+  std::string stage = {};  ///< as in protocol::Progress
+  std::string phase = {};  ///< from the supervisor: the stage if there is no phase
+  std::int64_t step = -1;  ///< -1 outside of steps
+  std::optional<int> exit_code = {};
+  std::optional<int> signal = {};
+  std::optional<event::OutOfMemory> out_of_memory = {};
+  /// Time of the failure, used to find the first rank that failed: on the clock of the worker's host, and in the
+  /// protocol on the supervisor's clock. -1 without a failure or if unknown, in the protocol also with a single rank.
+  std::int64_t failed_ns = -1;
+};
+
+}  // namespace kymo::measure
