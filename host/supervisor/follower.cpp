@@ -16,6 +16,7 @@
 #include "base/file.hpp"
 #include "base/installation.hpp"
 #include "base/log.hpp"
+#include "base/tcp.hpp"
 #include "base/text.hpp"
 #include "supervisor/file_sender.hpp"
 #include "supervisor/follower_protocol.hpp"
@@ -93,12 +94,25 @@ class Follower {
         "KYMO_JOIN_TIMEOUT to wait longer)");
   }
 
+  int connect_to_leader() {
+    static constexpr double kMaxPerAddress_s = 5;
+    std::string reason = last_reason_.empty() ? "no answer" : last_reason_;
+    for (;;) {
+      const double left_s = deadline_s_ - steady_seconds();
+      if (left_s <= 0) never_reached(reason);
+      try {
+        return connect_to(launcher_env_.rendezvous_host(), launcher_env_.port,
+                          static_cast<int>(std::min(left_s, kMaxPerAddress_s) * 1000) + 1);
+      } catch (const Error& e) {
+        reason = e.what();
+      }
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+
   void join() {
     over_ = joined_ = false;
-    std::string reason = last_reason_.empty() ? "no answer" : last_reason_;
-    const int socket =
-        connect_within(launcher_env_.rendezvous_host(), launcher_env_.port, deadline_s_ - steady_seconds(), reason);
-    if (socket < 0) never_reached(reason);
+    const int socket = connect_to_leader();
     answer_by_s_ = steady_seconds() + kJoinReplyTimeout_s;
     link_ = std::make_unique<FramedLink>(
         loop_, socket,

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/framed_link.hpp"
 
-#include <netdb.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <boost/asio/io_context.hpp>
@@ -13,16 +10,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
-#include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <deque>
-#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;
@@ -173,59 +165,5 @@ void FramedLink::send_bytes(std::string_view bytes) { impl_->send(framed(std::st
 bool FramedLink::open() const { return !impl_->closed; }
 std::size_t FramedLink::waiting_bytes() const { return impl_->waiting; }
 void FramedLink::on_drained(std::function<void()> handler) { impl_->drained = std::move(handler); }
-
-namespace {
-
-/// Connects to one address within `wait_ms`. Returns -1 and sets errno on failure.
-int connect_once(const addrinfo& address, int wait_ms) {
-  const int fd = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return -1;
-  int failed = connect(fd, address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
-  if (failed == EINPROGRESS) {
-    pollfd waited{fd, POLLOUT, 0};
-    socklen_t size = sizeof failed;
-    if (poll(&waited, 1, wait_ms) <= 0) {
-      failed = ETIMEDOUT;
-    } else {
-      getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size);
-    }
-  }
-  if (failed == 0) return fd;
-  close(fd);
-  errno = failed;
-  return -1;
-}
-
-int connect_any(const std::string& host, std::uint16_t port, int wait_ms, std::string& reason) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  if (const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0) {
-    reason = gai_strerror(error);
-    return -1;
-  }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
-  for (const addrinfo* address = found; address; address = address->ai_next) {
-    if (const int fd = connect_once(*address, wait_ms); fd >= 0) return fd;
-    reason = std::strerror(errno);
-  }
-  return -1;
-}
-
-}  // namespace
-
-int connect_within(const std::string& host, std::uint16_t port, double seconds, std::string& reason) {
-  static constexpr double kMaxPerAddress_s = 5;
-  static constexpr std::chrono::milliseconds kPause{100};
-  const double deadline_s = steady_seconds() + seconds;
-  for (;;) {
-    const double left_s = deadline_s - steady_seconds();
-    if (left_s <= 0) return -1;
-    const int fd = connect_any(host, port, static_cast<int>(std::min(left_s, kMaxPerAddress_s) * 1000) + 1, reason);
-    if (fd >= 0) return fd;
-    std::this_thread::sleep_for(kPause);
-  }
-}
 
 }  // namespace kymo::supervisor

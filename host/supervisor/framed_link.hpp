@@ -49,8 +49,4 @@ class FramedLink {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Connects to a host, retrying all of its addresses. Returns the socket, or -1 if no attempt succeeded within
-/// `seconds`; `reason` is the last error.
-int connect_within(const std::string& host, std::uint16_t port, double seconds, std::string& reason);
-
 }  // namespace kymo::supervisor

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/launcher_environment.hpp"
 
-#include <netdb.h>
-#include <sys/socket.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 
 #include "base/error.hpp"
-#include "base/free_port.hpp"
+#include "base/tcp.hpp"
 #include "base/text.hpp"
 
 namespace kymo::supervisor {
@@ -190,12 +187,11 @@ void add_settings(LauncherEnvironment& launcher_env, const Reader& read) {
 }
 
 bool has_address(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return false;
-  freeaddrinfo(found);
-  return true;
+  try {
+    return resolve(host, 0) != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include <variant>
 
 #include "base/error.hpp"
-#include "base/free_port.hpp"
 #include "base/log.hpp"
+#include "base/tcp.hpp"
 #include "base/text.hpp"
 #include "supervisor/follower_hub.hpp"
 #include "supervisor/pass_state.hpp"

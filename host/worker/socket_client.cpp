@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/socket_client.hpp"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -11,9 +10,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 
 #include "base/error.hpp"
+#include "base/tcp.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -34,24 +33,12 @@ namespace protocol = measure::protocol;
 
 constexpr std::size_t kLengthBytes = 4;
 
-int connect_to(const std::string& host, std::uint16_t port) {
-  const std::string where = host + ":" + std::to_string(port);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  if (const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0) {
-    throw Error("cannot reach the control server at " + where + ": " + gai_strerror(error));
+int connect_to_supervisor(const std::string& host, std::uint16_t port) {
+  try {
+    return connect_to(host, port);
+  } catch (const Error& e) {
+    throw Error("cannot reach the control server at " + host + ":" + std::to_string(port) + ": " + e.what());
   }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
-  int last_error = 0;
-  for (const addrinfo* address = found; address; address = address->ai_next) {
-    const int candidate = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (candidate >= 0 && connect(candidate, address->ai_addr, address->ai_addrlen) == 0) return candidate;
-    last_error = errno;
-    if (candidate >= 0) close(candidate);
-  }
-  throw Error("cannot reach the control server at " + where + ": " + std::strerror(last_error));
 }
 
 std::string frame_bytes(const Json& frame) {
@@ -98,7 +85,7 @@ std::string from_base64(std::string_view text) {
 }
 
 SocketClient::SocketClient(const std::string& host, std::uint16_t port, int rank, const std::string& token)
-    : socket_(connect_to(host, port)) {
+    : socket_(connect_to_supervisor(host, port)) {
   // Frames are small and latency-critical.
   const int on = 1;
   setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));

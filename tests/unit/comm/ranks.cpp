@@ -11,7 +11,7 @@
 #include <exception>
 #include <vector>
 
-#include "base/free_port.hpp"
+#include "base/tcp.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/free_port.hpp"
+#include "base/tcp.hpp"
 #include "supervisor/process_reaper.hpp"
 #include "unit/supervisor/supervised.hpp"
 

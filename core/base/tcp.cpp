@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/free_port.hpp"
+#include "base/tcp.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <random>
 
@@ -14,6 +18,22 @@
 
 namespace kymo {
 namespace {
+
+/// Returns 0 once the socket is connected, otherwise the error number.
+int connect_socket(int fd, const addrinfo& address, int wait_ms) {
+  if (connect(fd, address.ai_addr, address.ai_addrlen) == 0) return 0;
+  if (errno != EINPROGRESS) return errno;
+  pollfd waited{fd, POLLOUT, 0};
+  int ready = 0;
+  do ready = poll(&waited, 1, wait_ms);
+  while (ready < 0 && errno == EINTR);
+  if (ready < 0) return errno;
+  if (ready == 0) return ETIMEDOUT;
+  int failed = 0;
+  socklen_t size = sizeof failed;
+  getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size);
+  return failed;
+}
 
 /// Returns the first port of the ephemeral range.
 int first_outgoing_port() {
@@ -38,6 +58,28 @@ std::uint16_t bound_port(std::uint32_t address, std::uint16_t port) {
 }
 
 }  // namespace
+
+std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> resolve(const std::string& host, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0)
+    throw Error(gai_strerror(error));
+  return {found, &freeaddrinfo};
+}
+
+int connect_to(const std::string& host, std::uint16_t port, int wait_ms) {
+  const auto addresses = resolve(host, port);
+  int failed = 0;
+  for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
+    const int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    failed = fd < 0 ? errno : connect_socket(fd, *address, wait_ms);
+    if (failed == 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0) return fd;
+    if (fd >= 0) close(fd);
+  }
+  throw Error(std::strerror(failed));
+}
 
 std::uint16_t free_port(bool everywhere) {
   // Avoid ephemeral ports. The system may assign such a port to an outgoing connection before it is used, even to a
