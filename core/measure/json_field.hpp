@@ -1,24 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
 
 namespace kymo::measure {
 
-/// Returns a required field; `owner` names the object in error messages ("a plan"). Throws Error that names the field
-/// if it is missing or has another type.
+/// Returns a required field. Throws Error that names the field if it is missing or has another type.
 template <typename T>
-T required_field(const Json& json, const char* name, const char* owner) {
+T required_field(const Json& json, const char* name) {
   const auto found = json.find(name);
-  if (found == json.end()) throw Error(std::string(owner) + " has no field '" + name + "'");
+  if (found == json.end()) throw Error(std::string("a frame has no field '") + name + "'");
   try {
     return found->get<T>();
   } catch (const Json::exception&) {
-    throw Error(std::string(owner) + " has a field '" + name + "' of the wrong type");
+    throw Error(std::string("a frame has a field '") + name + "' of the wrong type");
   }
 }
 
+/// A struct that lists its JSON fields once for both directions: fields() returns the name of each field followed by a
+/// reference to its value. JSON converts to and from such a struct: Json(object), json.get<T>(), which throws Error.
+/// If the struct has a `kType`, it is written as the field "type"; if it has check(), it is called after reading.
+template <typename T>
+concept HasFields = requires(T& object) { T::fields(object); };
+
+template <typename Fields, typename Visit>
+void visit_fields(const Fields& fields, Visit visit) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (visit(std::get<2 * i>(fields), std::get<2 * i + 1>(fields)), ...);
+  }(std::make_index_sequence<std::tuple_size_v<Fields> / 2>());
+}
+
+template <typename Fields>
+void write_fields(Json& json, const Fields& fields) {
+  visit_fields(fields, [&](const char* name, const auto& value) { json[name] = value; });
+}
+
+template <typename Fields>
+void read_fields(const Json& json, const Fields& fields) {
+  visit_fields(fields, [&](const char* name, auto& value) {
+    value = required_field<std::remove_reference_t<decltype(value)>>(json, name);
+  });
+}
+
 }  // namespace kymo::measure
+
+template <kymo::measure::HasFields T>
+struct nlohmann::adl_serializer<T> {
+  static void to_json(kymo::Json& json, const T& object) {
+    json = kymo::Json::object();
+    if constexpr (requires { T::kType; }) json["type"] = T::kType;
+    kymo::measure::write_fields(json, T::fields(object));
+  }
+  static void from_json(const kymo::Json& json, T& object) {
+    kymo::measure::read_fields(json, T::fields(object));
+    if constexpr (requires { object.check(); }) object.check();
+  }
+};
+
+template <typename T>
+struct nlohmann::adl_serializer<std::optional<T>> {
+  static void to_json(kymo::Json& json, const std::optional<T>& value) {
+    json = value ? kymo::Json(*value) : kymo::Json(nullptr);
+  }
+  static void from_json(const kymo::Json& json, std::optional<T>& value) {
+    value = json.is_null() ? std::nullopt : std::optional<T>(json.get<T>());
+  }
+};

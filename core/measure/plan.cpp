@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "measure/json_field.hpp"
 
 namespace kymo::measure {
 namespace {
@@ -25,17 +24,16 @@ constexpr auto kSyncs = enum_names<Sync>("synchronization", {{Sync::kStep, "step
 std::string key_of(const Json& content) { return sha256(dump_json(content)).substr(0, 16); }
 
 Json identity(const Case& what) {
-  Json parameters = Json::object();
-  for (const auto& [name, value] : what.parameters) parameters[name] = to_json(value);
-  return {{"workload", what.workload},
-          {"parameters", parameters},
-          {"ranks", what.ranks},
-          {"device", to_string(what.device)}};
+  Json json = what;
+  for (const char* name : {"plugin_file", "plugin_sha256", "plugin_libraries"}) json.erase(name);
+  return json;
 }
 
-template <typename T>
-T field(const Json& json, const char* name) {
-  return required_field<T>(json, name, "a plan");
+/// The fields of a method that its JSON always has.
+auto settings(auto& m) {
+  return std::forward_as_tuple("warmup", m.warmup, "steps", m.steps, "sync", m.sync, "timing", m.timing, "passes",
+                               m.passes, "seed", m.seed, "timeout_s", m.timeout_s, "host_memory_bytes",
+                               m.host_memory_bytes, "fresh", m.fresh, "wrap", m.wrap);
 }
 
 const std::vector<std::string>& timings() {
@@ -62,11 +60,17 @@ const char* to_string(Sync sync) { return kSyncs.name(sync); }
 DeviceKind device_kind_from(const std::string& text) { return kDeviceKinds.value(text); }
 Pass pass_from(const std::string& text) { return kPasses.value(text); }
 Sync sync_from(const std::string& text) { return kSyncs.value(text); }
+void to_json(Json& json, DeviceKind kind) { json = to_string(kind); }
+void to_json(Json& json, Pass pass) { json = to_string(pass); }
+void to_json(Json& json, Sync sync) { json = to_string(sync); }
+void from_json(const Json& json, DeviceKind& kind) { kind = device_kind_from(json.get<std::string>()); }
+void from_json(const Json& json, Pass& pass) { pass = pass_from(json.get<std::string>()); }
+void from_json(const Json& json, Sync& sync) { sync = sync_from(json.get<std::string>()); }
 
 std::string case_key(const Case& what) { return key_of(identity(what)); }
 
 std::string plan_key(const Case& what, const Method& method) {
-  Json described = to_json(method);
+  Json described = method;
   described.erase("timeout_s");  // limits on a run do not change what it measures
   described.erase("host_memory_bytes");
   Json all{{"case", identity(what)}, {"method", described}, {"plugin", what.plugin_sha256}};
@@ -105,114 +109,34 @@ std::string timing_error(const Method& method, const Case& what, const StepPrope
   return "";
 }
 
-Json to_json(const Value& value) {
-  return std::visit([](const auto& held) { return Json(held); }, value);
-}
-
-Value value_from_json(const Json& json) {
-  if (json.is_boolean()) return json.get<bool>();
-  if (json.is_number_integer()) return json.get<std::int64_t>();
-  if (json.is_number()) return json.get<double>();
-  if (json.is_string()) return json.get<std::string>();
-  throw Error("a parameter value must be a bool, number or string");
-}
-
-Json to_json(const Case& what) {
-  Json json = identity(what);
-  json["plugin_file"] = what.plugin_file;
-  json["plugin_sha256"] = what.plugin_sha256;
-  json["plugin_libraries"] = what.plugin_libraries;
-  return json;
-}
-
-Case case_from_json(const Json& json) {
-  Case what;
-  what.plugin_file = field<std::string>(json, "plugin_file");
-  what.plugin_sha256 = field<std::string>(json, "plugin_sha256");
-  what.plugin_libraries = field<std::map<std::string, std::string>>(json, "plugin_libraries");
-  what.workload = field<std::string>(json, "workload");
-  const auto parameters = field<Json>(json, "parameters");
-  for (const auto& [name, value] : parameters.items()) what.parameters[name] = value_from_json(value);
-  what.ranks = field<int>(json, "ranks");
-  what.device = device_kind_from(field<std::string>(json, "device"));
-  return what;
-}
-
-Json to_json(const Observation& observation) {
-  return {{"warmup", observation.warmup},
-          {"steps", observation.steps},
-          {"memsets", observation.memsets},
-          {"synchronization", observation.synchronization},
-          {"overhead_records", observation.overhead_records},
-          {"api_calls", observation.api_calls},
-          {"shapes", observation.shapes},
-          {"stacks", observation.stacks},
-          {"memory_bytes", observation.memory_bytes},
-          {"kernel_classes", observation.kernel_classes}};
-}
-
-Json to_json(const Method& method) {
-  Json passes = Json::array();
-  for (const Pass pass : method.passes) passes.push_back(to_string(pass));
-  Json json = {{"warmup", method.warmup},
-               {"steps", method.steps},
-               {"sync", to_string(method.sync)},
-               {"timing", method.timing},
-               {"passes", passes},
-               {"seed", method.seed},
-               {"timeout_s", method.timeout_s},
-               {"host_memory_bytes", method.host_memory_bytes},
-               {"fresh", method.fresh},
-               {"wrap", method.wrap}};
+void to_json(Json& json, const Method& method) {
+  write_fields(json, settings(method));
   // Methods without observing passes omit the observation, so that their plan keys do not change.
-  if (std::any_of(method.passes.begin(), method.passes.end(), observes))
-    json["observation"] = to_json(method.observation);
-  if (method.until) {
-    json["until"] = {{"relative_standard_error", method.until->relative_standard_error},
-                     {"min_samples", method.until->min_samples},
-                     {"max_samples", method.until->max_samples},
-                     {"max_seconds", method.until->max_seconds}};
-  }
-  return json;
+  if (std::any_of(method.passes.begin(), method.passes.end(), observes)) json["observation"] = method.observation;
+  if (method.until) json["until"] = *method.until;
 }
 
-Observation observation_from_json(const Json& json) {
-  Observation observation;
-  observation.warmup = field<std::int64_t>(json, "warmup");
-  observation.steps = field<std::int64_t>(json, "steps");
-  observation.memsets = field<bool>(json, "memsets");
-  observation.synchronization = field<bool>(json, "synchronization");
-  observation.overhead_records = field<bool>(json, "overhead_records");
-  observation.api_calls = field<bool>(json, "api_calls");
-  observation.shapes = field<bool>(json, "shapes");
-  observation.stacks = field<bool>(json, "stacks");
-  observation.memory_bytes = field<std::int64_t>(json, "memory_bytes");
-  observation.kernel_classes = field<std::string>(json, "kernel_classes");
-  return observation;
-}
-
-Method method_from_json(const Json& json) {
-  Method method;
-  method.warmup = field<std::int64_t>(json, "warmup");
-  method.steps = field<std::int64_t>(json, "steps");
-  method.sync = sync_from(field<std::string>(json, "sync"));
-  method.timing = field<std::string>(json, "timing");
-  method.passes.clear();
-  const auto passes = field<std::vector<std::string>>(json, "passes");
-  for (const auto& text : passes) method.passes.push_back(pass_from(text));
-  method.seed = field<std::uint64_t>(json, "seed");
-  method.timeout_s = field<double>(json, "timeout_s");
-  method.host_memory_bytes = field<std::int64_t>(json, "host_memory_bytes");
-  method.fresh = field<bool>(json, "fresh");
-  method.wrap = field<std::string>(json, "wrap");
-  if (json.contains("observation")) method.observation = observation_from_json(json.at("observation"));
-  if (json.contains("until")) {
-    const Json& until = json.at("until");
-    method.until =
-        StoppingRule{field<double>(until, "relative_standard_error"), field<std::int64_t>(until, "min_samples"),
-                     field<std::int64_t>(until, "max_samples"), field<double>(until, "max_seconds")};
-  }
-  return method;
+void from_json(const Json& json, Method& method) {
+  read_fields(json, settings(method));
+  if (json.contains("observation")) method.observation = json["observation"].get<Observation>();
+  if (json.contains("until")) method.until = json["until"].get<StoppingRule>();
 }
 
 }  // namespace kymo::measure
+
+void nlohmann::adl_serializer<kymo::measure::Value>::to_json(kymo::Json& json, const kymo::measure::Value& value) {
+  std::visit([&](const auto& held) { json = held; }, value);
+}
+
+void nlohmann::adl_serializer<kymo::measure::Value>::from_json(const kymo::Json& json, kymo::measure::Value& value) {
+  if (json.is_boolean())
+    value = json.get<bool>();
+  else if (json.is_number_integer())
+    value = json.get<std::int64_t>();
+  else if (json.is_number())
+    value = json.get<double>();
+  else if (json.is_string())
+    value = json.get<std::string>();
+  else
+    throw kymo::Error("a parameter value must be a bool, number or string");
+}

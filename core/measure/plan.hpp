@@ -6,10 +6,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
 #include "base/json.hpp"
+#include "measure/json_field.hpp"
 
 namespace kymo::measure {
 
@@ -26,6 +28,13 @@ enum class Sync { kStep, kPhase };
 const char* to_string(DeviceKind kind);
 const char* to_string(Pass pass);
 const char* to_string(Sync sync);
+// JSON has their names.
+void to_json(Json& json, DeviceKind kind);
+void to_json(Json& json, Pass pass);
+void to_json(Json& json, Sync sync);
+void from_json(const Json& json, DeviceKind& kind);
+void from_json(const Json& json, Pass& pass);
+void from_json(const Json& json, Sync& sync);
 /// These functions throw UsageError that lists the valid names.
 DeviceKind device_kind_from(const std::string& text);
 Pass pass_from(const std::string& text);
@@ -41,6 +50,12 @@ struct Case {
   Parameters parameters;  ///< every declared parameter, including defaults
   int ranks = 1;
   DeviceKind device = DeviceKind::kCpu;
+
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("workload", m.workload, "parameters", m.parameters, "ranks", m.ranks, "device",
+                                 m.device, "plugin_file", m.plugin_file, "plugin_sha256", m.plugin_sha256,
+                                 "plugin_libraries", m.plugin_libraries);
+  }
 };
 
 /// Ends the measurement when the mean duration of a step is precise enough.
@@ -49,6 +64,11 @@ struct StoppingRule {
   std::int64_t min_samples = 10;
   std::int64_t max_samples = 10'000;
   double max_seconds = 60;
+
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("relative_standard_error", m.relative_standard_error, "min_samples", m.min_samples,
+                                 "max_samples", m.max_samples, "max_seconds", m.max_seconds);
+  }
 };
 
 /// Settings of the memory, trace and ops passes.
@@ -63,6 +83,13 @@ struct Observation {
   bool stacks = true;                                   ///< record the call stacks of allocations
   std::string kernel_classes;                           ///< file of user-defined kernel class patterns, or empty
   std::int64_t memory_bytes = std::int64_t{512} << 20;  ///< bound on the memory of buffered events in a worker
+
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("warmup", m.warmup, "steps", m.steps, "memsets", m.memsets, "synchronization",
+                                 m.synchronization, "overhead_records", m.overhead_records, "api_calls", m.api_calls,
+                                 "shapes", m.shapes, "stacks", m.stacks, "memory_bytes", m.memory_bytes,
+                                 "kernel_classes", m.kernel_classes);
+  }
 };
 
 // Timings of the time pass (Method::timing): how steps are placed between clock readings.
@@ -113,11 +140,13 @@ struct StepProperties {
 /// Returns a one-line reason why the case cannot be timed with the method's timing, or an empty string if it can.
 std::string timing_error(const Method& method, const Case& what, const StepProperties& step);
 
-Json to_json(const Case& what);
-Json to_json(const Method& method);
-Case case_from_json(const Json& json);
-Method method_from_json(const Json& json);
-Json to_json(const Value& value);
-Value value_from_json(const Json& json);
+void to_json(Json& json, const Method& method);
+void from_json(const Json& json, Method& method);
 
 }  // namespace kymo::measure
+
+template <>
+struct nlohmann::adl_serializer<kymo::measure::Value> {
+  static void to_json(kymo::Json& json, const kymo::measure::Value& value);
+  static void from_json(const kymo::Json& json, kymo::measure::Value& value);
+};

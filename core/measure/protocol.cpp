@@ -10,7 +10,7 @@ namespace {
 
 template <typename T>
 T field(const Json& frame, const char* name) {
-  return required_field<T>(frame, name, "a frame");
+  return required_field<T>(frame, name);
 }
 
 RunStatus reported_status(const std::string& name) {
@@ -40,9 +40,9 @@ Hello hello_from(const Json& f) {
 Json to_json(const Assignment& m) {
   return {{"type", "assignment"},
           {"run_id", m.run_id},
-          {"case", measure::to_json(m.what)},
-          {"method", measure::to_json(m.method)},
-          {"pass", to_string(m.pass)},
+          {"case", m.what},
+          {"method", m.method},
+          {"pass", m.pass},
           {"rank", m.rank},
           {"local_rank", m.local_rank},
           {"device_index", m.device_index},
@@ -54,9 +54,9 @@ Json to_json(const Assignment& m) {
 Assignment assignment_from(const Json& f) {
   Assignment m;
   m.run_id = field<std::int64_t>(f, "run_id");
-  m.what = case_from_json(field<Json>(f, "case"));
-  m.method = method_from_json(field<Json>(f, "method"));
-  m.pass = pass_from(field<std::string>(f, "pass"));
+  m.what = field<Case>(f, "case");
+  m.method = field<Method>(f, "method");
+  m.pass = field<Pass>(f, "pass");
   m.rank = field<int>(f, "rank");
   m.local_rank = field<int>(f, "local_rank");
   m.device_index = field<int>(f, "device_index");

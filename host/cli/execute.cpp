@@ -118,8 +118,8 @@ Json plan_json(const std::vector<PlannedRun>& runs) {
                     {"repetition", run.repetition},
                     {"case_key", measure::case_key(run.what)},
                     {"plan_key", measure::plan_key(run.what, run.method)},
-                    {"case", measure::to_json(run.what)},
-                    {"method", measure::to_json(run.method)},
+                    {"case", run.what},
+                    {"method", run.method},
                     {"skip_reason", run.skip_reason}});
   }
   return json;

@@ -14,7 +14,7 @@ namespace {
 
 template <typename T>
 T field(const Json& frame, const char* name) {
-  return measure::required_field<T>(frame, name, "a frame");
+  return measure::required_field<T>(frame, name);
 }
 
 template <typename T>
@@ -32,11 +32,11 @@ constexpr std::size_t kDigestDigits = 16;
 
 /// Digest of everything that defines a run, except the plugin, which is compared separately.
 std::string digest_of(const PlannedRun& run) {
-  Json what = measure::to_json(run.what);
+  Json what = run.what;
   what.erase("plugin_file");
   what.erase("plugin_sha256");
   what.erase("plugin_libraries");
-  const Json all = Json::array({what, measure::to_json(run.method), run.suite, run.suite_case, run.repetition});
+  const Json all = Json::array({what, run.method, run.suite, run.suite_case, run.repetition});
   return sha256(dump_json(all)).substr(0, kDigestDigits);
 }
 

@@ -61,12 +61,30 @@ TEST(Plan, TextAndTypesSurviveTheWayThroughJson) {
   method.passes = {Pass::kTime};
   method.sync = Sync::kPhase;
   method.seed = ~0ull;
-  const Method back = method_from_json(parse_json(to_json(method).dump(), "test"));
-  EXPECT_EQ(to_json(back), to_json(method));
+  const Method back = parse_json(Json(method).dump(), "test").get<Method>();
+  EXPECT_EQ(Json(back), Json(method));
   EXPECT_EQ(back.seed, method.seed);
-  const Case what = case_from_json(parse_json(to_json(example()).dump(), "test"));
+  const Case what = parse_json(Json(example()).dump(), "test").get<Case>();
   EXPECT_EQ(what.parameters, example().parameters);
-  EXPECT_TRUE(std::holds_alternative<double>(value_from_json(parse_json(to_json(Value(2.0)).dump(), "test"))));
+  EXPECT_TRUE(std::holds_alternative<double>(parse_json(Json(Value(2.0)).dump(), "test").get<Value>()));
+}
+
+TEST(Plan, JsonIsTheSameInEveryVersion) {
+  // Keys of stored runs are hashes of this text.
+  Method method;
+  method.passes = {Pass::kTime, Pass::kTrace};
+  method.until = StoppingRule{0.02, 5, 100, 3};
+  EXPECT_EQ(dump_json(method),
+            R"({"warmup":5,"steps":10,"sync":"step","timing":"sync","passes":["time","trace"],"seed":0,)"
+            R"("timeout_s":600.0,"host_memory_bytes":0,"fresh":false,"wrap":"","observation":{"warmup":3,"steps":5,)"
+            R"("memsets":false,"synchronization":false,"overhead_records":false,"api_calls":false,"shapes":false,)"
+            R"("stacks":true,"memory_bytes":536870912,"kernel_classes":""},"until":{"relative_standard_error":0.02,)"
+            R"("min_samples":5,"max_samples":100,"max_seconds":3.0}})");
+  EXPECT_EQ(dump_json(example()),
+            R"({"workload":"saxpy","parameters":{"a":2.5,"dtype":"fp32","n":4,"on":true},"ranks":2,"device":"cpu",)"
+            R"("plugin_file":"/p/x.so","plugin_sha256":"ab","plugin_libraries":{}})");
+  EXPECT_EQ(case_key(example()), "63c376e91a7b5a65");
+  EXPECT_EQ(plan_key(example(), method), "42eedd219d2cf1f3");
 }
 
 TEST(Plan, UnknownNamesListTheAllowedOnesAndTheNearest) {

@@ -82,7 +82,7 @@ TEST(TimingInAPlan, IsPartOfItsKeyAndOfTheTimePassAlone) {
     keys.insert(plan_key(what, method));
     EXPECT_EQ(method_in(method, Pass::kTime).timing, timing);
     EXPECT_EQ(method_in(method, Pass::kTrace).timing, kSyncTiming);
-    EXPECT_EQ(method_from_json(to_json(method)).timing, timing);
+    EXPECT_EQ(Json(method).get<Method>().timing, timing);
   }
   EXPECT_EQ(keys.size(), 3u);
 }
