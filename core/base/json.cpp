@@ -42,6 +42,8 @@ Json parse_json(std::string_view text, const std::string& origin) {
     return Json::parse(text);
   } catch (const Json::parse_error& e) {
     throw Error(origin + ": not valid JSON at byte " + std::to_string(e.byte));
+  } catch (const Json::out_of_range&) {
+    throw Error(origin + ": not valid JSON: a number is out of range");
   }
 }
 

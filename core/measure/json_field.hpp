@@ -29,13 +29,16 @@ T required_field(const Json& json, const char* name) {
 /// reference to its value. JSON converts to and from such a struct: Json(object), json.get<T>(), which throws Error.
 /// If the struct has a `kType`, it is written as the field "type"; if it has check(), it is called after reading.
 template <typename T>
-concept HasFields = requires(T& object) { T::fields(object); };
+concept HasFields = requires(T& object) {
+  T::fields(object);
+};
 
 template <typename Fields, typename Visit>
 void visit_fields(const Fields& fields, Visit visit) {
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     (visit(std::get<2 * i>(fields), std::get<2 * i + 1>(fields)), ...);
-  }(std::make_index_sequence<std::tuple_size_v<Fields> / 2>());
+  }
+  (std::make_index_sequence<std::tuple_size_v<Fields> / 2>());
 }
 
 template <typename Fields>

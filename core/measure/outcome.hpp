@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "base/enum_names.hpp"
+#include "base/json.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
@@ -21,6 +23,8 @@ inline constexpr auto kRunStatusNames = enum_names<RunStatus>("run status", {{Ru
                                                                              {RunStatus::kInterrupted, "interrupted"},
                                                                              {RunStatus::kSkipped, "skipped"}});
 inline const char* to_string(RunStatus status) { return kRunStatusNames.name(status); }
+void to_json(Json& json, RunStatus status);
+void from_json(const Json& json, RunStatus& status);
 
 /// Result of a pass or run. A worker reports what it knows of its pass; the supervisor adds the rest and stores it.
 struct Outcome {
@@ -41,6 +45,21 @@ struct Outcome {
   /// Time of the failure, used to find the first rank that failed: on the clock of the worker's host, and in the
   /// protocol on the supervisor's clock. -1 without a failure or if unknown, in the protocol also with a single rank.
   std::int64_t failed_ns = -1;
+
+  // Message of a worker: the part that it knows.
+  static constexpr const char* kType = "outcome";
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("status", m.status, "detail", m.detail, "stage", m.stage, "phase", m.phase, "step",
+                                 m.step, "verification", m.verification, "failed_ns", m.failed_ns);
+  }
+  /// A worker cannot report its own crash or time-out. Throws Error.
+  void check() const;
 };
 
 }  // namespace kymo::measure
+
+template <>
+struct nlohmann::adl_serializer<kymo::event::CheckOutcome> {
+  static void to_json(kymo::Json& json, kymo::event::CheckOutcome outcome);
+  static void from_json(const kymo::Json& json, kymo::event::CheckOutcome& outcome);
+};

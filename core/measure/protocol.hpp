@@ -4,31 +4,44 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
+#include "base/frame.hpp"
+#include "event/records.hpp"
+#include "measure/json_field.hpp"
 #include "measure/outcome.hpp"
 #include "measure/plan.hpp"
 
-/// Protocol between supervisor and worker: JSON frames over one TCP connection.
+/// Protocol between supervisor and worker, over one TCP connection. Workers can be written in any language.
 ///
-/// A frame is a 4-byte little-endian length followed by that many bytes of JSON: {"type": ..., fields}.
-/// The worker connects, sends hello, and receives an assignment. It then reports progress, requests barriers, and ends
-/// each assignment with an outcome, after which it receives the next assignment or `exit`. Workers can be written in
-/// any language.
+/// Each message is one frame (base/frame.hpp): {"type": ..., fields}, where fields() of the struct lists the names of
+/// the fields; enumerations are written as their names and an empty std::optional as null. All fields are required, and
+/// only messages with a member `payload` may have a payload. Either side closes the connection on a malformed message.
+/// The worker connects, sends hello in a frame of at most 4096 bytes, and receives an assignment. It then reports
+/// progress, requests barriers, and ends each assignment with an outcome, after which it receives the next assignment
+/// or `exit`. The outcome is a measure::Outcome; the rank file is complete when it is sent.
 namespace kymo::measure::protocol {
 
-inline constexpr int kVersion = 3;
-inline constexpr std::uint32_t kMaxFrameBytes = 64u << 20;
+inline constexpr int kVersion = 4;
 
 /// worker → supervisor: first frame.
 struct Hello {
+  static constexpr const char* kType = "hello";
   int protocol = kVersion;
   std::string token;  ///< authenticates the worker
   int rank = 0;
   std::int64_t pid = 0;
+
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("protocol", m.protocol, "token", m.token, "rank", m.rank, "pid", m.pid);
+  }
 };
 
 /// supervisor → worker: one pass of a run on one rank.
 struct Assignment {
+  static constexpr const char* kType = "assignment";
   std::int64_t run_id = 0;
   Case what;
   Method method;
@@ -39,83 +52,112 @@ struct Assignment {
   std::string rendezvous_host = "127.0.0.1";
   std::uint16_t rendezvous_port = 0;  ///< 0 for a single rank
   std::string rank_file;              ///< database that the worker writes
+
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("run_id", m.run_id, "case", m.what, "method", m.method, "pass", m.pass, "rank", m.rank,
+                                 "local_rank", m.local_rank, "device_index", m.device_index, "rendezvous_host",
+                                 m.rendezvous_host, "rendezvous_port", m.rendezvous_port, "rank_file", m.rank_file);
+  }
 };
 
 /// worker → supervisor: heartbeat, sent at the start of a stage or step, outside of timed regions.
 struct Progress {
+  static constexpr const char* kType = "progress";
   std::string stage;  ///< "load", "create", "prepare", "warmup", "step", "verify", "write"
   std::int64_t step = -1;
   std::int64_t steps = 0;  ///< planned number including warm-up; 0 with a stopping rule
   bool failing = false;    ///< the pass failed on this rank; the worker cleans up and then sends the outcome
+
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("stage", m.stage, "step", m.step, "steps", m.steps, "failing", m.failing);
+  }
 };
 
 /// worker → supervisor, answered by Released when every rank has arrived. Only rank 0's `stop` is used.
 struct Barrier {
+  static constexpr const char* kType = "barrier";
   std::int64_t sequence = 0;
   bool stop = false;
+
+  static auto fields(auto& m) { return std::forward_as_tuple("sequence", m.sequence, "stop", m.stop); }
 };
 
 /// supervisor → worker: answer to Barrier.
 struct Released {
+  static constexpr const char* kType = "released";
   std::int64_t sequence = 0;
   bool stop = false;
+
+  static auto fields(auto& m) { return std::forward_as_tuple("sequence", m.sequence, "stop", m.stop); }
 };
 
-/// worker → supervisor, answered by Gathered when every rank has sent its payload. Payloads are base64-encoded.
+/// worker → supervisor, answered by Gathered when every rank has sent its payload.
 struct Gather {
+  static constexpr const char* kType = "gather";
   std::int64_t sequence = 0;
   std::string payload;
+
+  static auto fields(auto& m) { return std::forward_as_tuple("sequence", m.sequence); }
 };
+/// supervisor → worker: answer to Gather.
 struct Gathered {
+  static constexpr const char* kType = "gathered";
   std::int64_t sequence = 0;
-  std::vector<std::string> payloads;  ///< in rank order
+  std::vector<std::size_t> sizes;  ///< bytes of each rank's payload, in rank order
+  std::string payload;             ///< the payloads of all ranks, in rank order
+
+  static auto fields(auto& m) { return std::forward_as_tuple("sequence", m.sequence, "sizes", m.sizes); }
 };
 
 /// worker → supervisor, answered by Clock immediately at any time.
 struct ClockRequest {
+  static constexpr const char* kType = "clock_request";
   std::int64_t sequence = 0;
+
+  static auto fields(auto& m) { return std::forward_as_tuple("sequence", m.sequence); }
 };
 /// supervisor → worker: answer to ClockRequest.
 struct Clock {
+  static constexpr const char* kType = "clock";
   std::int64_t sequence = 0;
   std::int64_t clock_ns = 0;  ///< the supervisor's CLOCK_MONOTONIC_RAW at the time of the answer
   std::string
       boot_id;  ///< boot id of the supervisor's host; if it equals the worker's, both use one clock; empty if unknown
+
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("sequence", m.sequence, "clock_ns", m.clock_ns, "boot_id", m.boot_id);
+  }
 };
 
 /// supervisor → worker: stop after the current step and write the measurements.
-struct Cancel {};
+struct Cancel {
+  static constexpr const char* kType = "cancel";
+  static auto fields(auto&) { return std::tuple(); }
+};
 /// supervisor → worker: no further assignments.
-struct Exit {};
+struct Exit {
+  static constexpr const char* kType = "exit";
+  static auto fields(auto&) { return std::tuple(); }
+};
 
-Json to_json(const Hello&);
-Json to_json(const Assignment&);
-Json to_json(const Progress&);
-Json to_json(const Barrier&);
-Json to_json(const Released&);
-Json to_json(const Gather&);
-Json to_json(const Gathered&);
-Json to_json(const ClockRequest&);
-Json to_json(const Clock&);
-/// worker → supervisor: result of the assignment on this rank. The rank file is complete when this frame is sent.
-Json to_json(const Outcome&);
-Json to_json(const Cancel&);
-Json to_json(const Exit&);
+Gathered gathered(std::int64_t sequence, const std::vector<std::string>& payloads);
+/// Returns the payloads in rank order. Throws Error if their sizes do not add up.
+std::vector<std::string> split_payload(const Gathered& message);
 
-/// Returns the "type" of a frame: hello, assignment, progress, barrier, released, gather, gathered, clock_request,
-/// clock, outcome, cancel or exit.
-std::string type_of(const Json& frame);
+/// Returns the "type" of a message.
+std::string type_of(const Json& message);
 
-/// These functions throw Error on a missing or mistyped field or an invalid value.
-Hello hello_from(const Json&);
-Assignment assignment_from(const Json&);
-Progress progress_from(const Json&);
-Barrier barrier_from(const Json&);
-Released released_from(const Json&);
-Gather gather_from(const Json&);
-Gathered gathered_from(const Json&);
-ClockRequest clock_request_from(const Json&);
-Clock clock_from(const Json&);
-Outcome outcome_from(const Json&);
+/// Reads a message and takes its payload out of the frame. Throws Error on a missing or mistyped field and on a payload
+/// that this type of message does not have.
+template <typename Message>
+Message message_from(Frame& frame) {
+  auto message = frame.message.get<Message>();
+  if constexpr (requires { message.payload; }) {
+    message.payload = std::move(frame.payload);
+  } else if (!frame.payload.empty()) {
+    throw Error("unexpected binary data");
+  }
+  return message;
+}
 
 }  // namespace kymo::measure::protocol

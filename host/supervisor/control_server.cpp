@@ -7,18 +7,15 @@
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
-#include <deque>
 #include <map>
-#include <set>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "measure/clock_comparison.hpp"
+#include "supervisor/framed_link.hpp"
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;
@@ -28,7 +25,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::uint32_t kMaxHelloBytes = 4096;  ///< memory limit for unauthenticated connections
+constexpr std::size_t kMaxHelloBytes = 4096;  ///< memory limit for unauthenticated connections
 constexpr std::size_t kMaxUnauthenticated = 256;
 constexpr std::chrono::seconds kHelloTime{10};
 constexpr std::chrono::milliseconds kAcceptPause{100};
@@ -42,43 +39,25 @@ bool same_secret(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
-std::string encoded(const Json& frame) {
-  std::string body;
-  try {
-    body = frame.dump();
-  } catch (const Json::exception& e) {
-    throw Error(std::string("cannot encode a message to a worker: ") + e.what());
-  }
-  if (body.size() > protocol::kMaxFrameBytes)
-    throw Error("cannot send " + format_bytes(static_cast<std::int64_t>(body.size())) + " in one frame");
-  const auto length = static_cast<std::uint32_t>(body.size());
-  std::string bytes;
-  for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>((length >> shift) & 0xFF));
-  return bytes + body;
-}
-
 struct Connection {
-  explicit Connection(tcp::socket accepted) : socket(std::move(accepted)), deadline(socket.get_executor()) {}
-  tcp::socket socket;
   asio::steady_timer deadline;
   WorkerId worker = 0;  ///< 0 until the worker has authenticated
-  std::array<unsigned char, 4> header{};
-  std::string body;
-  std::deque<std::string> outgoing;
-  bool closed = false;
+  std::unique_ptr<FramedLink> link = nullptr;
 };
-using ConnectionPtr = std::shared_ptr<Connection>;
+/// Connections are numbered from 1 in the order in which they are accepted.
+using ConnectionNumber = std::uint64_t;
 
 struct Expected {
   std::string token;
   int rank = 0;
-  ConnectionPtr connection;
+  ConnectionNumber connection = 0;  ///< 0 until it has authenticated; not reset when it is closed
 };
 
 }  // namespace
 
 struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
-  Impl(asio::io_context& loop, ControlEvents given) : acceptor(loop), pause(loop), events(std::move(given)) {}
+  Impl(asio::io_context& given_loop, ControlEvents given)
+      : loop(given_loop), acceptor(loop), pause(loop), events(std::move(given)) {}
 
   void listen(const ListenAt& where) {
     const std::vector<tcp::endpoint> endpoints = endpoints_of(where);
@@ -132,122 +111,72 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   }
 
   void accept_connection(tcp::socket socket) {
-    if (unauthenticated.size() >= kMaxUnauthenticated) return;
-    error_code ignored;
-    socket.set_option(tcp::no_delay(true), ignored);
-    auto connection = std::make_shared<Connection>(std::move(socket));
-    unauthenticated.insert(connection);
-    connection->deadline.expires_after(kHelloTime);
-    connection->deadline.async_wait([self = shared_from_this(), connection](const error_code& cancelled) {
-      if (!cancelled && connection->worker == 0) self->drop(connection, "");
+    const auto unauthenticated = [](const auto& each) { return each.second.worker == 0; };
+    if (static_cast<std::size_t>(std::count_if(connections.begin(), connections.end(), unauthenticated)) >=
+        kMaxUnauthenticated)
+      return;
+    const ConnectionNumber number = ++last_connection;
+    Connection& connection =
+        connections.emplace(number, Connection{asio::steady_timer(loop, kHelloTime)}).first->second;
+    connection.deadline.async_wait([self = shared_from_this(), number](const error_code& cancelled) {
+      const auto found = self->connections.find(number);
+      if (!cancelled && found != self->connections.end() && found->second.worker == 0) self->connections.erase(found);
     });
-    read_frame(connection);
+    connection.link = std::make_unique<FramedLink>(
+        loop, socket.release(),
+        LinkEvents{[this, number](Frame& frame) { on_frame(number, frame); },
+                   [this, number](const std::string& error_message) { on_closed(number, error_message); }},
+        kMaxHelloBytes);
   }
 
-  void read_frame(const ConnectionPtr& connection) {
-    asio::async_read(connection->socket, asio::buffer(connection->header),
-                     [self = shared_from_this(), connection](const error_code& failed, std::size_t) {
-                       if (connection->closed) return;
-                       if (failed) return self->drop(connection, "");
-                       self->read_body(connection);
-                     });
-  }
-
-  void read_body(const ConnectionPtr& connection) {
-    std::uint32_t length = 0;
-    for (std::size_t i = 0; i < 4; ++i) length |= static_cast<std::uint32_t>(connection->header[i]) << (8 * i);
-    const std::uint32_t most = connection->worker == 0 ? kMaxHelloBytes : protocol::kMaxFrameBytes;
-    if (length > most) {
-      return drop(connection,
-                  "announced a frame of " + std::to_string(length) + " bytes; " + std::to_string(most) + " allowed");
+  void on_frame(ConnectionNumber number, Frame& frame) {
+    Connection& connection = connections.at(number);
+    const std::string type = protocol::type_of(frame.message);
+    if (connection.worker == 0) {
+      if (type == protocol::Hello::kType) return authenticate(number, protocol::message_from<protocol::Hello>(frame));
+      return pass_on(number, frame.message);
     }
-    connection->body.resize(length);
-    asio::async_read(connection->socket, asio::buffer(connection->body),
-                     [self = shared_from_this(), connection](const error_code& failed, std::size_t) {
-                       if (connection->closed) return;
-                       if (failed) return self->drop(connection, "");
-                       self->take_frame(connection);
-                       if (!connection->closed) self->read_frame(connection);
-                     });
-  }
-
-  void take_frame(const ConnectionPtr& connection) {
-    try {
-      const Json frame = parse_json(connection->body, "a worker's frame");
-      if (connection->worker == 0) return authenticate(connection, frame);
-      if (protocol::type_of(frame) == "clock_request")
-        return send_clock(connection, protocol::clock_request_from(frame));
-      events.frame(connection->worker, frame);
-    } catch (const Error& e) {
-      drop(connection, std::string("sent an invalid message: ") + e.what());
-    }
+    if (type != protocol::ClockRequest::kType) return events.frame(connection.worker, frame);
+    // Answered immediately, independent of the state of the pass: delays here add to the worker's clock uncertainty.
+    const auto request = protocol::message_from<protocol::ClockRequest>(frame);
+    connection.link->send(protocol::Clock{request.sequence, now_ns(), boot_id});
   }
 
   /// Handles the first frame, which identifies the worker.
-  void authenticate(const ConnectionPtr& connection, const Json& frame) {
-    if (protocol::type_of(frame) != "hello") return pass_on(connection, frame);
-    const protocol::Hello hello = protocol::hello_from(frame);
+  void authenticate(ConnectionNumber number, const protocol::Hello& hello) {
     WorkerId found = 0;
     for (const auto& [id, expected] : workers)
       if (same_secret(expected.token, hello.token)) found = id;
-    if (found == 0 || workers[found].connection) {
+    if (found == 0 || workers[found].connection != 0) {
       log::warning("rejected a connection from a process that is not a worker of this run");
-      return drop(connection, "");
+      connections.erase(number);
+      return;
     }
-    connection->worker = found;
-    unauthenticated.erase(connection);
-    connection->deadline.cancel();
-    workers[found].connection = connection;
+    workers[found].connection = number;
+    Connection& connection = connections.at(number);
+    connection.worker = found;
+    connection.deadline.cancel();
+    connection.link->set_max_frame_bytes(kMaxFrameBytes);
     if (hello.protocol != protocol::kVersion) {
-      return drop(connection, "uses version " + std::to_string(hello.protocol) +
-                                  " of the worker protocol; this kymo uses version " +
-                                  std::to_string(protocol::kVersion));
+      return connection.link->close("uses version " + std::to_string(hello.protocol) +
+                                    " of the worker protocol; this kymo uses version " +
+                                    std::to_string(protocol::kVersion));
     }
-    if (hello.rank != workers[found].rank) return drop(connection, "claims to be rank " + std::to_string(hello.rank));
+    if (hello.rank != workers[found].rank)
+      return connection.link->close("claims to be rank " + std::to_string(hello.rank));
     events.connected(found, hello);
   }
 
-  void pass_on(const ConnectionPtr& connection, const Json& frame) {
-    if (!events.other) return drop(connection, "");
-    error_code failed;
-    const int socket = connection->socket.release(failed);
-    drop(connection, "");
-    if (!failed) events.other(socket, frame);
+  void pass_on(ConnectionNumber number, const Json& message) {
+    const int socket = events.other ? connections.at(number).link->release() : -1;
+    connections.erase(number);
+    if (events.other) events.other(socket, message);
   }
 
-  /// Answered immediately, independent of the state of the pass: delays here add to the worker's clock uncertainty.
-  void send_clock(const ConnectionPtr& connection, const protocol::ClockRequest& question) {
-    write(connection, protocol::to_json(protocol::Clock{question.sequence, now_ns(), boot_id}));
-  }
-
-  void drop(const ConnectionPtr& connection, const std::string& error_message) {
-    if (connection->closed) return;
-    close(*connection);
-    unauthenticated.erase(connection);
-    if (connection->worker != 0 && workers.contains(connection->worker))
-      events.closed(connection->worker, error_message);
-  }
-
-  static void close(Connection& connection) {
-    error_code ignored;
-    connection.closed = true;
-    connection.deadline.cancel();
-    connection.socket.close(ignored);
-  }
-
-  void write(const ConnectionPtr& connection, const Json& frame) {
-    connection->outgoing.push_back(encoded(frame));
-    if (connection->outgoing.size() == 1) write_next(connection);
-  }
-
-  void write_next(const ConnectionPtr& connection) {
-    asio::async_write(connection->socket, asio::buffer(connection->outgoing.front()),
-                      [self = shared_from_this(), connection](const error_code& failed, std::size_t) {
-                        if (connection->closed) return;
-                        if (failed) return self->drop(connection, "");
-                        connection->outgoing.pop_front();
-                        if (!connection->outgoing.empty()) self->write_next(connection);
-                      });
+  void on_closed(ConnectionNumber number, const std::string& error_message) {
+    const WorkerId worker = connections.at(number).worker;
+    connections.erase(number);
+    if (worker != 0) events.closed(worker, error_message);
   }
 
   void stop() {
@@ -255,20 +184,19 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     stopped = true;
     acceptor.close(ignored);
     pause.cancel();
-    for (const auto& connection : unauthenticated) close(*connection);
-    for (auto& [id, expected] : workers)
-      if (expected.connection) close(*expected.connection);
-    unauthenticated.clear();
+    connections.clear();
     workers.clear();
   }
 
+  asio::io_context& loop;
   tcp::acceptor acceptor;
   asio::steady_timer pause;
   ControlEvents events;
   std::map<WorkerId, Expected> workers;
-  std::set<ConnectionPtr> unauthenticated;
+  std::map<ConnectionNumber, Connection> connections;
   const std::string boot_id = measure::boot_id();
   WorkerId last_id = 0;
+  ConnectionNumber last_connection = 0;
   bool stopped = false;
 };
 
@@ -287,20 +215,21 @@ std::string ControlServer::address() const {
 }
 
 WorkerId ControlServer::expect(const std::string& token, int rank) {
-  impl_->workers[++impl_->last_id] = Expected{token, rank, nullptr};
+  impl_->workers[++impl_->last_id] = Expected{token, rank};
   return impl_->last_id;
 }
 
-void ControlServer::send(WorkerId worker, const Json& frame) {
-  const auto found = impl_->workers.find(worker);
-  if (found == impl_->workers.end() || !found->second.connection || found->second.connection->closed) return;
-  impl_->write(found->second.connection, frame);
+void ControlServer::send(WorkerId worker, const Json& message, std::string_view payload) {
+  const auto expected = impl_->workers.find(worker);
+  if (expected == impl_->workers.end()) return;
+  const auto connection = impl_->connections.find(expected->second.connection);
+  if (connection != impl_->connections.end()) connection->second.link->send(message, payload);
 }
 
 void ControlServer::forget(WorkerId worker) {
   const auto found = impl_->workers.find(worker);
   if (found == impl_->workers.end()) return;
-  if (found->second.connection) Impl::close(*found->second.connection);
+  impl_->connections.erase(found->second.connection);
   impl_->workers.erase(found);
 }
 

@@ -5,8 +5,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
-#include "base/json.hpp"
+#include "base/frame.hpp"
 #include "measure/protocol.hpp"
 #include "supervisor/asio_forward.hpp"
 
@@ -18,12 +19,12 @@ using WorkerId = std::uint64_t;
 /// Notifications about workers, delivered in the thread that runs the event loop. A handler may call the server.
 struct ControlEvents {
   std::function<void(WorkerId, const measure::protocol::Hello&)> connected;
-  std::function<void(WorkerId, const Json&)> frame;
+  std::function<void(WorkerId, Frame&)> frame;
   /// The connection is closed. `error_message` describes a protocol error of the worker, or is empty.
   std::function<void(WorkerId, const std::string& error_message)> closed;
   /// A connection whose first frame is not `hello`; the handler takes ownership of the socket. Without a handler the
   /// connection is dropped.
-  std::function<void(int socket, const Json& frame)> other = nullptr;
+  std::function<void(int socket, const Json& message)> other = nullptr;
 };
 
 /// Address a control server listens on; by default the loopback interface and a port chosen by the system.
@@ -48,8 +49,8 @@ class ControlServer {
   std::string address() const;
   /// Accepts one connection from the worker with this token.
   WorkerId expect(const std::string& token, int rank);
-  /// Sends a frame if the worker is connected. Throws Error if it cannot be written as JSON or is too long.
-  void send(WorkerId worker, const Json& frame);
+  /// Sends a message if the worker is connected. Invalid UTF-8 is replaced. Throws Error if the frame is too long.
+  void send(WorkerId worker, const Json& message, std::string_view payload = {});
   /// Closes the worker's connection, if any, without notifying the handlers.
   void forget(WorkerId worker);
 

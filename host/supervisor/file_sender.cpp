@@ -35,7 +35,8 @@ void FileSender::begin_next() {
   output.file_bytes = failed || !stream_ ? -1 : static_cast<std::int64_t>(size);
   missing_bytes_ = std::max<std::int64_t>(output.file_bytes, 0);
   sending_ = file;
-  link_.send(to_json(output));
+  worker_ = output.worker;
+  link_.send(output);
 }
 
 void FileSender::pump() {
@@ -48,7 +49,7 @@ void FileSender::pump() {
       if (!stream_.read(piece.data(), static_cast<std::streamsize>(piece.size())))
         throw Error("the rank file " + quote(sending_.string()) + " cannot be read to its end");
       missing_bytes_ -= static_cast<std::int64_t>(piece.size());
-      link_.send_bytes(piece);
+      link_.send(follower_protocol::FilePart{worker_, ""}, piece);
     }
     if (missing_bytes_ > 0) continue;
     std::error_code ignored;

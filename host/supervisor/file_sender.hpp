@@ -30,6 +30,7 @@ class FileSender {
   std::ifstream stream_;
   std::int64_t missing_bytes_ = 0;  ///< remaining bytes of the current file
   std::filesystem::path sending_;
+  std::int64_t worker_ = 0;  ///< whose file it is
 };
 
 }  // namespace kymo::supervisor

@@ -31,6 +31,7 @@ namespace kymo::supervisor {
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
 namespace messages = follower_protocol;
+using measure::protocol::message_from;
 
 namespace {
 
@@ -116,9 +117,9 @@ class Follower {
     answer_by_s_ = steady_seconds() + kJoinReplyTimeout_s;
     link_ = std::make_unique<FramedLink>(
         loop_, socket,
-        LinkEvents{[this](const Json& message) { on_message(message); },
-                   [](std::string_view) { throw Error("unexpected binary frame"); },
+        LinkEvents{[this](Frame& frame) { on_message(frame); },
                    [this](const std::string& error_message) { on_closed(error_message); }});
+    link_->keep_alive();
     sender_ = std::make_unique<FileSender>(*link_);
     messages::Join hello;
     hello.kymo = version();
@@ -127,7 +128,7 @@ class Follower {
     hello.rank = launcher_env_.rank;
     hello.world_size = launcher_env_.world_size;
     hello.host = host_name();
-    link_->send(to_json(hello));
+    link_->send(hello);
   }
 
   void on_closed(const std::string& error_message) {
@@ -147,10 +148,11 @@ class Follower {
     over_ = true;
   }
 
-  void on_message(const Json& message) {
-    const std::string type = measure::protocol::type_of(message);
+  void on_message(Frame& frame) {
+    const std::string type = measure::protocol::type_of(frame.message);
     if (type == "rejected")
-      throw_later("rank 0 at " + leader() + " rejected " + me() + ": " + messages::rejected_from(message).reason);
+      throw_later("rank 0 at " + leader() + " rejected " + me() + ": " +
+                  message_from<messages::Rejected>(frame).reason);
     else if (type == "joined")
       on_joined();
     else if (!joined_)
@@ -158,15 +160,15 @@ class Follower {
     else if (type == "accepted")
       log::debug(me() + " has joined " + leader());
     else if (type == "start")
-      start(messages::start_from(message));
+      start(message_from<messages::Start>(frame));
     else if (type == "begin")
-      begin(messages::begin_from(message));
+      begin(message_from<messages::Begin>(frame));
     else if (type == "announce")
-      announce(messages::announce_from(message));
+      announce(message_from<messages::Announce>(frame));
     else if (type == "kill" || type == "collect" || type == "forget")
-      handle_request(messages::worker_request_from(message));
+      handle_request(message_from<messages::WorkerRequest>(frame));
     else if (type == "finish")
-      finish(messages::finish_from(message).code);
+      finish(message_from<messages::Finish>(frame).code);
     else
       throw Error("a leader does not send messages of type " + quote(type));
   }
@@ -185,7 +187,7 @@ class Follower {
     plan.folder = folder_.path.string();
     plan.local_rank = launcher_env_.local_rank;
     plan.gpu = launcher_env_.gpu;
-    link_->send(to_json(plan));
+    link_->send(plan);
   }
 
   void start(const messages::Start& order) {
@@ -202,7 +204,7 @@ class Follower {
       worker.end_sent = true;
       const WorkerEnd end{
           {}, false, "", std::string("cannot start a worker on ") + quote(host_name()) + ": " + error.what()};
-      link_->send(to_json(messages::Ended{order.worker, end, 0}));
+      link_->send(messages::Ended{order.worker, end, 0});
     }
   }
 
@@ -244,8 +246,7 @@ class Follower {
 
   void on_signal(int number) {
     if (++signals_seen_ == 1 && joined_) {
-      link_->send(
-          to_json(messages::Signalled{number}));  // the leader finishes the current step and stores the measurements
+      link_->send(messages::Signalled{number});  // the leader finishes the current step and stores the measurements
       return;
     }
     workers_.clear();
@@ -279,11 +280,11 @@ class Follower {
     if (const auto use = worker.process->memory_use(bound_bytes)) {
       worker.peak_bytes = std::max(worker.peak_bytes, use->bytes);
       if (bound_bytes > 0 && use->bytes > bound_bytes && !std::exchange(worker.memory_reported, true))
-        link_->send(to_json(messages::Memory{number, *use}));
+        link_->send(messages::Memory{number, *use});
     }
     if (const auto end = worker.process->poll_end()) {
       worker.end_sent = true;
-      link_->send(to_json(messages::Ended{number, *end, worker.peak_bytes}));
+      link_->send(messages::Ended{number, *end, worker.peak_bytes});
     }
   }
 

@@ -21,6 +21,7 @@
 
 namespace kymo::supervisor {
 namespace messages = follower_protocol;
+using measure::protocol::message_from;
 
 namespace {
 
@@ -35,8 +36,6 @@ struct FollowerSlot {
   messages::Plan plan;
   bool ready = false;
   std::string lost;
-  std::int64_t receiving = 0;  ///< worker whose file is being received, and the remaining bytes
-  std::int64_t receiving_bytes = 0;
 };
 
 std::string rank_at(int rank, const std::string& host) { return "rank " + std::to_string(rank) + " on " + quote(host); }
@@ -57,9 +56,8 @@ struct FollowerHub::Impl {
   void reject(int socket, const std::string& reason) {
     log::warning("rejected a connection: " + reason);
     if (rejected.size() >= kMaxRejected) rejected.pop_front();
-    rejected.push_back(
-        std::make_unique<FramedLink>(loop, socket, LinkEvents{[](const Json&) {}, [](std::string_view) {}, nullptr}));
-    rejected.back()->send(to_json(messages::Rejected{reason}));
+    rejected.push_back(std::make_unique<FramedLink>(loop, socket, LinkEvents{[](Frame&) {}, nullptr}));
+    rejected.back()->send(messages::Rejected{reason});
   }
 
   /// The job cannot continue: notify all followers.
@@ -67,7 +65,7 @@ struct FollowerHub::Impl {
     if (!failure.empty()) return;
     failure = reason;
     for (auto& each : slots)
-      if (each.link) each.link->send(to_json(messages::Rejected{reason}));
+      if (each.link) each.link->send(messages::Rejected{reason});
   }
 
   /// Returns why this process does not belong to the job; empty if it does.
@@ -108,7 +106,7 @@ struct FollowerHub::Impl {
     messages::Join join;
     try {
       if (measure::protocol::type_of(first) != "join") throw Error("the first message is not 'join'");
-      join = messages::join_from(first);
+      join = first.get<messages::Join>();
     } catch (const Error& e) {
       return reject(socket, std::string("invalid message: ") + e.what());
     }
@@ -121,16 +119,16 @@ struct FollowerHub::Impl {
     who.host = join.host;
     who.link = std::make_unique<FramedLink>(
         loop, socket,
-        LinkEvents{[this, rank = join.rank](const Json& message) { on_message(rank, message); },
-                   [this, rank = join.rank](std::string_view bytes) { on_bytes(rank, bytes); },
+        LinkEvents{[this, rank = join.rank](Frame& frame) { on_message(rank, frame); },
                    [this, rank = join.rank](const std::string& error_message) { on_closed(rank, error_message); }});
-    who.link->send(failure.empty() ? messages::plain_message("joined") : to_json(messages::Rejected{failure}));
+    who.link->keep_alive();
+    who.link->send(failure.empty() ? messages::plain_message("joined") : Json(messages::Rejected{failure}));
   }
 
-  void on_plan(int rank, const Json& message) {
+  void on_plan(int rank, Frame& frame) {
     FollowerSlot& who = slot(rank);
     if (who.ready) throw Error("received a second plan");
-    who.plan = messages::plan_from(message);
+    who.plan = message_from<messages::Plan>(frame);
     if (const std::string reason = difference(plan, who.plan, rank); !reason.empty()) return fail(reason);
     who.ready = true;
     who.link->send(messages::plain_message("accepted"));
@@ -141,36 +139,26 @@ struct FollowerHub::Impl {
     return found == processes.end() || found->second->rank() != rank ? nullptr : found->second;
   }
 
-  void on_message(int rank, const Json& message) {
-    const std::string type = measure::protocol::type_of(message);
-    if (type == "plan") return on_plan(rank, message);
+  void on_message(int rank, Frame& frame) {
+    const std::string type = measure::protocol::type_of(frame.message);
+    if (type == "plan") return on_plan(rank, frame);
     if (!slot(rank).ready) throw Error("received a message before the plan was accepted");
-    if (type == "signalled") return signalled(rank, messages::signalled_from(message).number);
-    if (type == "worker_output") return on_worker_output(rank, messages::worker_output_from(message));
-    if (type == "ended") {
-      const auto ended = messages::ended_from(message);
+    if (type == "signalled") return signalled(rank, message_from<messages::Signalled>(frame).number);
+    if (type == "worker_output") {
+      const auto output = message_from<messages::WorkerOutput>(frame);
+      if (auto* who = process(rank, output.worker)) who->output(output);
+    } else if (type == "file_part") {
+      const auto part = message_from<messages::FilePart>(frame);
+      if (auto* who = process(rank, part.worker)) who->received(part);
+    } else if (type == "ended") {
+      const auto ended = message_from<messages::Ended>(frame);
       if (auto* who = process(rank, ended.worker)) who->ended(ended);
     } else if (type == "memory") {
-      const auto memory = messages::memory_from(message);
+      const auto memory = message_from<messages::Memory>(frame);
       if (auto* who = process(rank, memory.worker)) who->memory(memory);
     } else {
       throw Error("a follower does not send messages of type " + quote(type));
     }
-  }
-
-  void on_worker_output(int rank, const messages::WorkerOutput& output) {
-    if (slot(rank).receiving_bytes > 0) throw Error("a file was announced before the previous one was complete");
-    slot(rank).receiving = output.worker;
-    slot(rank).receiving_bytes = output.file_bytes;
-    if (auto* who = process(rank, output.worker)) who->output(output);
-  }
-
-  void on_bytes(int rank, std::string_view bytes) {
-    FollowerSlot& who = slot(rank);
-    if (static_cast<std::int64_t>(bytes.size()) > who.receiving_bytes)
-      throw Error("received more bytes than announced");
-    who.receiving_bytes -= static_cast<std::int64_t>(bytes.size());
-    if (auto* receiver = process(rank, who.receiving)) receiver->received(bytes);
   }
 
   void on_closed(int rank, const std::string& error_message) {
@@ -255,7 +243,7 @@ bool FollowerHub::intact() const {
 void FollowerHub::finish(int code, double seconds) {
   impl_->finishing = true;
   for (auto& slot : impl_->slots)
-    if (slot.link) slot.link->send(to_json(messages::Finish{code}));
+    if (slot.link) slot.link->send(messages::Finish{code});
   const double deadline_s = steady_seconds() + seconds;
   const auto linked = [](const FollowerSlot& slot) { return slot.link != nullptr; };
   while (std::any_of(impl_->slots.begin(), impl_->slots.end(), linked) && steady_seconds() < deadline_s)

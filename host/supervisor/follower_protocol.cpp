@@ -7,26 +7,9 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "measure/json_field.hpp"
 
 namespace kymo::supervisor::follower_protocol {
 namespace {
-
-template <typename T>
-T field(const Json& frame, const char* name) {
-  return measure::required_field<T>(frame, name);
-}
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-template <typename T>
-std::optional<T> optional_field(const Json& frame, const char* name) {
-  if (field<Json>(frame, name).is_null()) return std::nullopt;
-  return field<T>(frame, name);
-}
 
 constexpr std::size_t kDigestDigits = 16;
 
@@ -104,121 +87,15 @@ std::string difference(const Plan& leader, const Plan& follower, int rank) {
 
 Json plain_message(const char* type) { return {{"type", type}}; }
 
-Json to_json(const Join& m) {
-  return {
-      {"type", "join"}, {"version", m.version},       {"kymo", m.kymo}, {"identity", m.identity}, {"token", m.token},
-      {"rank", m.rank}, {"world_size", m.world_size}, {"host", m.host}};
-}
-Join join_from(const Json& f) {
-  return {field<int>(f, "version"),       field<std::string>(f, "kymo"), field<std::string>(f, "identity"),
-          field<std::string>(f, "token"), field<int>(f, "rank"),         field<int>(f, "world_size"),
-          field<std::string>(f, "host")};
-}
-
-Json to_json(const Rejected& m) { return {{"type", "rejected"}, {"reason", m.reason}}; }
-Rejected rejected_from(const Json& f) { return {field<std::string>(f, "reason")}; }
-
-Json to_json(const Plan& m) {
-  Json plugins = Json::array();
-  for (const auto& plugin : m.plugins)
-    plugins.push_back(
-        {{"name", plugin.name}, {"file", plugin.file}, {"sha256", plugin.sha256}, {"libraries", plugin.libraries}});
-  return {
-      {"type", "plan"},     {"plugins", plugins},         {"digests", m.digests}, {"plugin_of_run", m.plugin_of_run},
-      {"folder", m.folder}, {"local_rank", m.local_rank}, {"gpu", m.gpu}};
-}
-Plan plan_from(const Json& f) {
-  Plan m;
-  for (const auto& plugin : field<std::vector<Json>>(f, "plugins"))
-    m.plugins.push_back({field<std::string>(plugin, "name"), field<std::string>(plugin, "file"),
-                         field<std::string>(plugin, "sha256"),
-                         field<std::map<std::string, std::string>>(plugin, "libraries")});
-  m.digests = field<std::vector<std::string>>(f, "digests");
-  m.plugin_of_run = field<std::vector<std::size_t>>(f, "plugin_of_run");
-  m.folder = field<std::string>(f, "folder");
-  m.local_rank = field<int>(f, "local_rank");
-  m.gpu = field<int>(f, "gpu");
-  const bool in_range = std::all_of(m.plugin_of_run.begin(), m.plugin_of_run.end(),
-                                    [&](std::size_t at) { return at < m.plugins.size(); });
-  if (!in_range || m.plugin_of_run.size() != m.digests.size())
+void Plan::check() const {
+  const bool in_range = std::all_of(plugin_of_run.begin(), plugin_of_run.end(),
+                                    [this](std::size_t index) { return index < plugins.size(); });
+  if (!in_range || plugin_of_run.size() != digests.size())
     throw Error("a plan refers to a plugin that it does not contain");
-  return m;
 }
 
-Json to_json(const Start& m) {
-  return {{"type", "start"}, {"worker", m.worker}, {"plan_index", m.plan_index}, {"token", m.token}};
+void WorkerOutput::check() const {
+  if (file_bytes < -1) throw Error("a file of " + std::to_string(file_bytes) + " bytes was announced");
 }
-Start start_from(const Json& f) {
-  return {field<std::int64_t>(f, "worker"), field<std::size_t>(f, "plan_index"), field<std::string>(f, "token")};
-}
-
-Json to_json(const Begin& m) {
-  return {{"type", "begin"}, {"worker", m.worker}, {"run_id", m.run_id}, {"pass", to_string(m.pass)}};
-}
-Begin begin_from(const Json& f) {
-  return {field<std::int64_t>(f, "worker"), field<std::int64_t>(f, "run_id"),
-          measure::pass_from(field<std::string>(f, "pass"))};
-}
-
-Json to_json(const Announce& m) { return {{"type", "announce"}, {"worker", m.worker}, {"pid", m.pid}}; }
-Announce announce_from(const Json& f) { return {field<std::int64_t>(f, "worker"), field<std::int64_t>(f, "pid")}; }
-
-Json to_json(const WorkerRequest& m) { return {{"type", m.type}, {"worker", m.worker}}; }
-WorkerRequest worker_request_from(const Json& f) {
-  return {field<std::string>(f, "type"), field<std::int64_t>(f, "worker")};
-}
-
-Json to_json(const Ended& m) {
-  return {{"type", "ended"},
-          {"worker", m.worker},
-          {"exit_code", or_null(m.end.end.exit_code)},
-          {"signal", or_null(m.end.end.signal)},
-          {"kernel_out_of_memory", m.end.kernel_out_of_memory},
-          {"last_line", m.end.last_line},
-          {"lost", m.end.lost},
-          {"peak_bytes", m.peak_bytes}};
-}
-Ended ended_from(const Json& f) {
-  Ended m;
-  m.worker = field<std::int64_t>(f, "worker");
-  m.end.end.exit_code = optional_field<int>(f, "exit_code");
-  m.end.end.signal = optional_field<int>(f, "signal");
-  m.end.kernel_out_of_memory = field<bool>(f, "kernel_out_of_memory");
-  m.end.last_line = field<std::string>(f, "last_line");
-  m.end.lost = field<std::string>(f, "lost");
-  m.peak_bytes = field<std::int64_t>(f, "peak_bytes");
-  return m;
-}
-
-Json to_json(const Memory& m) {
-  return {{"type", "memory"},
-          {"worker", m.worker},
-          {"bytes", m.use.bytes},
-          {"available_bytes", or_null(m.use.available_bytes)}};
-}
-Memory memory_from(const Json& f) {
-  return {field<std::int64_t>(f, "worker"),
-          {field<std::int64_t>(f, "bytes"), optional_field<std::int64_t>(f, "available_bytes")}};
-}
-
-Json to_json(const WorkerOutput& m) {
-  return {{"type", "worker_output"},
-          {"worker", m.worker},
-          {"stdout", m.stdout_text},
-          {"stderr", m.stderr_text},
-          {"file_bytes", m.file_bytes}};
-}
-WorkerOutput worker_output_from(const Json& f) {
-  WorkerOutput m{field<std::int64_t>(f, "worker"), field<std::string>(f, "stdout"), field<std::string>(f, "stderr"),
-                 field<std::int64_t>(f, "file_bytes")};
-  if (m.file_bytes < -1) throw Error("a file of " + std::to_string(m.file_bytes) + " bytes was announced");
-  return m;
-}
-
-Json to_json(const Signalled& m) { return {{"type", "signalled"}, {"number", m.number}}; }
-Signalled signalled_from(const Json& f) { return {field<int>(f, "number")}; }
-
-Json to_json(const Finish& m) { return {{"type", "finish"}, {"code", m.code}}; }
-Finish finish_from(const Json& f) { return {field<int>(f, "code")}; }
 
 }  // namespace kymo::supervisor::follower_protocol

@@ -4,17 +4,14 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <deque>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;
@@ -35,69 +32,36 @@ tcp protocol_of(int socket) {
   return address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4();
 }
 
-void keep_alive(int socket) {
-  const int on = 1;
-  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &kIdle_s, sizeof kIdle_s);
-  setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &kProbe_s, sizeof kProbe_s);
-  setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
-  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnsent_ms, sizeof kUnsent_ms);
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-}
-
-std::string framed(std::string_view body) {
-  if (body.size() > FramedLink::kMaxFrameBytes)
-    throw Error("cannot send " + format_bytes(static_cast<std::int64_t>(body.size())) + " in one frame");
-  std::string bytes;
-  bytes.reserve(body.size() + 4);
-  for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>((body.size() >> shift) & 0xFF));
-  bytes += body;
-  return bytes;
-}
-
 }  // namespace
 
 struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
-  Impl(asio::io_context& loop, int fd, LinkEvents given) : socket(loop), events(std::move(given)) {
-    keep_alive(fd);
+  Impl(asio::io_context& loop, int fd, LinkEvents given, std::size_t max_frame_bytes)
+      : socket(loop), events(std::move(given)), decoder(max_frame_bytes) {
     socket.assign(protocol_of(fd), fd);
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
   }
 
-  void read_header() {
-    asio::async_read(socket, asio::buffer(header), [self = shared_from_this()](const error_code& failed, std::size_t) {
-      if (self->closed) return;
-      if (failed) return self->end("");
-      self->read_body();
-    });
+  void read() {
+    const auto space = decoder.missing();
+    socket.async_read_some(asio::buffer(space.data(), space.size()),
+                           [self = shared_from_this()](const error_code& failed, std::size_t count) {
+                             if (self->closed) return;
+                             if (failed) return self->end("");
+                             self->take(count);
+                             if (!self->closed) self->read();
+                           });
   }
 
-  void read_body() {
-    std::size_t length = 0;
-    for (std::size_t i = 0; i < 4; ++i) length |= static_cast<std::size_t>(header[i]) << (8 * i);
-    if (length == 0 || length > kMaxFrameBytes) {
-      return end("announced a frame of " + std::to_string(length) + " bytes; 1 to " + std::to_string(kMaxFrameBytes) +
-                 " allowed");
-    }
-    body.resize(length);
-    asio::async_read(socket, asio::buffer(body), [self = shared_from_this()](const error_code& failed, std::size_t) {
-      if (self->closed) return;
-      if (failed) return self->end("");
-      self->take_body();
-      if (!self->closed) self->read_header();
-    });
-  }
-
-  void take_body() {
-    // Copied, because a handler may destroy the link and its members.
-    const LinkEvents now = events;
+  void take(std::size_t count) {
+    std::optional<Frame> frame;
     try {
-      if (body.front() == '\0') {
-        now.bytes(std::string_view(body).substr(1));
-      } else {
-        const Json message = parse_json(body, "a supervisor's frame");
-        if (!message.is_object()) throw Error("a frame is not a JSON object");
-        now.message(message);
-      }
+      frame = decoder.take(count);
+    } catch (const Error& e) {
+      return end(e.what());
+    }
+    try {
+      if (frame) events.message(*frame);
     } catch (const Error& e) {
       end(std::string("sent an invalid message: ") + e.what());
     }
@@ -142,17 +106,16 @@ struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
 
   tcp::socket socket;
   LinkEvents events;
-  std::array<unsigned char, 4> header{};
-  std::string body;
+  FrameDecoder decoder;
   std::deque<std::string> outgoing;
   std::size_t waiting = 0;
   std::function<void()> drained;
   bool closed = false;
 };
 
-FramedLink::FramedLink(asio::io_context& loop, int socket, LinkEvents events)
-    : impl_(std::make_shared<Impl>(loop, socket, std::move(events))) {
-  impl_->read_header();
+FramedLink::FramedLink(asio::io_context& loop, int socket, LinkEvents events, std::size_t max_frame_bytes)
+    : impl_(std::make_shared<Impl>(loop, socket, std::move(events), max_frame_bytes)) {
+  impl_->read();
 }
 
 FramedLink::~FramedLink() {
@@ -160,9 +123,26 @@ FramedLink::~FramedLink() {
   impl_->close();
 }
 
-void FramedLink::send(const Json& message) { impl_->send(framed(dump_json(message))); }
-void FramedLink::send_bytes(std::string_view bytes) { impl_->send(framed(std::string(1, '\0').append(bytes))); }
+void FramedLink::keep_alive() {
+  const int socket = impl_->socket.native_handle();
+  const int on = 1;
+  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &kIdle_s, sizeof kIdle_s);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &kProbe_s, sizeof kProbe_s);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnsent_ms, sizeof kUnsent_ms);
+}
+
+int FramedLink::release() {
+  const int socket = impl_->socket.release();
+  impl_->close();
+  return socket;
+}
+
+void FramedLink::set_max_frame_bytes(std::size_t max_frame_bytes) { impl_->decoder.set_max_bytes(max_frame_bytes); }
+void FramedLink::send(const Json& message, std::string_view payload) { impl_->send(encode_frame(message, payload)); }
 bool FramedLink::open() const { return !impl_->closed; }
+void FramedLink::close(const std::string& error_message) { impl_->end(error_message); }
 std::size_t FramedLink::waiting_bytes() const { return impl_->waiting; }
 void FramedLink::on_drained(std::function<void()> handler) { impl_->drained = std::move(handler); }
 

@@ -7,38 +7,43 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.hpp"
+#include "base/frame.hpp"
 #include "supervisor/asio_forward.hpp"
 
 namespace kymo::supervisor {
 
-/// Events of a link, delivered in the thread that runs the event loop. A handler that throws Error closes the link.
+/// Events of a link, delivered in the thread that runs the event loop. A handler may destroy the link. A handler that
+/// throws Error closes it.
 struct LinkEvents {
-  std::function<void(const Json&)> message;
-  std::function<void(std::string_view)> bytes;
+  std::function<void(Frame&)> message;
   /// Called once, never from within a function of the link. `error_message` describes a protocol error of the peer;
   /// empty if the connection just closed.
   std::function<void(const std::string& error_message)> closed;
 };
 
-/// A TCP connection between two supervisors. A frame is a 4-byte little-endian length followed by that many bytes: a
-/// JSON object, or a zero byte and binary data. TCP keep-alive detects a lost peer within a minute.
+/// A TCP connection of a supervisor to a worker or another supervisor.
 class FramedLink {
  public:
-  static constexpr std::size_t kMaxFrameBytes = 64u << 20;
-
   /// Takes ownership of the connected socket and starts reading.
-  FramedLink(boost::asio::io_context& loop, int socket, LinkEvents events);
+  FramedLink(boost::asio::io_context& loop, int socket, LinkEvents events,
+             std::size_t max_frame_bytes = kMaxFrameBytes);
   /// Closes the link; no handler is called afterwards.
   ~FramedLink();
   FramedLink(const FramedLink&) = delete;
   FramedLink& operator=(const FramedLink&) = delete;
 
+  /// Detects a lost peer within a minute.
+  void keep_alive();
+  /// Sets the limit for the next frames of the peer.
+  void set_max_frame_bytes(std::size_t max_frame_bytes);
   /// Queues a message; does nothing if the link is closed. Invalid UTF-8 is replaced. Throws Error if the frame is too
   /// long.
-  void send(const Json& message);
-  void send_bytes(std::string_view bytes);
+  void send(const Json& message, std::string_view payload = {});
   bool open() const;
+  /// Closes the link because of a protocol error of the peer.
+  void close(const std::string& error_message);
+  /// Gives up the ownership of the socket; no handler is called afterwards. Call from the handler of a message.
+  int release();
   /// Bytes queued for sending.
   std::size_t waiting_bytes() const;
   /// Calls the handler whenever all queued data has been sent.

@@ -251,7 +251,7 @@ Actions PassState::serve_waiting(double now_s) {
 }
 
 template <typename Wait>
-bool PassState::same_wait(std::optional<Wait> Rank::* wait) const {
+bool PassState::same_wait(std::optional<Wait> Rank::*wait) const {
   const auto& first = ranks_.front().*wait;
   return std::all_of(ranks_.begin(), ranks_.end(), [&](const Rank& rank) {
     return first && rank.*wait && (rank.*wait)->sequence == first->sequence;
@@ -271,18 +271,19 @@ Actions PassState::release_all(double now_s) {
 
 Actions PassState::collect_all(double now_s) {
   std::vector<std::string> payloads;
+  static constexpr std::size_t kMaxSizeBytes = 20;  // of a payload's size within the message
   std::size_t bytes = 0;
   const std::int64_t sequence = ranks_.front().gather->sequence;
   for (auto& rank : ranks_) {
-    bytes += rank.gather->payload.size() + 4;
+    bytes += rank.gather->payload.size() + kMaxSizeBytes;
     payloads.push_back(std::move(rank.gather->payload));
     rank.gather.reset();
     rank.last_progress_s = now_s;
   }
-  if (bytes + 256 > protocol::kMaxFrameBytes) {
+  if (bytes + 256 > kMaxFrameBytes) {
     return fail(located(0, {RunStatus::kFailed, "the ranks gathered " + format_bytes(static_cast<std::int64_t>(bytes)) +
                                                     " in one call, which exceeds the limit of " +
-                                                    format_bytes(protocol::kMaxFrameBytes) + " per frame"}),
+                                                    format_bytes(kMaxFrameBytes) + " per frame"}),
                 kObserved, 0, now_s);
   }
   Actions actions;

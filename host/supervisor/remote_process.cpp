@@ -36,11 +36,11 @@ RemoteProcess::RemoteProcess(FollowerHub& hub, int rank, std::size_t plan_index,
   if (const std::string reason = hub.lost(rank); !reason.empty())
     throw Error("rank " + std::to_string(rank) + " is lost: " + reason);
   worker_ = hub.attach(*this);
-  hub_.send(rank_, to_json(messages::Start{worker_, plan_index, token}));
+  hub_.send(rank_, messages::Start{worker_, plan_index, token});
 }
 
 RemoteProcess::~RemoteProcess() {
-  hub_.send(rank_, to_json(messages::WorkerRequest{"forget", worker_}));
+  hub_.send(rank_, messages::WorkerRequest{"forget", worker_});
   hub_.detach(worker_);
 }
 
@@ -54,18 +54,18 @@ void RemoteProcess::localize(measure::protocol::Assignment& assignment) const {
 
 void RemoteProcess::begin_pass(std::int64_t run_id, measure::Pass pass) {
   memory_.reset();
-  hub_.send(rank_, to_json(messages::Begin{worker_, run_id, pass}));
+  hub_.send(rank_, messages::Begin{worker_, run_id, pass});
 }
 
 void RemoteProcess::announce(pid_t pid) {
   pid_ = pid;
-  hub_.send(rank_, to_json(messages::Announce{worker_, pid}));
+  hub_.send(rank_, messages::Announce{worker_, pid});
 }
 
 std::string RemoteProcess::host() const { return hub_.host_of_rank(rank_); }
 
 void RemoteProcess::kill() {
-  if (!end_) hub_.send(rank_, to_json(messages::WorkerRequest{"kill", worker_}));
+  if (!end_) hub_.send(rank_, messages::WorkerRequest{"kill", worker_});
 }
 
 std::optional<WorkerEnd> RemoteProcess::poll_end() {
@@ -81,7 +81,7 @@ void RemoteProcess::collect(const fs::path& rank_file) {
   if (!hub_.lost(rank_).empty()) return;
   transfer_ = std::make_unique<Transfer>();
   transfer_->file = rank_file;
-  hub_.send(rank_, to_json(messages::WorkerRequest{"collect", worker_}));
+  hub_.send(rank_, messages::WorkerRequest{"collect", worker_});
 }
 
 bool RemoteProcess::collected(double now_s) {
@@ -117,11 +117,13 @@ void RemoteProcess::output(const messages::WorkerOutput& message) {
   if (message.file_bytes == 0) complete();
 }
 
-void RemoteProcess::received(std::string_view bytes) {
-  if (!transfer_) return;  // abandoned
+void RemoteProcess::received(const messages::FilePart& part) {
+  if (!transfer_ || transfer_->missing_bytes < 0) return;  // of an abandoned transfer
+  const auto bytes = static_cast<std::int64_t>(part.payload.size());
+  if (bytes > transfer_->missing_bytes) throw Error("received more bytes than announced");
   ++transfer_->moved;
-  transfer_->missing_bytes -= static_cast<std::int64_t>(bytes.size());
-  transfer_->stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  transfer_->missing_bytes -= bytes;
+  transfer_->stream.write(part.payload.data(), bytes);
   if (!transfer_->stream)
     return give_up("cannot write " + quote(transfer_->part().string()) + ": " + std::strerror(errno));
   if (transfer_->missing_bytes == 0) complete();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 
 #include "supervisor/follower_hub.hpp"
 #include "supervisor/rank_process.hpp"
@@ -39,7 +38,7 @@ class RemoteProcess final : public RankProcess {
   void ended(const follower_protocol::Ended& message);
   void memory(const follower_protocol::Memory& message);
   void output(const follower_protocol::WorkerOutput& message);
-  void received(std::string_view bytes);
+  void received(const follower_protocol::FilePart& part);
   void lost(const std::string& reason);
 
  private:

@@ -52,7 +52,7 @@ struct RunExecutor::Impl {
         leader_options(given_options),
         server(loop,
                {[this](WorkerId id, const protocol::Hello& hello) { on_connected(id, hello); },
-                [this](WorkerId id, const Json& frame) { on_frame(id, frame); },
+                [this](WorkerId id, Frame& frame) { on_frame(id, frame); },
                 [this](WorkerId id, const std::string& error_message) { on_closed(id, error_message); }, joining()},
                leader_options ? listen_address(leader_options->launcher_env) : ListenAt{}),
         signals(loop, [this](int number) { on_signal(number); }),
@@ -115,22 +115,22 @@ struct RunExecutor::Impl {
     active->connected(*rank, hello);
   }
 
-  void on_frame(WorkerId id, const Json& frame) {
+  void on_frame(WorkerId id, Frame& frame) {
     if (idle && idle->rank_of(id)) throw Error("unexpected frame from an idle worker");
     const auto rank = active && state ? active->rank_of(id) : std::nullopt;
     if (!rank) return;
     const double now = steady_seconds();
-    const std::string type = protocol::type_of(frame);
+    const std::string type = protocol::type_of(frame.message);
     if (type == "progress") {
-      const auto progress = protocol::progress_from(frame);
+      const auto progress = protocol::message_from<protocol::Progress>(frame);
       state->progress(*rank, progress, now);
       if (*rank == 0) meter.update(progress, now);
     } else if (type == "barrier") {
-      apply(state->barrier(*rank, protocol::barrier_from(frame), now));
+      apply(state->barrier(*rank, protocol::message_from<protocol::Barrier>(frame), now));
     } else if (type == "gather") {
-      apply(state->gather(*rank, protocol::gather_from(frame), now));
+      apply(state->gather(*rank, protocol::message_from<protocol::Gather>(frame), now));
     } else if (type == "outcome") {
-      apply(state->outcome(*rank, protocol::outcome_from(frame), now));
+      apply(state->outcome(*rank, protocol::message_from<Outcome>(frame), now));
     } else {
       throw Error("a worker does not send frames of type '" + type + "'");
     }
@@ -176,14 +176,13 @@ struct RunExecutor::Impl {
   void apply(const Actions& actions) {
     for (const auto& action : actions) std::visit([this](const auto& what) { run_assignment(what); }, action);
   }
-  void run_assignment(const Release& what) {
-    active->send(what.rank, to_json(protocol::Released{what.sequence, what.stop}));
-  }
+  void run_assignment(const Release& what) { active->send(what.rank, protocol::Released{what.sequence, what.stop}); }
   void run_assignment(const Collected& what) {
-    active->send(what.rank, to_json(protocol::Gathered{what.sequence, what.payloads}));
+    const auto message = protocol::gathered(what.sequence, what.payloads);
+    active->send(what.rank, message, message.payload);
   }
-  void run_assignment(const SendCancel& what) { active->send(what.rank, to_json(protocol::Cancel{})); }
-  void run_assignment(const SendExit& what) { active->send(what.rank, to_json(protocol::Exit{})); }
+  void run_assignment(const SendCancel& what) { active->send(what.rank, protocol::Cancel{}); }
+  void run_assignment(const SendExit& what) { active->send(what.rank, protocol::Exit{}); }
   void run_assignment(const Kill& what) {
     active->process(what.rank).kill();
     look_soon();

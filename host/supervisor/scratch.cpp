@@ -36,7 +36,8 @@ constexpr const char* kRuns = "runs";
 }
 
 bool is_same_file(int fd, const fs::path& file) {
-  struct stat held{}, named{};
+  struct stat held {
+  }, named{};
   return fstat(fd, &held) == 0 && stat(file.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
          held.st_ino == named.st_ino;
 }

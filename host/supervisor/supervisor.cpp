@@ -62,7 +62,7 @@ void release_followers(const LeaderOptions& leader_options) {
   std::unique_ptr<FollowerHub> hub;
   const ControlServer server(
       loop,
-      {[](WorkerId, const auto&) {}, [](WorkerId, const Json&) {}, [](WorkerId, const std::string&) {},
+      {[](WorkerId, const auto&) {}, [](WorkerId, const Frame&) {}, [](WorkerId, const std::string&) {},
        [&](int socket, const Json& first) { hub->take(socket, first); }},
       listen_address(leader_options.launcher_env));
   hub = std::make_unique<FollowerHub>(loop, leader_options.launcher_env,

@@ -41,11 +41,10 @@ std::optional<int> WorkerTeam::rank_of(WorkerId worker) const {
 }
 
 void WorkerTeam::assign(int rank, const measure::protocol::Assignment& assignment) {
-  const Json frame = to_json(assignment);
   if (member(rank).connected) {
-    send(rank, frame);
+    send(rank, assignment);
   } else {
-    member(rank).waiting_assignment = frame;
+    member(rank).waiting_assignment = assignment;
   }
 }
 
@@ -58,10 +57,12 @@ void WorkerTeam::connected(int rank, const measure::protocol::Hello& hello) {
 
 void WorkerTeam::closed(int rank) { member(rank).closed = true; }
 
-void WorkerTeam::send(int rank, const Json& frame) { server_.send(member(rank).id, frame); }
+void WorkerTeam::send(int rank, const Json& message, std::string_view payload) {
+  server_.send(member(rank).id, message, payload);
+}
 
 void WorkerTeam::send_exit() {
-  for (int rank = 0; rank < count(); ++rank) send(rank, to_json(measure::protocol::Exit{}));
+  for (int rank = 0; rank < count(); ++rank) send(rank, measure::protocol::Exit{});
 }
 
 void WorkerTeam::kill() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/protocol.hpp"
@@ -36,7 +37,7 @@ class WorkerTeam {
   void connected(int rank, const measure::protocol::Hello& hello);
   void closed(int rank);
   bool is_connected(int rank) const { return members_.at(static_cast<std::size_t>(rank)).connected; }
-  void send(int rank, const Json& frame);
+  void send(int rank, const Json& message, std::string_view payload = {});
   void send_exit();
   void kill();
 

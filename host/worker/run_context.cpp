@@ -19,9 +19,8 @@ constexpr std::size_t kMaxMarks = 100'000;
 constexpr std::size_t kMaxTags = 1'000'000;
 // cancelled() may be called in a tight loop: poll the connection at most this often.
 constexpr std::int64_t kPollIntervalNs = 10'000'000;
-// Base64 and JSON enlarge a payload by a third. The frame with the payloads of all ranks must stay below the protocol's
-// limit.
-constexpr std::uint64_t kMaxGatheredBytes = measure::protocol::kMaxFrameBytes / 4 * 3 - (1u << 20);
+// The payloads of all ranks and their sizes must fit into one frame.
+constexpr std::uint64_t kMaxGatheredBytes = kMaxFrameBytes - (1u << 20);
 
 kymo_value to_value(const measure::Value& value, std::uint32_t declared_type, const std::string& text) {
   kymo_value out{};

@@ -4,9 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <string>
-#include <string_view>
 
-#include "base/json.hpp"
+#include "base/frame.hpp"
 #include "worker/control_client.hpp"
 
 namespace kymo::worker {
@@ -29,28 +28,22 @@ class SocketClient final : public ControlClient {
   bool cancelled() override;
 
  private:
-  void send_frame(const Json& frame);
-  /// Reads available frames into the inbox; waits for data if `wait`.
+  void send_frame(const Json& message, std::string_view payload = {});
+  /// Reads frames into the inbox: one if `wait`, otherwise those that have arrived.
   void receive(bool wait);
-  Json next_frame();
-  /// Waits for a frame with this type and sequence number and drops older ones; nullopt if the run is cancelled in the
-  /// meantime.
-  std::optional<Json> await(const std::string& type, std::int64_t sequence);
-  void take_frames_out_of_buffer();
+  Frame next_frame();
+  /// Waits for a reply of this type with this sequence number and drops older ones; nullopt if the run is cancelled in
+  /// the meantime.
+  template <typename Reply>
+  std::optional<Reply> await(std::int64_t sequence);
 
   int socket_ = -1;
-  std::string buffer_;  // bytes of incomplete frames
-  std::deque<Json> inbox_;
+  FrameDecoder decoder_;
+  std::deque<Frame> inbox_;
   bool cancelled_ = false;
   std::int64_t barriers_ = 0;
   std::int64_t gathers_ = 0;
   std::int64_t clock_requests_ = 0;
 };
-
-/// Encodes bytes as base64 (RFC 4648, padded).
-std::string to_base64(std::string_view bytes);
-
-/// Decodes padded base64; throws Error for any other input.
-std::string from_base64(std::string_view text);
 
 }  // namespace kymo::worker

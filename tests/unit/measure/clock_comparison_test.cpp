@@ -28,17 +28,17 @@ TEST(ClockComparison, NamesTheBoot) {
 }
 
 TEST(ClockFrames, KeepWhatTheySay) {
-  EXPECT_EQ(protocol::type_of(protocol::to_json(protocol::ClockRequest{3})), "clock_request");
-  EXPECT_EQ(protocol::clock_request_from(protocol::to_json(protocol::ClockRequest{3})).sequence, 3);
-  const Json frame = protocol::to_json(protocol::Clock{4, 1'234'567'890'123'456'789, "boot \"x\""});
+  EXPECT_EQ(protocol::type_of(Json(protocol::ClockRequest{3})), "clock_request");
+  EXPECT_EQ(Json(protocol::ClockRequest{3})["sequence"], 3);
+  const Json frame = protocol::Clock{4, 1'234'567'890'123'456'789, "boot \"x\""};
   EXPECT_EQ(protocol::type_of(frame), "clock");
-  const protocol::Clock clock = protocol::clock_from(Json::parse(frame.dump()));
+  const protocol::Clock clock = Json::parse(frame.dump()).get<protocol::Clock>();
   EXPECT_EQ(clock.sequence, 4);
   EXPECT_EQ(clock.clock_ns, 1'234'567'890'123'456'789);
   EXPECT_EQ(clock.boot_id, "boot \"x\"");
-  EXPECT_THROW(protocol::clock_from(Json{{"type", "clock"}, {"sequence", 1}, {"clock_ns", "soon"}, {"boot_id", ""}}),
-               Error);
-  EXPECT_THROW(protocol::clock_request_from(Json{{"type", "clock_request"}}), Error);
+  const Json mistyped{{"type", "clock"}, {"sequence", 1}, {"clock_ns", "soon"}, {"boot_id", ""}};
+  EXPECT_THROW(mistyped.get<protocol::Clock>(), Error);
+  EXPECT_THROW(Json(protocol::Exit{}).get<protocol::ClockRequest>(), Error);
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/plan.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
 
 #include "base/error.hpp"
 #include "measure/protocol.hpp"
@@ -115,10 +118,10 @@ TEST(Protocol, FramesSurviveTheWayThroughJson) {
   a.local_rank = 1;
   a.device_index = 2;
   a.rank_file = "/r";
-  const Json frame = parse_json(to_json(a).dump(), "test");
+  const Json frame = parse_json(Json(a).dump(), "test");
   EXPECT_EQ(type_of(frame), "assignment");
-  const Assignment read = assignment_from(frame);
-  EXPECT_EQ(to_json(read), to_json(a));
+  const Assignment read = frame.get<Assignment>();
+  EXPECT_EQ(Json(read), Json(a));
   EXPECT_EQ(read.rank, 5);
   EXPECT_EQ(read.local_rank, 1);
   EXPECT_EQ(read.device_index, 2);
@@ -128,43 +131,82 @@ TEST(Protocol, FramesSurviveTheWayThroughJson) {
                   .stage = "step",
                   .phase = "forward",
                   .step = 3};
-  EXPECT_EQ(to_json(outcome_from(to_json(o))), to_json(o));
-  EXPECT_EQ(to_json(o), parse_json(R"({"type": "outcome", "status": "failed", "detail": "why", "stage": "step",
+  EXPECT_EQ(Json(Json(o).get<Outcome>()), Json(o));
+  EXPECT_EQ(Json(o), parse_json(R"({"type": "outcome", "status": "failed", "detail": "why", "stage": "step",
       "phase": "forward", "step": 3, "verification": "unavailable", "failed_ns": -1})",
-                                   "test"));
-  EXPECT_EQ(to_json(outcome_from(to_json(Outcome{}))), to_json(Outcome{}));
+                                "test"));
+  EXPECT_EQ(Json(Json(Outcome{}).get<Outcome>()), Json(Outcome{}));
 }
 
 TEST(Protocol, BadFramesAreErrorsNotCrashes) {
   using namespace protocol;
   EXPECT_THROW(type_of(Json::array()), Error);
   EXPECT_THROW(type_of(Json::object()), Error);
-  EXPECT_THROW(hello_from(parse_json(R"({"type":"hello","protocol":"one"})", "test")), Error);
-  EXPECT_THROW(assignment_from(parse_json(R"({"type":"assignment","case":3})", "test")), Error);
-  EXPECT_THROW(outcome_from(parse_json(R"({"type":"outcome","status":1})", "test")), Error);
+  EXPECT_THROW(parse_json(R"({"type":"hello","protocol":"one"})", "test").get<Hello>(), Error);
+  EXPECT_THROW(parse_json(R"({"type":"assignment","case":3})", "test").get<Assignment>(), Error);
+  EXPECT_THROW(parse_json(R"({"type":"outcome","status":1})", "test").get<Outcome>(), Error);
 }
 
-std::string outcome_error(const char* field, const std::string& value) {
-  Json frame = protocol::to_json(Outcome{});
-  frame[field] = value;
+std::string error_of(const std::function<void()>& action) {
   try {
-    protocol::outcome_from(frame);
+    action();
   } catch (const Error& error) {
     return error.what();
   }
-  return "";
+  return "no error";
+}
+
+TEST(Protocol, ErrorsNameTheField) {
+  using protocol::Barrier;
+  const auto error = [](const char* text) { return error_of([&] { parse_json(text, "test").get<Barrier>(); }); };
+  EXPECT_EQ(error(R"({"type":"barrier","sequence":1})"), "a frame has no field 'stop'");
+  EXPECT_EQ(error(R"({"type":"barrier","sequence":"1","stop":true})"),
+            "a frame has a field 'sequence' of the wrong type");
+  EXPECT_EQ(error("3"), "a frame has no field 'sequence'");
+  Json unknown = protocol::Assignment{};
+  unknown["pass"] = "tiem";
+  EXPECT_THAT(error_of([&] { unknown.get<protocol::Assignment>(); }), testing::HasSubstr("unknown pass 'tiem'"));
+  unknown["pass"] = 3;
+  EXPECT_EQ(error_of([&] { unknown.get<protocol::Assignment>(); }), "a frame has a field 'pass' of the wrong type");
+}
+
+TEST(Protocol, OnlyMessagesWithAPayloadMayHaveOne) {
+  Frame gather{protocol::Gather{4, ""}, std::string("\0\xff", 2)};
+  const auto read = protocol::message_from<protocol::Gather>(gather);
+  EXPECT_EQ(read.sequence, 4);
+  EXPECT_EQ(read.payload, std::string("\0\xff", 2));
+  Frame barrier{protocol::Barrier{4, true}, "x"};
+  EXPECT_EQ(error_of([&] { protocol::message_from<protocol::Barrier>(barrier); }), "unexpected binary data");
+}
+
+TEST(Protocol, GatheredPayloadsAreSplitBySize) {
+  const std::vector<std::string> payloads{"zero", "", std::string("\0", 1)};
+  protocol::Gathered message = protocol::gathered(7, payloads);
+  EXPECT_EQ(message.sequence, 7);
+  EXPECT_EQ(protocol::split_payload(message), payloads);
+  for (const std::vector<std::size_t>& sizes :
+       {std::vector<std::size_t>{}, {4, 0}, {4, 0, 2}, {4, 0, 1, 1}, {~std::size_t{0}, 6}}) {
+    message.sizes = sizes;
+    EXPECT_EQ(error_of([&] { protocol::split_payload(message); }), "the sizes of gathered payloads do not add up");
+  }
+}
+
+std::string outcome_error(const char* field, const std::string& value) {
+  Json frame = Outcome{};
+  frame[field] = value;
+  return error_of([&] { frame.get<Outcome>(); });
 }
 
 TEST(Protocol, AWorkerReportsAStatusThatItCanObserve) {
   for (const char* status : {"ok", "oom", "failed", "interrupted", "skipped"})
-    EXPECT_EQ(outcome_error("status", status), "");
+    EXPECT_EQ(outcome_error("status", status), "no error");
   for (const std::string status : {"splendid", "", "running", "crashed", "timeout"})
     EXPECT_EQ(outcome_error("status", status), "reported the unknown status '" + status + "'");
 }
 
-TEST(Protocol, AVerificationIsKnownOrEmpty) {
-  for (const char* result : {"", "passed", "failed", "unavailable"})
-    EXPECT_EQ(outcome_error("verification", result), "");
+TEST(Protocol, AVerificationIsKnown) {
+  for (const char* result : {"passed", "failed", "unavailable"})
+    EXPECT_EQ(outcome_error("verification", result), "no error");
   EXPECT_EQ(outcome_error("verification", "perhaps"),
             "unknown check outcome 'perhaps'; expected one of passed, unavailable, failed");
 }

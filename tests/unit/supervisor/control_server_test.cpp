@@ -64,9 +64,9 @@ class ControlServerTest : public testing::Test {
   ControlServer server_{
       loop_,
       {[this](WorkerId id, const protocol::Hello&) { events_.push_back("hello " + std::to_string(id)); },
-       [this](WorkerId id, const Json& frame) {
-         if (frame.contains("bad")) throw protocol_error();
-         events_.push_back(std::to_string(id) + ": " + frame.dump());
+       [this](WorkerId id, const Frame& frame) {
+         if (frame.message.contains("bad")) throw protocol_error();
+         events_.push_back(std::to_string(id) + ": " + frame.message.dump() + frame.payload);
        },
        [this](WorkerId id, const std::string& error_message) {
          events_.push_back("closed " + std::to_string(id) + " " + error_message);
@@ -78,33 +78,60 @@ TEST_F(ControlServerTest, ExchangesFramesWithAWorkerItExpects) {
   const std::string token = random_token();
   const WorkerId id = server_.expect(token, 2);
   auto socket = connect();
-  send_message(socket, to_json(protocol::Hello{protocol::kVersion, token, 2, 77}));
-  send_message(socket, to_json(protocol::Progress{"load", -1, 0}));
+  send_message(socket, protocol::Hello{protocol::kVersion, token, 2, 77});
+  send_message(socket, protocol::Progress{"load", -1, 0});
   ASSERT_TRUE(run_until([&] { return events_.size() == 2; }));
   EXPECT_EQ(events_[0], "hello " + std::to_string(id));
   EXPECT_THAT(events_[1], HasSubstr("\"stage\":\"load\""));
-  server_.send(id, to_json(protocol::Released{4, true}));
-  server_.send(id, to_json(protocol::Exit{}));
+  server_.send(id, protocol::Released{4, true});
+  server_.send(id, protocol::Exit{});
   loop_.run_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(protocol::released_from(receive_message(socket)).sequence, 4);
+  EXPECT_EQ(receive_message(socket).get<protocol::Released>().sequence, 4);
   EXPECT_EQ(protocol::type_of(receive_message(socket)), "exit");
   socket.close();
   EXPECT_TRUE(run_until([&] { return events_.size() == 3; }));
   EXPECT_EQ(events_[2], "closed " + std::to_string(id) + " ");
 }
 
+TEST_F(ControlServerTest, CarriesPayloadsOfAuthenticatedWorkers) {
+  const std::string token = random_token();
+  const WorkerId id = server_.expect(token, 0);
+  auto socket = connect();
+  send_message(socket, protocol::Hello{protocol::kVersion, token, 0, 77});
+  const std::string payload(5000, '\xff');
+  write(socket, encode_frame(protocol::Gather{0, ""}, payload));
+  ASSERT_TRUE(run_until([&] { return events_.size() == 2; }));
+  EXPECT_EQ(events_[1], std::to_string(id) + ": " + R"({"type":"gather","sequence":0})" + payload);
+}
+
+TEST_F(ControlServerTest, HandsOverConnectionsThatAreNoWorkers) {
+  std::vector<int> sockets;
+  ControlServer server(loop_, {nullptr, nullptr, nullptr, [&](int socket, const Json& message) {
+                                 EXPECT_EQ(message["type"], "join");
+                                 sockets.push_back(socket);
+                               }});
+  tcp::socket socket(loop_);
+  socket.connect(tcp::endpoint(asio::ip::address_v4::loopback(), server.port()));
+  write(socket, framed(R"({"type":"join"})") + "the next frame");
+  ASSERT_TRUE(run_until([&] { return !sockets.empty(); }));
+  tcp::socket taken(loop_, tcp::v4(), sockets.front());
+  std::string next(14, ' ');
+  asio::read(taken, asio::buffer(next));
+  EXPECT_EQ(next, "the next frame");
+}
+
 TEST_F(ControlServerTest, SendsItsClock) {
   const std::string token = random_token();
   const WorkerId id = server_.expect(token, 0);
   auto socket = connect();
-  send_message(socket, to_json(protocol::Hello{protocol::kVersion, token, 0, 77}));
+  send_message(socket, protocol::Hello{protocol::kVersion, token, 0, 77});
   const std::int64_t before_ns = now_ns();
-  send_message(socket, to_json(protocol::ClockRequest{0}));
-  send_message(socket, to_json(protocol::ClockRequest{7}));
+  send_message(socket, protocol::ClockRequest{0});
+  send_message(socket, protocol::ClockRequest{7});
   ASSERT_TRUE(run_until([&] { return socket.available() > 8; }));
   loop_.run_for(std::chrono::milliseconds(20));
-  const protocol::Clock first = protocol::clock_from(receive_message(socket));
-  const protocol::Clock second = protocol::clock_from(receive_message(socket));
+  const protocol::Clock first = receive_message(socket).get<protocol::Clock>();
+  const protocol::Clock second = receive_message(socket).get<protocol::Clock>();
   EXPECT_EQ(first.sequence, 0);
   EXPECT_EQ(second.sequence, 7);
   EXPECT_LE(before_ns, first.clock_ns);
@@ -119,17 +146,17 @@ TEST_F(ControlServerTest, SendsItsClock) {
 
 TEST_F(ControlServerTest, SendsNothingToUnauthenticatedConnections) {
   auto socket = connect();
-  send_message(socket, to_json(protocol::ClockRequest{0}));
+  send_message(socket, protocol::ClockRequest{0});
   EXPECT_TRUE(is_rejected(socket));
 }
 
 TEST_F(ControlServerTest, RejectsUnauthenticatedConnections) {
   server_.expect(random_token(), 0);
   auto wrong = connect();
-  send_message(wrong, to_json(protocol::Hello{protocol::kVersion, random_token(), 0, 1}));
+  send_message(wrong, protocol::Hello{protocol::kVersion, random_token(), 0, 1});
   EXPECT_TRUE(is_rejected(wrong));
   auto other = connect();
-  send_message(other, to_json(protocol::Progress{"load", -1, 0}));
+  send_message(other, protocol::Progress{"load", -1, 0});
   EXPECT_TRUE(is_rejected(other));
   auto http = connect();
   write(http, "GET / HTTP/1.1\r\n\r\n");
@@ -137,6 +164,9 @@ TEST_F(ControlServerTest, RejectsUnauthenticatedConnections) {
   auto broken = connect();
   write(broken, framed("[[[["));
   EXPECT_TRUE(is_rejected(broken));
+  auto longer = connect();
+  write(longer, framed(std::string(4097, ' ')));
+  EXPECT_TRUE(is_rejected(longer));
   EXPECT_THAT(events_, IsEmpty());
 }
 
@@ -144,10 +174,10 @@ TEST_F(ControlServerTest, AdmitsEachTokenOnce) {
   const std::string token = random_token();
   server_.expect(token, 0);
   auto first = connect();
-  send_message(first, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
+  send_message(first, protocol::Hello{protocol::kVersion, token, 0, 1});
   ASSERT_TRUE(run_until([&] { return events_.size() == 1; }));
   auto second = connect();
-  send_message(second, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
+  send_message(second, protocol::Hello{protocol::kVersion, token, 0, 1});
   EXPECT_TRUE(is_rejected(second));
   EXPECT_EQ(events_.size(), 1u);
 }
@@ -159,17 +189,21 @@ TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
     send_message(socket, hello);
     if (!more.empty()) write(socket, more);
     EXPECT_TRUE(is_rejected(socket));
+    loop_.poll();
     return events_.empty() ? std::string() : events_.back();
   };
   const auto hello = [&](int version, int rank) {
     const std::string token = random_token();
     server_.expect(token, 0);
-    return to_json(protocol::Hello{version, token, rank, 1});
+    return protocol::Hello{version, token, rank, 1};
   };
-  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("uses version 99 of the worker protocol; this kymo uses version 3"));
+  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("uses version 99 of the worker protocol; this kymo uses version 4"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 3), ""), HasSubstr("claims to be rank 3"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("nonsense")), HasSubstr("invalid message"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("{\"type\": \"x\", \"bad\": 1}")), HasSubstr("not like this"));
+  EXPECT_THAT(
+      wrong(hello(protocol::kVersion, 0), framed(Json(protocol::ClockRequest{0}).dump() + std::string("\0x", 2))),
+      HasSubstr("unexpected binary data"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), std::string("\xFF\xFF\xFF\xFF")),
               HasSubstr("announced a frame of 4294967295 bytes"));
 }
@@ -178,11 +212,11 @@ TEST_F(ControlServerTest, RemovesAWorkerWithoutAMessage) {
   const std::string token = random_token();
   const WorkerId id = server_.expect(token, 0);
   auto socket = connect();
-  send_message(socket, to_json(protocol::Hello{protocol::kVersion, token, 0, 1}));
+  send_message(socket, protocol::Hello{protocol::kVersion, token, 0, 1});
   ASSERT_TRUE(run_until([&] { return events_.size() == 1; }));
   server_.forget(id);
   EXPECT_TRUE(is_rejected(socket));
-  server_.send(id, to_json(protocol::Exit{}));
+  server_.send(id, protocol::Exit{});
   EXPECT_EQ(events_.size(), 1u);
 }
 

@@ -6,7 +6,6 @@ elsewhere all is well.
 """
 
 import argparse
-import base64
 import glob
 import json
 import os
@@ -27,8 +26,8 @@ class Control:
         host, port = address.rsplit(":", 1)
         self.socket = socket.create_connection((host, int(port)))
 
-    def send(self, **frame):
-        body = json.dumps(frame).encode()
+    def send(self, payload=b"", **message):
+        body = json.dumps(message).encode() + (b"\0" + payload if payload else b"")
         self.socket.sendall(struct.pack("<I", len(body)) + body)
 
     def _exactly(self, count):
@@ -42,7 +41,8 @@ class Control:
 
     def receive(self):
         (length,) = struct.unpack("<I", self._exactly(4))
-        return json.loads(self._exactly(length))
+        message, _, self.payload = self._exactly(length).partition(b"\0")
+        return json.loads(message)
 
 
 def write_rank_file(a, steps):
@@ -83,7 +83,7 @@ class Pass:
         self.steps = assignment["method"]["steps"]
         self.barriers = 0
 
-    def outcome(self, status, detail="", step=-1, verification=""):
+    def outcome(self, status, detail="", step=-1, verification=None):
         self.control.send(
             type="outcome",
             status=status,
@@ -119,7 +119,7 @@ class Pass:
         getattr(
             self,
             "end_" + self.behaviour,
-            lambda: self.outcome("ok", verification="passed" if self.a["pass"] == "verify" else ""),
+            lambda: self.outcome("ok", verification="passed" if self.a["pass"] == "verify" else None),
         )()
 
     # Possible actions in step 2.
@@ -191,12 +191,13 @@ class Pass:
         time.sleep(600)
 
     def do_gather(self):
-        mine = base64.b64encode(b"rank %d" % self.a["rank"]).decode()
-        self.control.send(type="gather", sequence=0, payload=mine)
+        self.control.send(type="gather", sequence=0, payload=b"rank %d" % self.a["rank"])
         answer = self.control.receive()
-        expected = [base64.b64encode(b"rank %d" % rank).decode() for rank in range(self.a["case"]["ranks"])]
-        if answer["type"] != "gathered" or answer["payloads"] != expected:
-            self.outcome("failed", f"gathered {answer}")
+        expected = [b"rank %d" % rank for rank in range(self.a["case"]["ranks"])]
+        if answer != {"type": "gathered", "sequence": 0, "sizes": [len(each) for each in expected]} or (
+            self.control.payload != b"".join(expected)
+        ):
+            self.outcome("failed", f"gathered {answer} {self.control.payload}")
             return "end"
         return None
 
@@ -256,7 +257,7 @@ def main():
         sys.exit(127)
     control = Control(options.connect)
     token = os.environ["KYMO_WORKER_TOKEN"]
-    protocol = 99 if options.start == "wrong version" else 3
+    protocol = 99 if options.start == "wrong version" else 4
     control.send(type="hello", protocol=protocol, token=token, rank=options.rank, pid=os.getpid())
     while True:
         frame = control.receive()

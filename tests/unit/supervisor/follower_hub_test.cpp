@@ -59,8 +59,8 @@ class HubTest : public testing::Test {
     return join;
   }
   std::string refusal(const messages::Join& said) {
-    Peer peer = connect(to_json(said));
-    return messages::rejected_from(received_message(peer)).reason;
+    Peer peer = connect(said);
+    return received_message(peer).get<messages::Rejected>().reason;
   }
   messages::Plan their_plan() {
     messages::Plan plan = messages::plan_of(plan_);
@@ -72,9 +72,9 @@ class HubTest : public testing::Test {
   }
   /// A follower whose plan is accepted.
   Peer admitted() {
-    Peer peer = connect(to_json(join()));
+    Peer peer = connect(join());
     EXPECT_EQ(received_message(peer)["type"], "joined");
-    peer.send_message(to_json(their_plan()));
+    peer.send_message(their_plan());
     EXPECT_EQ(received_message(peer)["type"], "accepted");
     return peer;
   }
@@ -120,7 +120,7 @@ TEST_F(HubTest, RejectsUnauthenticatedConnectionsAndContinues) {
   }
   for (const char* frame : {R"({"type":"hi"})", R"({"type":"join"})", R"({"type":"join","version":"x"})", "[]", "3"}) {
     Peer peer = connect(Json::parse(frame));
-    EXPECT_THAT(messages::rejected_from(received_message(peer)).reason, HasSubstr("invalid message")) << frame;
+    EXPECT_THAT(received_message(peer).get<messages::Rejected>().reason, HasSubstr("invalid message")) << frame;
   }
   Peer peer = admitted();
   EXPECT_THAT(refusal(join()), HasSubstr("has already joined from 'there'"));
@@ -130,7 +130,7 @@ TEST_F(HubTest, RejectsUnauthenticatedConnectionsAndContinues) {
 TEST_F(HubTest, AnotherVersionEndsTheLaunch) {
   auto said = join();
   said.version = 99;
-  EXPECT_THAT(refusal(said), AllOf(HasSubstr("launch protocol 99"), HasSubstr("launch protocol 2")));
+  EXPECT_THAT(refusal(said), AllOf(HasSubstr("launch protocol 99"), HasSubstr("launch protocol 3")));
   EXPECT_THAT(failure(), HasSubstr("launch protocol 99"));
 }
 
@@ -142,41 +142,41 @@ TEST_F(HubTest, AnotherWorldEndsTheLaunch) {
 }
 
 TEST_F(HubTest, AnotherLibraryOfAPluginEndsTheLaunch) {
-  Peer peer = connect(to_json(join()));
+  Peer peer = connect(join());
   received_message(peer);
   auto plan = their_plan();
   plan.plugins.front().libraries = {{"librest.so", "33"}};
-  peer.send_message(to_json(plan));
+  peer.send_message(plan);
   EXPECT_THAT(failure(), AllOf(HasSubstr("the library 'librest.so' of the plugin"),
                                HasSubstr("rank 0 does not load '/librest.so'"),
                                HasSubstr("rank 1 has '/elsewhere/librest.so' with sha256 33")));
 }
 
 TEST_F(HubTest, AnotherPluginEndsTheLaunch) {
-  Peer peer = connect(to_json(join()));
+  Peer peer = connect(join());
   received_message(peer);
   auto plan = their_plan();
   plan.plugins.front().sha256 = "11";
-  peer.send_message(to_json(plan));
+  peer.send_message(plan);
   EXPECT_THAT(failure(), AllOf(HasSubstr("rank 0 has '/fake.so' with sha256 00"),
                                HasSubstr("rank 1 has '/elsewhere/fake.so' with sha256 11")));
-  EXPECT_THAT(messages::rejected_from(peer.receive_message()).reason, HasSubstr("not the same on all ranks"));
+  EXPECT_THAT(peer.receive_message().get<messages::Rejected>().reason, HasSubstr("not the same on all ranks"));
 }
 
 TEST_F(HubTest, AnotherPlanEndsTheLaunch) {
-  Peer peer = connect(to_json(join()));
+  Peer peer = connect(join());
   received_message(peer);
   auto plan = their_plan();
   plan.digests.emplace_back("more");
   plan.plugin_of_run.push_back(0);
-  peer.send_message(to_json(plan));
+  peer.send_message(plan);
   EXPECT_THAT(failure(), HasSubstr("rank 0 plans 1 runs but rank 1 plans 2"));
 }
 
 TEST_F(HubTest, ARemoteProcessReceivesAndSends) {
   Peer peer = admitted();
   RemoteProcess process(hub_, 1, 0, "token");
-  const auto start = messages::start_from(received_message(peer));
+  const auto start = received_message(peer).get<messages::Start>();
   EXPECT_EQ(start.token, "token");
   measure::protocol::Assignment assignment;
   assignment.run_id = 9;
@@ -188,13 +188,13 @@ TEST_F(HubTest, ARemoteProcessReceivesAndSends) {
   EXPECT_EQ(process.host(), "there");
 
   process.begin_pass(9, measure::Pass::kTime);
-  EXPECT_EQ(messages::begin_from(received_message(peer)).run_id, 9);
-  peer.send_message(to_json(messages::Memory{start.worker, {100, 50}}));
+  EXPECT_EQ(received_message(peer).get<messages::Begin>().run_id, 9);
+  peer.send_message(messages::Memory{start.worker, {100, 50}});
   run();
   EXPECT_EQ(process.memory_use(10)->available_bytes, 50);
   EXPECT_FALSE(process.memory_use(10));
-  peer.send_message(to_json(messages::Ended{start.worker, {{std::nullopt, SIGSEGV}, false, "last words", ""}, 200}));
-  peer.send_message(to_json(messages::Signalled{SIGTERM}));
+  peer.send_message(messages::Ended{start.worker, {{std::nullopt, SIGSEGV}, false, "last words", ""}, 200});
+  peer.send_message(messages::Signalled{SIGTERM});
   run();
   EXPECT_FALSE(process.reaped());
   ASSERT_TRUE(process.poll_end());
@@ -208,22 +208,23 @@ TEST_F(HubTest, AFileComesWholeOrNotAtAll) {
   const auto folder = make_private_folder("kymo-hub-test-");
   Peer peer = admitted();
   RemoteProcess process(hub_, 1, 0, "token");
-  const auto worker = messages::start_from(received_message(peer)).worker;
+  const auto worker = received_message(peer).get<messages::Start>().worker;
   process.collect(folder / "whole");
   EXPECT_FALSE(process.collected(0));
-  peer.send_message(to_json(messages::WorkerOutput{worker, "out", "err", 5}));
-  peer.write(framed(std::string("\0abc", 4)));
+  peer.send_message(messages::WorkerOutput{worker, "out", "err", 5});
+  peer.write(encode_frame(messages::FilePart{worker, ""}, "abc"));
   run();
   EXPECT_FALSE(std::filesystem::exists(folder / "whole"));
-  peer.write(framed(std::string("\0de", 3)));
+  peer.write(encode_frame(messages::FilePart{worker + 1, ""}, "of another worker"));
+  peer.write(encode_frame(messages::FilePart{worker, ""}, "de"));
   run();
   EXPECT_TRUE(process.collected(0));
   EXPECT_EQ(read_file(folder / "whole"), "abcde");
   EXPECT_EQ(process.take_output().stdout_text, "out");
 
   process.collect(folder / "half");
-  peer.send_message(to_json(messages::WorkerOutput{worker, "", "", 5}));
-  peer.write(framed(std::string("\0abc", 4)));
+  peer.send_message(messages::WorkerOutput{worker, "", "", 5});
+  peer.write(encode_frame(messages::FilePart{worker, ""}, "abc"));
   peer.close();
   run();
   EXPECT_TRUE(process.collected(0));
@@ -245,14 +246,43 @@ TEST_F(HubTest, ATransferThatStandsStillIsGivenUp) {
   EXPECT_TRUE(process.collected(1061));
 }
 
+TEST_F(HubTest, PartsOfAnAbandonedFileAreIgnored) {
+  const auto folder = make_private_folder("kymo-hub-test-");
+  Peer peer = admitted();
+  RemoteProcess process(hub_, 1, 0, "token");
+  const auto worker = received_message(peer).get<messages::Start>().worker;
+  process.collect(folder / "file");
+  peer.write(encode_frame(messages::FilePart{worker, ""}, "of the previous file"));
+  peer.send_message(messages::WorkerOutput{worker, "", "", 3});
+  peer.write(encode_frame(messages::FilePart{worker, ""}, "abc"));
+  EXPECT_TRUE(run_until([&] { return process.collected(0); }));
+  EXPECT_EQ(read_file(folder / "file"), "abc");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(HubTest, MoreBytesThanAnnouncedLoseTheRank) {
+  const auto folder = make_private_folder("kymo-hub-test-");
+  Peer peer = admitted();
+  RemoteProcess process(hub_, 1, 0, "token");
+  const auto worker = received_message(peer).get<messages::Start>().worker;
+  process.collect(folder / "file");
+  peer.send_message(messages::WorkerOutput{worker, "", "", 3});
+  peer.write(encode_frame(messages::FilePart{worker, ""}, "abcd"));
+  EXPECT_TRUE(run_until([&] { return !hub_.lost(1).empty(); }));
+  EXPECT_THAT(hub_.lost(1), HasSubstr("more bytes than announced"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "file"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(HubTest, BadFramesOfAFollowerLoseItsRank) {
   const std::vector<BadFrame> frames{
       {std::string("\xFF\xFF\xFF\x7F", 4), "announced a frame of 2147483647 bytes"},
       {framed("{nonsen"), "invalid message"},
       {framed(R"({"type": "dance"})"), "'dance'"},
       {framed(R"({"type": "ended", "worker": "x"})"), "'worker' of the wrong type"},
-      {framed(to_json(messages::Plan{}).dump()), "a second plan"},
-      {framed(std::string("\0bytes", 6)), "more bytes than announced"},
+      {framed(Json(messages::Plan{}).dump()), "a second plan"},
+      {framed(std::string("\0bytes", 6)), "invalid message"},
+      {framed(Json(messages::Signalled{2}).dump() + std::string("\0bytes", 6)), "unexpected binary data"},
       {framed(R"({"type": "worker_output", "worker": 1, "stdout": "", "stderr": "", "file_bytes": -7})"), "-7 bytes"},
   };
   for (const auto& frame : frames) {
@@ -260,9 +290,9 @@ TEST_F(HubTest, BadFramesOfAFollowerLoseItsRank) {
     tcp::acceptor acceptor(loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
     tcp::socket ours(loop_);
     ours.connect(acceptor.local_endpoint());
-    hub.take(acceptor.accept().release(), to_json(join()));
+    hub.take(acceptor.accept().release(), join());
     Peer peer(std::move(ours));
-    peer.send_message(to_json(their_plan()));
+    peer.send_message(their_plan());
     peer.write(frame.bytes);
     EXPECT_TRUE(run_until([&] { return !hub.lost(1).empty(); }));
     EXPECT_THAT(hub.lost(1), HasSubstr(frame.failure_reason));
@@ -272,7 +302,7 @@ TEST_F(HubTest, BadFramesOfAFollowerLoseItsRank) {
 TEST_F(HubTest, NotifiesFollowersOfTheEnd) {
   Peer peer = admitted();
   std::thread follower([&] {
-    EXPECT_EQ(messages::finish_from(peer.receive_message()).code, 3);
+    EXPECT_EQ(peer.receive_message().get<messages::Finish>().code, 3);
     peer.close();
   });
   loop_.restart();

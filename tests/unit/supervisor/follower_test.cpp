@@ -61,7 +61,7 @@ class FollowerTest : public testing::Test {
   std::string welcome(Peer& leader) {
     EXPECT_EQ(leader.receive_message()["type"], "join");
     leader.send_message(messages::plain_message("joined"));
-    const messages::Plan plan = messages::plan_from(leader.receive_message());
+    const messages::Plan plan = leader.receive_message().get<messages::Plan>();
     leader.send_message(messages::plain_message("accepted"));
     return plan.folder;
   }
@@ -79,7 +79,7 @@ class FollowerTest : public testing::Test {
 TEST_F(FollowerTest, SaysWhoItIsAndEndsWithTheLeadersCode) {
   begin();
   Peer leader = accept();
-  const messages::Join join = messages::join_from(leader.receive_message());
+  const messages::Join join = leader.receive_message().get<messages::Join>();
   EXPECT_EQ(join.version, messages::kVersion);
   EXPECT_EQ(join.kymo, version());
   EXPECT_EQ(join.identity, "test 1");
@@ -87,13 +87,13 @@ TEST_F(FollowerTest, SaysWhoItIsAndEndsWithTheLeadersCode) {
   EXPECT_EQ(join.rank, 1);
   EXPECT_EQ(join.world_size, 2);
   leader.send_message(messages::plain_message("joined"));
-  const messages::Plan plan = messages::plan_from(leader.receive_message());
+  const messages::Plan plan = leader.receive_message().get<messages::Plan>();
   EXPECT_THAT(messages::difference(messages::plan_of(plan_), plan, 1), IsEmpty());
   EXPECT_EQ(plan.local_rank, 1);
   EXPECT_EQ(plan.gpu, 5);
   EXPECT_TRUE(std::filesystem::is_directory(plan.folder));
   leader.send_message(messages::plain_message("accepted"));
-  leader.send_message(to_json(messages::Finish{143}));
+  leader.send_message(messages::Finish{143});
   wait();
   EXPECT_EQ(code_, 143);
   EXPECT_FALSE(std::filesystem::exists(plan.folder));
@@ -103,9 +103,9 @@ TEST_F(FollowerTest, StartsAWorkerAndSendsWhatItLeaves) {
   begin("echo \"$1 $3 $KYMO_WORKER_TOKEN\"; echo words >&2; exit 7");
   Peer leader = accept();
   const std::string folder = welcome(leader);
-  leader.send_message(to_json(messages::Start{5, 0, "worker-token"}));
-  leader.send_message(to_json(messages::Begin{5, 42, measure::Pass::kTime}));
-  const messages::Ended ended = messages::ended_from(leader.receive_message());
+  leader.send_message(messages::Start{5, 0, "worker-token"});
+  leader.send_message(messages::Begin{5, 42, measure::Pass::kTime});
+  const messages::Ended ended = leader.receive_message().get<messages::Ended>();
   EXPECT_EQ(ended.worker, 5);
   EXPECT_EQ(ended.end.end.exit_code, 7);
   EXPECT_EQ(ended.end.last_line, "words");
@@ -113,22 +113,23 @@ TEST_F(FollowerTest, StartsAWorkerAndSendsWhatItLeaves) {
   std::string content(3u << 20, 'x');
   content += "the end";
   write_file(std::filesystem::path(folder) / rank_file_name(42, 1, measure::Pass::kTime), content);
-  leader.send_message(to_json(messages::WorkerRequest{"collect", 5}));
-  const messages::WorkerOutput output = messages::worker_output_from(leader.receive_message());
+  leader.send_message(messages::WorkerRequest{"collect", 5});
+  const messages::WorkerOutput output = leader.receive_message().get<messages::WorkerOutput>();
   EXPECT_EQ(output.stdout_text, "127.0.0.1 1 worker-token\n");
   EXPECT_EQ(output.stderr_text, "words\n");
   ASSERT_EQ(output.file_bytes, static_cast<std::int64_t>(content.size()));
   std::string came;
   while (came.size() < content.size()) {
-    const std::string body = leader.receive_body();
-    ASSERT_EQ(body.front(), '\0');
-    came += body.substr(1);
+    Frame frame = leader.receive();
+    const auto part = measure::protocol::message_from<messages::FilePart>(frame);
+    ASSERT_EQ(part.worker, 5);
+    came += part.payload;
   }
   EXPECT_TRUE(came == content);
 
-  leader.send_message(to_json(messages::WorkerRequest{"collect", 5}));
-  EXPECT_EQ(messages::worker_output_from(leader.receive_message()).file_bytes, -1) << "it is sent once";
-  leader.send_message(to_json(messages::Finish{0}));
+  leader.send_message(messages::WorkerRequest{"collect", 5});
+  EXPECT_EQ(leader.receive_message().get<messages::WorkerOutput>().file_bytes, -1) << "it is sent once";
+  leader.send_message(messages::Finish{0});
   wait();
   EXPECT_EQ(code_, 0);
 }
@@ -137,10 +138,10 @@ TEST_F(FollowerTest, KillsWhenTold) {
   begin("sleep 600");
   Peer leader = accept();
   welcome(leader);
-  leader.send_message(to_json(messages::Start{1, 0, "t"}));
-  leader.send_message(to_json(messages::WorkerRequest{"kill", 1}));
-  EXPECT_EQ(messages::ended_from(leader.receive_message()).end.end.signal, SIGKILL);
-  leader.send_message(to_json(messages::Finish{3}));
+  leader.send_message(messages::Start{1, 0, "t"});
+  leader.send_message(messages::WorkerRequest{"kill", 1});
+  EXPECT_EQ(leader.receive_message().get<messages::Ended>().end.end.signal, SIGKILL);
+  leader.send_message(messages::Finish{3});
   wait();
   EXPECT_EQ(code_, 3);
 }
@@ -150,9 +151,9 @@ TEST_F(FollowerTest, AWorkerThatCannotStartIsTold) {
   setup_.worker_command = [](const SpawnRequest&) -> SpawnOptions { throw Error("no such program"); };
   Peer leader = accept();
   welcome(leader);
-  leader.send_message(to_json(messages::Start{1, 0, "t"}));
-  EXPECT_THAT(messages::ended_from(leader.receive_message()).end.lost, HasSubstr("no such program"));
-  leader.send_message(to_json(messages::Finish{3}));
+  leader.send_message(messages::Start{1, 0, "t"});
+  EXPECT_THAT(leader.receive_message().get<messages::Ended>().end.lost, HasSubstr("no such program"));
+  leader.send_message(messages::Finish{3});
   wait();
 }
 
@@ -161,7 +162,7 @@ TEST_F(FollowerTest, AVanishedLeaderEndsItAndItsWorkers) {
   begin("echo $$ > " + pid_file + "; exec sleep 600");
   Peer leader = accept();
   welcome(leader);
-  leader.send_message(to_json(messages::Start{1, 0, "t"}));
+  leader.send_message(messages::Start{1, 0, "t"});
   while (!std::filesystem::exists(pid_file) || std::filesystem::file_size(pid_file) == 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   leader.close();
@@ -175,7 +176,7 @@ TEST_F(FollowerTest, SaysWhyItWasRejected) {
   begin();
   Peer leader = accept();
   leader.receive_message();
-  leader.send_message(to_json(messages::Rejected{"another job"}));
+  leader.send_message(messages::Rejected{"another job"});
   leader.close();
   wait();
   EXPECT_THAT(error_, AllOf(HasSubstr("rejected rank 1"), HasSubstr("another job")));
@@ -187,7 +188,7 @@ TEST_F(FollowerTest, TriesAgainUntilALeaderAnswers) {
   accept().write("HTTP/1.1 400 Bad Request\r\n\r\n");
   Peer leader = accept();
   welcome(leader);
-  leader.send_message(to_json(messages::Finish{0}));
+  leader.send_message(messages::Finish{0});
   wait();
   EXPECT_EQ(code_, 0);
 }
@@ -216,7 +217,8 @@ TEST_F(FollowerTest, BadFramesOfALeaderEndIt) {
       {framed("[1]"), "not a JSON object"},
       {framed(R"({"type": 3})"), "wrong type"},
       {framed(R"({"type": "dance"})"), "'dance'"},
-      {framed(std::string("\0bytes", 6)), "unexpected binary frame"},
+      {framed(std::string("\0bytes", 6)), "invalid message"},
+      {framed(Json(messages::Finish{0}).dump() + std::string("\0bytes", 6)), "unexpected binary data"},
       {framed(R"({"type": "start", "worker": 1, "token": "t"})"), "plan_index"},
       {framed(R"({"type": "start", "worker": 1, "plan_index": 1, "token": "t"})"), "not in the plan"},
       {framed(R"({"type": "begin", "worker": 1, "run_id": 1, "pass": "../../etc"})"), "etc"},

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <string>
 #include <utility>
 
-#include "base/json.hpp"
+#include "base/frame.hpp"
 #include "supervisor/launcher_environment.hpp"
 
 namespace kymo::supervisor {
@@ -28,15 +27,16 @@ class Peer {
   explicit Peer(tcp::socket socket) : socket_(std::move(socket)) {}
   void write(const std::string& bytes) { asio::write(socket_, asio::buffer(bytes)); }
   void send_message(const Json& message) { write(framed(message.dump())); }
-  std::string receive_body() {
-    std::array<unsigned char, 4> header{};
-    asio::read(socket_, asio::buffer(header));
-    std::string body(header[0] | header[1] << 8 | header[2] << 16, '\0');
-    asio::read(socket_, asio::buffer(body));
-    return body;
+  Frame receive() {
+    FrameDecoder decoder;
+    for (;;) {
+      const auto space = decoder.missing();
+      asio::read(socket_, asio::buffer(space.data(), space.size()));
+      if (auto frame = decoder.take(space.size())) return *frame;
+    }
   }
   bool has_input() { return socket_.available() > 0; }
-  Json receive_message() { return Json::parse(receive_body()); }
+  Json receive_message() { return receive().message; }
   bool is_closed() {
     char byte = 0;
     boost::system::error_code failed;

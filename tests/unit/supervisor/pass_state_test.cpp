@@ -212,7 +212,7 @@ TEST(PassState, GathersInRankOrder) {
 
 TEST(PassState, RejectsAGatherThatFitsNoFrame) {
   PassState state = started(2);
-  const std::string half(protocol::kMaxFrameBytes / 2, 'a');
+  const std::string half(kMaxFrameBytes / 2, 'a');
   state.gather(0, {0, half}, 1);
   EXPECT_THAT(texts(state.gather(1, {0, half}, 1)), ElementsAre("kill 0", "kill 1"));
   EXPECT_EQ(state.verdict().status, RunStatus::kFailed);

@@ -20,6 +20,8 @@ namespace {
 
 namespace protocol = measure::protocol;
 using testing::ElementsAre;
+using testing::EndsWith;
+using testing::StartsWith;
 
 constexpr std::chrono::seconds kPatience{20};
 
@@ -51,30 +53,19 @@ class TestServer {
   void send_bytes(const std::string& bytes) {
     ASSERT_EQ(::send(connection_, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
-  static std::string frame(const Json& json) {
-    const std::string body = json.dump();
-    std::string bytes;
-    for (int i = 0; i < 4; ++i) bytes += static_cast<char>(body.size() >> (8 * i) & 255);
-    return bytes + body;
+  void send(const Json& message) { send_bytes(encode_frame(message)); }
+  Frame receive_frame() {
+    FrameDecoder decoder;
+    for (;;) {
+      const std::span<char> space = decoder.missing();
+      if (recv(connection_, space.data(), space.size(), MSG_WAITALL) != static_cast<ssize_t>(space.size()))
+        throw Error("the worker hung up");
+      if (auto frame = decoder.take(space.size())) return *frame;
+    }
   }
-  template <typename Message>
-  void send(const Message& message) {
-    send_bytes(frame(protocol::to_json(message)));
-  }
-  Json receive() {
-    const std::string header = read(4);
-    std::size_t length = 0;
-    for (std::size_t i = 0; i < 4; ++i) length |= std::size_t{static_cast<unsigned char>(header[i])} << (8 * i);
-    return parse_json(read(length), "the worker");
-  }
+  Json receive() { return receive_frame().message; }
 
  private:
-  std::string read(std::size_t count) {
-    std::string bytes(count, '\0');
-    if (recv(connection_, bytes.data(), count, MSG_WAITALL) != static_cast<ssize_t>(count))
-      throw Error("the worker hung up");
-    return bytes;
-  }
   int listener_ = -1;
   int connection_ = -1;
   std::uint16_t port_ = 0;
@@ -83,7 +74,7 @@ class TestServer {
 class SocketClientTest : public testing::Test {
  protected:
   SocketClientTest() : client("127.0.0.1", server.port(), 3, "secret") { server.accept_one(); }
-  void SetUp() override { hello = protocol::hello_from(server.receive()); }
+  void SetUp() override { hello = server.receive().get<protocol::Hello>(); }
 
   TestServer server;
   SocketClient client;
@@ -109,7 +100,7 @@ TEST_F(SocketClientTest, ReceivesWorkAndExit) {
 }
 
 TEST_F(SocketClientTest, PutsFramesTogetherFromPieces) {
-  const std::string bytes = TestServer::frame(protocol::to_json(fake_assignment()));
+  const std::string bytes = encode_frame(fake_assignment());
   auto sender = std::async(std::launch::async, [&] {
     for (const char byte : bytes) server.send_bytes(std::string(1, byte));
   });
@@ -125,8 +116,8 @@ TEST_F(SocketClientTest, BarriersCountPerAssignment) {
     server.send(protocol::Released{1, true});
     EXPECT_EQ(client.barrier(false), Release::kGo);
     EXPECT_EQ(client.barrier(true), Release::kStop);
-    const auto first = protocol::barrier_from(server.receive());
-    const auto second = protocol::barrier_from(server.receive());
+    const auto first = server.receive().get<protocol::Barrier>();
+    const auto second = server.receive().get<protocol::Barrier>();
     EXPECT_EQ(first.sequence, 0);
     EXPECT_FALSE(first.stop);
     EXPECT_EQ(second.sequence, 1);
@@ -158,8 +149,10 @@ TEST_F(SocketClientTest, PollsForCancelWithoutWaiting) {
 TEST_F(SocketClientTest, GathersAnyBytes) {
   const std::string mine("\0\xff\n\"", 4);
   auto answer = std::async(std::launch::async, [&] {
-    const auto gather = protocol::gather_from(server.receive());
-    server.send(protocol::Gathered{gather.sequence, {to_base64("zero"), gather.payload}});
+    Frame frame = server.receive_frame();
+    const auto gather = protocol::message_from<protocol::Gather>(frame);
+    const auto reply = protocol::gathered(gather.sequence, {"zero", gather.payload});
+    server.send_bytes(encode_frame(reply, reply.payload));
   });
   const auto parts = client.gather(mine);
   answer.get();
@@ -170,7 +163,7 @@ TEST_F(SocketClientTest, GathersAnyBytes) {
 TEST_F(SocketClientTest, AsksForTheClock) {
   auto answer = std::async(std::launch::async, [&] {
     for (int i = 0; i < 2; ++i) {
-      const auto question = protocol::clock_request_from(server.receive());
+      const auto question = server.receive().get<protocol::ClockRequest>();
       server.send(protocol::Clock{question.sequence - 1, 1, "an older answer"});
       server.send(protocol::Clock{question.sequence, 40 + i, "boot"});
     }
@@ -191,7 +184,7 @@ TEST_F(SocketClientTest, TextsThatAreNoUtf8AreReplaced) {
   outcome.status = RunStatus::kFailed;
   outcome.detail = "bad \xff byte";
   client.send(outcome);
-  const auto received = protocol::outcome_from(server.receive());
+  const auto received = server.receive().get<measure::Outcome>();
   EXPECT_EQ(received.detail, "bad \xef\xbf\xbd byte");
 }
 
@@ -216,6 +209,23 @@ TEST_F(SocketClientTest, ExitInTheMiddleOfAPassEndsIt) {
 
 TEST_F(SocketClientTest, AnotherProgramAtTheOtherEndIsRecognised) {
   server.send_bytes("HTTP/1.1 400 Bad Request\r\n");
+  try {
+    client.next_assignment();
+    FAIL() << "HTTP is not the protocol";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), StartsWith("the control server announced a frame of 1347703880 bytes"));
+    EXPECT_THAT(error.what(), EndsWith("is the address that of a different program?"));
+  }
+}
+
+TEST_F(SocketClientTest, AMalformedReplyIsAnError) {
+  server.send_bytes(encode_frame(protocol::Gathered{0, {1, 1}, ""}, "abc"));
+  EXPECT_THROW(client.gather("x"), Error);
+  server.send(Json{{"type", "clock"}, {"sequence", "first"}});
+  EXPECT_THROW(client.request_clock(), Error);
+  server.send_bytes(encode_frame(protocol::Released{0, false}, "binary"));
+  EXPECT_THROW(client.barrier(false), Error);
+  server.send_bytes({4, 0, 0, 0, '[', '1', ']', ' '});
   EXPECT_THROW(client.next_assignment(), Error);
 }
 
@@ -240,7 +250,7 @@ TEST(RunWorker, ExitsInOrderWhenTold) {
       const Json frame = server.receive();
       if (protocol::type_of(frame) != "outcome") continue;
       server.send(protocol::Exit{});
-      return protocol::outcome_from(frame);
+      return frame.get<measure::Outcome>();
     }
   });
   EXPECT_EQ(run_worker("127.0.0.1", server.port(), 0, "token"), 0);
