@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define KYMO_ABI_MAJOR 1
-#define KYMO_ABI_MINOR 1
+#define KYMO_ABI_MINOR 2
 #define KYMO_ENTRY_SYMBOL "kymo_plugin_v1"
 
 typedef int32_t kymo_status;
@@ -56,6 +56,11 @@ enum {
 enum { KYMO_ALL_REDUCE = 1, KYMO_REDUCE_SCATTER = 2, KYMO_ALL_GATHER = 3, KYMO_BROADCAST = 4, KYMO_BARRIER = 5 };
 enum { KYMO_CHECK_PASSED = 1, KYMO_CHECK_FAILED = 2, KYMO_CHECK_UNAVAILABLE = 3 };
 enum { KYMO_STEP_IS_ASYNCHRONOUS = 1 }; /* bits of kymo_workload.flags */
+/* Bits of kymo_parameter.flags. */
+enum {
+  KYMO_TITLE_AT_DEFAULT = 1, /* titles also contain the parameter at its default value */
+  KYMO_SETTING = 2 /* runs are compared only if they agree on the parameter; it does not distinguish variants */
+};
 
 /* A typed value. `type` selects the active member; a KYMO_CHOICE value is stored in `text`. */
 typedef struct kymo_value {
@@ -79,6 +84,11 @@ typedef struct kymo_parameter {
   const char* const* choices; /* KYMO_CHOICE: allowed values */
   uint32_t choice_count, axis_count;
   const char* const* axis; /* suggested values for a sweep, in command-line syntax */
+  /* Since minor version 2: */
+  const char* title; /* how titles of runs show the value, with {} for the value: "{} MiB". Titles separate parts with
+                        commas, except parts that begin with a space. NULL or empty: not part of titles */
+  uint32_t flags;    /* KYMO_TITLE_AT_DEFAULT | KYMO_SETTING */
+  uint32_t reserved;
 } kymo_parameter;
 
 /* Rank, device and rendezvous address of this process. */
@@ -195,6 +205,11 @@ typedef struct kymo_workload {
   kymo_status (*verify)(void* instance, kymo_context*, kymo_verification* out);
   /* [main] Frees the instance. */
   void (*destroy)(void* instance);
+  /* Since minor version 2: */
+  const char* title;     /* begins the titles of runs; NULL: the name; empty: titles contain only parameters */
+  const char* family;    /* workloads that reports compare, named like a workload; NULL or empty: none */
+  uint32_t family_order; /* sort order within the family; the workload with 0 is the baseline */
+  uint32_t reserved_2;
 } kymo_workload;
 
 typedef struct kymo_plugin {

@@ -15,7 +15,7 @@
 namespace kymo::catalog {
 namespace {
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 
 /// One entry per path, so that rebuilding a plugin does not fill the folder.
 std::filesystem::path entry_for(const std::filesystem::path& file) {

@@ -42,6 +42,9 @@ struct Parameter {
   std::optional<double> maximum;
   std::vector<std::string> choices;
   std::vector<std::string> axis;  ///< default values of an axis
+  std::string title{};            ///< how titles of runs show the value, with {} for the value; empty: they do not
+  bool titled_at_default = false;
+  bool is_setting = false;  ///< runs are compared only if they agree on it
 };
 
 struct Workload {
@@ -54,6 +57,9 @@ struct Workload {
   int min_ranks = 1;
   int max_ranks = 0;  ///< 0 = no limit
   bool asynchronous_step = false;
+  std::string title;   ///< begins the titles of runs
+  std::string family;  ///< workloads that reports compare, or empty
+  int family_order = 0;
 };
 
 /// Content of the ELF note and identity of the file.

@@ -42,6 +42,9 @@ Json parameter_to_json(const Parameter& parameter) {
   if (parameter.maximum) json["maximum"] = *parameter.maximum;
   if (!parameter.choices.empty()) json["choices"] = parameter.choices;
   if (!parameter.axis.empty()) json["axis"] = parameter.axis;
+  json["title"] = parameter.title;
+  json["titled_at_default"] = parameter.titled_at_default;
+  json["setting"] = parameter.is_setting;
   return json;
 }
 
@@ -56,6 +59,9 @@ Parameter parameter_from_json(const Json& json) {
   if (json.contains("maximum")) parameter.maximum = json["maximum"].get<double>();
   if (json.contains("choices")) parameter.choices = json["choices"].get<std::vector<std::string>>();
   if (json.contains("axis")) parameter.axis = json["axis"].get<std::vector<std::string>>();
+  parameter.title = json.at("title").get<std::string>();
+  parameter.titled_at_default = json.at("titled_at_default").get<bool>();
+  parameter.is_setting = json.at("setting").get<bool>();
   return parameter;
 }
 
@@ -71,6 +77,9 @@ Json workload_to_json(const Workload& workload) {
           {"min_ranks", workload.min_ranks},
           {"max_ranks", workload.max_ranks},
           {"asynchronous_step", workload.asynchronous_step},
+          {"title", workload.title},
+          {"family", workload.family},
+          {"family_order", workload.family_order},
           {"phases", workload.phases},
           {"parameters", parameters}};
 }
@@ -85,6 +94,9 @@ Workload workload_from_json(const Json& json) {
   workload.min_ranks = json.at("min_ranks").get<int>();
   workload.max_ranks = json.at("max_ranks").get<int>();
   workload.asynchronous_step = json.at("asynchronous_step").get<bool>();
+  workload.title = json.at("title").get<std::string>();
+  workload.family = json.at("family").get<std::string>();
+  workload.family_order = json.at("family_order").get<int>();
   workload.phases = json.at("phases").get<std::vector<std::string>>();
   for (const Json& parameter : json.at("parameters")) workload.parameters.push_back(parameter_from_json(parameter));
   return workload;

@@ -4,6 +4,7 @@
 #include <kymo_plugin.h>
 
 #include <boost/dll/shared_library.hpp>
+#include <cstddef>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -113,7 +114,7 @@ void check_own_values(const Parameter& parameter, const std::string& what) {
 }
 
 Parameter parameter_from(const kymo_parameter& from, const std::string& workload) {
-  check_size(from.size, sizeof(kymo_parameter), "a parameter of workload " + quote(workload));
+  check_size(from.size, offsetof(kymo_parameter, title), "a parameter of workload " + quote(workload));
   Parameter to;
   to.name = name_of(from.name, "the name of a parameter of workload " + quote(workload));
   const std::string what = "parameter " + quote(to.name) + " of workload " + quote(workload);
@@ -126,6 +127,10 @@ Parameter parameter_from(const kymo_parameter& from, const std::string& workload
   to.choices = texts_of(from.choices, from.choice_count, "the choices of " + what);
   to.axis = texts_of(from.axis, from.axis_count, "the axis of " + what);
   check_own_values(to, what);
+  if (from.size < sizeof(kymo_parameter)) return to;  // built for minor version 1
+  if (from.title) to.title = text_of(from.title, "the title of " + what);
+  to.titled_at_default = (from.flags & KYMO_TITLE_AT_DEFAULT) != 0;
+  to.is_setting = (from.flags & KYMO_SETTING) != 0;
   return to;
 }
 
@@ -164,7 +169,7 @@ std::vector<std::string> phases_from(const kymo_workload& from, const std::strin
 Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   const std::string number = "workload " + std::to_string(index);
   if (!from) throw Error(number + " is missing (NULL)");
-  check_size(from->size, sizeof(kymo_workload), number);
+  check_size(from->size, offsetof(kymo_workload, title), number);
   Workload to;
   to.name = name_of(from->name, "the name of " + number);
   const std::string what = "workload " + quote(to.name);
@@ -186,6 +191,15 @@ Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   if (!from->create || !from->prepare || !from->before_step || !from->step || !from->verify || !from->destroy) {
     throw Error(what + " is missing a function (NULL)");
   }
+  to.title = to.name;
+  if (from->size < sizeof(kymo_workload)) return to;  // built for minor version 1
+  if (from->title) to.title = text_of(from->title, "the title of " + what);
+  if (from->family && *from->family) to.family = name_of(from->family, "the family of " + what);
+  constexpr std::uint32_t kMaxOrder = 999;
+  if (from->family_order > kMaxOrder)
+    throw Error(what + " has order " + std::to_string(from->family_order) + " in its family; the maximum is " +
+                std::to_string(kMaxOrder));
+  to.family_order = static_cast<int>(from->family_order);
   return to;
 }
 

@@ -30,6 +30,12 @@
 #ifndef WORKLOAD_SIZE
 #define WORKLOAD_SIZE sizeof(kymo_workload)
 #endif
+#ifndef PARAMETER_SIZE
+#define PARAMETER_SIZE sizeof(kymo_parameter)
+#endif
+#ifndef FAMILY
+#define FAMILY "sums"
+#endif
 #ifdef HOSTILE_NAME
 #define NAME "a'; DROP TABLE run; --"
 #else
@@ -122,7 +128,7 @@ static kymo_status verify(void* self, kymo_context* context, kymo_verification* 
 static void destroy(void* self) { (void)self; }
 
 static const kymo_parameter parameters[] = {{
-    .size = sizeof(kymo_parameter),
+    .size = PARAMETER_SIZE,
     .type = KYMO_INT,
     .name = "n",
     .unit = "numbers",
@@ -130,6 +136,8 @@ static const kymo_parameter parameters[] = {{
     .default_value = {KYMO_INT, 0, DEFAULT, 0, NULL},
     .has_minimum = 1,
     .minimum = 0,
+    .title = "{} numbers",
+    .flags = KYMO_TITLE_AT_DEFAULT | KYMO_SETTING,
 }};
 static const char* const phases[] = {PHASE};
 static const kymo_workload workload = {
@@ -148,6 +156,9 @@ static const kymo_workload workload = {
     .step = STEP,
     .verify = verify,
     .destroy = destroy,
+    .title = "",
+    .family = FAMILY,
+    .family_order = 3,
 };
 
 static uint32_t workload_count(void) { return 1; }

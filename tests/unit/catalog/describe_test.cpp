@@ -45,7 +45,23 @@ TEST_F(Describe, ReadsEverythingThatAPluginSays) {
 
 TEST_F(Describe, TakesAPluginInPlainC) {
   const Plugin found = describe_file(copy("raw_valid"), options_);
-  EXPECT_EQ(found.workloads.at(0).parameters.at(0).name, "n");
+  const Workload& workload = found.workloads.at(0);
+  EXPECT_EQ(workload.title, "");
+  EXPECT_EQ(workload.family, "sums");
+  EXPECT_EQ(workload.family_order, 3);
+  const Parameter& n = workload.parameters.at(0);
+  EXPECT_EQ(n.name, "n");
+  EXPECT_EQ(n.title, "{} numbers");
+  EXPECT_TRUE(n.titled_at_default);
+  EXPECT_TRUE(n.is_setting);
+}
+
+TEST_F(Describe, TakesAPluginOfAnOlderMinorVersion) {
+  const Workload workload = describe_file(copy("older_minor"), options_).workloads.at(0);
+  EXPECT_EQ(workload.title, "older_minor") << "the default";
+  EXPECT_EQ(workload.family, "");
+  EXPECT_EQ(workload.parameters.at(0).title, "");
+  EXPECT_FALSE(workload.parameters.at(0).is_setting);
 }
 
 /// A plugin with a library from its directory, which is copied along with it.
@@ -97,6 +113,7 @@ TEST_F(Describe, NamesTheReasonForDamagedTables) {
   EXPECT_THAT(refusal("default_out_of_bounds"),
               AllOf(HasSubstr("default"), HasSubstr("'n' cannot be '-1'"), HasSubstr("at least 0")));
   EXPECT_THAT(refusal("reserved_phase"), AllOf(HasSubstr("'other'"), HasSubstr("reserved")));
+  EXPECT_THAT(refusal("wrong_family"), AllOf(HasSubstr("the family of workload"), HasSubstr("'all sums'")));
   EXPECT_THAT(refusal("no_function"), HasSubstr("is missing a function"));
 }
 

@@ -28,12 +28,17 @@ Plugin sample() {
   workload.min_ranks = 2;
   workload.max_ranks = 8;
   workload.asynchronous_step = true;
+  workload.title = "W";
+  workload.family = "f";
+  workload.family_order = 2;
   workload.parameters = {
       {"n", ParameterType::kInt, "rows", "count", std::int64_t{1} << 60, 1.0, std::nullopt, {}, {"8", "16"}},
       {"r", ParameterType::kReal, "", "rate", 2.0, std::nullopt, 4.0, {}, {}},
       {"b", ParameterType::kBool, "", "", false, std::nullopt, std::nullopt, {}, {}},
       {"c", ParameterType::kChoice, "", "", std::string("x"), std::nullopt, std::nullopt, {"x", "y"}, {}},
   };
+  workload.parameters[0].title = "{} rows";
+  workload.parameters[0].titled_at_default = workload.parameters[0].is_setting = true;
   plugin.workloads = {workload};
   return plugin;
 }
@@ -47,6 +52,12 @@ TEST(CatalogJson, GoesThereAndBack) {
   EXPECT_TRUE(workload.runs_on_cuda);
   EXPECT_EQ(std::get<std::int64_t>(workload.parameters[0].default_value), std::int64_t{1} << 60);
   EXPECT_EQ(std::get<double>(workload.parameters[1].default_value), 2.0) << "a whole real stays a real";
+  EXPECT_EQ(workload.title, "W");
+  EXPECT_EQ(workload.family, "f");
+  EXPECT_EQ(workload.family_order, 2);
+  EXPECT_EQ(workload.parameters[0].title, "{} rows");
+  EXPECT_TRUE(workload.parameters[0].titled_at_default);
+  EXPECT_TRUE(workload.parameters[0].is_setting);
   EXPECT_FALSE(workload.parameters[1].minimum.has_value());
 }
 

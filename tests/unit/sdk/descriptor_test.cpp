@@ -33,6 +33,26 @@ TEST(Descriptor, KeepsWhatAParameterSays) {
   EXPECT_THAT(made.parameters()[4].choices, ElementsAre("a", "b"));
 }
 
+TEST(Descriptor, DeclaresTitles) {
+  const kymo::Descriptor plain = kymo::Descriptor{"w", ""}.param("n", kymo::Int{8}, "");
+  EXPECT_EQ(plain.title(), "w");
+  EXPECT_EQ(plain.family(), "");
+  EXPECT_EQ(plain.parameters()[0].title, "");
+  EXPECT_EQ(plain.parameters()[0].flags, 0u);
+  const kymo::Descriptor made = kymo::Descriptor{"w", ""}
+                                    .title("")
+                                    .family("f", 2)
+                                    .param("n", kymo::Int{8}.title("{} rows", kymo::Shown::Always), "")
+                                    .param("b", kymo::Bool{true}.title(" off").setting(), "");
+  EXPECT_EQ(made.title(), "");
+  EXPECT_EQ(made.family(), "f");
+  EXPECT_EQ(made.family_order(), 2u);
+  EXPECT_EQ(made.parameters()[0].title, "{} rows");
+  EXPECT_EQ(made.parameters()[0].flags, std::uint32_t{KYMO_TITLE_AT_DEFAULT});
+  EXPECT_EQ(made.parameters()[1].title, " off");
+  EXPECT_EQ(made.parameters()[1].flags, std::uint32_t{KYMO_SETTING});
+}
+
 TEST(Descriptor, ChoosesDevices) {
   EXPECT_EQ((kymo::Descriptor{"w", ""}.devices()), std::uint32_t{KYMO_CPU});
   EXPECT_EQ((kymo::Descriptor{"w", ""}.uses(kymo::Framework::LibTorch).devices()), std::uint32_t{KYMO_CPU | KYMO_CUDA});

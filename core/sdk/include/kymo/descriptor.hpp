@@ -16,6 +16,7 @@ namespace kymo {
 
 enum class Framework { LibTorch };
 enum class Device { Cpu = KYMO_CPU, Cuda = KYMO_CUDA };
+enum class Shown { UnlessDefault, Always };
 
 /// A parameter as stored by Descriptor. Workloads declare Int, Real, Bool, Text or Choice.
 struct Parameter {
@@ -31,6 +32,8 @@ struct Parameter {
   std::optional<double> maximum;
   std::vector<std::string> choices;
   std::vector<std::string> axis;
+  std::string title;
+  std::uint32_t flags = 0;
 };
 
 namespace detail {
@@ -42,6 +45,18 @@ class Typed {
   /// Sets the unit of the value for display, for example "elements" or "bytes".
   Self& unit(std::string text) {
     parameter_.unit = std::move(text);
+    return self();
+  }
+  /// Sets how titles of runs show the value, with {} for the value, for example "{} MiB". A title that begins with a
+  /// space follows the preceding part of the title without a comma.
+  Self& title(std::string format, Shown shown = Shown::UnlessDefault) {
+    parameter_.title = std::move(format);
+    if (shown == Shown::Always) parameter_.flags |= KYMO_TITLE_AT_DEFAULT;
+    return self();
+  }
+  /// Declares that runs are compared only if they agree on this parameter. Other parameters distinguish variants.
+  Self& setting() {
+    parameter_.flags |= KYMO_SETTING;
     return self();
   }
   const Parameter& parameter() const { return parameter_; }
@@ -144,6 +159,18 @@ class Descriptor {
     parameters_.push_back(std::move(parameter));
     return *this;
   }
+  /// Sets the beginning of titles of runs. The default is the name; if empty, titles contain only parameters.
+  Descriptor& title(std::string text) {
+    title_ = std::move(text);
+    return *this;
+  }
+  /// Adds the workload to a family, whose workloads reports compare in this order. The workload with order 0 is the
+  /// baseline of speedups.
+  Descriptor& family(std::string name, std::uint32_t order = 0) {
+    family_ = std::move(name);
+    family_order_ = order;
+    return *this;
+  }
   /// Declares the phases that partition a step, in execution order. Time outside these phases is reported as "other".
   /// The names "step" and "other" are reserved.
   Descriptor& phases(std::vector<std::string> names) {
@@ -175,6 +202,9 @@ class Descriptor {
 
   const std::string& name() const { return name_; }
   const std::string& documentation() const { return documentation_; }
+  const std::string& title() const { return title_ ? *title_ : name_; }
+  const std::string& family() const { return family_; }
+  std::uint32_t family_order() const { return family_order_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<std::string>& phases() const { return phases_; }
   std::uint32_t devices() const {
@@ -188,6 +218,9 @@ class Descriptor {
  private:
   std::string name_;
   std::string documentation_;
+  std::optional<std::string> title_;
+  std::string family_;
+  std::uint32_t family_order_ = 0;
   std::vector<Parameter> parameters_;
   std::vector<std::string> phases_;
   std::uint32_t devices_ = 0;

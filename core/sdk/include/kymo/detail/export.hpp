@@ -49,6 +49,9 @@ class WorkloadTable {
     table_.step = &step;
     table_.verify = &verify;
     table_.destroy = &destroy;
+    table_.title = descriptor_.title().c_str();
+    table_.family = descriptor_.family().c_str();
+    table_.family_order = descriptor_.family_order();
     return &table_;
   }
   const kymo_workload* table() const { return &table_; }
@@ -74,6 +77,8 @@ class WorkloadTable {
     to.choice_count = static_cast<std::uint32_t>(choices.size());
     to.axis = axis.data();
     to.axis_count = static_cast<std::uint32_t>(axis.size());
+    to.title = from.title.c_str();
+    to.flags = from.flags;
     return to;
   }
 
