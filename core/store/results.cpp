@@ -46,11 +46,16 @@ const char* type_of(const measure::Value& value) {
   return kTypes[value.index()];
 }
 
-void store_parameters(const Connection& results, std::int64_t run_id, const measure::Parameters& parameters) {
-  Statement insert(results, "INSERT INTO main.param (run_id, name, type, value) VALUES (?, ?, ?, ?)");
-  for (const auto& [name, value] : parameters) {
-    insert.bind_all(run_id, name, type_of(value));
-    std::visit([&](const auto& content) { insert.bind(4, content); }, value);
+void store_parameters(const Connection& results, std::int64_t run_id, const RunRow& run) {
+  Statement insert(results,
+                   "INSERT INTO main.param (run_id, name, position, type, title, setting, choice, value) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const auto& [name, value] : run.what.parameters) {
+    const auto shown = run.title.parameters.find(name);
+    const auto [position, title, is_setting, choice] =
+        shown == run.title.parameters.end() ? RunTitle::Parameter{} : shown->second;
+    insert.bind_all(run_id, name, position, type_of(value), title, is_setting, choice);
+    std::visit([&](const auto& content) { insert.bind(8, content); }, value);
     insert.run();
   }
 }
@@ -68,25 +73,25 @@ void store_libraries(const Connection& results, std::int64_t run_id,
 }
 
 std::int64_t store_run(const Connection& results, const RunRow& run) {
-  const auto& [invocation_id, plugin, what, method, suite, suite_case, label, repetition] = run;
+  const auto& [invocation_id, plugin, title, what, method, suite, suite_case, label, repetition] = run;
   const double error_bound =
       method.until ? method.until->relative_standard_error : std::nan("");  // NULL without a stopping rule
   Statement(
       results,
-      "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, "
-      "suite_case, label, repetition, "
+      "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, title, family, family_order, case_key, "
+      "plan_key, suite, suite_case, label, repetition, "
       "ranks, "
       "device_kind, timing, sync, warmup, steps, until_relative_error, passes, seed, status, detail, verification, "
       "failed_pass, "
       "failed_phase, "
       "started_at) VALUES (?1, (SELECT coalesce(max(sequence), -1) + 1 FROM main.run WHERE invocation_id = ?1), "
-      "?, ?, ?, ?, ?, ?, ?, "
+      "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
       "?, ?, ?, "
       "?, ?, ?, ?, ?, ?, ?, 'running', '', '', '', '', ?)")
-      .bind_all(invocation_id, store_plugin(results, plugin), what.workload, measure::case_key(what),
-                measure::plan_key(what, method), suite, suite_case, label, repetition, what.ranks,
-                measure::to_string(what.device), method.timing, measure::to_string(method.sync), method.warmup,
-                method.until ? 0 : method.steps, error_bound, pass_list(method.passes),
+      .bind_all(invocation_id, store_plugin(results, plugin), what.workload, title.workload, title.family,
+                title.family_order, measure::case_key(what), measure::plan_key(what, method), suite, suite_case, label,
+                repetition, what.ranks, measure::to_string(what.device), method.timing, measure::to_string(method.sync),
+                method.warmup, method.until ? 0 : method.steps, error_bound, pass_list(method.passes),
                 static_cast<std::int64_t>(method.seed), wall_time_utc())
       .run();
   return results.last_insert_id();
@@ -138,7 +143,7 @@ std::int64_t ResultsDatabase::begin_run(const RunRow& run) {
                 std::to_string(run.invocation_id) + ", so a run cannot begin in it");
   }
   const std::int64_t run_id = store_run(results, run);
-  store_parameters(results, run_id, run.what.parameters);
+  store_parameters(results, run_id, run);
   store_libraries(results, run_id, run.what.plugin_libraries);
   transaction.commit();
   return run_id;

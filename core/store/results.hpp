@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,10 +27,25 @@ struct PluginRow {
   std::string compiler;
 };
 
+/// How reports show a run, according to the description of its workload.
+struct RunTitle {
+  struct Parameter {
+    int position = 0;           ///< in the declaration order
+    std::string title;          ///< format of the value in titles, with {} for the value; empty if they do not show it
+    bool is_setting = false;    ///< runs are compared only if they agree on it
+    std::optional<int> choice;  ///< index of the value among the choices
+  };
+  std::string workload;  ///< begins the title
+  std::string family;
+  int family_order = 0;
+  std::map<std::string, Parameter> parameters;
+};
+
 /// Properties of a run that are known before it starts.
 struct RunRow {
   std::int64_t invocation_id = 0;
   PluginRow plugin;
+  RunTitle title;
   measure::Case what;
   measure::Method method;
   std::string suite;

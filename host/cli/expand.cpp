@@ -110,6 +110,23 @@ store::PluginRow plugin_row(const catalog::Plugin& plugin) {
           .compiler = plugin.file.compiler};
 }
 
+store::RunTitle run_title(const catalog::Workload& workload, const measure::Parameters& values) {
+  store::RunTitle title{
+      .workload = workload.title, .family = workload.family, .family_order = workload.family_order, .parameters = {}};
+  for (const catalog::Parameter& parameter : workload.parameters) {
+    const measure::Value& value = values.at(parameter.name);
+    const bool shown = parameter.titled_at_default || value != parameter.default_value;
+    auto& part = title.parameters[parameter.name];
+    part = {.position = static_cast<int>(title.parameters.size()) - 1,
+            .title = shown ? parameter.title : "",
+            .is_setting = parameter.is_setting,
+            .choice = {}};
+    const auto choice = std::find(parameter.choices.begin(), parameter.choices.end(), measure::to_text(value));
+    if (choice != parameter.choices.end()) part.choice = static_cast<int>(choice - parameter.choices.begin());
+  }
+  return title;
+}
+
 }  // namespace
 
 std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plugin, const catalog::Workload& workload,
@@ -140,6 +157,7 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
         run.method.warmup = warmup;
         check_timing(workload, run);
         run.plugin = plugin_row(plugin);
+        run.title = run_title(workload, run.what.parameters);
         run.suite = spec.suite;
         run.suite_case = spec.name;
         run.skip_reason = placement.missing;

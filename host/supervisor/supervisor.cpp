@@ -18,6 +18,7 @@ store::RunRow row_of(std::int64_t invocation_id, const PlannedRun& run) {
   store::RunRow row;
   row.invocation_id = invocation_id;
   row.plugin = run.plugin;
+  row.title = run.title;
   row.what = run.what;
   row.method = run.method;
   row.suite = run.suite;

@@ -19,6 +19,7 @@ struct PlannedRun {
   measure::Case what;
   measure::Method method;
   store::PluginRow plugin;
+  store::RunTitle title;
   std::string suite;       ///< empty outside a suite
   std::string suite_case;  ///< name of the case within the suite
   std::string label;

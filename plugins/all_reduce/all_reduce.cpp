@@ -49,6 +49,7 @@ class AllReduce final : public kymo::Workload {
     return kymo::Descriptor{"all_reduce",
                             "repeat one collective to measure its bandwidth and per-call latency; the declared bytes "
                             "give the bus bandwidth (busbw)"}
+        .family("collective")
         .param("backend", kymo::Choice{"auto", kymo::comm::backend_names()},
                "communication library; auto selects nccl on GPUs and gloo on the CPU")
         .param("operation", kymo::Choice{"all_reduce", {"all_reduce", "reduce_scatter", "all_gather", "broadcast"}},
@@ -77,6 +78,7 @@ class AllReduce final : public kymo::Workload {
     const kymo::comm::Backend backend = kymo::comm::backend_of(ctx.text("backend"), ctx);
     device_ = backend == kymo::comm::Backend::kNccl ? selected : at::Device(at::kCPU);
     ranks_ = kymo::comm::make_communicator(ctx, backend, {.own_stream = ctx.boolean("own_stream")});
+    ctx.metric("backend", kymo::comm::to_string(backend));
 
     const auto part_bytes = static_cast<std::int64_t>(c10::elementSize(type_)) * ranks_->size();
     const std::int64_t elements = std::max<std::int64_t>(ctx.integer("bytes") / part_bytes, 1) * ranks_->size();

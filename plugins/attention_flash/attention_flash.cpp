@@ -10,12 +10,15 @@ namespace {
 class AttentionFlash final : public kymo::transformer::AttentionWorkload {
  public:
   static kymo::Descriptor describe() {
-    return describe_as("attention_flash",
+    return describe_as("attention_flash", 1,
                        "FlashAttention-2 in CUDA or in tensor operations (libkymo_ops.so). FLOPs: half if causal, "
                        "backward 2.5 times forward. Bytes: inputs and outputs, each once")
-        .param("implementation", kymo::Choice{"auto", {"auto", "tiled", "flash"}}.axis({"tiled", "flash"}),
-               "flash: CUDA kernels; tiled: tensor operations on any device; auto: flash if supported, otherwise "
-               "tiled. The run is skipped if flash is requested but not supported")
+        .title("")
+        .param(
+            "implementation",
+            kymo::Choice{"auto", {"auto", "tiled", "flash"}}.axis({"tiled", "flash"}).title("{}", kymo::Shown::Always),
+            "flash: CUDA kernels; tiled: tensor operations on any device; auto: flash if supported, otherwise "
+            "tiled. The run is skipped if flash is requested but not supported")
         .param("deterministic", kymo::Bool{false}, "bitwise reproducible gradients; tiled is always deterministic");
   }
 

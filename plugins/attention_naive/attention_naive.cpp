@@ -9,9 +9,10 @@ namespace {
 class AttentionNaive final : public kymo::transformer::AttentionWorkload {
  public:
   static kymo::Descriptor describe() {
-    return describe_as("attention_naive",
+    return describe_as("attention_naive", 0,
                        "attention as two matrix multiplications and a softmax, with all scores in memory. FLOPs: half "
-                       "if causal, backward 2.5 times forward. Bytes include every pass over the scores");
+                       "if causal, backward 2.5 times forward. Bytes include every pass over the scores")
+        .title("naive");
   }
 
  private:

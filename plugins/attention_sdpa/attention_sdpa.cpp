@@ -12,11 +12,15 @@ using kymo::transformer::SdpaBackend;
 class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
  public:
   static kymo::Descriptor describe() {
-    return describe_as("attention_sdpa",
+    return describe_as("attention_sdpa", 2,
                        "LibTorch's scaled_dot_product_attention. FLOPs: half if causal, backward 2.5 times forward. "
                        "Bytes: inputs and outputs, each once")
+        .title("LibTorch")
         .param(
-            "backend", kymo::Choice{"auto", SdpaBackend::names()}.axis({"cudnn", "flash", "efficient", "math"}),
+            "backend",
+            kymo::Choice{"auto", SdpaBackend::names()}
+                .axis({"cudnn", "flash", "efficient", "math"})
+                .title(" {}", kymo::Shown::Always),
             "SDPA backend to use; the run is skipped if LibTorch does not support it for the device, type and shape");
   }
 

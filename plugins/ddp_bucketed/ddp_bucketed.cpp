@@ -133,16 +133,17 @@ class Bucketed final : public kymo::training::GradientExchange {
 class DdpBucketed final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
-    return descriptor("ddp_bucketed",
+    return descriptor("ddp_bucketed", 3,
                       "data-parallel training: one all-reduce per gradient bucket, started during backward as soon as "
                       "all gradients of the bucket are ready")
-        .param("bucket_mb", kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 100, 1000}),
+        .param("bucket_mb",
+               kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 100, 1000}).title("{} MiB", kymo::Shown::Always),
                "maximum bucket size in MiB (2^20 bytes); a larger gradient has its own bucket. Buckets are filled in "
                "reverse parameter order")
-        .param("taper", kymo::Bool{false},
+        .param("taper", kymo::Bool{false}.title("tapered"),
                "also limit a bucket to half of the remaining bytes, down to 1 MiB: large buckets have the highest "
                "bandwidth, but nothing hides the transfer of the last one")
-        .param("gradients", kymo::Choice{"auto", {"auto", "separate", "views"}}.axis({"separate", "views"}),
+        .param("gradients", kymo::Choice{"auto", {"auto", "separate", "views"}}.axis({"separate", "views"}).title("{}"),
                "separate: individual tensors, whose calls NCCL launches as one group. views: gradients are views of "
                "the bucket's buffer, which must be zeroed and which backward accumulates into. auto: separate with "
                "NCCL, views with Gloo, which has no group calls");

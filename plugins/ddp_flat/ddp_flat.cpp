@@ -47,8 +47,8 @@ class CopiedTogether final : public kymo::training::GradientExchange {
 class DdpFlat final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
-    return descriptor("ddp_flat", "data-parallel training: one all-reduce of all gradients after backward")
-        .param("copy", kymo::Bool{false},
+    return descriptor("ddp_flat", 1, "data-parallel training: one all-reduce of all gradients after backward")
+        .param("copy", kymo::Bool{false}.title("copied"),
                "true: copy the gradients into the buffer and the means back; false: keep the gradients in the buffer, "
                "which backward accumulates into");
   }

@@ -31,7 +31,7 @@ class OneByOne final : public kymo::training::GradientExchange {
 class DdpNaive final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
-    return descriptor("ddp_naive", "data-parallel training: one blocking all-reduce per parameter after backward");
+    return descriptor("ddp_naive", 0, "data-parallel training: one blocking all-reduce per parameter after backward");
   }
 
  protected:

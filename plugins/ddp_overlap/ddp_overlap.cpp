@@ -45,7 +45,7 @@ class DdpOverlap final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor(
-        "ddp_overlap",
+        "ddp_overlap", 2,
         "data-parallel training: one all-reduce per parameter, started during backward as soon as the gradient is "
         "ready. All ranks must compute the same graph, so that they issue calls in the same order");
   }

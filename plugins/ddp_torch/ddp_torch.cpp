@@ -118,10 +118,11 @@ class TorchReducer final : public kymo::training::GradientExchange {
 class DdpTorch final : public kymo::training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
-    return descriptor("ddp_torch",
+    return descriptor("ddp_torch", 4,
                       "data-parallel training with the reducer of PyTorch's DistributedDataParallel. It waits in the "
                       "phase backward, and its calls are not recorded as collectives: a trace shows only their kernels")
-        .param("bucket_mb", kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 25, 100, 1000}),
+        .param("bucket_mb",
+               kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 25, 100, 1000}).title("{} MiB", kymo::Shown::Always),
                "close a bucket once it reaches this size in MiB (2^20 bytes); the first one at 1 MiB");
   }
 

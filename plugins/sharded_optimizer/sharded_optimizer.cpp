@@ -16,25 +16,26 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     using kymo::Bool, kymo::Choice, kymo::Int, kymo::Real;
-    return descriptor("sharded_optimizer",
+    return descriptor("sharded_optimizer", 0,
                       "data-parallel training with the optimizer state and update sharded over the ranks, by one of "
                       "two schemes or not at all")
-        .param("scheme", Choice{"broadcast", scheme_names()}.axis(scheme_names()),
+        .family("optimizer_sharding")
+        .param("scheme", Choice{"broadcast", scheme_names()}.axis(scheme_names()).title("{}", kymo::Shown::Always),
                "none: every rank updates everything. broadcast: each parameter has an owner, which holds its state and "
                "broadcasts it. zero1: ZeRO stage 1, i.e. gradients are reduce-scattered, each rank updates its part of "
                "a flat buffer, and the parts are all-gathered")
-        .param("wrapped", Choice{"configured", wrapped_names()},
+        .param("wrapped", Choice{"configured", wrapped_names()}.title("{}").setting(),
                "optimizer to shard: configured is the one set by `optimizer`; the others are LibTorch's own (momentum "
                "is SGD with momentum 0.9)")
-        .param("flat", Bool{true},
+        .param("flat", Bool{true}.title(" one by one"),
                "scheme=broadcast: send all parameters of an owner and piece in one message; false sends each parameter "
                "separately")
-        .param("pieces", Int{4}.at_least(1).at_most(64).axis({1, 4}),
+        .param("pieces", Int{4}.at_least(1).at_most(64).axis({1, 4}).title("{} pieces"),
                "scheme=broadcast: number of equally sized pieces of the update; each is broadcast while the next is "
                "updated")
-        .param("bucket_mb", Real{100}.at_least(0).unit("MiB").axis({0, 10, 100, 1000}),
+        .param("bucket_mb", Real{100}.at_least(0).unit("MiB").axis({0, 10, 100, 1000}).title("{} MiB"),
                "scheme=zero1: bucket size for reduce-scatter and all-gather; 0 uses a single bucket")
-        .param("overlap", Bool{true},
+        .param("overlap", Bool{true}.title(" after backward"),
                "scheme=zero1: reduce a bucket as soon as backward has computed its gradients; false waits for the end "
                "of backward");
   }

@@ -53,6 +53,7 @@ kymo::Descriptor describe_settings() {
   return kymo::Descriptor{"transformer_lm",
                           "training step of a decoder-only Transformer language model (RMSNorm, rotary embeddings, "
                           "SwiGLU) with AdamW, on random weights and tokens"}
+      .family("transformer")
       .param("size", Choice{"tiny", size_choices()}.axis({"small", "medium", "large", "xl", "2.7B"}),
              "preset for d_model, d_ff, layers and heads; custom requires setting them individually")
       .param("vocab_size", Int{10000}.at_least(1), "vocabulary size")

@@ -4,12 +4,12 @@
 -- column head_dim: title="head dim", format="plain"
 -- column seq: title="sequence length", unit="tokens", format="plain"
 -- column naive: title="naive", unit="ms", format="significant", digits=4
--- column own: title="attention_flash", unit="ms", format="significant", digits=4
+-- column own: title="flash", unit="ms", format="significant", digits=4
 -- column efficient: title="LibTorch efficient", unit="ms", format="significant", digits=4
 -- column flash: title="LibTorch flash", unit="ms", format="significant", digits=4
--- column cudnn: title="LibTorch cuDNN", unit="ms", format="significant", digits=4
+-- column cudnn: title="LibTorch cudnn", unit="ms", format="significant", digits=4
 -- column naive_bytes: title="naive memory", format="bytes"
--- column own_bytes: title="attention_flash memory", format="bytes"
+-- column own_bytes: title="flash memory", format="bytes"
 -- note: Sum of the mean forward and backward times. – means: not measured, or LibTorch has no kernel for the dtype.
 -- empty: No attention measurements by sequence length: `kymo suite run cs336 --filter '^attention-memory'` adds this
 --   data.
@@ -43,7 +43,7 @@ SELECT
   ) AS flash,
   max(
     CASE
-      WHEN a.implementation = 'LibTorch cuDNN'
+      WHEN a.implementation = 'LibTorch cudnn'
         THEN CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.forward_ms + g.backward_ms END
     END
   ) AS cudnn,

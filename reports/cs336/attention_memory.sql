@@ -3,11 +3,7 @@
 -- empty: The cases `attention-memory` of the suite `cs336` have no measurements.
 SELECT
   a.dtype || ', head dim ' || a.head_dim AS setting,
-  CASE a.implementation
-    WHEN 'flash' THEN 'attention_flash'
-    WHEN 'tiled' THEN 'attention_flash, tiled'
-    ELSE a.implementation
-  END AS series,
+  a.implementation AS series,
   a.seq,
   max(g.before_backward_bytes) / 1048576.0 AS mib
 FROM selected_run s

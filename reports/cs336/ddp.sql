@@ -12,8 +12,8 @@
 -- column verified: title="verified"
 -- note: Communication is the phase of that name, mean over ranks: communication that is not hidden by backward. Its
 --   share is relative to the mean step of the ranks.
--- note: Speedup: median step of ddp_naive over that of this strategy. "no exchange" omits the gradient exchange: it
---   gives the compute-only time, and wrong training results.
+-- note: Speedup: median step of the baseline, which is the first strategy of the configuration, over that of this
+--   strategy. "no exchange" omits the gradient exchange: it gives the compute-only time, and wrong training results.
 -- empty: No data-parallel training measured: `kymo suite run cs336 --filter ddp` adds this data.
 SELECT
   x.setting,
@@ -28,8 +28,7 @@ SELECT
   x.spread_ms,
   CASE WHEN d.status_label IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.workload <> 'sharded_optimizer'
-JOIN ddp_summary x ON x.run_id = r.run_id
+JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+JOIN ddp_summary x ON x.run_id = r.run_id AND x.family = 'data_parallel'
 JOIN run_status d ON d.run_id = r.run_id
-JOIN ddp_run p ON p.run_id = r.run_id
-ORDER BY x.setting, x.strategy_order, p.bucket_mb, r.run_id
+ORDER BY x.setting, x.strategy_order, x.bucket_mb, r.run_id

@@ -25,7 +25,7 @@ SELECT
   100 * t.overlap_share AS trace_share
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN ddp_run p ON p.run_id = r.run_id AND p.workload <> 'sharded_optimizer'
+JOIN ddp_run p ON p.run_id = r.run_id AND p.family = 'data_parallel'
 JOIN communication_overlap o ON o.run_id = r.run_id AND o.phase = 'step'
 LEFT JOIN (
   SELECT

@@ -7,7 +7,7 @@ WITH shares AS (
     x.run_id,
     x.strategy,
     x.strategy_order,
-    p.bucket_mb,
+    x.bucket_mb,
     x.communication_share,
     (
       SELECT avg(o.exposed_share)
@@ -16,8 +16,7 @@ WITH shares AS (
     ) AS exposed_share
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-  JOIN ddp_summary x ON x.run_id = r.run_id AND r.workload <> 'sharded_optimizer'
-  JOIN ddp_run p ON p.run_id = r.run_id
+  JOIN ddp_summary x ON x.run_id = r.run_id AND x.family = 'data_parallel'
 )
 SELECT
   a.setting,

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: One step of rank 0 for each strategy, on the same time axis. Communication below backward is hidden; where
 --   the phase lane shows communication, it is exposed.
--- empty: Neither `ddp_naive` nor `ddp_overlap` was traced: `kymo suite run cs336 --filter ddp` adds this data.
--- The newest traced run of each strategy within one comparison group. On a GPU: stream activity by purpose. On a CPU:
+-- empty: No data-parallel training traced: `kymo suite run cs336 --filter ddp` adds this data.
+-- The newest traced run of each workload within one comparison group. On a GPU: stream activity by purpose. On a CPU:
 -- host phases and collectives in flight.
 WITH traced AS (
   SELECT
@@ -11,18 +11,17 @@ WITH traced AS (
     t.pass,
     t.step,
     t.step_start_ns,
-    p.workload,
+    r.workload,
     p.strategy_order,
+    p.is_baseline,
     p.comparison_group,
     r.device_kind = 'cuda' AS on_device,
-    p.strategy || coalesce(printf(': a step of %.1f ms', coalesce(x.device_ns, x.host_ns) / 1e6), '') AS title,
-    row_number() OVER (PARTITION BY p.workload, p.comparison_group ORDER BY t.run_id DESC) AS newest
+    p.strategy || coalesce(printf(': a step of %.1f ms', t.step_ms), '') AS title,
+    row_number() OVER (PARTITION BY r.workload, p.comparison_group ORDER BY t.run_id DESC) AS newest
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-  JOIN ddp_run p ON p.run_id = r.run_id AND p.workload IN ('ddp_naive', 'ddp_overlap') AND p.communicate = 1
+  JOIN ddp_run p ON p.run_id = r.run_id AND p.family = 'data_parallel' AND p.communicate = 1
   CROSS JOIN timeline_step t ON t.run_id = r.run_id AND t.rank = 0 AND t.pass = 'trace'
-  LEFT JOIN sample x
-    ON x.run_id = t.run_id AND x.rank = t.rank AND x.pass = t.pass AND x.step = t.step AND x.phase = 'step'
 ),
 chosen AS (
   SELECT *
@@ -35,7 +34,7 @@ chosen AS (
       GROUP BY comparison_group
       ORDER BY
         count(DISTINCT workload) DESC,
-        max(CASE workload WHEN 'ddp_naive' THEN run_id END) DESC,
+        max(CASE is_baseline WHEN 1 THEN run_id END) DESC,
         max(run_id) DESC
       LIMIT 1
     )

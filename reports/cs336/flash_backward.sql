@@ -5,13 +5,13 @@
 -- column head_dim: title="head dim", format="plain"
 -- column heads: title="heads"
 -- column seq: title="sequence length", unit="tokens", format="plain"
--- column own: title="attention_flash", unit="ms", format="significant", digits=4
+-- column own: title="flash", unit="ms", format="significant", digits=4
 -- column tiled: title="tiled", unit="ms", format="significant", digits=4
 -- column naive: title="naive", unit="ms", format="significant", digits=4
 -- column efficient: title="LibTorch efficient", unit="ms", format="significant", digits=4
 -- column flash: title="LibTorch flash", unit="ms", format="significant", digits=4
--- column cudnn: title="LibTorch cuDNN", unit="ms", format="significant", digits=4
--- column rate: title="attention_flash", unit="TFLOP/s", format="significant", digits=3
+-- column cudnn: title="LibTorch cudnn", unit="ms", format="significant", digits=4
+-- column rate: title="flash", unit="TFLOP/s", format="significant", digits=3
 -- column share: title="share of peak", unit="%", digits=1
 -- note: Medians. – means: not measured, skipped, or out of memory; see section Run status.
 -- empty: No attention kernels measured: `kymo suite run cs336 --filter '^flash'` adds this data.
@@ -26,7 +26,7 @@ SELECT
   min(CASE l.implementation WHEN 'naive' THEN l.backward_ms END) AS naive,
   min(CASE l.implementation WHEN 'LibTorch efficient' THEN l.backward_ms END) AS efficient,
   min(CASE l.implementation WHEN 'LibTorch flash' THEN l.backward_ms END) AS flash,
-  min(CASE l.implementation WHEN 'LibTorch cuDNN' THEN l.backward_ms END) AS cudnn,
+  min(CASE l.implementation WHEN 'LibTorch cudnn' THEN l.backward_ms END) AS cudnn,
   max(CASE l.implementation WHEN 'flash' THEN l.backward_tflop_per_s END) AS rate,
   100 * max(CASE l.implementation WHEN 'flash' THEN l.backward_tflop_per_s / l.peak_tflop_per_s END) AS share
 FROM selected_run s

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Latency of attention_flash, and speedup over the other implementations for forward plus backward.
+-- caption: Latency of `flash`, and speedup over the other implementations for forward plus backward.
 -- column dtype: title="dtype"
 -- column mask: title="mask"
 -- column head_dim: title="head dim", format="plain"

@@ -4,11 +4,7 @@
 SELECT
   l.dtype || ', head dim ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END
   || CASE l.heads WHEN 1 THEN '' ELSE ', ' || l.heads || ' heads' END AS setting,
-  CASE l.implementation
-    WHEN 'flash' THEN 'attention_flash'
-    WHEN 'tiled' THEN 'attention_flash, tiled'
-    ELSE l.implementation
-  END AS series,
+  l.implementation AS series,
   l.seq,
   max(l.forward_tflop_per_s) AS rate,
   max(l.peak_tflop_per_s) AS peak

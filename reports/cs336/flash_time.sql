@@ -3,11 +3,7 @@
 -- empty: The cases `flash` of the suite `cs336` have no measurements.
 SELECT
   l.dtype || ', head dim ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END AS setting,
-  CASE l.implementation
-    WHEN 'flash' THEN 'attention_flash'
-    WHEN 'tiled' THEN 'attention_flash, tiled'
-    ELSE l.implementation
-  END AS series,
+  l.implementation AS series,
   l.seq,
   min(l.forward_backward_ms) AS forward_backward_ms
 FROM selected_run s

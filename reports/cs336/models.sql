@@ -10,20 +10,20 @@
 -- column batch: title="batch"
 -- column contexts: title="contexts", align="left"
 -- note: Dimensions as reported by the workload, otherwise as given by its parameters. – means: determined by the size.
--- empty: No runs of `transformer_lm`: `kymo suite run cs336 --filter '^(timing|kernels|memory)'` adds this data.
+-- empty: No Transformer runs: `kymo suite run cs336 --filter '^(timing|kernels|memory)'` adds this data.
 WITH dimension AS (
   SELECT
     run_id,
     name,
     value
-  FROM metric
+  FROM reported_metric
   WHERE level = 'run' AND name IN ('parameters', 'd_model', 'd_ff', 'layers', 'heads')
   UNION ALL
   SELECT
     run_id,
     name,
     value
-  FROM param
+  FROM run_parameter
   WHERE name IN ('d_model', 'd_ff', 'layers', 'heads', 'vocab_size') AND value <> 0
 )
 SELECT

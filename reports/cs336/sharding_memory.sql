@@ -16,7 +16,7 @@
 -- empty: No memory records of the sharded optimizer: `kymo suite run cs336 --filter sharding` adds this data.
 SELECT
   m.setting,
-  m.scheme,
+  m.variant AS scheme,
   m.rank,
   CASE m.marker
     WHEN 'model_ready' THEN 'model ready'
@@ -34,9 +34,4 @@ SELECT
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN sharding_memory m ON m.run_id = r.run_id
-ORDER BY
-  m.setting,
-  CASE m.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END,
-  r.run_id,
-  m.rank,
-  m.marker_order
+ORDER BY m.setting, m.scheme_order, r.run_id, m.rank, m.marker_order

@@ -18,7 +18,7 @@
 -- empty: No sharded optimizer runs: `kymo suite run cs336 --filter sharding` adds this data.
 SELECT
   t.setting,
-  t.scheme,
+  t.variant AS scheme,
   CASE WHEN d.status_label <> '' THEN d.status_label ELSE t.mean_ms END AS mean_ms,
   CASE WHEN d.status_label = '' THEN t.std_ms END AS std_ms,
   t.optimizer_ms,

@@ -10,7 +10,7 @@
 -- empty: No collectives of the sharded optimizer traced: `kymo suite run cs336 --filter sharding` adds this data.
 SELECT
   p.setting,
-  p.scheme,
+  p.variant AS scheme,
   c.phase,
   c.operation,
   c.calls,
@@ -18,6 +18,6 @@ SELECT
   c.bus_bytes AS traffic_bytes
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN ddp_run p ON p.run_id = r.run_id AND p.workload = 'sharded_optimizer'
+JOIN ddp_run p ON p.run_id = r.run_id AND p.family = 'optimizer_sharding'
 JOIN collective_summary c ON c.run_id = r.run_id AND c.pass = 'trace'
-ORDER BY p.setting, CASE p.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END, r.run_id, c.phase, c.operation
+ORDER BY p.setting, p.scheme_order, r.run_id, c.phase, c.operation

@@ -10,7 +10,7 @@ SELECT
     WHEN 'before_optimizer' THEN 'before the update'
     ELSE 'after the update'
   END
-  || ', ' || m.scheme AS marker,
+  || ', ' || m.variant AS marker,
   c.category,
   CASE c.category_order
     WHEN 0 THEN m.parameter_bytes
@@ -48,5 +48,5 @@ ORDER BY
   m.setting,
   c.category_order,
   m.marker_order,
-  CASE m.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END,
+  m.scheme_order,
   r.run_id

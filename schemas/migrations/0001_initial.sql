@@ -94,6 +94,12 @@ CREATE TABLE run (
   plugin_id INTEGER NOT NULL REFERENCES plugin,
   -- name of the workload
   workload TEXT NOT NULL,
+  -- title of the workload, to which titles of parameters are appended; see run_series
+  title TEXT NOT NULL DEFAULT '',
+  -- family of workloads that reports compare, or empty
+  family TEXT NOT NULL DEFAULT '',
+  -- sort order of the workload within its family; 0 is the baseline
+  family_order INTEGER NOT NULL DEFAULT 0,
   -- hash of workload, parameters, ranks and device kind: identifies what `kymo compare` compares
   case_key TEXT NOT NULL,
   -- hash of the case, how it is measured, the plugin and its libraries: runs with the same key are repetitions
@@ -163,8 +169,16 @@ CREATE TABLE param (
   run_id INTEGER NOT NULL REFERENCES run,
   -- parameter name
   name TEXT NOT NULL,
+  -- 0, 1, 2 ... in declaration order
+  position INTEGER NOT NULL DEFAULT 0,
   -- int, real, bool or text
   type TEXT NOT NULL,
+  -- how titles show the value, with {} for the value; empty if they do not show it
+  title TEXT NOT NULL DEFAULT '',
+  -- 1 if runs are compared only if they agree on the parameter; otherwise it distinguishes variants
+  setting INTEGER NOT NULL DEFAULT 0,
+  -- index of the value among the choices; NULL without choices
+  choice INTEGER,
   -- value in the corresponding SQLite type; bool as 0 or 1
   value BLOB NOT NULL,
   PRIMARY KEY (run_id, name)

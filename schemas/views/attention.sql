@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Attention workloads (attention_naive, attention_flash and attention_sdpa): times, rates relative to the device peak,
--- and memory use in runs that ran out of memory.
+-- Workloads of the family `attention`: times, rates relative to the device peak, and memory use in runs that ran out of
+-- memory.
 
 -- Theoretical peak of a GPU: multiprocessors × operations per clock and multiprocessor × maximum clock, without
 -- sparsity, counting a multiply-add as two operations. Known for A100, H100, H200, B200 and their variants, by name;
@@ -57,25 +57,15 @@ JOIN (
   ) e
 ) p ON d.kind = 'cuda' AND d.name || ' ' GLOB '*' || p.model || '[^0-9]*';
 
--- Runs of the attention workloads with their parameters.
+-- Runs of the family `attention` with their parameters.
 CREATE VIEW attention_run AS
 SELECT
   -- run
   p.run_id,
-  -- naive; tiled or flash (kymo's own); or LibTorch followed by its backend, for example `LibTorch cuDNN`. The
-  -- implementation that the run selected, if it got that far
-  p.implementation,
+  -- title of the run
+  x.title AS implementation,
   -- sort order of the implementations
-  CASE p.implementation
-    WHEN 'flash' THEN 0
-    WHEN 'naive' THEN 1
-    WHEN 'LibTorch cuDNN' THEN 2
-    WHEN 'LibTorch flash' THEN 3
-    WHEN 'LibTorch efficient' THEN 4
-    WHEN 'LibTorch math' THEN 5
-    WHEN 'tiled' THEN 6
-    ELSE 7
-  END AS implementation_order,
+  x.family_order AS implementation_order,
   -- batch size
   p.batch,
   -- number of heads
@@ -107,40 +97,7 @@ SELECT
 FROM (
   SELECT
     r.run_id,
-    r.timing AS timing,
-    CASE r.workload
-      WHEN 'attention_naive' THEN 'naive'
-      WHEN 'attention_flash'
-        THEN
-          coalesce(
-            max(CASE WHEN q.name = 'implementation' THEN nullif(q.value, 'auto') END),
-            (
-              SELECT m.value
-              FROM metric m
-              WHERE m.run_id = r.run_id AND m.name = 'implementation'
-              ORDER BY m.pass <> 'time', m.sequence
-              LIMIT 1
-            ),
-            'auto'
-          )
-      ELSE
-        'LibTorch '
-        || replace(
-          coalesce(
-            max(CASE WHEN q.name = 'backend' THEN nullif(q.value, 'auto') END),
-            (
-              SELECT m.value
-              FROM metric m
-              WHERE m.run_id = r.run_id AND m.name = 'backend'
-              ORDER BY m.pass <> 'time', m.sequence
-              LIMIT 1
-            ),
-            'auto'
-          ),
-          'cudnn',
-          'cuDNN'
-        )
-    END AS implementation,
+    r.timing,
     max(CASE WHEN q.name = 'batch' THEN q.value END) AS batch,
     max(CASE WHEN q.name = 'heads' THEN q.value END) AS heads,
     max(CASE WHEN q.name = 'seq' THEN q.value END) AS seq,
@@ -150,9 +107,10 @@ FROM (
     max(CASE WHEN q.name = 'mode' THEN q.value END) AS mode
   FROM run r
   JOIN param q ON q.run_id = r.run_id
-  WHERE r.workload IN ('attention_naive', 'attention_flash', 'attention_sdpa')
+  WHERE r.family = 'attention'
   GROUP BY r.run_id
 ) p
+JOIN run_series x ON x.run_id = p.run_id
 LEFT JOIN (
   SELECT
     run_id,

@@ -634,8 +634,8 @@ SELECT
   ) AS machine
 FROM run r;
 
--- Bandwidth of runs of workload all_reduce: median step time divided by the calls per step; the slowest rank determines
--- each step. Failed runs have a row without values.
+-- Bandwidth of runs of the family `collective`: median step time divided by the calls per step; the slowest rank
+-- determines each step. Failed runs have a row without values.
 CREATE VIEW all_reduce_bandwidth AS
 SELECT
   -- run
@@ -688,10 +688,7 @@ FROM (
     p.std_ms / q.calls AS std_ms,
     w.slowest_rank,
     w.spread_ms / q.calls AS spread_ms,
-    CASE coalesce(q.backend, 'auto')
-      WHEN 'auto' THEN CASE r.device_kind WHEN 'cuda' THEN 'nccl' ELSE 'gloo' END
-      ELSE q.backend
-    END AS backend,
+    q.backend,
     coalesce(
       (SELECT max(v.value) FROM metric v WHERE v.run_id = r.run_id AND v.name = 'message_bytes'),
       q.bytes
@@ -704,15 +701,15 @@ FROM (
   FROM (
     SELECT
       o.run_id,
-      max(CASE x.name WHEN 'backend' THEN x.value END) AS backend,
+      max(CASE x.name WHEN 'backend' THEN x.effective END) AS backend,
       max(CASE x.name WHEN 'bytes' THEN x.value END) AS bytes,
       coalesce(max(CASE x.name WHEN 'dtype' THEN x.value END), 'fp32') AS dtype,
       coalesce(max(CASE x.name WHEN 'in_place' THEN x.value END), 1) AS in_place,
       coalesce(max(CASE x.name WHEN 'calls' THEN 1.0 * x.value END), 1) AS calls,
       coalesce(max(CASE x.name WHEN 'operation' THEN x.value END), 'all_reduce') AS operation
     FROM run o
-    LEFT JOIN param x ON x.run_id = o.run_id
-    WHERE o.workload = 'all_reduce'
+    LEFT JOIN run_parameter x ON x.run_id = o.run_id
+    WHERE o.family = 'collective'
     GROUP BY o.run_id
   ) q
   JOIN run r ON r.run_id = q.run_id

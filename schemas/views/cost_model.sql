@@ -93,11 +93,11 @@ SELECT
   ) AS largest_residual
 FROM kept k;
 
--- Each run of ddp_bucketed that exchanges gradients, with buckets of one size, compared with the last-bucket model: if
--- backward hides all other buckets, the step exceeds the step without communication by the transfer of the last bucket
--- plus the time of all calls, s/(n·w) + n·o, with s the gradient bytes, n = ceil(s/bucket) but at most the number of
--- tensors (a gradient larger than a bucket has its own bucket), and o and w from all_reduce_fit. The square root is
--- computed by Newton's method.
+-- Each run of the family `data_parallel` that exchanges gradients in buckets of one size (taper = 0), compared with the
+-- last-bucket model: if backward hides all other buckets, the step exceeds the step without communication by the
+-- transfer of the last bucket plus the time of all calls, s/(n·w) + n·o, with s the gradient bytes,
+-- n = ceil(s/bucket) but at most the number of tensors (a gradient larger than a bucket has its own bucket), and o and
+-- w from all_reduce_fit. The square root is computed by Newton's method.
 CREATE VIEW bucket_prediction AS
 WITH RECURSIVE bucketed AS (
   SELECT
@@ -126,9 +126,10 @@ WITH RECURSIVE bucketed AS (
         SELECT
           a.run_id,
           q.median_ms,
-          a.workload = d.workload AS same_workload,
+          w.workload = r.workload AS same_workload,
           coalesce(a.bucket_mb = d.bucket_mb, 0) AS same_bucket
         FROM ddp_run a
+        JOIN run w ON w.run_id = a.run_id
         JOIN phase_time q ON q.run_id = a.run_id AND q.phase = 'step' AND q.status = 'ok'
         WHERE a.comparison_group = d.comparison_group AND a.communicate = 0
       ) b
@@ -136,8 +137,9 @@ WITH RECURSIVE bucketed AS (
       LIMIT 1
     ) AS compute_only_ms
   FROM ddp_run d
+  JOIN run r ON r.run_id = d.run_id
   JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
-  WHERE d.workload = 'ddp_bucketed' AND d.communicate = 1 AND d.bucket_mb > 0 AND d.taper = 0
+  WHERE d.family = 'data_parallel' AND d.communicate = 1 AND d.bucket_mb > 0 AND d.taper = 0
 ),
 fitted AS (
   SELECT t.*

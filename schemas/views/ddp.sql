@@ -1,128 +1,61 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Data-parallel training: cost of the strategies, and savings from sharding the optimizer.
 
--- Runs of data-parallel training with their parameters.
+-- Runs of the families `data_parallel` and `optimizer_sharding` with their parameters.
 CREATE VIEW ddp_run AS
 SELECT
   -- run
-  t.run_id,
-  -- ddp_naive, ddp_flat, ddp_overlap, ddp_bucketed, ddp_torch or sharded_optimizer
-  t.workload,
-  -- workload with its distinguishing settings: bucket size, sharding scheme, or no gradient exchange
-  t.workload
-  || CASE
-    WHEN t.communicate = 0 THEN ', no exchange'
-    WHEN t.scheme IS NOT NULL
-      THEN
-        ', ' || t.scheme
-        || CASE
-          WHEN t.scheme = 'broadcast' AND t.flat = 0 THEN ' one by one'
-          WHEN t.scheme = 'zero1' AND t.overlap = 0 THEN ' after backward'
-          ELSE ''
-        END
-    WHEN t.bucket_mb IS NOT NULL
-      THEN
-        ', ' || printf('%g', t.bucket_mb) || ' MiB' || CASE t.gradients WHEN 'separate' THEN ', separate' ELSE '' END
-        || CASE t.taper WHEN 1 THEN ', tapered' ELSE '' END
-    WHEN t.copy = 1 THEN ', copied'
-    ELSE ''
-  END AS strategy,
-  -- sort order of the strategies
-  CASE t.workload
-    WHEN 'ddp_naive' THEN 0
-    WHEN 'ddp_flat' THEN 1
-    WHEN 'ddp_overlap' THEN 2
-    WHEN 'ddp_bucketed' THEN 3
-    WHEN 'ddp_torch' THEN 4
-    ELSE 5
-  END
-  + CASE t.communicate WHEN 0 THEN 10 ELSE 0 END AS strategy_order,
-  -- model size name
-  t.model,
-  -- tokens per sequence
-  t.context,
-  -- sequences per rank and step
-  t.batch,
-  -- element type, with `autocast` if enabled
-  t.dtype || CASE t.autocast WHEN 1 THEN ' autocast' ELSE '' END AS precision,
+  x.run_id,
+  -- data_parallel or optimizer_sharding
+  x.family,
+  -- title of the run
+  x.title AS strategy,
+  -- sort order of the strategies; those without gradient exchange are last
+  x.family_order + CASE p.communicate WHEN 0 THEN 1000 ELSE 0 END AS strategy_order,
+  -- 1 for the baseline, as in run_series
+  x.is_baseline,
   -- element type of parameters and gradients
-  t.dtype,
-  -- gloo or nccl
-  t.backend,
+  coalesce(p.dtype, 'fp32') AS dtype,
+  -- gloo or nccl; auto if the run did not get that far
+  p.backend,
   -- number of processes
-  t.ranks,
+  r.ranks,
   -- 0 if gradients are not exchanged, which gives wrong training results and the compute-only time
-  t.communicate,
+  coalesce(p.communicate, 1) AS communicate,
   -- bucket size limit in MiB; NULL without buckets
-  CASE WHEN t.scheme IS NULL OR t.scheme = 'zero1' THEN t.bucket_mb END AS bucket_mb,
-  -- 1 if each bucket is also limited to half of the remaining gradients
-  coalesce(t.taper, 0) AS taper,
-  -- sharding scheme: none, broadcast or zero1; NULL without sharding
-  t.scheme,
+  p.bucket_mb,
+  -- 1 if each bucket is also limited to half of the remaining gradients; NULL if the workload does not have this
+  -- parameter
+  p.taper,
+  -- sharding scheme, or `none`; NULL for data_parallel
+  p.scheme,
+  -- sort order of the sharding schemes
+  p.scheme_order,
+  -- as in run_series; for optimizer_sharding the scheme and its settings
+  x.variant,
   -- as in run_machine
-  t.machine,
-  -- description of model, batch, precision, backend and ranks
-  t.model || ', context ' || t.context || ', batch ' || t.batch || ', ' || t.dtype
-  || CASE t.autocast WHEN 1 THEN ' autocast' ELSE '' END || ', ' || t.backend || ', ' || t.ranks
-  || CASE t.ranks WHEN 1 THEN ' rank' ELSE ' ranks' END AS setting,
-  -- settings that must be equal for strategies to be compared
-  t.model || '|' || t.context || '|' || t.batch || '|' || t.dtype || '|' || t.autocast || '|' || t.attention || '|'
-  || t.optimizer || '|' || t.backend || '|' || t.ranks || '|' || t.wrapped || '|' || t.sync || '|'
-  || t.machine AS comparison_group
-FROM (
+  m.machine,
+  -- as in run_series
+  x.setting,
+  -- as in run_series
+  x.comparison_group
+FROM run_series x
+JOIN run r ON r.run_id = x.run_id
+JOIN run_machine m ON m.run_id = x.run_id
+LEFT JOIN (
   SELECT
-    r.run_id,
-    r.workload,
-    r.ranks,
-    r.sync,
-    m.machine,
-    p.bucket_mb,
-    p.scheme,
-    coalesce(p.model, '') AS model,
-    coalesce(p.context, 0) AS context,
-    coalesce(p.batch, 0) AS batch,
-    coalesce(p.dtype, 'fp32') AS dtype,
-    coalesce(p.autocast, 0) AS autocast,
-    coalesce(p.attention, '') AS attention,
-    coalesce(p.optimizer, '') AS optimizer,
-    coalesce(p.wrapped, 'configured') AS wrapped,
-    p.copy,
-    p.gradients,
-    p.taper,
-    p.flat,
-    p.overlap,
-    coalesce(p.communicate, 1) AS communicate,
-    CASE coalesce(p.backend, 'auto')
-      WHEN 'auto' THEN CASE r.device_kind WHEN 'cuda' THEN 'nccl' ELSE 'gloo' END
-      ELSE p.backend
-    END AS backend
-  FROM run r
-  JOIN run_machine m ON m.run_id = r.run_id
-  LEFT JOIN (
-    SELECT
-      q.run_id,
-      max(CASE q.name WHEN 'model' THEN q.value END) AS model,
-      max(CASE q.name WHEN 'context' THEN q.value END) AS context,
-      max(CASE q.name WHEN 'batch' THEN q.value END) AS batch,
-      max(CASE q.name WHEN 'dtype' THEN q.value END) AS dtype,
-      max(CASE q.name WHEN 'autocast' THEN q.value END) AS autocast,
-      max(CASE q.name WHEN 'attention' THEN q.value END) AS attention,
-      max(CASE q.name WHEN 'optimizer' THEN q.value END) AS optimizer,
-      max(CASE q.name WHEN 'backend' THEN q.value END) AS backend,
-      max(CASE q.name WHEN 'communicate' THEN q.value END) AS communicate,
-      max(CASE q.name WHEN 'bucket_mb' THEN q.value END) AS bucket_mb,
-      max(CASE q.name WHEN 'scheme' THEN q.value END) AS scheme,
-      max(CASE q.name WHEN 'wrapped' THEN q.value END) AS wrapped,
-      max(CASE q.name WHEN 'copy' THEN q.value END) AS copy,
-      max(CASE q.name WHEN 'gradients' THEN q.value END) AS gradients,
-      max(CASE q.name WHEN 'taper' THEN q.value END) AS taper,
-      max(CASE q.name WHEN 'flat' THEN q.value END) AS flat,
-      max(CASE q.name WHEN 'overlap' THEN q.value END) AS overlap
-    FROM param q
-    GROUP BY q.run_id
-  ) p ON p.run_id = r.run_id
-  WHERE r.workload LIKE 'ddp!_%' ESCAPE '!' OR r.workload = 'sharded_optimizer'
-) t;
+    q.run_id,
+    max(CASE q.name WHEN 'dtype' THEN q.value END) AS dtype,
+    max(CASE q.name WHEN 'backend' THEN q.effective END) AS backend,
+    max(CASE q.name WHEN 'communicate' THEN q.value END) AS communicate,
+    max(CASE q.name WHEN 'bucket_mb' THEN q.value END) AS bucket_mb,
+    max(CASE q.name WHEN 'taper' THEN q.value END) AS taper,
+    max(CASE q.name WHEN 'scheme' THEN q.value END) AS scheme,
+    max(CASE q.name WHEN 'scheme' THEN q.choice END) AS scheme_order
+  FROM run_parameter q
+  GROUP BY q.run_id
+) p ON p.run_id = x.run_id
+WHERE x.family IN ('data_parallel', 'optimizer_sharding');
 
 -- Time and communication of each run of data-parallel training. Phase times are means over ranks and measured steps and
 -- add up to the mean step of the ranks; they include the time a rank waits for other ranks. Failed runs have a row
@@ -136,9 +69,13 @@ SELECT
   -- as in ddp_run
   t.strategy_order,
   -- as in ddp_run
+  t.family,
+  -- as in ddp_run
+  t.is_baseline,
+  -- as in ddp_run
   t.bucket_mb,
   -- as in ddp_run
-  t.taper,
+  t.communicate,
   -- as in ddp_run
   t.setting,
   -- as in ddp_run
@@ -171,8 +108,10 @@ SELECT
   o.exposed_ms,
   -- share of communication that overlaps with compute
   o.overlap_share,
-  -- median step of ddp_naive over the median step of this run. Uses the newest ddp_naive run in the same comparison
-  -- group, preferably of the same invocation; NULL if there is none
+  -- strategy of the newest baseline in the same family and comparison group, preferably of the same invocation; NULL if
+  -- there is none
+  b.strategy AS baseline,
+  -- median step of the baseline over the median step of this run
   1.0 * n.median_ms / nullif(t.median_ms, 0) AS speedup,
   -- number of trained parameter tensors, as reported by the workload
   t.parameter_tensors,
@@ -204,11 +143,11 @@ FROM (
           c.invocation_id = r.invocation_id AS same_invocation
         FROM ddp_run b
         JOIN run c ON c.run_id = b.run_id AND c.status = 'ok'
-        WHERE b.workload = 'ddp_naive' AND b.communicate = 1 AND b.comparison_group = d.comparison_group
+        WHERE b.is_baseline AND b.family = d.family AND b.comparison_group = d.comparison_group
       ) e
       ORDER BY e.same_invocation DESC, e.run_id DESC
       LIMIT 1
-    ) AS naive_run_id
+    ) AS baseline_run_id
   FROM ddp_run d
   JOIN run r ON r.run_id = d.run_id
   LEFT JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
@@ -234,7 +173,8 @@ FROM (
     GROUP BY run_id
   ) v ON v.run_id = d.run_id
 ) t
-LEFT JOIN phase_time n ON n.run_id = t.naive_run_id AND n.phase = 'step'
+LEFT JOIN ddp_run b ON b.run_id = t.baseline_run_id
+LEFT JOIN phase_time n ON n.run_id = t.baseline_run_id AND n.phase = 'step'
 LEFT JOIN (
   SELECT
     run_id,
@@ -246,7 +186,7 @@ LEFT JOIN (
   GROUP BY run_id
 ) o ON o.run_id = t.run_id;
 
--- Memory of each rank of sharded_optimizer runs at the workload's markers, from the memory pass: the last point of the
+-- Memory of each rank of optimizer_sharding runs at the workload's markers, from the memory pass: the last point of the
 -- memory timeline at or before the marker; for markers within steps, that of the first measured step.
 CREATE VIEW sharding_memory AS
 WITH marker AS (
@@ -257,6 +197,8 @@ WITH marker AS (
       m.rank,
       m.pass,
       d.scheme,
+      d.scheme_order,
+      d.variant,
       d.setting,
       d.comparison_group,
       r.invocation_id,
@@ -276,7 +218,7 @@ WITH marker AS (
       AND m.name IN ('model_ready', 'optimizer_ready', 'before_optimizer', 'after_optimizer')
     LEFT JOIN sample s
       ON s.run_id = m.run_id AND s.rank = m.rank AND s.pass = m.pass AND s.step = m.step AND s.phase = 'step'
-    WHERE d.workload = 'sharded_optimizer'
+    WHERE d.family = 'optimizer_sharding'
   ) t
   WHERE t.position = 1
 ),
@@ -302,8 +244,12 @@ SELECT
   h.run_id,
   -- rank
   h.rank,
-  -- none, broadcast or zero1
+  -- as in ddp_run
   h.scheme,
+  -- as in ddp_run
+  h.scheme_order,
+  -- as in ddp_run
+  h.variant,
   -- as in ddp_run
   h.setting,
   -- as in ddp_run
@@ -360,15 +306,17 @@ SELECT
 FROM held h
 LEFT JOIN memory_point p ON p.run_id = h.run_id AND p.rank = h.rank AND p.pass = h.pass AND p.sequence = h.point;
 
--- Cost and savings of each sharded_optimizer run: step time, optimizer state per rank, and traffic between ranks.
+-- Cost and savings of each optimizer_sharding run: step time, optimizer state per rank, and traffic between ranks.
 CREATE VIEW sharding_time AS
 SELECT
   -- run
   d.run_id,
-  -- none, broadcast or zero1
+  -- as in ddp_run
   d.scheme,
-  -- sort order
-  CASE d.scheme WHEN 'none' THEN 0 WHEN 'broadcast' THEN 1 ELSE 2 END AS scheme_order,
+  -- as in ddp_run
+  d.scheme_order,
+  -- as in ddp_run
+  d.variant,
   -- as in ddp_run
   d.setting,
   -- mean step; the slowest rank determines each step
@@ -409,4 +357,4 @@ LEFT JOIN (
   WHERE pass = 'trace'
   GROUP BY run_id
 ) c ON c.run_id = d.run_id
-WHERE d.workload = 'sharded_optimizer';
+WHERE d.family = 'optimizer_sharding';

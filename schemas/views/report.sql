@@ -28,7 +28,8 @@ SELECT
   ) AS unverified_reason
 FROM run r;
 
--- Short titles that distinguish a run from other runs in this database: the parameters and settings that vary. Timing,
+-- Short titles that distinguish a run from other runs in this database: the parameters, as titles show them, and
+-- settings that vary. Timing,
 -- steps and seed are compared only within the same case, because each case of a suite may set its own.
 CREATE VIEW run_title AS
 WITH differs AS (
@@ -94,7 +95,7 @@ FROM (
       (
         SELECT group_concat(part, '')
         FROM (
-          SELECT ', ' || p.name || '=' || p.text AS part
+          SELECT ', ' || CASE p.title WHEN '' THEN p.name || '=' || p.text ELSE ltrim(p.title) END AS part
           FROM varying v
           JOIN run_parameter p ON p.run_id = r.run_id AND p.name = v.name
           WHERE v.workload = r.workload AND p.text <> ''
@@ -116,7 +117,7 @@ FROM (
       (
         SELECT group_concat(part, '')
         FROM (
-          SELECT ', ' || p.name || '=' || p.text AS part
+          SELECT ', ' || CASE p.title WHEN '' THEN p.name || '=' || p.text ELSE ltrim(p.title) END AS part
           FROM varying_within v
           JOIN run_parameter p ON p.run_id = r.run_id AND p.name = v.name
           WHERE v.workload = r.workload AND v.suite_case = r.suite_case AND p.text <> ''
@@ -225,7 +226,7 @@ SELECT
 FROM dropped_record
 WHERE source <> 'hold';
 
--- Runs of the Transformer workload with their parameters.
+-- Runs of the family `transformer` with their parameters.
 CREATE VIEW transformer_run AS
 SELECT
   -- run
@@ -233,15 +234,7 @@ SELECT
   -- model size name
   p.size,
   -- sort order of the sizes
-  CASE p.size
-    WHEN 'tiny' THEN 0
-    WHEN 'small' THEN 1
-    WHEN 'medium' THEN 2
-    WHEN 'large' THEN 3
-    WHEN 'xl' THEN 4
-    WHEN '2.7B' THEN 5
-    ELSE 6
-  END AS size_order,
+  p.size_order,
   -- tokens per sequence
   p.context,
   -- batch size
@@ -254,6 +247,7 @@ FROM (
   SELECT
     r.run_id,
     max(CASE WHEN q.name = 'size' THEN q.value END) AS size,
+    max(CASE WHEN q.name = 'size' THEN q.choice END) AS size_order,
     max(CASE WHEN q.name = 'context' THEN q.value END) AS context,
     max(CASE WHEN q.name = 'batch' THEN q.value END) AS batch,
     max(CASE WHEN q.name = 'dtype' THEN q.value END) AS dtype,
@@ -261,6 +255,6 @@ FROM (
     max(CASE WHEN q.name = 'mode' THEN q.value END) AS mode
   FROM run r
   JOIN param q ON q.run_id = r.run_id
-  WHERE r.workload = 'transformer_lm'
+  WHERE r.family = 'transformer'
   GROUP BY r.run_id
 ) p;

@@ -115,20 +115,118 @@ LEFT JOIN statistic s
   AND s.phase = 'step'
   AND s.clock = (SELECT min(c.clock) FROM statistic c WHERE c.run_id = r.run_id AND c.phase = 'step');
 
--- Each parameter of each run, with its value as text.
+-- Each parameter of each run, with its value as text and as titles show it.
 CREATE VIEW run_parameter AS
 SELECT
   -- run
   p.run_id,
   -- parameter name
   p.name,
+  -- 0, 1, 2 ... in declaration order
+  p.position,
   -- int, real, bool or text
   p.type,
   -- value in its own type; bool as 0 or 1
   p.value,
   -- value as text
-  CASE WHEN p.type <> 'bool' THEN CAST(p.value AS TEXT) WHEN p.value THEN 'true' ELSE 'false' END AS text
-FROM param p;
+  p.text,
+  -- the value, or for `auto` the selected one if the workload reported it as a metric with the name of the parameter
+  p.effective,
+  -- as shown in titles, for example `10 MiB`; empty if titles do not show it
+  replace(
+    p.title,
+    '{}',
+    CASE p.type WHEN 'real' THEN printf('%.15g', p.value) WHEN 'bool' THEN p.text ELSE p.effective END
+  ) AS title,
+  -- 1 if runs are compared only if they agree on the parameter; otherwise it distinguishes variants
+  p.setting,
+  -- index of the value among the choices; NULL without choices
+  p.choice
+FROM (
+  SELECT
+    q.*,
+    CASE WHEN q.type <> 'bool' THEN CAST(q.value AS TEXT) WHEN q.value THEN 'true' ELSE 'false' END AS text,
+    CASE
+      WHEN q.value = 'auto'
+        THEN
+          coalesce(
+            (
+              SELECT m.value
+              FROM metric m
+              WHERE m.run_id = q.run_id AND m.name = q.name AND m.level = 'run'
+              ORDER BY m.pass <> 'time', m.sequence
+              LIMIT 1
+            ),
+            q.value
+          )
+      ELSE q.value
+    END AS effective
+  FROM param q
+) p;
+
+-- How reports name each run, as declared by its workload: the family, the variant, and the settings that must be equal
+-- for runs to be compared. A part of a title that begins with a space follows the previous part without a comma.
+CREATE VIEW run_series AS
+SELECT
+  -- run
+  t.run_id,
+  -- workloads that are compared with each other, or empty
+  t.family,
+  -- sort order of the workload within its family
+  t.family_order,
+  -- workload and variant; for example `bucketed, 10 MiB`
+  coalesce(nullif(ltrim(t.title || t.variant, ', '), ''), t.workload) AS title,
+  -- parameters that distinguish the run from others of its workload; empty if none is shown
+  ltrim(t.variant, ', ') AS variant,
+  -- settings and number of ranks
+  ltrim(t.setting || ', ' || t.ranks, ', ') || CASE t.ranks WHEN 1 THEN ' rank' ELSE ' ranks' END AS setting,
+  -- 1 for the baseline of the family: the workload with order 0, without a variant
+  t.family <> '' AND t.family_order = 0 AND t.variant = '' AS is_baseline,
+  -- equal for runs that can be compared: settings, number of ranks, synchronization and machine
+  t.setting_key || t.ranks || '|' || t.sync || '|' || t.machine AS comparison_group
+FROM (
+  SELECT
+    r.*,
+    m.machine,
+    coalesce(
+      (
+        SELECT group_concat(part, '')
+        FROM (
+          SELECT CASE WHEN p.title LIKE ' %' THEN '' ELSE ', ' END || p.title AS part
+          FROM run_parameter p
+          WHERE p.run_id = r.run_id AND p.setting = 0 AND p.title <> ''
+          ORDER BY p.position
+        )
+      ),
+      ''
+    ) AS variant,
+    coalesce(
+      (
+        SELECT group_concat(part, '')
+        FROM (
+          SELECT CASE WHEN p.title LIKE ' %' THEN '' ELSE ', ' END || p.title AS part
+          FROM run_parameter p
+          WHERE p.run_id = r.run_id AND p.setting = 1 AND p.title <> ''
+          ORDER BY p.position
+        )
+      ),
+      ''
+    ) AS setting,
+    coalesce(
+      (
+        SELECT group_concat(part, '')
+        FROM (
+          SELECT p.name || '=' || p.effective || '|' AS part
+          FROM run_parameter p
+          WHERE p.run_id = r.run_id AND p.setting = 1
+          ORDER BY p.name
+        )
+      ),
+      ''
+    ) AS setting_key
+  FROM run r
+  JOIN run_machine m ON m.run_id = r.run_id
+) t;
 
 -- Failed runs, with the last output of the worker that failed first.
 CREATE VIEW failures AS

@@ -173,6 +173,12 @@ SELECT
     ),
     0
   ) AS step_start_ns,
+  -- time of that step: on the device clock if available, otherwise on the host clock; NULL if unknown
+  (
+    SELECT coalesce(s.device_ns, s.host_ns) / 1e6
+    FROM sample s
+    WHERE s.run_id = t.run_id AND s.rank = t.rank AND s.pass = t.pass AND s.step = t.step AND s.phase = 'step'
+  ) AS step_ms,
   -- 1 for the more detailed pass: ops on a CPU, otherwise trace
   t.preferred
 FROM (

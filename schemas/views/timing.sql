@@ -125,7 +125,21 @@ SELECT
   -- on the host clock
   s.host_ns / 1e6 AS host_ms,
   -- on the device clock; NULL on a CPU
-  s.device_ns / 1e6 AS device_ms
+  s.device_ns / 1e6 AS device_ms,
+  -- start on rank 0, host clock, relative to the start of the run
+  (
+    SELECT x.start_ns
+    FROM sample x
+    WHERE x.run_id = s.run_id AND x.rank = 0 AND x.pass = 'time' AND x.step = s.step AND x.phase = s.phase
+  ) AS start_ns,
+  -- SM clock of the first rank with a reading, directly after the step; NULL without a reading
+  (
+    SELECT g.sm_clock_mhz
+    FROM gpu_sample g
+    WHERE g.run_id = s.run_id AND g.pass = 'time' AND g.step = s.step
+    ORDER BY g.rank
+    LIMIT 1
+  ) AS sm_clock_mhz
 FROM step_duration s;
 
 -- Each step of each time pass on the host clock, including warm-up, relative to the run's median step.

@@ -95,6 +95,12 @@ CREATE TABLE run (
   plugin_id INTEGER NOT NULL REFERENCES plugin,
   -- name of the workload
   workload TEXT NOT NULL,
+  -- title of the workload, to which titles of parameters are appended; see run_series
+  title TEXT NOT NULL DEFAULT '',
+  -- family of workloads that reports compare, or empty
+  family TEXT NOT NULL DEFAULT '',
+  -- sort order of the workload within its family; 0 is the baseline
+  family_order INTEGER NOT NULL DEFAULT 0,
   -- hash of workload, parameters, ranks and device kind: identifies what `kymo compare` compares
   case_key TEXT NOT NULL,
   -- hash of the case, how it is measured, the plugin and its libraries: runs with the same key are repetitions
@@ -152,27 +158,35 @@ CREATE TABLE run (
   -- nor samples
   keep TEXT NOT NULL DEFAULT 'all'
 );
-INSERT INTO run VALUES(1,1,0,1,'saxpy','f0bb6c87e25c1c72','c69f3a3817b9d681','','','',0,1,'cpu','sync','step',2,10,NULL,'time,trace',0,'ok','','',NULL,NULL,NULL,'','',NULL,'2026-11-21T21:32:00.791Z','2026-11-21T21:32:00.806Z','all');
-INSERT INTO run VALUES(2,1,1,1,'saxpy','bd5a2baa28f979a5','ddd1773513a1400a','','','',0,1,'cpu','sync','step',2,10,NULL,'verify,time',0,'oom','out of memory','',NULL,NULL,0,'time','compute',0,'2026-11-21T21:32:00.828Z','2026-11-21T21:32:00.830Z','all');
+INSERT INTO run VALUES(1,1,0,1,'saxpy','saxpy','',0,'f0bb6c87e25c1c72','c69f3a3817b9d681','','','',0,1,'cpu','sync','step',2,10,NULL,'time,trace',0,'ok','','',NULL,NULL,NULL,'','',NULL,'2026-11-21T21:32:00.791Z','2026-11-21T21:32:00.806Z','all');
+INSERT INTO run VALUES(2,1,1,1,'saxpy','saxpy','',0,'bd5a2baa28f979a5','ddd1773513a1400a','','','',0,1,'cpu','sync','step',2,10,NULL,'verify,time',0,'oom','out of memory','',NULL,NULL,0,'time','compute',0,'2026-11-21T21:32:00.828Z','2026-11-21T21:32:00.830Z','all');
 CREATE TABLE param (
   -- run the parameter belongs to
   run_id INTEGER NOT NULL REFERENCES run,
   -- parameter name
   name TEXT NOT NULL,
+  -- 0, 1, 2 ... in declaration order
+  position INTEGER NOT NULL DEFAULT 0,
   -- int, real, bool or text
   type TEXT NOT NULL,
+  -- how titles show the value, with {} for the value; empty if they do not show it
+  title TEXT NOT NULL DEFAULT '',
+  -- 1 if runs are compared only if they agree on the parameter; otherwise it distinguishes variants
+  setting INTEGER NOT NULL DEFAULT 0,
+  -- index of the value among the choices; NULL without choices
+  choice INTEGER,
   -- value in the corresponding SQLite type; bool as 0 or 1
   value BLOB NOT NULL,
   PRIMARY KEY (run_id, name)
 ) WITHOUT ROWID;
-INSERT INTO param VALUES(1,'causal','bool',1);
-INSERT INTO param VALUES(1,'dtype','text','fp32');
-INSERT INTO param VALUES(1,'n','int',0);
-INSERT INTO param VALUES(1,'scale','real',0.5);
-INSERT INTO param VALUES(2,'causal','bool',1);
-INSERT INTO param VALUES(2,'dtype','text','fp32');
-INSERT INTO param VALUES(2,'n','int',1);
-INSERT INTO param VALUES(2,'scale','real',0.5);
+INSERT INTO param VALUES(1,'causal',2,'bool','',0,NULL,1);
+INSERT INTO param VALUES(1,'dtype',1,'text','',0,NULL,'fp32');
+INSERT INTO param VALUES(1,'n',0,'int','',0,NULL,0);
+INSERT INTO param VALUES(1,'scale',3,'real','',0,NULL,0.5);
+INSERT INTO param VALUES(2,'causal',2,'bool','',0,NULL,1);
+INSERT INTO param VALUES(2,'dtype',1,'text','',0,NULL,'fp32');
+INSERT INTO param VALUES(2,'n',0,'int','',0,NULL,1);
+INSERT INTO param VALUES(2,'scale',3,'real','',0,NULL,0.5);
 CREATE TABLE rank (
   -- run the worker belongs to
   run_id INTEGER NOT NULL REFERENCES run,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
 -- Run 33 reports its message size, run 35 failed, run 36 has one rank, and run 2 has no parameters.
-UPDATE run SET workload = 'all_reduce' WHERE run_id = 2;
+UPDATE run SET family = 'collective' WHERE run_id = 2;
 INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, median_ns, min_ns, max_ns) VALUES
 (2, 'step', 'host', 1, 0, 0, 0, 0, 0, 0);
 SELECT * FROM all_reduce_bandwidth ORDER BY run_id;

@@ -11,7 +11,7 @@ FROM bucket_prediction
 ORDER BY run_id;
 -- No run without communication, no gradient size, no fit.
 UPDATE param SET value = 1 WHERE run_id = 25 AND name = 'communicate';
-DELETE FROM metric WHERE run_id = 23;
+DELETE FROM metric WHERE run_id = 23 AND name <> 'backend';
 SELECT
   run_id,
   buckets,
@@ -33,7 +33,7 @@ SELECT
 FROM bucket_prediction
 ORDER BY run_id;
 -- The model excludes tapered buckets.
-INSERT INTO param (run_id, name, type, value) VALUES (24, 'taper', 'bool', 1);
+UPDATE param SET value = 1 WHERE run_id = 24 AND name = 'taper';
 SELECT
   run_id,
   best_measured_bucket_mb

@@ -2,11 +2,11 @@
 -- with: distributed
 SELECT * FROM ddp_run ORDER BY run_id;
 -- Tapered buckets.
-INSERT INTO param (run_id, name, type, value) VALUES (24, 'taper', 'bool', 1);
+UPDATE param SET value = 1, title = 'tapered' WHERE run_id = 24 AND name = 'taper';
 SELECT
   run_id,
   strategy,
   taper
 FROM ddp_run
-WHERE workload = 'ddp_bucketed'
+WHERE bucket_mb IS NOT NULL
 ORDER BY run_id;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
--- Run 21 is the ddp_naive run of the comparison group; 41, 43 and 44 have none. A newer ddp_naive run of an earlier
+-- Run 21 is the baseline of the comparison group; 41, 43 and 44 have none. A newer baseline of an earlier
 -- invocation has lower priority.
 INSERT INTO run
 SELECT
@@ -9,6 +9,9 @@ SELECT
   50,
   plugin_id,
   workload,
+  title,
+  family,
+  family_order,
   case_key,
   plan_key,
   suite,
@@ -42,10 +45,16 @@ INSERT INTO param
 SELECT
   50,
   name,
+  position,
   type,
+  title,
+  setting,
+  choice,
   value
 FROM param
 WHERE run_id = 21;
+INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit) VALUES
+(50, 0, 'time', 0, 'run', -1, '', 'backend', 'nccl', '');
 INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, stdout, stderr)
 SELECT
   50,

@@ -190,12 +190,47 @@ TEST(Reports, EachExpectationHasItsQuery) {
   }
 }
 
+/// A strategy and its parameters appear in the reports by their titles alone: no view and no query names them.
+TEST(Reports, ShowANewStrategy) {
+  const Database database = make_report_database("distributed");
+  // Runs 60 and 61 are copies of run 21, the baseline.
+  for (const char* run : {"60", "61"}) {
+    for (const char* table : {"run", "param", "rank", "metric", "statistic", "sample", "clock_sync", "collective",
+                              "\"range\"", "kernel", "kernel_total", "step_activity"}) {
+      execute(database.get(), std::string("CREATE TEMP TABLE copied AS SELECT * FROM main.") + table +
+                                  " WHERE run_id = 21; UPDATE copied SET run_id = " + run + ";");
+      if (table == std::string("run")) execute(database.get(), std::string("UPDATE copied SET sequence = ") + run);
+      execute(database.get(),
+              std::string("INSERT INTO main.") + table + " SELECT * FROM copied; DROP TABLE temp.copied;");
+    }
+  }
+  execute(database.get(),
+          "INSERT INTO selected_run VALUES (60), (61);"
+          "UPDATE run SET workload = 'ddp_gossip', title = 'gossip', family_order = 7 WHERE run_id IN (60, 61);"
+          "UPDATE statistic SET median_ns = 1e7 WHERE run_id = 60;"
+          "INSERT INTO param (run_id, name, position, type, title, setting, value) VALUES"
+          " (60, 'neighbors', 20, 'int', '{} neighbors', 0, 4), (61, 'parts', 4, 'int', ' in {} parts', 1, 8);");
+  for (const char* query : {"quick/ddp", "quick/ddp_phases", "quick/waiting", "cs336/ddp", "cs336/ddp_phases",
+                            "cs336/ddp_share", "cs336/ddp_overlap", "cs336/ddp_timeline", "cs336/waiting"}) {
+    const std::string csv =
+        execute(database.get(), read(fs::path(KYMO_SOURCE_DIR) / "reports" / (std::string(query) + ".sql")));
+    EXPECT_NE(csv.find("gossip, 4 neighbors"), std::string::npos) << query << ": " << csv;
+  }
+  EXPECT_EQ(execute(database.get(), "SELECT strategy, baseline, speedup FROM ddp_summary WHERE run_id = 60"),
+            "strategy,baseline,speedup\n\"gossip, 4 neighbors\",ddp_naive,2\n");
+  EXPECT_NE(execute(database.get(), "SELECT setting FROM ddp_summary WHERE run_id = 61").find("fp32 in 8 parts"),
+            std::string::npos);
+  EXPECT_EQ(execute(database.get(), "SELECT speedup FROM ddp_summary WHERE run_id = 61"), "speedup\nNULL\n")
+      << "the baseline has another setting";
+}
+
 TEST(Views, ATimelineReadsTheEventsOfItsRunAlone) {
   // SQLite must flatten the view into the join; otherwise it reads the events of every run.
   const Database database = make_report_database("collected");
-  for (const char* report : {"quick", "cs336"}) {
-    const std::string plan = execute(
-        database.get(), "EXPLAIN QUERY PLAN " + read(fs::path(KYMO_SOURCE_DIR) / "reports" / report / "timeline.sql"));
+  for (const char* query : {"quick/timeline", "cs336/timeline"}) {
+    const std::string plan =
+        execute(database.get(),
+                "EXPLAIN QUERY PLAN " + read(fs::path(KYMO_SOURCE_DIR) / "reports" / (std::string(query) + ".sql")));
     EXPECT_NE(plan.find("SEARCH k USING PRIMARY KEY (run_id=? AND rank=? AND pass=?)"), std::string::npos) << plan;
     EXPECT_EQ(plan.find("MATERIALIZE timeline_bar"), std::string::npos) << plan;
     for (const char* table : {"g", "o", "k", "m", "a"})

@@ -112,27 +112,33 @@ DataParallelWorkload::~DataParallelWorkload() noexcept(false) {
   if (state_ && state_->loss.defined()) state_->ctx.metric("loss_last", state_->loss.item<double>());
 }
 
-Descriptor DataParallelWorkload::descriptor(const char* name, const char* documentation) {
+Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t order, const char* documentation) {
   return Descriptor{name, documentation}
-      .param("model", Choice{"tiny", model_names()}.axis({"small", "medium", "large", "xl"}),
-             "a Transformer size, with a vocabulary of 10000 and 6 parameters per block (query, key and value "
-             "are one, gate and up are one), or a perceptron: toy (three layers and a parameter that is never "
-             "trained), tied (two layers share a weight), frozen (one layer is not trained)")
-      .param("context", Int{128}.at_least(1).unit("tokens").axis({128, 256, 512}),
+      .family("data_parallel", order)
+      .param(
+          "model",
+          Choice{"tiny", model_names()}.axis({"small", "medium", "large", "xl"}).title("{}", Shown::Always).setting(),
+          "a Transformer size, with a vocabulary of 10000 and 6 parameters per block (query, key and value "
+          "are one, gate and up are one), or a perceptron: toy (three layers and a parameter that is never "
+          "trained), tied (two layers share a weight), frozen (one layer is not trained)")
+      .param("context",
+             Int{128}.at_least(1).unit("tokens").axis({128, 256, 512}).title("context {}", Shown::Always).setting(),
              "sequence length; not used by perceptrons")
-      .param("batch", Int{2}.at_least(1).unit("sequences").axis({1, 2, 4, 8}),
+      .param("batch",
+             Int{2}.at_least(1).unit("sequences").axis({1, 2, 4, 8}).title("batch {}", Shown::Always).setting(),
              "sequences (perceptrons: examples) per rank and step")
-      .param("dtype", Choice{"fp32", libtorch::dtype_names()}, "data type of weights, gradients and optimizer state")
-      .param("autocast", Bool{false},
+      .param("dtype", Choice{"fp32", libtorch::dtype_names()}.title("{}", Shown::Always).setting(),
+             "data type of weights, gradients and optimizer state")
+      .param("autocast", Bool{false}.title(" autocast").setting(),
              "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights and gradients")
-      .param("attention", Choice{"naive", transformer::attention_names()},
+      .param("attention", Choice{"naive", transformer::attention_names()}.title("{} attention").setting(),
              "naive: all scores in memory; sdpa: LibTorch's scaled_dot_product_attention")
-      .param("optimizer", Choice{"adamw", rule_names()}, "optimizer; sgd keeps no state")
-      .param("backend", Choice{"auto", comm::backend_names()},
+      .param("optimizer", Choice{"adamw", rule_names()}.title("{}").setting(), "optimizer; sgd keeps no state")
+      .param("backend", Choice{"auto", comm::backend_names()}.title("{}", Shown::Always).setting(),
              "communication backend; auto selects NCCL on GPUs and Gloo on the CPU")
-      .param("nccl_blocks", Int{0}.at_least(0).axis({8, 16, 24}),
+      .param("nccl_blocks", Int{0}.at_least(0).axis({8, 16, 24}).title("{} NCCL blocks"),
              "maximum number of thread blocks of NCCL's kernels, each of which occupies an SM; 0 uses NCCL's default")
-      .param("communicate", Bool{true},
+      .param("communicate", Bool{true}.title("no exchange"),
              "false: run the same step without communication, so that the ranks train independently")
       .phases({"forward", "backward", "communication", "optimizer"})
       .uses(Framework::LibTorch)
@@ -149,6 +155,7 @@ void DataParallelWorkload::prepare(Context& ctx) {
   state.settings = read_data_parallel(ctx);
   state.device = libtorch::select_device(ctx);
   state.communicator = comm::make_communicator(ctx, state.settings.backend, {.max_blocks = state.settings.max_blocks});
+  ctx.metric("backend", comm::to_string(state.communicator->backend()));
   make_replica();
   make_training();
   declare();

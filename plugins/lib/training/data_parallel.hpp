@@ -70,8 +70,9 @@ class DataParallelWorkload : public Workload {
 
  protected:
   DataParallelWorkload();
-  /// Name, documentation, and the parameters and phases common to all strategies; a plugin adds its own.
-  static Descriptor descriptor(const char* name, const char* documentation);
+  /// Name, order in the family, documentation, and the parameters and phases common to all strategies; a plugin adds
+  /// its own parameters.
+  static Descriptor descriptor(const char* name, std::uint32_t order, const char* documentation);
   virtual std::unique_ptr<GradientExchange> make_exchange(const Replica& replica) = 0;
   /// Default: make_whole_update(), in which every rank updates all parameters by the replica's rule.
   virtual std::unique_ptr<ParameterUpdate> make_update(const Replica& replica);

@@ -46,8 +46,10 @@ double AttentionShape::scores() const {
 
 double AttentionShape::forward_flops() const { return 4 * scores() * static_cast<double>(head_dim); }
 
-Descriptor AttentionWorkload::describe_as(const std::string& name, const std::string& documentation) {
+Descriptor AttentionWorkload::describe_as(const std::string& name, std::uint32_t order,
+                                          const std::string& documentation) {
   return Descriptor{name, documentation}
+      .family("attention", order)
       .param("batch", Int{8}.at_least(1), "batch size")
       .param("heads", Int{1}.at_least(1), "number of attention heads")
       .param("seq", Int{256}.at_least(1).unit("tokens").axis({256, 1024, 4096, 8192, 16384}), "sequence length")

@@ -40,7 +40,7 @@ class AttentionWorkload : public Workload {
 
  protected:
   /// Declares the parameters batch, heads, seq, head_dim, dtype, causal, mode, and the phases.
-  static Descriptor describe_as(const std::string& name, const std::string& documentation);
+  static Descriptor describe_as(const std::string& name, std::uint32_t order, const std::string& documentation);
 
   virtual std::unique_ptr<Attention> make(Context& ctx, bool causal) = 0;
   /// Called with the inputs before they are used; may skip unsupported cases.

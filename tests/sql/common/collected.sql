@@ -9,9 +9,9 @@ WITH given (run_id, suite, suite_case, device_kind, passes, status) AS (
   (15, 'cs336', 'memory', 'cuda', 'memory', 'oom'), (16, 'cs336', 'memory', 'cuda', 'memory', 'ok')
 )
 INSERT INTO run (
-  run_id, invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, ranks,
-  device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
-  started_at
+  run_id, invocation_id, sequence, plugin_id, workload, family, case_key, plan_key, suite, suite_case, label,
+  repetition, ranks, device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass,
+  failed_phase, started_at
 )
 SELECT
   run_id,
@@ -19,6 +19,7 @@ SELECT
   run_id,
   1,
   'transformer_lm',
+  'transformer',
   'c' || run_id,
   'q' || run_id,
   suite,

@@ -80,6 +80,7 @@ WHERE r.run_id > 20;
 WITH given (run_id, name, type, value) AS (
   VALUES
   (23, 'bucket_mb', 'real', 10.0), (24, 'bucket_mb', 'real', 100.0), (25, 'bucket_mb', 'real', 10.0),
+  (23, 'taper', 'bool', 0), (24, 'taper', 'bool', 0), (25, 'taper', 'bool', 0),
   (26, 'scheme', 'text', 'none'), (27, 'scheme', 'text', 'zero1'), (26, 'bucket_mb', 'real', 100.0),
   (27, 'bucket_mb', 'real', 100.0), (27, 'overlap', 'bool', 1), (42, 'copy', 'bool', 1), (31, 'bytes', 'int', 1000000),
   (32, 'bytes', 'int', 10000000), (33, 'bytes', 'int', 10000001), (34, 'bytes', 'int', 100000000),
@@ -168,6 +169,49 @@ SELECT
   'all_reduce'
 FROM run
 WHERE run_id BETWEEN 31 AND 36;
+UPDATE run SET
+  title = workload,
+  family = CASE workload
+    WHEN 'all_reduce' THEN 'collective'
+    WHEN 'sharded_optimizer' THEN 'optimizer_sharding'
+    ELSE 'data_parallel'
+  END,
+  family_order = CASE workload
+    WHEN 'ddp_flat' THEN 1
+    WHEN 'ddp_overlap' THEN 2
+    WHEN 'ddp_bucketed' THEN 3
+    ELSE 0
+  END
+WHERE run_id > 20;
+WITH given (name, position, setting, title) AS (
+  VALUES
+  ('model', 0, 1, '{}'), ('context', 1, 1, 'context {}'), ('batch', 2, 1, 'batch {}'), ('dtype', 3, 1, '{}'),
+  ('autocast', 4, 1, ''), ('optimizer', 5, 1, ''), ('backend', 6, 1, '{}'), ('communicate', 7, 0, 'no exchange'),
+  ('bucket_mb', 8, 0, '{} MiB'), ('taper', 9, 0, ''), ('copy', 10, 0, 'copied'), ('scheme', 11, 0, '{}')
+)
+UPDATE param SET
+  position = (SELECT g.position FROM given g WHERE g.name = param.name),
+  setting = (SELECT g.setting FROM given g WHERE g.name = param.name),
+  title = (SELECT g.title FROM given g WHERE g.name = param.name)
+WHERE run_id > 20 AND name IN (SELECT g.name FROM given g);
+-- Titles omit defaults.
+UPDATE param SET title = '' WHERE run_id > 20 AND name = 'communicate' AND value = 1;
+UPDATE param SET title = '' WHERE run_id IN (26, 27) AND name = 'bucket_mb';
+UPDATE param SET choice = CASE value WHEN 'none' THEN 0 ELSE 2 END WHERE name = 'scheme';
+INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit)
+SELECT
+  run_id,
+  0,
+  'time',
+  9,
+  'run',
+  -1,
+  '',
+  'backend',
+  CASE device_kind WHEN 'cuda' THEN 'nccl' ELSE 'gloo' END,
+  ''
+FROM run
+WHERE run_id > 20;
 INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit) VALUES
 (21, 0, 'time', 0, 'run', -1, '', 'gradient_bytes', 41943040, 'B'),
 (21, 0, 'time', 1, 'run', -1, '', 'parameter_tensors', 40, ''),

@@ -52,6 +52,34 @@ TEST_F(Expand, FillsInDefaultsAndIdentity) {
   EXPECT_EQ(run.plugin.name, "sample");
 }
 
+TEST_F(Expand, TakesTitlesFromTheDescription) {
+  catalog::Workload& workload = plugin_.workloads.front();
+  workload.title = "Sample";
+  workload.family = "samples";
+  workload.family_order = 2;
+  workload.parameters[0].title = "{} rows";
+  workload.parameters[0].titled_at_default = true;
+  workload.parameters[2].title = "causal";
+  workload.parameters[4].title = "{}";
+  workload.parameters[4].is_setting = true;
+  spec_.axes = {axis_from("dtype=fp32,bf16")};
+  const auto planned = cases();
+  const store::RunTitle& at_default = planned.at(0).run.title;
+  EXPECT_EQ(at_default.workload, "Sample");
+  EXPECT_EQ(at_default.family, "samples");
+  EXPECT_EQ(at_default.family_order, 2);
+  EXPECT_EQ(at_default.parameters.at("n").title, "{} rows");
+  EXPECT_EQ(at_default.parameters.at("n").choice, std::nullopt);
+  EXPECT_EQ(at_default.parameters.at("causal").title, "") << "titles omit it at its default";
+  EXPECT_EQ(at_default.parameters.at("dtype").title, "");
+  EXPECT_TRUE(at_default.parameters.at("dtype").is_setting);
+  EXPECT_EQ(at_default.parameters.at("dtype").position, 4);
+  EXPECT_EQ(at_default.parameters.at("dtype").choice, 0);
+  const auto& changed = planned.at(1).run.title.parameters.at("dtype");
+  EXPECT_EQ(changed.title, "{}");
+  EXPECT_EQ(changed.choice, 1);
+}
+
 TEST_F(Expand, VariesTheLastAxisFastest) {
   spec_.name = "grid";
   spec_.axes = {axis_from("dtype=fp32,bf16"), axis_from("n=1,2")};

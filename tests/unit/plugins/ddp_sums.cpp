@@ -27,7 +27,7 @@ class Sums final : public kymo::training::GradientExchange {
 
 class DdpSums final : public kymo::training::DataParallelWorkload {
  public:
-  static kymo::Descriptor describe() { return descriptor("ddp_sums", "forgets to divide by the number of ranks"); }
+  static kymo::Descriptor describe() { return descriptor("ddp_sums", 9, "forgets to divide by the number of ranks"); }
 
  protected:
   std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {

@@ -113,6 +113,10 @@ std::int64_t SampleDatabase::add(const SampleRun& run) {
   row.what.plugin_file = row.plugin.file;
   row.what.plugin_sha256 = row.plugin.sha256;
   row.what.workload = run.workload;
+  if (run.workload == "transformer_lm") {
+    row.title.family = "transformer";
+    row.title.parameters["size"].choice = run.parameters.at("size") == measure::Value("small") ? 1 : 2;
+  }
   row.what.parameters = run.parameters;
   row.what.device = run.on_gpu ? measure::DeviceKind::kCuda : measure::DeviceKind::kCpu;
   row.method.warmup = run.warmup;

@@ -53,6 +53,20 @@ TEST_F(Results, RunIsCommittedAsRunningWithItsParameters) {
   EXPECT_EQ(reader.running_runs()[0].invocation_id, invocation_);
 }
 
+TEST_F(Results, TitlesComeFromTheDescription) {
+  RunRow row = make_run(invocation_);
+  row.title.workload = "Saxpy";
+  row.title.family = "vectors";
+  row.title.family_order = 1;
+  row.title.parameters = {{"dtype", {.position = 0, .title = "{}", .is_setting = true, .choice = 1}},
+                          {"scale", {.position = 1, .title = "times {}", .is_setting = false, .choice = {}}},
+                          {"n", {.position = 2, .title = " to {} rows", .is_setting = false, .choice = {}}}};
+  database_->begin_run(row);
+  EXPECT_EQ(ask(*database_, "SELECT family, family_order, title, variant, setting FROM run_series"),
+            "vectors|1|Saxpy, times 0.5 to 8 rows|times 0.5 to 8 rows|fp32, 1 rank");
+  EXPECT_EQ(ask(*database_, "SELECT name, choice FROM run_parameter WHERE choice IS NOT NULL"), "dtype|1");
+}
+
 TEST_F(Results, EverythingAWorkerObservedComesBack) {
   const std::int64_t run_id = database_->begin_run(make_run(invocation_));
   event::PassRecord record = make_record();
