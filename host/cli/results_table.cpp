@@ -108,11 +108,12 @@ Json results_of(const store::ResultsDatabase& database, const std::string& ids) 
              const auto id = row["run_id"].get<std::int64_t>();
              runs.emplace(id, std::move(row));
            });
-  for_rows(database, "SELECT run_id, name, type, value FROM param WHERE run_id IN (" + ids + ")", [&](const Json& row) {
-    const bool truth = row["type"] == "bool";
-    Json& value = runs.at(row["run_id"].get<std::int64_t>())["parameters"][row["name"].get<std::string>()];
-    value = truth ? Json(row["value"] != 0) : row["value"];
-  });
+  for_rows(database, "SELECT run_id, name, type, value FROM run_parameter WHERE run_id IN (" + ids + ")",
+           [&](const Json& row) {
+             const bool truth = row["type"] == "bool";
+             Json& value = runs.at(row["run_id"].get<std::int64_t>())["parameters"][row["name"].get<std::string>()];
+             value = truth ? Json(row["value"] != 0) : row["value"];
+           });
   // The whole step comes first, then the phases in execution order.
   for_rows(database,
            "SELECT t.run_id, t.phase, t.clock, t.count, t.excluded, t.all_throttled, t.mean_ms * 1e6 AS mean_ns, "
@@ -121,8 +122,8 @@ Json results_of(const store::ResultsDatabase& database, const std::string& ids) 
            "ci_low_ns, "
            "t.ci_high_ms * 1e6 AS ci_high_ns FROM phase_time t WHERE t.run_id IN (" +
                ids +
-               ") ORDER BY t.run_id, t.phase <> 'step', t.phase = 'other', (SELECT min(s.start_ns) FROM sample s "
-               "WHERE s.run_id = t.run_id AND s.phase = t.phase AND s.pass = 'time')",
+               ") ORDER BY t.run_id, t.phase <> 'step', t.phase = 'other', (SELECT min(s.start_ns) FROM step_time s "
+               "WHERE s.run_id = t.run_id AND s.phase = t.phase)",
            [&](Json row) {
              Json& phases = runs.at(row["run_id"].get<std::int64_t>())["phases"];
              const auto phase = row["phase"].get<std::string>();
@@ -132,7 +133,7 @@ Json results_of(const store::ResultsDatabase& database, const std::string& ids) 
            });
   for_rows(database,
            "SELECT run_id, rank, name, outcome, max_abs_error, max_rel_error, tolerance, reference, detail FROM "
-           "verification WHERE run_id IN (" +
+           "verification_result WHERE run_id IN (" +
                ids + ") ORDER BY run_id, rank, name",
            [&](Json row) {
              const auto id = row["run_id"].get<std::int64_t>();

@@ -8,5 +8,5 @@ SELECT DISTINCT
   e.value
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN environment e ON e.invocation_id = r.invocation_id
+JOIN environment_fact e ON e.invocation_id = r.invocation_id
 ORDER BY e.name, e.value

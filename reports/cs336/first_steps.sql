@@ -59,27 +59,9 @@ SELECT
   a.time_ms / l.median_ms AS ratio,
   a.host_ms,
   a.device_ms,
-  (
-    SELECT g.sm_clock_mhz
-    FROM gpu_sample g
-    WHERE g.run_id = c.run_id AND g.pass = 'time' AND g.step = 0
-    ORDER BY g.rank
-    LIMIT 1
-  ) AS clock
+  a.sm_clock_mhz AS clock
 FROM cold c
 JOIN step_time a ON a.run_id = c.run_id AND a.step = 0
 LEFT JOIN step_time b ON b.run_id = c.run_id AND b.step = 1 AND b.phase = a.phase
 LEFT JOIN later l ON l.run_id = c.run_id AND l.phase = a.phase
-ORDER BY
-  c.size_order,
-  c.context,
-  c.run_id,
-  a.phase = 'other',
-  a.phase = 'step',
-  (
-    SELECT x.start_ns
-    FROM sample x
-    WHERE x.run_id = c.run_id AND x.pass = 'time' AND x.step = 0 AND x.phase = a.phase
-    ORDER BY x.rank
-    LIMIT 1
-  )
+ORDER BY c.size_order, c.context, c.run_id, a.phase = 'other', a.phase = 'step', a.start_ns

@@ -29,6 +29,7 @@ named AS (
   SELECT
     t.run_id,
     e.name_id,
+    e.short_name,
     e.class,
     1.0 * sum(e.calls) / max(e.steps) AS calls,
     sum(e.total_ns) / 1e3 / sum(e.calls) AS mean_us,
@@ -50,8 +51,8 @@ SELECT
   t.mode,
   CASE
     WHEN k.run_id IS NULL THEN CASE d.status_label WHEN '' THEN 'not recorded' ELSE d.status_label END
-    WHEN length(coalesce(c.short_name, n.text)) > 60 THEN substr(coalesce(c.short_name, n.text), 1, 59) || '…'
-    ELSE coalesce(c.short_name, n.text)
+    WHEN length(k.short_name) > 60 THEN substr(k.short_name, 1, 59) || '…'
+    ELSE k.short_name
   END AS kernel,
   k.class,
   CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls,
@@ -61,6 +62,4 @@ SELECT
 FROM traced t
 JOIN run_status d ON d.run_id = t.run_id
 LEFT JOIN ranked k ON k.run_id = t.run_id AND k.position = 1
-LEFT JOIN string n ON n.string_id = k.name_id
-LEFT JOIN kernel_class c ON c.name_id = k.name_id
 ORDER BY t.size_order, t.size, t.context, t.precision, t.mode, t.run_id

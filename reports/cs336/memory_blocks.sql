@@ -6,11 +6,15 @@ chosen AS (
   SELECT
     run_id,
     device_kind,
+    start_ns,
+    end_ns,
     setting
   FROM (
     SELECT
       r.run_id,
       r.device_kind,
+      y.start_ns,
+      y.end_ns,
       m.size || ', context ' || m.context || ', ' || m.precision || ', ' || m.mode AS setting,
       m.mode,
       row_number() OVER (
@@ -20,39 +24,25 @@ chosen AS (
     FROM selected_run s
     JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory' AND r.status = 'ok'
     JOIN transformer_run m ON m.run_id = r.run_id
-    WHERE
-      EXISTS (
-        SELECT 1
-        FROM memory_point p
-        WHERE p.run_id = r.run_id AND p.rank = 0 AND p.pass = 'memory' AND p.step >= 0
-      )
+    JOIN memory_steps y ON y.run_id = r.run_id AND y.rank = 0
   )
   WHERE position = 1 AND mode IN ('forward', 'train')
 ),
--- the measured steps
-shown AS (
-  SELECT
-    c.*,
-    min(x.start_ns) AS begin_ns,
-    max(x.start_ns + x.host_ns) AS end_ns
-  FROM chosen c
-  JOIN sample x ON x.run_id = c.run_id AND x.rank = 0 AND x.pass = 'memory' AND x.phase = 'step' AND x.warmup = 0
-  GROUP BY c.run_id
-),
+-- the measured steps,
 largest AS (
   SELECT
     n.setting,
     a.run_id,
     a.pass,
     a.sequence,
-    max(a.alloc_ns, n.begin_ns) AS start_ns,
+    max(a.alloc_ns, n.start_ns) AS start_ns,
     CASE WHEN a.free_ns <= n.end_ns THEN a.free_ns END AS end_ns,
     row_number() OVER (PARTITION BY a.run_id ORDER BY a.allocated_bytes DESC, a.sequence) AS position
-  FROM shown n
-  CROSS JOIN allocation a ON a.run_id = n.run_id AND a.rank = 0 AND a.pass = 'memory' AND a.device = n.device_kind
+  FROM chosen n
+  CROSS JOIN memory_block a ON a.run_id = n.run_id AND a.rank = 0 AND a.pass = 'memory' AND a.device = n.device_kind
   WHERE
     a.alloc_ns <= n.end_ns
-    AND coalesce(a.free_ns >= n.begin_ns, 1)
+    AND coalesce(a.free_ns >= n.start_ns, 1)
     AND a.allocated_bytes >= (SELECT least_bytes FROM setting)
 )
 SELECT

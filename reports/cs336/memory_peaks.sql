@@ -63,7 +63,7 @@ SELECT
   END AS largest_share,
   (
     SELECT x.value
-    FROM metric x
+    FROM reported_metric x
     WHERE x.run_id = c.run_id AND x.rank = 0 AND x.name = 'residual_stream_bytes'
     LIMIT 1
   ) AS stream

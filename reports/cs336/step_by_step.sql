@@ -21,11 +21,5 @@ ORDER BY
   m.context,
   r.run_id,
   t.phase <> 'step',
-  (
-    SELECT x.start_ns
-    FROM sample x
-    WHERE x.run_id = r.run_id AND x.pass = 'time' AND x.phase = t.phase
-    ORDER BY x.step, x.rank
-    LIMIT 1
-  ),
+  min(t.start_ns) OVER (PARTITION BY t.run_id, t.phase),
   t.step

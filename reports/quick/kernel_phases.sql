@@ -29,13 +29,4 @@ JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id
 JOIN matmul_share m ON m.run_id = r.run_id AND m.rank = 0
 LEFT JOIN launch_gap g ON g.run_id = m.run_id AND g.rank = m.rank AND g.phase = m.phase
-ORDER BY
-  r.run_id,
-  m.phase = 'step',
-  m.phase = 'other',
-  (
-    SELECT min(a.start_ns)
-    FROM step_activity a
-    WHERE a.run_id = m.run_id AND a.rank = m.rank AND a.pass = m.pass AND a.phase = m.phase
-  ),
-  m.phase
+ORDER BY r.run_id, m.phase = 'step', m.phase = 'other', g.start_ns, m.phase

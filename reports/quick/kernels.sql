@@ -17,6 +17,7 @@ named AS (
   SELECT
     s.run_id,
     e.name_id,
+    e.short_name,
     e.class,
     1.0 * sum(e.calls) / max(e.steps) AS calls,
     sum(e.total_ns) / 1e3 / sum(e.calls) AS mean_us,
@@ -36,8 +37,8 @@ SELECT
   r.workload,
   i.title,
   CASE
-    WHEN length(coalesce(c.short_name, n.text)) > 60 THEN substr(coalesce(c.short_name, n.text), 1, 59) || '…'
-    ELSE coalesce(c.short_name, n.text)
+    WHEN length(k.short_name) > 60 THEN substr(k.short_name, 1, 59) || '…'
+    ELSE k.short_name
   END AS kernel,
   k.class,
   CASE WHEN k.calls = CAST(k.calls AS INTEGER) THEN CAST(k.calls AS INTEGER) ELSE k.calls END AS calls,
@@ -47,7 +48,5 @@ SELECT
 FROM ranked k
 JOIN run r ON r.run_id = k.run_id
 JOIN run_title i ON i.run_id = r.run_id
-JOIN string n ON n.string_id = k.name_id
-LEFT JOIN kernel_class c ON c.name_id = k.name_id
 WHERE k.position <= (SELECT rows_shown FROM setting)
 ORDER BY r.run_id, k.position

@@ -16,7 +16,7 @@ SELECT
   m.allocated_peak_bytes,
   m.reserved_peak_bytes,
   CASE WHEN m.run_id IS NULL THEN nullif(d.status_label, '') ELSE m.resident_peak_bytes END AS resident_peak_bytes,
-  (SELECT max(o.requested_bytes) FROM out_of_memory o WHERE o.run_id = r.run_id) AS requested_bytes
+  (SELECT max(o.requested_bytes) FROM oom o WHERE o.run_id = r.run_id) AS requested_bytes
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN run_title i ON i.run_id = r.run_id

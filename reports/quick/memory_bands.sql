@@ -4,40 +4,27 @@ WITH chosen AS (
   SELECT
     r.run_id,
     r.device_kind,
+    y.start_ns,
+    y.end_ns,
     r.workload || ', ' || i.title AS setting
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.status = 'ok'
   JOIN run_title i ON i.run_id = r.run_id
-  WHERE
-    EXISTS (
-      SELECT 1
-      FROM memory_point p
-      WHERE p.run_id = r.run_id AND p.rank = 0 AND p.pass = 'memory' AND p.step >= 0
-    )
+  JOIN memory_steps y ON y.run_id = r.run_id AND y.rank = 0
   ORDER BY r.ranks, r.run_id DESC
   LIMIT 1
-),
--- the measured steps
-shown AS (
-  SELECT
-    c.*,
-    min(x.start_ns) AS begin_ns,
-    max(x.start_ns + x.host_ns) AS end_ns
-  FROM chosen c
-  JOIN sample x ON x.run_id = c.run_id AND x.rank = 0 AND x.pass = 'memory' AND x.phase = 'step' AND x.warmup = 0
-  GROUP BY c.run_id
 )
 SELECT
   n.setting,
-  p.text AS label,
+  g.label,
   g.start_ns AS start,
   g.end_ns AS "end"
-FROM shown n
-JOIN "range" g
+FROM chosen n
+CROSS JOIN timeline_bar g
   ON g.run_id = n.run_id
   AND g.rank = 0
   AND g.pass = 'memory'
-  AND g.kind = 'phase'
-  AND g.start_ns BETWEEN n.begin_ns AND n.end_ns
-JOIN string p ON p.string_id = g.name_id
-ORDER BY n.run_id, g.start_ns
+  AND g.side = 'host'
+  AND g.class = 'phase'
+  AND g.start_ns BETWEEN n.start_ns AND n.end_ns
+ORDER BY setting, start

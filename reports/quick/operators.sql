@@ -13,28 +13,15 @@
 -- empty: No operator records: add `--passes time,ops` to the command. Available for workloads that use LibTorch.
 -- number of rows shown per workload
 WITH setting (rows_shown) AS (VALUES (10)),
-newest AS (
-  SELECT
-    run_id,
-    workload
-  FROM (
-    SELECT
-      r.run_id,
-      r.workload,
-      row_number() OVER (PARTITION BY r.workload ORDER BY r.run_id DESC) AS position
-    FROM selected_run s
-    JOIN run r ON r.run_id = s.run_id
-    WHERE EXISTS (SELECT 1 FROM op_total o WHERE o.run_id = r.run_id AND o.rank = 0)
-  )
-  WHERE position = 1
-),
 ranked AS (
   SELECT
-    n.workload,
+    r.workload,
     o.*,
-    row_number() OVER (PARTITION BY o.run_id ORDER BY o.self_ms DESC, o.name) AS position
-  FROM newest n
-  JOIN op_summary o ON o.run_id = n.run_id AND o.rank = 0 AND o.phase = 'step'
+    row_number() OVER (PARTITION BY o.run_id ORDER BY o.self_ms DESC, o.name) AS position,
+    max(o.run_id) OVER (PARTITION BY r.workload) AS newest_run_id
+  FROM selected_run s
+  JOIN run r ON r.run_id = s.run_id
+  JOIN op_summary o ON o.run_id = r.run_id AND o.rank = 0 AND o.phase = 'step'
 )
 SELECT
   k.workload,
@@ -47,5 +34,5 @@ SELECT
   CASE WHEN k.kernels > 0 THEN k.device_ms END AS device_ms
 FROM ranked k
 JOIN run_title i ON i.run_id = k.run_id
-WHERE k.position <= (SELECT rows_shown FROM setting)
+WHERE k.run_id = k.newest_run_id AND k.position <= (SELECT rows_shown FROM setting)
 ORDER BY k.run_id, k.position

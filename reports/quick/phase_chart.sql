@@ -31,10 +31,10 @@ JOIN (
     min(x.start_ns - w.start_ns) AS offset_ns
   FROM shown y
   JOIN run o ON o.run_id = y.run_id
-  JOIN sample x ON x.run_id = o.run_id AND x.phase <> 'step' AND x.pass = 'time' AND x.step = o.warmup
-  JOIN sample w ON w.run_id = x.run_id AND w.rank = x.rank AND w.pass = x.pass AND w.step = x.step AND w.phase = 'step'
+  JOIN step_time x ON x.run_id = o.run_id AND x.phase <> 'step' AND x.step = o.warmup
+  JOIN step_time w ON w.run_id = x.run_id AND w.step = x.step AND w.phase = 'step'
   GROUP BY o.workload, x.phase
-  HAVING x.phase <> 'other' OR max(1.0 * x.host_ns / w.host_ns) >= 0.02
+  HAVING x.phase <> 'other' OR max(x.host_ms / w.host_ms) >= 0.02
 ) p ON p.workload = r.workload
 LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = p.phase
 WHERE t.mean_ms IS NOT NULL OR d.status_label <> ''

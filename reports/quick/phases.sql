@@ -23,13 +23,6 @@ JOIN run_title i ON i.run_id = r.run_id
 JOIN phase_time t ON t.run_id = r.run_id AND t.phase <> 'step'
 LEFT JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'
 LEFT JOIN throughput g ON g.run_id = r.run_id AND g.phase = t.phase
+LEFT JOIN step_time x ON x.run_id = r.run_id AND x.step = r.warmup AND x.phase = t.phase
 WHERE r.status = 'ok'
-ORDER BY
-  r.workload,
-  r.run_id,
-  t.phase = 'other',
-  (
-    SELECT x.start_ns
-    FROM sample x
-    WHERE x.run_id = r.run_id AND x.rank = 0 AND x.pass = 'time' AND x.step = r.warmup AND x.phase = t.phase
-  )
+ORDER BY r.workload, r.run_id, t.phase = 'other', x.start_ns

@@ -24,6 +24,6 @@ SELECT
   count(DISTINCT r.run_id) AS runs
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN metric m ON m.run_id = r.run_id AND m.pass = 'time'
+JOIN reported_metric m ON m.run_id = r.run_id AND m.pass = 'time'
 GROUP BY r.workload, m.phase, m.name, m.unit
 ORDER BY min(r.run_id), min(m.sequence)

@@ -15,6 +15,8 @@ SELECT
   a.phase,
   -- number of measured steps
   count(*) AS steps,
+  -- start in the first measured step, host clock, relative to the start of the run
+  min(a.start_ns) AS start_ns,
   -- length of the interval
   avg(a.end_ns - a.start_ns) / 1e6 AS span_ms,
   -- time during which a kernel, copy or memset ran

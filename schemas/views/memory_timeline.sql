@@ -16,6 +16,8 @@ SELECT
   -- position among the memory events
   m.sequence,
   -- host clock, relative to the start of the run
+  m.time_ns,
+  -- the same
   m.time_ns / 1e6 AS time_ms,
   -- step; −1 outside of steps
   m.step,
@@ -45,6 +47,34 @@ SELECT
   m.unknown_bytes
 FROM memory_point m
 LEFT JOIN string p ON p.string_id = m.phase_id;
+
+-- The interval of the measured steps of the memory pass, for ranks with points of the memory timeline within steps.
+CREATE VIEW memory_steps AS
+SELECT
+  -- run
+  k.run_id,
+  -- rank
+  k.rank,
+  -- start of the first measured step, host clock, relative to the start of the run; NULL without a measured step
+  (
+    SELECT min(s.start_ns)
+    FROM sample s
+    WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass AND s.phase = 'step' AND s.warmup = 0
+  ) AS start_ns,
+  -- end of the last one
+  (
+    SELECT max(s.start_ns + s.host_ns)
+    FROM sample s
+    WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass AND s.phase = 'step' AND s.warmup = 0
+  ) AS end_ns
+FROM rank k
+WHERE
+  k.pass = 'memory'
+  AND EXISTS (
+    SELECT 1
+    FROM memory_point p
+    WHERE p.run_id = k.run_id AND p.rank = k.rank AND p.pass = k.pass AND p.step >= 0
+  );
 
 -- Peaks of the memory counters within each phase of the measured steps, the whole step (`step`), warm-up steps
 -- (`warm-up`), the time before and after the steps (`outside`) and the whole pass (`run`), with the live memory by
@@ -291,6 +321,10 @@ SELECT
     LIMIT 1
   ) AS origin,
   -- time of the allocation, host clock, relative to the start of the run
+  a.alloc_ns,
+  -- time of the free; NULL if still allocated at the end of the pass
+  a.free_ns,
+  -- alloc_ns in milliseconds
   a.alloc_ns / 1e6 AS alloc_ms,
   -- time from allocation to free; NULL if still allocated at the end of the pass
   (a.free_ns - a.alloc_ns) / 1e6 AS lifetime_ms,

@@ -227,7 +227,7 @@ TEST(Reports, ShowANewStrategy) {
 TEST(Views, ATimelineReadsTheEventsOfItsRunAlone) {
   // SQLite must flatten the view into the join; otherwise it reads the events of every run.
   const Database database = make_report_database("collected");
-  for (const char* query : {"quick/timeline", "cs336/timeline"}) {
+  for (const char* query : {"quick/timeline", "cs336/timeline", "quick/memory_bands", "cs336/memory_bands"}) {
     const std::string plan =
         execute(database.get(),
                 "EXPLAIN QUERY PLAN " + read(fs::path(KYMO_SOURCE_DIR) / "reports" / (std::string(query) + ".sql")));

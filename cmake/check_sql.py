@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that reports and the command line read views, and that no view or query of a report names a workload.
+
+Results belong in views, so that every consumer computes them in the same way. Workloads declare their titles and
+families (core/abi/kymo_plugin.h), so that new ones appear in reports without changes to SQL.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Tables that describe what was run, where and with what. Their rows are subjects of reports as they are: a view could
+# only repeat their columns.
+SUBJECTS = {"run", "run_library", "rank", "invocation", "plugin", "device"}
+# Names of workloads that are also names of collective operations, which SQL may compare with a column `operation`.
+OPERATIONS = {"all_reduce"}
+
+CREATED = re.compile(r'^CREATE TABLE "?(\w+)"?', re.MULTILINE)
+SOURCE = re.compile(r'\b(?:FROM|JOIN)\s+(?:main\.)?"?([a-z_]+)"?(?![\w(.])')
+COMMON_TABLE = re.compile(r"\b([a-z_]+)\s+(?:\([^()]*\)\s+)?AS\s+\(")
+COMMENT = re.compile(r"--[^\n]*")
+STRING = re.compile(r'R"(\w*)\((.*?)\)\1"|"((?:\\.|[^"\\\n])*)"', re.DOTALL)
+QUERY = re.compile(r'^sql = (?:"""(.*?)"""|"([^"\n]*)")', re.MULTILINE | re.DOTALL)
+DECLARED = re.compile(r'\b(?:Descriptor\{|descriptor\(|describe_as\()\s*"(\w+)"')
+
+
+def statements_in(path):
+    """Returns the SQL in a file, without comments."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".sql":
+        return COMMENT.sub("", text)
+    if path.suffix == ".toml":
+        return COMMENT.sub("", "\n".join(match[1] or match[2] for match in QUERY.finditer(text)))
+    # Adjacent string literals are one statement.
+    joined = re.sub(r'"\s*\n\s*"', "", text)
+    return "\n".join(match[2] or match[3] or "" for match in STRING.finditer(joined))
+
+
+def files(*patterns):
+    return sorted(path for pattern in patterns for path in ROOT.glob(pattern))
+
+
+def table_problems():
+    tables = set()
+    for path in files("schemas/migrations/*.sql"):
+        tables.update(CREATED.findall(path.read_text(encoding="utf-8")))
+    for path in files("host/cli/*.cpp", "host/report/*.cpp", "reports/*/*.sql", "reports/*/report.toml"):
+        sql = statements_in(path)
+        for name in sorted(set(SOURCE.findall(sql)) & tables - SUBJECTS - set(COMMON_TABLE.findall(sql))):
+            yield f"{path.relative_to(ROOT)}: reads the table '{name}'; read a view instead, or add one"
+
+
+def workload_problems():
+    names = set()
+    for path in files("plugins/*/*.cpp", "plugins/lib/*/*.cpp"):
+        names.update(DECLARED.findall(path.read_text(encoding="utf-8")))
+    for path in files("schemas/views/*.sql", "reports/*/*.sql", "reports/*/report.toml"):
+        sql = statements_in(path)
+        for line in sql.splitlines():
+            named = {name for literal in re.findall(r"'([^']*)'", line) for name in names if name in literal}
+            if "workload" not in line:
+                named -= OPERATIONS
+            for name in sorted(named):
+                yield f"{path.relative_to(ROOT)}: names the workload '{name}': {line.strip()}"
+        if path.suffix == ".sql":
+            comments = " ".join(COMMENT.findall(path.read_text(encoding="utf-8")))
+            for name in sorted((names - OPERATIONS) & set(re.findall(r"\w+", comments))):
+                yield f"{path.relative_to(ROOT)}: a comment names the workload '{name}'"
+
+
+def main():
+    problems = [*table_problems(), *workload_problems()]
+    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
