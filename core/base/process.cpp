@@ -6,11 +6,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -57,8 +59,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 /// Runs in the child between fork and exec, with async-signal-safe calls only. Writes errno to `report` if exec fails.
-[[noreturn]] void become(char* const* arguments, char* const* environment, pid_t parent, bool die_with_parent, int out,
-                         int err, int report) {
+[[noreturn]] void become(const char* file, char* const* arguments, char* const* environment, pid_t parent,
+                         bool die_with_parent, int out, int err, int report) {
   setpgid(0, 0);
   if (die_with_parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -75,7 +77,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   close_range(
       3, ~0U,
       CLOSE_RANGE_CLOEXEC);  // library sockets may lack close-on-exec; the child must not keep their connections open
-  execvpe(arguments[0], arguments, environment);
+  execve(file, arguments, environment);
   const int reason = errno;
   [[maybe_unused]] const ssize_t written = ::write(report, &reason, sizeof reason);
   _exit(127);
@@ -108,14 +110,42 @@ ProcessEnd end_from(int status) {
   return end;
 }
 
+/// A child that requested tracing (PTRACE_TRACEME) also reports its stops. Such a stop is not the end of the process;
+/// nobody traces it here, so it continues with the signal that stopped it.
+bool continued_after_stop(pid_t pid, int status) {
+  if (!WIFSTOPPED(status)) return false;
+  const int signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+  ptrace(PTRACE_DETACH, pid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(signal)));
+  return true;
+}
+
 ProcessEnd reap(pid_t pid) {
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  for (;;) {
+    if (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    if (!continued_after_stop(pid, status)) return end_from(status);
   }
-  return end_from(status);
+}
+
+bool is_program(const std::filesystem::path& file) {
+  std::error_code ignored;  // an unreadable file cannot be executed
+  return std::filesystem::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
 }
 
 }  // namespace
+
+std::optional<std::filesystem::path> find_program(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  if (name.find('/') != std::string::npos)
+    return is_program(name) ? std::optional(std::filesystem::absolute(name)) : std::nullopt;
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
+    if (folder.empty()) continue;
+    const std::filesystem::path file = std::filesystem::path(folder) / name;
+    if (is_program(file)) return file;
+  }
+  return std::nullopt;
+}
 
 std::string ProcessEnd::describe() const {
   if (signal) return "signal " + std::to_string(*signal) + " (" + strsignal(*signal) + ")";
@@ -125,6 +155,8 @@ std::string ProcessEnd::describe() const {
 Child spawn(const SpawnOptions& options) {
   if (options.command.empty()) throw Error("cannot start a process: the command is empty");
   auto arguments = options.command;
+  const auto program = find_program(arguments.front());
+  const std::string file = program ? program->string() : arguments.front();
   auto environment = merged_environment(options.environment);
   const auto argument_pointers = pointers(arguments);
   const auto environment_pointers = pointers(environment);
@@ -133,8 +165,8 @@ Child spawn(const SpawnOptions& options) {
   const pid_t pid = fork();
   if (pid < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    become(argument_pointers.data(), environment_pointers.data(), parent, options.die_with_parent, out.ends[1],
-           err.ends[1], report.ends[1]);
+    become(file.c_str(), argument_pointers.data(), environment_pointers.data(), parent, options.die_with_parent,
+           out.ends[1], err.ends[1], report.ends[1]);
   }
   setpgid(pid, pid);  // called in both parent and child, to avoid a race on the process group
   close(report.take(1));
@@ -160,6 +192,7 @@ bool signal_group(pid_t group, int signal) { return group > 0 && kill(-group, si
 std::optional<ProcessEnd> try_reap(pid_t pid) {
   int status = 0;
   const pid_t got = waitpid(pid, &status, WNOHANG);
+  if (got == pid && continued_after_stop(pid, status)) return std::nullopt;
   if (got == pid) return end_from(status);
   if (got < 0 && errno == ECHILD) return ProcessEnd{-1, std::nullopt};
   return std::nullopt;

@@ -25,7 +25,7 @@ struct ProcessEnd {
 };
 
 struct SpawnOptions {
-  std::vector<std::string> command;  ///< absolute path of the program, then its arguments
+  std::vector<std::string> command;  ///< the program, as for find_program(), then its arguments
   std::vector<std::pair<std::string, std::string>>
       environment;              ///< added to the caller's environment; overrides existing variables
   bool die_with_parent = true;  ///< sets the parent-death signal, which is tied to the calling thread: spawn from a
@@ -38,6 +38,10 @@ struct Child {
   int stdout_fd = -1;
   int stderr_fd = -1;
 };
+
+/// Returns the executable that a word stands for: a path is used as it is, a name is looked up in PATH. Empty elements
+/// of PATH, which mean the current directory, are ignored, because files of others may be there.
+std::optional<std::filesystem::path> find_program(const std::string& name);
 
 /// Starts a process with fork and exec. The caller owns the file descriptors. Throws Error if the program cannot be
 /// started.

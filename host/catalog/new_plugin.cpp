@@ -71,12 +71,17 @@ fs::path new_plugin(const std::string& name, const fs::path& parent) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) throw Error("cannot create the folder " + quote(folder.string()) + ": " + failed.message());
-  for (const auto& entry : fs::directory_iterator(source)) {
-    std::string text = read_file(entry.path());
-    text = replaced(std::move(text), kPlaceholder, name);
-    text = replaced(std::move(text), kClassPlaceholder, class_name(name));
-    text = replaced(std::move(text), kFolderPlaceholder, cmake_escaped(installation().root.string()));
-    write_file(folder / replaced(entry.path().filename().string(), kPlaceholder, name), text);
+  try {
+    for (const auto& entry : fs::directory_iterator(source)) {
+      std::string text = read_file(entry.path());
+      text = replaced(std::move(text), kPlaceholder, name);
+      text = replaced(std::move(text), kClassPlaceholder, class_name(name));
+      text = replaced(std::move(text), kFolderPlaceholder, cmake_escaped(installation().root.string()));
+      write_file(folder / replaced(entry.path().filename().string(), kPlaceholder, name), text);
+    }
+  } catch (...) {
+    fs::remove_all(folder, failed);  // an incomplete template would be in the way of the next attempt
+    throw;
   }
   return folder;
 }

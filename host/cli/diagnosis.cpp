@@ -13,7 +13,6 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
-#include "cli/programs.hpp"
 #include "worker/worker.hpp"
 
 namespace kymo::cli {

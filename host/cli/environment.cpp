@@ -31,8 +31,8 @@ std::string driver_version() {
 
 bool matters(const std::string& variable) {
   if (variable == "KYMO_WORKER_TOKEN") return false;
-  for (const char* prefix :
-       {"OMP_", "MKL_", "CUDA_", "NCCL_", "TORCH_", "PYTORCH_", "KYMO_", "GLOO_", "CUBLAS_", "NVIDIA_TF32_OVERRIDE"}) {
+  for (const char* prefix : {"OMP_", "MKL_", "CUDA_", "NCCL_", "TORCH_", "PYTORCH_", "KYMO_", "GLOO_", "CUBLAS_", "LD_",
+                             "MALLOC_", "GLIBC_TUNABLES", "NVIDIA_TF32_OVERRIDE"}) {
     if (variable.starts_with(prefix)) return true;
   }
   return false;

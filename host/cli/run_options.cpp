@@ -7,8 +7,8 @@
 
 #include "analysis/kernel_class.hpp"
 #include "base/error.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
-#include "cli/programs.hpp"
 #include "measure/plan.hpp"
 #include "store/results.hpp"
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/log.hpp"
@@ -29,10 +30,22 @@ namespace {
 constexpr const char* kLock = "lock";
 constexpr const char* kInvocation = "invocation";
 constexpr const char* kRuns = "runs";
+constexpr double kAnnounceAfterS = 2;
+constexpr useconds_t kLockPollUs = 10'000;
 
 [[noreturn]] void reject(const fs::path& file, const std::string& what, int reason) {
   throw Error("cannot " + what + " " + quote(file.string()) + ": " + std::strerror(reason) +
               "; make the folder of the database writable or pass another database with --db");
+}
+
+/// Why a scratch folder of this name cannot be used: another user could place links into it or hold its lock. Empty if
+/// it belongs to this user, or does not exist.
+std::string foreign(const fs::path& root) {
+  struct stat facts {};
+  if (lstat(root.c_str(), &facts) != 0) return {};
+  if (S_ISLNK(facts.st_mode)) return "it is a symbolic link";
+  if (!S_ISDIR(facts.st_mode)) return "it is not a directory";
+  return facts.st_uid == geteuid() ? "" : "it belongs to another user (uid " + std::to_string(facts.st_uid) + ")";
 }
 
 bool is_same_file(int fd, const fs::path& file) {
@@ -50,7 +63,11 @@ fs::path root_of(const store::ResultsDatabase& database) {
 /// Locks the whole scratch folder, which is created if necessary. The folder is only removed while holding this lock.
 FileLock lock_root(const fs::path& root) {
   for (;;) {
-    if (mkdir(root.c_str(), 0777) != 0 && errno != EEXIST) reject(root, "make the folder", errno);
+    if (mkdir(root.c_str(), 0700) != 0 && errno != EEXIST) reject(root, "make the folder", errno);
+    if (const std::string reason = foreign(root); !reason.empty())
+      throw Error("cannot use " + quote(root.string()) + " for the rank files: " + reason +
+                  "; remove it or pass another database with --db");
+    if (chmod(root.c_str(), 0700) != 0 && errno != ENOENT) reject(root, "restrict access to", errno);
     try {
       return FileLock::wait_for(root / kLock);
     } catch (const Error&) {
@@ -117,21 +134,31 @@ void FileLock::release() {
   if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
-FileLock FileLock::wait_for(const fs::path& file) {
-  FileLock lock;
-  do {
-    lock.release();
-    lock.fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+FileLock FileLock::wait_for(const fs::path& file, double deadline_s) {
+  const std::int64_t start_ns = now_ns();
+  bool announced = false;
+  for (;;) {
+    FileLock lock;
+    lock.fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (lock.fd_ < 0) reject(file, "open", errno);
-    while (flock(lock.fd_, LOCK_EX) != 0)
-      if (errno != EINTR) reject(file, "lock", errno);
-  } while (!is_same_file(lock.fd_, file));  // removed while waiting for the lock
-  return lock;
+    if (flock(lock.fd_, LOCK_EX | LOCK_NB) == 0) {
+      if (is_same_file(lock.fd_, file)) return lock;
+      continue;  // removed since it was opened
+    }
+    if (errno != EWOULDBLOCK && errno != EINTR) reject(file, "lock", errno);
+    const double waited_s = static_cast<double>(now_ns() - start_ns) * 1e-9;
+    if (waited_s > deadline_s)
+      throw Error("another kymo process has held the lock " + quote(file.string()) + " for more than " +
+                  format_duration(deadline_s * 1e9) + "; end that process, or pass another database with --db");
+    if (waited_s > kAnnounceAfterS && !std::exchange(announced, true))
+      log::info("waiting for another kymo process, which holds the lock " + quote(file.string()));
+    usleep(kLockPollUs);
+  }
 }
 
 FileLock FileLock::try_existing(const fs::path& file) {
   FileLock lock;
-  lock.fd_ = open(file.c_str(), O_RDWR | O_CLOEXEC);
+  lock.fd_ = open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (lock.fd_ < 0) {
     if (errno == ENOENT) return lock;
     reject(file, "open", errno);
@@ -146,6 +173,7 @@ FileLock FileLock::try_existing(const fs::path& file) {
 int recover_abandoned(store::ResultsDatabase& database) {
   const fs::path root = root_of(database);
   if (database.running_runs().empty() && !fs::exists(root)) return 0;
+  if (!foreign(root).empty()) return 0;  // only its owner can tell which runs still run
   const FileLock held = lock_root(root);
   const int closed = recover_all(database, root);
   remove_if_empty(root);
@@ -159,7 +187,7 @@ Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id) :
               " left running by a killed kymo, with status `interrupted`");
   }
   folder_ = root_ / random_token().substr(0, 16);
-  if (mkdir(folder_.c_str(), 0777) != 0) reject(folder_, "make the folder", errno);
+  if (mkdir(folder_.c_str(), 0700) != 0) reject(folder_, "make the folder", errno);
   write_file(folder_ / kInvocation, std::to_string(invocation_id) + "\n");
   lock_ = FileLock::wait_for(folder_ / kLock);
 }
@@ -179,7 +207,7 @@ fs::path Scratch::status_file(std::int64_t run_id, int rank, measure::Pass pass)
 void Scratch::note(std::int64_t run_id) const {
   const fs::path file = folder_ / kRuns;
   const std::string line = std::to_string(run_id) + "\n";
-  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) reject(file, "open", errno);
   const ssize_t written = write(fd, line.data(), line.size());
   const int reason = errno;

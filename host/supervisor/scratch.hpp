@@ -18,8 +18,9 @@ class FileLock {
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
 
-  /// Waits for the lock. Throws Error.
-  static FileLock wait_for(const std::filesystem::path& file);
+  /// Waits for the lock and, after two seconds, says so. Throws Error if the file is a symbolic link, or when the
+  /// deadline expires; the default is long enough for the recovery of large rank files.
+  static FileLock wait_for(const std::filesystem::path& file, double deadline_s = 300);
   /// Returns an empty lock if another process holds it or the file does not exist. Throws Error.
   static FileLock try_existing(const std::filesystem::path& file);
   explicit operator bool() const { return fd_ >= 0; }
@@ -32,9 +33,9 @@ class FileLock {
 /// "RUN-<run>-<rank>-<pass>.kymo".
 std::string rank_file_name(std::int64_t run_id, int rank, measure::Pass pass);
 
-/// Folder for the rank files of one supervisor until they are merged: <database>.scratch/<unique name>/. It also
-/// contains the files `lock` (held while the supervisor runs), `invocation` (its id) and `runs` (the ids of its runs,
-/// one per line).
+/// Folder for the rank files of one supervisor until they are merged: <database>.scratch/<unique name>/, which only
+/// this user can access. It also contains the files `lock` (held while the supervisor runs), `invocation` (its id) and
+/// `runs` (the ids of its runs, one per line).
 class Scratch {
  public:
   /// Recovers abandoned runs, then creates the folder. Throws Error if this is not possible next to the database.

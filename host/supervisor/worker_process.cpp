@@ -99,8 +99,10 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
   if (end_) return end_;
   siginfo_t state{};
   // Checked before the process is reaped: until then its process and group id cannot be reused.
-  if (waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == 0)
-    return std::nullopt;
+  if (waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) == 0) {
+    if (state.si_pid == 0) return std::nullopt;
+    if (state.si_code == CLD_TRAPPED) return try_reap(pid_);  // it requested tracing and stopped: it continues
+  }
   signal_group(pid_, SIGKILL);
   reaper_.forget(pid_);
   end_ = try_reap(pid_);

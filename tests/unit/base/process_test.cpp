@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace kymo {
@@ -52,6 +53,34 @@ TEST(Process, AProgramThatIsNotThereIsNamed) {
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("/no/such/program"), std::string::npos) << e.what();
   }
+}
+
+TEST(Process, AnEmptyElementOfPathIsNotTheCurrentDirectory) {
+  const std::filesystem::path folder = make_private_folder("kymo-process-test");
+  const std::filesystem::path before = std::filesystem::current_path();
+  const std::string path = std::getenv("PATH");
+  write_file(folder / "kymo-planted-program", "#!/bin/sh\nexit 0\n");
+  std::filesystem::permissions(folder / "kymo-planted-program", std::filesystem::perms::owner_all);
+  std::filesystem::current_path(folder);
+  setenv("PATH", (":" + path + ":").c_str(), 1);
+  EXPECT_EQ(find_program("kymo-planted-program"), std::nullopt);
+  EXPECT_THROW(run_command({{"kymo-planted-program"}, {}}, 10), Error);
+  EXPECT_EQ(run_command({{"./kymo-planted-program"}, {}}, 10).end.exit_code, 0);
+  setenv("PATH", path.c_str(), 1);
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Process, AStopOfATracedProcessIsNotItsEnd) {
+  ASSERT_TRUE(find_program("python3"));
+  const auto result = run_command({{"python3", "-c",
+                                    "import ctypes, os, signal\n"
+                                    "assert ctypes.CDLL(None).ptrace(0, 0, 0, 0) == 0\n"  // PTRACE_TRACEME
+                                    "os.kill(os.getpid(), signal.SIGWINCH)\n"
+                                    "os._exit(7)"},
+                                   {}},
+                                  20);
+  EXPECT_EQ(result.end.exit_code, 7) << result.end.describe() << result.stderr_text;
 }
 
 TEST(Process, NoDescriptorIsInherited) {

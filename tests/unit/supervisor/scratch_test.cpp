@@ -82,6 +82,71 @@ TEST(Scratch, RecoversRunsWhoseFolderIsGone) {
   EXPECT_FALSE(fs::exists(temporary.scratch_root()));
 }
 
+TEST(Scratch, OnlyThisUserCanAccessIt) {
+  TemporaryDatabase temporary;
+  const Scratch scratch(temporary.database, temporary.invocation);
+  for (const fs::path& folder : {temporary.scratch_root(), scratch.folder()})
+    EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all) << folder;
+}
+
+TEST(Scratch, AccessToAnExistingFolderIsRestricted) {
+  TemporaryDatabase temporary;
+  fs::create_directory(temporary.scratch_root());
+  fs::permissions(temporary.scratch_root(), fs::perms::all);
+  const Scratch scratch(temporary.database, temporary.invocation);
+  EXPECT_EQ(fs::status(temporary.scratch_root()).permissions(), fs::perms::owner_all);
+}
+
+TEST(Scratch, ALinkInItsPlaceIsRejectedAndNotFollowed) {
+  TemporaryDatabase temporary;
+  const fs::path elsewhere = temporary.folder / "elsewhere";
+  fs::create_directory(elsewhere);
+  fs::create_directory_symlink(elsewhere, temporary.scratch_root());
+  try {
+    const Scratch scratch(temporary.database, temporary.invocation);
+    FAIL() << "the link was followed";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("symbolic link"));
+  }
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+  EXPECT_EQ(recover_abandoned(temporary.database), 0) << "a reader ignores it";
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+}
+
+TEST(Scratch, AFolderOfAnotherUserIsRejected) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  TemporaryDatabase temporary;
+  fs::create_directory(temporary.scratch_root());
+  ASSERT_EQ(chown(temporary.scratch_root().c_str(), 65534, 65534), 0);
+  try {
+    const Scratch scratch(temporary.database, temporary.invocation);
+    FAIL() << "the folder of another user was used";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("another user (uid 65534)"));
+  }
+}
+
+TEST(Scratch, ALinkInPlaceOfALockIsNotFollowed) {
+  TemporaryDatabase temporary;
+  const fs::path target = temporary.folder / "target";
+  fs::create_symlink(target, temporary.folder / "lock");
+  EXPECT_THROW(FileLock::wait_for(temporary.folder / "lock"), Error);
+  EXPECT_THROW(FileLock::try_existing(temporary.folder / "lock"), Error);
+  EXPECT_FALSE(fs::exists(target));
+}
+
+TEST(Scratch, WaitingForALockEnds) {
+  TemporaryDatabase temporary;
+  const fs::path file = temporary.folder / "lock";
+  const FileLock held = FileLock::wait_for(file);
+  try {
+    FileLock::wait_for(file, 0.05);
+    FAIL() << "two locks at once";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("another kymo process has held the lock"));
+  }
+}
+
 TEST(Scratch, ALockGoesWithItsProcess) {
   TemporaryDatabase temporary;
   const fs::path file = temporary.folder / "lock";
