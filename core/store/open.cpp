@@ -142,10 +142,10 @@ void create_tables(const Connection& connection, const Schema& schema) {
 }
 
 void bring_up_to_date(const Connection& connection, const Schema& schema) {
-  if (connection.integer("PRAGMA user_version") >= schema.version() && !views_are_older(connection, schema)) return;
+  if (connection.integer("PRAGMA user_version") >= schema.version() && !needs_views(connection, schema)) return;
   Transaction transaction(connection);
   migrate(connection, schema);
-  if (views_are_older(connection, schema)) replace_views(connection, schema, false);
+  if (needs_views(connection, schema)) replace_views(connection, schema, false);
   transaction.commit();
 }
 
@@ -192,7 +192,7 @@ std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema&
     bring_up_to_date(*copy, schema);
     return copy;
   }
-  if (views_are_older(*connection, schema)) replace_views(*connection, schema, true);
+  if (needs_views(*connection, schema)) replace_views(*connection, schema, true);
   return connection;
 }
 

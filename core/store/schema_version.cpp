@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/installation.hpp"
 #include "base/text.hpp"
@@ -14,17 +15,43 @@ namespace {
 
 const std::string kCreateView = "\nCREATE VIEW ";
 
-/// Returns the names of the views that the scripts create.
-std::vector<std::string> view_names(const Schema& schema) {
-  std::vector<std::string> names;
+/// A CREATE VIEW statement in a script.
+struct ViewStatement {
+  std::string name;
+  std::string_view rest;  ///< the script from the statement on
+};
+
+std::vector<ViewStatement> view_statements(const Schema& schema) {
+  std::vector<ViewStatement> statements;
   for (const auto& script : schema.views) {
     for (std::size_t at = script.sql.find(kCreateView); at != std::string::npos;
          at = script.sql.find(kCreateView, at + 1)) {
       const std::size_t begin = at + kCreateView.size();
-      names.push_back(script.sql.substr(begin, script.sql.find_first_of(" \n", begin) - begin));
+      statements.push_back({script.sql.substr(begin, script.sql.find_first_of(" \n", begin) - begin),
+                            std::string_view(script.sql).substr(at + 1)});
     }
   }
+  return statements;
+}
+
+std::vector<std::string> view_names(const Schema& schema) {
+  std::vector<std::string> names;
+  for (const auto& statement : view_statements(schema)) names.push_back(statement.name);
   return names;
+}
+
+/// Returns true if the database contains the views as the scripts create them. SQLite stores the text of a statement up
+/// to its semicolon.
+bool contains_views(const Connection& connection, const Schema& schema) {
+  Statement stored(connection, "SELECT sql FROM main.sqlite_master WHERE type = 'view' AND name = ?");
+  for (const auto& [name, rest] : view_statements(schema)) {
+    stored.reset();
+    stored.bind(1, name);
+    if (!stored.step()) return false;
+    const std::string sql = stored.text(0);
+    if (!rest.starts_with(sql) || rest.substr(sql.size(), 1) != ";") return false;
+  }
+  return true;
 }
 
 std::string identifier(const std::string& name) {
@@ -86,8 +113,8 @@ void migrate(const Connection& connection, const Schema& schema) {
   set_meta(connection, "kymo_version", schema.tool_version);
 }
 
-bool views_are_older(const Connection& connection, const Schema& schema) {
-  if (meta_value(connection, "views_digest") == schema.views_digest) return false;
+bool needs_views(const Connection& connection, const Schema& schema) {
+  if (meta_value(connection, "views_digest") == schema.views_digest) return !contains_views(connection, schema);
   return version_numbers(meta_value(connection, "kymo_version")) <= version_numbers(schema.tool_version);
 }
 

@@ -44,8 +44,9 @@ void set_meta(const Connection& connection, const std::string& key, const std::s
 /// database.
 void migrate(const Connection& connection, const Schema& schema);
 
-/// Returns true if the views differ from this tool's and were not created by a newer tool.
-bool views_are_older(const Connection& connection, const Schema& schema);
+/// Returns true if the views differ from this tool's and were not created by a newer tool. Views belong to the tool:
+/// one that somebody altered in the database must not decide what is reported.
+bool needs_views(const Connection& connection, const Schema& schema);
 
 /// Replaces the tool's views; views that users added remain. With `temporary`, creates temporary views that hide those
 /// of the file on this connection.

@@ -218,6 +218,27 @@ TEST_F(OpenTest, ViewsFollowTheToolWithoutAMigration) {
             1);
 }
 
+TEST_F(OpenTest, AlteredViewsAreReplaced) {
+  make_database(path("a.db"));
+  const char* const kColumns = "SELECT count(*) FROM pragma_table_info('run_warning') WHERE name = 'planted'";
+  for (const char* alteration :
+       {"DROP VIEW run_warning", "DROP VIEW run_warning; CREATE VIEW run_warning AS SELECT 1 AS planted",
+        "DROP VIEW run_warning; CREATE TABLE planted (planted); "
+        "CREATE VIEW run_warning AS SELECT planted FROM planted"}) {
+    tamper(path("a.db"), alteration);
+    const std::string before = content_of(path("a.db"));
+    const auto reader = open_results(path("a.db"), Mode::kReadOnly, own_schema());
+    EXPECT_EQ(reader->text(kColumns), "0") << alteration;
+    EXPECT_EQ(reader->integer("SELECT count(*) FROM run_warning WHERE run_id < 0"), 0) << alteration;
+    EXPECT_EQ(content_of(path("a.db")), before);
+    EXPECT_EQ(open_results(path("a.db"), Mode::kReadWrite, own_schema())->text(kColumns), "0");
+    EXPECT_EQ(
+        open_results(path("a.db"), Mode::kReadOnly, own_schema())->integer("SELECT count(*) FROM temp.sqlite_master"),
+        0)
+        << "repaired in the file";
+  }
+}
+
 TEST_F(OpenTest, TriggersInAPreparedFileDoNothing) {
   make_database(path("a.db"));
   tamper(path("a.db"), "CREATE TRIGGER evil AFTER INSERT ON invocation BEGIN DELETE FROM run; END");
