@@ -2,6 +2,8 @@
 #include "base/file.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sha2.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -32,6 +34,15 @@ struct Descriptor {
     if (fd >= 0) close(fd);
   }
 };
+
+/// True for root's group, and for a group that is private to the user: it has the user's name and no further members.
+bool has_only(gid_t group, uid_t user) {
+  if (group == 0) return true;
+  const passwd* owner = getpwuid(user);
+  const std::string name = owner ? owner->pw_name : "";
+  const struct group* entry = getgrgid(group);
+  return entry && !name.empty() && name == entry->gr_name && entry->gr_mem[0] == nullptr;
+}
 
 std::string hexadecimal(const std::uint8_t* bytes, std::size_t count) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -109,13 +120,22 @@ std::string sha256_of_file(const fs::path& file) {
   return hexadecimal(digest.data(), digest.size());
 }
 
-bool is_world_writable(const fs::path& file) {
-  struct stat facts{};
-  if (stat(file.c_str(), &facts) != 0) fail("stat", file);
-  if (facts.st_mode & S_IWOTH) return true;
-  const fs::path folder = fs::absolute(file).parent_path();
-  if (stat(folder.c_str(), &facts) != 0) fail("stat", folder);
-  return (facts.st_mode & S_IWOTH) != 0;
+std::string why_alterable(const fs::path& file) {
+  struct stat program {
+  }, facts{};
+  if (stat("/proc/self/exe", &program) != 0) fail("stat", "/proc/self/exe");
+  const fs::path real = fs::canonical(file);
+  for (fs::path at = real;; at = at.parent_path()) {
+    if (stat(at.c_str(), &facts) != 0) fail("stat", at);
+    if (facts.st_uid != 0 && facts.st_uid != geteuid() && facts.st_uid != program.st_uid)
+      return quote(at.string()) + " belongs to another user (uid " + std::to_string(facts.st_uid) + ")";
+    // Nobody can replace the entries of others in a sticky directory, but everybody can add some.
+    const bool is_safe = (facts.st_mode & S_ISVTX) && at != real && at != real.parent_path();
+    if ((facts.st_mode & S_IWOTH) && !is_safe) return quote(at.string()) + " is world-writable";
+    if ((facts.st_mode & S_IWGRP) && !is_safe && !has_only(facts.st_gid, facts.st_uid))
+      return quote(at.string()) + " is writable by its group (gid " + std::to_string(facts.st_gid) + ")";
+    if (at == at.root_path()) return {};
+  }
 }
 
 fs::path make_private_folder(std::string_view prefix) {

@@ -92,7 +92,7 @@ struct Rejected {
 struct Options {
   std::vector<std::filesystem::path> extra_files;            ///< --plugin FILE
   std::filesystem::path installed = installation().plugins;  ///< the last directory of the search path
-  bool trust = false;                                        ///< --trust: also accept world-writable files
+  bool trust = false;                                        ///< --trust: also accept files that others can alter
   double describe_deadline_s = 20;
 };
 

@@ -72,8 +72,9 @@ PluginFile identify(const fs::path& file, bool trust) {
   const fs::path real = fs::canonical(file, failed);
   if (failed) throw PluginRejected(file, "no such file: " + failed.message());
   if (!fs::is_regular_file(real, failed)) throw PluginRejected(file, "it is not a regular file");
-  if (!trust && is_world_writable(real)) {
-    throw PluginRejected(real, "file or directory is world-writable; run `chmod o-w` on it or pass --trust");
+  if (const std::string reason = trust ? "" : why_alterable(real); !reason.empty()) {
+    throw PluginRejected(real,
+                         reason + ", so that others could run code as you; correct the permissions or pass --trust");
   }
   const kymo_note note = read_note(real);
   check_abi(real, note);

@@ -119,10 +119,6 @@ void examine_plugins(Findings& findings, const std::optional<TorchLocation>& tor
     findings.push_back({"plugins", Health::kError, "no usable plugin found",
                         "check " + installation().plugins.string() + " or set KYMO_PLUGIN_PATH"});
   }
-  if (std::filesystem::exists(installation().plugins) && is_world_writable(installation().plugins)) {
-    findings.push_back({"plugin folder", Health::kWarning, installation().plugins.string() + " is world-writable",
-                        "run chmod o-w on it"});
-  }
 }
 
 void examine_database_folder(Findings& findings, const Path& database) {

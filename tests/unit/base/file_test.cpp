@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace kymo {
 namespace {
@@ -47,14 +49,38 @@ TEST_F(FileTest, Sha256AgreesWithThePublishedVectors) {
   EXPECT_EQ(sha256_of_file(folder_ / "f"), sha256(std::string(3'000'000, 'a')));
 }
 
-TEST_F(FileTest, SeesWhoMayWrite) {
-  write_file(folder_ / "f", "x");
-  EXPECT_FALSE(is_world_writable(folder_ / "f"));
-  chmod((folder_ / "f").c_str(), 0666);
-  EXPECT_TRUE(is_world_writable(folder_ / "f"));
-  chmod((folder_ / "f").c_str(), 0644);
-  chmod(folder_.c_str(), 01777);
-  EXPECT_TRUE(is_world_writable(folder_ / "f"));
+TEST_F(FileTest, SaysWhoCouldAlterAFile) {
+  const std::filesystem::path parent = folder_ / "outer" / "inner";
+  const std::filesystem::path file = parent / "f";
+  std::filesystem::create_directories(parent);
+  write_file(file, "x");
+  EXPECT_EQ(why_alterable(file), "");
+  const auto with_mode = [&](const std::filesystem::path& at, mode_t mode) {
+    struct stat before {};
+    EXPECT_EQ(stat(at.c_str(), &before), 0);
+    EXPECT_EQ(chmod(at.c_str(), mode), 0);
+    const std::string reason = why_alterable(file);
+    EXPECT_EQ(chmod(at.c_str(), before.st_mode & 07777), 0);
+    return reason;
+  };
+  EXPECT_EQ(with_mode(file, 0646), quote(file.string()) + " is world-writable");
+  EXPECT_EQ(with_mode(parent, 01777), quote(parent.string()) + " is world-writable") << "others can add files";
+  EXPECT_EQ(with_mode(folder_ / "outer", 0777), quote((folder_ / "outer").string()) + " is world-writable");
+  EXPECT_EQ(with_mode(folder_ / "outer", 01777), "") << "nobody can replace the inner folder";
+}
+
+TEST_F(FileTest, OtherOwnersAndGroupsCouldAlterAFile) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  const std::filesystem::path file = folder_ / "f";
+  write_file(file, "x");
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(chown(folder_.c_str(), kNobody, 0), 0);
+  EXPECT_EQ(why_alterable(file), quote(folder_.string()) + " belongs to another user (uid 65534)");
+  ASSERT_EQ(chown(folder_.c_str(), 0, 0), 0);
+  ASSERT_EQ(chown(file.c_str(), 0, kNobody), 0);
+  EXPECT_EQ(why_alterable(file), "") << "the group may only read";
+  ASSERT_EQ(chmod(file.c_str(), 0664), 0);
+  EXPECT_EQ(why_alterable(file), quote(file.string()) + " is writable by its group (gid 65534)");
 }
 
 }  // namespace
