@@ -70,31 +70,32 @@ std::string read_file(const fs::path& file) {
   }
 }
 
-void write_file(const fs::path& file, std::string_view content) {
-  std::string sibling = file.string() + ".XXXXXX";
-  const Descriptor out{mkostemp(sibling.data(), O_CLOEXEC)};
-  if (out.fd < 0) fail("write", file);
-  std::size_t done = 0;
-  while (done < content.size()) {
-    const ssize_t put = ::write(out.fd, content.data() + done, content.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) {
-      const int reason = errno;
-      unlink(sibling.c_str());
-      errno = reason;
-      fail("write", file);
-    }
-    done += static_cast<std::size_t>(put);
-  }
+TemporarySibling make_sibling(const fs::path& file) {
+  std::string name = (file.parent_path() / ("." + file.filename().string() + ".XXXXXX")).string();
+  const int fd = mkostemp(name.data(), O_CLOEXEC);
+  if (fd < 0) return {};
   const mode_t mask = umask(0);
   umask(mask);
-  fchmod(out.fd, 0666 & ~mask);
-  if (rename(sibling.c_str(), file.c_str()) != 0) {
-    const int reason = errno;
-    unlink(sibling.c_str());
+  fchmod(fd, 0666 & ~mask);
+  return {name, fd};
+}
+
+void write_file(const fs::path& file, std::string_view content) {
+  const TemporarySibling sibling = make_sibling(file);
+  if (sibling.fd < 0) fail("write", file);
+  const Descriptor out{sibling.fd};
+  const auto give_up = [&](int reason) {
+    unlink(sibling.path.c_str());
     errno = reason;
     fail("write", file);
+  };
+  for (std::size_t done = 0; done < content.size();) {
+    const ssize_t put = ::write(out.fd, content.data() + done, content.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) give_up(put < 0 ? errno : ENOSPC);
+    done += static_cast<std::size_t>(put);
   }
+  if (rename(sibling.path.c_str(), file.c_str()) != 0) give_up(errno);
 }
 
 std::string sha256(std::string_view bytes) {

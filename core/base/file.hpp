@@ -13,6 +13,14 @@ std::string read_file(const std::filesystem::path& file);
 /// Replaces a file atomically by writing a temporary file next to it and renaming it. Throws Error.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
+/// A new file next to another, under a name that nobody can predict, open for writing.
+struct TemporarySibling {
+  std::filesystem::path path;
+  int fd = -1;
+};
+/// Its mode is that of any new file. Without permission, `fd` is -1 and errno gives the reason.
+TemporarySibling make_sibling(const std::filesystem::path& file);
+
 /// Returns the SHA-256 hash as lowercase hexadecimal digits.
 std::string sha256(std::string_view bytes);
 std::string sha256_of_file(const std::filesystem::path& file);

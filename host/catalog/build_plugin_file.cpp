@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/installation.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
@@ -63,7 +68,10 @@ fs::path build_plugin_file(const fs::path& source_cpp, bool torch) {
                 quote((root / "include" / "kymo" / "workload.hpp").string()));
   }
   const fs::path result = fs::absolute(name + ".so");
-  const fs::path fresh = fs::absolute("." + name + ".so.new");
+  const TemporarySibling made = make_sibling(result);
+  if (made.fd < 0) throw Error("cannot write " + quote(result.string()) + ": " + std::strerror(errno));
+  close(made.fd);
+  const fs::path& fresh = made.path;
   std::vector<std::string> command = compiler();
   command.insert(command.end(),
                  {"-std=c++20", "-O2", "-g1", "-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden",

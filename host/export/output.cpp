@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace kymo::exports {
@@ -35,16 +36,15 @@ Output::Output(fs::path file, Kind kind) : file_(std::move(file)) {
   const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
   const fs::path target =
       fs::is_symlink(fs::symlink_status(file_, error)) && fs::exists(status) ? fs::canonical(file_, error) : file_;
-  if (!in_place) {
+  if (in_place) {
+    descriptor_ = open(file_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
     file_ = target;
-    stage_ = target.parent_path() / ("." + target.filename().string() + ".kymo-" + std::to_string(getpid()));
+    const TemporarySibling sibling = make_sibling(target);
+    stage_ = sibling.path;
+    descriptor_ = sibling.fd;
   }
-  descriptor_ = open((in_place ? file_ : stage_).c_str(),
-                     O_WRONLY | O_CLOEXEC | (in_place ? 0 : O_CREAT | O_TRUNC | O_NOFOLLOW), 0666);
-  if (descriptor_ < 0) {
-    stage_.clear();
-    fail(errno);
-  }
+  if (descriptor_ < 0) fail(errno);
 }
 
 Output::~Output() {
@@ -68,7 +68,7 @@ void Output::flush() {
   while (done < held_.size()) {
     const ssize_t put = ::write(descriptor_, held_.data() + done, held_.size() - done);
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) fail(errno);
+    if (put <= 0) fail(put < 0 ? errno : ENOSPC);
     done += static_cast<std::size_t>(put);
   }
   held_.clear();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 
 #include "base/error.hpp"
@@ -47,6 +48,25 @@ TEST_F(FileTest, Sha256AgreesWithThePublishedVectors) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   write_file(folder_ / "f", std::string(3'000'000, 'a'));
   EXPECT_EQ(sha256_of_file(folder_ / "f"), sha256(std::string(3'000'000, 'a')));
+}
+
+TEST_F(FileTest, TemporaryFilesCannotBePreparedByOthers) {
+  const TemporarySibling first = make_sibling(folder_ / "result");
+  const TemporarySibling second = make_sibling(folder_ / "result");
+  ASSERT_GE(first.fd, 0);
+  ASSERT_GE(second.fd, 0);
+  EXPECT_NE(first.path, second.path);
+  EXPECT_EQ(first.path.parent_path(), folder_);
+  struct stat facts {};
+  const mode_t mask = umask(027);
+  const TemporarySibling masked = make_sibling(folder_ / "result");
+  umask(mask);
+  ASSERT_EQ(fstat(masked.fd, &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777u, 0640u);
+  for (const TemporarySibling& each : {first, second, masked}) close(each.fd);
+  errno = 0;
+  EXPECT_EQ(make_sibling(folder_ / "no" / "such" / "folder").fd, -1);
+  EXPECT_EQ(errno, ENOENT);
 }
 
 TEST_F(FileTest, SaysWhoCouldAlterAFile) {
