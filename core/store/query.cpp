@@ -157,22 +157,33 @@ std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
   return results.integer("SELECT count(*) FROM temp.selected_run");
 }
 
-ResultsDatabase::Table ResultsDatabase::query(
-    const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters) const {
+void ResultsDatabase::read(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters,
+                           const ReadColumns& read_columns, const ReadRow& read_row) const {
   const Connection& connection = *impl_->connection;
   const OwnedStatement statement = prepare_query(connection, sql);
   bind_named(statement.get(), parameters);
-  Table table;
-  const int columns = sqlite3_column_count(statement.get());
-  for (int i = 0; i < columns; ++i) table.columns.push_back(valid_utf8(sqlite3_column_name(statement.get(), i)));
+  std::vector<std::string> columns(static_cast<std::size_t>(sqlite3_column_count(statement.get())));
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    columns[i] = valid_utf8(sqlite3_column_name(statement.get(), static_cast<int>(i)));
+  read_columns(columns);
+  std::vector<Cell> row(columns.size());
   int code = sqlite3_step(statement.get());
   for (; code == SQLITE_ROW; code = sqlite3_step(statement.get())) {
-    std::vector<Cell> row;
-    row.reserve(static_cast<std::size_t>(columns));
-    for (int i = 0; i < columns; ++i) row.push_back(cell_of(statement.get(), i));
-    table.rows.push_back(std::move(row));
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] = cell_of(statement.get(), static_cast<int>(i));
+    if (!read_row(row)) return;
   }
   if (code != SQLITE_DONE) reject(connection);
+}
+
+ResultsDatabase::Table ResultsDatabase::query(
+    const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters) const {
+  Table table;
+  read(
+      sql, parameters, [&](const std::vector<std::string>& columns) { table.columns = columns; },
+      [&](const std::vector<Cell>& row) {
+        table.rows.push_back(row);
+        return true;
+      });
   return table;
 }
 

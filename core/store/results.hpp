@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -166,6 +167,12 @@ class ResultsDatabase {
   /// Runs a read-only query. Parameters are bound as text by name ("name" for ":name" in the statement); unused ones
   /// are ignored. Throws UsageError with SQLite's message for an invalid statement or one that would write.
   Table query(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters = {}) const;
+  /// Passes the column names and then each row of such a query on, so that a result of any size needs little memory.
+  /// The database is locked for writers until it returns.
+  using ReadColumns = std::function<void(const std::vector<std::string>&)>;
+  using ReadRow = std::function<bool(const std::vector<Cell>&)>;  ///< returns false to stop
+  void read(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters,
+            const ReadColumns& read_columns, const ReadRow& read_row) const;
 
  private:
   struct Impl;

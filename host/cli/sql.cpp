@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -19,11 +18,10 @@ struct SqlArguments {
 };
 
 int sql(const SqlArguments& arguments) {
-  const auto table = open_results(arguments.database)->query(arguments.query);
-  const std::string text = arguments.json  ? rows_to_json(table)
-                           : arguments.csv ? rows_to_csv(table)
-                                           : render_rows(table);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print_query(*open_results(arguments.database), arguments.query,
+              arguments.json  ? RowFormat::kJson
+              : arguments.csv ? RowFormat::kCsv
+                              : RowFormat::kText);
   return 0;
 }
 

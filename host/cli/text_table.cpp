@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "report/escape.hpp"
 
@@ -84,49 +86,71 @@ std::string render(const TextTable& table, bool colour) {
   return text;
 }
 
-std::string render_rows(const store::ResultsDatabase::Table& table) {
-  TextTable text{table.columns, std::vector<bool>(table.columns.size(), !table.rows.empty()), {}};
-  for (const auto& row : table.rows) {
-    text.rows.emplace_back();
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      text.rows.back().push_back(cell_text(row[column]));
-      if (!is_number(row[column]) && row[column].type != Cell::Type::kNull) text.right[column] = false;
-    }
-  }
-  return render(text, false);
-}
-
 std::string json_text(const Json& json) { return visible_json(dump_json(json, 2)) + "\n"; }
 
-std::string rows_to_json(const store::ResultsDatabase::Table& table) {
-  Json rows = Json::array();
-  for (const auto& row : table.rows) {
+void RowPrinter::columns(const std::vector<std::string>& names) {
+  names_ = names;
+  if (format_ == RowFormat::kText) text_ = {names, std::vector<bool>(names.size(), true), {}};
+  if (format_ == RowFormat::kJson) print_("[");
+  if (format_ != RowFormat::kCsv) return;
+  std::vector<std::string> fields;
+  for (const std::string& name : names) fields.push_back(report::escape_csv(name));
+  print_(join(fields, ",") + "\r\n");
+}
+
+bool RowPrinter::row(const std::vector<Cell>& cells) {
+  if (format_ == RowFormat::kText && text_.rows.size() == kMaxTextRows) return complete_ = false;
+  if (format_ == RowFormat::kJson) {
     Json object = Json::object();
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      const Cell& cell = row[column];
-      Json& value = object[table.columns[column]];
+    for (std::size_t column = 0; column < cells.size(); ++column) {
+      const Cell& cell = cells[column];
+      Json& value = object[names_[column]];
       if (cell.type == Cell::Type::kInteger) value = cell.integer;
       if (cell.type == Cell::Type::kReal) value = cell.real;
       if (cell.type == Cell::Type::kText) value = cell.text;
     }
-    rows.push_back(std::move(object));
+    print_(std::string(first_ ? "\n  " : ",\n  ") + join(split(visible_json(dump_json(object, 2)), '\n'), "\n  "));
   }
-  return json_text(rows);
+  std::vector<std::string> fields;
+  for (std::size_t column = 0; format_ != RowFormat::kJson && column < cells.size(); ++column) {
+    const bool number = is_number(cells[column]);
+    const std::string field = cell_text(cells[column]);
+    fields.push_back(format_ == RowFormat::kText || number ? field : report::escape_csv(field));
+    if (format_ == RowFormat::kText && !number && cells[column].type != Cell::Type::kNull) text_.right[column] = false;
+  }
+  if (format_ == RowFormat::kText) text_.rows.push_back(std::move(fields));
+  if (format_ == RowFormat::kCsv) print_(join(fields, ",") + "\r\n");
+  first_ = false;
+  return true;
 }
 
-std::string rows_to_csv(const store::ResultsDatabase::Table& table) {
-  std::string text;
-  const auto add = [&](std::size_t column, const std::string& cell) { text += (column > 0 ? "," : "") + cell; };
-  for (std::size_t column = 0; column < table.columns.size(); ++column)
-    add(column, report::escape_csv(table.columns[column]));
-  text += "\r\n";
-  for (const auto& row : table.rows) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      add(column, is_number(row[column]) ? cell_text(row[column]) : report::escape_csv(cell_text(row[column])));
-    }
-    text += "\r\n";
-  }
-  return text;
+void RowPrinter::finish() {
+  if (format_ == RowFormat::kJson) print_(first_ ? "]\n" : "\n]\n");
+  if (format_ != RowFormat::kText) return;
+  if (first_) text_.right.assign(text_.right.size(), false);
+  print_(render(text_, false));
+}
+
+void print_query(const store::ResultsDatabase& database, const std::string& sql, RowFormat format) {
+  static constexpr std::size_t kMaxHeldBytes = std::size_t{64} << 20;
+  std::string held;
+  const auto print_held = [&] {
+    std::fwrite(held.data(), 1, held.size(), stdout);
+    held.clear();
+  };
+  RowPrinter printer(format, [&](const std::string& text) {
+    held += text;
+    if (held.size() >= kMaxHeldBytes) print_held();
+  });
+  database.read(
+      sql, {}, [&](const std::vector<std::string>& names) { printer.columns(names); },
+      [&](const std::vector<Cell>& cells) { return printer.row(cells) && std::ferror(stdout) == 0; });
+  printer.finish();
+  print_held();
+  if (printer.is_complete()) return;
+  std::fflush(stdout);
+  log::warning("only the first " + std::to_string(RowPrinter::kMaxTextRows) +
+               " rows are shown; --json and --csv print all of them");
 }
 
 }  // namespace kymo::cli

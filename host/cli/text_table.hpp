@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.hpp"
@@ -28,10 +30,36 @@ std::string json_text(const Json& json);
 /// True if standard output is a terminal and NO_COLOR is not set.
 bool colour_on_stdout();
 
-/// A query result as terminal text, as JSON (an array of objects) and as CSV (RFC 4180; text that a spreadsheet would
-/// interpret as a formula is prefixed with ').
-std::string render_rows(const store::ResultsDatabase::Table& table);
-std::string rows_to_json(const store::ResultsDatabase::Table& table);
-std::string rows_to_csv(const store::ResultsDatabase::Table& table);
+enum class RowFormat { kText, kJson, kCsv };
+
+/// Prints the result of a query as terminal text, as JSON (an array of objects) or as CSV (RFC 4180; text that a
+/// spreadsheet would interpret as a formula is prefixed with '). JSON and CSV are written row by row; text is aligned,
+/// so it is limited to kMaxTextRows rows.
+class RowPrinter {
+ public:
+  static constexpr std::size_t kMaxTextRows = 10'000;
+
+  using Print = std::function<void(const std::string&)>;
+  RowPrinter(RowFormat format, Print print) : format_(format), print_(std::move(print)) {}
+
+  void columns(const std::vector<std::string>& names);
+  /// Returns false if no more rows are printed.
+  bool row(const std::vector<store::ResultsDatabase::Cell>& cells);
+  void finish();
+  bool is_complete() const { return complete_; }
+
+ private:
+  RowFormat format_;
+  Print print_;
+  std::vector<std::string> names_;
+  TextTable text_;
+  bool first_ = true;
+  bool complete_ = true;
+};
+
+/// Prints the result of a query on standard output. Up to 64 MiB are read before anything is printed, because a reader
+/// of standard output that pauses, such as a pager, must not keep the database locked for writers. Larger results are
+/// printed while they are read.
+void print_query(const store::ResultsDatabase& database, const std::string& sql, RowFormat format);
 
 }  // namespace kymo::cli

@@ -32,22 +32,29 @@ std::string field(const Cell& cell) {
   return "";
 }
 
-void write_header(Output& output, const std::vector<std::string>& columns, std::size_t count) {
+void write_header(Output& output, const std::vector<std::string>& columns) {
   std::string line;
-  for (std::size_t i = 0; i < count; ++i) line += (i > 0 ? "," : "") + report::escape_csv(columns[i]);
+  for (std::size_t i = 0; i < columns.size(); ++i) line += (i > 0 ? "," : "") + report::escape_csv(columns[i]);
   output.write(line + "\r\n");
 }
 
-void write_rows(Output& output, const ResultsDatabase::Table& table, std::size_t count) {
+void write_row(Output& output, const std::vector<Cell>& row, std::size_t count) {
   std::string line;
-  for (const auto& row : table.rows) {
-    line.clear();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i > 0) line += ',';
-      line += field(row[i]);
-    }
-    output.write(line + "\r\n");
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) line += ',';
+    line += field(row[i]);
   }
+  output.write(line + "\r\n");
+}
+
+/// Writes the result of a query row by row.
+void copy_rows(const ResultsDatabase& database, const std::string& sql, const Parameters& parameters, Output& output) {
+  database.read(
+      sql, parameters, [&](const std::vector<std::string>& columns) { write_header(output, columns); },
+      [&](const std::vector<Cell>& row) {
+        write_row(output, row, row.size());
+        return true;
+      });
 }
 
 std::string identifier(const std::string& name) {
@@ -81,16 +88,16 @@ class Source {
   }
 
   void write(Output& output) {
-    write_header(output, columns_, columns_.size());
-    // Views have no primary key, so they are read as a whole.
+    // Views have no primary key, so they are read at once.
     if (keys_.empty()) {
-      write_rows(output, database_.query("SELECT " + list(columns_) + from(""), parameters_), columns_.size());
+      copy_rows(database_, "SELECT " + list(columns_) + from(""), parameters_, output);
       return;
     }
+    write_header(output, columns_);
     std::vector<Cell> last;
     while (true) {
       const ResultsDatabase::Table page = read_page(last);
-      write_rows(output, page, columns_.size());
+      for (const auto& row : page.rows) write_row(output, row, columns_.size());
       if (page.rows.size() < kRowsOfPage) break;
       const std::vector<Cell>& row = page.rows.back();
       last.assign(row.begin() + static_cast<std::ptrdiff_t>(columns_.size()), row.end());
@@ -155,10 +162,8 @@ Written export_csv(const ResultsDatabase& database, const CsvRequest& request, c
     throw UsageError("--run, --rank and --pass only apply to --table; put the conditions into --query");
   const std::filesystem::path target = file.empty() ? "-" : file;
   if (!request.query.empty()) {
-    const ResultsDatabase::Table table = database.query(request.query);
     Output output(target, Output::Kind::kText);
-    write_header(output, table.columns, table.columns.size());
-    write_rows(output, table, table.columns.size());
+    copy_rows(database, request.query, {}, output);
     output.finish();
     return {target, {}};
   }

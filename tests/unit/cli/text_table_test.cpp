@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace kymo::cli {
 namespace {
 
@@ -30,22 +32,49 @@ TEST(TextTable, ColoursOnlyWhenAsked) {
   EXPECT_NE(render(table, true).find("\033[31mfailed\033[0m"), std::string::npos);
 }
 
+std::string printed(RowFormat format, const store::ResultsDatabase::Table& table) {
+  std::string text;
+  RowPrinter printer(format, [&](const std::string& part) { text += part; });
+  printer.columns(table.columns);
+  for (const auto& row : table.rows) EXPECT_TRUE(printer.row(row));
+  printer.finish();
+  EXPECT_TRUE(printer.is_complete());
+  return text;
+}
+
 TEST(TextTable, PrintsRowsOfAQuery) {
   const store::ResultsDatabase::Table table{{"name", "n", "x"},
                                             {{text("a"), integer(5), real(0.5)}, {text("b"), Cell{}, real(10)}}};
-  EXPECT_EQ(render_rows(table), "name  n    x\n----  -  ---\na     5  0.5\nb         10\n");
+  EXPECT_EQ(printed(RowFormat::kText, table), "name  n    x\n----  -  ---\na     5  0.5\nb         10\n");
 }
 
 TEST(TextTable, WritesJson) {
   const store::ResultsDatabase::Table table{{"name", "n", "x"}, {{text("a\"<"), integer(5), Cell{}}}};
-  EXPECT_EQ(rows_to_json(table), "[\n  {\n    \"name\": \"a\\\"<\",\n    \"n\": 5,\n    \"x\": null\n  }\n]\n");
-  EXPECT_EQ(rows_to_json({{"name"}, {}}), "[]\n");
+  EXPECT_EQ(printed(RowFormat::kJson, table),
+            "[\n  {\n    \"name\": \"a\\\"<\",\n    \"n\": 5,\n    \"x\": null\n  }\n]\n");
+  EXPECT_EQ(printed(RowFormat::kJson, {{"name"}, {}}), "[]\n");
+}
+
+TEST(TextTable, SeparatesObjectsOfJson) {
+  EXPECT_EQ(printed(RowFormat::kJson, {{"n"}, {{integer(1)}, {integer(2)}}}),
+            "[\n  {\n    \"n\": 1\n  },\n  {\n    \"n\": 2\n  }\n]\n");
+}
+
+TEST(TextTable, LimitsTheRowsOfText) {
+  std::string text;
+  RowPrinter printer(RowFormat::kText, [&](const std::string& part) { text += part; });
+  printer.columns({"n"});
+  for (std::size_t i = 0; i < RowPrinter::kMaxTextRows; ++i) ASSERT_TRUE(printer.row({integer(1)}));
+  EXPECT_FALSE(printer.row({integer(1)}));
+  printer.finish();
+  EXPECT_FALSE(printer.is_complete());
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), static_cast<std::ptrdiff_t>(RowPrinter::kMaxTextRows + 2));
 }
 
 TEST(TextTable, WritesCsvThatNoSpreadsheetRuns) {
   const store::ResultsDatabase::Table table{{"name", "n"},
                                             {{text("a,\"b\""), integer(-5)}, {text("=cmd()"), real(0.1)}}};
-  EXPECT_EQ(rows_to_csv(table), "name,n\r\n\"a,\"\"b\"\"\",-5\r\n'=cmd(),0.1\r\n");
+  EXPECT_EQ(printed(RowFormat::kCsv, table), "name,n\r\n\"a,\"\"b\"\"\",-5\r\n'=cmd(),0.1\r\n");
 }
 
 }  // namespace
