@@ -86,7 +86,12 @@ std::optional<std::string> nearest(std::string_view name, const std::vector<std:
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
   if (auto near = nearest(name, candidates)) return "; did you mean " + quote(*near) + "?";
   if (candidates.empty()) return {};
-  return "; known: " + join(candidates, ", ");
+  static constexpr std::size_t kMost = 30;
+  std::vector<std::string> shown;
+  for (const std::string& candidate : candidates)
+    if (shown.size() < kMost) shown.push_back(one_line(candidate, 60));
+  if (candidates.size() > kMost) shown.push_back("and " + std::to_string(candidates.size() - kMost) + " more");
+  return "; known: " + join(shown, ", ");
 }
 
 std::string quote(std::string_view text) {

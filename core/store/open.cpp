@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <system_error>
+#include <thread>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -21,6 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr int kHeaderBytes = 100;
 constexpr const char* kMagic = "SQLite format 3";
+constexpr std::chrono::seconds kCreationTime{1};  // from the creation of a file to that of its journal
+constexpr std::chrono::seconds kCreationDeadline{10};
 
 [[noreturn]] void reject(const fs::path& file, const std::string& why) {
   throw Error("database " + quote(file.string()) + ": " + why);
@@ -172,10 +176,26 @@ void roll_back_leftovers(const fs::path& file) {
   }
 }
 
+/// The first writer creates the file, then commits its tables. Waits while an empty or incomplete file may be in that
+/// state: while it has a journal, and shortly after it appeared. Returns false if the file remains empty.
+bool wait_for_creation(const fs::path& file, const Connection& connection) {
+  const auto start = fs::file_time_type::clock::now();
+  for (;;) {
+    std::error_code error;
+    const bool has_journal = fs::exists(fs::path(file.string() + "-journal"), error);
+    const bool has_content = connection.raw_size() > 0;
+    if (has_content && (!has_journal || read_header(connection).is_sqlite)) return true;
+    const auto now = fs::file_time_type::clock::now();
+    const bool is_new = now - fs::last_write_time(file, error) < kCreationTime;
+    if (error || !(is_new || has_journal) || now - start > kCreationDeadline) return has_content;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema& schema) {
   check_is_file(file, false);
   auto connection = std::make_unique<Connection>(file, Connection::Access::kReadOnly);
-  if (connection->raw_size() == 0)
+  if (!wait_for_creation(file, *connection))
     reject(file, "the file is empty; fill it with `kymo run` or specify another file with --db");
   check_header(*connection, kResultsApplicationId, "a results database");
   if (read_header(*connection).uses_wal) {

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/installation.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "base/visible.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
@@ -73,6 +74,10 @@ void add_commands(CLI::App& app, Session& session) {
 
 int run_session(int argc, const char* const* argv) {
   Session session;
+  // Every argument can end up in the database, in a message or in the JSON that workers receive.
+  for (int index = 0; index < argc; ++index)
+    if (valid_utf8(argv[index]) != argv[index])
+      throw UsageError("argument " + std::to_string(index) + " is not valid UTF-8: " + quote(argv[index]));
   for (int index = 0; index < argc; ++index) session.command_line += (index > 0 ? " " : "") + shell_word(argv[index]);
   CLI::App app("Run and measure workloads from plugins, store the results in SQLite and generate reports.", "kymo");
   add_commands(app, session);

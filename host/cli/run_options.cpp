@@ -15,6 +15,8 @@
 namespace kymo::cli {
 namespace {
 
+constexpr std::size_t kMaxLabelBytes = 200;
+
 constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
 /// An option whose text is converted by a function that may throw UsageError.
@@ -126,7 +128,11 @@ void add_selection_options(CLI::App& app, RunOptions& options) {
          [](const std::string& text) { return shard_from(text); });
   app.add_flag("--resume", options.resume, "skip runs already recorded in the database as ok or oom");
   app.add_flag("--plan", options.plan, "print the cases without running them");
-  app.add_option("--label", options.label, "label to store with the runs")->type_name("TEXT");
+  app.add_option("--label", options.label, "label to store with the runs")
+      ->type_name("TEXT")
+      ->check([](const std::string& text) {
+        return text.size() <= kMaxLabelBytes ? "" : "takes at most " + std::to_string(kMaxLabelBytes) + " bytes";
+      });
   app.add_flag("--fail-on-oom", options.fail_on_oom, "also exit with 3 if a run ran out of memory");
   app.add_flag("--json", options.json, "print JSON instead of a table");
 }

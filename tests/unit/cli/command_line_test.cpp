@@ -58,9 +58,12 @@ TEST_P(UsageErrors, AreOneLineAndLeaveNothingBehind) {
   EXPECT_EQ(outcome.output, "");
   EXPECT_THAT(outcome.errors, testing::StartsWith("kymo: "));
   EXPECT_THAT(outcome.errors, HasSubstr(GetParam().message));
+  EXPECT_LT(outcome.errors.size(), 1000u);
   EXPECT_EQ(outcome.errors.find('\n'), outcome.errors.size() - 1);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
+
+const std::string kLongText(10'000, 'x');
 
 INSTANTIATE_TEST_SUITE_P(
     All, UsageErrors,
@@ -86,6 +89,9 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{{"run", "w", "--passes", "counters"}, "verify, time, memory, trace, ops"},
         ErrorCase{{"run", "w", "--trace-detail", "all"}, "memsets, synchronization, overhead, api, shapes"},
         ErrorCase{{"run", "w", "--keep", "some"}, "summary"},
+        ErrorCase{{"run", "w", "--label", kLongText.c_str()}, "--label"},
+        ErrorCase{{"run", "w", "--set", "p=\xff"}, "argument 4 is not valid UTF-8"},
+        ErrorCase{{"run", "w", "--db", "\xc3.db"}, "not valid UTF-8"},
         ErrorCase{{"run", "w", "--observed-steps", "0"}, "--observed-steps"},
         ErrorCase{{"run", "w", "--kernel-classes", "/no/such/file.toml"}, "/no/such/file.toml"},
         ErrorCase{{"run", "w", "--until", "2"}, "--until"},

@@ -40,8 +40,25 @@ TEST_F(OpenTest, MissingFileIsMadeOnlyWhenAsked) {
   EXPECT_EQ(again.file(), path("a.db"));
 }
 
+TEST_F(OpenTest, ReadersWaitForTheFirstWriter) {
+  put_content(path("a.db"), "");
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ResultsDatabase(path("a.db"), Mode::kCreate).begin_invocation("x", {});
+  });
+  std::string error;
+  try {
+    ask(ResultsDatabase(path("a.db"), Mode::kReadOnly), "SELECT count(*) FROM invocation");
+  } catch (const Error& caught) {
+    error = caught.what();
+  }
+  writer.join();
+  EXPECT_EQ(error, "");
+}
+
 TEST_F(OpenTest, EmptyFileCountsAsNewOnlyWhenMaking) {
   put_content(path("a.db"), "");
+  std::filesystem::last_write_time(path("a.db"), std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   EXPECT_THAT(error_of([&] { ResultsDatabase(path("a.db"), Mode::kReadOnly); }), HasSubstr("is empty"));
   EXPECT_THAT(error_of([&] { ResultsDatabase(path("a.db"), Mode::kReadWrite); }), HasSubstr("is empty"));
   EXPECT_EQ(content_of(path("a.db")), "");
