@@ -122,8 +122,7 @@ std::string sha256_of_file(const fs::path& file) {
 }
 
 std::string why_alterable(const fs::path& file) {
-  struct stat program {
-  }, facts{};
+  struct stat program{}, facts{};
   if (stat("/proc/self/exe", &program) != 0) fail("stat", "/proc/self/exe");
   const fs::path real = fs::canonical(file);
   for (fs::path at = real;; at = at.parent_path()) {

@@ -156,6 +156,8 @@ Child spawn(const SpawnOptions& options) {
   if (options.command.empty()) throw Error("cannot start a process: the command is empty");
   auto arguments = options.command;
   const auto program = find_program(arguments.front());
+  if (!program && arguments.front().find('/') == std::string::npos)
+    throw Error("cannot start " + quote(arguments.front()) + ": no such program in PATH");
   const std::string file = program ? program->string() : arguments.front();
   auto environment = merged_environment(options.environment);
   const auto argument_pointers = pointers(arguments);

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
-#include "measure/json_field.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -23,17 +22,10 @@ std::string loader_message() {
 }
 
 ModuleDeclaration read_declaration(const std::filesystem::path& module) {
-  const std::string file = std::filesystem::path(module).replace_extension(".json");
-  const Json json = parse_json(read_file(file), file);
-  const char* owner = file.c_str();
-  ModuleDeclaration declaration{module,
-                                measure::required_field<std::string>(json, "device", owner),
-                                measure::required_field<bool>(json, "needs_torch", owner),
-                                {},
-                                measure::required_field<int>(json, "order", owner)};
+  const auto file = std::filesystem::path(module).replace_extension(".json");
+  auto declaration = parse_json(read_file(file), file.string()).get<ModuleDeclaration>();
+  declaration.file = module;
   if (declaration.device != kAnyDevice) measure::device_kind_from(declaration.device);
-  for (const auto& pass : measure::required_field<std::vector<std::string>>(json, "passes", owner))
-    declaration.passes.push_back(measure::pass_from(pass));
   return declaration;
 }
 

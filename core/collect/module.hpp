@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "collect/collector.hpp"
+#include "measure/json_field.hpp"
 
 namespace kymo::collect {
 
@@ -20,13 +22,17 @@ const Module& load_module(const std::filesystem::path& file);
 /// Declares in which runs the collector of a module takes part. kymo_module() in CMake writes it to a JSON file next to
 /// the module, so that a module is only loaded where it is used.
 struct ModuleDeclaration {
-  std::filesystem::path file;         ///< the module
-  std::string device;                 ///< "cuda", or "any"
-  bool needs_torch = false;           ///< only for plugins that link LibTorch
-  std::vector<measure::Pass> passes;  ///< passes that it takes part in
-  int order = 0;                      ///< collectors are armed in ascending order
+  std::filesystem::path file = {};         ///< the module
+  std::string device = {};                 ///< "cuda", or "any"
+  bool needs_torch = false;                ///< only for plugins that link LibTorch
+  std::vector<measure::Pass> passes = {};  ///< passes that it takes part in
+  int order = 0;                           ///< collectors are armed in ascending order
 
   std::string name() const { return file.stem().string(); }
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("device", m.device, "needs_torch", m.needs_torch, "passes", m.passes, "order",
+                                 m.order);
+  }
 };
 
 /// Reads the declarations in a directory, sorted by order and name; none if the directory does not exist. Throws Error

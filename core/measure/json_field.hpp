@@ -17,11 +17,11 @@ namespace kymo::measure {
 template <typename T>
 T required_field(const Json& json, const char* name) {
   const auto found = json.find(name);
-  if (found == json.end()) throw Error(std::string("a frame has no field '") + name + "'");
+  if (found == json.end()) throw Error(std::string("there is no field '") + name + "'");
   try {
     return found->get<T>();
   } catch (const Json::exception&) {
-    throw Error(std::string("a frame has a field '") + name + "' of the wrong type");
+    throw Error(std::string("the field '") + name + "' has the wrong type");
   }
 }
 
@@ -29,16 +29,13 @@ T required_field(const Json& json, const char* name) {
 /// reference to its value. JSON converts to and from such a struct: Json(object), json.get<T>(), which throws Error.
 /// If the struct has a `kType`, it is written as the field "type"; if it has check(), it is called after reading.
 template <typename T>
-concept HasFields = requires(T& object) {
-  T::fields(object);
-};
+concept HasFields = requires(T& object) { T::fields(object); };
 
 template <typename Fields, typename Visit>
 void visit_fields(const Fields& fields, Visit visit) {
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     (visit(std::get<2 * i>(fields), std::get<2 * i + 1>(fields)), ...);
-  }
-  (std::make_index_sequence<std::tuple_size_v<Fields> / 2>());
+  }(std::make_index_sequence<std::tuple_size_v<Fields> / 2>());
 }
 
 template <typename Fields>

@@ -251,7 +251,7 @@ Actions PassState::serve_waiting(double now_s) {
 }
 
 template <typename Wait>
-bool PassState::same_wait(std::optional<Wait> Rank::*wait) const {
+bool PassState::same_wait(std::optional<Wait> Rank::* wait) const {
   const auto& first = ranks_.front().*wait;
   return std::all_of(ranks_.begin(), ranks_.end(), [&](const Rank& rank) {
     return first && rank.*wait && (rank.*wait)->sequence == first->sequence;

@@ -41,7 +41,7 @@ constexpr useconds_t kLockPollUs = 10'000;
 /// Why a scratch folder of this name cannot be used: another user could place links into it or hold its lock. Empty if
 /// it belongs to this user, or does not exist.
 std::string foreign(const fs::path& root) {
-  struct stat facts {};
+  struct stat facts{};
   if (lstat(root.c_str(), &facts) != 0) return {};
   if (S_ISLNK(facts.st_mode)) return "it is a symbolic link";
   if (!S_ISDIR(facts.st_mode)) return "it is not a directory";
@@ -49,8 +49,7 @@ std::string foreign(const fs::path& root) {
 }
 
 bool is_same_file(int fd, const fs::path& file) {
-  struct stat held {
-  }, named{};
+  struct stat held{}, named{};
   return fstat(fd, &held) == 0 && stat(file.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
          held.st_ino == named.st_ino;
 }

@@ -30,7 +30,7 @@ struct SignalWatch::Impl {
 SignalWatch::SignalWatch(boost::asio::io_context& loop, std::function<void(int)> handle)
     : impl_(std::make_unique<Impl>(loop, std::move(handle))) {
   for (const int number : {SIGINT, SIGTERM}) {
-    struct sigaction now {};
+    struct sigaction now{};
     sigaction(number, nullptr, &now);
     if (now.sa_handler == SIG_IGN) continue;
     impl_->before.emplace_back(number, now);

@@ -250,8 +250,9 @@ void RunContext::collect(event::PassRecord& record) {
   if (collectives_) collectives_->collect(record);
   const std::lock_guard lock(mutex_);
   record.memory_trace.tags = std::move(tags_);
-  record.metrics = std::move(metrics_);
-  record.marks = std::move(marks_);
+  // Collectors may have added some.
+  record.metrics.insert(record.metrics.begin(), metrics_.begin(), metrics_.end());
+  record.marks.insert(record.marks.begin(), marks_.begin(), marks_.end());
   record.work = std::move(work_);
   if (metrics_dropped_ > 0)
     record.dropped_records.push_back(

@@ -57,7 +57,7 @@ TEST_F(FileTest, TemporaryFilesCannotBePreparedByOthers) {
   ASSERT_GE(second.fd, 0);
   EXPECT_NE(first.path, second.path);
   EXPECT_EQ(first.path.parent_path(), folder_);
-  struct stat facts {};
+  struct stat facts{};
   const mode_t mask = umask(027);
   const TemporarySibling masked = make_sibling(folder_ / "result");
   umask(mask);
@@ -76,7 +76,7 @@ TEST_F(FileTest, SaysWhoCouldAlterAFile) {
   write_file(file, "x");
   EXPECT_EQ(why_alterable(file), "");
   const auto with_mode = [&](const std::filesystem::path& at, mode_t mode) {
-    struct stat before {};
+    struct stat before{};
     EXPECT_EQ(stat(at.c_str(), &before), 0);
     EXPECT_EQ(chmod(at.c_str(), mode), 0);
     const std::string reason = why_alterable(file);

@@ -159,15 +159,14 @@ std::string error_of(const std::function<void()>& action) {
 TEST(Protocol, ErrorsNameTheField) {
   using protocol::Barrier;
   const auto error = [](const char* text) { return error_of([&] { parse_json(text, "test").get<Barrier>(); }); };
-  EXPECT_EQ(error(R"({"type":"barrier","sequence":1})"), "a frame has no field 'stop'");
-  EXPECT_EQ(error(R"({"type":"barrier","sequence":"1","stop":true})"),
-            "a frame has a field 'sequence' of the wrong type");
-  EXPECT_EQ(error("3"), "a frame has no field 'sequence'");
+  EXPECT_EQ(error(R"({"type":"barrier","sequence":1})"), "there is no field 'stop'");
+  EXPECT_EQ(error(R"({"type":"barrier","sequence":"1","stop":true})"), "the field 'sequence' has the wrong type");
+  EXPECT_EQ(error("3"), "there is no field 'sequence'");
   Json unknown = protocol::Assignment{};
   unknown["pass"] = "tiem";
   EXPECT_THAT(error_of([&] { unknown.get<protocol::Assignment>(); }), testing::HasSubstr("unknown pass 'tiem'"));
   unknown["pass"] = 3;
-  EXPECT_EQ(error_of([&] { unknown.get<protocol::Assignment>(); }), "a frame has a field 'pass' of the wrong type");
+  EXPECT_EQ(error_of([&] { unknown.get<protocol::Assignment>(); }), "the field 'pass' has the wrong type");
 }
 
 TEST(Protocol, OnlyMessagesWithAPayloadMayHaveOne) {

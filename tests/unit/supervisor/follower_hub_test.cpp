@@ -279,7 +279,7 @@ TEST_F(HubTest, BadFramesOfAFollowerLoseItsRank) {
       {std::string("\xFF\xFF\xFF\x7F", 4), "announced a frame of 2147483647 bytes"},
       {framed("{nonsen"), "invalid message"},
       {framed(R"({"type": "dance"})"), "'dance'"},
-      {framed(R"({"type": "ended", "worker": "x"})"), "'worker' of the wrong type"},
+      {framed(R"({"type": "ended", "worker": "x"})"), "'worker' has the wrong type"},
       {framed(Json(messages::Plan{}).dump()), "a second plan"},
       {framed(std::string("\0bytes", 6)), "invalid message"},
       {framed(Json(messages::Signalled{2}).dump() + std::string("\0bytes", 6)), "unexpected binary data"},
