@@ -124,8 +124,11 @@ std::string sha256_of_file(const fs::path& file) {
 std::string why_alterable(const fs::path& file) {
   struct stat program{}, facts{};
   if (stat("/proc/self/exe", &program) != 0) fail("stat", "/proc/self/exe");
+  const std::string program_file = fs::read_symlink("/proc/self/exe").string();
   const fs::path real = fs::canonical(file);
   for (fs::path at = real;; at = at.parent_path()) {
+    // Whoever can exchange a directory that contains this program can exchange the program, too.
+    if (at == at.root_path() || program_file.starts_with(at.string() + "/")) return {};
     if (stat(at.c_str(), &facts) != 0) fail("stat", at);
     if (facts.st_uid != 0 && facts.st_uid != geteuid() && facts.st_uid != program.st_uid)
       return quote(at.string()) + " belongs to another user (uid " + std::to_string(facts.st_uid) + ")";
@@ -134,7 +137,6 @@ std::string why_alterable(const fs::path& file) {
     if ((facts.st_mode & S_IWOTH) && !is_safe) return quote(at.string()) + " is world-writable";
     if ((facts.st_mode & S_IWGRP) && !is_safe && !has_only(facts.st_gid, facts.st_uid))
       return quote(at.string()) + " is writable by its group (gid " + std::to_string(facts.st_gid) + ")";
-    if (at == at.root_path()) return {};
   }
 }
 

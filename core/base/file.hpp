@@ -26,9 +26,9 @@ std::string sha256(std::string_view bytes);
 std::string sha256_of_file(const std::filesystem::path& file);
 
 /// Returns why another user could alter an existing file, add files next to it or exchange a directory that contains
-/// it, as a clause that names the place; empty if nobody can. Trusted are root, this user, the owner of the running
-/// program, and a group that consists of the owner alone. A sticky directory such as /tmp is only safe above the file's
-/// own.
+/// it, as a clause that names the place; empty if nobody can. Directories above the running program do not count.
+/// Trusted are root, this user, the owner of the running program, and a group that consists of the owner alone. A
+/// sticky directory such as /tmp is only safe above the file's own.
 std::string why_alterable(const std::filesystem::path& file);
 
 /// Creates an empty directory that only this user can access, in TMPDIR or /tmp.

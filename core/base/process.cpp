@@ -12,12 +12,15 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <set>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/machine.hpp"
 #include "base/text.hpp"
 
 extern char** environ;
@@ -239,6 +242,43 @@ std::optional<std::int64_t> resident_bytes(pid_t pid) {
   std::int64_t pages = 0;
   if (!(in >> pages >> pages)) return std::nullopt;
   return pages * sysconf(_SC_PAGESIZE);
+}
+
+std::vector<pid_t> process_tree(pid_t pid) {
+  struct Entry {
+    pid_t pid, parent, group;
+  };
+  std::vector<Entry> all;
+  std::error_code gone;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::string text;
+    std::getline(std::ifstream(entry.path() / "stat"), text, '\0');
+    Entry found{static_cast<pid_t>(std::atol(name.c_str())), 0, 0};
+    char state = 0;
+    // The name of the program is in parentheses and may contain any character.
+    const std::size_t end = text.rfind(')');
+    if (end != std::string::npos &&
+        std::sscanf(text.c_str() + end + 1, " %c %d %d", &state, &found.parent, &found.group) == 3)
+      all.push_back(found);
+  }
+  std::set<pid_t> members{pid};
+  for (std::size_t before = 0; before != members.size();) {
+    before = members.size();
+    for (const Entry& each : all)
+      if (each.group == pid || members.contains(each.parent)) members.insert(each.pid);
+  }
+  return {members.begin(), members.end()};
+}
+
+std::int64_t proportional_bytes(const std::vector<pid_t>& processes) {
+  std::int64_t kib = 0;
+  for (const pid_t pid : processes) {
+    const std::string file = "/proc/" + std::to_string(pid) + "/smaps_rollup";
+    kib += std::atoll(value_of_line(file.c_str(), "Pss", ':').c_str());
+  }
+  return kib * 1024;
 }
 
 }  // namespace kymo

@@ -57,7 +57,7 @@ void add_worker_options(CLI::App& app, RunOptions& options) {
   option(app, "--timeout", options.timeout_s, "SECONDS", "kill a worker that makes no progress for this long [600]",
          [](const std::string& text) { return real_number("--timeout", text, 0.001, 1e9); });
   option(app, "--host-memory", options.host_memory_bytes, "SIZE",
-         "kill a worker that uses more host memory than this, such as 8G [no limit]",
+         "kill a worker that, with the processes it started, uses more host memory, such as 8G [no limit]",
          [](const std::string& text) { return size_bytes("--host-memory", text); });
   app.add_option("--wrap", options.wrap, "command to prefix to each worker, such as \"gdb --args\"")
       ->type_name("COMMAND");

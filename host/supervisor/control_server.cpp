@@ -29,6 +29,7 @@ constexpr std::size_t kMaxHelloBytes = 4096;  ///< memory limit for unauthentica
 constexpr std::size_t kMaxUnauthenticated = 256;
 constexpr std::chrono::seconds kHelloTime{10};
 constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr std::int64_t kReportIntervalNs = 10'000'000'000;
 
 /// Compares in constant time, so that timing does not reveal how much of a token is right.
 bool same_secret(const std::string& a, const std::string& b) {
@@ -111,10 +112,11 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   }
 
   void accept_connection(tcp::socket socket) {
+    // The oldest one is dropped: a worker authenticates at once, so idle connections cannot keep it out.
     const auto unauthenticated = [](const auto& each) { return each.second.worker == 0; };
     if (static_cast<std::size_t>(std::count_if(connections.begin(), connections.end(), unauthenticated)) >=
         kMaxUnauthenticated)
-      return;
+      connections.erase(std::find_if(connections.begin(), connections.end(), unauthenticated));
     const ConnectionNumber number = ++last_connection;
     Connection& connection =
         connections.emplace(number, Connection{asio::steady_timer(loop, kHelloTime)}).first->second;
@@ -148,7 +150,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     for (const auto& [id, expected] : workers)
       if (same_secret(expected.token, hello.token)) found = id;
     if (found == 0 || workers[found].connection != 0) {
-      log::warning("rejected a connection from a process that is not a worker of this run");
+      report_rejected(1);
       connections.erase(number);
       return;
     }
@@ -167,6 +169,17 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     events.connected(found, hello);
   }
 
+  /// Reports the first rejected connection at once, and further ones at most once per interval and at the end, so that
+  /// a flood of connections does not flood the terminal.
+  void report_rejected(std::int64_t more) {
+    rejected += more;
+    if (rejected == 0 || (more > 0 && now_ns() < next_report_ns)) return;
+    log::warning("rejected " + (rejected == 1 ? "a connection" : std::to_string(rejected) + " connections") +
+                 " from processes that are not workers of this run");
+    rejected = 0;
+    next_report_ns = now_ns() + kReportIntervalNs;
+  }
+
   void pass_on(ConnectionNumber number, const Json& message) {
     const int socket = events.other ? connections.at(number).link->release() : -1;
     connections.erase(number);
@@ -182,6 +195,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   void stop() {
     error_code ignored;
     stopped = true;
+    report_rejected(0);
     acceptor.close(ignored);
     pause.cancel();
     connections.clear();
@@ -197,6 +211,8 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   const std::string boot_id = measure::boot_id();
   WorkerId last_id = 0;
   ConnectionNumber last_connection = 0;
+  std::int64_t rejected = 0;  ///< since the last report
+  std::int64_t next_report_ns = 0;
   bool stopped = false;
 };
 

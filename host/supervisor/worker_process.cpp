@@ -154,8 +154,16 @@ std::optional<WorkerEnd> LocalProcess::poll_end() {
 }
 
 std::optional<RankProcess::MemoryUse> LocalProcess::memory_use(std::int64_t bound_bytes) {
-  const auto bytes = resident_bytes(process_.worker_pid());
+  auto bytes = resident_bytes(process_.worker_pid());
   if (!bytes) return std::nullopt;
+  if (bound_bytes > 0) {
+    // Processes that the workload started count, too. The exact size is expensive, so it is only determined if the sum
+    // of the resident sizes, which counts shared pages several times, exceeds the bound.
+    const std::vector<pid_t> tree = process_tree(process_.worker_pid());
+    std::int64_t sum = 0;
+    for (const pid_t pid : tree) sum += resident_bytes(pid).value_or(0);
+    if (sum > bound_bytes) bytes = tree.size() == 1 ? sum : proportional_bytes(tree);
+  }
   const bool exceeds = bound_bytes > 0 && *bytes > bound_bytes;
   return MemoryUse{*bytes, exceeds ? available_host_bytes() : std::nullopt};
 }

@@ -26,6 +26,8 @@ constexpr std::size_t with_margin(std::size_t bytes) { return bytes + bytes / 4;
 
 constexpr double kSecondsPerNs = 1e-9;
 
+constexpr const char* kClockWentBack =
+    "the host clock (CLOCK_MONOTONIC_RAW) went backwards during a step, so that times on this machine are not valid";
 constexpr const char* kHeldTooLong =
     "--timing cold: the step did not return within a second while its stream was blocked: it synchronizes with the "
     "device "
@@ -193,6 +195,7 @@ bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span&
   if (ranges) ranges->set_step(-1);
   pass_.phases.end_step(status == KYMO_OK);
   pass_.context.rethrow_kept();
+  if (span.end_ns < span.begin_ns) return pass_.end(RunStatus::kFailed, kClockWentBack);
   return pass_.check_call(status) && (hot_ || was_held(hold));
 }
 

@@ -4,6 +4,7 @@
 import unittest
 
 from fault_tool import BAD, FaultTest
+from kymo_tool import SAXPY
 
 QUICK = ["--warmup", "1", "--steps", "3"]
 REFUSED = [
@@ -143,6 +144,15 @@ class PluginFaultTest(FaultTest):
         location, peak = self.rows(f"SELECT location, peak_bytes FROM out_of_memory WHERE run_id = {run_id}")[0]
         self.assertEqual(location, "host")
         self.assertGreater(peak, 400_000_000)
+
+    def test_memory_of_child_processes_counts(self):
+        script = self.work / "with_child.sh"
+        child = "import time; taken = bytearray(b'x' * (600 << 20)); time.sleep(100)"
+        script.write_text(f'#!/bin/sh\npython3 -c "{child}" &\nexec "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
+        words = ["--wrap", str(script), "--host-memory", "400M", "--steps", "10000000", "--no-verify"]
+        self.kymo("run", SAXPY, *words, seconds=60)
+        self.assertEqual(self.rows("SELECT status FROM run"), [("oom",)])
 
     def test_lies_about_phases(self):
         for how in ("nested", "undeclared", "left_open", "end_without_begin"):

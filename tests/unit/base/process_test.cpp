@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -81,6 +83,39 @@ TEST(Process, AStopOfATracedProcessIsNotItsEnd) {
                                    {}},
                                   20);
   EXPECT_EQ(result.end.exit_code, 7) << result.end.describe() << result.stderr_text;
+}
+
+TEST(Process, MemoryOfATreeCountsSharedPagesOnce) {
+  constexpr std::size_t kBytes = 64u << 20;
+  // 64 MiB that two forked processes share, one of them in a session of its own, and 64 MiB of a third.
+  const Child child = spawn({{"python3", "-c",
+                              "import os, sys, time\n"
+                              "shared = bytearray(b'x' * (64 << 20))\n"
+                              "for own in (0, 0, 64 << 20):\n"
+                              "    if os.fork() == 0:\n"
+                              "        if own: os.setsid()\n"
+                              "        more = bytearray(b'y' * own)\n"
+                              "        print('ready', flush=True)\n"
+                              "        time.sleep(100)\n"
+                              "time.sleep(100)"},
+                             {}});
+  std::string output;
+  const std::int64_t deadline_ns = now_ns() + 20'000'000'000;
+  while (std::count(output.begin(), output.end(), '\n') < 3 && now_ns() < deadline_ns) {
+    char block[64];
+    const ssize_t got = read(child.stdout_fd, block, sizeof block);
+    if (got > 0) output.append(block, static_cast<std::size_t>(got));
+    usleep(1000);
+  }
+  const std::vector<pid_t> tree = process_tree(child.pid);
+  const std::int64_t bytes = proportional_bytes(tree);
+  for (const pid_t pid : tree) kill(pid, SIGKILL);
+  while (!try_reap(child.pid)) usleep(1000);
+  close(child.stdout_fd);
+  close(child.stderr_fd);
+  EXPECT_EQ(tree.size(), 4u) << output;
+  EXPECT_GT(bytes, static_cast<std::int64_t>(2 * kBytes));
+  EXPECT_LT(bytes, static_cast<std::int64_t>(3 * kBytes));
 }
 
 TEST(Process, NoDescriptorIsInherited) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -11,6 +12,7 @@
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <set>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -168,6 +170,28 @@ TEST_F(ControlServerTest, RejectsUnauthenticatedConnections) {
   write(longer, framed(std::string(4097, ' ')));
   EXPECT_TRUE(is_rejected(longer));
   EXPECT_THAT(events_, IsEmpty());
+}
+
+TEST_F(ControlServerTest, IdleConnectionsDoNotKeepAWorkerOut) {
+  std::vector<decltype(connect())> idle;
+  for (int i = 0; i < 600; ++i) idle.push_back(connect());
+  const std::string token = random_token();
+  server_.expect(token, 0);
+  auto worker = connect();
+  send_message(worker, protocol::Hello{protocol::kVersion, token, 0, 1});
+  EXPECT_TRUE(run_until([&] { return events_.size() == 1; }));
+  EXPECT_TRUE(is_rejected(idle.front())) << "the oldest is dropped first";
+}
+
+TEST_F(ControlServerTest, AFloodOfInvalidTokensIsReportedOnce) {
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 50; ++i) {
+    auto wrong = connect();
+    send_message(wrong, protocol::Hello{protocol::kVersion, random_token(), 0, 1});
+    EXPECT_TRUE(is_rejected(wrong));
+  }
+  const std::string lines = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1) << lines;
 }
 
 TEST_F(ControlServerTest, AdmitsEachTokenOnce) {
