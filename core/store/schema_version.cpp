@@ -3,8 +3,10 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 
 #include "base/installation.hpp"
@@ -43,15 +45,14 @@ std::vector<std::string> view_names(const Schema& schema) {
 /// Returns true if the database contains the views as the scripts create them. SQLite stores the text of a statement up
 /// to its semicolon.
 bool contains_views(const Connection& connection, const Schema& schema) {
-  Statement stored(connection, "SELECT sql FROM main.sqlite_master WHERE type = 'view' AND name = ?");
-  for (const auto& [name, rest] : view_statements(schema)) {
-    stored.reset();
-    stored.bind(1, name);
-    if (!stored.step()) return false;
-    const std::string sql = stored.text(0);
-    if (!rest.starts_with(sql) || rest.substr(sql.size(), 1) != ";") return false;
-  }
-  return true;
+  std::map<std::string, std::string> stored;
+  Statement views(connection, "SELECT name, sql FROM main.sqlite_master WHERE type = 'view'");
+  while (views.step()) stored.emplace(views.text(0), views.text(1));
+  const std::vector<ViewStatement> statements = view_statements(schema);
+  return std::all_of(statements.begin(), statements.end(), [&](const ViewStatement& view) {
+    const auto found = stored.find(view.name);
+    return found != stored.end() && view.rest.starts_with(found->second + ";");
+  });
 }
 
 std::string identifier(const std::string& name) {
