@@ -7,7 +7,9 @@
 #include <tuple>
 
 #include "base/enum_names.hpp"
+#include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
@@ -23,8 +25,13 @@ inline constexpr auto kRunStatusNames = enum_names<RunStatus>("run status", {{Ru
                                                                              {RunStatus::kInterrupted, "interrupted"},
                                                                              {RunStatus::kSkipped, "skipped"}});
 inline const char* to_string(RunStatus status) { return kRunStatusNames.name(status); }
-void to_json(Json& json, RunStatus status);
-void from_json(const Json& json, RunStatus& status);
+inline void to_json(Json& json, RunStatus status) { json = to_string(status); }
+inline void from_json(const Json& json, RunStatus& status) {
+  const auto name = json.get<std::string>();
+  const auto found = kRunStatusNames.find(name);
+  if (!found) throw Error("reported the unknown status " + quote(name));
+  status = *found;
+}
 
 /// Result of a pass or run. A worker reports what it knows of its pass; the supervisor adds the rest and stores it.
 struct Outcome {
@@ -53,13 +60,18 @@ struct Outcome {
                                  m.step, "verification", m.verification, "failed_ns", m.failed_ns);
   }
   /// A worker cannot report its own crash or time-out. Throws Error.
-  void check() const;
+  void check() const {
+    if (status == RunStatus::kCrashed || status == RunStatus::kTimeout)
+      throw Error("reported the unknown status " + quote(to_string(status)));
+  }
 };
 
 }  // namespace kymo::measure
 
 template <>
 struct nlohmann::adl_serializer<kymo::event::CheckOutcome> {
-  static void to_json(kymo::Json& json, kymo::event::CheckOutcome outcome);
-  static void from_json(const kymo::Json& json, kymo::event::CheckOutcome& outcome);
+  static void to_json(kymo::Json& json, kymo::event::CheckOutcome outcome) { json = to_string(outcome); }
+  static void from_json(const kymo::Json& json, kymo::event::CheckOutcome& outcome) {
+    outcome = kymo::event::check_outcome_from(json.get<std::string>());
+  }
 };

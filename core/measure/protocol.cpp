@@ -2,29 +2,6 @@
 #include "measure/protocol.hpp"
 
 #include "base/error.hpp"
-#include "base/text.hpp"
-
-namespace kymo::measure {
-namespace {
-
-[[noreturn]] void reject_status(const std::string& name) { throw Error("reported the unknown status " + quote(name)); }
-
-}  // namespace
-
-void to_json(Json& json, RunStatus status) { json = to_string(status); }
-
-void from_json(const Json& json, RunStatus& status) {
-  const auto name = json.get<std::string>();
-  const auto found = kRunStatusNames.find(name);
-  if (!found) reject_status(name);
-  status = *found;
-}
-
-void Outcome::check() const {
-  if (status == RunStatus::kCrashed || status == RunStatus::kTimeout) reject_status(to_string(status));
-}
-
-}  // namespace kymo::measure
 
 namespace kymo::measure::protocol {
 
@@ -53,12 +30,3 @@ std::vector<std::string> split_payload(const Gathered& message) {
 std::string type_of(const Json& message) { return required_field<std::string>(message, "type"); }
 
 }  // namespace kymo::measure::protocol
-
-void nlohmann::adl_serializer<kymo::event::CheckOutcome>::to_json(kymo::Json& json, kymo::event::CheckOutcome outcome) {
-  json = kymo::event::to_string(outcome);
-}
-
-void nlohmann::adl_serializer<kymo::event::CheckOutcome>::from_json(const kymo::Json& json,
-                                                                    kymo::event::CheckOutcome& outcome) {
-  outcome = kymo::event::check_outcome_from(json.get<std::string>());
-}
