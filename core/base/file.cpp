@@ -80,22 +80,26 @@ TemporarySibling make_sibling(const fs::path& file) {
   return {name, fd};
 }
 
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
 void write_file(const fs::path& file, std::string_view content) {
   const TemporarySibling sibling = make_sibling(file);
   if (sibling.fd < 0) fail("write", file);
   const Descriptor out{sibling.fd};
-  const auto give_up = [&](int reason) {
-    unlink(sibling.path.c_str());
-    errno = reason;
-    fail("write", file);
-  };
-  for (std::size_t done = 0; done < content.size();) {
-    const ssize_t put = ::write(out.fd, content.data() + done, content.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) give_up(put < 0 ? errno : ENOSPC);
-    done += static_cast<std::size_t>(put);
-  }
-  if (rename(sibling.path.c_str(), file.c_str()) != 0) give_up(errno);
+  int reason = write_all(out.fd, content);
+  if (reason == 0 && rename(sibling.path.c_str(), file.c_str()) != 0) reason = errno;
+  if (reason == 0) return;
+  unlink(sibling.path.c_str());
+  errno = reason;
+  fail("write", file);
 }
 
 std::string sha256(std::string_view bytes) {
@@ -121,11 +125,10 @@ std::string sha256_of_file(const fs::path& file) {
   return hexadecimal(digest.data(), digest.size());
 }
 
-std::string why_alterable(const fs::path& file) {
+std::string why_alterable(const fs::path& real) {
   struct stat program{}, facts{};
   if (stat("/proc/self/exe", &program) != 0) fail("stat", "/proc/self/exe");
   const std::string program_file = fs::read_symlink("/proc/self/exe").string();
-  const fs::path real = fs::canonical(file);
   for (fs::path at = real;; at = at.parent_path()) {
     // Whoever can exchange a directory that contains this program can exchange the program, too.
     if (at == at.root_path() || program_file.starts_with(at.string() + "/")) return {};

@@ -10,6 +10,9 @@ namespace kymo {
 /// Reads a whole file. Throws Error that names the file.
 std::string read_file(const std::filesystem::path& file);
 
+/// Writes all bytes to a descriptor. Returns 0 or the error number.
+int write_all(int fd, std::string_view bytes);
+
 /// Replaces a file atomically by writing a temporary file next to it and renaming it. Throws Error.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
@@ -26,10 +29,10 @@ std::string sha256(std::string_view bytes);
 std::string sha256_of_file(const std::filesystem::path& file);
 
 /// Returns why another user could alter an existing file, add files next to it or exchange a directory that contains
-/// it, as a clause that names the place; empty if nobody can. Directories above the running program do not count.
-/// Trusted are root, this user, the owner of the running program, and a group that consists of the owner alone. A
-/// sticky directory such as /tmp is only safe above the file's own.
-std::string why_alterable(const std::filesystem::path& file);
+/// it, as a clause that names the place; empty if nobody can. Directories above the running program do not count. The
+/// path must be canonical. Trusted are root, this user, the owner of the running program, and a group that consists of
+/// the owner alone. A sticky directory such as /tmp is only safe above the file's own.
+std::string why_alterable(const std::filesystem::path& real);
 
 /// Creates an empty directory that only this user can access, in TMPDIR or /tmp.
 std::filesystem::path make_private_folder(std::string_view prefix);

@@ -66,15 +66,6 @@ int take_stdout() {
   return answer_fd;
 }
 
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 /// Libraries of the plugin's own folder that this process has loaded. The parent computes their hashes.
 std::map<std::string, std::string> libraries_next_to(const std::filesystem::path& file) {
   std::vector<std::filesystem::path> loaded;

@@ -64,13 +64,7 @@ void Output::write(std::string_view bytes) {
 }
 
 void Output::flush() {
-  std::size_t done = 0;
-  while (done < held_.size()) {
-    const ssize_t put = ::write(descriptor_, held_.data() + done, held_.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) fail(put < 0 ? errno : ENOSPC);
-    done += static_cast<std::size_t>(put);
-  }
+  if (const int reason = write_all(descriptor_, held_); reason != 0) fail(reason);
   held_.clear();
 }
 

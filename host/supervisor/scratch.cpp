@@ -208,10 +208,9 @@ void Scratch::note(std::int64_t run_id) const {
   const std::string line = std::to_string(run_id) + "\n";
   const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) reject(file, "open", errno);
-  const ssize_t written = write(fd, line.data(), line.size());
-  const int reason = errno;
+  const int reason = write_all(fd, line);
   close(fd);
-  if (written != static_cast<ssize_t>(line.size())) reject(file, "write", written < 0 ? reason : ENOSPC);
+  if (reason != 0) reject(file, "write", reason);
 }
 
 void Scratch::clear(std::int64_t run_id) const {
