@@ -16,20 +16,6 @@ std::string shown_name(const std::string& name, const Settings& settings) {
 
 using Cell = store::ResultsDatabase::Cell;
 
-Json json_of(const Cell& cell) {
-  switch (cell.type) {
-    case Cell::Type::kInteger:
-      return cell.integer;
-    case Cell::Type::kReal:
-      return cell.real;
-    case Cell::Type::kText:
-      return cell.text;
-    case Cell::Type::kNull:
-      break;
-  }
-  return nullptr;
-}
-
 std::string mean_text(const Json& time, bool with_spread) {
   std::string text = format_duration(time["mean_ns"].get<double>());
   if (with_spread && !time["std_ns"].is_null()) text += " ± " + format_duration(time["std_ns"].get<double>());
@@ -88,9 +74,7 @@ std::vector<std::string> differing(const std::vector<WorkloadSettings>& runs) {
 void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use) {
   const auto table = database.query(sql);
   for (const auto& cells : table.rows) {
-    Json row = Json::object();
-    for (std::size_t column = 0; column < cells.size(); ++column) row[table.columns[column]] = json_of(cells[column]);
-    use(std::move(row));
+    use(json_row(table.columns, cells));
   }
 }
 

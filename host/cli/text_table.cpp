@@ -98,30 +98,47 @@ void RowPrinter::columns(const std::vector<std::string>& names) {
   print_(join(fields, ",") + "\r\n");
 }
 
+Json json_row(const std::vector<std::string>& columns, const std::vector<Cell>& cells) {
+  Json object = Json::object();
+  for (std::size_t column = 0; column < cells.size(); ++column) {
+    const Cell& cell = cells[column];
+    Json& value = object[columns[column]];
+    if (cell.type == Cell::Type::kInteger) value = cell.integer;
+    if (cell.type == Cell::Type::kReal) value = cell.real;
+    if (cell.type == Cell::Type::kText) value = cell.text;
+  }
+  return object;
+}
+
 bool RowPrinter::row(const std::vector<Cell>& cells) {
-  if (format_ == RowFormat::kText && text_.rows.size() == kMaxTextRows) return complete_ = false;
-  if (format_ == RowFormat::kJson) {
-    Json object = Json::object();
-    for (std::size_t column = 0; column < cells.size(); ++column) {
-      const Cell& cell = cells[column];
-      Json& value = object[names_[column]];
-      if (cell.type == Cell::Type::kInteger) value = cell.integer;
-      if (cell.type == Cell::Type::kReal) value = cell.real;
-      if (cell.type == Cell::Type::kText) value = cell.text;
+  switch (format_) {
+    case RowFormat::kText:
+      if (text_.rows.size() == kMaxTextRows) return complete_ = false;
+      add_text(cells);
+      break;
+    case RowFormat::kJson: {
+      const std::string object = visible_json(dump_json(json_row(names_, cells), 2));
+      print_(std::string(first_ ? "\n  " : ",\n  ") + join(split(object, '\n'), "\n  "));
+      break;
     }
-    print_(std::string(first_ ? "\n  " : ",\n  ") + join(split(visible_json(dump_json(object, 2)), '\n'), "\n  "));
+    case RowFormat::kCsv: {
+      std::vector<std::string> fields;
+      for (const Cell& cell : cells)
+        fields.push_back(is_number(cell) ? cell_text(cell) : report::escape_csv(cell_text(cell)));
+      print_(join(fields, ",") + "\r\n");
+      break;
+    }
   }
-  std::vector<std::string> fields;
-  for (std::size_t column = 0; format_ != RowFormat::kJson && column < cells.size(); ++column) {
-    const bool number = is_number(cells[column]);
-    const std::string field = cell_text(cells[column]);
-    fields.push_back(format_ == RowFormat::kText || number ? field : report::escape_csv(field));
-    if (format_ == RowFormat::kText && !number && cells[column].type != Cell::Type::kNull) text_.right[column] = false;
-  }
-  if (format_ == RowFormat::kText) text_.rows.push_back(std::move(fields));
-  if (format_ == RowFormat::kCsv) print_(join(fields, ",") + "\r\n");
   first_ = false;
   return true;
+}
+
+void RowPrinter::add_text(const std::vector<Cell>& cells) {
+  text_.rows.emplace_back();
+  for (std::size_t column = 0; column < cells.size(); ++column) {
+    text_.rows.back().push_back(cell_text(cells[column]));
+    if (!is_number(cells[column]) && cells[column].type != Cell::Type::kNull) text_.right[column] = false;
+  }
 }
 
 void RowPrinter::finish() {

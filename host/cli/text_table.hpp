@@ -30,6 +30,9 @@ std::string json_text(const Json& json);
 /// True if standard output is a terminal and NO_COLOR is not set.
 bool colour_on_stdout();
 
+/// A row of a query as an object; NULL becomes null.
+Json json_row(const std::vector<std::string>& columns, const std::vector<store::ResultsDatabase::Cell>& cells);
+
 enum class RowFormat { kText, kJson, kCsv };
 
 /// Prints the result of a query as terminal text, as JSON (an array of objects) or as CSV (RFC 4180; text that a
@@ -49,6 +52,8 @@ class RowPrinter {
   bool is_complete() const { return complete_; }
 
  private:
+  void add_text(const std::vector<store::ResultsDatabase::Cell>& cells);
+
   RowFormat format_;
   Print print_;
   std::vector<std::string> names_;
