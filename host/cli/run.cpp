@@ -70,12 +70,7 @@ int run(const RunArguments& arguments, const std::string& command_line) {
   return execute(order, targets, arguments.options, command_line);
 }
 
-struct VerifyArguments {
-  CaseOptions cases;
-  RunOptions options;
-};
-
-int verify(const VerifyArguments& arguments, const std::string& command_line) {
+int verify(const RunArguments& arguments, const std::string& command_line) {
   Order order = order_of(arguments.cases);
   for (CaseSpec& spec : order.specs) spec.method.passes = {measure::Pass::kVerify};
   Targets targets(arguments.options.plugins);
@@ -108,7 +103,7 @@ void add_run(CLI::App& app, Session& session) {
 }
 
 void add_verify(CLI::App& app, Session& session) {
-  auto arguments = std::make_shared<VerifyArguments>();
+  auto arguments = std::make_shared<RunArguments>();
   arguments->options.show_checks = true;
   CLI::App* command =
       app.add_subcommand("verify", "Compare the results of workloads with their references, without timing them");
