@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/visible.hpp"
+#include "base/text.hpp"
 
 namespace kymo::log {
 namespace {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/utf8.hpp"
-#include "base/visible.hpp"
 
 namespace kymo {
 namespace {
@@ -34,6 +33,12 @@ std::string with_digits(double value, const char* unit) {
   std::array<char, 64> text{};
   const int digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
   std::snprintf(text.data(), text.size(), "%.*f %s", digits, value, unit);
+  return text.data();
+}
+
+std::string escape(const char* form, char32_t code) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), form, static_cast<unsigned>(code));
   return text.data();
 }
 
@@ -127,6 +132,49 @@ std::string format_duration(double nanoseconds) {
     ++unit;
   }
   return (nanoseconds < 0 ? "-" : "") + with_digits(value, kUnits[unit]);
+}
+
+bool is_unsafe_to_print(char32_t code) {
+  const bool control =
+      code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 || code == 0xFEFF;
+  return control || code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+std::string visible(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const CodePoint first = first_code_point(text);
+    const char32_t code = first.valid ? first.value : static_cast<unsigned char>(text.front());
+    const std::size_t bytes = first.valid ? first.bytes : 1;
+    if (code == '\n') {
+      result += "\\n";
+    } else if (code == '\t') {
+      result += "\\t";
+    } else if (!first.valid || is_unsafe_to_print(code)) {
+      result += escape(code < 0x100 ? "\\x%02x" : "\\u%04x", code);
+    } else {
+      result += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return result;
+}
+
+std::string visible_json(std::string_view json) {
+  std::string result;
+  result.reserve(json.size());
+  while (!json.empty()) {
+    const CodePoint first = first_code_point(json);
+    const bool layout = first.value < 0x20;  // the JSON writer has already escaped control characters inside strings
+    if (first.valid && !layout && is_unsafe_to_print(first.value)) {
+      result += escape("\\u%04x", first.value);
+    } else {
+      result += json.substr(0, first.bytes);
+    }
+    json.remove_prefix(first.bytes);
+  }
+  return result;
 }
 
 }  // namespace kymo

@@ -6,7 +6,6 @@
 
 #include "base/enum_names.hpp"
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace kymo::measure {
@@ -20,14 +19,6 @@ constexpr auto kPasses = enum_names<Pass>("pass", {{Pass::kTime, "time"},
                                                    {Pass::kTrace, "trace"},
                                                    {Pass::kOps, "ops"}});
 constexpr auto kSyncs = enum_names<Sync>("synchronization", {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}});
-
-std::string key_of(const Json& content) { return sha256(dump_json(content)).substr(0, 16); }
-
-Json identity(const Case& what) {
-  Json json = what;
-  for (const char* name : {"plugin_file", "plugin_sha256", "plugin_libraries"}) json.erase(name);
-  return json;
-}
 
 /// The fields of a method that its JSON always has.
 auto settings(auto& m) {
@@ -66,17 +57,6 @@ void to_json(Json& json, Sync sync) { json = to_string(sync); }
 void from_json(const Json& json, DeviceKind& kind) { kind = device_kind_from(json.get<std::string>()); }
 void from_json(const Json& json, Pass& pass) { pass = pass_from(json.get<std::string>()); }
 void from_json(const Json& json, Sync& sync) { sync = sync_from(json.get<std::string>()); }
-
-std::string case_key(const Case& what) { return key_of(identity(what)); }
-
-std::string plan_key(const Case& what, const Method& method) {
-  Json described = method;
-  described.erase("timeout_s");  // limits on a run do not change what it measures
-  described.erase("host_memory_bytes");
-  Json all{{"case", identity(what)}, {"method", described}, {"plugin", what.plugin_sha256}};
-  if (!what.plugin_libraries.empty()) all["libraries"] = what.plugin_libraries;
-  return key_of(all);
-}
 
 Method method_in(const Method& method, Pass pass) {
   if (!observes(pass)) return method;

@@ -115,13 +115,6 @@ struct Method {
   Observation observation;
 };
 
-/// Key of what is compared: workload, parameters, ranks and device kind. 16 hexadecimal digits.
-std::string case_key(const Case& what);
-
-/// Key of repetitions: runs with the same case key, method, and hashes of the plugin and its libraries. 16 hexadecimal
-/// digits.
-std::string plan_key(const Case& what, const Method& method);
-
 /// Returns true if the pass records events: memory, trace and ops.
 inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/frame.hpp"
 #include "event/records.hpp"
 #include "measure/json_field.hpp"
@@ -140,12 +141,30 @@ struct Exit {
   static auto fields(auto&) { return std::tuple(); }
 };
 
-Gathered gathered(std::int64_t sequence, const std::vector<std::string>& payloads);
+inline Gathered gathered(std::int64_t sequence, const std::vector<std::string>& payloads) {
+  Gathered message{sequence, {}, ""};
+  for (const auto& payload : payloads) {
+    message.sizes.push_back(payload.size());
+    message.payload += payload;
+  }
+  return message;
+}
 /// Returns the payloads in rank order. Throws Error if their sizes do not add up.
-std::vector<std::string> split_payload(const Gathered& message);
+inline std::vector<std::string> split_payload(const Gathered& message) {
+  std::vector<std::string> payloads;
+  std::size_t begin = 0;
+  for (const std::size_t size : message.sizes) {
+    if (size > message.payload.size() - begin) break;
+    payloads.push_back(message.payload.substr(begin, size));
+    begin += size;
+  }
+  if (payloads.size() != message.sizes.size() || begin != message.payload.size())
+    throw Error("the sizes of gathered payloads do not add up");
+  return payloads;
+}
 
 /// Returns the "type" of a message.
-std::string type_of(const Json& message);
+inline std::string type_of(const Json& message) { return required_field<std::string>(message, "type"); }
 
 /// Reads a message and takes its payload out of the frame. Throws Error on a missing or mistyped field and on a payload
 /// that this type of message does not have.

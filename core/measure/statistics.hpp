@@ -2,10 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
+
+#include "event/records.hpp"
+#include "measure/plan.hpp"
+
+/// Statistics of samples, when enough have been measured, and which of them a throttled GPU slowed down.
 
 namespace kymo::measure {
 
@@ -38,5 +45,59 @@ T median(std::vector<T>& values) {
   const T below = *std::max_element(values.begin(), middle);
   return below + (*middle - below) / 2;
 }
+
+/// Evaluates a stopping rule on the measured steps of a pass. Constant time and memory per step.
+class Stopping {
+ public:
+  explicit Stopping(const StoppingRule& rule) : rule_(rule) {}
+
+  /// Adds a measured step. Do not add warm-up steps.
+  void add(double step_ns) {
+    ++count_;
+    const double distance = step_ns - mean_ns_;
+    mean_ns_ += distance / static_cast<double>(count_);
+    squares_ns2_ += distance * (step_ns - mean_ns_);
+  }
+
+  /// Returns the standard error of the mean divided by the mean, or infinity for fewer than two steps or a mean of 0.
+  double relative_standard_error() const {
+    if (count_ < 2 || mean_ns_ == 0) return std::numeric_limits<double>::infinity();
+    const double count = static_cast<double>(count_);
+    const double standard_error = std::sqrt(squares_ns2_ / (count - 1) / count);
+    return standard_error / std::abs(mean_ns_);
+  }
+
+  /// Returns true if the mean is precise enough after the minimum number of samples, or if the maximum number of
+  /// samples or time is reached. The maxima take precedence over the minimum, but at least one step is always measured.
+  bool enough(double elapsed_s) const {
+    if (count_ < 1) return false;
+    if (count_ >= rule_.max_samples || elapsed_s >= rule_.max_seconds) return true;
+    return count_ >= rule_.min_samples && relative_standard_error() <= rule_.relative_standard_error;
+  }
+
+ private:
+  StoppingRule rule_;
+  std::int64_t count_ = 0;
+  double mean_ns_ = 0;
+  double squares_ns2_ = 0;  // sum of squared deviations from the mean (Welford)
+};
+
+/// NVML throttle reasons for thermal and hardware slowdown. The software power cap is excluded, because it is part of
+/// normal operation.
+inline constexpr std::int64_t kHardwareSlowdown = 0x8;
+inline constexpr std::int64_t kSoftwareThermalSlowdown = 0x20;
+inline constexpr std::int64_t kHardwareThermalSlowdown = 0x40;
+inline constexpr std::int64_t kHardwarePowerBrake = 0x80;
+
+/// Fraction of the usual clock below which the GPU counts as throttled.
+inline constexpr double kUsualClockShare = 0.75;
+
+/// Returns the steps, in ascending order, whose sample shows a thermal or hardware slowdown, or an SM clock below 75 %
+/// of the median of `readings`.
+std::vector<std::int64_t> throttled_readings(const std::vector<event::GpuSample>& readings);
+
+/// Sets Sample::throttled from GPU samples sorted by step. There may be fewer GPU samples than steps: each step uses
+/// the first one taken at or after it, otherwise the last one. Without GPU samples no step is throttled.
+void mark_throttled(std::vector<event::Sample>& samples, const std::vector<event::GpuSample>& readings);
 
 }  // namespace kymo::measure

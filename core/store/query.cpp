@@ -138,11 +138,12 @@ ResultsDatabase::Cell cell_of(sqlite3_stmt* statement, int column) {
 constexpr const char* kSelectRuns = R"(
   WITH _candidate AS (
     SELECT p.run_id, p.start_order, max(p.start_order) OVER (PARTITION BY p.plan_key) AS newest_of_plan,
-           max(p.start_order) OVER (PARTITION BY p.build_independent_key) AS newest_of_key
+           max(p.start_order) OVER (PARTITION BY p.settings_key) AS newest_of_settings
     FROM run_order p
     WHERE (?1 IS NULL OR p.label = ?1) AND (?2 IS NULL OR p.invocation_id = ?2) AND (?3 IS NULL OR p.suite = ?3))
   INSERT INTO temp.selected_run (run_id)
-  SELECT run_id FROM _candidate WHERE start_order = newest_of_plan AND start_order = newest_of_key ORDER BY run_id)";
+  SELECT run_id FROM _candidate WHERE start_order = newest_of_plan AND start_order = newest_of_settings
+  ORDER BY run_id)";
 
 }  // namespace
 

@@ -73,25 +73,23 @@ void store_libraries(const Connection& results, std::int64_t run_id,
 }
 
 std::int64_t store_run(const Connection& results, const RunRow& run) {
-  const auto& [invocation_id, plugin, title, what, method, suite, suite_case, label, repetition] = run;
+  using measure::Equivalence;
+  const auto& [what, method, suite, suite_case, repetition] = static_cast<const measure::RunIdentity&>(run);
   const double error_bound =
       method.until ? method.until->relative_standard_error : std::nan("");  // NULL without a stopping rule
+  const auto key = [&](Equivalence equivalence) { return measure::equivalence_key(run, equivalence); };
   Statement(
       results,
       "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, title, family, family_order, case_key, "
-      "plan_key, suite, suite_case, label, repetition, "
-      "ranks, "
-      "device_kind, timing, sync, warmup, steps, until_relative_error, passes, seed, status, detail, verification, "
-      "failed_pass, "
-      "failed_phase, "
-      "started_at) VALUES (?1, (SELECT coalesce(max(sequence), -1) + 1 FROM main.run WHERE invocation_id = ?1), "
-      "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-      "?, ?, ?, "
-      "?, ?, ?, ?, ?, ?, ?, 'running', '', '', '', '', ?)")
-      .bind_all(invocation_id, store_plugin(results, plugin), what.workload, title.workload, title.family,
-                title.family_order, measure::case_key(what), measure::plan_key(what, method), suite, suite_case, label,
-                repetition, what.ranks, measure::to_string(what.device), method.timing, measure::to_string(method.sync),
-                method.warmup, method.until ? 0 : method.steps, error_bound, pass_list(method.passes),
+      "settings_key, plan_key, suite, suite_case, label, repetition, ranks, device_kind, timing, sync, warmup, steps, "
+      "until_relative_error, passes, seed, status, detail, verification, failed_pass, failed_phase, started_at) "
+      "VALUES (?1, (SELECT coalesce(max(sequence), -1) + 1 FROM main.run WHERE invocation_id = ?1), "
+      "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', '', '', '', '', ?)")
+      .bind_all(run.invocation_id, store_plugin(results, run.plugin), what.workload, run.title.workload,
+                run.title.family, run.title.family_order, key(Equivalence::kCase), key(Equivalence::kSettings),
+                key(Equivalence::kPlan), suite, suite_case, run.label, repetition, what.ranks,
+                measure::to_string(what.device), method.timing, measure::to_string(method.sync), method.warmup,
+                method.until ? 0 : method.steps, error_bound, pass_list(method.passes),
                 static_cast<std::int64_t>(method.seed), wall_time_utc())
       .run();
   return results.last_insert_id();

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "measure/equivalence.hpp"
 #include "measure/outcome.hpp"
-#include "measure/plan.hpp"
 
 namespace kymo::store {
 
@@ -43,16 +43,11 @@ struct RunTitle {
 };
 
 /// Properties of a run that are known before it starts.
-struct RunRow {
+struct RunRow : measure::RunIdentity {
   std::int64_t invocation_id = 0;
   PluginRow plugin;
   RunTitle title;
-  measure::Case what;
-  measure::Method method;
-  std::string suite;
-  std::string suite_case;
   std::string label;
-  int repetition = 0;
 };
 
 /// A worker process of a run, as observed by the supervisor.

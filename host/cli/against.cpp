@@ -27,7 +27,9 @@ bool is_setting(const std::string& text) {
                      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
-std::string key_of(const PlannedCase& planned) { return measure::plan_key(planned.run.what, planned.run.method); }
+std::string key_of(const PlannedCase& planned) {
+  return measure::equivalence_key(planned.run, measure::Equivalence::kPlan);
+}
 
 CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalog::Workload& workload) {
   CaseSpec spec;
@@ -156,7 +158,7 @@ TextTable against_table(const Json& rows) {
                   {}};
   std::vector<WorkloadSettings> sides;
   for (const Json& row : rows) sides.push_back(settings_of(row));
-  const std::vector<std::string> parameters = differing(sides);
+  const std::vector<std::string> parameters = measure::differing(sides);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
     table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),

@@ -9,7 +9,6 @@
 #include "base/installation.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
-#include "base/visible.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
 

@@ -34,10 +34,6 @@ using Groups = std::map<std::string, Group>;
 
 std::string text_at(const Json& run, const char* name) { return run.at(name).get<std::string>(); }
 
-std::string key_of(const Json& run) {
-  return text_at(run, "case_key") + " " + text_at(run, "timing") + " " + text_at(run, "sync");
-}
-
 void add_run(Group& group, const Json& run, const std::string& phase) {
   group.any = run;
   if (run["status"] != "ok") {
@@ -64,13 +60,13 @@ Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std
   };
   std::map<std::string, Newest> newest;
   for (const Json& run : runs) {
-    Newest& known = newest[key_of(run)];
+    Newest& known = newest[text_at(run, "case_key")];
     const std::pair position{text_at(run, "began"), run.at("run_id").get<std::int64_t>()};
     if (position >= known.position) known = {position, text_at(run, "build")};
   }
   Groups groups;
   for (const Json& run : runs) {
-    const std::string key = key_of(run);
+    const std::string key = text_at(run, "case_key");
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     Group& group = groups[key];
     if (text_at(run, "build") == newest[key].build)
@@ -185,7 +181,7 @@ void require_phase(const SideRuns& before, const SideRuns& after, const std::str
 std::vector<std::string> parameters_of(const Json& rows) {
   std::vector<WorkloadSettings> cases;
   for (const Json& row : rows) cases.push_back(settings_of(row, {"ranks", "device", "timing", "sync"}));
-  return differing(cases);
+  return measure::differing(cases);
 }
 
 std::string side_text(const Json& side) {

@@ -116,8 +116,8 @@ Json plan_json(const std::vector<PlannedRun>& runs) {
     json.push_back({{"suite", run.suite},
                     {"suite_case", run.suite_case},
                     {"repetition", run.repetition},
-                    {"case_key", measure::case_key(run.what)},
-                    {"plan_key", measure::plan_key(run.what, run.method)},
+                    {"case_key", measure::equivalence_key(run, measure::Equivalence::kCase)},
+                    {"plan_key", measure::equivalence_key(run, measure::Equivalence::kPlan)},
                     {"case", run.what},
                     {"method", run.method},
                     {"skip_reason", run.skip_reason}});

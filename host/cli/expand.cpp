@@ -211,7 +211,7 @@ std::vector<supervisor::PlannedRun> unfinished(std::vector<supervisor::PlannedRu
                                                const std::function<int(const std::string& plan_key)>& finished) {
   std::map<std::string, int> left;
   std::erase_if(runs, [&](const supervisor::PlannedRun& run) {
-    const std::string key = measure::plan_key(run.what, run.method);
+    const std::string key = measure::equivalence_key(run, measure::Equivalence::kPlan);
     const auto [position, is_new] = left.try_emplace(key, 0);
     if (is_new) position->second = finished(key);
     return position->second-- > 0;

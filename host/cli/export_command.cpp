@@ -4,7 +4,7 @@
 #include <limits>
 #include <memory>
 
-#include "base/visible.hpp"
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
 #include "cli/reading.hpp"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/visible.hpp"
+#include "base/text.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"

@@ -10,12 +10,6 @@
 namespace kymo::cli {
 namespace {
 
-std::string shown_name(const std::string& name, const Settings& settings) {
-  return name.starts_with("--") && !settings.contains(name.substr(2)) ? name.substr(2) : name;
-}
-
-using Cell = store::ResultsDatabase::Cell;
-
 std::string mean_text(const Json& time, bool with_spread) {
   std::string text = format_duration(time["mean_ns"].get<double>());
   if (with_spread && !time["std_ns"].is_null()) text += " ± " + format_duration(time["std_ns"].get<double>());
@@ -57,33 +51,16 @@ WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& op
   return found;
 }
 
-std::vector<std::string> differing(const std::vector<WorkloadSettings>& runs) {
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> values;
-  for (const WorkloadSettings& run : runs)
-    for (const auto& [name, value] : run.settings) values[{run.workload, name}].insert(value);
-  std::vector<std::string> texts;
-  for (const WorkloadSettings& run : runs) {
-    std::vector<std::string> parts;
-    for (const auto& [name, value] : run.settings)
-      if (values[{run.workload, name}].size() > 1) parts.push_back(shown_name(name, run.settings) + "=" + value);
-    texts.push_back(join(parts, " "));
-  }
-  return texts;
-}
-
 void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use) {
   const auto table = database.query(sql);
-  for (const auto& cells : table.rows) {
-    use(json_row(table.columns, cells));
-  }
+  for (const auto& cells : table.rows) use(json_row(table.columns, cells));
 }
 
 Json results_of(const store::ResultsDatabase& database, const std::string& ids) {
   std::map<std::int64_t, Json> runs;
   for_rows(database,
            "SELECT run_id, workload, suite, suite_case, label, repetition, ranks, device_kind AS device, timing, sync, "
-           "warmup, "
-           "case_key, plan_key, status, detail, verification FROM run WHERE run_id IN (" +
+           "warmup, case_key, plan_key, status, detail, verification FROM run WHERE run_id IN (" +
                ids + ")",
            [&](Json row) {
              row["parameters"] = Json::object();
@@ -146,7 +123,7 @@ TextTable results_table(const Json& results) {
   std::vector<WorkloadSettings> runs;
   for (const Json& result : results)
     runs.push_back(settings_of(result, {"ranks", "device", "timing", "sync", "warmup"}));
-  const std::vector<std::string> parameters = differing(runs);
+  const std::vector<std::string> parameters = measure::differing(runs);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Json& result = results[i];
     table.rows.push_back({result["run_id"].dump(), runs[i].workload, parameters[i], step_text(result),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "base/visible.hpp"
+#include "base/text.hpp"
 #include "store/results.hpp"
 
 namespace kymo::cli {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/unicode.hpp"
 
+#include "base/text.hpp"
 #include "base/utf8.hpp"
-#include "base/visible.hpp"
 
 namespace kymo::report {
 namespace {

@@ -14,7 +14,6 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "measure/clock_comparison.hpp"
 #include "supervisor/framed_link.hpp"
 
 namespace kymo::supervisor {
@@ -208,7 +207,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   ControlEvents events;
   std::map<WorkerId, Expected> workers;
   std::map<ConnectionNumber, Connection> connections;
-  const std::string boot_id = measure::boot_id();
+  const std::string boot_id = kymo::boot_id();
   WorkerId last_id = 0;
   ConnectionNumber last_connection = 0;
   std::int64_t rejected = 0;  ///< since the last report

@@ -13,16 +13,6 @@ namespace {
 
 constexpr std::size_t kDigestDigits = 16;
 
-/// Digest of everything that defines a run, except the plugin, which is compared separately.
-std::string digest_of(const PlannedRun& run) {
-  Json what = run.what;
-  what.erase("plugin_file");
-  what.erase("plugin_sha256");
-  what.erase("plugin_libraries");
-  const Json all = Json::array({what, run.method, run.suite, run.suite_case, run.repetition});
-  return sha256(dump_json(all)).substr(0, kDigestDigits);
-}
-
 std::string called(const std::string& file, const std::string& sha256, int rank) {
   return "rank " + std::to_string(rank) + " has " + quote(file) + " with sha256 " + sha256.substr(0, kDigestDigits);
 }
@@ -63,7 +53,7 @@ Plan plan_of(const std::vector<PlannedRun>& runs) {
     const auto found = std::find(plan.plugins.begin(), plan.plugins.end(), plugin);
     plan.plugin_of_run.push_back(static_cast<std::size_t>(found - plan.plugins.begin()));
     if (found == plan.plugins.end()) plan.plugins.push_back(plugin);
-    plan.digests.push_back(digest_of(run));
+    plan.digests.push_back(measure::equivalence_key(run, measure::Equivalence::kJob));
   }
   return plan;
 }

@@ -2,8 +2,8 @@
 #include "supervisor/progress_meter.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
+
+#include "base/text.hpp"
 
 namespace kymo::supervisor {
 namespace {
@@ -11,28 +11,21 @@ namespace {
 constexpr double kPause_s = 0.1;
 constexpr double kMinFraction = 0.05;  ///< minimum completed fraction of the first run for a time estimate
 
-std::map<std::string, std::string> traits(const PlannedRun& run) {
-  std::map<std::string, std::string> result;
-  for (const auto& [name, value] : run.what.parameters) result[name] = measure::to_text(value);
-  result["ranks"] = std::to_string(run.what.ranks);
-  result["device"] = measure::to_string(run.what.device);
-  result["warmup"] = std::to_string(run.method.warmup);
-  return result;
-}
-
 }  // namespace
 
 std::vector<std::string> run_titles(const std::vector<PlannedRun>& runs) {
-  std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // workload → trait → what occurs
-  for (const auto& run : runs)
-    for (const auto& [name, value] : traits(run)) values[run.what.workload][name].insert(value);
-  std::vector<std::string> titles;
+  std::vector<measure::WorkloadSettings> settings;
   for (const auto& run : runs) {
-    std::string title = run.what.workload;
-    for (const auto& [name, value] : traits(run))
-      if (values[run.what.workload][name].size() > 1) title += " " + name + "=" + value;
-    if (run.repetition > 0) title += " #" + std::to_string(run.repetition + 1);
-    titles.push_back(std::move(title));
+    auto& values = settings.emplace_back(measure::WorkloadSettings{run.what.workload, {}}).settings;
+    for (const auto& [name, value] : run.what.parameters) values[name] = measure::to_text(value);
+    values["--ranks"] = std::to_string(run.what.ranks);
+    values["--device"] = measure::to_string(run.what.device);
+    values["--warmup"] = std::to_string(run.method.warmup);
+  }
+  std::vector<std::string> titles = measure::differing(settings);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    titles[i] = trim(runs[i].what.workload + " " + titles[i]);
+    if (runs[i].repetition > 0) titles[i] += " #" + std::to_string(runs[i].repetition + 1);
   }
   return titles;
 }

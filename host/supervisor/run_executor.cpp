@@ -34,6 +34,8 @@ constexpr std::chrono::milliseconds kTick{50};     ///< interval of the checks f
 constexpr double kStopped_s = 2;                   ///< a longer interval between two checks means that kymo was stopped
 constexpr std::chrono::milliseconds kSoonTick{2};  ///< the interval when a process is about to end
 
+std::string worker_key(const PlannedRun& run) { return measure::equivalence_key(run, measure::Equivalence::kWorker); }
+
 /// Ends a run with the outcome of a pass; keeps the result of the verify pass.
 void end_run(Outcome& run, Outcome outcome, Pass pass) {
   outcome.verification = run.verification;
@@ -192,7 +194,7 @@ struct RunExecutor::Impl {
 
   ExecutedRun make(std::int64_t run_id, const PlannedRun& run) {
     ExecutedRun made;
-    const bool fits = !run.method.fresh && reuse_key(run) == idle_key;
+    const bool fits = !run.method.fresh && worker_key(run) == idle_key;
     if (idle && !fits) release_all_followers(std::move(idle));
     for (std::size_t i = 0; i < run.method.passes.size() && made.outcome.status == RunStatus::kOk; ++i) {
       const Pass pass = run.method.passes[i];
@@ -290,7 +292,7 @@ struct RunExecutor::Impl {
     note_lost(pass, made);
     for (int rank = 0; rank < active->count(); ++rank) record(run_id, rank, pass, result, made);
     if (keep) {
-      idle_key = reuse_key(run);
+      idle_key = worker_key(run);
       idle_wrapped = !run.method.wrap.empty();
       idle = std::move(active);
     }

@@ -12,23 +12,6 @@
 #include "supervisor/worker_command.hpp"
 
 namespace kymo::supervisor {
-namespace {
-
-store::RunRow row_of(std::int64_t invocation_id, const PlannedRun& run) {
-  store::RunRow row;
-  row.invocation_id = invocation_id;
-  row.plugin = run.plugin;
-  row.title = run.title;
-  row.what = run.what;
-  row.method = run.method;
-  row.suite = run.suite;
-  row.suite_case = run.suite_case;
-  row.label = run.label;
-  row.repetition = run.repetition;
-  return row;
-}
-
-}  // namespace
 
 Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
                      const Options& options, const SupervisorConfig& config) {
@@ -41,7 +24,9 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
   for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_continue(runs.size() - i); ++i) {
     const PlannedRun& run = runs[i];
     meter.begin_run(i, steady_seconds());
-    const std::int64_t run_id = database.begin_run(row_of(invocation_id, run));
+    store::RunRow row = run;
+    row.invocation_id = invocation_id;
+    const std::int64_t run_id = database.begin_run(row);
     scratch.note(run_id);
     const ExecutedRun made = run.skip_reason.empty()
                                  ? maker.make(run_id, run)

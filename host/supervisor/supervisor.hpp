@@ -15,15 +15,7 @@
 namespace kymo::supervisor {
 
 /// One run to execute.
-struct PlannedRun {
-  measure::Case what;
-  measure::Method method;
-  store::PluginRow plugin;
-  store::RunTitle title;
-  std::string suite;       ///< empty outside a suite
-  std::string suite_case;  ///< name of the case within the suite
-  std::string label;
-  int repetition = 0;
+struct PlannedRun : store::RunRow {
   std::string skip_reason;     ///< not empty: store a `skipped` row and start no worker
   std::size_t plan_index = 0;  ///< index in the plan before any run was removed; followers identify the run by it
 };

@@ -100,9 +100,4 @@ bool WorkerTeam::ending() const {
   });
 }
 
-std::string reuse_key(const PlannedRun& run) {
-  return dump_json(Json::array({run.what.plugin_file, run.what.plugin_sha256, run.what.workload, run.what.ranks,
-                                to_string(run.what.device), run.method.wrap}));
-}
-
 }  // namespace kymo::supervisor

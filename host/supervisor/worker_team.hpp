@@ -67,7 +67,4 @@ class WorkerTeam {
   std::vector<Member> members_;
 };
 
-/// Identifies runs that can share a team of workers.
-std::string reuse_key(const PlannedRun& run);
-
 }  // namespace kymo::supervisor

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "measure/clock_comparison.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -15,18 +14,18 @@ constexpr int kQuestions = 16;
 }  // namespace
 
 std::optional<event::ClockSync> compare_with_supervisor(ControlClient& control, std::int64_t run_start_ns) {
-  const std::string own_boot = measure::boot_id();
-  std::vector<measure::ClockReading> readings;
+  const std::string own_boot = boot_id();
+  std::vector<ClockReading> readings;
   for (int i = 0; i < kQuestions; ++i) {
     const std::int64_t asked_ns = now_ns();
     const auto answer = control.request_clock();
     const std::int64_t answered_ns = now_ns();
     if (!answer) return std::nullopt;
     readings.push_back({asked_ns, answered_ns, answer->clock_ns});
-    if (!own_boot.empty() && answer->boot_id == own_boot && measure::is_same_clock(readings))
+    if (!own_boot.empty() && answer->boot_id == own_boot && is_same_clock(readings))
       return event::ClockSync{event::kSupervisorClock, answer->clock_ns - run_start_ns, answer->clock_ns, 0};
   }
-  const measure::ClockPair pair = measure::closest_pair(readings);
+  const ClockPair pair = closest_pair(readings);
   return event::ClockSync{event::kSupervisorClock, pair.host_ns - run_start_ns, pair.clock_ns, pair.error_ns};
 }
 

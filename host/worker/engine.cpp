@@ -9,7 +9,7 @@
 #include "base/machine.hpp"
 #include "base/text.hpp"
 #include "measure/plan.hpp"
-#include "measure/throttle.hpp"
+#include "measure/statistics.hpp"
 #include "worker/pass_run.hpp"
 #include "worker/step_loop.hpp"
 #include "worker/verification.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "measure/stopping.hpp"
+#include "measure/statistics.hpp"
 #include "worker/pass_run.hpp"
 #include "worker/step_log.hpp"
 

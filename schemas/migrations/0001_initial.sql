@@ -100,8 +100,10 @@ CREATE TABLE run (
   family TEXT NOT NULL DEFAULT '',
   -- sort order of the workload within its family; 0 is the baseline
   family_order INTEGER NOT NULL DEFAULT 0,
-  -- hash of workload, parameters, ranks and device kind: identifies what `kymo compare` compares
+  -- hash of workload, parameters, ranks, device kind, timing and sync: identifies what `kymo compare` compares
   case_key TEXT NOT NULL,
+  -- hash of the case, its place in the suite and the measurement settings: a newer run replaces an older one in reports
+  settings_key TEXT NOT NULL,
   -- hash of the case, how it is measured, the plugin and its libraries: runs with the same key are repetitions
   plan_key TEXT NOT NULL,
   -- suite name, or empty

@@ -14,10 +14,8 @@ SELECT
   r.label,
   -- runs with the same key are repetitions
   r.plan_key,
-  -- like plan_key, but independent of the plugin build: equal for runs of the same suite case with the same measurement
-  -- settings
-  quote(r.case_key) || quote(r.suite) || quote(r.suite_case) || quote(r.timing) || quote(r.sync) || r.warmup || ' '
-  || r.steps || ' ' || quote(r.until_relative_error) || quote(r.passes) || r.seed AS build_independent_key,
+  -- equal for runs of the same suite case with the same measurement settings, whatever the build of the plugin
+  r.settings_key,
   -- sort key: start time and id of the invocation
   i.started_at || printf(' %019d', i.invocation_id) AS start_order
 FROM run r
@@ -34,9 +32,9 @@ JOIN (
     p.run_id,
     p.start_order,
     max(p.start_order) OVER (PARTITION BY p.plan_key) AS newest_of_plan,
-    max(p.start_order) OVER (PARTITION BY p.build_independent_key) AS newest_of_key
+    max(p.start_order) OVER (PARTITION BY p.settings_key) AS newest_of_settings
   FROM run_order p
-) k ON k.run_id = r.run_id AND k.start_order = k.newest_of_plan AND k.start_order = k.newest_of_key;
+) k ON k.run_id = r.run_id AND k.start_order = k.newest_of_plan AND k.start_order = k.newest_of_settings;
 
 -- One row per run: case, status and step time.
 CREATE VIEW run_list AS

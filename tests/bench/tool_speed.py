@@ -48,7 +48,7 @@ def multiply_runs(database, wanted):
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         if "run_id" not in columns:
             continue
-        renewed = {"run_id": "i", "case_key": "'c' || i", "plan_key": "'p' || i"}
+        renewed = {"run_id": "i", "case_key": "'c' || i", "settings_key": "'s' || i", "plan_key": "'p' || i"}
         if table == "run":
             renewed["sequence"] = "i"
         values = ", ".join(renewed.get(c, c) for c in columns)

@@ -101,8 +101,10 @@ CREATE TABLE run (
   family TEXT NOT NULL DEFAULT '',
   -- sort order of the workload within its family; 0 is the baseline
   family_order INTEGER NOT NULL DEFAULT 0,
-  -- hash of workload, parameters, ranks and device kind: identifies what `kymo compare` compares
+  -- hash of workload, parameters, ranks, device kind, timing and sync: identifies what `kymo compare` compares
   case_key TEXT NOT NULL,
+  -- hash of the case, its place in the suite and the measurement settings: a newer run replaces an older one in reports
+  settings_key TEXT NOT NULL,
   -- hash of the case, how it is measured, the plugin and its libraries: runs with the same key are repetitions
   plan_key TEXT NOT NULL,
   -- suite name, or empty
@@ -158,8 +160,8 @@ CREATE TABLE run (
   -- nor samples
   keep TEXT NOT NULL DEFAULT 'all'
 );
-INSERT INTO run VALUES(1,1,0,1,'saxpy','saxpy','',0,'f0bb6c87e25c1c72','c69f3a3817b9d681','','','',0,1,'cpu','sync','step',2,10,NULL,'time,trace',0,'ok','','',NULL,NULL,NULL,'','',NULL,'2026-11-21T21:32:00.791Z','2026-11-21T21:32:00.806Z','all');
-INSERT INTO run VALUES(2,1,1,1,'saxpy','saxpy','',0,'bd5a2baa28f979a5','ddd1773513a1400a','','','',0,1,'cpu','sync','step',2,10,NULL,'verify,time',0,'oom','out of memory','',NULL,NULL,0,'time','compute',0,'2026-11-21T21:32:00.828Z','2026-11-21T21:32:00.830Z','all');
+INSERT INTO run VALUES(1,1,0,1,'saxpy','saxpy','',0,'f0bb6c87e25c1c72','b3b2f0a1f2d04c11','c69f3a3817b9d681','','','',0,1,'cpu','sync','step',2,10,NULL,'time,trace',0,'ok','','',NULL,NULL,NULL,'','',NULL,'2026-11-21T21:32:00.791Z','2026-11-21T21:32:00.806Z','all');
+INSERT INTO run VALUES(2,1,1,1,'saxpy','saxpy','',0,'bd5a2baa28f979a5','0c7be2a95f6d4e83','ddd1773513a1400a','','','',0,1,'cpu','sync','step',2,10,NULL,'verify,time',0,'oom','out of memory','',NULL,NULL,0,'time','compute',0,'2026-11-21T21:32:00.828Z','2026-11-21T21:32:00.830Z','all');
 CREATE TABLE param (
   -- run the parameter belongs to
   run_id INTEGER NOT NULL REFERENCES run,
@@ -4602,10 +4604,8 @@ SELECT
   r.label,
   -- runs with the same key are repetitions
   r.plan_key,
-  -- like plan_key, but independent of the plugin build: equal for runs of the same suite case with the same measurement
-  -- settings
-  quote(r.case_key) || quote(r.suite) || quote(r.suite_case) || quote(r.timing) || quote(r.sync) || r.warmup || ' '
-  || r.steps || ' ' || quote(r.until_relative_error) || quote(r.passes) || r.seed AS build_independent_key,
+  -- equal for runs of the same suite case with the same measurement settings, whatever the build of the plugin
+  r.settings_key,
   -- sort key: start time and id of the invocation
   i.started_at || printf(' %019d', i.invocation_id) AS start_order
 FROM run r
@@ -4619,9 +4619,9 @@ JOIN (
     p.run_id,
     p.start_order,
     max(p.start_order) OVER (PARTITION BY p.plan_key) AS newest_of_plan,
-    max(p.start_order) OVER (PARTITION BY p.build_independent_key) AS newest_of_key
+    max(p.start_order) OVER (PARTITION BY p.settings_key) AS newest_of_settings
   FROM run_order p
-) k ON k.run_id = r.run_id AND k.start_order = k.newest_of_plan AND k.start_order = k.newest_of_key;
+) k ON k.run_id = r.run_id AND k.start_order = k.newest_of_plan AND k.start_order = k.newest_of_settings;
 CREATE VIEW run_list AS
 SELECT
   -- run

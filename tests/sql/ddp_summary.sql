@@ -13,6 +13,7 @@ SELECT
   family,
   family_order,
   case_key,
+  settings_key,
   plan_key,
   suite,
   suite_case,

@@ -49,7 +49,19 @@ INSERT INTO given VALUES
 (27, 'attention_sdpa', 'flash-library-bf16', 'ok', 'cudnn', 1, 128, 128, 'bf16', 0, 'backward', NULL, 24),
 (28, 'attention_sdpa', 'flash-library-fp32', 'skipped', 'efficient', 1, 128, 128, 'fp32', 0, 'forward', NULL, NULL);
 INSERT INTO run (
-  run_id, invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, ranks,
+  run_id,
+  invocation_id,
+  sequence,
+  plugin_id,
+  workload,
+  case_key,
+  settings_key,
+  plan_key,
+  suite,
+  suite_case,
+  label,
+  repetition,
+  ranks,
   device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
   started_at
 )
@@ -60,6 +72,7 @@ SELECT
   1,
   workload,
   'c' || run_id,
+  's' || run_id,
   'p' || run_id,
   'cs336',
   suite_case,

@@ -9,7 +9,18 @@ WITH given (run_id, suite, suite_case, device_kind, passes, status) AS (
   (15, 'cs336', 'memory', 'cuda', 'memory', 'oom'), (16, 'cs336', 'memory', 'cuda', 'memory', 'ok')
 )
 INSERT INTO run (
-  run_id, invocation_id, sequence, plugin_id, workload, family, case_key, plan_key, suite, suite_case, label,
+  run_id,
+  invocation_id,
+  sequence,
+  plugin_id,
+  workload,
+  family,
+  case_key,
+  settings_key,
+  plan_key,
+  suite,
+  suite_case,
+  label,
   repetition, ranks, device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass,
   failed_phase, started_at
 )
@@ -21,6 +32,7 @@ SELECT
   'transformer_lm',
   'transformer',
   'c' || run_id,
+  's' || run_id,
   'q' || run_id,
   suite,
   suite_case,

@@ -21,7 +21,19 @@ WITH given (run_id, workload, suite, suite_case, device_kind, ranks, status) AS 
   (44, 'ddp_overlap', 'quick', 'ddp', 'cpu', 2, 'ok')
 )
 INSERT INTO run (
-  run_id, invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, ranks,
+  run_id,
+  invocation_id,
+  sequence,
+  plugin_id,
+  workload,
+  case_key,
+  settings_key,
+  plan_key,
+  suite,
+  suite_case,
+  label,
+  repetition,
+  ranks,
   device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
   started_at
 )
@@ -32,6 +44,7 @@ SELECT
   1,
   workload,
   'c' || run_id,
+  's' || run_id,
   'q' || run_id,
   suite,
   suite_case,

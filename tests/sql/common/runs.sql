@@ -13,7 +13,19 @@ WITH given (run_id, invocation_id, sequence, plan_key) AS (
   (1, 1, 0, 'p1'), (2, 1, 1, 'p2'), (3, 2, 0, 'p1'), (4, 2, 1, 'p3')
 )
 INSERT INTO run (
-  run_id, invocation_id, sequence, plugin_id, workload, case_key, plan_key, suite, suite_case, label, repetition, ranks,
+  run_id,
+  invocation_id,
+  sequence,
+  plugin_id,
+  workload,
+  case_key,
+  settings_key,
+  plan_key,
+  suite,
+  suite_case,
+  label,
+  repetition,
+  ranks,
   device_kind, timing, sync, warmup, steps, passes, seed, status, detail, verification, failed_pass, failed_phase,
   started_at
 )
@@ -24,6 +36,7 @@ SELECT
   1,
   'saxpy',
   'c' || plan_key,
+  's' || plan_key,
   plan_key,
   '',
   '',

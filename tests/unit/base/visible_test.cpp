@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/visible.hpp"
-
 #include <gtest/gtest.h>
+
+#include "base/text.hpp"
 
 namespace kymo {
 namespace {

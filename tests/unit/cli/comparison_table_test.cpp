@@ -74,7 +74,8 @@ TEST(ComparisonRows, PairCasesWhateverTheirOrder) {
 
 TEST(ComparisonRows, KeepTimingsAndBracketsApart) {
   for (const auto& [name, value] : {std::pair{"timing", "hot"}, std::pair{"sync", "phase"}}) {
-    const Json rows = comparison_rows(side(kFast), changed(side(kSlow), name, value), "step", kMargin);
+    const Json after = changed(changed(side(kSlow), name, value), "case_key", "w n=8 and another timing");
+    const Json rows = comparison_rows(side(kFast), after, "step", kMargin);
     ASSERT_EQ(rows.size(), 2u);
     for (const Json& row : rows) EXPECT_TRUE(row["verdict"].is_null());
     const TextTable table = comparison_table(rows);

@@ -66,7 +66,9 @@ TEST(Selection, InterleavesRepetitions) {
 TEST(Selection, ResumeLeavesOutAsManyAsAreThere) {
   const auto runs = repeated({planned("a", 3), planned("b", 2), planned("c")});
   std::map<std::string, int> there;
-  const auto key = [&](std::size_t index) { return measure::plan_key(runs[index].what, runs[index].method); };
+  const auto key = [&](std::size_t index) {
+    return measure::equivalence_key(runs[index], measure::Equivalence::kPlan);
+  };
   there[key(0)] = 2;
   there[key(2)] = 5;
   int asked = 0;

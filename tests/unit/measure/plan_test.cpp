@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/error.hpp"
+#include "measure/equivalence.hpp"
 #include "measure/protocol.hpp"
 
 namespace kymo::measure {
@@ -20,42 +21,6 @@ Case example() {
   what.parameters = {{"n", std::int64_t{4}}, {"a", 2.5}, {"on", true}, {"dtype", std::string("fp32")}};
   what.ranks = 2;
   return what;
-}
-
-TEST(Plan, CaseKeyComparesWhatIsRunOnly) {
-  Case other = example();
-  other.plugin_file = "/elsewhere.so";
-  other.plugin_sha256 = "cd";
-  EXPECT_EQ(case_key(example()), case_key(other));
-  EXPECT_EQ(case_key(example()).size(), 16u);
-  other.parameters["n"] = std::int64_t{5};
-  EXPECT_NE(case_key(example()), case_key(other));
-  other = example();
-  other.ranks = 3;
-  EXPECT_NE(case_key(example()), case_key(other));
-}
-
-TEST(Plan, PlanKeyAlsoComparesHowAndWithWhichPlugin) {
-  const Method method;
-  Method other = method;
-  other.timeout_s = 1;
-  other.host_memory_bytes = 5;
-  EXPECT_EQ(plan_key(example(), method), plan_key(example(), other)) << "bounds do not change what is measured";
-  other.warmup = 0;
-  EXPECT_NE(plan_key(example(), method), plan_key(example(), other));
-  Case rebuilt = example();
-  rebuilt.plugin_sha256 = "cd";
-  EXPECT_NE(plan_key(example(), method), plan_key(rebuilt, method));
-  rebuilt = example();
-  rebuilt.plugin_libraries = {{"librest.so", "ab"}};
-  EXPECT_NE(plan_key(example(), method), plan_key(rebuilt, method));
-  EXPECT_EQ(case_key(example()), case_key(rebuilt));
-}
-
-TEST(Plan, BytesThatAreNoTextStillGiveAKey) {
-  Case what = example();
-  what.parameters["dtype"] = std::string("fp\xff");
-  EXPECT_EQ(case_key(what).size(), 16u);
 }
 
 TEST(Plan, TextAndTypesSurviveTheWayThroughJson) {
@@ -86,8 +51,7 @@ TEST(Plan, JsonIsTheSameInEveryVersion) {
   EXPECT_EQ(dump_json(example()),
             R"({"workload":"saxpy","parameters":{"a":2.5,"dtype":"fp32","n":4,"on":true},"ranks":2,"device":"cpu",)"
             R"("plugin_file":"/p/x.so","plugin_sha256":"ab","plugin_libraries":{}})");
-  EXPECT_EQ(case_key(example()), "63c376e91a7b5a65");
-  EXPECT_EQ(plan_key(example(), method), "42eedd219d2cf1f3");
+  EXPECT_EQ(equivalence_key({example(), method, "", "", 0}, Equivalence::kPlan), "42eedd219d2cf1f3");
 }
 
 TEST(Plan, UnknownNamesListTheAllowedOnesAndTheNearest) {

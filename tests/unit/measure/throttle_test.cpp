@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/throttle.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "measure/statistics.hpp"
 
 namespace kymo::measure {
 namespace {

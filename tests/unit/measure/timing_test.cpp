@@ -79,7 +79,7 @@ TEST(TimingInAPlan, IsPartOfItsKeyAndOfTheTimePassAlone) {
   for (const char* timing : {kSyncTiming, kHotTiming, kColdTiming}) {
     Method method;
     method.timing = timing;
-    keys.insert(plan_key(what, method));
+    keys.insert(equivalence_key({what, method, "", "", 0}, Equivalence::kPlan));
     EXPECT_EQ(method_in(method, Pass::kTime).timing, timing);
     EXPECT_EQ(method_in(method, Pass::kTrace).timing, kSyncTiming);
     EXPECT_EQ(Json(method).get<Method>().timing, timing);

@@ -216,12 +216,12 @@ TEST_F(Results, OutOfMemorySeenByTheSupervisorIsStored) {
             "1|time|host|NULL|77|prepare");
   EXPECT_EQ(ask(*database_, "SELECT signal, exit_code, failed_rank FROM failures"), "9|NULL|1");
   EXPECT_EQ(ask(*database_, "SELECT failed_step FROM run"), "NULL");
-  EXPECT_EQ(database_->finished_runs(measure::plan_key(make_run(1).what, make_run(1).method)), 1);
+  EXPECT_EQ(database_->finished_runs(measure::equivalence_key(make_run(1), measure::Equivalence::kPlan)), 1);
 }
 
 TEST_F(Results, FinishedRunsCountOkAndOomOnly) {
   const RunRow row = make_run(invocation_);
-  const std::string key = measure::plan_key(row.what, row.method);
+  const std::string key = measure::equivalence_key(row, measure::Equivalence::kPlan);
   for (const auto& each : measure::kRunStatusNames.entries)
     database_->finalize_run(database_->begin_run(row), Outcome{each.value}, {}, {});
   EXPECT_EQ(ask(*database_, "SELECT status FROM run ORDER BY run_id"),

@@ -16,7 +16,6 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "measure/clock_comparison.hpp"
 #include "unit/supervisor/link_peer.hpp"
 
 namespace kymo::supervisor {
@@ -139,7 +138,7 @@ TEST_F(ControlServerTest, SendsItsClock) {
   EXPECT_LE(before_ns, first.clock_ns);
   EXPECT_LE(first.clock_ns, second.clock_ns);
   EXPECT_LE(second.clock_ns, now_ns());
-  EXPECT_EQ(first.boot_id, measure::boot_id());
+  EXPECT_EQ(first.boot_id, boot_id());
   EXPECT_THAT(events_, ElementsAre("hello " + std::to_string(id))) << "the pass has nothing to do with it";
   send_message(socket, Json{{"type", "clock_request"}});
   ASSERT_TRUE(run_until([&] { return events_.size() == 2; }));

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "measure/clock_comparison.hpp"
+#include "base/clock.hpp"
 #include "unit/worker/engine_fixture.hpp"
 #include "worker/control_client.hpp"
 
@@ -46,9 +46,7 @@ TEST(ClockQuestions, OfOtherMachinesGoByTheFastest) {
 
 TEST(ClockQuestions, DoNotTrustABootThatHasAnotherClock) {
   FakeControl control;
-  control.on_clock_request = [](std::int64_t sequence) {
-    return Clock{sequence, now_ns() - kFarAhead, measure::boot_id()};
-  };
+  control.on_clock_request = [](std::int64_t sequence) { return Clock{sequence, now_ns() - kFarAhead, boot_id()}; };
   const auto sync = compare_with_supervisor(control, 0);
   ASSERT_TRUE(sync);
   EXPECT_EQ(control.clock_questions, 16);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "measure/clock_comparison.hpp"
 #include "worker/control_client.hpp"
 
 namespace kymo::worker {
@@ -38,8 +37,7 @@ class FakeControl final : public ControlClient {
   }
   std::optional<measure::protocol::Clock> request_clock() override {
     const std::int64_t sequence = clock_questions++;
-    return on_clock_request ? on_clock_request(sequence)
-                            : measure::protocol::Clock{sequence, now_ns(), measure::boot_id()};
+    return on_clock_request ? on_clock_request(sequence) : measure::protocol::Clock{sequence, now_ns(), boot_id()};
   }
   bool cancelled() override { return polls++ >= cancel_at_poll; }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/clock_comparison.hpp"
-
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "measure/protocol.hpp"
 
-namespace kymo::measure {
+namespace kymo {
 namespace {
 
 TEST(ClockComparison, TakesTheMiddleOfTheShortestReading) {
@@ -42,4 +41,4 @@ TEST(ClockFrames, KeepWhatTheySay) {
 }
 
 }  // namespace
-}  // namespace kymo::measure
+}  // namespace kymo
