@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the tokens of the product's code, without comments, and the share of short source files, per directory.
+"""Counts the tokens of the product's code, without comments and tests, and the share of short source files.
 
 Tokens measure how much there is to read better than lines do, because lines depend on formatting.
 """
@@ -14,6 +14,7 @@ SHORT_LINES = 60
 C_FAMILY = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".js", ".css"}
 HASH_COMMENTS = {".py", ".toml", ".cmake", ".txt"}
 SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
+TESTS = re.compile(r"(^|/)tests/")  # in the product's directories
 # Files that are short by design, and not counted as sources: the public headers and the main file of a plugin.
 SHORT_BY_DESIGN = re.compile(r"core/(abi|sdk/.*include)/|plugins/(\w+)/\2\.cpp")
 STRING = r'R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
@@ -47,6 +48,7 @@ def tokens_of(text, language):
 
 def main():
     total = [0, 0, 0]
+    tests = 0
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     for directory in DIRECTORIES:
         names = subprocess.run(
@@ -59,7 +61,11 @@ def main():
             if not language:
                 continue
             text = path.read_text(encoding="utf-8")
-            counts[0] += tokens_of(text, language)
+            tokens = tokens_of(text, language)
+            if TESTS.search(name):
+                tests += tokens
+                continue
+            counts[0] += tokens
             if path.suffix in SOURCES and not SHORT_BY_DESIGN.match(name):
                 counts[1] += 1
                 counts[2] += text.count("\n") < SHORT_LINES
@@ -69,6 +75,7 @@ def main():
     print(
         f"{'total':8} {total[0]:8} tokens, {total[1]:4} sources, {total[2]:4} under {SHORT_LINES} lines ({share:.0%})"
     )
+    print(f"{'tests':8} {tests:8} tokens below these directories, not counted above")
 
 
 if __name__ == "__main__":
