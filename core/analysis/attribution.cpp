@@ -34,7 +34,7 @@ class DroppedRecordCounter {
 
 void sort_by_start(std::vector<Activity>& activities) {
   const auto before = [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; };
-  if (std::is_sorted(activities.begin(), activities.end(), before)) return;
+  if (std::ranges::is_sorted(activities, before)) return;
   boost::sort::flat_stable_sort(activities.begin(), activities.end(), before);
 }
 
@@ -59,7 +59,7 @@ class CapturedNodes {
  private:
   static std::vector<std::uint64_t> numbers_of(const std::vector<event::GraphNode>& nodes) {
     std::vector<std::uint64_t> numbers(nodes.size());
-    std::transform(nodes.begin(), nodes.end(), numbers.begin(), [](const event::GraphNode& node) { return node.node; });
+    std::ranges::transform(nodes, numbers.begin(), &event::GraphNode::node);
     return numbers;
   }
 

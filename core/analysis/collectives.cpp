@@ -37,8 +37,7 @@ Kernels communication_kernels(const Trace& trace, const std::vector<bool>& is_co
     threads[launch.position.thread].push_back({launch.time_ns, &activity});
   }
   for (auto& [thread, kernels] : threads) {
-    std::stable_sort(kernels.begin(), kernels.end(),
-                     [](const LaunchedKernel& a, const LaunchedKernel& b) { return a.launch_ns < b.launch_ns; });
+    std::ranges::stable_sort(kernels, {}, &LaunchedKernel::launch_ns);
   }
   return threads;
 }
@@ -75,8 +74,7 @@ std::map<std::uint32_t, std::vector<Collective*>> by_thread(std::vector<Collecti
     if (call.on_device == on_device) threads[call.position.thread].push_back(&call);
   }
   for (auto& [thread, calls] : threads) {
-    std::stable_sort(calls.begin(), calls.end(),
-                     [](const Collective* a, const Collective* b) { return a->enqueue_ns < b->enqueue_ns; });
+    std::ranges::stable_sort(calls, {}, &Collective::enqueue_ns);
   }
   return threads;
 }
@@ -90,7 +88,7 @@ void assign_kernels(const Kernels& kernels, std::vector<Collective>& collectives
 /// Counts the calls that were reported as host calls although a kernel that they launched ended after them.
 std::int64_t outlived_by_kernels(const Kernels& kernels, std::vector<Collective> collectives) {
   assign_kernels(kernels, collectives, false);
-  return std::count_if(collectives.begin(), collectives.end(), [](const Collective& call) {
+  return std::ranges::count_if(collectives, [](const Collective& call) {
     return !call.on_device && call.kernels > 0 && call.end_ns > call.returned_ns;
   });
 }
@@ -109,8 +107,8 @@ void attribute_calls(Trace& trace) {
 }
 
 std::vector<event::DroppedRecords> dropped_records_of(const Trace& trace, const Kernels& kernels) {
-  const bool kernels_seen = std::any_of(trace.activities.begin(), trace.activities.end(),
-                                        [](const Activity& each) { return each.kind == event::ActivityKind::kKernel; });
+  const bool kernels_seen = std::ranges::any_of(
+      trace.activities, [](const Activity& each) { return each.kind == event::ActivityKind::kKernel; });
   std::int64_t open = 0, unseen = 0;
   for (const Collective& call : trace.collectives) {
     if (call.returned_ns < 0) ++open;

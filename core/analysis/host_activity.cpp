@@ -18,8 +18,8 @@ using event::Trace;
 
 bool names_communication(std::string_view name) {
   static constexpr std::array<std::string_view, 3> kBackendNames{"c10d", "gloo", "nccl"};
-  return std::any_of(kBackendNames.begin(), kBackendNames.end(),
-                     [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(kBackendNames,
+                             [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
 /// Returns, by string id, whether operators of that name are communication.
@@ -67,8 +67,7 @@ std::map<std::int64_t, std::vector<PhaseStart>> phase_starts_of(const Trace& tra
   for (const event::Range& range : trace.ranges) {
     if (!range.is_phase || range.step < 0) continue;
     std::vector<PhaseStart>& phases = steps[range.step];
-    const auto found =
-        std::find_if(phases.begin(), phases.end(), [&](const PhaseStart& each) { return each.phase == range.phase; });
+    const auto found = std::ranges::find(phases, range.phase, &PhaseStart::phase);
     if (found == phases.end()) {
       phases.push_back({range.phase, range.start_ns});
     } else {
@@ -81,8 +80,7 @@ std::map<std::int64_t, std::vector<PhaseStart>> phase_starts_of(const Trace& tra
 /// Nothing lies outside of the step. Time before the first phase is `other`, or belongs to that phase if nothing ran.
 StepSpans tiled(Interval whole, std::vector<PhaseStart> phase_starts, const Busy& busy) {
   for (auto& [phase, start_ns] : phase_starts) start_ns = std::clamp(start_ns, whole.start_ns, whole.end_ns);
-  const auto first = std::min_element(phase_starts.begin(), phase_starts.end(),
-                                      [](const PhaseStart& a, const PhaseStart& b) { return a.start_ns < b.start_ns; });
+  const auto first = std::ranges::min_element(phase_starts, {}, &PhaseStart::start_ns);
   if (first == phase_starts.end() || length_within_ns(busy.any(), {whole.start_ns, first->start_ns}) > 0) {
     phase_starts.insert(phase_starts.begin(), {-1, whole.start_ns});
   } else {

@@ -8,8 +8,7 @@ namespace {
 
 /// Returns the first interval that ends after a time.
 IntervalSet::const_iterator first_after(const IntervalSet& set, std::int64_t time_ns) {
-  return std::upper_bound(set.begin(), set.end(), time_ns,
-                          [](std::int64_t time, const Interval& each) { return time < each.end_ns; });
+  return std::ranges::upper_bound(set, time_ns, {}, &Interval::end_ns);
 }
 
 /// Calls `gap(start, end)` for each part of a span that is not covered by a set; some may be empty.
@@ -30,8 +29,7 @@ Interval common(const Interval& a, const Interval& b) {
 }  // namespace
 
 IntervalSet merged(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
+  std::ranges::sort(intervals, {}, &Interval::start_ns);
   IntervalSet set;
   for (const Interval& interval : intervals) append(set, interval);
   return set;

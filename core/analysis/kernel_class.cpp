@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 namespace kymo::analysis {
@@ -70,7 +71,7 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 
 std::string lowered(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), lower);
+  std::ranges::transform(result, result.begin(), lower);
   return result;
 }
 
@@ -82,7 +83,7 @@ std::string location_of(const std::string& origin, std::string_view text, std::s
   for (const std::string& content : split(text, '\n')) {
     ++line;
     std::string plain = content;
-    plain.erase(std::remove_if(plain.begin(), plain.end(), [](char c) { return c == ' ' || c == '\t'; }), plain.end());
+    std::erase_if(plain, [](char c) { return c == ' ' || c == '\t'; });
     if (plain.rfind("[[pattern]]", 0) == 0 && seen++ == ordinal)
       return origin + ":" + std::to_string(line) + ": " + which;
   }
@@ -103,12 +104,11 @@ Classifier::Pattern read_pattern(const Json& table, const std::string& location)
   static const std::vector<std::string> keys = {"contains", "class"};
   if (!table.is_object()) throw UsageError(location + "not a table; use [[pattern]] with contains and class");
   for (const auto& [key, value] : table.items()) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      throw UsageError(location + "unknown key " + quote(key) + suggestion(key, keys));
+    if (!contains(keys, key)) throw UsageError(location + "unknown key " + quote(key) + suggestion(key, keys));
   }
   Classifier::Pattern pattern{lowered(text_of(table, "contains", location)), text_of(table, "class", location)};
   const auto& classes = known_classes();
-  if (std::find(classes.begin(), classes.end(), pattern.kernel_class) == classes.end())
+  if (!contains(classes, pattern.kernel_class))
     throw UsageError(location + "unknown class " + quote(pattern.kernel_class) + "; known: " + join(classes, ", "));
   return pattern;
 }
@@ -140,9 +140,8 @@ Classifier Classifier::with_file(const std::filesystem::path& file) {
 const std::string& Classifier::class_of(std::string_view name) const {
   static const std::string other = "other";
   const std::string plain = lowered(name);
-  const auto found = std::find_if(patterns_.begin(), patterns_.end(), [&](const Pattern& pattern) {
-    return plain.find(pattern.text) != std::string::npos;
-  });
+  const auto found = std::ranges::find_if(
+      patterns_, [&](const Pattern& pattern) { return plain.find(pattern.text) != std::string::npos; });
   return found == patterns_.end() ? other : found->kernel_class;
 }
 

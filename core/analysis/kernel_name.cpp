@@ -119,20 +119,19 @@ std::string operation(std::string word) {
   static constexpr std::array kSuffixes = {
       "_kernel_cuda", "_cuda_kernel", "_kernel_impl", "CUDAKernelImpl", "CUDAKernel",  "KernelImpl", "_out", "_impl",
       "_kernel",      "_cuda",        "_cuda_",       "_functor",       "MathFunctor", "Functor",    "Ops",  "Op"};
-  while (
-      std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](const char* suffix) { return drop_suffix(word, suffix); })) {
+  while (std::ranges::any_of(kSuffixes, [&](const char* suffix) { return drop_suffix(word, suffix); })) {
   }
   return snake_case(word);
 }
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 /// Returns the first operation. For foreach wrappers (BinaryOpScalarFunctor ...), appends the wrapped operation.
 std::string operations(std::string_view arguments) {
   const std::vector<std::string> words = significant_words(arguments);
   if (words.empty()) return "";
   std::string result = operation(words.front());
-  const bool wraps = contains(words.front(), "aryOp") || contains(words.front(), "PointwiseOp");
+  const bool wraps = has(words.front(), "aryOp") || has(words.front(), "PointwiseOp");
   if (wraps && words.size() > 1) result += ' ' + operation(words[1]);
   return result;
 }
@@ -142,8 +141,7 @@ std::string family_of(const std::string& base) {
   if (base == "reduce_kernel") return "reduce";
   if (base == "multi_tensor_apply_kernel") return "multi_tensor";
   if (base == "distribution_elementwise_grid_stride_kernel") return "random";
-  const bool elementwise =
-      contains(base, "elementwise_kernel") && !contains(base, "scatter_gather") && !contains(base, "jagged");
+  const bool elementwise = has(base, "elementwise_kernel") && !has(base, "scatter_gather") && !has(base, "jagged");
   return elementwise ? "elementwise" : "";
 }
 
@@ -164,9 +162,7 @@ bool is_filler(std::string_view word, std::string_view filler) {
 /// Splits a name at underscores and removes empty words and those that match `filler`.
 std::string without(const std::string& name, std::string_view filler) {
   std::vector<std::string> words = split(name, '_');
-  words.erase(std::remove_if(words.begin(), words.end(),
-                             [&](const std::string& word) { return word.empty() || is_filler(word, filler); }),
-              words.end());
+  std::erase_if(words, [&](const std::string& word) { return word.empty() || is_filler(word, filler); });
   return join(words, "_");
 }
 
@@ -205,14 +201,14 @@ std::string readable(const std::string& name) {
   if (last.base == "Kernel" || last.base == "Kernel2" ||
       last.base == "device_kernel") {  // CUTLASS: the template argument identifies the kernel
     const std::vector<std::string> words = significant_words(last.arguments);
-    const auto found = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    const auto found = std::ranges::find_if(words, [](const std::string& word) {
       return word != "cutlass" && word != "gemm" && word != "kernel" && word.rfind("enable_", 0) != 0;
     });
     if (found != words.end()) return *found;
   }
   const bool generic = last.base == "kernel" || last.base == "Kernel" || last.base == "run";
   if (generic && !last.scope.empty()) return last.scope + "::" + last.base;
-  return contains(last.arguments, "LogSoftMax") ? last.base + " log" : last.base;
+  return has(last.arguments, "LogSoftMax") ? last.base + " log" : last.base;
 }
 
 }  // namespace

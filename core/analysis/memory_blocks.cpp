@@ -32,8 +32,7 @@ typename Map::iterator first_reaching(Map& map, std::uint64_t begin) {
 MemoryBlocks::MemoryBlocks(const event::Memory& memory, const event::Trace& trace)
     : memory_(memory), scope_finder_(trace), tags_by_time_(memory.tags.size()) {
   std::iota(tags_by_time_.begin(), tags_by_time_.end(), std::size_t{0});
-  std::stable_sort(tags_by_time_.begin(), tags_by_time_.end(),
-                   [&](std::size_t a, std::size_t b) { return memory_.tags[a].time_ns < memory_.tags[b].time_ns; });
+  std::ranges::stable_sort(tags_by_time_, {}, [&](std::size_t tag) { return memory_.tags[tag].time_ns; });
   for (std::size_t i = 0; i < memory.events.size(); ++i) {
     apply_tags_before(memory.events[i].time_ns);
     take(static_cast<std::int64_t>(i));
@@ -42,9 +41,7 @@ MemoryBlocks::MemoryBlocks(const event::Memory& memory, const event::Trace& trac
   for (std::size_t i = 0; i < allocations_.size(); ++i) {
     if (!allocations_[i].free_sequence) lifetimes_[i].newest_step = newest_step_;
   }
-  std::sort(segments_.begin(), segments_.end(), [](const Segment& a, const Segment& b) {
-    return a.sequence != b.sequence ? a.sequence < b.sequence : a.address < b.address;
-  });
+  std::ranges::sort(segments_, {}, [](const Segment& each) { return std::tie(each.sequence, each.address); });
 }
 
 void MemoryBlocks::take(std::int64_t sequence) {

@@ -80,7 +80,7 @@ class PhaseTable {
   static void set_peak(MemoryPhase& row, std::int64_t time_ns, const Level& level) {
     row.peak.allocated_bytes = level.state.allocated_bytes;
     row.peak_ns = time_ns;
-    std::copy(level.categories.begin(), level.categories.end(), row.category_bytes);
+    std::ranges::copy(level.categories, row.category_bytes);
   }
 
   static void raise(MemoryPhase& row, std::int64_t time_ns, const Level& level) {
@@ -110,8 +110,7 @@ std::vector<Entry> entries_of(const event::PassRecord& record) {
   for (const event::Sample& sample : record.samples) {
     if (sample.phase == event::kWholeStep) entries.push_back({sample.start_ns, sample.step, kWhole});
   }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.time_ns < b.time_ns; });
+  std::ranges::stable_sort(entries, {}, &Entry::time_ns);
   return entries;
 }
 
@@ -142,8 +141,7 @@ MemoryState state_before(const MemoryEvent& event) {
 std::vector<MemoryPhase> memory_phases(const event::PassRecord& record, event::MemoryDevice device,
                                        CategoryCurve& curve, std::int64_t warmup) {
   const std::vector<MemoryEvent>& events = record.memory_trace.events;
-  const auto first =
-      std::find_if(events.begin(), events.end(), [&](const MemoryEvent& event) { return event.device == device; });
+  const auto first = std::ranges::find(events, device, &MemoryEvent::device);
   if (first == events.end()) return {};
   const std::vector<Entry> entries = entries_of(record);
   const std::size_t phases = record.trace.phases.size();

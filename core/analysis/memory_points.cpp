@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/memory_timeline.hpp"
+#include "base/ranges.hpp"
 
 namespace kymo::analysis {
 
@@ -20,7 +21,7 @@ CategoryCurve::CategoryCurve(const std::vector<Allocation>& allocations, MemoryD
     changes_.push_back({block.sequence, block.allocated_bytes, category});
     if (block.free_sequence) changes_.push_back({*block.free_sequence, -block.allocated_bytes, category});
   }
-  std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) { return a.sequence < b.sequence; });
+  std::ranges::sort(changes_, {}, &Change::sequence);
 }
 
 void CategoryCurve::rewind() {
@@ -73,9 +74,8 @@ Sequences events_of(const std::vector<MemoryEvent>& events, MemoryDevice device)
 
 /// Returns the events at which a curve changes, each with its predecessor, which holds the previous level.
 Sequences moves(const std::vector<MemoryEvent>& events, const Sequences& all, CategoryCurve& curve) {
-  const auto [low, high] = std::minmax_element(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
-    return events[a].after.allocated_bytes < events[b].after.allocated_bytes;
-  });
+  const auto [low, high] =
+      std::ranges::minmax_element(all, {}, [&](std::size_t event) { return events[event].after.allocated_bytes; });
   const std::int64_t bound = (events[*high].after.allocated_bytes - events[*low].after.allocated_bytes) / kPartsOfRange;
   Sequences kept;
   Values last;
@@ -99,16 +99,14 @@ Sequences thinned(const std::vector<MemoryEvent>& events, const Sequences& moved
     const auto position = static_cast<double>(events[sequence].time_ns - begin) / static_cast<double>(span);
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(position * kBuckets), 0, kBuckets - 1);
   };
-  const auto lower = [&](std::size_t a, std::size_t b) {
-    return events[a].after.allocated_bytes < events[b].after.allocated_bytes;
-  };
+  const auto allocated = [&](std::size_t event) { return events[event].after.allocated_bytes; };
   std::vector<Sequences> buckets(static_cast<std::size_t>(kBuckets));
   for (const std::size_t sequence : moved) buckets[static_cast<std::size_t>(bucket_of(sequence))].push_back(sequence);
   Sequences kept;
   for (const Sequences& bucket : buckets) {
     if (bucket.empty()) continue;
-    kept.insert(kept.end(), {bucket.front(), bucket.back(), *std::min_element(bucket.begin(), bucket.end(), lower),
-                             *std::max_element(bucket.begin(), bucket.end(), lower)});
+    kept.insert(kept.end(), {bucket.front(), bucket.back(), *std::ranges::min_element(bucket, {}, allocated),
+                             *std::ranges::max_element(bucket, {}, allocated)});
   }
   return kept;
 }
@@ -130,7 +128,7 @@ Sequences highest(const std::vector<MemoryEvent>& events, const Sequences& all) 
     }
   }
   Sequences kept;
-  for (const auto& [position, sequences] : tops) kept.insert(kept.end(), sequences.begin(), sequences.end());
+  for (const auto& [position, sequences] : tops) append_range(kept, sequences);
   return kept;
 }
 
@@ -143,10 +141,10 @@ std::vector<MemoryPoint> memory_points(const std::vector<MemoryEvent>& events, M
   Sequences kept = moves(events, all, curve);
   if (kept.size() > kMaxMemoryPoints) kept = thinned(events, kept);
   const Sequences tops = highest(events, all);
-  kept.insert(kept.end(), tops.begin(), tops.end());
+  append_range(kept, tops);
   kept.push_back(all.back());
   kept.push_back(all.front());
-  std::sort(kept.begin(), kept.end());
+  std::ranges::sort(kept);
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
 
   std::vector<MemoryPoint> points;
@@ -162,7 +160,7 @@ std::vector<MemoryPoint> memory_points(const std::vector<MemoryEvent>& events, M
     point.phase = event.position.phase;
     point.state = event.after;
     const CategoryBytes& bytes = curve.after(point.sequence);
-    std::copy(bytes.begin(), bytes.end(), point.category_bytes);
+    std::ranges::copy(bytes, point.category_bytes);
     points.push_back(point);
   }
   return points;

@@ -131,8 +131,7 @@ std::vector<DroppedRecords> derive_memory(event::PassRecord& record, std::int64_
     for (event::MemoryPhase& phase : memory_phases(record, device, curve, warmup))
       derived.memory_phases.push_back(std::move(phase));
   }
-  std::sort(derived.memory_points.begin(), derived.memory_points.end(),
-            [](const event::MemoryPoint& a, const event::MemoryPoint& b) { return a.sequence < b.sequence; });
+  std::ranges::sort(derived.memory_points, {}, &event::MemoryPoint::sequence);
   return dropped_records;
 }
 

@@ -13,7 +13,7 @@ constexpr std::uint64_t kSlotsPerNumber = 4;
 
 NumberIndex::NumberIndex(std::vector<std::uint64_t> numbers) {
   if (numbers.empty()) return;
-  const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
+  const auto [least, greatest] = std::ranges::minmax_element(numbers);
   base_ = *least;
   if (*greatest - base_ < kSlotsPerNumber * numbers.size()) {
     table_.assign(*greatest - base_ + 1, kNone);
@@ -39,8 +39,7 @@ std::uint32_t NumberIndex::find_sorted(std::uint64_t number) {
     high = std::min(sorted_.size(), high + step);
   const auto begin = sorted_.begin() + static_cast<std::ptrdiff_t>(low);
   const auto end = sorted_.begin() + static_cast<std::ptrdiff_t>(std::min(high + 1, sorted_.size()));
-  const auto found = std::lower_bound(begin, end, number,
-                                      [](const Entry& entry, std::uint64_t wanted) { return entry.number < wanted; });
+  const auto found = std::ranges::lower_bound(begin, end, number, {}, &Entry::number);
   if (found == sorted_.end()) return kNone;
   last_ = static_cast<std::size_t>(found - sorted_.begin());
   return found->number == number ? found->position : kNone;
@@ -48,8 +47,7 @@ std::uint32_t NumberIndex::find_sorted(std::uint64_t number) {
 
 std::vector<std::uint64_t> correlation_ids_of(const std::vector<event::Launch>& launches) {
   std::vector<std::uint64_t> ids(launches.size());
-  std::transform(launches.begin(), launches.end(), ids.begin(),
-                 [](const event::Launch& launch) { return launch.correlation_id; });
+  std::ranges::transform(launches, ids.begin(), &event::Launch::correlation_id);
   return ids;
 }
 

@@ -96,8 +96,7 @@ struct Candidate {
 void classify(const Group& group, std::vector<Candidate>& candidates) {
   if (group.members.empty()) return;
   std::vector<std::int64_t> values(group.count);
-  std::transform(group.members.begin(), group.members.end(), values.begin(),
-                 [](const Member& member) { return member.duration_ns; });
+  std::ranges::transform(group.members, values.begin(), &Member::duration_ns);
   const std::int64_t middle = measure::median(values);
   const auto is_long = [middle](std::int64_t duration) {
     return duration - middle >= kMinExcessNs &&
@@ -123,10 +122,8 @@ std::vector<KernelOutlier> worst_of(std::vector<Candidate> candidates) {
     return a.excess_ns != b.excess_ns ? a.excess_ns > b.excess_ns : a.outlier.sequence < b.outlier.sequence;
   });
   std::vector<KernelOutlier> outliers;
-  std::transform(candidates.begin(), kept, std::back_inserter(outliers),
-                 [](const Candidate& candidate) { return candidate.outlier; });
-  std::sort(outliers.begin(), outliers.end(),
-            [](const KernelOutlier& a, const KernelOutlier& b) { return a.sequence < b.sequence; });
+  std::ranges::transform(candidates.begin(), kept, std::back_inserter(outliers), &Candidate::outlier);
+  std::ranges::sort(outliers, {}, &KernelOutlier::sequence);
   return outliers;
 }
 
@@ -164,12 +161,11 @@ class ClockReadings {
   explicit ClockReadings(const std::vector<event::GpuSample>& samples) {
     for (const auto& sample : samples)
       if (sample.sm_clock_mhz) readings_.emplace_back(sample.time_ns, *sample.sm_clock_mhz);
-    std::sort(readings_.begin(), readings_.end());
+    std::ranges::sort(readings_);
   }
   std::optional<std::int64_t> nearest(std::int64_t time_ns) const {
     if (readings_.empty()) return std::nullopt;
-    const auto after = std::lower_bound(readings_.begin(), readings_.end(), time_ns,
-                                        [](const auto& each, std::int64_t time) { return each.first < time; });
+    const auto after = std::ranges::lower_bound(readings_, time_ns, {}, &std::pair<std::int64_t, std::int64_t>::first);
     if (after == readings_.begin()) return after->second;
     const auto before = std::prev(after);
     return after == readings_.end() || time_ns - before->first <= after->first - time_ns ? before->second

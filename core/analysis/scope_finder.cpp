@@ -36,10 +36,7 @@ struct Edge {
 
   /// Ends precede begins, since intervals are half-open. Among ranges with the same begin, the longest is the
   /// outermost.
-  bool operator<(const Edge& other) const {
-    return std::tuple(number, begins, begins ? -end : 0, range) <
-           std::tuple(other.number, other.begins, other.begins ? -other.end : 0, other.range);
-  }
+  auto order() const { return std::tuple(number, begins, begins ? -end : 0, range); }
 };
 
 }  // namespace
@@ -57,7 +54,7 @@ ForwardScopes::ForwardScopes(const std::vector<Range>& ranges) {
     if (ends[i] != kForever) thread.push_back({ends[i], false, 0, number});
   }
   for (auto& [number, list] : edges) {
-    std::sort(list.begin(), list.end());
+    std::ranges::sort(list, {}, &Edge::order);
     Thread thread{number, {}, 0};
     std::vector<std::int32_t> open;
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -75,9 +72,7 @@ ForwardScopes::ForwardScopes(const std::vector<Range>& ranges) {
 
 std::int32_t ForwardScopes::scope_of(const event::AutogradPosition& node) {
   if (node.sequence < 0) return -1;
-  const auto found =
-      std::lower_bound(threads_.begin(), threads_.end(), node.thread,
-                       [](const Thread& thread, std::uint64_t wanted) { return thread.number < wanted; });
+  const auto found = std::ranges::lower_bound(threads_, node.thread, {}, &Thread::number);
   if (found == threads_.end() || found->number != node.thread) return -1;
   const std::vector<Span>& spans = found->spans;
   const auto holds = [&](std::size_t i) {
@@ -86,8 +81,7 @@ std::int32_t ForwardScopes::scope_of(const event::AutogradPosition& node) {
   std::size_t& last = found->last;
   if (holds(last)) return spans[last].range;
   if (last > 0 && holds(last - 1)) return spans[--last].range;  // the backward pass visits intervals in reverse order
-  const auto after = std::upper_bound(spans.begin(), spans.end(), node.sequence,
-                                      [](std::int64_t wanted, const Span& each) { return wanted < each.first; });
+  const auto after = std::ranges::upper_bound(spans, node.sequence, {}, &Span::first);
   if (after == spans.begin()) return -1;
   last = static_cast<std::size_t>(after - spans.begin()) - 1;
   return spans[last].range;

@@ -14,8 +14,7 @@ using event::ActivityKind;
 using event::StepActivity;
 
 std::vector<Activity>::const_iterator first_from(const std::vector<Activity>& activities, std::int64_t time_ns) {
-  return std::lower_bound(activities.begin(), activities.end(), time_ns,
-                          [](const Activity& activity, std::int64_t wanted) { return activity.start_ns < wanted; });
+  return std::ranges::lower_bound(activities, time_ns, {}, &Activity::start_ns);
 }
 
 /// Counts the activities that start in the interval. At its end, only those with a duration of 0 count, and only if no
@@ -68,8 +67,7 @@ void StepRows::add_step(std::int64_t step, const StepSpans& spans) {
   const std::size_t at = rows_.size();
   rows_.push_back(new_row(step, event::kWholeStep, spans.whole));
   std::vector<PhaseStart> starts = spans.phase_starts;
-  std::stable_sort(starts.begin(), starts.end(),
-                   [](const PhaseStart& a, const PhaseStart& b) { return a.start_ns < b.start_ns; });
+  std::ranges::stable_sort(starts, {}, &PhaseStart::start_ns);
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const auto [phase, start_ns] = starts[i];
     const bool last = i + 1 == starts.size();

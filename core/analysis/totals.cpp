@@ -28,7 +28,7 @@ class StepSet {
     steps_.insert(step);
   }
   std::int64_t count_from(std::int64_t warmup) const {
-    return std::count_if(steps_.begin(), steps_.end(), [&](std::int32_t step) { return step >= 0 && step >= warmup; });
+    return std::ranges::count_if(steps_, [&](std::int32_t step) { return step >= 0 && step >= warmup; });
   }
 
  private:
@@ -111,7 +111,7 @@ std::vector<event::ScopePath> scope_paths(const Trace& trace) {
     if (range.path == event::kNoText || range.path >= seen.size() || seen[range.path]) continue;
     seen[range.path] = true;
     const std::string& path = trace.texts.text(range.path);
-    paths.push_back({range.path, module_of(path), 1 + std::count(path.begin(), path.end(), '/')});
+    paths.push_back({range.path, module_of(path), 1 + std::ranges::count(path, '/')});
   }
   return paths;
 }

@@ -28,16 +28,14 @@ std::string wall_time_utc() {
 }
 
 bool is_same_clock(const std::vector<ClockReading>& readings) {
-  return std::all_of(readings.begin(), readings.end(), [](const ClockReading& each) {
+  return std::ranges::all_of(readings, [](const ClockReading& each) {
     return each.asked_ns <= each.clock_ns && each.clock_ns <= each.answered_ns;
   });
 }
 
 ClockPair closest_pair(const std::vector<ClockReading>& readings) {
   const auto length = [](const ClockReading& each) { return each.answered_ns - each.asked_ns; };
-  const ClockReading& best =
-      *std::min_element(readings.begin(), readings.end(),
-                        [&](const ClockReading& a, const ClockReading& b) { return length(a) < length(b); });
+  const ClockReading& best = *std::ranges::min_element(readings, {}, length);
   const std::int64_t half_ns = length(best) / 2;
   return {best.asked_ns + half_ns, best.clock_ns, half_ns + 1};  // + 1 because the division rounds down
 }

@@ -59,7 +59,7 @@ std::size_t code_point_count(std::string_view text) {
 }
 
 bool is_ascii_without_nul(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) > 0; });
+  return std::ranges::all_of(text, [](char c) { return static_cast<signed char>(c) > 0; });
 }
 
 std::string valid_utf8(std::string_view text) {

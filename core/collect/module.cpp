@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/ranges.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -62,18 +63,17 @@ std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& mo
       throw Error("cannot use the collector module " + file.string() + ": " + error.what());
     }
   }
-  std::stable_sort(declarations.begin(), declarations.end(),
-                   [](const auto& a, const auto& b) { return a.order < b.order; });
+  std::ranges::stable_sort(declarations, {}, &ModuleDeclaration::order);
   return declarations;
 }
 
 std::vector<ModuleDeclaration> select_modules(const std::vector<ModuleDeclaration>& declarations, measure::Pass pass,
                                               measure::DeviceKind device, bool uses_torch) {
   std::vector<ModuleDeclaration> selected;
-  std::copy_if(declarations.begin(), declarations.end(), std::back_inserter(selected), [&](const auto& declaration) {
+  std::ranges::copy_if(declarations, std::back_inserter(selected), [&](const auto& declaration) {
     const auto& passes = declaration.passes;
     return (declaration.device == kAnyDevice || declaration.device == to_string(device)) &&
-           (uses_torch || !declaration.needs_torch) && std::find(passes.begin(), passes.end(), pass) != passes.end();
+           (uses_torch || !declaration.needs_torch) && contains(passes, pass);
   });
   return selected;
 }

@@ -9,6 +9,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "measure/statistics.hpp"
 
 namespace kymo::measure {
@@ -26,12 +27,12 @@ struct Ranks {
 
 Ranks ranks_of(const std::vector<double>& first, const std::vector<double>& second) {
   std::vector<double> figures = first;
-  figures.insert(figures.end(), second.begin(), second.end());
+  append_range(figures, second);
   std::vector<double> sorted = figures;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   Ranks ranks;
   for (const double figure : figures) {
-    const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), figure);
+    const auto [from, to] = std::ranges::equal_range(sorted, figure);
     // Ranks from + 1 to `to`, counted from 1: twice their mean.
     ranks.doubled.push_back((from - sorted.begin()) + 1 + (to - sorted.begin()));
     const auto equal = static_cast<double>(to - from);
@@ -93,7 +94,7 @@ void add_interval(const std::vector<double>& first, const std::vector<double>& s
   std::vector<double> second_room(second.size());
   for (double& ratio : ratios)
     ratio = resampled_median(second, second_room, random) / resampled_median(first, first_room, random);
-  std::sort(ratios.begin(), ratios.end());
+  std::ranges::sort(ratios);
   const auto cut = static_cast<std::size_t>(kTail * kResamples);
   found.low = ratios[cut];
   found.high = ratios[ratios.size() - 1 - cut];

@@ -6,6 +6,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 namespace kymo::measure {
@@ -32,9 +33,7 @@ const std::vector<std::string>& timings() {
   return names;
 }
 
-bool is_timing(const std::string& text) {
-  return std::find(timings().begin(), timings().end(), text) != timings().end();
-}
+bool is_timing(const std::string& text) { return contains(timings(), text); }
 
 }  // namespace
 
@@ -92,7 +91,7 @@ std::string timing_error(const Method& method, const Case& what, const StepPrope
 void to_json(Json& json, const Method& method) {
   write_fields(json, settings(method));
   // Methods without observing passes omit the observation, so that their plan keys do not change.
-  if (std::any_of(method.passes.begin(), method.passes.end(), observes)) json["observation"] = method.observation;
+  if (std::ranges::any_of(method.passes, observes)) json["observation"] = method.observation;
   if (method.until) json["until"] = *method.until;
 }
 

@@ -37,7 +37,7 @@ std::optional<double> usual_clock_mhz(const std::vector<event::GpuSample>& readi
 
 Statistics summarize(std::vector<double> samples) {
   if (samples.empty()) throw Error("no samples to summarize");
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   Statistics s;
   s.count = static_cast<std::int64_t>(samples.size());
   s.min = samples.front();
@@ -72,7 +72,7 @@ std::vector<std::int64_t> throttled_readings(const std::vector<event::GpuSample>
         usual && reading.sm_clock_mhz && static_cast<double>(*reading.sm_clock_mhz) < kUsualClockShare * *usual;
     if (slowed || low) steps.push_back(reading.step);
   }
-  std::sort(steps.begin(), steps.end());
+  std::ranges::sort(steps);
   return steps;
 }
 
@@ -81,11 +81,9 @@ void mark_throttled(std::vector<event::Sample>& samples, const std::vector<event
   const std::vector<std::int64_t> throttled = throttled_readings(readings);
   if (throttled.empty()) return;
   for (auto& sample : samples) {
-    auto reading =
-        std::lower_bound(readings.begin(), readings.end(), sample.step,
-                         [](const event::GpuSample& candidate, std::int64_t step) { return candidate.step < step; });
+    auto reading = std::ranges::lower_bound(readings, sample.step, {}, &event::GpuSample::step);
     if (reading == readings.end()) --reading;
-    sample.throttled = std::binary_search(throttled.begin(), throttled.end(), reading->step);
+    sample.throttled = std::ranges::binary_search(throttled, reading->step);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 
@@ -91,7 +92,7 @@ measure::Value parse_value(const Parameter& parameter, const std::string& text) 
 void check_value(const Parameter& parameter, const measure::Value& value) {
   if (parameter.type == ParameterType::kChoice) {
     const auto& text = std::get<std::string>(value);
-    if (std::find(parameter.choices.begin(), parameter.choices.end(), text) != parameter.choices.end()) return;
+    if (contains(parameter.choices, text)) return;
     const auto near = nearest(text, parameter.choices);
     reject(parameter, text, near ? "; did you mean " + quote(*near) + "?" : "");
   }
@@ -113,8 +114,7 @@ measure::Parameters bind_parameters(const Workload& workload,
   measure::Parameters bound;
   for (const Parameter& parameter : workload.parameters) bound[parameter.name] = parameter.default_value;
   for (const auto& [name, text] : texts) {
-    const auto at = std::find_if(workload.parameters.begin(), workload.parameters.end(),
-                                 [&](const Parameter& p) { return p.name == name; });
+    const auto at = std::ranges::find(workload.parameters, name, &Parameter::name);
     if (at != workload.parameters.end()) {
       bound[name] = parse_value(*at, text);
       continue;

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 #include "catalog/plugin_file.hpp"
@@ -22,7 +23,7 @@ std::vector<fs::path> plugins_in(const fs::path& folder) {
     if (at->path().extension() == ".so" && !name.starts_with("lib") && !name.starts_with("."))
       files.push_back(at->path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -34,7 +35,7 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
     std::error_code failed;
     if (fs::is_directory(entry, failed)) {
       const auto found = plugins_in(entry);
-      files.insert(files.end(), found.begin(), found.end());
+      append_range(files, found);
     } else if (fs::exists(entry, failed)) {
       files.emplace_back(entry);
     } else {
@@ -42,7 +43,7 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
     }
   }
   const auto installed = plugins_in(options.installed);
-  files.insert(files.end(), installed.begin(), installed.end());
+  append_range(files, installed);
   return files;
 }
 

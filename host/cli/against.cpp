@@ -37,8 +37,8 @@ CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalo
   spec.set = peer.set;
   for (const catalog::Parameter& parameter : workload.parameters) {
     const auto shared = planned.run.what.parameters.find(parameter.name);
-    const bool fixed = std::any_of(peer.set.begin(), peer.set.end(),
-                                   [&](const auto& setting) { return setting.first == parameter.name; });
+    const bool fixed =
+        std::ranges::any_of(peer.set, [&](const auto& setting) { return setting.first == parameter.name; });
     if (shared != planned.run.what.parameters.end() && !fixed)
       spec.set.emplace_back(parameter.name, measure::to_text(shared->second));
   }

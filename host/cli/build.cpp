@@ -19,7 +19,7 @@ using Path = std::filesystem::path;
 bool includes_torch(const std::string& source) {
   static const Regex pattern("kymo build", R"(^[ \t]*#[ \t]*include[ \t]*[<"](torch|ATen|c10|kymo/torch)[/.])");
   const std::vector<std::string> lines = split(source, '\n');
-  return std::any_of(lines.begin(), lines.end(), [](const std::string& line) { return pattern.found_in(line); });
+  return std::ranges::any_of(lines, [](const std::string& line) { return pattern.found_in(line); });
 }
 
 int build(const Path& source) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 namespace kymo::cli {
@@ -95,8 +96,7 @@ std::vector<std::string> real_range(const Axis& axis, const std::string& item, c
 }
 
 const catalog::Parameter* find_parameter(const catalog::Workload& workload, const std::string& name) {
-  const auto position = std::find_if(workload.parameters.begin(), workload.parameters.end(),
-                                     [&](const auto& p) { return p.name == name; });
+  const auto position = std::ranges::find(workload.parameters, name, &catalog::Parameter::name);
   return position == workload.parameters.end() ? nullptr : &*position;
 }
 
@@ -133,7 +133,7 @@ std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& 
     if ((whole || real) && item.find("..") != std::string::npos) {
       const Range range = range_from(axis, item);
       const auto part = whole ? whole_range(axis, item, range) : real_range(axis, item, range);
-      texts.insert(texts.end(), part.begin(), part.end());
+      append_range(texts, part);
     } else {
       texts.push_back(item);
     }

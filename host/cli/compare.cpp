@@ -35,7 +35,7 @@ bool is_file(const std::string& side) { return side.ends_with(".db") || side.fin
 
 bool is_number(const std::string& side) {
   return !side.empty() && side.size() <= 18 &&
-         std::all_of(side.begin(), side.end(), [](unsigned char c) { return std::isdigit(c); });
+         std::ranges::all_of(side, [](unsigned char c) { return std::isdigit(c); });
 }
 
 /// Ids of the finished runs that match `condition` on run r; the label or number is bound to :side.
@@ -108,7 +108,7 @@ int compare(const CompareArguments& arguments) {
   std::fflush(stdout);
   if (!arguments.json)
     for (const std::string& note : comparison_notes(rows)) log::warning(note);
-  const bool slower = std::any_of(rows.begin(), rows.end(), [](const Json& row) { return row["verdict"] == "SLOWER"; });
+  const bool slower = std::ranges::any_of(rows, [](const Json& row) { return row["verdict"] == "SLOWER"; });
   return static_cast<int>(arguments.fail_on_slower && slower ? ExitCode::kRunFailed : ExitCode::kOk);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "cli/results_table.hpp"
 #include "measure/comparison.hpp"
@@ -67,7 +68,7 @@ Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std
   Groups groups;
   for (const Json& run : runs) {
     const std::string key = text_at(run, "case_key");
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    if (!contains(keys, key)) keys.push_back(key);
     Group& group = groups[key];
     if (text_at(run, "build") == newest[key].build)
       add_run(group, run, phase);
@@ -263,7 +264,7 @@ std::vector<std::string> comparison_notes(const Json& rows) {
   const auto on_both = [](const Json& row) {
     return !row["before"]["median_ns"].is_null() && !row["after"]["median_ns"].is_null();
   };
-  if (std::none_of(rows.begin(), rows.end(), on_both))
+  if (std::ranges::none_of(rows, on_both))
     notes.push_back(
         "no case has runs on both sides: workload, parameters, ranks, device, timing and sync must match; use "
         "'kymo run --against' to compare workloads");

@@ -35,7 +35,7 @@ int doctor(const DoctorArguments& arguments) {
           std::string(to_string(finding.health)) + ": " + visible(finding.subject + ": " + finding.remedy) + "\n";
   }
   const auto is_error = [](const Finding& finding) { return finding.health == Health::kError; };
-  const bool broken = std::any_of(findings.begin(), findings.end(), is_error);
+  const bool broken = std::ranges::any_of(findings, is_error);
   if (arguments.json) {
     std::fputs(json_text(json).c_str(), stdout);
   } else {

@@ -121,7 +121,7 @@ store::RunTitle run_title(const catalog::Workload& workload, const measure::Para
             .title = shown ? parameter.title : "",
             .is_setting = parameter.is_setting,
             .choice = {}};
-    const auto choice = std::find(parameter.choices.begin(), parameter.choices.end(), measure::to_text(value));
+    const auto choice = std::ranges::find(parameter.choices, measure::to_text(value));
     if (choice != parameter.choices.end()) part.choice = static_cast<int>(choice - parameter.choices.begin());
   }
   return title;

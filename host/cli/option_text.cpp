@@ -9,6 +9,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 namespace kymo::cli {
@@ -101,14 +102,14 @@ std::vector<measure::Pass> passes_from(const std::string& option, const std::str
   std::vector<std::string> asked;
   for (const std::string& word : split(text, ',')) {
     const std::string name = trim(word);
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (!contains(known, name)) {
       throw UsageError(option + " takes a list of the passes " + join(known, ", ") + ", not " + quote(text));
     }
     asked.push_back(name);
   }
   std::vector<measure::Pass> passes;
   for (const auto pass : made) {
-    if (std::find(asked.begin(), asked.end(), measure::to_string(pass)) != asked.end()) passes.push_back(pass);
+    if (contains(asked, measure::to_string(pass))) passes.push_back(pass);
   }
   return passes;
 }

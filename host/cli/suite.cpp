@@ -10,6 +10,7 @@
 #include "base/file.hpp"
 #include "base/installation.hpp"
 #include "base/json.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "measure/plan.hpp"
 
@@ -20,7 +21,7 @@ const std::vector<std::string> kMethodKeys{"ranks", "device", "warmup", "steps",
                                            "fresh", "timing", "sync",   "passes", "observed_steps", "trace_detail"};
 
 std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
-  keys.insert(keys.end(), kMethodKeys.begin(), kMethodKeys.end());
+  append_range(keys, kMethodKeys);
   return keys;
 }
 
@@ -37,8 +38,7 @@ struct Location {
   void check_keys(const std::vector<std::string>& known) const {
     if (!table.is_object()) fail("must be a table");
     for (const auto& [key, value] : table.items()) {
-      if (std::find(known.begin(), known.end(), key) == known.end())
-        fail("unknown key " + quote(key) + suggestion(key, known));
+      if (!contains(known, key)) fail("unknown key " + quote(key) + suggestion(key, known));
     }
   }
 };
@@ -194,7 +194,7 @@ void apply_pattern(const Location& location, CaseSpec& spec) {
     return;
   }
   for (const std::string* text : {&spec.workload, &spec.name}) {
-    if (std::count(text->begin(), text->end(), '*') != 1)
+    if (std::ranges::count(*text, '*') != 1)
       location.fail("if 'workload' contains '*', 'name' and 'workload' must contain it once");
   }
   if (except == nullptr) return;
@@ -274,7 +274,7 @@ std::vector<CaseSpec> expand_patterns(const std::vector<CaseSpec>& cases,
     const std::size_t before = expanded.size();
     for (const std::string& workload : workloads()) {
       const std::optional<std::string> matched = match(spec.workload, workload);
-      if (!matched || std::find(spec.except.begin(), spec.except.end(), workload) != spec.except.end()) continue;
+      if (!matched || contains(spec.except, workload)) continue;
       expanded.push_back(spec);
       expanded.back().workload = workload;
       expanded.back().name.replace(spec.name.find('*'), 1, *matched);
@@ -299,7 +299,7 @@ std::vector<std::string> suite_names() {
     if (std::filesystem::exists(entry.path() / "suite.toml", ignored))
       names.push_back(entry.path().filename().string());
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -312,7 +312,7 @@ Suite find_suite(const std::string& name_or_file, const std::string& profile) {
     return parse_suite(read_file(file), stem, name_or_file, profile);
   }
   const std::vector<std::string> names = suite_names();
-  if (std::find(names.begin(), names.end(), name_or_file) == names.end()) {
+  if (!contains(names, name_or_file)) {
     throw UsageError("unknown suite " + quote(name_or_file) + suggestion(name_or_file, names));
   }
   const std::filesystem::path file = suites_folder() / name_or_file / "suite.toml";

@@ -23,7 +23,7 @@ std::vector<std::string> Targets::workload_names() {
   for (const catalog::Plugin& plugin : discovered().plugins) {
     for (const catalog::Workload& workload : plugin.workloads) names.push_back(workload.name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -38,8 +38,7 @@ const catalog::Catalog& Targets::discovered() {
 // Broken plugins on the search path are skipped; an explicitly named file must be usable.
 void Targets::check_named_files() const {
   for (const catalog::Rejected& rejected : catalog_->rejected) {
-    if (std::find(options_.extra_files.begin(), options_.extra_files.end(), rejected.file) !=
-        options_.extra_files.end()) {
+    if (std::ranges::find(options_.extra_files, rejected.file) != options_.extra_files.end()) {
       throw Error("--plugin " + quote(rejected.file.string()) + " is rejected: " + rejected.reason);
     }
   }
@@ -57,7 +56,7 @@ catalog::Found Targets::find_in_file(const std::string& word) {
   if (!std::filesystem::is_regular_file(file, ignored))
     throw UsageError("no such plugin file: " + quote(file.string()));
   file = std::filesystem::canonical(file);
-  auto plugin = std::find_if(files_.begin(), files_.end(), [&](const auto& each) { return each.file.file == file; });
+  auto plugin = std::ranges::find_if(files_, [&](const auto& each) { return each.file.file == file; });
   if (plugin == files_.end()) plugin = files_.insert(files_.end(), catalog::describe_file(file, options_));
   std::vector<std::string> names;
   for (const catalog::Workload& workload : plugin->workloads) {

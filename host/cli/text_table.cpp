@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/log.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "report/escape.hpp"
 
@@ -18,8 +19,7 @@ using Cell = store::ResultsDatabase::Cell;
 
 /// Approximate display width: UTF-8 continuation bytes take no column.
 std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char letter) { return (letter & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char letter) { return (letter & 0xC0) != 0x80; }));
 }
 
 const char* colour_of(const std::string& cell) {
@@ -56,7 +56,7 @@ bool colour_on_stdout() {
 
 std::string render(const TextTable& table, bool colour) {
   std::vector<std::vector<std::string>> lines{table.header};
-  lines.insert(lines.end(), table.rows.begin(), table.rows.end());
+  append_range(lines, table.rows);
   std::vector<std::size_t> widths(table.header.size(), 0);
   for (auto& line : lines) {
     for (std::size_t column = 0; column < line.size(); ++column) {

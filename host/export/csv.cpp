@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "export/export.hpp"
 #include "export/output.hpp"
@@ -72,7 +73,7 @@ class Source {
          database.query("SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') ORDER BY name").rows) {
       known.push_back(row[0].text);
     }
-    if (std::find(known.begin(), known.end(), name_) == known.end()) {
+    if (!contains(known, name_)) {
       throw UsageError("no such table or view: " + quote(name_) + suggestion(name_, known));
     }
     for (const auto& row :
@@ -80,7 +81,7 @@ class Source {
       columns_.push_back(row[0].text);
       if (row[1].integer > 0) keys_.emplace_back(row[1].integer, row[0].text);
     }
-    std::sort(keys_.begin(), keys_.end());
+    std::ranges::sort(keys_);
     // Parameters are bound as text, and view columns need not have an affinity that converts them to numbers.
     if (request.choice.run) narrow("run_id", "--run", "CAST(:run_id AS INTEGER)", std::to_string(*request.choice.run));
     if (request.choice.rank) narrow("rank", "--rank", "CAST(:rank AS INTEGER)", std::to_string(*request.choice.rank));
@@ -107,7 +108,7 @@ class Source {
  private:
   void narrow(const std::string& column, const std::string& option, const std::string& parameter,
               const std::string& value) {
-    if (std::find(columns_.begin(), columns_.end(), column) == columns_.end()) {
+    if (!contains(columns_, column)) {
       throw UsageError(option + " requires a column " + column + ", but " + quote(name_) + " has none");
     }
     conditions_.push_back(identifier(column) + " = " + parameter);

@@ -51,8 +51,7 @@ void PerfettoWriter::write_collectives() {
   std::vector<std::vector<store::ResultsDatabase::Cell>> calls;
   Pages pages(database_, target_, "collective", Call::kColumns);
   while (const auto row = pages.next()) calls.push_back(row->cells());
-  std::stable_sort(calls.begin(), calls.end(),
-                   [](const auto& a, const auto& b) { return span_of(Row(a)).first < span_of(Row(b)).first; });
+  std::ranges::stable_sort(calls, {}, [](const auto& call) { return span_of(Row(call)).first; });
   std::map<std::int64_t, std::int64_t> tracks;  // by communicator
   Lanes lanes;
   for (const auto& cells : calls) {

@@ -102,7 +102,7 @@ void PerfettoWriter::write_activity(const Row& row, const std::string& table) {
   }
   events_.add(event);
   last_ns_ = std::max(last_ns_, end_ns);
-  if (!std::binary_search(launches_.begin(), launches_.end(), correlation)) return;
+  if (!std::ranges::binary_search(launches_, correlation)) return;
   events_.add(TraceEvent('f', track, "\"ac2g\"", "ac2g")
                   .at(start_ns)
                   .member("id", std::to_string(correlation))

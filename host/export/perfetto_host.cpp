@@ -97,7 +97,7 @@ void PerfettoWriter::write_calls() {
         TraceEvent('s', track, "\"ac2g\"", "ac2g").at(row->integer(1)).member("id", std::to_string(correlation)));
     launches_.push_back(correlation);
   }
-  std::sort(launches_.begin(), launches_.end());
+  std::ranges::sort(launches_);
 }
 
 void PerfettoWriter::write_waits() {

@@ -95,9 +95,8 @@ void SnapshotHistory::order_entries() {
     entries_.push_back({segments_[i].alloc_event, HistoryAction::kSegmentAllocate, i});
     if (segments_[i].free) entries_.push_back({*segments_[i].free, HistoryAction::kSegmentFree, i});
   }
-  std::sort(entries_.begin(), entries_.end(), [](const HistoryEntry& a, const HistoryEntry& b) {
-    return std::tie(a.moment, a.action, a.index) < std::tie(b.moment, b.action, b.index);
-  });
+  std::ranges::sort(entries_, {},
+                    [](const HistoryEntry& each) { return std::tie(each.moment, each.action, each.index); });
 }
 
 void SnapshotHistory::release_range(std::uint32_t block) {
@@ -153,8 +152,7 @@ std::vector<EndSegment> SnapshotHistory::end() const {
   for (const HistorySegment& segment : segments_) {
     if (!segment.free) ends.push_back({segment, {}});
   }
-  std::sort(ends.begin(), ends.end(),
-            [](const EndSegment& a, const EndSegment& b) { return a.segment.address < b.segment.address; });
+  std::ranges::sort(ends, {}, [](const EndSegment& each) { return each.segment.address; });
   if (is_expandable_) {
     std::vector<EndSegment> merged;
     for (const EndSegment& each : ends) {
@@ -169,15 +167,13 @@ std::vector<EndSegment> SnapshotHistory::end() const {
   }
   for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
     if (blocks_[i].reusable || blocks_[i].left_out) continue;
-    auto home =
-        std::upper_bound(ends.begin(), ends.end(), blocks_[i].address,
-                         [](std::uint64_t address, const EndSegment& each) { return address < each.segment.address; });
+    auto home = std::ranges::upper_bound(ends, blocks_[i].address, {},
+                                         [](const EndSegment& each) { return each.segment.address; });
     if (home != ends.begin() && std::prev(home)->segment.end() > blocks_[i].address)
       std::prev(home)->blocks.push_back(i);
   }
   for (EndSegment& each : ends) {
-    std::sort(each.blocks.begin(), each.blocks.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return blocks_[a].address < blocks_[b].address; });
+    std::ranges::sort(each.blocks, {}, [&](std::uint32_t block) { return blocks_[block].address; });
   }
   return ends;
 }

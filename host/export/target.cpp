@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 namespace kymo::exports {
@@ -34,14 +35,7 @@ std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& w
   std::vector<Target> targets;
   for (const auto& row : database.query(sql, parameters).rows)
     targets.push_back({row[0].integer, row[1].integer, row[2].text});
-  const auto rank_of_pass = [&](const Target& target) {
-    return std::find(wanted.passes.begin(), wanted.passes.end(), target.pass) - wanted.passes.begin();
-  };
-  targets.erase(std::remove_if(targets.begin(), targets.end(),
-                               [&](const Target& each) {
-                                 return rank_of_pass(each) == static_cast<std::ptrdiff_t>(wanted.passes.size());
-                               }),
-                targets.end());
+  std::erase_if(targets, [&](const Target& each) { return !contains(wanted.passes, each.pass); });
   return targets;
 }
 
@@ -82,7 +76,7 @@ Parameters Target::parameters() const {
 }
 
 std::vector<Target> find_targets(const ResultsDatabase& database, const Choice& choice, const Wanted& wanted) {
-  if (choice.pass && std::find(wanted.passes.begin(), wanted.passes.end(), *choice.pass) == wanted.passes.end()) {
+  if (choice.pass && !contains(wanted.passes, *choice.pass)) {
     throw UsageError("--pass takes " + join(wanted.passes, ", ") + " here, not " + quote(*choice.pass));
   }
   const std::vector<Target> there = all_targets(database, wanted, choice.run);
@@ -90,12 +84,13 @@ std::vector<Target> find_targets(const ResultsDatabase& database, const Choice& 
   const auto fits = [&](const Target& each) {
     return (!choice.pass || each.pass == *choice.pass) && (!choice.rank || each.rank == *choice.rank);
   };
-  const auto newest = std::find_if(there.begin(), there.end(), fits);
+  const auto newest = std::ranges::find_if(there, fits);
   if (newest == there.end()) reject(database, choice, wanted, there);
   for (const std::string& pass : wanted.passes) {
     std::vector<Target> targets;
-    std::copy_if(there.begin(), there.end(), std::back_inserter(targets),
-                 [&](const Target& each) { return fits(each) && each.run == newest->run && each.pass == pass; });
+    std::ranges::copy_if(there, std::back_inserter(targets), [&](const Target& each) {
+      return fits(each) && each.run == newest->run && each.pass == pass;
+    });
     if (!targets.empty()) return targets;
   }
   reject(database, choice, wanted, there);

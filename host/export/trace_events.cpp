@@ -69,7 +69,7 @@ void TraceEvents::end() { output_.write("\n]\n}\n"); }
 
 std::size_t Lanes::lane_for(std::int64_t key, std::int64_t start_ns, std::int64_t end_ns) {
   std::vector<std::int64_t>& ends = ends_[key];
-  auto lane = std::find_if(ends.begin(), ends.end(), [&](std::int64_t end) { return end <= start_ns; });
+  auto lane = std::ranges::find_if(ends, [&](std::int64_t end) { return end <= start_ns; });
   if (lane == ends.end()) lane = ends.insert(ends.end(), end_ns);
   *lane = std::max(start_ns, end_ns);
   return static_cast<std::size_t>(lane - ends.begin());

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 namespace kymo::worker {
@@ -109,16 +110,14 @@ kymo_status RunContext::parameter(const char* name, kymo_value* out) const {
 
 void RunContext::work(const char* phase, double flops, double bytes) {
   const auto& declared = phases_.names();
-  const bool known = phase == std::string_view(event::kWholeStep) ||
-                     std::find(declared.begin(), declared.end(), phase) != declared.end();
+  const bool known = phase == std::string_view(event::kWholeStep) || contains(declared, phase);
   if (!known) {
     if (violation_.empty())
       violation_ = "work() refers to phase " + quote(phase) + ", which was not declared" + suggestion(phase, declared);
     return;
   }
   const std::lock_guard lock(mutex_);
-  const auto found =
-      std::find_if(work_.begin(), work_.end(), [&](const event::Work& each) { return each.phase == phase; });
+  const auto found = std::ranges::find(work_, phase, &event::Work::phase);
   event::Work& entry = found != work_.end() ? *found : work_.emplace_back(event::Work{phase, 0, 0});
   entry.flops += flops;
   entry.bytes += bytes;

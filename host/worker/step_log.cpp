@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/ranges.hpp"
+
 namespace kymo::worker {
 namespace {
 
@@ -27,7 +29,7 @@ void StepLog::reserve(std::int64_t steps) {
 void StepLog::add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns,
                   const std::vector<PhaseTime>& phases, std::int64_t whole_device_ns) {
   steps_.push_back({step, begin_ns, end_ns, whole_device_ns, warmup});
-  times_.insert(times_.end(), phases.begin(), phases.end());
+  append_range(times_, phases);
 }
 
 std::vector<event::Sample> StepLog::samples() const {

@@ -44,14 +44,14 @@ BufferPool::Buffer BufferPool::request() {
   }
   if (std::byte* memory = arena_.take_low(buffer_bytes_))
     return {reinterpret_cast<std::uint8_t*>(memory), buffer_bytes_};
-  const auto free = std::find(spare_in_use_.begin(), spare_in_use_.end(), false);
+  const auto free = std::ranges::find(spare_in_use_, false);
   if (free == spare_in_use_.end()) return {};
   *free = true;
   return {spares_[static_cast<std::size_t>(free - spare_in_use_.begin())], spare_bytes_};
 }
 
 std::size_t BufferPool::spare_at(const std::uint8_t* memory) const {
-  return static_cast<std::size_t>(std::find(spares_.begin(), spares_.end(), memory) - spares_.begin());
+  return static_cast<std::size_t>(std::ranges::find(spares_, memory) - spares_.begin());
 }
 
 void BufferPool::complete(std::uint8_t* memory, std::size_t valid_bytes, std::int64_t dropped) {

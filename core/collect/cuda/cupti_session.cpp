@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "collect/collector.hpp"
 #include "collect/cuda/activity_parser.hpp"
@@ -286,11 +287,11 @@ void CuptiSession::State::parse(event::PassRecord& record) {
          "activity records of " + std::to_string(buffers.size() - parsed) + " buffers: out of memory while parsing"});
   }
   const std::vector<event::DroppedRecords> unread = parser.dropped_records();
-  dropped_records.insert(dropped_records.end(), unread.begin(), unread.end());
+  append_range(dropped_records, unread);
 }
 
 void CuptiSession::State::add_dropped_records(std::vector<event::DroppedRecords>& into) const {
-  into.insert(into.end(), dropped_records.begin(), dropped_records.end());
+  append_range(into, dropped_records);
   const std::string bound = " beyond the memory limit of " + format_bytes(options.memory_bytes);
   if (const std::int64_t count = pool.dropped())
     into.push_back({kSource, count, "activity records (kernels, copies, ...)" + bound});

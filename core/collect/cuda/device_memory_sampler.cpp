@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/ranges.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -82,11 +83,11 @@ void DeviceMemorySampler::thin() {
 void DeviceMemorySampler::take(event::PassRecord& record) {
   const std::lock_guard lock(mutex_);
   std::vector<event::DeviceMemory> all = std::exchange(moments_, {});
-  all.insert(all.end(), background_.begin(), background_.end());
+  append_range(all, background_);
   background_.clear();
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  std::ranges::stable_sort(all, {}, &event::DeviceMemory::time_ns);
   auto& into = record.memory_trace.device;
-  into.insert(into.end(), all.begin(), all.end());
+  append_range(into, all);
   if (failed_ > 0) record.dropped_records.push_back({kSource, failed_, "GPU memory readings that failed"});
   if (thinned_out_ > 0) {
     record.dropped_records.push_back(

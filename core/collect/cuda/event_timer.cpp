@@ -143,7 +143,7 @@ bool EventTimer::elapsed(cudaEvent_t from, cudaEvent_t to, std::int64_t& ns) {
 }
 
 void EventTimer::take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) {
-  std::fill(phase_ns.begin(), phase_ns.end(), std::int64_t{-1});
+  std::ranges::fill(phase_ns, std::int64_t{-1});
   whole_step_ns = -1;
   cudaEvent_t origin = nullptr;  // begin of the first phase
   std::int64_t first_ns = 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/ranges.hpp"
 #include "collect/collector.hpp"
 #include "collect/cuda/cuda_devices.hpp"
 #include "collect/cuda/cuda_error.hpp"
@@ -249,8 +250,8 @@ void CudaCollector::disarm(event::PassRecord& record) {
   }
   if (session_) session_->stop(record);
   if (events_only_) record.trace_status = kEventsOnly;
-  record.gpu_samples.insert(record.gpu_samples.end(), readings_.begin(), readings_.end());
-  record.dropped_records.insert(record.dropped_records.end(), dropped_records_.begin(), dropped_records_.end());
+  append_range(record.gpu_samples, readings_);
+  append_range(record.dropped_records, dropped_records_);
   if (timer_.untimed() > 0)
     record.dropped_records.push_back(
         {kName, timer_.untimed(), "phase entries without device time: " + timer_.last_reason()});

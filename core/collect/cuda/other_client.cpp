@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 namespace kymo::collect {
@@ -51,7 +52,7 @@ std::string_view mapped_path(std::string_view line) {
 }
 
 void add(std::vector<std::string>& names, std::string name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  if (!contains(names, name)) names.push_back(std::move(name));
 }
 
 void add_known(const std::string& maps, std::vector<std::string>& names) {

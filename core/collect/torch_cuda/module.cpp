@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/ranges.hpp"
 #include "collect/collector.hpp"
 #include "collect/torch_cuda/allocator_trace.hpp"
 
@@ -113,7 +114,7 @@ class TorchCudaCollector final : public Collector {
     if (!armed_) return;
     end_allocator_record(record, kName);
     if (missing_events_) record.dropped_records.push_back(*missing_events_);
-    record.memory_counters.insert(record.memory_counters.end(), readings_.begin(), readings_.end());
+    append_range(record.memory_counters, readings_);
     if (readings_dropped_ > 0)
       record.dropped_records.push_back({kName, readings_dropped_,
                                         "allocator readings beyond the limit of " + std::to_string(kMaxReadings) +

@@ -145,7 +145,7 @@ std::string environment_of(const std::string& prefix) {
   std::vector<std::string> found;
   for (char** entry = environ; entry && *entry; ++entry)
     if (std::string(*entry).compare(0, prefix.size(), prefix) == 0) found.emplace_back(*entry);
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   std::string text;
   for (const std::string& entry : found) text += (text.empty() ? "" : " ") + entry;
   return text;

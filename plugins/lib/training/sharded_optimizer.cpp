@@ -111,11 +111,10 @@ std::vector<int> balanced_owners(const std::vector<std::int64_t>& size_bytes, st
   if (load_bytes.empty()) throw std::invalid_argument("the number of ranks must be at least 1");
   std::vector<std::size_t> order(size_bytes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return size_bytes[a] > size_bytes[b]; });
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t item) { return size_bytes[item]; });
   std::vector<int> owners(size_bytes.size());
   for (const std::size_t item : order) {
-    const auto least = std::min_element(load_bytes.begin(), load_bytes.end());
+    const auto least = std::ranges::min_element(load_bytes);
     owners[item] = static_cast<int>(least - load_bytes.begin());
     *least += size_bytes[item];
   }

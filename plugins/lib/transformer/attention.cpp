@@ -128,7 +128,7 @@ std::string text_of(const std::vector<std::string>& names) {
 
 bool is_known(std::string_view name) {
   const std::vector<std::string>& names = attention_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace
@@ -194,7 +194,7 @@ void SdpaBackend::set(const Switches& switches) {
 
 SdpaBackend::SdpaBackend(std::string_view name) : before_(current()) {
   static const std::vector<std::string> known = names();
-  if (std::find(known.begin(), known.end(), name) == known.end())
+  if (std::ranges::find(known, name) == known.end())
     throw std::invalid_argument("unknown attention backend '" + std::string(name) +
                                 "', must be one of auto, cudnn, flash, efficient, math");
   if (name == "auto") return;
