@@ -143,9 +143,10 @@ std::string why_alterable(const fs::path& real) {
   }
 }
 
-fs::path make_private_folder(std::string_view prefix) {
-  const char* base = std::getenv("TMPDIR");
-  std::string pattern = (fs::path(base && *base ? base : "/tmp") / (std::string(prefix) + ".XXXXXX")).string();
+fs::path make_private_folder(std::string_view prefix, const fs::path& base) {
+  const char* usual = std::getenv("TMPDIR");
+  const fs::path parent = !base.empty() ? base : usual && *usual ? usual : "/tmp";
+  std::string pattern = (parent / (std::string(prefix) + ".XXXXXX")).string();
   if (!mkdtemp(pattern.data())) fail("create a directory from the template", pattern);
   return pattern;
 }

@@ -34,8 +34,8 @@ std::string sha256_of_file(const std::filesystem::path& file);
 /// the owner alone. A sticky directory such as /tmp is only safe above the file's own.
 std::string why_alterable(const std::filesystem::path& real);
 
-/// Creates an empty directory that only this user can access, in TMPDIR or /tmp.
-std::filesystem::path make_private_folder(std::string_view prefix);
+/// Creates an empty directory that only this user can access, in `base`, or by default in TMPDIR or /tmp.
+std::filesystem::path make_private_folder(std::string_view prefix, const std::filesystem::path& base = {});
 
 /// Returns kymo's cache directory, $XDG_CACHE_HOME/kymo or ~/.cache/kymo. Creates it if it does not exist.
 std::filesystem::path cache_folder();

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
+#include "store/rollback.hpp"
 
 namespace kymo::store {
 namespace {
@@ -163,26 +164,13 @@ std::unique_ptr<Connection> private_copy(const Connection& source) {
   return copy;
 }
 
-/// A journal left by a killed writer hides the committed state until a writable connection rolls it back.
-void roll_back_leftovers(const fs::path& file) {
-  std::error_code error;
-  const fs::path target = fs::canonical(file, error);
-  if (error || !fs::exists(fs::path(target.string() + "-journal"), error)) return;
-  try {
-    const Connection writer(file, Connection::Access::kReadWrite);
-    writer.integer("SELECT count(*) FROM sqlite_master");
-  } catch (const Error&) {
-    // The file is not writable. If the journal matters, reading reports an error.
-  }
-}
-
 /// The first writer creates the file, then commits its tables. Waits while an empty or incomplete file may be in that
 /// state: while it has a journal, and shortly after it appeared. Returns false if the file remains empty.
 bool wait_for_creation(const fs::path& file, const Connection& connection) {
   const auto start = fs::file_time_type::clock::now();
   for (;;) {
     std::error_code error;
-    const bool has_journal = fs::exists(fs::path(file.string() + "-journal"), error);
+    const bool has_journal = fs::exists(connection.journal(), error);
     const bool has_content = connection.raw_size() > 0;
     if (has_content && (!has_journal || read_header(connection).is_sqlite)) return true;
     const auto now = fs::file_time_type::clock::now();
@@ -204,7 +192,7 @@ std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema&
            "'PRAGMA journal_mode = "
            "DELETE'`");
   }
-  roll_back_leftovers(file);
+  if (auto copy = roll_back_leftovers(*connection, true)) connection = std::move(copy);
   check_content(*connection, kCheckedBytesForReading);
   check_version(*connection, schema);
   if (connection->integer("PRAGMA user_version") < schema.version()) {

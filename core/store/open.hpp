@@ -15,7 +15,7 @@
 /// reads about 300 MB/s): 64 MiB before writing, 8 MiB before reading, so that a reader starts quickly. In larger
 /// files, damage shows as an error of the statement that encounters it. In kReadOnly, nothing except the temporary
 /// tables of this connection is modified, with one exception: the journal of a killed writer is rolled back, because
-/// the file cannot be read otherwise.
+/// the file cannot be read otherwise (store/rollback.hpp).
 namespace kymo::store {
 
 inline constexpr std::int64_t kCheckedBytesForWriting = 64 << 20;

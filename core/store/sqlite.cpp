@@ -100,6 +100,11 @@ std::unique_ptr<Connection> Connection::temporary(const std::filesystem::path& n
   return std::unique_ptr<Connection>(new Connection("", name_in_errors, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
 }
 
+std::unique_ptr<Connection> Connection::private_file(const std::filesystem::path& file,
+                                                     const std::filesystem::path& name_in_errors) {
+  return std::unique_ptr<Connection>(new Connection(file.string(), name_in_errors, SQLITE_OPEN_READWRITE));
+}
+
 void Connection::exec(const std::string& sql) const {
   if (sqlite3_exec(handle(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
 }
@@ -143,6 +148,24 @@ std::string Connection::raw_bytes(std::int64_t offset, int count) const {
   if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ)
     throw Error(quote(file_.string()) + " cannot be read: check the disk and the permissions");
   return bytes;
+}
+
+bool Connection::lock_raw() const {
+  sqlite3_file* file = file_of(handle());
+  if (file == nullptr || file->pMethods->xLock(file, SQLITE_LOCK_SHARED) != SQLITE_OK) return false;
+  int is_reserved = 0;
+  if (file->pMethods->xCheckReservedLock(file, &is_reserved) == SQLITE_OK && is_reserved == 0) return true;
+  unlock_raw();
+  return false;
+}
+
+void Connection::unlock_raw() const {
+  sqlite3_file* file = file_of(handle());
+  file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
+}
+
+std::filesystem::path Connection::journal() const {
+  return sqlite3_filename_journal(sqlite3_db_filename(handle(), "main"));
 }
 
 bool Connection::is_broken() const {

@@ -72,6 +72,9 @@ class Connection {
   Connection(const std::filesystem::path& file, Access access);
   /// Creates a private database that is deleted with the connection.
   static std::unique_ptr<Connection> temporary(const std::filesystem::path& name_in_errors);
+  /// Opens a file that only this process uses.
+  static std::unique_ptr<Connection> private_file(const std::filesystem::path& file,
+                                                  const std::filesystem::path& name_in_errors);
 
   const std::filesystem::path& file() const { return file_; }
   sqlite3* handle() const { return database_.get(); }
@@ -84,6 +87,12 @@ class Connection {
   /// bytes at the end of the file.
   std::string raw_bytes(std::int64_t offset, int count) const;
   std::int64_t raw_size() const;
+  /// Takes a shared lock for raw_bytes() outside of a transaction. Returns false if another process is writing, or if
+  /// the file cannot be locked.
+  bool lock_raw() const;
+  void unlock_raw() const;
+  /// Returns where SQLite puts the journal, symbolic links resolved.
+  std::filesystem::path journal() const;
   /// Returns true if the last call failed for a reason other than the values to be stored: disk full, I/O error,
   /// damaged file ...
   bool is_broken() const;

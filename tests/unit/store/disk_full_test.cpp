@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -117,12 +116,11 @@ TEST_F(DiskFull, EventsThatDoNotFitAreDroppedRecordsAndSamplesSurvive) {
 }
 
 TEST_F(DiskFull, EventsThatDoNotFitOnTheFileSystemAreDroppedRecordsAndSamplesSurvive) {
-  if (::mount("none", path("small").c_str(), "tmpfs", 0, "size=1200k") != 0)
-    GTEST_SKIP() << "may not mount a small file system here";
+  const SmallDisk disk(path("small"), "1200k");
+  SKIP_UNLESS_MOUNTED(disk);
   const auto file = path("small") / "RUN-1-0-trace.kymo";
   write_rank_file(file, 1, 0, measure::Pass::kTrace, many_kernels());
   expect_samples_without_events(file);
-  EXPECT_EQ(::umount(path("small").c_str()), 0);
 }
 
 TEST_F(DiskFull, WithoutRoomForSamplesEitherNothingIsLeft) {
@@ -170,8 +168,8 @@ TEST_F(DiskFull, EveryPointOfFailureLeavesTheDatabaseWhole) {
 
 TEST_F(DiskFull, FullFileSystemIsAnErrorAndOldRowsStay) {
   const auto small = path("small");
-  if (::mount("none", small.c_str(), "tmpfs", 0, "size=2500k") != 0)
-    GTEST_SKIP() << "may not mount a small file system here";
+  const SmallDisk disk(small, "2500k");
+  SKIP_UNLESS_MOUNTED(disk);
   make_database(small / "a.db");
   const auto file = rank_file_name(folder(), 2, 0, measure::Pass::kTime);
   write_rank_file(file, 2, 0, measure::Pass::kTime, large_record());
@@ -188,7 +186,6 @@ TEST_F(DiskFull, FullFileSystemIsAnErrorAndOldRowsStay) {
     database.finalize_run(2, Outcome{RunStatus::kFailed, "the disk was full"}, {}, {});
     EXPECT_EQ(ask(database, "SELECT status FROM run ORDER BY run_id"), "ok;failed");
   }
-  EXPECT_EQ(::umount(small.c_str()), 0);
 }
 
 }  // namespace

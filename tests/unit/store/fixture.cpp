@@ -2,15 +2,18 @@
 #include "unit/store/fixture.hpp"
 
 #include <sqlite3.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "store/sqlite.hpp"
 
 namespace kymo::store::testing {
 
@@ -150,6 +153,33 @@ std::string error_of(const std::function<void()>& action) {
   }
   ADD_FAILURE() << "nothing was thrown";
   return "";
+}
+
+void leave_hot_journal(const std::filesystem::path& file) {
+  in_child([&] {
+    const Connection writer(file, Connection::Access::kReadWrite);
+    writer.exec(
+        "PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE sample SET host_ns = 0; DELETE FROM param; "
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
+        "INSERT INTO environment SELECT 1, 'fact ' || i, 'text' FROM n");
+    return ::raise(SIGKILL);
+  });
+}
+
+SmallDisk::SmallDisk(const std::filesystem::path& folder, const std::string& size)
+    : folder_(folder),
+      mounted_((std::filesystem::create_directories(folder),
+                ::mount("none", folder.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0)) {}
+
+SmallDisk::~SmallDisk() {
+  if (!mounted_) return;
+  EXPECT_EQ(::umount(folder_.c_str()), 0);
+}
+
+void SmallDisk::fill(std::int64_t left) const {
+  const auto free = static_cast<std::int64_t>(std::filesystem::space(folder_).available);
+  std::ofstream(folder_ / "fill", std::ios::binary | std::ios::app)
+      << std::string(static_cast<std::size_t>(std::max<std::int64_t>(0, free - left)), 'x');
 }
 
 int in_child(const std::function<int()>& body) {

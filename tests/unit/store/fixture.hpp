@@ -58,6 +58,32 @@ void put_content(const std::filesystem::path& file, const std::string& content);
 /// The message of the Error that `action` throws; fails the test if it throws none or more than one line.
 std::string error_of(const std::function<void()>& action);
 
+/// Writes a transaction and is killed in its middle: a part of the changed pages is in the file, the original pages
+/// are in the journal. The transaction deletes all parameters.
+void leave_hot_journal(const std::filesystem::path& file);
+
+/// A small file system, unmounted on destruction.
+class SmallDisk {
+ public:
+  SmallDisk(const std::filesystem::path& folder, const std::string& size);
+  ~SmallDisk();
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  /// Without the permission to mount, tests are skipped, except in continuous integration.
+  bool is_mounted() const { return mounted_; }
+  /// Leaves `left` bytes of free space.
+  void fill(std::int64_t left = 0) const;
+
+ private:
+  std::filesystem::path folder_;
+  bool mounted_;
+};
+#define SKIP_UNLESS_MOUNTED(disk)                                                                            \
+  if (!(disk).is_mounted()) {                                                                                \
+    if (std::getenv("CI")) FAIL() << "may not mount a small file system, which continuous integration must"; \
+    GTEST_SKIP() << "may not mount a small file system here";                                                \
+  }
+
 /// Runs `body` in a forked child; returns the status from waitpid.
 int in_child(const std::function<int()>& body);
 

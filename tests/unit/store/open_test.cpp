@@ -176,25 +176,6 @@ TEST_F(OpenTest, ReadOnlyFileAndFolderAreClearErrors) {
   EXPECT_EQ(as_nobody(Mode::kReadOnly, "accessible"), 0);
 }
 
-TEST_F(OpenTest, ReaderSeesWhatAKilledWriterLeftCommitted) {
-  make_database(path("a.db"));
-  const std::string before = content_of(path("a.db"));
-  // Is killed with half of its pages in the file and the rest in the journal.
-  in_child([&] {
-    const Connection writer(path("a.db"), Connection::Access::kReadWrite);
-    writer.exec(
-        "PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE sample SET host_ns = 0; DELETE FROM param; "
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
-        "INSERT INTO environment SELECT 1, 'fact ' || i, 'text' FROM n");
-    ::_exit(0);
-    return 0;
-  });
-  ASSERT_TRUE(std::filesystem::exists(path("a.db-journal")));
-  ASSERT_NE(content_of(path("a.db")), before);
-  EXPECT_EQ(ask(ResultsDatabase(path("a.db"), Mode::kReadOnly), "SELECT count(*) FROM param"), "4");
-  EXPECT_EQ(content_of(path("a.db")), before);
-}
-
 TEST_F(OpenTest, OlderSchemaIsMigratedByAWriterAndInACopyByAReader) {
   make_database(path("a.db"));
   Schema next = own_schema();
