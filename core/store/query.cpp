@@ -141,16 +141,18 @@ constexpr const char* kSelectRuns = R"(
            max(p.start_order) OVER (PARTITION BY p.settings_key) AS newest_of_settings
     FROM run_order p
     WHERE (?1 IS NULL OR p.label = ?1) AND (?2 IS NULL OR p.invocation_id = ?2) AND (?3 IS NULL OR p.suite = ?3))
-  INSERT INTO temp.selected_run (run_id)
-  SELECT run_id FROM _candidate WHERE start_order = newest_of_plan AND start_order = newest_of_settings
-  ORDER BY run_id)";
+  INSERT INTO temp.selected_run (run_id, title, title_in_case)
+  SELECT c.run_id, t.title, t.title_in_case FROM _candidate c JOIN run_title t ON t.run_id = c.run_id
+  WHERE c.start_order = c.newest_of_plan AND c.start_order = c.newest_of_settings
+  ORDER BY c.run_id)";
 
 }  // namespace
 
 std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
   const Connection& results = *impl_->connection;
   results.exec(
-      "CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY); DELETE FROM temp.selected_run");
+      "CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY, title TEXT, title_in_case TEXT); "
+      "DELETE FROM temp.selected_run");
   Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
   // Tells the query planner that there are few runs, so that it starts with them instead of scanning every sample of
   // the database.

@@ -144,8 +144,8 @@ class ResultsDatabase {
     std::optional<std::int64_t> invocation_id;
     std::optional<std::string> suite;
   };
-  /// Fills the temporary table selected_run(run_id), which report queries join, and returns the number of selected
-  /// runs.
+  /// Fills the temporary table selected_run(run_id, title, title_in_case), which report queries join, and returns the
+  /// number of selected runs. The titles are those of the view run_title, computed once for all queries.
   std::int64_t select_runs(const Selection& selection);
 
   /// A typed cell of a result. Text is valid UTF-8; a blob is returned as text x'...'.

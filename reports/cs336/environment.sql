@@ -6,7 +6,11 @@
 SELECT DISTINCT
   e.name,
   e.value
-FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN environment_fact e ON e.invocation_id = r.invocation_id
+FROM environment_fact e
+WHERE
+  e.invocation_id IN (
+    SELECT r.invocation_id
+    FROM selected_run s
+    JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+  )
 ORDER BY e.name, e.value

@@ -48,7 +48,7 @@ SELECT
   k.possible_cause
 FROM ranked k
 JOIN run r ON r.run_id = k.run_id
-JOIN run_title i ON i.run_id = k.run_id
+JOIN selected_run i ON i.run_id = k.run_id
 LEFT JOIN ddp_run p ON p.run_id = k.run_id
 LEFT JOIN transformer_run m ON m.run_id = k.run_id
 WHERE k.position = 1

@@ -9,14 +9,13 @@
 -- empty: No runs of the suite `cs336`.
 SELECT
   r.suite_case,
-  CASE count(*) WHEN 1 THEN coalesce(max(i.title_in_case), '1 run') ELSE count(*) || ' runs' END AS title,
+  CASE count(*) WHEN 1 THEN coalesce(max(s.title_in_case), '1 run') ELSE count(*) || ' runs' END AS title,
   r.warmup,
   CASE r.status WHEN 'ok' THEN 'ok' ELSE d.status_label END AS status,
   d.verified
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
 JOIN run_status d ON d.run_id = r.run_id
-JOIN run_title i ON i.run_id = r.run_id
 GROUP BY
   r.suite_case,
   r.warmup,

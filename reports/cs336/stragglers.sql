@@ -10,7 +10,7 @@
 -- note: Delay: start relative to the first rank. Wait: for the last rank to start.
 -- empty: No comparable collectives: requires a trace of every rank.
 SELECT
-  coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || i.title) AS case_name,
+  coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || s.title) AS case_name,
   c.rank,
   c.calls,
   100 * c.last_share AS last_share,
@@ -19,7 +19,6 @@ SELECT
   c.wait_us AS wait_us
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN run_title i ON i.run_id = r.run_id
 JOIN collective_straggler c ON c.run_id = r.run_id AND c.pass = 'trace'
 LEFT JOIN ddp_run p ON p.run_id = r.run_id
 ORDER BY r.run_id, c.rank

@@ -9,14 +9,13 @@
 SELECT
   r.suite_case,
   CASE count(DISTINCT r.run_id)
-    WHEN 1 THEN coalesce(max(i.title_in_case), '1 run')
+    WHEN 1 THEN coalesce(max(s.title_in_case), '1 run')
     ELSE count(DISTINCT r.run_id) || ' runs'
   END AS title,
   CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind,
   c.detail
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN run_title i ON i.run_id = r.run_id
 JOIN run_warning c ON c.run_id = r.run_id
 GROUP BY r.suite_case, c.kind, c.detail
 ORDER BY min(r.run_id), c.kind, c.detail

@@ -10,13 +10,12 @@
 -- empty: No kernel records. On a GPU, add `--passes time,trace` to the command.
 SELECT
   r.workload,
-  i.title,
+  s.title,
   100.0 * sum(CASE WHEN e.phase_id IS NOT NULL THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS phase_share,
   100.0 * sum(CASE WHEN e.scope_id IS NOT NULL THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS scope_share,
   100.0 * sum(CASE WHEN e.class <> 'other' THEN e.total_ns ELSE 0 END) / nullif(sum(e.total_ns), 0) AS known_share
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 CROSS JOIN kernel_entry e ON e.run_id = r.run_id AND e.rank = 0
 GROUP BY r.run_id
 ORDER BY r.run_id

@@ -37,6 +37,6 @@ SELECT
   sum(n.total_ms) AS total_ms
 FROM named n
 JOIN run r ON r.run_id = n.run_id
-JOIN run_title i ON i.run_id = r.run_id
+JOIN selected_run i ON i.run_id = r.run_id
 GROUP BY r.run_id, n.shown_as
 ORDER BY r.workload, r.run_id, n.shown_as = 'other classes', total_ms DESC, n.shown_as

@@ -15,7 +15,7 @@
 -- empty: No kernel records. On a GPU, add `--passes time,trace` to the command.
 SELECT
   r.workload,
-  i.title,
+  s.title,
   m.phase,
   m.device_ms,
   100 * m.matmul_share AS matmul_share,
@@ -26,7 +26,6 @@ SELECT
   g.gaps
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 JOIN matmul_share m ON m.run_id = r.run_id AND m.rank = 0
 LEFT JOIN launch_gap g ON g.run_id = m.run_id AND g.rank = m.rank AND g.phase = m.phase
 ORDER BY r.run_id, m.phase = 'step', m.phase = 'other', g.start_ns, m.phase

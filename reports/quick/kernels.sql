@@ -47,6 +47,6 @@ SELECT
   100 * k.total_ms / nullif(k.all_ms, 0) AS share
 FROM ranked k
 JOIN run r ON r.run_id = k.run_id
-JOIN run_title i ON i.run_id = r.run_id
+JOIN selected_run i ON i.run_id = r.run_id
 WHERE k.position <= (SELECT rows_shown FROM setting)
 ORDER BY r.run_id, k.position

@@ -11,7 +11,7 @@
 -- empty: No memory measurements.
 SELECT
   r.workload,
-  i.title,
+  s.title,
   r.device_kind AS device,
   m.allocated_peak_bytes,
   m.reserved_peak_bytes,
@@ -19,7 +19,6 @@ SELECT
   (SELECT max(o.requested_bytes) FROM oom o WHERE o.run_id = r.run_id) AS requested_bytes
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN run_memory m ON m.run_id = r.run_id
 ORDER BY r.run_id

@@ -6,10 +6,9 @@ WITH chosen AS (
     r.device_kind,
     y.start_ns,
     y.end_ns,
-    r.workload || ', ' || i.title AS setting
+    r.workload || ', ' || s.title AS setting
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.status = 'ok'
-  JOIN run_title i ON i.run_id = r.run_id
   JOIN memory_steps y ON y.run_id = r.run_id AND y.rank = 0
   ORDER BY r.ranks, r.run_id DESC
   LIMIT 1

@@ -15,7 +15,7 @@
 -- empty: No memory records: add `--passes time,memory` to the command.
 SELECT
   r.workload,
-  i.title,
+  s.title,
   p.peak_allocated_bytes,
   (
     SELECT h.phase
@@ -38,6 +38,5 @@ SELECT
   p.unknown_bytes
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 JOIN memory_peak p ON p.run_id = r.run_id AND p.rank = 0 AND p.phase = 'step' AND p.device = r.device_kind
 ORDER BY r.run_id

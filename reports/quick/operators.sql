@@ -33,6 +33,6 @@ SELECT
   k.host_ms,
   CASE WHEN k.kernels > 0 THEN k.device_ms END AS device_ms
 FROM ranked k
-JOIN run_title i ON i.run_id = k.run_id
+JOIN selected_run i ON i.run_id = k.run_id
 WHERE k.run_id = k.newest_run_id AND k.position <= (SELECT rows_shown FROM setting)
 ORDER BY k.run_id, k.position

@@ -11,7 +11,7 @@
 -- empty: No run was both timed and profiled: add `--passes time,trace,memory,ops` to the command.
 SELECT
   r.workload,
-  i.title,
+  s.title,
   o.pass,
   o.time_ms,
   o.observed_ms,
@@ -19,6 +19,5 @@ SELECT
   o.summary
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 JOIN trace_overhead o ON o.run_id = r.run_id AND o.rank = 0 AND o.phase = 'step'
 ORDER BY r.run_id, o.pass

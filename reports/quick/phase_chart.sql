@@ -22,7 +22,7 @@ SELECT
   CASE WHEN d.status_label = '' THEN t.std_ms END AS std_ms
 FROM shown s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
+JOIN selected_run i ON i.run_id = r.run_id
 JOIN run_status d ON d.run_id = r.run_id
 JOIN (
   SELECT

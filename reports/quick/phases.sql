@@ -10,7 +10,7 @@
 -- empty: No workload defines phases.
 SELECT
   r.workload,
-  i.title,
+  s.title,
   t.phase,
   t.mean_ms,
   t.std_ms,
@@ -19,9 +19,8 @@ SELECT
   g.flops_per_s / 1e9 AS gflop_per_s
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 JOIN phase_time t ON t.run_id = r.run_id AND t.phase <> 'step'
-LEFT JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'
+JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'
 LEFT JOIN throughput g ON g.run_id = r.run_id AND g.phase = t.phase
 LEFT JOIN step_time x ON x.run_id = r.run_id AND x.step = r.warmup AND x.phase = t.phase
 WHERE r.status = 'ok'

@@ -13,7 +13,7 @@
 -- empty: No runs.
 SELECT
   r.workload,
-  i.title,
+  s.title,
   r.device_kind || CASE WHEN r.ranks > 1 THEN ' × ' || r.ranks ELSE '' END AS device,
   t.count,
   CASE WHEN d.status_label <> '' THEN d.status_label ELSE t.mean_ms END AS mean_ms,
@@ -23,7 +23,6 @@ SELECT
   CASE WHEN d.status_label IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
 LEFT JOIN throughput w ON w.run_id = r.run_id AND w.phase = 'step'

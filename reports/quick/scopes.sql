@@ -36,6 +36,6 @@ SELECT
   k.total_ms,
   k.self_ms
 FROM ranked k
-JOIN run_title i ON i.run_id = k.run_id
+JOIN selected_run i ON i.run_id = k.run_id
 WHERE k.position <= (SELECT rows_shown FROM setting)
 ORDER BY k.run_id, k.position

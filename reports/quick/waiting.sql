@@ -20,7 +20,7 @@
 -- note: Last rank: the rank that started last most often. – means: the start or the clock of a rank is unknown.
 -- empty: No collectives traced: `kymo suite run quick` adds this data.
 SELECT
-  coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || i.title) AS case_name,
+  coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || s.title) AS case_name,
   c.phase,
   c.operation,
   c.calls,
@@ -35,7 +35,6 @@ SELECT
   100 * c.straggler_share AS straggler_share
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 JOIN collective_summary c ON c.run_id = r.run_id AND c.pass = 'trace'
 LEFT JOIN ddp_run p ON p.run_id = r.run_id
 ORDER BY r.run_id, c.communicator, c.phase, c.operation

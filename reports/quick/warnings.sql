@@ -9,7 +9,7 @@
 --   were dropped.
 SELECT
   r.workload,
-  i.title,
+  s.title,
   CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind,
   CASE
     WHEN c.kind <> r.status THEN NULL
@@ -26,6 +26,5 @@ SELECT
   c.detail
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN run_title i ON i.run_id = r.run_id
 JOIN run_warning c ON c.run_id = r.run_id
 ORDER BY r.run_id, c.kind, c.detail

@@ -99,7 +99,20 @@ FROM kept k;
 -- n = ceil(s/bucket) but at most the number of tensors (a gradient larger than a bucket has its own bucket), and o and
 -- w from all_reduce_fit. The square root is computed by Newton's method.
 CREATE VIEW bucket_prediction AS
-WITH RECURSIVE bucketed AS (
+WITH RECURSIVE compute_only AS (
+  SELECT
+    d.comparison_group,
+    r.workload,
+    d.bucket_mb,
+    max(d.run_id) AS run_id,
+    p.median_ms
+  FROM ddp_run d
+  JOIN run r ON r.run_id = d.run_id
+  JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
+  WHERE d.communicate = 0
+  GROUP BY d.comparison_group, r.workload, d.bucket_mb
+),
+bucketed AS (
   SELECT
     d.run_id,
     d.setting,
@@ -120,25 +133,15 @@ WITH RECURSIVE bucketed AS (
       (SELECT max(v.value) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'parameter_tensors'),
       9e18
     ) AS tensors,
-    (
-      SELECT b.median_ms
-      FROM (
-        SELECT
-          a.run_id,
-          q.median_ms,
-          w.workload = r.workload AS same_workload,
-          coalesce(a.bucket_mb = d.bucket_mb, 0) AS same_bucket
-        FROM ddp_run a
-        JOIN run w ON w.run_id = a.run_id
-        JOIN phase_time q ON q.run_id = a.run_id AND q.phase = 'step' AND q.status = 'ok'
-        WHERE a.comparison_group = d.comparison_group AND a.communicate = 0
-      ) b
-      ORDER BY b.same_workload DESC, b.same_bucket DESC, b.run_id DESC
-      LIMIT 1
-    ) AS compute_only_ms
+    c.median_ms AS compute_only_ms,
+    row_number() OVER (
+      PARTITION BY d.run_id
+      ORDER BY c.workload = r.workload DESC, coalesce(c.bucket_mb = d.bucket_mb, 0) DESC, c.run_id DESC
+    ) AS position
   FROM ddp_run d
   JOIN run r ON r.run_id = d.run_id
   JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
+  LEFT JOIN compute_only c ON c.comparison_group = d.comparison_group
   WHERE d.family = 'data_parallel' AND d.communicate = 1 AND d.bucket_mb > 0 AND d.taper = 0
 ),
 fitted AS (
@@ -155,7 +158,11 @@ fitted AS (
           b.tensors
         ) AS INTEGER
       ) AS buckets,
-      row_number() OVER (PARTITION BY b.run_id ORDER BY f.in_place DESC) AS position
+      first_value(b.bucket_mb) OVER (
+        PARTITION BY b.comparison_group
+        ORDER BY b.median_ms, b.run_id DESC
+      ) AS best_measured_bucket_mb,
+      row_number() OVER (PARTITION BY b.run_id ORDER BY f.in_place DESC) AS fit_position
     FROM bucketed b
     LEFT JOIN all_reduce_fit f
       ON f.machine = b.machine
@@ -163,8 +170,9 @@ fitted AS (
       AND f.ranks = b.ranks
       AND f.dtype = b.dtype
       AND f.bandwidth_gb_s IS NOT NULL
+    WHERE b.position = 1
   ) t
-  WHERE t.position = 1
+  WHERE t.fit_position = 1
 ),
 root (run_id, square, guess, iteration) AS (
   SELECT
@@ -225,11 +233,5 @@ SELECT
     ELSE (SELECT r.guess FROM root r WHERE r.run_id = f.run_id ORDER BY r.iteration DESC LIMIT 1) / 1048576
   END AS best_bucket_mb,
   -- bucket size of the fastest run in the comparison group
-  (
-    SELECT b.bucket_mb
-    FROM bucketed b
-    WHERE b.comparison_group = f.comparison_group
-    ORDER BY b.median_ms, b.run_id DESC
-    LIMIT 1
-  ) AS best_measured_bucket_mb
+  f.best_measured_bucket_mb
 FROM fitted f;

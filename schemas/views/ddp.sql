@@ -61,6 +61,20 @@ WHERE x.family IN ('data_parallel', 'optimizer_sharding');
 -- add up to the mean step of the ranks; they include the time a rank waits for other ranks. Failed runs have a row
 -- without values.
 CREATE VIEW ddp_summary AS
+WITH baseline AS (
+  SELECT
+    d.family,
+    d.comparison_group,
+    r.invocation_id,
+    max(d.run_id) AS run_id,
+    d.strategy,
+    p.median_ms
+  FROM ddp_run d
+  JOIN run r ON r.run_id = d.run_id AND r.status = 'ok'
+  LEFT JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step'
+  WHERE d.is_baseline
+  GROUP BY d.family, d.comparison_group, r.invocation_id
+)
 SELECT
   -- run
   t.run_id,
@@ -110,9 +124,9 @@ SELECT
   o.overlap_share,
   -- strategy of the newest baseline in the same family and comparison group, preferably of the same invocation; NULL if
   -- there is none
-  b.strategy AS baseline,
+  t.baseline,
   -- median step of the baseline over the median step of this run
-  1.0 * n.median_ms / nullif(t.median_ms, 0) AS speedup,
+  1.0 * t.baseline_ms / nullif(t.median_ms, 0) AS speedup,
   -- number of trained parameter tensors, as reported by the workload
   t.parameter_tensors,
   -- size of their gradients
@@ -135,19 +149,8 @@ FROM (
     v.parameter_tensors,
     v.gradient_bytes,
     v.tokens_per_step,
-    (
-      SELECT e.run_id
-      FROM (
-        SELECT
-          b.run_id,
-          c.invocation_id = r.invocation_id AS same_invocation
-        FROM ddp_run b
-        JOIN run c ON c.run_id = b.run_id AND c.status = 'ok'
-        WHERE b.is_baseline AND b.family = d.family AND b.comparison_group = d.comparison_group
-      ) e
-      ORDER BY e.same_invocation DESC, e.run_id DESC
-      LIMIT 1
-    ) AS baseline_run_id
+    CASE WHEN b.run_id IS NULL THEN n.strategy ELSE b.strategy END AS baseline,
+    CASE WHEN b.run_id IS NULL THEN n.median_ms ELSE b.median_ms END AS baseline_ms
   FROM ddp_run d
   JOIN run r ON r.run_id = d.run_id
   LEFT JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
@@ -172,9 +175,19 @@ FROM (
     FROM metric
     GROUP BY run_id
   ) v ON v.run_id = d.run_id
+  LEFT JOIN baseline b
+    ON b.family = d.family AND b.comparison_group = d.comparison_group AND b.invocation_id = r.invocation_id
+  LEFT JOIN (
+    SELECT
+      family,
+      comparison_group,
+      max(run_id) AS run_id,
+      strategy,
+      median_ms
+    FROM baseline
+    GROUP BY family, comparison_group
+  ) n ON n.family = d.family AND n.comparison_group = d.comparison_group
 ) t
-LEFT JOIN ddp_run b ON b.run_id = t.baseline_run_id
-LEFT JOIN phase_time n ON n.run_id = t.baseline_run_id AND n.phase = 'step'
 LEFT JOIN (
   SELECT
     run_id,
@@ -308,6 +321,24 @@ LEFT JOIN memory_point p ON p.run_id = h.run_id AND p.rank = h.rank AND p.pass =
 
 -- Cost and savings of each optimizer_sharding run: step time, optimizer state per rank, and traffic between ranks.
 CREATE VIEW sharding_time AS
+WITH sharding AS (
+  SELECT
+    d.run_id,
+    d.scheme,
+    d.scheme_order,
+    d.variant,
+    d.setting,
+    d.comparison_group,
+    d.communicate,
+    x.mean_ms,
+    x.std_ms,
+    x.optimizer_ms,
+    x.communication_ms,
+    x.median_ms
+  FROM ddp_run d
+  JOIN ddp_summary x ON x.run_id = d.run_id
+  WHERE d.family = 'optimizer_sharding'
+)
 SELECT
   -- run
   d.run_id,
@@ -320,23 +351,15 @@ SELECT
   -- as in ddp_run
   d.setting,
   -- mean step; the slowest rank determines each step
-  x.mean_ms,
+  d.mean_ms,
   -- standard deviation
-  x.std_ms,
+  d.std_ms,
   -- phase optimizer, including its communication
-  x.optimizer_ms,
+  d.optimizer_ms,
   -- phase communication
-  x.communication_ms,
+  d.communication_ms,
   -- median step over that of the newest unsharded run in the same comparison group; NULL if there is none
-  x.median_ms
-  / (
-    SELECT y.median_ms
-    FROM ddp_summary y
-    JOIN ddp_run n ON n.run_id = y.run_id AND n.scheme = 'none' AND n.communicate = d.communicate
-    WHERE y.comparison_group = x.comparison_group AND y.median_ms > 0
-    ORDER BY y.run_id DESC
-    LIMIT 1
-  ) AS unsharded_ratio,
+  d.median_ms / n.median_ms AS unsharded_ratio,
   -- optimizer state of the rank with the most, as reported by the workload; NULL if not reported
   (SELECT max(v.value) FROM metric v WHERE v.run_id = d.run_id AND v.name = 'optimizer_state_bytes') AS state_bytes,
   -- peak allocated memory of any rank in the time pass; NULL on a CPU
@@ -345,8 +368,17 @@ SELECT
   c.calls,
   -- bytes that a rank moves over its links per step, from the trace; NULL without a trace
   c.bus_bytes AS traffic_bytes
-FROM ddp_run d
-JOIN ddp_summary x ON x.run_id = d.run_id
+FROM sharding d
+LEFT JOIN (
+  SELECT
+    comparison_group,
+    communicate,
+    max(run_id) AS run_id,
+    median_ms
+  FROM sharding
+  WHERE scheme = 'none' AND median_ms > 0
+  GROUP BY comparison_group, communicate
+) n ON n.comparison_group = d.comparison_group AND n.communicate = d.communicate
 LEFT JOIN run_memory m ON m.run_id = d.run_id
 LEFT JOIN (
   SELECT
@@ -356,5 +388,4 @@ LEFT JOIN (
   FROM collective_summary
   WHERE pass = 'trace'
   GROUP BY run_id
-) c ON c.run_id = d.run_id
-WHERE d.family = 'optimizer_sharding';
+) c ON c.run_id = d.run_id;

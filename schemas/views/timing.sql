@@ -93,18 +93,27 @@ FROM (
     p.phase,
     p.clock,
     nullif(p.mean_ms, 0) AS mean_ms,
-    (
-      SELECT nullif(sum(w.flops), 0)
-      FROM work w
-      WHERE w.run_id = p.run_id AND (w.phase = p.phase OR p.phase = 'step')
-    ) AS flops,
-    (
-      SELECT nullif(sum(w.bytes), 0)
-      FROM work w
-      WHERE w.run_id = p.run_id AND (w.phase = p.phase OR p.phase = 'step')
-    ) AS bytes
-  FROM phase_time p
-  WHERE EXISTS (SELECT 1 FROM work w WHERE w.run_id = p.run_id AND (w.phase = p.phase OR p.phase = 'step'))
+    nullif(w.flops, 0) AS flops,
+    nullif(w.bytes, 0) AS bytes
+  FROM (
+    SELECT
+      run_id,
+      phase,
+      sum(flops) AS flops,
+      sum(bytes) AS bytes
+    FROM work
+    WHERE phase <> 'step'
+    GROUP BY run_id, phase
+    UNION ALL
+    SELECT
+      run_id,
+      'step',
+      sum(flops),
+      sum(bytes)
+    FROM work
+    GROUP BY run_id
+  ) w
+  JOIN phase_time p ON p.run_id = w.run_id AND p.phase = w.phase
 ) t;
 
 -- Time of each phase in each step of the time pass, in milliseconds; the slowest rank determines each step.

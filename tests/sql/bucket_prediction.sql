@@ -9,6 +9,19 @@ SELECT
   predicted_overhead_ms
 FROM bucket_prediction
 ORDER BY run_id;
+-- Of two runs without communication, 24 and 25, run 23 is compared with that of its workload, then of its bucket size,
+-- then with the newer one.
+UPDATE param SET value = 0 WHERE run_id = 24 AND name = 'communicate';
+UPDATE statistic SET median_ns = 1e6 * run_id WHERE run_id IN (24, 25) AND phase = 'step';
+UPDATE run SET workload = 'other' WHERE run_id = 25;
+SELECT compute_only_ms FROM bucket_prediction WHERE run_id = 23;
+UPDATE run SET workload = 'ddp_bucketed' WHERE run_id = 25;
+UPDATE param SET value = CASE run_id WHEN 25 THEN 50.0 ELSE 10.0 END WHERE run_id > 22 AND name = 'bucket_mb';
+SELECT compute_only_ms FROM bucket_prediction WHERE run_id = 23;
+UPDATE param SET value = 10.0 WHERE run_id = 25 AND name = 'bucket_mb';
+SELECT compute_only_ms FROM bucket_prediction WHERE run_id = 23;
+UPDATE param SET value = 1 WHERE run_id = 24 AND name = 'communicate';
+UPDATE param SET value = 100.0 WHERE run_id = 24 AND name = 'bucket_mb';
 -- No run without communication, no gradient size, no fit.
 UPDATE param SET value = 1 WHERE run_id = 25 AND name = 'communicate';
 DELETE FROM metric WHERE run_id = 23 AND name <> 'backend';

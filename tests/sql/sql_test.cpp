@@ -108,9 +108,9 @@ void add_rows_asked_for(sqlite3* database, const std::string& text) {
 Database make_report_database(const std::string& rows) {
   Database database = make_database();
   execute(database.get(), read(kFolder / "common" / (rows + ".sql")));
-  execute(
-      database.get(),
-      "CREATE TEMP TABLE selected_run (run_id INTEGER PRIMARY KEY); INSERT INTO selected_run SELECT run_id FROM run");
+  execute(database.get(),
+          "CREATE TEMP TABLE selected_run (run_id INTEGER PRIMARY KEY, title TEXT, title_in_case TEXT);"
+          "INSERT INTO selected_run SELECT * FROM run_title");
   return database;
 }
 
@@ -205,7 +205,7 @@ TEST(Reports, ShowANewStrategy) {
     }
   }
   execute(database.get(),
-          "INSERT INTO selected_run VALUES (60), (61);"
+          "INSERT INTO selected_run SELECT * FROM run_title WHERE run_id IN (60, 61);"
           "UPDATE run SET workload = 'ddp_gossip', title = 'gossip', family_order = 7 WHERE run_id IN (60, 61);"
           "UPDATE statistic SET median_ns = 1e7 WHERE run_id = 60;"
           "INSERT INTO param (run_id, name, position, type, title, setting, value) VALUES"
