@@ -1,30 +1,48 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Warnings by run.
+-- caption: Warnings, with the runs that they apply to.
 -- column workload: title="workload", format="code"
--- column title: title="run"
+-- column title: title="runs"
 -- column kind: title="warning"
 -- column location: title="location"
 -- column detail: title="details"
+-- note: Runs with the same warning share a row, with the first and the last of them.
 -- empty: No warnings: all runs completed, were verified and had stable step times; no GPU was throttled, and no records
 --   were dropped.
+WITH warned AS (
+  SELECT
+    r.workload,
+    CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind,
+    CASE
+      WHEN c.kind <> r.status THEN NULL
+      ELSE
+        nullif(
+          trim(
+            r.failed_pass || CASE WHEN r.failed_phase = '' THEN '' ELSE ', ' || r.failed_phase END
+            || CASE WHEN r.failed_step IS NULL THEN '' ELSE ', step ' || r.failed_step END,
+            ', '
+          ),
+          ''
+        )
+    END AS location,
+    c.detail,
+    count(DISTINCT r.run_id) AS runs,
+    min(r.run_id) AS first_run_id,
+    max(r.run_id) AS last_run_id
+  FROM selected_run s
+  JOIN run r ON r.run_id = s.run_id
+  JOIN run_warning c ON c.run_id = r.run_id
+  GROUP BY 1, 2, 3, 4
+)
 SELECT
-  r.workload,
-  s.title,
-  CASE c.kind WHEN 'oom' THEN 'OOM' ELSE c.kind END AS kind,
-  CASE
-    WHEN c.kind <> r.status THEN NULL
-    ELSE
-      nullif(
-        trim(
-          r.failed_pass || CASE WHEN r.failed_phase = '' THEN '' ELSE ', ' || r.failed_phase END
-          || CASE WHEN r.failed_step IS NULL THEN '' ELSE ', step ' || r.failed_step END,
-          ', '
-        ),
-        ''
-      )
-  END AS location,
-  c.detail
-FROM selected_run s
-JOIN run r ON r.run_id = s.run_id
-JOIN run_warning c ON c.run_id = r.run_id
-ORDER BY r.run_id, c.kind, c.detail
+  w.workload,
+  CASE w.runs
+    WHEN 1 THEN f.title
+    ELSE w.runs || ' runs' || coalesce(': ' || nullif(f.title, l.title) || ' … ' || l.title, '')
+  END AS title,
+  w.kind,
+  w.location,
+  w.detail
+FROM warned w
+JOIN selected_run f ON f.run_id = w.first_run_id
+JOIN selected_run l ON l.run_id = w.last_run_id
+ORDER BY w.first_run_id, w.kind, w.location, w.detail
