@@ -30,6 +30,7 @@ struct RankImport {
   const Retention& retention;
   const IdMap& texts;
   RowCapture& capture;
+  bool is_same_version = false;  ///< of the schema
 };
 
 std::string owner_condition(const Table& table) {
@@ -57,6 +58,8 @@ std::int64_t import_table(const RankImport& rank_import, const Table& table) {
   const RankFileName& whose = rank_import.whose;
   CopyTarget to{rank_import.results, table.name(),
                 common_columns(rank_import.source, rank_import.results, table.name())};
+  if (rank_import.is_same_version && to.columns != columns_of(rank_import.results, table.name()))
+    throw Error(std::string("the file is damaged: its table ") + table.name() + " lacks columns");
   if (to.columns.empty()) return 0;  // the file is older than the table
   const auto condition = retained_rows(rank_import.retention, rank_import.source, whose, table);
   if (!condition) return 0;
@@ -97,7 +100,8 @@ std::optional<std::string> import_file(const Connection& results, const RankFile
     import_rank(results, *source, whose);
     const IdMap texts = import_texts(results, *source, true);
     RowCapture capture(*source);
-    const RankImport rank_import{results, *source, whose, retention, texts, capture};
+    const bool is_same_version = meta_value(*source, "schema_version") == meta_value(results, "schema_version");
+    const RankImport rank_import{results, *source, whose, retention, texts, capture, is_same_version};
     std::int64_t unknown = 0;
     for (const auto& table : observed_tables()) {
       if (table->owner() != RowOwner::kString) unknown += import_table(rank_import, *table);

@@ -102,6 +102,18 @@ TEST_F(Damage, FlippedBytesOfEventsAreImportedOrLost) {
   EXPECT_EQ(Connection(path("a.db"), Connection::Access::kReadOnly).text("PRAGMA integrity_check"), "ok");
 }
 
+TEST_F(Damage, ARankFileWithoutAColumnOfItsSchemaIsADroppedRecord) {
+  ResultsDatabase database(path("a.db"), Mode::kCreate);
+  const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("x", {})));
+  const auto file = rank_file_name(folder(), run_id, 0, measure::Pass::kTime);
+  write_rank_file(file, run_id, 0, measure::Pass::kTime, make_record());
+  tamper(file, "ALTER TABLE sample RENAME COLUMN throttled TO throttlxd");
+  database.finalize_run(run_id, Outcome{}, {}, {file});
+  EXPECT_EQ(ask(database, "SELECT count(*) FROM sample"), "0");
+  EXPECT_EQ(ask(database, "SELECT count(*) FROM dropped_record WHERE detail LIKE '%its table sample lacks columns%'"),
+            "1");
+}
+
 TEST_F(Damage, FlippedRankFilesAreImportedOrLost) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation("x", {});
