@@ -2,6 +2,7 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cmath>
@@ -13,6 +14,7 @@ namespace kymo::measure {
 namespace {
 
 constexpr std::int64_t kSamplesForP95 = 100;
+constexpr double kConfidence = 0.95;
 
 /// Linear interpolation between order statistics (type 7 of Hyndman and Fan, NumPy's default). `sorted` is not empty.
 double quantile(const std::vector<double>& sorted, double q) {
@@ -35,6 +37,19 @@ std::optional<double> usual_clock_mhz(const std::vector<event::GpuSample>& readi
 
 }  // namespace
 
+MedianInterval median_interval(std::size_t count) {
+  // The number of samples below the median is binomial: k or fewer with the probability that the (k+1)-th sample is
+  // above it.
+  const boost::math::binomial below(static_cast<double>(count), 0.5);
+  const auto outside = [&](std::size_t low) { return 2 * boost::math::cdf(below, static_cast<double>(low)); };
+  // Start from the normal approximation and correct it, instead of summing from 0.
+  const double n = static_cast<double>(count);
+  auto low = static_cast<std::size_t>(std::max(0.0, n / 2 - std::sqrt(n)));
+  while (low > 0 && outside(low) > 1 - kConfidence) --low;
+  while (2 * (low + 1) < count && outside(low + 1) <= 1 - kConfidence) ++low;
+  return {low, count - 1 - low, 1 - outside(low)};
+}
+
 Statistics summarize(std::vector<double> samples) {
   if (samples.empty()) throw Error("no samples to summarize");
   std::ranges::sort(samples);
@@ -50,6 +65,10 @@ Statistics summarize(std::vector<double> samples) {
     const double half = boost::math::quantile(t, 0.975) * *s.std / std::sqrt(static_cast<double>(s.count));
     s.ci_low = s.mean - half;
     s.ci_high = s.mean + half;
+    const MedianInterval around = median_interval(samples.size());
+    s.median_low = samples[around.low];
+    s.median_high = samples[around.high];
+    s.median_confidence = around.confidence;
   }
   if (s.count >= kSamplesForP95) s.p95 = quantile(samples, 0.95);
   return s;

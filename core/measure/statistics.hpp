@@ -26,8 +26,25 @@ struct Statistics {
   double max = 0;
   std::optional<double> ci_low;  ///< 95 % confidence interval of the mean, Student's t; empty for one sample
   std::optional<double> ci_high;
-  std::optional<double> p95;  ///< requires at least 100 samples
+  std::optional<double> p95;         ///< requires at least 100 samples
+  std::optional<double> median_low;  ///< confidence interval of the median (median_interval()); empty for one sample
+  std::optional<double> median_high;
+  std::optional<double> median_confidence;  ///< its coverage, at least 0.95 from six samples on
 };
+
+/// Which order statistics bound the median.
+struct MedianInterval {
+  std::size_t low = 0;  ///< index into the sorted samples
+  std::size_t high = 0;
+  double confidence = 0;  ///< probability that they enclose the median of the distribution
+};
+
+/// Returns the distribution-free confidence interval of the median of `count` independent samples: the narrowest pair
+/// of symmetric order statistics that encloses the median with a probability of at least 95 %. Below six samples not
+/// even the smallest and the largest do; they are returned with the probability that they have. `count` is at least 2.
+///
+/// H. A. David and H. N. Nagaraja, Order Statistics, 3rd edition, 2003, section 7.1.
+MedianInterval median_interval(std::size_t count);
 
 /// Throws Error if there are no samples.
 Statistics summarize(std::vector<double> samples);

@@ -83,9 +83,10 @@ void store_statistic(const Connection& results, std::int64_t run_id, const char*
   Statement(results,
             "INSERT INTO main.statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, std_ns, "
             "median_ns, min_ns, max_ns, "
-            "ci_low_ns, ci_high_ns, p95_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            "ci_low_ns, ci_high_ns, p95_ns, median_low_ns, median_high_ns, median_confidence) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind_all(run_id, series.phase, clock, s.count, excluded, all_throttled, s.mean, s.std, s.median, s.min, s.max,
-                s.ci_low, s.ci_high, s.p95)
+                s.ci_low, s.ci_high, s.p95, s.median_low, s.median_high, s.median_confidence)
       .run();
 }
 

@@ -103,6 +103,10 @@ SELECT
   s.std_ns / 1e6 AS step_std_ms,
   -- its median
   s.median_ns / 1e6 AS step_median_ms,
+  -- lower end of the confidence interval of the median; see phase_time
+  s.median_low_ns / 1e6 AS step_median_low_ms,
+  -- upper end of that interval
+  s.median_high_ns / 1e6 AS step_median_high_ms,
   -- 1 if every sample was throttled
   s.all_throttled,
   -- number of rows in run_dropped_record

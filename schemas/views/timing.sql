@@ -40,6 +40,12 @@ SELECT
   s.std_ns / 1e6 AS std_ms,
   -- median
   s.median_ns / 1e6 AS median_ms,
+  -- lower end of the confidence interval of the median, at a level of 95 % or more from six samples on
+  s.median_low_ns / 1e6 AS median_low_ms,
+  -- upper end of that interval
+  s.median_high_ns / 1e6 AS median_high_ms,
+  -- confidence level of that interval; NULL for one sample
+  s.median_confidence,
   -- minimum
   s.min_ns / 1e6 AS min_ms,
   -- maximum

@@ -129,12 +129,12 @@ TEST_F(Results, StatisticsLeaveOutWarmUpAndTakeTheSlowestRank) {
   std::vector<double> expected;
   for (int step = 2; step < 12; ++step) expected.push_back(1000 + 10 * step + (step % 2 == 0 ? 100 : 0));
   const measure::Statistics s = measure::summarize(expected);
-  const auto row =
-      database_
-          ->query(
-              "SELECT count, mean_ns, std_ns, median_ns, min_ns, max_ns, ci_low_ns, ci_high_ns, p95_ns FROM statistic "
-              "WHERE phase = 'step' AND clock = 'host'")
-          .rows.at(0);
+  const auto row = database_
+                       ->query(
+                           "SELECT count, mean_ns, std_ns, median_ns, min_ns, max_ns, ci_low_ns, ci_high_ns, p95_ns, "
+                           "median_low_ns, median_high_ns, median_confidence FROM statistic "
+                           "WHERE phase = 'step' AND clock = 'host'")
+                       .rows.at(0);
   EXPECT_EQ(row[0].integer, 10);
   EXPECT_DOUBLE_EQ(row[1].real, s.mean);
   EXPECT_DOUBLE_EQ(row[2].real, *s.std);
@@ -144,6 +144,9 @@ TEST_F(Results, StatisticsLeaveOutWarmUpAndTakeTheSlowestRank) {
   EXPECT_DOUBLE_EQ(row[6].real, *s.ci_low);
   EXPECT_DOUBLE_EQ(row[7].real, *s.ci_high);
   EXPECT_EQ(row[8].type, ResultsDatabase::Cell::Type::kNull);
+  EXPECT_DOUBLE_EQ(row[9].real, *s.median_low);
+  EXPECT_DOUBLE_EQ(row[10].real, *s.median_high);
+  EXPECT_DOUBLE_EQ(row[11].real, *s.median_confidence);
   EXPECT_EQ(ask(*database_, "SELECT phase, clock FROM statistic ORDER BY phase, clock"),
             "compute|device;compute|host;step|host");
 }
