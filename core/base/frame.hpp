@@ -12,9 +12,9 @@
 
 namespace kymo {
 
-/// What kymo's processes send each other over TCP. A frame is a 4-byte little-endian length, 1 to kMaxFrameBytes,
-/// followed by that many bytes: a JSON object in UTF-8 (which contains no zero byte) and, if the message has a payload,
-/// a zero byte and the payload up to the end of the frame.
+/// What kymo's processes send each other over a stream socket. A frame is a 4-byte little-endian length, 1 to
+/// kMaxFrameBytes, followed by that many bytes: a JSON object in UTF-8 (which contains no zero byte) and, if the
+/// message has a payload, a zero byte and the payload up to the end of the frame.
 struct Frame {
   Json message;
   std::string payload;  ///< binary data; empty if there is none

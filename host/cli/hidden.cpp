@@ -19,16 +19,17 @@ struct WorkerArguments {
 };
 
 int work(const WorkerArguments& arguments) {
-  const std::size_t colon = arguments.address.rfind(':');
-  if (colon == std::string::npos || colon == 0)
-    throw UsageError("--connect takes HOST:PORT, not " + quote(arguments.address));
-  const auto port =
-      static_cast<std::uint16_t>(whole_number("the port of --connect", arguments.address.substr(colon + 1), 1, 65535));
+  if (arguments.address.find('/') == std::string::npos) {
+    const std::size_t colon = arguments.address.rfind(':');
+    if (colon == std::string::npos || colon == 0)
+      throw UsageError("--connect takes HOST:PORT or the path of a socket, not " + quote(arguments.address));
+    whole_number("the port of --connect", arguments.address.substr(colon + 1), 1, 65535);
+  }
   const auto rank = static_cast<int>(whole_number("--rank", arguments.rank, 0, 1 << 20));
   const char* token = std::getenv("KYMO_WORKER_TOKEN");
   if (token == nullptr || *token == '\0')
     throw UsageError("'kymo worker' is started only by 'kymo run': KYMO_WORKER_TOKEN is not set");
-  return worker::run_worker(arguments.address.substr(0, colon), port, rank, token);
+  return worker::run_worker(arguments.address, rank, token);
 }
 
 }  // namespace
@@ -36,7 +37,9 @@ int work(const WorkerArguments& arguments) {
 void add_hidden(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<WorkerArguments>();
   CLI::App* work_command = app.add_subcommand("worker", "Run one rank of one run")->group("");
-  work_command->add_option("--connect", arguments->address, "control server")->required()->type_name("HOST:PORT");
+  work_command->add_option("--connect", arguments->address, "control server")
+      ->required()
+      ->type_name("HOST:PORT|SOCKET");
   work_command->add_option("--rank", arguments->rank, "rank within the run")->required()->type_name("N");
   work_command->callback([&session, arguments] { session.action = [arguments] { return work(*arguments); }; });
 

@@ -5,27 +5,35 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstring>
+#include <filesystem>
 #include <map>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "base/unix_socket.hpp"
 #include "supervisor/framed_link.hpp"
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;
 namespace protocol = measure::protocol;
+namespace fs = std::filesystem;
+using asio::generic::stream_protocol;
 using asio::ip::tcp;
 using boost::system::error_code;
 
 namespace {
 
 constexpr std::size_t kMaxHelloBytes = 4096;  ///< memory limit for unauthenticated connections
-constexpr std::size_t kMaxUnauthenticated = 256;
+constexpr std::ptrdiff_t kMaxUnauthenticated = 256;
+constexpr std::ptrdiff_t kMaxPerAddress = 64;  ///< unauthenticated connections of one network address
 constexpr std::chrono::seconds kHelloTime{10};
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr std::int64_t kReportIntervalNs = 10'000'000'000;
@@ -39,8 +47,16 @@ bool same_secret(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
+tcp::endpoint tcp_endpoint(const stream_protocol::endpoint& generic) {
+  tcp::endpoint endpoint;
+  std::memcpy(endpoint.data(), generic.data(), generic.size());
+  endpoint.resize(generic.size());
+  return endpoint;
+}
+
 struct Connection {
   asio::steady_timer deadline;
+  std::string address;  ///< of the peer; empty for a Unix socket
   WorkerId worker = 0;  ///< 0 until the worker has authenticated
   std::unique_ptr<FramedLink> link = nullptr;
 };
@@ -60,6 +76,7 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
       : loop(given_loop), acceptor(loop), pause(loop), events(std::move(given)) {}
 
   void listen(const ListenAt& where) {
+    if (!where.socket_file.empty()) return listen_locally(where.socket_file);
     const std::vector<tcp::endpoint> endpoints = endpoints_of(where);
     for (const auto& endpoint : endpoints) {
       error_code failed;
@@ -73,6 +90,19 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
       throw Error("cannot listen for workers on " + listen_address + ": " + failed.message() +
                   (taken ? "; set KYMO_PORT to a free port, the same for every rank" : ""));
     }
+  }
+
+  void listen_locally(const fs::path& preferred) {
+    int made = -1;
+    try {
+      made = listen_at(socket_file = preferred);
+    } catch (const Error& e) {  // not every file system can hold a socket
+      log::debug(e.what());
+      own_folder = make_private_folder("kymo-control");
+      made = listen_at(socket_file = own_folder / "control");
+    }
+    acceptor.assign(stream_protocol(AF_UNIX, 0), made);
+    accept();
   }
 
   /// Endpoints to try in order. The last one is always available on this machine.
@@ -91,14 +121,14 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   void try_listen(const tcp::endpoint& endpoint, error_code& failed) {
     error_code ignored;
     acceptor.close(ignored);
-    acceptor.open(endpoint.protocol(), failed);
-    if (!failed && endpoint.port() != 0) acceptor.set_option(tcp::acceptor::reuse_address(true), failed);
-    if (!failed) acceptor.bind(endpoint, failed);
+    acceptor.open(stream_protocol(endpoint.protocol()), failed);
+    if (!failed && endpoint.port() != 0) acceptor.set_option(asio::socket_base::reuse_address(true), failed);
+    if (!failed) acceptor.bind(stream_protocol::endpoint(endpoint), failed);
     if (!failed) acceptor.listen(asio::socket_base::max_listen_connections, failed);
   }
 
   void accept() {
-    acceptor.async_accept([self = shared_from_this()](const error_code& failed, tcp::socket socket) {
+    acceptor.async_accept([self = shared_from_this()](const error_code& failed, stream_protocol::socket socket) {
       if (self->stopped) return;
       if (!failed) self->accept_connection(std::move(socket));
       if (!failed) return self->accept();
@@ -110,15 +140,27 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     });
   }
 
-  void accept_connection(tcp::socket socket) {
-    // The oldest one is dropped: a worker authenticates at once, so idle connections cannot keep it out.
+  /// Drops the oldest of these connections if there are too many: a worker authenticates at once, so that idle
+  /// connections cannot keep it out.
+  template <typename Which>
+  void make_room(std::ptrdiff_t limit, Which which) {
+    if (std::count_if(connections.begin(), connections.end(), which) >= limit)
+      connections.erase(std::find_if(connections.begin(), connections.end(), which));
+  }
+
+  void accept_connection(stream_protocol::socket socket) {
+    if (is_local() && !peer_is_trusted(socket.native_handle())) return report_rejected(1);
+    error_code gone;
+    const stream_protocol::endpoint peer = socket.remote_endpoint(gone);
+    if (gone) return;
+    const std::string address = is_local() ? "" : tcp_endpoint(peer).address().to_string();
     const auto unauthenticated = [](const auto& each) { return each.second.worker == 0; };
-    if (static_cast<std::size_t>(std::count_if(connections.begin(), connections.end(), unauthenticated)) >=
-        kMaxUnauthenticated)
-      connections.erase(std::find_if(connections.begin(), connections.end(), unauthenticated));
+    make_room(kMaxPerAddress,
+              [&](const auto& each) { return unauthenticated(each) && each.second.address == address; });
+    make_room(kMaxUnauthenticated, unauthenticated);
     const ConnectionNumber number = ++last_connection;
     Connection& connection =
-        connections.emplace(number, Connection{asio::steady_timer(loop, kHelloTime)}).first->second;
+        connections.emplace(number, Connection{asio::steady_timer(loop, kHelloTime), address}).first->second;
     connection.deadline.async_wait([self = shared_from_this(), number](const error_code& cancelled) {
       const auto found = self->connections.find(number);
       if (!cancelled && found != self->connections.end() && found->second.worker == 0) self->connections.erase(found);
@@ -196,13 +238,20 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     stopped = true;
     report_rejected(0);
     acceptor.close(ignored);
+    std::error_code kept;
+    if (is_local()) fs::remove(socket_file, kept);
+    if (!own_folder.empty()) fs::remove(own_folder, kept);
     pause.cancel();
     connections.clear();
     workers.clear();
   }
 
+  bool is_local() const { return !socket_file.empty(); }
+
   asio::io_context& loop;
-  tcp::acceptor acceptor;
+  asio::basic_socket_acceptor<stream_protocol> acceptor;
+  fs::path socket_file;  ///< empty if it listens on TCP
+  fs::path own_folder;   ///< of the socket; empty if the caller chose its place
   asio::steady_timer pause;
   ControlEvents events;
   std::map<WorkerId, Expected> workers;
@@ -222,11 +271,11 @@ ControlServer::ControlServer(asio::io_context& loop, ControlEvents events, const
 
 ControlServer::~ControlServer() { impl_->stop(); }
 
-std::uint16_t ControlServer::port() const { return impl_->acceptor.local_endpoint().port(); }
-
 std::string ControlServer::address() const {
-  const auto address = impl_->acceptor.local_endpoint().address();
-  return address.is_unspecified() ? "127.0.0.1" : address.to_string();
+  if (impl_->is_local()) return impl_->socket_file.string();
+  const tcp::endpoint endpoint = tcp_endpoint(impl_->acceptor.local_endpoint());
+  return (endpoint.address().is_unspecified() ? "127.0.0.1" : endpoint.address().to_string()) + ":" +
+         std::to_string(endpoint.port());
 }
 
 WorkerId ControlServer::expect(const std::string& token, int rank) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,6 +30,9 @@ struct ControlEvents {
 
 /// Address a control server listens on; by default the loopback interface and a port chosen by the system.
 struct ListenAt {
+  /// Not empty: listen on a Unix socket of this name instead, or in a private temporary directory if the file system
+  /// cannot hold it. Connections from other users are rejected.
+  std::filesystem::path socket_file = {};
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;
   bool from_elsewhere = false;  ///< other machines connect: skip names that resolve to the loopback interface
@@ -44,8 +48,7 @@ class ControlServer {
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
-  std::uint16_t port() const;
-  /// The address at which this machine reaches the server.
+  /// The address at which this machine reaches the server, as for `kymo worker --connect`.
   std::string address() const;
   /// Accepts one connection from the worker with this token.
   WorkerId expect(const std::string& token, int rank);

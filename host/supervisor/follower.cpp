@@ -196,8 +196,7 @@ class Follower {
     Worker& worker = workers_[order.worker];
     worker.plan_index = order.plan_index;
     try {
-      const SpawnRequest request{
-          run, launcher_env_.rank, launcher_env_.port, order.token, launcher_env_.rendezvous_host(), false};
+      const SpawnRequest request{run, launcher_env_.rank, leader(), order.token, false};
       worker.process = std::make_unique<LocalProcess>(loop_, config_.worker_command(request), *reaper_,
                                                       LocalPlacement{launcher_env_.local_rank, launcher_env_.gpu});
     } catch (const Error& error) {

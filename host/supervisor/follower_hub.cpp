@@ -26,8 +26,9 @@ using measure::protocol::message_from;
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
-constexpr std::size_t kMaxRejected = 64;  ///< rejected connections kept open to deliver the reason; the oldest is
-                                          ///< closed first
+constexpr std::size_t kMaxReplyBytes = 4096;  ///< memory limit for a rejected connection
+constexpr std::size_t kMaxRejected = 64;      ///< rejected connections kept open to deliver the reason; the oldest is
+                                              ///< closed first
 
 /// State of one follower.
 struct FollowerSlot {
@@ -56,7 +57,7 @@ struct FollowerHub::Impl {
   void reject(int socket, const std::string& reason) {
     log::warning("rejected a connection: " + reason);
     if (rejected.size() >= kMaxRejected) rejected.pop_front();
-    rejected.push_back(std::make_unique<FramedLink>(loop, socket, LinkEvents{[](Frame&) {}, nullptr}));
+    rejected.push_back(std::make_unique<FramedLink>(loop, socket, LinkEvents{[](Frame&) {}, nullptr}, kMaxReplyBytes));
     rejected.back()->send(messages::Rejected{reason});
   }
 
@@ -265,7 +266,7 @@ const messages::Plan& FollowerHub::plan_of_rank(int rank) const { return impl_->
 const std::string& FollowerHub::host_of_rank(int rank) const { return impl_->slot(rank).host; }
 
 ListenAt listen_address(const LauncherEnvironment& launcher_env) {
-  return {launcher_env.rendezvous_host(), launcher_env.port, !launcher_env.one_machine()};
+  return {{}, launcher_env.rendezvous_host(), launcher_env.port, !launcher_env.one_machine()};
 }
 
 }  // namespace kymo::supervisor

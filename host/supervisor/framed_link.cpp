@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/framed_link.hpp"
 
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <deque>
@@ -15,21 +16,22 @@
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;
-using asio::ip::tcp;
+using asio::generic::stream_protocol;
 using boost::system::error_code;
 
 namespace {
 
-constexpr int kIdle_s = 15;              ///< idle time before the kernel sends keep-alive probes
-constexpr int kProbe_s = 5;              ///< interval between probes
-constexpr int kProbes = 4;               ///< unanswered probes before the connection is closed
-constexpr unsigned kUnsent_ms = 35'000;  ///< timeout for data the peer does not acknowledge
+constexpr int kIdle_s = 15;                   ///< idle time before the kernel sends keep-alive probes
+constexpr int kProbe_s = 5;                   ///< interval between probes
+constexpr int kProbes = 4;                    ///< unanswered probes before the connection is closed
+constexpr std::size_t kMaxUnread = 8u << 20;  ///< bytes: reads nothing from a peer that leaves more than this unread
+constexpr unsigned kUnsent_ms = 35'000;       ///< timeout for data the peer does not acknowledge
 
-tcp protocol_of(int socket) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-  return address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4();
+int family_of(int socket) {
+  int family = AF_UNSPEC;
+  socklen_t size = sizeof family;
+  getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size);
+  return family;
 }
 
 }  // namespace
@@ -37,12 +39,14 @@ tcp protocol_of(int socket) {
 struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
   Impl(asio::io_context& loop, int fd, LinkEvents given, std::size_t max_frame_bytes)
       : socket(loop), events(std::move(given)), decoder(max_frame_bytes) {
-    socket.assign(protocol_of(fd), fd);
-    error_code ignored;
-    socket.set_option(tcp::no_delay(true), ignored);
+    socket.assign(stream_protocol(family_of(fd), 0), fd);
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // a Unix socket has no such option and needs none
   }
 
   void read() {
+    paused = waiting > kMaxUnread;
+    if (paused) return;
     const auto space = decoder.missing();
     socket.async_read_some(asio::buffer(space.data(), space.size()),
                            [self = shared_from_this()](const error_code& failed, std::size_t count) {
@@ -81,6 +85,7 @@ struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
                         if (failed) return self->end("");
                         self->waiting -= self->outgoing.front().size();
                         self->outgoing.pop_front();
+                        if (self->paused) self->read();
                         if (!self->outgoing.empty()) return self->write_next();
                         if (const auto handler = self->drained) handler();
                       });
@@ -104,12 +109,13 @@ struct FramedLink::Impl : std::enable_shared_from_this<FramedLink::Impl> {
     });
   }
 
-  tcp::socket socket;
+  stream_protocol::socket socket;
   LinkEvents events;
   FrameDecoder decoder;
   std::deque<std::string> outgoing;
   std::size_t waiting = 0;
   std::function<void()> drained;
+  bool paused = false;
   bool closed = false;
 };
 

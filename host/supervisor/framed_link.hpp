@@ -21,7 +21,7 @@ struct LinkEvents {
   std::function<void(const std::string& error_message)> closed;
 };
 
-/// A TCP connection of a supervisor to a worker or another supervisor.
+/// A TCP or Unix connection of a supervisor to a worker or another supervisor.
 class FramedLink {
  public:
   /// Takes ownership of the connected socket and starts reading.

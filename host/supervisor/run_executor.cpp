@@ -56,7 +56,7 @@ struct RunExecutor::Impl {
                {[this](WorkerId id, const protocol::Hello& hello) { on_connected(id, hello); },
                 [this](WorkerId id, Frame& frame) { on_frame(id, frame); },
                 [this](WorkerId id, const std::string& error_message) { on_closed(id, error_message); }, joining()},
-               leader_options ? listen_address(leader_options->launcher_env) : ListenAt{}),
+               leader_options ? listen_address(leader_options->launcher_env) : ListenAt{scratch.folder() / "control"}),
         signals(loop, [this](int number) { on_signal(number); }),
         timer(loop) {
     if (leader_options) {

@@ -59,9 +59,8 @@ SpawnOptions kymo_worker(const SpawnRequest& request) {
   for (const auto& word : split(request.run.method.wrap, ' '))
     if (!word.empty()) options.command.push_back(word);
   options.command.push_back(own_executable().string());
-  for (const std::string& word :
-       {std::string("worker"), std::string("--connect"), request.host + ":" + std::to_string(request.port),
-        std::string("--rank"), std::to_string(request.rank)})
+  for (const std::string& word : {std::string("worker"), std::string("--connect"), request.address,
+                                  std::string("--rank"), std::to_string(request.rank)})
     options.command.push_back(word);
   options.environment.emplace_back(kTokenVariable, request.token);
   if (const auto path = library_path(request.run)) options.environment.emplace_back("LD_LIBRARY_PATH", *path);

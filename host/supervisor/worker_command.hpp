@@ -18,15 +18,14 @@ inline constexpr const char* kTokenVariable = "KYMO_WORKER_TOKEN";
 struct SpawnRequest {
   const PlannedRun& run;
   int rank = 0;
-  std::uint16_t port = 0;  ///< of the control server
+  std::string address;  ///< of the control server, as for `kymo worker --connect`
   std::string token;
-  std::string host = "127.0.0.1";  ///< of the control server
-  bool shares_cores = true;        ///< with the other ranks; under torchrun or Slurm the launcher assigns cores
+  bool shares_cores = true;  ///< with the other ranks; under torchrun or Slurm the launcher assigns cores
 };
 /// Returns the command of one worker; throws Error if it cannot be determined.
 using WorkerCommand = std::function<SpawnOptions(const SpawnRequest&)>;
 
-/// `<wrap words> <this program> worker --connect HOST:PORT --rank R`, with the library path required by the plugin.
+/// `<wrap words> <this program> worker --connect ADDRESS --rank R`, with the library path required by the plugin.
 SpawnOptions kymo_worker(const SpawnRequest& request);
 
 struct SupervisorConfig {

@@ -20,7 +20,7 @@ WorkerTeam::WorkerTeam(ControlServer& server, const Starter& start, const Planne
       const std::string token = random_token();
       Member& added = members_.emplace_back();
       added.id = server_.expect(token, rank);
-      added.process = start({run, rank, server_.port(), token, server_.address()});
+      added.process = start({run, rank, server_.address(), token});
     }
   } catch (...) {
     for (const auto& each : members_) server_.forget(each.id);

@@ -7,29 +7,33 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/error.hpp"
 #include "base/tcp.hpp"
+#include "base/unix_socket.hpp"
 
 namespace kymo::worker {
 namespace protocol = measure::protocol;
 
 namespace {
 
-int connect_to_supervisor(const std::string& host, std::uint16_t port) {
+int connect_to_supervisor(const std::string& address) {
   try {
-    return connect_to(host, port);
+    if (address.find('/') != std::string::npos) return connect_to(std::filesystem::path(address));
+    const std::size_t colon = address.rfind(':');
+    return connect_to(address.substr(0, colon), static_cast<std::uint16_t>(std::atoi(address.c_str() + colon + 1)));
   } catch (const Error& e) {
-    throw Error("cannot reach the control server at " + host + ":" + std::to_string(port) + ": " + e.what());
+    throw Error("cannot reach the control server at " + address + ": " + e.what());
   }
 }
 
 }  // namespace
 
-SocketClient::SocketClient(const std::string& host, std::uint16_t port, int rank, const std::string& token)
-    : socket_(connect_to_supervisor(host, port)) {
-  // Frames are small and latency-critical.
+SocketClient::SocketClient(const std::string& address, int rank, const std::string& token)
+    : socket_(connect_to_supervisor(address)) {
+  // Frames are small and latency-critical. A Unix socket has no such option and needs none.
   const int on = 1;
   setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   protocol::Hello hello;

@@ -10,11 +10,12 @@
 
 namespace kymo::worker {
 
-/// A control client over one TCP connection.
+/// A control client over one connection.
 class SocketClient final : public ControlClient {
  public:
-  /// Connects and sends `hello`. Throws Error if the connection fails.
-  SocketClient(const std::string& host, std::uint16_t port, int rank, const std::string& token);
+  /// Connects and sends `hello`. The address is HOST:PORT, or the path of a Unix socket, which contains a slash. Throws
+  /// Error if the connection fails.
+  SocketClient(const std::string& address, int rank, const std::string& token);
   ~SocketClient() override;
   SocketClient(const SocketClient&) = delete;
   SocketClient& operator=(const SocketClient&) = delete;

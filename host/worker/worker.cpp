@@ -14,7 +14,7 @@
 
 namespace kymo::worker {
 
-int run_worker(const std::string& host, std::uint16_t port, int rank, const std::string& token) {
+int run_worker(const std::string& address, int rank, const std::string& token) {
   const std::int64_t process_start_ns = now_ns();
   // Libraries write to sockets of other ranks. If such a rank is gone, the call must fail instead of terminating this
   // process.
@@ -22,7 +22,7 @@ int run_worker(const std::string& host, std::uint16_t port, int rank, const std:
   keep_freed_memory();
   try {
     InstalledEnvironment environment;
-    SocketClient control(host, port, rank, token);
+    SocketClient control(address, rank, token);
     Session(control, environment, process_start_ns).serve();
     return static_cast<int>(ExitCode::kOk);
   } catch (const ConnectionLost&) {

@@ -9,9 +9,9 @@
 
 namespace kymo::worker {
 
-/// Implements the hidden command `kymo worker`: connects to the control server, executes the assigned passes and
-/// returns the exit code.
-int run_worker(const std::string& host, std::uint16_t port, int rank, const std::string& token);
+/// Implements the hidden command `kymo worker`: connects to the control server (as SocketClient does), executes the
+/// assigned passes and returns the exit code.
+int run_worker(const std::string& address, int rank, const std::string& token);
 
 /// Implements the hidden command `kymo devices`: prints the devices of this machine as JSON, with the reason if there
 /// is no GPU.

@@ -118,7 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{{"new", "Not-A-Name"}, "Not-A-Name"}, ErrorCase{{"build", "missing.cpp"}, "no such source file"},
         ErrorCase{{"build", "kernel.cu"}, "one C++ source"},
         ErrorCase{{"worker", "--connect", "nowhere", "--rank", "0"}, "HOST:PORT"},
-        ErrorCase{{"worker", "--connect", "127.0.0.1:1", "--rank", "0"}, "KYMO_WORKER_TOKEN"}));
+        ErrorCase{{"worker", "--connect", "127.0.0.1:1", "--rank", "0"}, "KYMO_WORKER_TOKEN"},
+        ErrorCase{{"worker", "--connect", "/run/control", "--rank", "0"}, "KYMO_WORKER_TOKEN"}));
 
 TEST(CommandLine, HelpNamesEveryCommandAndHidesTheToolsOwn) {
   const Outcome help = call({"--help"});

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,11 +14,14 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
+#include <filesystem>
 #include <set>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/unix_socket.hpp"
 #include "unit/supervisor/link_peer.hpp"
 
 namespace kymo::supervisor {
@@ -26,11 +32,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+std::uint16_t port_of(const ControlServer& server) {
+  const std::string address = server.address();
+  return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+}
+
 class ControlServerTest : public testing::Test {
  protected:
   tcp::socket connect() {
     tcp::socket socket(loop_);
-    socket.connect(tcp::endpoint(asio::ip::address_v4::loopback(), server_.port()));
+    socket.connect(tcp::endpoint(asio::ip::address_v4::loopback(), port_of(server_)));
     return socket;
   }
   static void write(tcp::socket& socket, const std::string& bytes) { asio::write(socket, asio::buffer(bytes)); }
@@ -112,7 +123,7 @@ TEST_F(ControlServerTest, HandsOverConnectionsThatAreNoWorkers) {
                                  sockets.push_back(socket);
                                }});
   tcp::socket socket(loop_);
-  socket.connect(tcp::endpoint(asio::ip::address_v4::loopback(), server.port()));
+  socket.connect(tcp::endpoint(asio::ip::address_v4::loopback(), port_of(server)));
   write(socket, framed(R"({"type":"join"})") + "the next frame");
   ASSERT_TRUE(run_until([&] { return !sockets.empty(); }));
   tcp::socket taken(loop_, tcp::v4(), sockets.front());
@@ -180,6 +191,104 @@ TEST_F(ControlServerTest, IdleConnectionsDoNotKeepAWorkerOut) {
   send_message(worker, protocol::Hello{protocol::kVersion, token, 0, 1});
   EXPECT_TRUE(run_until([&] { return events_.size() == 1; }));
   EXPECT_TRUE(is_rejected(idle.front())) << "the oldest is dropped first";
+}
+
+TEST_F(ControlServerTest, AnAddressWithManyConnectionsLosesItsOwn) {
+  tcp::socket neighbour(loop_, tcp::v4());
+  neighbour.bind(tcp::endpoint(asio::ip::make_address("127.0.0.2"), 0));
+  neighbour.connect(tcp::endpoint(asio::ip::address_v4::loopback(), port_of(server_)));
+  std::vector<tcp::socket> idle;
+  for (int i = 0; i < 100; ++i) idle.push_back(connect());
+  EXPECT_TRUE(is_rejected(idle.front()));
+  const std::string token = random_token();
+  server_.expect(token, 0);
+  neighbour.non_blocking(false);
+  send_message(neighbour, protocol::Hello{protocol::kVersion, token, 0, 1});
+  EXPECT_TRUE(run_until([&] { return events_.size() == 1; })) << "the connection of another address was dropped";
+}
+
+/// A worker that asks without end and never reads an answer.
+TEST_F(ControlServerTest, QueuesLittleForAPeerThatDoesNotRead) {
+  const std::string token = random_token();
+  server_.expect(token, 0);
+  auto socket = connect();
+  socket.set_option(asio::socket_base::receive_buffer_size(4096));
+  send_message(socket, protocol::Hello{protocol::kVersion, token, 0, 1});
+  std::string requests;
+  for (int i = 0; i < 10000; ++i) requests += encode_frame(protocol::ClockRequest{i});
+  socket.non_blocking(true);
+  std::size_t sent = 0;
+  int stalled = 0;
+  while (sent < (64u << 20) && stalled < 100) {
+    boost::system::error_code full;
+    const std::size_t count = socket.write_some(asio::buffer(requests) + sent % requests.size(), full);
+    sent += count;
+    stalled = count > 0 ? 0 : stalled + 1;
+    loop_.run_for(std::chrono::milliseconds(2));
+  }
+  EXPECT_EQ(stalled, 100) << "the server read all of " << sent << " bytes of requests and queued the answers";
+  EXPECT_EQ(events_.size(), 1u) << "the connection stays open";
+}
+
+class LocalControlServer : public testing::Test {
+ protected:
+  ~LocalControlServer() override { std::filesystem::remove_all(folder_); }
+  /// Connects as this user, sends a valid hello, and returns whether the worker was accepted.
+  bool accepts(ControlServer& server, const std::vector<WorkerId>& accepted, int socket) {
+    const std::string token = random_token();
+    server.expect(token, 0);
+    const std::string hello = encode_frame(protocol::Hello{protocol::kVersion, token, 0, 1});
+    EXPECT_EQ(::send(socket, hello.data(), hello.size(), MSG_NOSIGNAL), static_cast<ssize_t>(hello.size()));
+    for (int i = 0; i < 1000 && accepted.empty(); ++i) loop_.run_for(std::chrono::milliseconds(5));
+    close(socket);
+    return !accepted.empty();
+  }
+  std::filesystem::path folder_ = make_private_folder("kymo-control-test");
+  asio::io_context loop_;
+  std::vector<WorkerId> accepted_;
+  ControlEvents events_{[this](WorkerId id, const protocol::Hello&) { accepted_.push_back(id); },
+                        [](WorkerId, Frame&) {}, [](WorkerId, const std::string&) {}};
+};
+
+TEST_F(LocalControlServer, ListensOnAUnixSocketOnly) {
+  {
+    ControlServer server(loop_, events_, {folder_ / "control"});
+    EXPECT_EQ(server.address(), (folder_ / "control").string());
+    EXPECT_TRUE(accepts(server, accepted_, connect_to(std::filesystem::path(server.address()))));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "control"));
+}
+
+TEST_F(LocalControlServer, UsesAFolderOfItsOwnWhereNoSocketIsPossible) {
+  std::filesystem::path where;
+  {
+    ControlServer server(loop_, events_, {folder_ / "missing" / "control"});
+    where = server.address();
+    EXPECT_TRUE(accepts(server, accepted_, connect_to(where)));
+  }
+  EXPECT_FALSE(std::filesystem::exists(where.parent_path()));
+}
+
+TEST_F(LocalControlServer, RejectsAnotherUserEvenWithTheToken) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can start a process of another user";
+  ControlServer server(loop_, events_, {folder_ / "control"});
+  std::filesystem::permissions(folder_, std::filesystem::perms::all);
+  std::filesystem::permissions(folder_ / "control", std::filesystem::perms::all);
+  const std::string token = random_token();
+  server.expect(token, 0);
+  const pid_t other = fork();
+  if (other == 0) {
+    if (setuid(65534) != 0) _exit(1);
+    const int socket = connect_to(folder_ / "control");
+    const std::string hello = encode_frame(protocol::Hello{protocol::kVersion, token, 0, 1});
+    ::send(socket, hello.data(), hello.size(), MSG_NOSIGNAL);
+    char byte = 0;
+    _exit(recv(socket, &byte, 1, 0) <= 0 ? 0 : 2);
+  }
+  int status = -1;
+  for (int i = 0; i < 4000 && waitpid(other, &status, WNOHANG) == 0; ++i) loop_.run_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(status, 0) << "the connection was not closed";
+  EXPECT_THAT(accepted_, IsEmpty());
 }
 
 TEST_F(ControlServerTest, AFloodOfInvalidTokensIsReportedOnce) {

@@ -29,8 +29,8 @@ SupervisorConfig fake_setup(const std::string& start = "") {
   setup.worker_command = [start](const SpawnRequest& request) {
     SpawnOptions options;
     for (const char* word : {"python3", "-B", kFakeWorker}) options.command.emplace_back(word);
-    options.command.insert(options.command.end(), {"--connect", "127.0.0.1:" + std::to_string(request.port), "--rank",
-                                                   std::to_string(request.rank)});
+    options.command.insert(options.command.end(),
+                           {"--connect", request.address, "--rank", std::to_string(request.rank)});
     if (!start.empty()) options.command.insert(options.command.end(), {"--start", start});
     options.environment.emplace_back(kTokenVariable, request.token);
     return options;

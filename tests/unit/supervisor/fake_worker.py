@@ -23,8 +23,12 @@ RANK_FILE_ID = 0x6B797266
 
 class Control:
     def __init__(self, address):
-        host, port = address.rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)))
+        if "/" in address:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.connect(address)
+        else:
+            host, port = address.rsplit(":", 1)
+            self.socket = socket.create_connection((host, int(port)))
 
     def send(self, payload=b"", **message):
         body = json.dumps(message).encode() + (b"\0" + payload if payload else b"")

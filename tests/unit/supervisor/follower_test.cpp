@@ -29,8 +29,7 @@ SupervisorConfig shell_worker(const std::string& script) {
   SupervisorConfig setup;
   setup.worker_command = [script](const SpawnRequest& request) {
     SpawnOptions options;
-    options.command = {
-        "/bin/sh", "-c", script, "worker", request.host, std::to_string(request.port), std::to_string(request.rank)};
+    options.command = {"/bin/sh", "-c", script, "worker", request.address, std::to_string(request.rank)};
     options.environment.emplace_back(kTokenVariable, request.token);
     return options;
   };
@@ -100,7 +99,7 @@ TEST_F(FollowerTest, SaysWhoItIsAndEndsWithTheLeadersCode) {
 }
 
 TEST_F(FollowerTest, StartsAWorkerAndSendsWhatItLeaves) {
-  begin("echo \"$1 $3 $KYMO_WORKER_TOKEN\"; echo words >&2; exit 7");
+  begin("echo \"$1 $2 $KYMO_WORKER_TOKEN\"; echo words >&2; exit 7");
   Peer leader = accept();
   const std::string folder = welcome(leader);
   leader.send_message(messages::Start{5, 0, "worker-token"});
@@ -115,7 +114,7 @@ TEST_F(FollowerTest, StartsAWorkerAndSendsWhatItLeaves) {
   write_file(std::filesystem::path(folder) / rank_file_name(42, 1, measure::Pass::kTime), content);
   leader.send_message(messages::WorkerRequest{"collect", 5});
   const messages::WorkerOutput output = leader.receive_message().get<messages::WorkerOutput>();
-  EXPECT_EQ(output.stdout_text, "127.0.0.1 1 worker-token\n");
+  EXPECT_EQ(output.stdout_text, "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()) + " 1 worker-token\n");
   EXPECT_EQ(output.stderr_text, "words\n");
   ASSERT_EQ(output.file_bytes, static_cast<std::int64_t>(content.size()));
   std::string came;

@@ -7,11 +7,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/unix_socket.hpp"
 #include "unit/worker/fake_control.hpp"
 #include "worker/worker.hpp"
 
@@ -43,7 +47,7 @@ class TestServer {
     hang_up();
     close(listener_);
   }
-  std::uint16_t port() const { return port_; }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
   void accept_one() { connection_ = accept(listener_, nullptr, nullptr); }
   void hang_up() {
@@ -73,7 +77,7 @@ class TestServer {
 
 class SocketClientTest : public testing::Test {
  protected:
-  SocketClientTest() : client("127.0.0.1", server.port(), 3, "secret") { server.accept_one(); }
+  SocketClientTest() : client(server.address(), 3, "secret") { server.accept_one(); }
   void SetUp() override { hello = server.receive().get<protocol::Hello>(); }
 
   TestServer server;
@@ -229,13 +233,27 @@ TEST_F(SocketClientTest, AMalformedReplyIsAnError) {
   EXPECT_THROW(client.next_assignment(), Error);
 }
 
+TEST(SocketClient, ConnectsToAUnixSocket) {
+  const std::filesystem::path folder = make_private_folder("kymo-client-test");
+  const int listener = listen_at(folder / "control");
+  const SocketClient client((folder / "control").string(), 0, "secret");
+  const int connection = accept(listener, nullptr, nullptr);
+  std::string hello(200, '\0');
+  hello.resize(static_cast<std::size_t>(std::max<ssize_t>(recv(connection, hello.data(), hello.size(), 0), 0)));
+  EXPECT_THAT(hello, testing::HasSubstr("\"token\":\"secret\""));
+  close(connection);
+  close(listener);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(SocketClient, NobodyListening) {
-  std::uint16_t port = 0;
+  std::string address;
   {
     const TestServer closed;
-    port = closed.port();
+    address = closed.address();
   }
-  EXPECT_THROW(SocketClient("127.0.0.1", port, 0, ""), Error);
+  EXPECT_THROW(SocketClient(address, 0, ""), Error);
+  EXPECT_THROW(SocketClient("/no/such/socket", 0, ""), Error);
 }
 
 TEST(RunWorker, ExitsInOrderWhenTold) {
@@ -253,7 +271,7 @@ TEST(RunWorker, ExitsInOrderWhenTold) {
       return frame.get<measure::Outcome>();
     }
   });
-  EXPECT_EQ(run_worker("127.0.0.1", server.port(), 0, "token"), 0);
+  EXPECT_EQ(run_worker(server.address(), 0, "token"), 0);
   const auto outcome = supervisor.get();
   EXPECT_EQ(outcome.status, RunStatus::kFailed);
   EXPECT_EQ(outcome.stage, "load");
@@ -271,7 +289,7 @@ TEST(RunWorkerDeathTest, EndsAtOnceWithoutItsSupervisor) {
           server.hang_up();
         });
         supervisor.detach();
-        run_worker("127.0.0.1", server.port(), 0, "token");
+        run_worker(server.address(), 0, "token");
       },
       testing::ExitedWithCode(1), "");
 }
