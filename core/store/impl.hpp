@@ -6,11 +6,13 @@
 
 #include "store/results.hpp"
 #include "store/sqlite.hpp"
+#include "store/writer_lock.hpp"
 
 namespace kymo::store {
 
 struct ResultsDatabase::Impl {
   std::filesystem::path file;
+  std::unique_ptr<WriterLock> lock;  // outlives the connection
   std::unique_ptr<Connection> connection;
   bool read_only = false;
 };

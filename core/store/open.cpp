@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "store/rollback.hpp"
+#include "store/writer_lock.hpp"
 
 namespace kymo::store {
 namespace {
@@ -192,7 +193,8 @@ std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema&
            "'PRAGMA journal_mode = "
            "DELETE'`");
   }
-  if (auto copy = roll_back_leftovers(*connection, true)) connection = std::move(copy);
+  // On a network file system, the locks may not show that the writer is alive on another machine.
+  if (auto copy = roll_back_leftovers(*connection, network_file_system(file) == nullptr)) connection = std::move(copy);
   check_content(*connection, kCheckedBytesForReading);
   check_version(*connection, schema);
   if (connection->integer("PRAGMA user_version") < schema.version()) {

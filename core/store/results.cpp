@@ -100,6 +100,7 @@ std::int64_t store_run(const Connection& results, const RunRow& run) {
 ResultsDatabase::ResultsDatabase(const std::filesystem::path& file, Mode mode) : impl_(std::make_unique<Impl>()) {
   impl_->file = file;
   impl_->read_only = mode == Mode::kReadOnly;
+  if (!impl_->read_only && network_file_system(file)) impl_->lock = std::make_unique<WriterLock>(file);
   impl_->connection = open_results(file, mode, own_schema());
 }
 

@@ -162,6 +162,16 @@ TEST_F(Rollback, WithoutSpaceForACopyTheErrorNamesTheCause) {
   EXPECT_EQ(read_without_space(kNobody), 0);
 }
 
+TEST_F(Rollback, FileOnANetworkFileSystemIsReadFromACopy) {
+  make_hot(path("a.db"));
+  const std::string journal = content_of(path("a.db-journal"));
+  const Connection reader(path("a.db"), Connection::Access::kReadOnly);
+  const auto copy = roll_back_leftovers(reader, false);
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(copy->integer(kParameters), 4);
+  EXPECT_TRUE(content_of(path("a.db-journal")) == journal);
+}
+
 TEST_F(Rollback, JournalOfALiveWriterStays) {
   make_database(path("a.db"));
   const Connection writer(path("a.db"), Connection::Access::kReadWrite);
