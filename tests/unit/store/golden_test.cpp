@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <map>
+#include <regex>
+
 #include "store/open.hpp"
 #include "store/results.hpp"
 #include "store/schema_version.hpp"
@@ -21,6 +24,30 @@ class Golden : public StoreTest, public ::testing::WithParamInterface<const char
     tamper(path("golden.db"), content_of(std::filesystem::path(KYMO_SOURCE_DIR) / "tests" / "golden" / GetParam()));
   }
 };
+
+/// The statements that create tables and indices by name, without comments and line breaks.
+std::map<std::string, std::string> definitions(const Connection& connection) {
+  static const std::vector<std::pair<std::regex, std::string>> kLayout{
+      {std::regex("--[^\n]*"), ""}, {std::regex("\\s+"), " "}, {std::regex("\\( "), "("}, {std::regex(" \\)"), ")"}};
+  std::map<std::string, std::string> found;
+  Statement created(connection, "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql <> ''");
+  while (created.step()) {
+    std::string sql = created.text(1);
+    for (const auto& [pattern, replacement] : kLayout) sql = std::regex_replace(sql, pattern, replacement);
+    found[created.text(0)] = sql;
+  }
+  return found;
+}
+
+/// A migration must not change after its release, because it is never applied again to the databases that exist.
+TEST_P(Golden, HasTheTablesThatItsMigrationsCreate) {
+  const Connection golden(path("golden.db"), Connection::Access::kReadOnly);
+  Schema released = own_schema();
+  released.migrations.resize(static_cast<std::size_t>(golden.integer("PRAGMA user_version")));
+  const auto migrated = Connection::temporary("migrated");
+  migrate(*migrated, released);
+  EXPECT_THAT(definitions(*migrated), ::testing::ContainerEq(definitions(golden)));
+}
 
 TEST_P(Golden, IsReadWithoutBeingWritten) {
   const std::string before = content_of(path("golden.db"));
