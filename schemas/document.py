@@ -21,6 +21,29 @@ ADDED = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*;$")
 STRING = re.compile(r"'[^']*'")
 EVERY_COLUMN = re.compile(r"every column of (\w+)$")
 TYPE_THAT_KEEPS_ANY_VALUE = "BLOB"
+
+# The beginning of the page: what readers ask most, and the views that answer it.
+QUESTIONS = [
+    ("Which runs are there, and how did they end?", "run_list", "failures"),
+    ("How long does a step or a phase take?", "phase_time", "step_time"),
+    ("How many FLOP/s and bytes/s are that?", "throughput"),
+    ("How much do the times vary, within a run and between runs?", "time_variation"),
+    ("Did it become slower from one label to another?", "label_comparison"),
+    ("Which values can I not trust?", "run_warning", "verification_result", "run_dropped_record"),
+    ("Which kernels take the time?", "kernel_summary", "kernel_by_phase"),
+    ("In which module?", "kernel_by_scope", "op_by_scope", "cpu_scope_time"),
+    ("Which operators take the time?", "op_summary", "op_by_scope"),
+    ("Where is the GPU idle?", "launch_gap", "outlier_call"),
+    ("What is in memory at its peak, and what allocated it?", "memory_peak", "memory_by_category", "memory_block"),
+    ("Why did it run out of memory?", "oom", "oom_block"),
+    ("How much communication is hidden, and which rank is late?", "communication_overlap", "collective_straggler"),
+    ("What does the observation itself cost?", "trace_overhead"),
+    ("What did the workload report?", "reported_metric"),
+    ("On which machine, with which software?", "run_machine", "environment_fact"),
+    ("What happened, event by event?", "kernel_call", "op_call", "range_instance", "collective_call"),
+]
+# The view files that come first, by use; the others follow by name.
+FIRST_FILES = ["timing", "runs", "comparison", "kernels", "operators", "memory_timeline", "memory", "quality", "events"]
 CONSTRAINT = {"PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "CONSTRAINT"}
 
 
@@ -166,6 +189,27 @@ def check_names(database, described):
     return [f"{name} is not defined in the files" for name in sorted(real - {item.name for item in described})]
 
 
+def opening(described):
+    """Return the table of questions and the index of all views and tables."""
+    known = {item.name for item in described}
+    missing = sorted({name for _, *names in QUESTIONS for name in names} - known)
+    if missing:
+        raise DocumentationError(f"document.py: QUESTIONS names unknown views: {', '.join(missing)}")
+
+    def links(names):
+        return ", ".join(f"[{name}](#{name})" for name in names)
+
+    lines = ["| question | view |", "|---|---|"]
+    lines += [f"| {question} | {links(names)} |" for question, *names in QUESTIONS]
+    for kind, heading in (("VIEW", "All views"), ("TABLE", "All tables")):
+        lines += ["", f"{heading}: {links(sorted(item.name for item in described if item.kind == kind))}"]
+    return lines + [""]
+
+
+def rank_of_file(path):
+    return FIRST_FILES.index(path.stem) if path.stem in FIRST_FILES else len(FIRST_FILES)
+
+
 def cell(text):
     return text.replace("|", "\\|").replace("<", "&lt;")
 
@@ -207,12 +251,21 @@ def document(folder):
         "",
         "Generated from the comments in `schemas/`. To update, edit the comments and build the target `schema_docs`.",
         "",
+        'Query views with `kymo sql "SELECT * FROM VIEW WHERE run_id = N"`:',
+        "",
+        *opening(described),
         "A results database is a single SQLite file (application id `kydb`, readable with SQLite 3.34 and later). "
         "Query views rather than tables: views",
         "answer common questions, and tables may gain columns. "
         "Times are nanoseconds (integers, `_ns`) or milliseconds (`_ms`); sizes are bytes (`_bytes`).",
         "",
+        "`kymo sql` and reports also have the functions `median(x)`, `percentile(x, p)` with p from 0 to 100, and "
+        "`stddev(x)` (of a sample), as",
+        "aggregate and window functions. Other SQLite tools do not have them; no view uses them.",
+        "",
     ]
+    # A stable sort: within a rank, the files stay in order of name.
+    sections.sort(key=lambda section: rank_of_file(section[1]))
     for kind, heading in (("views", "## Views"), ("migrations", "## Tables")):
         lines += [heading, ""]
         for section, _, title, found in sections:

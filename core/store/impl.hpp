@@ -15,6 +15,7 @@ struct ResultsDatabase::Impl {
   std::unique_ptr<WriterLock> lock;  // outlives the connection
   std::unique_ptr<Connection> connection;
   bool read_only = false;
+  Limits limits;
 };
 
 /// Returns the connection for writing. Throws Error if the database was opened for reading.

@@ -3,8 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
@@ -46,13 +51,77 @@ int authorize(void*, int action, const char* first, const char* second, const ch
   }
 }
 
-[[noreturn]] void reject(const Connection& connection) {
+/// The words of a statement that could be names.
+std::set<std::string> words_in(const std::string& sql) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : sql + " ") {
+    const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if ((lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_') {
+      word += lower;
+    } else if (!word.empty()) {
+      words.insert(std::exchange(word, ""));
+    }
+  }
+  return words;
+}
+
+std::vector<std::string> names_from(const Connection& connection, const std::string& sql) {
+  std::vector<std::string> names;
+  Statement statement(connection, sql);
+  while (statement.step()) names.push_back(statement.text(0));
+  return names;
+}
+
+/// Suggests the nearest name if SQLite's message says that a table, column or function does not exist. The columns are
+/// those of all tables and views that the statement mentions.
+std::string suggest_name(const Connection& connection, const std::string& message, const std::string& sql) {
+  const auto unknown = [&](std::string_view what) -> std::optional<std::string> {
+    const std::string start = "no such " + std::string(what) + ": ";
+    if (!message.starts_with(start)) return std::nullopt;
+    std::string name = message.substr(start.size(), message.find(' ', start.size()) - start.size());
+    name = name.substr(name.rfind('.') + 1);
+    std::erase(name, '"');
+    return name;
+  };
+  static constexpr const char* kTables =
+      "SELECT name FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM temp.sqlite_master) WHERE type IN "
+      "('table', 'view') ORDER BY type = 'table', name";
+  if (const auto name = unknown("table")) {
+    const auto near = nearest(*name, names_from(connection, kTables));
+    return near ? "; did you mean " + quote(*near) + "?"
+                : "; list the tables and views with SELECT name, type FROM sqlite_master, or see docs/schema.md";
+  }
+  if (const auto name = unknown("function"))
+    return suggestion(*name, names_from(connection,
+                                        "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB "
+                                        "'[a-z]*' AND name NOT GLOB 'sqlite_*'"));
+  const auto name = unknown("column");
+  if (!name) return "";
+  const std::set<std::string> words = words_in(sql);
+  std::vector<std::string> columns;
+  for (const std::string& table : names_from(connection, kTables)) {
+    if (!words.contains(table)) continue;
+    for (const std::string& column : names_from(connection, "SELECT name FROM pragma_table_info('" + table + "')"))
+      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
+  }
+  return suggestion(*name, columns);
+}
+
+[[noreturn]] void reject(const Connection& connection, const std::string& sql, const Limits& limits) {
   const int code = sqlite3_errcode(connection.handle()) & 0xff;
   if (code == SQLITE_AUTH)
     throw UsageError("the statement is not a read-only query; only SELECT (or WITH ... SELECT) is allowed");
+  if (code == SQLITE_INTERRUPT)
+    throw Error("the statement was stopped after its limit of " + shortest_text(limits.seconds) +
+                " s; raise --timeout, or select fewer rows, for example those of one run_id");
+  if (code == SQLITE_NOMEM && limits.memory_bytes > 0)
+    throw Error("the statement needs more memory than its limit of " + format_bytes(limits.memory_bytes) +
+                "; raise --memory, or select fewer rows, for example those of one run_id");
   if (code != SQLITE_ERROR && code != SQLITE_RANGE && code != SQLITE_TOOBIG && code != SQLITE_MISMATCH)
     connection.fail();
-  throw UsageError("invalid statement: " + one_line(sqlite3_errmsg(connection.handle())));
+  const std::string message = sqlite3_errmsg(connection.handle());
+  throw UsageError("invalid statement: " + one_line(message) + suggest_name(connection, message, sql));
 }
 
 struct Finalizer {
@@ -63,12 +132,36 @@ using OwnedStatement = std::unique_ptr<sqlite3_stmt, Finalizer>;
 /// Prepares one statement under the authorizer; nullptr if the text contains none.
 OwnedStatement prepare_one(const Connection& connection, const char*& rest, const char* end) {
   sqlite3_stmt* statement = nullptr;
+  const char* const begin = rest;
   sqlite3_set_authorizer(connection.handle(), authorize, nullptr);
   const int code = sqlite3_prepare_v2(connection.handle(), rest, static_cast<int>(end - rest), &statement, &rest);
   sqlite3_set_authorizer(connection.handle(), nullptr, nullptr);
-  if (code != SQLITE_OK) reject(connection);
+  if (code != SQLITE_OK) reject(connection, begin, {});
   return OwnedStatement(statement);
 }
+
+/// Stops a statement after its time; limits SQLite's memory while it runs.
+class LimitedStatement {
+ public:
+  LimitedStatement(sqlite3* connection, const Limits& limits)
+      : connection_(connection), end_ns_(now_ns() + static_cast<std::int64_t>(limits.seconds * 1e9)) {
+    if (limits.seconds > 0) sqlite3_progress_handler(connection_, kInstructionsPerCheck, is_late, this);
+    if (limits.memory_bytes > 0) sqlite3_hard_heap_limit64(limits.memory_bytes);
+  }
+  ~LimitedStatement() {
+    sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
+    sqlite3_hard_heap_limit64(0);
+  }
+  LimitedStatement(const LimitedStatement&) = delete;
+  LimitedStatement& operator=(const LimitedStatement&) = delete;
+
+ private:
+  static constexpr int kInstructionsPerCheck = 100'000;  // about a millisecond
+  static int is_late(void* self) { return now_ns() > static_cast<LimitedStatement*>(self)->end_ns_ ? 1 : 0; }
+
+  sqlite3* connection_;
+  std::int64_t end_ns_;
+};
 
 OwnedStatement prepare_query(const Connection& connection, const std::string& sql) {
   const char* rest = sql.c_str();
@@ -170,13 +263,16 @@ void ResultsDatabase::read(const std::string& sql, const std::vector<std::pair<s
     columns[i] = valid_utf8(sqlite3_column_name(statement.get(), static_cast<int>(i)));
   read_columns(columns);
   std::vector<Cell> row(columns.size());
+  const LimitedStatement limited(connection.handle(), impl_->limits);
   int code = sqlite3_step(statement.get());
   for (; code == SQLITE_ROW; code = sqlite3_step(statement.get())) {
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = cell_of(statement.get(), static_cast<int>(i));
     if (!read_row(row)) return;
   }
-  if (code != SQLITE_DONE) reject(connection);
+  if (code != SQLITE_DONE) reject(connection, sql, impl_->limits);
 }
+
+void ResultsDatabase::set_limits(const Limits& limits) { impl_->limits = limits; }
 
 ResultsDatabase::Table ResultsDatabase::query(
     const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters) const {

@@ -78,6 +78,12 @@ const char* to_string(Keep keep);
 /// Throws UsageError that lists the valid values.
 Keep keep_from(const std::string& text);
 
+/// Limits of each query. 0 means no limit.
+struct Limits {
+  double seconds = 0;
+  std::int64_t memory_bytes = 0;  ///< of SQLite in this process
+};
+
 /// Result of a merge.
 struct MergeReport {
   std::int64_t invocations_added = 0;
@@ -148,6 +154,10 @@ class ResultsDatabase {
   /// number of selected runs. The titles are those of the view run_title, computed once for all queries.
   std::int64_t select_runs(const Selection& selection);
 
+  /// Queries that exceed a limit end with an Error. SQLite limits memory per process, so the limit holds for every
+  /// database that the process has open.
+  void set_limits(const Limits& limits);
+
   /// A typed cell of a result. Text is valid UTF-8; a blob is returned as text x'...'.
   struct Cell {
     enum class Type { kNull, kInteger, kReal, kText } type = Type::kNull;
@@ -160,7 +170,8 @@ class ResultsDatabase {
     std::vector<std::vector<Cell>> rows;
   };
   /// Runs a read-only query. Parameters are bound as text by name ("name" for ":name" in the statement); unused ones
-  /// are ignored. Throws UsageError with SQLite's message for an invalid statement or one that would write.
+  /// are ignored. Throws UsageError with SQLite's message for an invalid statement, with the nearest known name for an
+  /// unknown one, and for a statement that would write.
   Table query(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters = {}) const;
   /// Passes the column names and then each row of such a query on, so that a result of any size needs little memory.
   /// The database is locked for writers until it returns.

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
+#include "store/sql_functions.hpp"
 
 namespace kymo::store {
 namespace {
@@ -74,6 +75,7 @@ Connection::Connection(const std::string& name, const std::filesystem::path& fil
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+  add_statistics_functions(database);
 }
 
 namespace {

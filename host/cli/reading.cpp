@@ -22,6 +22,7 @@ std::unique_ptr<ResultsDatabase> open_results(const std::filesystem::path& file)
                      "; pass another one with --db or create one with 'kymo run'");
   }
   auto database = std::make_unique<ResultsDatabase>(file, ResultsDatabase::Mode::kReadOnly);
+  database->set_limits(kQueryLimits);
   if (database->running_runs().empty() || access(file.c_str(), W_OK) != 0) return database;
   try {
     ResultsDatabase writable(file, ResultsDatabase::Mode::kReadWrite);

@@ -13,14 +13,19 @@ namespace {
 struct SqlArguments {
   std::string query;
   std::filesystem::path database = "kymo.db";
+  store::Limits limits = kQueryLimits;
   bool json = false;
   bool csv = false;
+  bool raw = false;
 };
 
 int sql(const SqlArguments& arguments) {
-  print_query(*open_results(arguments.database), arguments.query,
+  const auto database = open_results(arguments.database);
+  database->set_limits(arguments.limits);
+  print_query(*database, arguments.query,
               arguments.json  ? RowFormat::kJson
               : arguments.csv ? RowFormat::kCsv
+              : arguments.raw ? RowFormat::kRawText
                               : RowFormat::kText);
   return 0;
 }
@@ -32,9 +37,29 @@ void add_sql(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("sql", "Run a read-only SELECT query against a results database");
   command->add_option("query", arguments->query, "SELECT statement")->required()->type_name("QUERY");
   CLI::Option* json = command->add_flag("--json", arguments->json, "print an array of objects");
-  command->add_flag("--csv", arguments->csv, "print CSV")->excludes(json);
+  CLI::Option* csv = command->add_flag("--csv", arguments->csv, "print CSV")->excludes(json);
+  command->add_flag("--raw", arguments->raw, "print numbers in the table in full instead of with six digits")
+      ->excludes(json)
+      ->excludes(csv);
+  command
+      ->add_option_function<std::string>(
+          "--timeout",
+          [arguments](const std::string& text) {
+            arguments->limits.seconds = real_number("--timeout", text, 0.001, 1e9);
+          },
+          "stop the query after this time [600]")
+      ->type_name("SECONDS");
+  command
+      ->add_option_function<std::string>(
+          "--memory",
+          [arguments](const std::string& text) { arguments->limits.memory_bytes = size_bytes("--memory", text); },
+          "stop the query if SQLite needs more memory [4G]")
+      ->type_name("SIZE");
   add_database_option(*command, arguments->database);
-  command->footer("Example: kymo sql \"SELECT workload, phase, mean_ms, std_ms FROM phase_time\"");
+  command->footer(
+      "Besides SQLite's functions, median(x), percentile(x, p) with p from 0 to 100, and stddev(x) are available.\n"
+      "Example: kymo sql \"SELECT workload, phase, median(median_ms), stddev(median_ms) FROM phase_time GROUP BY 1, "
+      "2\"");
   command->callback([&session, arguments] { session.action = [arguments] { return sql(*arguments); }; });
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/text_table.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -43,6 +45,12 @@ std::string cell_text(const Cell& cell) {
       break;
   }
   return "";
+}
+
+/// Six significant digits. Large numbers keep all digits before the decimal point.
+std::string rounded(double number) {
+  return std::abs(number) >= 1e6 && std::abs(number) < 1e15 ? fmt::format("{:.0f}", number)
+                                                            : fmt::format("{:.6g}", number);
 }
 
 bool is_number(const Cell& cell) { return cell.type == Cell::Type::kInteger || cell.type == Cell::Type::kReal; }
@@ -90,7 +98,7 @@ std::string json_text(const Json& json) { return visible_json(dump_json(json, 2)
 
 void RowPrinter::columns(const std::vector<std::string>& names) {
   names_ = names;
-  if (format_ == RowFormat::kText) text_ = {names, std::vector<bool>(names.size(), true), {}};
+  if (is_text()) text_ = {names, std::vector<bool>(names.size(), true), {}};
   if (format_ == RowFormat::kJson) print_("[");
   if (format_ != RowFormat::kCsv) return;
   std::vector<std::string> fields;
@@ -113,6 +121,7 @@ Json json_row(const std::vector<std::string>& columns, const std::vector<Cell>& 
 bool RowPrinter::row(const std::vector<Cell>& cells) {
   switch (format_) {
     case RowFormat::kText:
+    case RowFormat::kRawText:
       if (text_.rows.size() == kMaxTextRows) return complete_ = false;
       add_text(cells);
       break;
@@ -136,14 +145,16 @@ bool RowPrinter::row(const std::vector<Cell>& cells) {
 void RowPrinter::add_text(const std::vector<Cell>& cells) {
   text_.rows.emplace_back();
   for (std::size_t column = 0; column < cells.size(); ++column) {
-    text_.rows.back().push_back(cell_text(cells[column]));
+    const Cell& cell = cells[column];
+    const bool round = cell.type == Cell::Type::kReal && format_ == RowFormat::kText;
+    text_.rows.back().push_back(round ? rounded(cell.real) : cell_text(cell));
     if (!is_number(cells[column]) && cells[column].type != Cell::Type::kNull) text_.right[column] = false;
   }
 }
 
 void RowPrinter::finish() {
   if (format_ == RowFormat::kJson) print_(first_ ? "]\n" : "\n]\n");
-  if (format_ != RowFormat::kText) return;
+  if (!is_text()) return;
   if (first_) text_.right.assign(text_.right.size(), false);
   print_(render(text_, false));
 }

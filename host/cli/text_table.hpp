@@ -33,7 +33,8 @@ bool colour_on_stdout();
 /// A row of a query as an object; NULL becomes null.
 Json json_row(const std::vector<std::string>& columns, const std::vector<store::ResultsDatabase::Cell>& cells);
 
-enum class RowFormat { kText, kJson, kCsv };
+/// kText rounds numbers to six significant digits; the other formats are exact.
+enum class RowFormat { kText, kRawText, kJson, kCsv };
 
 /// Prints the result of a query as terminal text, as JSON (an array of objects) or as CSV (RFC 4180; text that a
 /// spreadsheet would interpret as a formula is prefixed with '). JSON and CSV are written row by row; text is aligned,
@@ -52,6 +53,7 @@ class RowPrinter {
   bool is_complete() const { return complete_; }
 
  private:
+  bool is_text() const { return format_ == RowFormat::kText || format_ == RowFormat::kRawText; }
   void add_text(const std::vector<store::ResultsDatabase::Cell>& cells);
 
   RowFormat format_;

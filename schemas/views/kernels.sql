@@ -45,6 +45,8 @@ SELECT
   t.attribution,
   -- id of the name in string
   t.name_id,
+  -- full name
+  (SELECT n.text FROM string n WHERE n.string_id = t.name_id) AS name,
   -- name without template arguments, parameters and namespaces
   coalesce(
     (SELECT c.short_name FROM kernel_class c WHERE c.name_id = t.name_id),

@@ -66,6 +66,43 @@ FROM (
 ) g
 JOIN string n ON n.string_id = g.name_id;
 
+-- Each operator by module, within each phase, per step: the largest rows show which layers to optimize. Sums over the
+-- modules are the rows of op_summary.
+CREATE VIEW op_by_scope AS
+SELECT
+  -- run
+  t.run_id,
+  -- rank that called it
+  t.rank,
+  -- pass in which it was recorded
+  t.pass,
+  -- phase of the call; `other` outside of phases
+  coalesce(p.text, 'other') AS phase,
+  -- scope path without the indices of repeated modules; NULL outside of scopes
+  q.module,
+  -- operator name such as aten::mm
+  n.text AS name,
+  -- 1 for a node of the backward pass
+  t.backward,
+  -- calls per step
+  1.0 * sum(t.calls) / max(t.steps) AS calls,
+  -- host time including called operators
+  sum(t.host_ns) / 1e6 / max(t.steps) AS host_ms,
+  -- host time excluding called operators
+  sum(t.self_host_ns) / 1e6 / max(t.steps) AS self_ms,
+  -- share of the self time of all operators in the step
+  1.0 * sum(t.self_host_ns)
+  / nullif(sum(sum(t.self_host_ns)) OVER (PARTITION BY t.run_id, t.rank, t.pass), 0) AS share_of_step,
+  -- kernels, copies and memsets launched directly by the operator
+  1.0 * sum(t.kernels) / max(t.steps) AS kernels,
+  -- sum of the durations of these
+  sum(t.device_ns) / 1e6 / max(t.steps) AS device_ms
+FROM op_total t
+JOIN string n ON n.string_id = t.name_id
+LEFT JOIN string p ON p.string_id = t.phase_id
+LEFT JOIN scope_path q ON q.scope_id = t.scope_id
+GROUP BY t.run_id, t.rank, t.pass, t.phase_id, q.module, t.name_id, t.backward;
+
 -- Time of each module within each phase of CPU runs, on the host clock: means over the measured steps whose ranges were
 -- retained, from the first available of the passes trace, ops and memory.
 CREATE VIEW cpu_scope_time AS

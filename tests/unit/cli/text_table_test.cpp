@@ -48,6 +48,16 @@ TEST(TextTable, PrintsRowsOfAQuery) {
   EXPECT_EQ(printed(RowFormat::kText, table), "name  n    x\n----  -  ---\na     5  0.5\nb         10\n");
 }
 
+TEST(TextTable, RoundsNumbersExceptInRawText) {
+  const store::ResultsDatabase::Table table{
+      {"x"}, {{real(0.50650659145271)}, {real(1234567.8)}, {real(1.0 / 3e5)}, {integer(123456789)}}};
+  EXPECT_EQ(printed(RowFormat::kText, table),
+            "          x\n-----------\n   0.506507\n    1234568\n3.33333e-06\n  123456789\n");
+  EXPECT_NE(printed(RowFormat::kRawText, table).find("0.50650659145271\n"), std::string::npos);
+  EXPECT_NE(printed(RowFormat::kCsv, table).find("0.50650659145271\r\n"), std::string::npos);
+  EXPECT_NE(printed(RowFormat::kJson, table).find("0.50650659145271\n"), std::string::npos);
+}
+
 TEST(TextTable, WritesJson) {
   const store::ResultsDatabase::Table table{{"name", "n", "x"}, {{text("a\"<"), integer(5), Cell{}}}};
   EXPECT_EQ(printed(RowFormat::kJson, table),

@@ -100,6 +100,53 @@ TEST_F(Query, ErrorsGiveSqlitesReason) {
   EXPECT_THROW(database.query("SELECT abs(-9223372036854775808)"), UsageError);
 }
 
+TEST_F(Query, SuggestsTheNearestName) {
+  const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  const auto error = [&](const char* sql) { return error_of([&] { database.query(sql); }); };
+  EXPECT_THAT(error("SELECT * FROM phase_times"), HasSubstr("no such table: phase_times; did you mean 'phase_time'?"));
+  EXPECT_THAT(error("SELECT * FROM main.runlist"), HasSubstr("did you mean 'run_list'?"));
+  EXPECT_THAT(error("SELECT * FROM nothing_alike_at_all"), HasSubstr("see docs/schema.md"));
+  EXPECT_THAT(error("SELECT t.mean_m FROM phase_time t"),
+              HasSubstr("no such column: t.mean_m; did you mean 'mean_ms'?"));
+  EXPECT_THAT(error("SELECT 1 FROM phase_time WHERE worklod = 'saxpy'"), HasSubstr("did you mean 'workload'?"));
+  EXPECT_THAT(error("SELECT xyzzy FROM run_machine"), HasSubstr("; known: run_id, machine"));
+  EXPECT_THAT(error("SELECT medain(mean_ms) FROM phase_time"), HasSubstr("did you mean 'median'?"));
+}
+
+TEST_F(Query, HasStatisticsFunctions) {
+  const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  const std::string values =
+      " FROM (SELECT column1 AS g, column2 AS x FROM (VALUES (1, 7), (1, 1.0), (1, NULL), (1, 4), "
+      "(1, 2), (2, 5), (3, NULL)))";
+  EXPECT_EQ(ask(database,
+                "SELECT median(x), percentile(x, 25), percentile(x, 0), percentile(x, 100)" + values + " WHERE g = 1"),
+            "3|1.75|1|7");
+  EXPECT_EQ(ask(database, "SELECT g, median(x) || '', round(stddev(x), 6) || ''" + values + " GROUP BY g ORDER BY g"),
+            "1|3.0|2.645751;2|5.0|NULL;3|NULL|NULL");
+  EXPECT_EQ(ask(database, "SELECT median(x)" + values + " WHERE g = 9"), "NULL");
+  EXPECT_EQ(ask(database,
+                "SELECT median(column1) OVER (ORDER BY rowid ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM "
+                "(SELECT column1, column2 AS rowid FROM (VALUES (1, 1), (NULL, 2), (5, 3), (8, 4)))"),
+            "1;1;5;6.5");
+  EXPECT_THAT(error_of([&] { database.query("SELECT median('a')"); }), HasSubstr("take numbers"));
+  EXPECT_THAT(error_of([&] { database.query("SELECT percentile(1, 101)"); }), HasSubstr("constant from 0 to 100"));
+  EXPECT_THAT(error_of([&] { database.query("SELECT percentile(column1, column1) FROM (VALUES (1), (2))"); }),
+              HasSubstr("constant from 0 to 100"));
+}
+
+TEST_F(Query, IsLimitedInTimeAndMemory) {
+  ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  const std::string endless = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) ";
+  database.set_limits({.seconds = 0.05});
+  EXPECT_THAT(error_of([&] { database.query(endless + "SELECT count(*) FROM a"); }),
+              HasSubstr("stopped after its limit of 0.05 s"));
+  database.set_limits({.memory_bytes = 16 << 20});
+  EXPECT_THAT(error_of([&] { database.query(endless + "SELECT x, hex(randomblob(1000)) FROM a ORDER BY 2"); }),
+              HasSubstr("more memory than its limit of 16.0 MiB"));
+  EXPECT_THAT(error_of([&] { database.query(endless + "SELECT median(x) FROM a"); }), HasSubstr("more memory"));
+  EXPECT_EQ(ask(database, "SELECT count(*) FROM run"), "1");
+}
+
 TEST_F(Query, ViewsAnswer) {
   const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
   EXPECT_EQ(ask(database, "SELECT workload, parameters, device_name, status, verification, clock, count FROM run_list"),

@@ -1,0 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- with: collected
+SELECT * FROM kernel_call ORDER BY run_id, kind, sequence;

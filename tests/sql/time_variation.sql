@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Two repetitions of one case; a failed run is not counted, and a single run has no spread.
+UPDATE run SET plan_key = 'twice' WHERE run_id IN (1, 2);
+UPDATE run SET plan_key = 'twice', status = 'failed' WHERE run_id = 3;
+DELETE FROM statistic;
+INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, std_ns, median_ns, min_ns, max_ns)
+VALUES
+(1, 'step', 'host', 10, 0, 0, 2000000, 200000, 1900000, 1, 2),
+(2, 'step', 'host', 10, 0, 0, 1000000, 300000, 2100000, 1, 2),
+(3, 'step', 'host', 10, 0, 0, 9000000, 100000, 9000000, 1, 2),
+(4, 'step', 'host', 10, 0, 0, 4000000, 100000, 4000000, 1, 2);
+SELECT * FROM time_variation ORDER BY plan_key;
