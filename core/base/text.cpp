@@ -105,6 +105,63 @@ std::string quote(std::string_view text) {
   return "'" + visible(shown) + (shown.size() < text.size() ? "...'" : "'");
 }
 
+namespace {
+
+template <typename Number>
+std::optional<Number> parse_plain(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  Number number{};
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::int64_t> power(std::int64_t base, std::int64_t exponent) {
+  if (exponent < 0 || exponent > 63) return std::nullopt;
+  std::int64_t result = 1;
+  for (std::int64_t i = 0; i < exponent; ++i)
+    if (__builtin_mul_overflow(result, base, &result)) return std::nullopt;
+  return result;
+}
+
+/// Removes a suffix such as "k" or "Mi" and returns its factor; 1 if there is none.
+std::int64_t remove_suffix(std::string_view& text) {
+  const bool binary = text.ends_with('i');
+  const std::string_view rest = text.substr(0, text.size() - (binary ? 1 : 0));
+  const std::size_t exponent = rest.empty() ? std::string_view::npos : std::string_view("kMGT").find(rest.back());
+  const bool kilo = !rest.empty() && rest.back() == 'K';
+  if (exponent == std::string_view::npos && !kilo) return 1;
+  text = rest.substr(0, rest.size() - 1);
+  return *power(binary ? 1024 : 1000, kilo ? 1 : static_cast<std::int64_t>(exponent) + 1);
+}
+
+}  // namespace
+
+std::optional<double> parse_real(std::string_view text) {
+  if (const std::size_t caret = text.find('^'); caret != std::string_view::npos) {
+    const auto base = parse_plain<double>(text.substr(0, caret)),
+               exponent = parse_plain<double>(text.substr(caret + 1));
+    return base && exponent ? std::optional(std::pow(*base, *exponent)) : std::nullopt;
+  }
+  const auto factor = static_cast<double>(remove_suffix(text));
+  const auto number = parse_plain<double>(text);
+  return number ? std::optional(*number * factor) : std::nullopt;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  if (const auto plain = parse_plain<std::int64_t>(text)) return plain;
+  if (const std::size_t caret = text.find('^'); caret != std::string_view::npos) {
+    const auto base = parse_plain<std::int64_t>(text.substr(0, caret));
+    const auto exponent = parse_plain<std::int64_t>(text.substr(caret + 1));
+    return base && exponent ? power(*base, *exponent) : std::nullopt;
+  }
+  // 1e6 and 1.5k: a double holds whole numbers up to 2^53 exactly.
+  constexpr double kLargestExact = 9007199254740992.0;
+  const auto number = parse_real(text);
+  if (!number || !(std::abs(*number) <= kLargestExact) || *number != std::floor(*number)) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
 std::string shortest_text(double number) {
   std::array<char, 32> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};

@@ -25,6 +25,11 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 /// Quotes a string for a one-line message: adds single quotes, escapes control characters and bounds the length.
 std::string quote(std::string_view text);
 
+/// Parses a number as users write it: 250, 1.5, 1e6, 2^20, 4k, 1.5M, 64Ki. k, M, G and T are powers of 1000, Ki, Mi, Gi
+/// and Ti powers of 1024. Returns nothing for other text, an integer that is not whole, and overflow.
+std::optional<double> parse_real(std::string_view text);
+std::optional<std::int64_t> parse_integer(std::string_view text);
+
 /// Returns the shortest decimal text that parses back to the same number.
 std::string shortest_text(double number);
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -48,16 +47,6 @@ bool holds_several(const std::string& text) {
                    admitted(parameter) + more);
 }
 
-template <typename Number>
-Number parse_number(const Parameter& parameter, const std::string& text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
-  const auto [stopped, problem] = std::from_chars(begin, end, number);
-  if (problem != std::errc() || stopped != end) reject(parameter, text);
-  return number;
-}
-
 bool parse_boolean(const Parameter& parameter, const std::string& text) {
   for (const char* word : {"true", "1", "yes", "on"})
     if (text == word) return true;
@@ -72,10 +61,18 @@ measure::Value parse_value(const Parameter& parameter, const std::string& text) 
   measure::Value value;
   switch (parameter.type) {
     case ParameterType::kInt:
-      value = parse_number<std::int64_t>(parameter, text);
+      if (const auto number = parse_integer(text)) {
+        value = *number;
+      } else {
+        reject(parameter, text);
+      }
       break;
     case ParameterType::kReal:
-      value = parse_number<double>(parameter, text);
+      if (const auto number = parse_real(text)) {
+        value = *number;
+      } else {
+        reject(parameter, text);
+      }
       break;
     case ParameterType::kBool:
       value = parse_boolean(parameter, text);

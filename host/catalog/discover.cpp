@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
 #include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
@@ -47,34 +46,40 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
   return files;
 }
 
-/// Workloads are identified by name only, so a workload of an earlier plugin shadows a later one.
-void add(Catalog& catalog, Plugin plugin, std::set<std::string>& names) {
-  std::erase_if(plugin.workloads, [&](const Workload& workload) {
-    const bool hidden = !names.insert(workload.name).second;
-    if (hidden)
-      log::debug("workload " + quote(workload.name) + " of " + quote(plugin.file.file.string()) +
-                 " is shadowed by an earlier one");
-    return hidden;
-  });
-  if (!plugin.workloads.empty()) catalog.plugins.push_back(std::move(plugin));
-}
-
 std::string about_rejected(const Rejected& rejected) {
   return quote(rejected.file.string()) + " was rejected: " + rejected.reason;
+}
+
+std::string shell_example(const Plugin& plugin, const std::string& name) {
+  const fs::path near = fs::relative(plugin.file.file);
+  const bool below = !near.empty() && *near.begin() != "..";
+  return (below ? "./" + near.string() : plugin.file.file.string()) + ":" + name;
+}
+
+/// Files and folders in the current folder that the user may have meant by the name.
+std::string about_files(const std::string& name) {
+  std::error_code failed;
+  for (const fs::path& file : {fs::path(name + ".so"), fs::path(name) / (name + ".so"),
+                               fs::path(name) / "build" / (name + ".so"), fs::path("build") / (name + ".so")})
+    if (fs::is_regular_file(file, failed)) return "; to use the plugin file, pass ./" + file.string();
+  for (const char* extension : {".cpp", ".cc", ".cu"})
+    for (const fs::path& source : {fs::path(name + extension), fs::path(name) / (name + extension)})
+      if (fs::is_regular_file(source, failed))
+        return "; to build the source of that name, run: kymo build " + source.string();
+  return fs::is_directory(name, failed) ? "; the folder ./" + name + " contains no plugin " + name + ".so" : "";
 }
 
 }  // namespace
 
 Catalog discover(const Options& options) {
   Catalog catalog;
-  std::set<std::string> names;
   std::set<fs::path> seen;
   for (const fs::path& file : search(options, catalog.rejected)) {
     std::error_code failed;
     const fs::path real = fs::weakly_canonical(file, failed);
     if (!seen.insert(failed ? file : real).second) continue;
     try {
-      add(catalog, describe_file(file, options), names);
+      catalog.plugins.push_back(describe_file(file, options));
     } catch (const PluginRejected& rejection) {
       catalog.rejected.push_back({file, rejection.reason()});
     } catch (const std::exception& problem) {
@@ -84,19 +89,30 @@ Catalog discover(const Options& options) {
   return catalog;
 }
 
-Found find_workload(const Catalog& catalog, const std::string& name) {
-  std::vector<std::string> names;
-  for (const Plugin& plugin : catalog.plugins) {
+Found find_workload(const Catalog& catalog, const std::string& name, const std::deque<Plugin>& others) {
+  std::vector<std::string> names, examples;
+  Found found;
+  const auto look_in = [&](const Plugin& plugin) {
     for (const Workload& workload : plugin.workloads) {
-      if (workload.name == name) return {&plugin, &workload};
       names.push_back(workload.name);
+      if (workload.name != name) continue;
+      if (found.plugin != nullptr && found.plugin->file.file == plugin.file.file) continue;
+      found = {&plugin, &workload};
+      examples.push_back(shell_example(plugin, name));
     }
-  }
+  };
+  for (const Plugin& plugin : catalog.plugins) look_in(plugin);
+  for (const Plugin& plugin : others) look_in(plugin);
+  if (examples.size() > 1)
+    throw UsageError("workload " + quote(name) +
+                     " is in several plugins; choose one with FILE:NAME: " + visible(join(examples, " or ")));
+  if (found.workload != nullptr) return found;
   for (const Rejected& rejected : catalog.rejected) {
     if (rejected.file.stem() == name) throw UsageError("no workload " + quote(name) + ": " + about_rejected(rejected));
   }
-  std::string message = "no workload " + quote(name) + suggestion(name, names);
-  if (!nearest(name, names) && !catalog.rejected.empty()) {
+  const std::string files = is_name(name) ? about_files(name) : "";
+  std::string message = "no workload " + quote(name) + (files.empty() ? suggestion(name, names) : files);
+  if (files.empty() && !nearest(name, names) && !catalog.rejected.empty()) {
     message += "; " + std::to_string(catalog.rejected.size()) + " plugin file(s) were rejected, for example " +
                about_rejected(catalog.rejected.front());
   }

@@ -2,9 +2,10 @@
 #include "cli/case_spec.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
@@ -39,14 +40,15 @@ Range range_from(const Axis& axis, const std::string& item) {
 
 template <typename Number>
 Number number_of(const Axis& axis, const std::string& item, const std::string& text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-    fail(axis, item,
-         std::string("contains ") + quote(text) + " where a " + (std::is_integral_v<Number> ? "whole " : "") +
-             "number is expected");
+  std::optional<Number> number;
+  if constexpr (std::is_integral_v<Number>) {
+    number = parse_integer(text);
+  } else {
+    number = parse_real(text);
   }
-  return number;
+  if (number) return *number;
+  fail(axis, item,
+       "contains " + quote(text) + " where a " + (std::is_integral_v<Number> ? "whole " : "") + "number is expected");
 }
 
 void check_count(const Axis& axis, const std::string& item, std::size_t count) {
@@ -122,14 +124,17 @@ std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& 
   if (parameter == nullptr)
     catalog::bind_parameters(workload, {{axis.parameter, ""}});  // throws with the closest match
   const bool suggested = axis.items.empty();
-  if (suggested && parameter->axis.empty()) {
+  std::vector<std::string> defaults = parameter->axis;
+  if (defaults.empty()) defaults = parameter->choices;
+  if (defaults.empty() && parameter->type == catalog::ParameterType::kBool) defaults = {"false", "true"};
+  if (suggested && defaults.empty()) {
     throw UsageError("axis " + quote(axis.parameter) + ": workload " + quote(workload.name) +
                      " has no default values; pass --axis " + axis.parameter + "=v1,v2");
   }
   const bool whole = parameter->type == catalog::ParameterType::kInt;
   const bool real = parameter->type == catalog::ParameterType::kReal;
   std::vector<std::string> texts;
-  for (const std::string& item : suggested ? parameter->axis : axis.items) {
+  for (const std::string& item : suggested ? defaults : axis.items) {
     if ((whole || real) && item.find("..") != std::string::npos) {
       const Range range = range_from(axis, item);
       const auto part = whole ? whole_range(axis, item, range) : real_range(axis, item, range);
@@ -146,6 +151,24 @@ std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& 
     }
   }
   return texts;
+}
+
+std::vector<std::int64_t> take_rank_axis(std::vector<Axis>& axes) {
+  const auto axis = std::find_if(axes.begin(), axes.end(), [](const Axis& each) { return each.parameter == "ranks"; });
+  if (axis == axes.end()) return {};
+  catalog::Parameter ranks;
+  ranks.name = "ranks";
+  ranks.type = catalog::ParameterType::kInt;
+  ranks.minimum = 1;
+  ranks.maximum = kMaxRanks;
+  catalog::Workload any;
+  any.name = "any";
+  any.parameters = {ranks};
+  std::vector<std::int64_t> values;
+  if (axis->items.empty()) throw UsageError("--axis ranks needs values, such as --axis ranks=1,2,4");
+  for (const std::string& text : axis_values(*axis, any)) values.push_back(*parse_integer(text));
+  axes.erase(axis);
+  return values;
 }
 
 }  // namespace kymo::cli

@@ -26,9 +26,14 @@ struct Axis {
 /// UsageError for a missing name or an empty value.
 Axis axis_from(const std::string& text);
 
-/// Returns the values of an axis as text, with ranges expanded. Types, bounds and choices are checked against the
-/// parameter. Throws UsageError for a malformed or unbounded range, an invalid value or a duplicate value.
+/// Returns the values of an axis as text, with ranges expanded. Without values, those are the defaults that the
+/// workload declares, or all choices. Types, bounds and choices are checked against the parameter. Throws UsageError
+/// for a malformed or unbounded range, an invalid value or a duplicate value.
 std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& workload);
+
+/// Removes the axis `ranks`, which is the number of processes instead of a parameter, and returns its values; empty
+/// without such an axis. Throws UsageError as axis_values() does.
+std::vector<std::int64_t> take_rank_axis(std::vector<Axis>& axes);
 
 /// One workload with its axes and its method, from the command line or from one [[case]] of a suite.
 struct CaseSpec {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -11,6 +12,8 @@
 
 namespace kymo::cli {
 namespace {
+
+constexpr int kFileColumn = 3;  // shown if a plugin is not from the installation
 
 std::string devices(const catalog::Workload& workload) {
   return workload.runs_on_cpu ? (workload.runs_on_cuda ? "cpu, cuda" : "cpu") : "cuda";
@@ -28,12 +31,20 @@ int print_as_json(const catalog::Catalog& found) {
 int list(const catalog::Options& options, bool as_json) {
   const catalog::Catalog found = catalog::discover(options);
   if (as_json) return print_as_json(found);
-  TextTable table{{"workload", "plugin", "devices", "description"}, {}, {}};
+  std::error_code ignored;  // a missing folder contains no plugin
+  const std::filesystem::path installed = std::filesystem::weakly_canonical(options.installed, ignored);
+  TextTable table{{"workload", "plugin", "devices", "file", "description"}, {}, {}};
   for (const catalog::Plugin& plugin : found.plugins) {
     for (const catalog::Workload& workload : plugin.workloads) {
-      table.rows.push_back(
-          {workload.name, plugin.name + " " + plugin.version, devices(workload), workload.documentation});
+      const bool is_installed = plugin.file.file.parent_path() == installed;
+      table.rows.push_back({workload.name, plugin.name + " " + plugin.version, devices(workload),
+                            is_installed ? "" : plugin.file.file.string(), workload.documentation});
     }
+  }
+  const auto has_no_file = [](const std::vector<std::string>& row) { return row[kFileColumn].empty(); };
+  if (std::all_of(table.rows.begin(), table.rows.end(), has_no_file)) {
+    table.header.erase(table.header.begin() + kFileColumn);
+    for (auto& row : table.rows) row.erase(row.begin() + kFileColumn);
   }
   std::fputs(render(table, false).c_str(), stdout);
   for (const catalog::Rejected& rejected : found.rejected) {

@@ -24,24 +24,24 @@ bool parse_all(std::string_view text, Number& number) {
 }  // namespace
 
 std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t low, std::int64_t high) {
-  std::int64_t number = 0;
-  if (!parse_all(text, number) || number < low || number > high) {
+  const auto number = parse_integer(text);
+  if (!number || *number < low || *number > high) {
     const bool open = high == std::numeric_limits<std::int64_t>::max();
     throw UsageError(
         option + " takes a whole number " +
         (open ? "of at least " + std::to_string(low) : "from " + std::to_string(low) + " to " + std::to_string(high)) +
         ", not " + quote(text));
   }
-  return number;
+  return *number;
 }
 
 double real_number(const std::string& option, const std::string& text, double low, double high) {
-  double number = 0;
-  if (!parse_all(text, number) || !std::isfinite(number) || number < low || number > high) {
+  const auto number = parse_real(text);
+  if (!number || !std::isfinite(*number) || *number < low || *number > high) {
     throw UsageError(option + " takes a number from " + shortest_text(low) + " to " + shortest_text(high) + ", not " +
                      quote(text));
   }
-  return number;
+  return *number;
 }
 
 double relative_error(const std::string& option, const std::string& text) {

@@ -18,10 +18,10 @@ inline constexpr std::int64_t kMaxRanks = 4096;
 /// Maximum number of steps of each kind per run: far more than practical, and small enough that sums cannot overflow.
 inline constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
 
-/// Parses an integer in [low, high].
+/// Parses an integer in [low, high], as parse_integer() does.
 std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t low, std::int64_t high);
 
-/// Parses a finite number in [low, high].
+/// Parses a finite number in [low, high], as parse_real() does.
 double real_number(const std::string& option, const std::string& text, double low, double high);
 
 /// Parses a relative error such as "0.01" or "1%", greater than 0 and less than 1.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/execute.hpp"
 
@@ -25,12 +26,19 @@ void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
   command.add_option("workload", options.workloads, "workload names, FILE.so or FILE.so:NAME")
       ->required()
       ->type_name("WORKLOAD");
-  command.add_option("--set", options.set, "fix a parameter: name=value")->type_name("P=V")->allow_extra_args(false);
+  command
+      .add_option(
+          "--set", options.set,
+          "fix a parameter: name=value; numbers may be written as 1e6, 2^20, 4k or 4M (powers of 1000), or 4Ki or "
+          "4Mi (powers of 1024)")
+      ->type_name("P=V")
+      ->allow_extra_args(false);
   if (axes == Axes::kAllowed) {
     command
         .add_option("--axis", options.axes,
                     "sweep a parameter over several values: name=v1,v2, name=lo..hi*factor or name=lo..hi+step; "
-                    "name alone uses the workload's default values")
+                    "name alone uses the workload's default values or all choices; ranks=1,2,4 sweeps the number of "
+                    "processes")
         ->type_name("P=VALUES")
         ->allow_extra_args(false);
   }
@@ -51,7 +59,10 @@ Order order_of(const CaseOptions& options) {
     spec.workload = workload;
     for (const std::string& text : options.set) spec.set.push_back(name_and_value("--set", text));
     for (const std::string& text : options.axes) spec.axes.push_back(axis_from(text));
-    spec.ranks = {options.ranks.value_or(1)};
+    spec.ranks = take_rank_axis(spec.axes);
+    if (!spec.ranks.empty() && options.ranks) throw UsageError("--ranks and --axis ranks are mutually exclusive");
+    if (!spec.ranks.empty()) order.ranks = Ranks::kStartedHere;
+    if (spec.ranks.empty()) spec.ranks = {options.ranks.value_or(1)};
     order.specs.push_back(std::move(spec));
   }
   return order;

@@ -15,7 +15,7 @@ catalog::Found Targets::find(const std::string& word) {
     return find_in_file(word);
   if (word.find('=') != std::string::npos)
     throw UsageError(quote(word) + " is not a workload; to set a parameter, pass --set " + shell_word(word));
-  return catalog::find_workload(discovered(), word);
+  return catalog::find_workload(discovered(), word, files_);
 }
 
 std::vector<std::string> Targets::workload_names() {
@@ -24,6 +24,7 @@ std::vector<std::string> Targets::workload_names() {
     for (const catalog::Workload& workload : plugin.workloads) names.push_back(workload.name);
   }
   std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

@@ -10,8 +10,8 @@
 
 namespace kymo::cli {
 
-/// Resolves workload arguments of the command line: a name from the catalog, FILE.so for the file's only workload, or
-/// FILE.so:NAME.
+/// Resolves workload arguments of the command line: a name from the catalog or from a file that was named before,
+/// FILE.so for the file's only workload, or FILE.so:NAME.
 class Targets {
  public:
   explicit Targets(catalog::Options options) : options_(std::move(options)) {}

@@ -20,14 +20,16 @@ namespace {
 
 fs::path reports_folder() { return installation().share / "reports"; }
 
-// A name only refers to installed reports; a path must be recognizable as one.
+// Installed reports take precedence over folders of the same name; ./NAME selects the folder.
 fs::path folder_of(const std::string& name) {
   const std::vector<std::string> names = list_reports();
   if (std::find(names.begin(), names.end(), name) != names.end()) return reports_folder() / name;
   const bool is_path = name.find('/') != std::string::npos || name == "." || name == "..";
-  if (is_path && fs::is_regular_file(fs::path(name) / "report.toml")) return name;
+  if (fs::is_regular_file(fs::path(name) / "report.toml")) return name;
   if (is_path) throw UsageError("no report at " + quote(name) + ": the folder must contain report.toml");
-  throw UsageError("unknown report " + quote(name) + suggestion(name, names));
+  const bool is_folder = fs::is_directory(name);
+  throw UsageError("unknown report " + quote(name) +
+                   (is_folder ? "; the folder ./" + name + " contains no report.toml" : suggestion(name, names)));
 }
 
 std::vector<const Renderer*> renderers_of(const std::vector<std::string>& formats) {

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Usage errors that require a plugin catalog: one line, exit code 2, and no files written."""
 
+import re
+import shutil
+import signal
 import subprocess
+import tempfile
+import time
 import unittest
 
-from kymo_tool import KYMO, KymoTest
+from kymo_tool import KYMO, PLUGINS, SAXPY, KymoTest
 
 MISTAKES = [
     (["run", "saxpi"], "did you mean 'saxpy'"),
@@ -26,12 +31,58 @@ MISTAKES = [
     (["run", "saxpy", "--filter", "("], "regular expression"),
     (["run", "saxpy", "--filter", "nothing-like-it"], "matches no case"),
     (["run", "saxpy", "saxpi"], "did you mean 'saxpy'"),
+    (["run", "saxpy", "--axis", "ranks=1,none"], "'none'"),
+    (["run", "saxpy", "--axis", "ranks=1,2", "--ranks", "2"], "mutually exclusive"),
     (["suite", "run", "quik"], "did you mean 'quick'"),
     (["suite", "run", "cs336", "--profile", "smal"], "did you mean 'small'"),
 ]
 
 
 class UsageTest(KymoTest):
+    def test_two_plugins_with_a_workload_of_the_same_name(self):
+        shutil.copy(SAXPY, self.work / "mine.so")
+        self.environment["KYMO_PLUGIN_PATH"] = str(self.work)
+        listed = self.kymo("list").stdout
+        self.assertEqual(len(re.findall(r"^saxpy ", listed, re.MULTILINE)), 2)
+        self.assertIn(str(self.work.resolve() / "mine.so"), listed)
+        self.assertIn("./mine.so:saxpy", self.kymo("run", "saxpy", code=2).stderr)
+        self.kymo("run", "./mine.so:saxpy", "--plan")
+
+    def test_axes_without_values_and_of_ranks(self):
+        self.assertEqual(len(self.kymo_json("run", "saxpy", "--axis", "precision", "--plan")), 2)
+        plan = self.kymo_json("run", "saxpy", "--axis", "ranks=1,2", "--set", "n=4k", "--plan")
+        self.assertEqual([case["ranks"] for case in plan], [1, 2])
+        self.assertEqual([case["parameters"]["n"] for case in plan], [4000, 4000])
+
+    def test_against_finds_workloads_of_named_files(self):
+        shutil.copy(SAXPY, self.work / "mine.so")
+        with tempfile.TemporaryDirectory() as empty:
+            self.environment["KYMO_PLUGIN_PATH"] = empty
+            self.kymo("run", "./mine.so", "--against", "saxpy:n=8", "--smoke", code=2)  # also in the installation
+        shutil.copy(PLUGINS / "raw_valid.so", self.work / "raw.so")
+        self.kymo("run", "./raw.so", "--against", "raw_valid:n=8", "--smoke")
+
+    def test_a_report_in_a_folder_without_a_path(self):
+        (self.work / "mine").mkdir()
+        self.assertIn("contains no report.toml", self.kymo_with_database("report", "mine", code=2).stderr)
+        (self.work / "mine" / "report.toml").write_text('title = "Mine"\n[[section]]\nheading = "H"\nprose = "p"\n')
+        self.kymo("report", "mine")
+        self.assertTrue((self.work / "report" / "report.md").exists())
+
+    def kymo_with_database(self, *words, code):
+        self.kymo("run", "saxpy", "--smoke", "--set", "n=8", "--device", "cpu")
+        return self.kymo(*words, code=code)
+
+    def test_a_query_is_interrupted(self):
+        self.kymo_with_database("sql", "SELECT 1", code=0)
+        endless = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT count(*) FROM a"
+        self.assertIn("stopped after its limit", self.kymo("sql", endless, "--timeout", "0.2", code=1).stderr)
+        with subprocess.Popen([str(KYMO), "sql", endless], cwd=self.work, env=self.environment) as running:
+            time.sleep(0.5)
+            self.assertIsNone(running.poll())
+            running.send_signal(signal.SIGINT)
+            self.assertEqual(running.wait(timeout=20), -signal.SIGINT)
+
     def test_usage_errors(self):
         for words, message in MISTAKES:
             with self.subTest(words=words):

@@ -64,5 +64,27 @@ TEST(Text, DurationsForPeople) {
   EXPECT_EQ(format_duration(123.4e9), "123 s");
 }
 
+TEST(Text, ParsesNumbersAsUsersWriteThem) {
+  EXPECT_EQ(parse_integer("4k"), 4000);
+  EXPECT_EQ(parse_integer("4K"), 4000);
+  EXPECT_EQ(parse_integer("1M"), 1'000'000);
+  EXPECT_EQ(parse_integer("64Ki"), 65536);
+  EXPECT_EQ(parse_integer("2Gi"), std::int64_t{2} << 30);
+  EXPECT_EQ(parse_integer("2^20"), 1 << 20);
+  EXPECT_EQ(parse_integer("1e2"), 100);
+  EXPECT_EQ(parse_integer("1.5k"), 1500);
+  EXPECT_EQ(parse_integer("-3"), -3);
+  EXPECT_EQ(parse_integer("+7"), 7);
+  EXPECT_EQ(parse_integer("9223372036854775807"), 9223372036854775807);
+  for (const char* text : {"", "k", "i", "Ki", "1.5", "1e-2", "4kB", "4 k", "2^64", "2^-1", "^2", "2^", "1e30", "nan",
+                           "4ki2", "++1", "9223372036854775808", "9300000000G"})
+    EXPECT_FALSE(parse_integer(text)) << text;
+  EXPECT_EQ(parse_real("0.25"), 0.25);
+  EXPECT_EQ(parse_real("1e-3"), 1e-3);
+  EXPECT_EQ(parse_real("2.5M"), 2.5e6);
+  EXPECT_EQ(parse_real("2^-1"), 0.5);
+  for (const char* text : {"", "k", "one", "1..2", "1,5"}) EXPECT_FALSE(parse_real(text)) << text;
+}
+
 }  // namespace
 }  // namespace kymo

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <deque>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -37,7 +38,7 @@ TEST_F(Discover, LooksInFoldersAndFilesOfThePath) {
   EXPECT_THAT(catalog.rejected[0].reason, HasSubstr("no such file"));
 }
 
-TEST_F(Discover, EarlierPluginsHideLaterOnes) {
+TEST_F(Discover, ANameOfSeveralPluginsIsAnErrorThatShowsTheirFiles) {
   const fs::path first = copy("probe", "a/probe");
   const fs::path second = copy("probe", "b/probe");
   const ScopedEnvironment path("KYMO_PLUGIN_PATH", second.string());
@@ -45,8 +46,34 @@ TEST_F(Discover, EarlierPluginsHideLaterOnes) {
   const Catalog catalog = discover(options_);
   EXPECT_EQ(
       std::count_if(catalog.plugins.begin(), catalog.plugins.end(), [](const Plugin& p) { return p.name == "probe"; }),
-      1);
-  EXPECT_EQ(find_workload(catalog, "probe").plugin->file.file, fs::canonical(first));
+      2);
+  EXPECT_THAT(message_of([&] { find_workload(catalog, "probe"); }),
+              AllOf(HasSubstr("'probe' is in several plugins"), HasSubstr(fs::canonical(first).string() + ":probe"),
+                    HasSubstr(fs::canonical(second).string() + ":probe")));
+  EXPECT_THROW(find_workload(catalog, "probe"), UsageError);
+}
+
+TEST_F(Discover, FindsWorkloadsOfOtherPlugins) {
+  options_.extra_files = {copy("probe")};
+  const Catalog catalog = discover(options_);
+  const std::deque<Plugin> same{catalog.plugins.front()};
+  EXPECT_EQ(find_workload(catalog, "probe", same).workload->name, "probe") << "the same file is not ambiguous";
+  EXPECT_EQ(find_workload({}, "probe", same).plugin, &same.front());
+}
+
+TEST_F(Discover, SuggestsFilesAndFoldersOfTheName) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  fs::create_directories("with_source");
+  write_file("with_source/with_source.cpp", "");
+  fs::create_directories("built/build");
+  write_file("built/build/built.so", "");
+  fs::create_directories("bare");
+  const auto message = [](const char* name) { return message_of([&] { find_workload({}, name); }); };
+  EXPECT_THAT(message("with_source"), HasSubstr("run: kymo build with_source/with_source.cpp"));
+  EXPECT_THAT(message("built"), HasSubstr("pass ./built/build/built.so"));
+  EXPECT_THAT(message("bare"), HasSubstr("the folder ./bare contains no plugin bare.so"));
+  fs::current_path(before);
 }
 
 TEST_F(Discover, ListsInstalledPluginsLast) {

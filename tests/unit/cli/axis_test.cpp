@@ -39,7 +39,28 @@ TEST(Axis, SpellsOutRangesOfRealNumbers) {
 
 TEST(Axis, LeavesTextsThatLookLikeRangesAlone) { EXPECT_THAT(values("note=a..b*2"), ElementsAre("a..b*2")); }
 
-TEST(Axis, TakesTheWorkloadsOwnValues) { EXPECT_THAT(values("n"), ElementsAre("16", "32")); }
+TEST(Axis, TakesTheWorkloadsOwnValuesOrAllChoices) {
+  EXPECT_THAT(values("n"), ElementsAre("16", "32"));
+  EXPECT_THAT(values("dtype"), ElementsAre("fp32", "bf16"));
+  EXPECT_THAT(values("causal"), ElementsAre("false", "true"));
+}
+
+TEST(Axis, UnderstandsSuffixesAndPowers) {
+  EXPECT_THAT(values("n=1k..4k*2,2^10"), ElementsAre("1000", "2000", "4000", "2^10"));
+  EXPECT_THAT(values("n=1Ki..2Ki*2"), ElementsAre("1024", "2048"));
+  EXPECT_THROW(values("n=1000,1k"), UsageError) << "the same value twice";
+}
+
+TEST(Axis, OfRanksIsNoParameter) {
+  std::vector<Axis> axes{axis_from("n=1"), axis_from("ranks=1,2..8*2")};
+  EXPECT_THAT(take_rank_axis(axes), ElementsAre(1, 2, 4, 8));
+  ASSERT_EQ(axes.size(), 1u);
+  EXPECT_TRUE(take_rank_axis(axes).empty());
+  for (const char* text : {"ranks", "ranks=0", "ranks=two", "ranks=2,2", "ranks=100000"}) {
+    std::vector<Axis> wrong{axis_from(text)};
+    EXPECT_THROW(take_rank_axis(wrong), UsageError) << text;
+  }
+}
 
 struct BadAxis {
   const char* text;

@@ -14,7 +14,9 @@ using testing::Pair;
 
 TEST(OptionText, WholeNumbers) {
   EXPECT_EQ(whole_number("--steps", "10", 1, 100), 10);
-  for (const char* text : {"", "0", "101", "ten", "1.5", "1 ", "99999999999999999999", "+1", "0x1"}) {
+  EXPECT_EQ(whole_number("--steps", "2^4", 1, 100), 16);
+  EXPECT_EQ(whole_number("--steps", "0.05k", 1, 100), 50);
+  for (const char* text : {"", "0", "101", "ten", "1.5", "1 ", "99999999999999999999", "1k", "0x1"}) {
     EXPECT_THROW(whole_number("--steps", text, 1, 100), UsageError) << text;
   }
 }
