@@ -42,6 +42,11 @@ foreach(file CMakeLists.txt CMakePresets.json saxpy.cpp)
 endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/kymo/template DESTINATION share/kymo COMPONENT development)
 
+foreach(component runtime development)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/kymo COMPONENT ${component})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/kymo COMPONENT ${component})
+endforeach()
+
 if(TARGET kymo)
   install(TARGETS kymo RUNTIME DESTINATION bin COMPONENT runtime)
 endif()

@@ -3,7 +3,7 @@
 #   TORCH       link LibTorch; the plugin only runs with the LibTorch version it was built with
 #   TORCH_CUDA  also link the CUDA runtime and LibTorch's CUDA libraries; the plugin may then link kymo::comm to communicate between ranks
 # In kymo's source tree, the library is placed next to the other plugins, otherwise in the current binary directory.
-# LibTorch is the package in KYMO_TORCH (variable or environment), otherwise that of the python3 on PATH.
+# LibTorch is the package in KYMO_TORCH (variable or environment), otherwise the one that `kymo build` uses.
 
 # Included inside a function, so global properties make the versions available to later calls.
 macro(kymo_require_torch)

@@ -4,9 +4,15 @@
 #   kymo::torch_cuda  also the headers and libraries for CUDA
 #   kymo::cudart, kymo::cuda_headers
 #   kymo::cupti       the libcupti that LibTorch itself uses: a process can only use one
-# The torch package is KYMO_TORCH (the directory that contains lib/ and include/), otherwise that of the python3 on PATH.
+# The torch package is KYMO_TORCH (the directory that contains lib/ and include/), otherwise the one that an installed
+# kymo uses, otherwise that of the python3 on PATH.
 
 set(KYMO_TORCH "" CACHE PATH "Directory of the torch package")
+if(NOT KYMO_TORCH AND kymo_folder AND EXISTS "${kymo_folder}/bin/kymo")
+  execute_process(COMMAND "${kymo_folder}/bin/kymo" torch-folder OUTPUT_VARIABLE kymo_found_torch
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  set(KYMO_TORCH "${kymo_found_torch}" CACHE PATH "Directory of the torch package" FORCE)
+endif()
 if(NOT KYMO_TORCH)
   execute_process(
     COMMAND python3 -c "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '', end='')"

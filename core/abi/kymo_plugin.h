@@ -229,6 +229,27 @@ typedef struct kymo_plugin {
 /* [main] Type of kymo_plugin_v1, the only symbol that a plugin exports. */
 typedef const kymo_plugin* (*kymo_plugin_entry)(void);
 
+/*
+ * Emits the ELF note of a plugin written in C. Use it once, at file scope, with string literals:
+ *   KYMO_PLUGIN_NOTE("", "", "");                     no framework
+ *   KYMO_PLUGIN_NOTE("libtorch", "2.11.0", "13.0");   LibTorch and its CUDA version
+ * C++ plugins use KYMO_EXPORT_WORKLOADS of the SDK instead.
+ */
+#define KYMO_PLUGIN_NOTE(framework, framework_version, cuda_version)                                                   \
+  static const struct {                                                                                                \
+    uint32_t name_size, content_size, type;                                                                            \
+    char name[8];                                                                                                      \
+    kymo_note content;                                                                                                 \
+  } kymo_note_of_this_plugin __attribute__((used, section(".note.kymo"), aligned(4))) = {                              \
+      sizeof KYMO_NOTE_NAME,                                                                                           \
+      sizeof(kymo_note),                                                                                               \
+      KYMO_NOTE_TYPE,                                                                                                  \
+      KYMO_NOTE_NAME,                                                                                                  \
+      {KYMO_NOTE_MAGIC, sizeof(kymo_note), KYMO_ABI_MAJOR, KYMO_ABI_MINOR, framework, framework_version, cuda_version, \
+       "cc " KYMO_STRINGIFY(__GNUC__), "cxx11"}}
+#define KYMO_STRINGIFY(text) KYMO_STRINGIFY_EXPANDED(text)
+#define KYMO_STRINGIFY_EXPANDED(text) #text
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -97,7 +99,7 @@ struct Options {
 };
 
 struct Catalog {
-  std::vector<Plugin> plugins;  ///< in search path order; earlier names shadow later ones
+  std::vector<Plugin> plugins;  ///< in search path order; several may contain workloads of the same name
   std::vector<Rejected> rejected;
 };
 
@@ -116,8 +118,9 @@ struct Found {
   const Workload* workload = nullptr;
 };
 
-/// Throws UsageError with the closest match, or with the rejected file that may contain the workload.
-Found find_workload(const Catalog& catalog, const std::string& name);
+/// Finds a workload in the catalog or in other plugins. Throws UsageError for a name of several plugins, and for an
+/// unknown name with the file or folder of that name, the closest match, or the rejected file that may contain it.
+Found find_workload(const Catalog& catalog, const std::string& name, const std::deque<Plugin>& others = {});
 
 /// Checks names, types and bounds of settings "p=v" and fills in the defaults. Throws UsageError with the parameter,
 /// the value and the allowed values.
@@ -145,9 +148,19 @@ int describe_in_this_process(const std::filesystem::path& file);
 /// invalid name or an existing folder, and Error if the template or the parent folder cannot be used.
 std::filesystem::path new_plugin(const std::string& name, const std::filesystem::path& parent);
 
-/// Compiles one C++ file into ./NAME.so, where NAME is the file name without its extension, using the compiler in $CXX
-/// or `c++`. With `torch`, links the LibTorch returned by find_torch(). Returns the created file. Throws UsageError if
-/// the source is not suitable, and Error with the compiler's output if compilation fails.
-std::filesystem::path build_plugin_file(const std::filesystem::path& source_cpp, bool torch);
+/// What `kymo build` compiles.
+struct BuildRequest {
+  std::vector<std::filesystem::path> sources;  ///< C++ and CUDA; the plugin is named after the first one
+  std::vector<std::string> compile_flags;      ///< such as -I and -D
+  std::vector<std::string> link_flags;         ///< such as -L and -l
+  std::function<void(const std::vector<std::string>&)> on_command;  ///< receives each command before it runs
+  std::function<void(const std::string&)> on_output;                ///< receives the output of each command, unchanged
+};
+
+/// Compiles sources into ./NAME.so with the compiler in $CXX or `c++`, and .cu files with nvcc from $CUDA_HOME or the
+/// CUDA wheels. Links what the sources include: LibTorch as found by find_torch(), kymo::comm, the CUDA runtime.
+/// Returns the created file. Throws UsageError for unsuitable sources, and Error if compilation fails or a library is
+/// missing.
+std::filesystem::path build_plugin_file(const BuildRequest& request);
 
 }  // namespace kymo::catalog

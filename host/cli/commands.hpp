@@ -31,7 +31,7 @@ void add_verify(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_new(CLI::App& app, Session& session);
 void add_build(CLI::App& app, Session& session);
-/// `worker`, `describe-plugin` and `devices`: internal commands that kymo starts itself; hidden from the help.
+/// `worker`, `describe-plugin`, `torch-folder` and `devices`: internal commands; hidden from the help.
 void add_hidden(CLI::App& app, Session& session);
 
 /// All commands, in the order of the help.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/installation.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
@@ -49,6 +51,15 @@ void add_hidden(CLI::App& app, Session& session) {
   describe_command->add_option("file", *file, "plugin")->required()->type_name("FILE");
   describe_command->callback(
       [&session, file] { session.action = [file] { return catalog::describe_in_this_process(*file); }; });
+
+  // For CMake projects of plugins, so that they use the same LibTorch as `kymo build`.
+  CLI::App* torch_command = app.add_subcommand("torch-folder", "Print the directory of the torch package")->group("");
+  torch_command->callback([&session] {
+    session.action = [] {
+      std::printf("%s\n", find_torch().torch.c_str());
+      return 0;
+    };
+  });
 
   CLI::App* devices_command = app.add_subcommand("devices", "Print the devices of this machine as JSON")->group("");
   devices_command->callback([&session] { session.action = [] { return worker::print_devices(); }; });

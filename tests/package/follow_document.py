@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the instructions of a document: writes its ```cpp FILE blocks and runs its ```sh blocks in order, in an empty
-directory.
+"""Runs the instructions of a document: writes its ```cpp FILE, ```c FILE and ```cuda FILE blocks and runs its ```sh
+blocks in order, in an empty directory.
 
   follow_document.py DOCUMENT KYMO_BINARY
 
@@ -27,7 +27,7 @@ def main():
         environment = dict(os.environ, PATH=f"{kymo.parent}:{os.environ['PATH']}", XDG_CACHE_HOME=f"{folder}/cache")
         followed = 0
         for language, name, content in BLOCK.findall(document.read_text()):
-            if language == "cpp" and name:
+            if language in ("cpp", "c", "cuda") and name:
                 (work / name).write_text(content)
             elif language == "sh":
                 followed += 1

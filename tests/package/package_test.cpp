@@ -62,7 +62,8 @@ TEST_F(Package, HoldsWhatAuthorsNeed) {
        {"include/kymo/workload.hpp", "include/kymo/detail/export.hpp", "include/kymo/abi/kymo_plugin.h",
         "lib/cmake/kymo/kymoConfig.cmake", "lib/cmake/kymo/kymoConfigVersion.cmake", "lib/cmake/kymo/KymoPlugin.cmake",
         "lib/cmake/kymo/KymoTorch.cmake", "lib/cmake/kymo/kymo_plugin.version", "share/kymo/template/CMakeLists.txt",
-        "share/kymo/template/saxpy.cpp"}) {
+        "share/kymo/template/saxpy.cpp", "share/doc/kymo/LICENSE", "share/doc/kymo/README.md",
+        "share/doc/kymo/docs/write-a-plugin.md", "share/doc/kymo/docs/cli.md", "share/doc/kymo/docs/schema.md"}) {
     EXPECT_TRUE(fs::is_regular_file(prefix() / part)) << part;
   }
   for (const auto& entry : fs::recursive_directory_iterator(prefix())) {
@@ -95,6 +96,30 @@ TEST_F(Package, BuildsACopyOfTheTemplate) {
   EXPECT_EQ(found.name, "my_kernel");
   EXPECT_EQ(found.workloads.at(0).name, "my_kernel");
   EXPECT_EQ(found.workloads.at(0).parameters.size(), 3u);
+}
+
+// As after `kymo new`: the project is told neither where LibTorch is nor has a python3 with torch.
+TEST_F(Package, FindsTheLibTorchOfKymoBuild) {
+  const std::string torch = KYMO_TORCH_FOLDER;
+  if (torch.empty()) GTEST_SKIP() << "this build does not use LibTorch";
+  const fs::path made = new_plugin("needs_torch", *top_);
+  write_file(made / "CMakeLists.txt",
+             "cmake_minimum_required(VERSION 3.25)\n"
+             "project(needs_torch LANGUAGES CXX)\n"
+             "find_package(kymo REQUIRED HINTS \"" KYMO_BINARY_DIR
+             "\")\n"
+             "kymo_add_plugin(needs_torch TORCH needs_torch.cpp)\n");
+  const fs::path fake = *top_ / "python without torch";
+  fs::create_directories(fake);
+  write_file(fake / "python3", "#!/bin/sh\nexit 0\n");
+  fs::permissions(fake / "python3", fs::perms::owner_all);
+  const std::string before = getenv("PATH");
+  setenv("PATH", (fake.string() + ":" + before).c_str(), 1);
+  const fs::path built = made / "build";
+  cmake({"-S", made.string(), "-B", built.string()});
+  setenv("PATH", before.c_str(), 1);
+  EXPECT_THAT(read_file(built / "CMakeCache.txt"),
+              HasSubstr("KYMO_TORCH:PATH=" + fs::canonical(torch).string() + "\n"));
 }
 
 TEST_F(Package, BuildsAnOutsideProjectWithLibTorch) {
