@@ -9,6 +9,7 @@
 #include <list>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -188,8 +189,11 @@ Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   to.min_ranks = static_cast<int>(from->min_ranks);
   to.max_ranks = static_cast<int>(from->max_ranks);
   to.asynchronous_step = (from->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0;
-  if (!from->create || !from->prepare || !from->before_step || !from->step || !from->verify || !from->destroy) {
-    throw Error(what + " is missing a function (NULL)");
+  for (const auto& [name, is_present] :
+       {std::pair{"create", from->create != nullptr}, std::pair{"prepare", from->prepare != nullptr},
+        std::pair{"before_step", from->before_step != nullptr}, std::pair{"step", from->step != nullptr},
+        std::pair{"verify", from->verify != nullptr}, std::pair{"destroy", from->destroy != nullptr}}) {
+    if (!is_present) throw Error(what + " is missing the function " + name + " (NULL)");
   }
   to.title = to.name;
   if (from->size < sizeof(kymo_workload)) return to;  // built for minor version 1
@@ -210,8 +214,11 @@ void check_table(const kymo_plugin* table, const kymo_note& note) {
   if (table->abi_major != note.abi_major || table->abi_minor != note.abi_minor) {
     throw Error("its table and its note specify different ABI versions");
   }
-  if (!table->workload_count || !table->workload || !table->get_extension)
-    throw Error("its table is missing a function (NULL)");
+  for (const auto& [name, is_present] : {std::pair{"workload_count", table->workload_count != nullptr},
+                                         std::pair{"workload", table->workload != nullptr},
+                                         std::pair{"get_extension", table->get_extension != nullptr}}) {
+    if (!is_present) throw Error(std::string("its table is missing the function ") + name + " (NULL)");
+  }
   const std::string framework = text_of(table->framework, "the framework of its table");
   if (framework != note.framework) {
     throw Error("its workloads use " + (framework.empty() ? "no framework" : quote(framework)) +

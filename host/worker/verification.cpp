@@ -5,12 +5,16 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
+#include <vector>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "worker/failure.hpp"
 
 namespace kymo::worker {
 namespace {
+
+constexpr std::size_t kMaxCheckBytes = 4000;  // of all failed checks
 
 std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
@@ -22,8 +26,11 @@ std::string describe(const event::Check& check) {
        << (check.outcome == event::CheckOutcome::kFailed ? " failed" : " could not be performed");
   if (!check.reference.empty()) text << " against " << check.reference;
   if (check.outcome == event::CheckOutcome::kFailed) {
+    const auto number = [&](const std::optional<double>& value) { value ? text << *value : text << "not finite"; };
     text << ": largest absolute error ";
-    check.max_abs_error ? text << *check.max_abs_error : text << "not finite";
+    number(check.max_abs_error);
+    text << ", relative ";
+    number(check.max_rel_error);
     if (check.tolerance) text << ", tolerance " << *check.tolerance;
   }
   if (!check.detail.empty()) text << ": " << check.detail;
@@ -61,8 +68,12 @@ measure::Outcome summarize_checks(const std::vector<event::Check>& checks) {
   using measure::RunStatus;
   const auto worst = std::ranges::max_element(checks, {}, &event::Check::outcome);
   if (worst == checks.end()) return {RunStatus::kOk, "the workload performed no checks", CheckOutcome::kUnavailable};
+  if (worst->outcome == CheckOutcome::kPassed) return {RunStatus::kOk, "", worst->outcome};
+  std::vector<std::string> texts;
+  for (const event::Check& check : checks)
+    if (check.outcome == worst->outcome) texts.push_back(describe(check));
   return {worst->outcome == CheckOutcome::kFailed ? RunStatus::kFailed : RunStatus::kOk,
-          worst->outcome == CheckOutcome::kPassed ? "" : describe(*worst), worst->outcome};
+          one_line(join(texts, "; "), kMaxCheckBytes), worst->outcome};
 }
 
 }  // namespace kymo::worker

@@ -114,7 +114,7 @@ TEST_F(Describe, NamesTheReasonForDamagedTables) {
               AllOf(HasSubstr("default"), HasSubstr("'n' cannot be '-1'"), HasSubstr("at least 0")));
   EXPECT_THAT(refusal("reserved_phase"), AllOf(HasSubstr("'other'"), HasSubstr("reserved")));
   EXPECT_THAT(refusal("wrong_family"), AllOf(HasSubstr("the family of workload"), HasSubstr("'all sums'")));
-  EXPECT_THAT(refusal("no_function"), HasSubstr("is missing a function"));
+  EXPECT_THAT(refusal("no_function"), HasSubstr("is missing the function step (NULL)"));
 }
 
 TEST_F(Describe, SurvivesPluginsThatMisbehave) {

@@ -63,6 +63,17 @@ TEST(Verification, OneFailureFails) {
   EXPECT_NE(outcome.detail.find("0.125"), std::string::npos);
 }
 
+TEST(Verification, EachFailedCheckIsDescribed) {
+  auto second = check(KYMO_CHECK_FAILED, "gradient", 3);
+  second.detail = "1 of 2 elements differ; the worst is [1] = 4, expected 1";
+  const std::string detail =
+      summarize_checks(read({check(KYMO_CHECK_FAILED, "loss"), check(KYMO_CHECK_PASSED, "logits"), second})).detail;
+  EXPECT_EQ(detail,
+            "check 'loss' failed against float64: largest absolute error 0.25, relative 0.5, tolerance 0.125; "
+            "check 'gradient' failed against float64: largest absolute error 3, relative 0.5, tolerance 0.125: "
+            "1 of 2 elements differ; the worst is [1] = 4, expected 1");
+}
+
 TEST(Verification, PassesOnlyIfAllPass) {
   EXPECT_EQ(summarize_checks(read({check(KYMO_CHECK_PASSED), check(KYMO_CHECK_PASSED)})).verification,
             event::CheckOutcome::kPassed);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <limits>
 #include <string>
 #include <utility>
@@ -58,17 +59,22 @@ class Verification {
   }
 
   /// Adds a check that passes if |actual - expected| <= tolerance * max(1, |expected|) for every element. A NaN element
-  /// passes only if the expected element is NaN.
+  /// passes only if the expected element is NaN. If it fails, its detail names the worst element: its index and both
+  /// values.
   template <typename A, typename E>
   Verification& compare(std::string name, std::string reference, const A& actual, const E& expected, double tolerance) {
     Check made{std::move(name), std::move(reference), Outcome::Failed, "", {}, tolerance};
     if (std::size(actual) != std::size(expected)) {
       made.detail = std::to_string(std::size(actual)) + " elements, expected " + std::to_string(std::size(expected));
     } else {
-      const std::size_t wrong = measure(actual, expected, made);
-      made.outcome = wrong == 0 ? Outcome::Passed : Outcome::Failed;
-      if (wrong > 0)
-        made.detail = std::to_string(wrong) + " of " + std::to_string(std::size(actual)) + " elements differ";
+      const Difference found = measure(actual, expected, made);
+      made.outcome = found.wrong == 0 ? Outcome::Passed : Outcome::Failed;
+      if (found.wrong > 0) {
+        made.detail = std::to_string(found.wrong) + " of " + std::to_string(std::size(actual)) +
+                      " elements differ; the worst is [" + std::to_string(found.worst) +
+                      "] = " + text_of(static_cast<double>(actual[found.worst])) + ", expected " +
+                      text_of(static_cast<double>(expected[found.worst]));
+      }
     }
     return check(std::move(made));
   }
@@ -76,10 +82,22 @@ class Verification {
   const std::vector<Check>& checks() const { return checks_; }
 
  private:
-  /// Computes the maximum errors and returns the number of elements that exceed the tolerance.
+  struct Difference {
+    std::size_t wrong = 0;  ///< number of elements that exceed the tolerance
+    std::size_t worst = 0;  ///< the one that exceeds it by the largest factor
+  };
+
+  static std::string text_of(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", value);
+    return text;
+  }
+
+  /// Computes the maximum errors and compares each element with the tolerance.
   template <typename A, typename E>
-  static std::size_t measure(const A& actual, const E& expected, Check& made) {
-    std::size_t wrong = 0;
+  static Difference measure(const A& actual, const E& expected, Check& made) {
+    Difference found;
+    double largest = -1;
     for (std::size_t i = 0; i < std::size(actual); ++i) {
       const double a = static_cast<double>(actual[i]);
       const double e = static_cast<double>(expected[i]);
@@ -89,9 +107,14 @@ class Verification {
           e == 0 || std::isinf(distance) ? std::numeric_limits<double>::infinity() : distance / std::abs(e);
       made.deviation.max_abs = std::max(made.deviation.max_abs, distance);
       made.deviation.max_rel = std::max(made.deviation.max_rel, relative);
-      wrong += std::isfinite(distance) && distance <= made.tolerance * std::max(1.0, std::abs(e)) ? 0 : 1;
+      const double scaled = std::isfinite(distance) ? distance / std::max(1.0, std::abs(e)) : distance;
+      if (std::isfinite(distance) && distance <= made.tolerance * std::max(1.0, std::abs(e))) continue;
+      ++found.wrong;
+      if (scaled <= largest) continue;
+      largest = scaled;
+      found.worst = i;
     }
-    return wrong;
+    return found;
   }
 
   std::vector<Check> checks_;
