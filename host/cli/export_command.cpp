@@ -74,7 +74,7 @@ void add_export(CLI::App& app, Session& session) {
       });
   perfetto
       ->add_option("--pass", arguments->request.choice.pass,
-                   "trace, ops or memory [the first of these passes in the run]")
+                   "trace, ops or memory [the first of these with kernels or operators]")
       ->type_name("PASS");
   perfetto->footer("Example: kymo export perfetto --run 3 --rank 0 -o step.json");
   CLI::App* memory = add_format(

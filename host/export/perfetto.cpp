@@ -98,7 +98,8 @@ std::vector<Written> export_perfetto(const ResultsDatabase& database, const Choi
                                      const std::filesystem::path& file) {
   const Wanted wanted{{"trace", "ops", "memory"},
                       {"range", "kernel", "memcpy", "memset", "op", "memory_point", "collective"},
-                      "no kernel, operator, scope, collective or memory events"};
+                      "no kernel, operator, scope, collective or memory events",
+                      {"kernel", "op"}};
   const std::vector<Target> targets = find_targets(database, choice, wanted);
   const std::vector<std::filesystem::path> files = files_for(targets, file, "trace", ".json");
   std::vector<Written> written;
@@ -108,6 +109,11 @@ std::vector<Written> export_perfetto(const ResultsDatabase& database, const Choi
     written.push_back({files[i], PerfettoWriter(database, targets[i], *outputs.back()).write()});
   }
   for (const auto& output : outputs) output->finish();
+  const std::vector<std::string> others =
+      choice.pass ? std::vector<std::string>{} : other_passes(database, targets.front(), wanted);
+  if (!others.empty())
+    written.front().notes.push_back("this is the pass " + targets.front().pass + "; --pass exports " +
+                                    join(others, " or "));
   return written;
 }
 

@@ -24,8 +24,11 @@ std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& w
                                 const std::optional<std::int64_t>& run) {
   std::vector<std::string> conditions;
   for (const std::string& table : wanted.tables) conditions.push_back(exists_in(table));
-  std::string sql = "SELECT k.run_id, k.rank, k.pass FROM main.rank k JOIN main.run r ON r.run_id = k.run_id WHERE (" +
-                    join(conditions, " OR ") + ")";
+  std::vector<std::string> details{"0"};
+  for (const std::string& table : wanted.details) details.push_back(exists_in(table));
+  std::string sql = "SELECT k.run_id, k.rank, k.pass, (" + join(details, " OR ") +
+                    ") FROM main.rank k JOIN main.run r ON r.run_id = k.run_id WHERE (" + join(conditions, " OR ") +
+                    ")";
   Parameters parameters;
   if (run) {
     sql += " AND k.run_id = CAST(:run AS INTEGER)";
@@ -34,7 +37,7 @@ std::vector<Target> all_targets(const ResultsDatabase& database, const Wanted& w
   sql += " ORDER BY r.started_at DESC, k.run_id DESC, k.rank";
   std::vector<Target> targets;
   for (const auto& row : database.query(sql, parameters).rows)
-    targets.push_back({row[0].integer, row[1].integer, row[2].text});
+    targets.push_back({row[0].integer, row[1].integer, row[2].text, row[3].integer != 0});
   std::erase_if(targets, [&](const Target& each) { return !contains(wanted.passes, each.pass); });
   return targets;
 }
@@ -86,14 +89,25 @@ std::vector<Target> find_targets(const ResultsDatabase& database, const Choice& 
   };
   const auto newest = std::ranges::find_if(there, fits);
   if (newest == there.end()) reject(database, choice, wanted, there);
+  std::vector<Target> best;
   for (const std::string& pass : wanted.passes) {
     std::vector<Target> targets;
     std::ranges::copy_if(there, std::back_inserter(targets), [&](const Target& each) {
       return fits(each) && each.run == newest->run && each.pass == pass;
     });
-    if (!targets.empty()) return targets;
+    if (std::ranges::any_of(targets, &Target::has_details)) return targets;
+    if (best.empty()) best = std::move(targets);
   }
-  reject(database, choice, wanted, there);
+  if (best.empty()) reject(database, choice, wanted, there);
+  return best;
+}
+
+std::vector<std::string> other_passes(const ResultsDatabase& database, const Target& target, const Wanted& wanted) {
+  std::vector<std::string> passes;
+  for (const std::string& pass : wanted.passes)
+    for (const Target& each : all_targets(database, wanted, target.run))
+      if (each.pass == pass && pass != target.pass && each.rank == target.rank) passes.push_back(pass);
+  return passes;
 }
 
 std::vector<std::filesystem::path> files_for(const std::vector<Target>& targets, const std::filesystem::path& file,

@@ -13,6 +13,9 @@
 #include <memory>
 #include <string>
 
+#include "base/text.hpp"
+#include "collect/stacks/symbols.hpp"
+
 namespace kymo::collect {
 namespace {
 
@@ -127,7 +130,9 @@ event::StackFrame locate(const void* return_address) {
   event::StackFrame frame;
   frame.module = file_name(symbol.dli_fname);
   frame.offset = address - (library ? library->l_addr : 0);
-  if (symbol.dli_sname != nullptr) frame.function = demangled(symbol.dli_sname);
+  const std::string name =
+      symbol.dli_sname != nullptr ? symbol.dli_sname : function_at(or_empty(symbol.dli_fname), frame.offset);
+  if (!name.empty()) frame.function = demangled(name.c_str());
   return frame;
 }
 

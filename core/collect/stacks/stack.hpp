@@ -33,7 +33,8 @@ void prepare_stacks(Unwinder unwinder);
 Stack take_stack() noexcept;
 
 /// Returns the call that precedes a return address: library, offset as in its symbol table (as for addr2line), and the
-/// function if the library exports it. For an address outside of all libraries, the offset is the address.
+/// function if the library exports it or has a symbol table. For an address outside of all libraries, the offset is the
+/// address.
 event::StackFrame locate(const void* return_address);
 
 /// The distinct call stacks of a pass; the same few repeat in every step. Not thread-safe.

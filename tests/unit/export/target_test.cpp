@@ -38,6 +38,22 @@ TEST_F(ExportTarget, IsTheNewestRunThatHasSuchEventsOncePerRank) {
       << "the time pass observes nothing";
 }
 
+TEST_F(ExportTarget, PrefersThePassWithDetails) {
+  Wanted wanted = kTrace;
+  wanted.details = {"kernel", "op"};
+  EXPECT_THAT(words(find_targets(database(), {}, wanted)), ElementsAre("3/0/trace", "3/1/trace"));
+  EXPECT_THAT(other_passes(database(), {3, 0, "trace"}, wanted), ElementsAre("ops"));
+  EXPECT_TRUE(other_passes(database(), {3, 1, "trace"}, wanted).empty());
+  // As on a CPU, whose trace has only ranges.
+  execute(
+      "DELETE FROM kernel; DELETE FROM op WHERE pass = 'trace'; INSERT OR IGNORE INTO range (run_id, rank, pass, "
+      "sequence, kind, name_id, step, thread, start_ns, end_ns) SELECT run_id, rank, pass, 0, 'phase', 1, 0, 0, 0, 1 "
+      "FROM rank WHERE run_id = 3 AND pass = 'trace'");
+  EXPECT_THAT(words(find_targets(database(), {}, wanted)), ElementsAre("3/0/ops"));
+  EXPECT_THAT(words(find_targets(database(), {.run = {}, .rank = {}, .pass = "trace"}, wanted)),
+              ElementsAre("3/0/trace", "3/1/trace"));
+}
+
 TEST_F(ExportTarget, ThatIsNotThereIsRejectedWithWhatWouldBeRight) {
   const auto rejected = [&](const Choice& choice) {
     return error_of([&] { find_targets(database(), choice, kTrace); });
