@@ -95,7 +95,7 @@ std::optional<std::vector<char>> find_in(const std::vector<char>& segment, std::
     Elf64_Nhdr note{};
     std::memcpy(&note, segment.data() + at, sizeof note);
     const std::uint64_t name_at = at + sizeof note;
-    const std::uint64_t content_at = name_at + padded(note.n_namesz);
+    const std::uint64_t content_at = at + padded(sizeof note + note.n_namesz);
     const std::uint64_t end = content_at + note.n_descsz;  // the sizes are 32-bit, so these sums cannot overflow
     if (end > segment.size()) return std::nullopt;
     const std::string_view name(segment.data() + name_at, note.n_namesz);

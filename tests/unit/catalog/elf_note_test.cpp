@@ -10,6 +10,7 @@
 #include "base/file.hpp"
 #include "catalog/plugin_file.hpp"
 #include "fixture.hpp"
+#include "small_plugin.hpp"
 
 namespace kymo::catalog::test {
 namespace {
@@ -36,6 +37,13 @@ TEST_F(ElfNote, ReadsWhatTheFacadeWrote) {
 }
 
 TEST_F(ElfNote, ReadsWhatCWrote) { EXPECT_STREQ(read_note(plugin("raw_valid")).compiler, "cc"); }
+
+TEST_F(ElfNote, FindsTheNoteAfterOthersOfEitherAlignment) {
+  for (const std::uint64_t alignment : {4, 8}) {
+    write_file(folder_ / "file.so", small_plugin(alignment));
+    EXPECT_STREQ(read_note(folder_ / "file.so").framework_version, "2.11.0") << alignment;
+  }
+}
 
 TEST_F(ElfNote, RejectsWhatIsNoPlugin) {
   EXPECT_THAT(read_bytes(""), HasSubstr("not an ELF file"));
