@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/palette.hpp"
+#include "report/pivot.hpp"
 #include "report/result.hpp"
 #include "report/unicode.hpp"
 
@@ -83,6 +84,11 @@ class DocumentBuilder {
   void add_table(Section& section, const QueryFile& file) {
     const Result result = rows_of(file);
     if (result.rows.empty()) return add_empty(section, file.empty);
+    if (!file.pivot) return add_rows(section, file, result);
+    for (const PivotedQuery& part : pivot(file, result)) add_rows(section, part.file, part.result);
+  }
+
+  void add_rows(Section& section, const QueryFile& file, const Result& result) {
     Table table{unique_name(stem_of(file)),
                 file.caption,
                 {},

@@ -15,7 +15,7 @@ namespace kymo::report {
 namespace {
 
 const std::vector<std::string> kFormats{"auto", "plain", "fixed", "significant", "measured", "bytes", "code"};
-const std::vector<std::string> kHeaderKeys{"caption", "empty", "note", "column"};
+const std::vector<std::string> kHeaderKeys{"caption", "empty", "note", "column", "pivot"};
 
 ColumnSpec parse_column(const Json& table, const std::string& location) {
   Keys keys(table, location);
@@ -46,6 +46,32 @@ std::map<std::string, ColumnSpec> parse_columns(const Json* table, const std::st
   return columns;
 }
 
+PivotSpec parse_pivot(const Json& table, const std::string& headings, const std::string& location) {
+  Keys keys(table, location);
+  PivotSpec pivot{headings, keys.texts("values"), keys.text_or("order", "")};
+  keys.finish();
+  return pivot;
+}
+
+// The display options of columns that the pivot replaces.
+void check_pivot(const QueryFile& query) {
+  for (const std::string& name : {query.pivot->headings, query.pivot->order}) {
+    if (query.columns.contains(name))
+      throw UsageError(query.name + ": the pivot does not show column " + quote(name) +
+                       "; remove its entry from the header comment");
+  }
+  for (const std::string& name : query.pivot->values) {
+    const auto found = query.columns.find(name);
+    if (found == query.columns.end()) continue;
+    const ColumnSpec& spec = found->second;
+    const std::string where = query.name + ": column " + quote(name) + ", a value of the pivot";
+    if (spec.title && spec.title->find("{}") == std::string::npos)
+      throw UsageError(where + ": the title must contain {} for the value of " + quote(query.pivot->headings) +
+                       ", not " + quote(*spec.title));
+    if (spec.hidden || spec.once) throw UsageError(where + ": 'hidden' and 'once' are not allowed");
+  }
+}
+
 // One `-- key: value` or `-- column NAME: value` entry of a header comment, including its continuation lines.
 struct HeaderEntry {
   std::string key;
@@ -56,11 +82,19 @@ struct HeaderEntry {
 
 void take_header_entry(QueryFile& query, const HeaderEntry& entry) {
   const auto& [key, argument, value, location] = entry;
-  if (key == "column") {
-    if (argument.empty()) throw UsageError(location + ": 'column' needs a name: -- column NAME: title=\"…\"");
-    const std::string where = location + ", column " + quote(argument);
-    const Json table = parse_toml("column = { " + value + " }\n", where);
-    query.columns[argument] = parse_column(table.at("column"), where);
+  if (key == "column" || key == "pivot") {
+    if (argument.empty())
+      throw UsageError(location + ": " + quote(key) + " needs the name of a column: -- " + key +
+                       " NAME: " + (key == "column" ? "title=\"…\"" : "values=[\"…\"]"));
+    const std::string where = location + ", " + key + " " + quote(argument);
+    const Json table = parse_toml("entry = { " + value + " }\n", where).at("entry");
+    if (key == "column") {
+      query.columns[argument] = parse_column(table, where);
+    } else if (query.pivot) {
+      throw UsageError(location + ": key 'pivot' is given twice");
+    } else {
+      query.pivot = parse_pivot(table, argument, where);
+    }
     return;
   }
   if (!argument.empty()) throw UsageError(location + ": unknown key " + quote(key + " " + argument));
@@ -172,6 +206,7 @@ ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, con
   Keys keys(table, location);
   ChartSpec chart;
   chart.query = read_query(folder, keys.text("file"), location);
+  if (chart.query.pivot) throw UsageError(chart.query.name + ": 'pivot' is only allowed for tables");
   keys.text("kind");
   chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline"}, 0));
   chart.split = keys.text_or("split", "");
@@ -254,6 +289,7 @@ QueryFile parse_header(const std::string& text, const std::string& name) {
   query.name = name;
   query.sql = text;
   for (const HeaderEntry& entry : read_header_entries(text, name)) take_header_entry(query, entry);
+  if (query.pivot) check_pivot(query);
   return query;
 }
 

@@ -24,6 +24,13 @@ struct ColumnSpec {
   bool once = false;       ///< moved to the caption if all rows contain the same text
 };
 
+/// Turns the values of a column into columns of a table: see pivot().
+struct PivotSpec {
+  std::string headings;             ///< column whose values become headings; NULL: the row has no cell
+  std::vector<std::string> values;  ///< columns with the cells; their titles contain {} for the heading
+  std::string order;                ///< column of numbers that orders the headings; empty: as in the rows
+};
+
 /// A query and the documentation in its header comment.
 struct QueryFile {
   std::string name;  ///< file name, for messages
@@ -32,6 +39,7 @@ struct QueryFile {
   std::string empty;  ///< sentence to print if there are no rows
   std::vector<std::string> notes;
   std::map<std::string, ColumnSpec> columns;
+  std::optional<PivotSpec> pivot;  ///< only for tables
 };
 
 /// A query with at most one row; prose refers to its columns as value.column.

@@ -35,6 +35,15 @@ std::string Keys::text(const std::string& key) {
   return found->get<std::string>();
 }
 
+std::vector<std::string> Keys::texts(const std::string& key) {
+  const Json* found = find(key);
+  if (found == nullptr) throw UsageError(location_ + ": key " + quote(key) + " is missing");
+  const bool valid = found->is_array() && !found->empty() &&
+                     std::all_of(found->begin(), found->end(), [](const Json& each) { return each.is_string(); });
+  if (!valid) reject(key, "an array of strings");
+  return found->get<std::vector<std::string>>();
+}
+
 std::string Keys::text_or(const std::string& key, const std::string& fallback) {
   return table_.contains(key) ? text(key) : (find(key), fallback);
 }

@@ -15,6 +15,8 @@ class Keys {
   Keys(const Json& table, std::string location);
 
   std::string text(const std::string& key);
+  /// A non-empty array of strings.
+  std::vector<std::string> texts(const std::string& key);
   std::string text_or(const std::string& key, const std::string& fallback);
   std::int64_t integer_or(const std::string& key, std::int64_t fallback);
   bool flag_or(const std::string& key, bool fallback);

@@ -30,6 +30,6 @@ JOIN run r
   AND r.suite = 'cs336'
   AND r.suite_case LIKE 'attention-memory%'
   AND r.suite_case <> 'attention-memory-blocks'
-JOIN attention_run a ON a.run_id = r.run_id AND a.implementation = 'naive'
+JOIN attention_run a ON a.run_id = r.run_id AND a.implementation_order = 0
 JOIN attention_grid g ON g.run_id = r.run_id
 ORDER BY a.dtype = 'bf16', a.dtype, a.head_dim, a.seq, r.run_id

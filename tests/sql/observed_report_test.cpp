@@ -145,11 +145,24 @@ TEST_F(AttentionReport, AssignmentHoldsKernelsAgainstTheirPeersAndTheDevice) {
                               "more than 10 % slower: 1"));
   EXPECT_THAT(text, HasSubstr("The highest rate is 550\u00A0TFLOP/s in forward (bf16, head dim 128, length 32768), "
                               "51.4\u00A0% of the device peak"));
-  EXPECT_THAT(text, HasSubstr("| bf16 | full | 128 | 1 | 32768 | 1.000 | 3.000 | 4.000 | 5.00 | 1.20 | LibTorch cudnn "
-                              "| yes |"));
+  EXPECT_THAT(text, HasSubstr("| naive (ms) | flash (ms) | LibTorch efficient (ms) | LibTorch cudnn (ms) | fastest |"));
+  EXPECT_THAT(text, HasSubstr("| fp32 | full | 128 | 1 | 128 | – | – | skipped | – | – | – | – |"));
+  EXPECT_THAT(text, HasSubstr("| bf16 | full | 128 | 1 | 32768 | 20.00 | 4.000 | – | 4.800 | flash | 1.20 | yes |"));
+  EXPECT_THAT(text, HasSubstr("| bf16 | full | 128 | 1 | 32768 | 8.000 | 1.000 | – | 1.200 | 1.500 | 550 | 51.4 |"));
   EXPECT_THAT(text, HasSubstr("| NVIDIA H100 80GB HBM3 | bf16 | 132 | 4096 | 1980 | 1071 |"));
   EXPECT_THAT(read_file(folder_ / "cs336" / "figures" / "flash-rate-forward-bf16-head-dim-128-full.svg"),
               HasSubstr("device peak"));
+}
+
+TEST_F(AttentionReport, AssignmentShowsANewImplementation) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((folder_ / "results.db").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "UPDATE run SET workload = 'w', title = 'sliding' WHERE workload = 'attention_sdpa'",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close_v2(database);
+  EXPECT_THAT(markdown("cs336"),
+              HasSubstr("| naive (ms) | flash (ms) | sliding efficient (ms) | sliding cudnn (ms) |"));
 }
 
 TEST_F(AttentionReport, QuickLookPutsImplementationsSideBySide) {

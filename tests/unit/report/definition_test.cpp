@@ -223,6 +223,13 @@ TEST_F(DefinitionFolder, ALineChartHasAReferenceLineWithATitle) {
   }
 }
 
+TEST_F(DefinitionFolder, OnlyATableHasAPivot) {
+  write_file(folder_.path() / "p.sql", "-- pivot a: values=[\"b\"]\n-- caption: c\n-- empty: e\nSELECT 1");
+  EXPECT_THAT(
+      error_of("title = 'T'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 'p.sql'\nkind = 'timeline'\n"),
+      HasSubstr("'pivot' is only allowed for tables"));
+}
+
 TEST_F(DefinitionFolder, OnlyATimelineHasPanels) {
   const std::string chart =
       "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\npanel = 'strategy'\n";
