@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/utf8.hpp"
 #include "report/escape.hpp"
@@ -33,6 +35,17 @@ std::string base64(const std::string& bytes) {
     for (std::size_t j = 0; j < 4; ++j) out += i + j > bytes.size() ? '=' : kDigits[bits >> (18 - 6 * j) & 63u];
   }
   return out;
+}
+
+// In the zlib format, which browsers call `deflate`.
+std::string compressed(const std::string& text) {
+  uLongf size = compressBound(text.size());
+  std::string bytes(size, '\0');
+  const int code = compress2(reinterpret_cast<Bytef*>(bytes.data()), &size, reinterpret_cast<const Bytef*>(text.data()),
+                             text.size(), Z_BEST_COMPRESSION);
+  if (code != Z_OK) throw Error(fmt::format("cannot compress the rows of a chart: zlib error {}", code));
+  bytes.resize(size);
+  return bytes;
 }
 
 std::string inline_html(const Spans& spans) {
@@ -184,7 +197,8 @@ class HtmlWriter {
     const std::string notes = picture_notes(chart);
     return "<div class=\"kymo-chart-box\">\n<div class=\"kymo-picture\">\n" + inline_svg(chart) +
            (notes.empty() ? "" : "<p class=\"note\">" + escape_html(notes) + "</p>\n") +
-           "</div>\n<script type=\"application/json\">" + interactive_rows(chart) + "</script>\n</div>\n";
+           "</div>\n<script type=\"application/zlib\">" + base64(compressed(interactive_rows(chart))) +
+           "</script>\n</div>\n";
   }
 
   // Line by line, because the escaper joins all lines.

@@ -20,7 +20,7 @@ inline constexpr unsigned kMaxInteractiveRows = 40;  ///< per lane
 
 bool is_interactive(const Chart& chart);
 
-/// The chart's rows as JSON that can be embedded in a script element: it contains no '<'.
+/// The chart's rows as JSON.
 std::string interactive_rows(const Chart& chart);
 
 /// Sentences about the rows that interactive_rows() omits or merges; empty if there are none.
@@ -35,8 +35,7 @@ const std::string& page_script();
 /// The script's hash as a source expression of a Content-Security-Policy: 'sha256-…'.
 std::string page_script_source();
 
-/// Writes JSON incrementally, without an object per value. Texts are made printable, and '<' never occurs, so that the
-/// result can be embedded in a script element.
+/// Writes JSON incrementally, without an object per value. Texts are made printable.
 class JsonText {
  public:
   void open(char bracket);

@@ -26,14 +26,8 @@ void JsonText::value(std::string_view raw) {
   separate();
   text_ += '"';
   for (const char c : printable(raw)) {
-    if (c == '"' || c == '\\') {
-      text_ += '\\';
-      text_ += c;
-    } else if (c == '<') {
-      text_ += "\\u003c";
-    } else {
-      text_ += c;
-    }
+    if (c == '"' || c == '\\') text_ += '\\';
+    text_ += c;
   }
   text_ += '"';
 }

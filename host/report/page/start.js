@@ -4,12 +4,20 @@
 window.kymoTimelines = [];
 window.kymoAreas = [];
 
-function bringToLife(figure) {
+// Rows are JSON, compressed and in Base64.
+function rowsOf(figure) {
+  const text = atob(figure.querySelector('script[type="application/zlib"]').textContent);
+  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).json();
+}
+
+async function bringToLife(figure) {
   const live = element("div", { className: "kymo-live" });
-  figure.append(live);
-  figure.classList.add("kymo-awake");
   try {
-    const rows = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+    const rows = await rowsOf(figure);
+    figure.append(live);
+    figure.classList.add("kymo-awake");
     if (rows.kind === "timeline") window.kymoTimelines.push(new TimelineView(live, rows));
     else window.kymoAreas.push(...areaViews(live, rows));
   } catch (error) {
@@ -19,4 +27,6 @@ function bringToLife(figure) {
   }
 }
 
-for (const figure of document.querySelectorAll(".kymo-chart-box")) bringToLife(figure);
+window.kymoReady = (async () => {
+  for (const figure of document.querySelectorAll(".kymo-chart-box")) await bringToLife(figure);
+})();

@@ -72,7 +72,7 @@ TEST(Golden, AreaRows) { expect_golden("memory.json", interactive_rows(testing::
 std::string without_scripts(std::string html) {
   const std::string own = "<script>" + page_script() + "</script>";
   if (const std::size_t at = html.find(own); at != std::string::npos) html.erase(at, own.size());
-  const std::string open = "<script type=\"application/json\">";
+  const std::string open = "<script type=\"application/zlib\">";
   for (std::size_t at = html.find(open); at != std::string::npos; at = html.find(open))
     html.erase(at, html.find("</script>", at) + 9 - at);
   return html;
